@@ -1,0 +1,1 @@
+"""Formulations: one published mathematical program per file; found by the registry."""

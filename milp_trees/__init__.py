@@ -1,0 +1,91 @@
+"""Optimal interpretable models as mathematical programs: one problem, many methods, answers that agree.
+
+The usual names are at the top: `mt.Dataset`, `mt.Accuracy`, `mt.Trees`, `mt.Problem`, `mt.solve`, `mt.compare`. Importing the package loads
+none of numba, pandas, scikit-learn and Pyomo; what needs them loads them.
+"""
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+#: Public name → module that defines it.
+_HOME = {
+    "Dataset": "data.dataset",
+    "Test": "data.dataset",
+    "Binarizer": "data.binarize",
+    "read_table": "data.read",
+    "load": "data.read",
+    "Task": "tasks.base",
+    "Value": "tasks.base",
+    "CostMatrix": "tasks.views",
+    "SideRow": "tasks.views",
+    "Accuracy": "tasks.classification",
+    "WeightedError": "tasks.classification",
+    "BalancedAccuracy": "tasks.classification",
+    "MisclassificationCosts": "tasks.classification",
+    "ActionValues": "tasks.policy",
+    "ActionCostMatrix": "tasks.policy",
+    "DirectMethod": "tasks.policy",
+    "InversePropensity": "tasks.policy",
+    "DoublyRobust": "tasks.policy",
+    "StatisticalParity": "tasks.constraints",
+    "ConditionalStatisticalParity": "tasks.constraints",
+    "EqualOpportunity": "tasks.constraints",
+    "PredictiveEquality": "tasks.constraints",
+    "EqualisedOdds": "tasks.constraints",
+    "Capacity": "tasks.constraints",
+    "Space": "space",
+    "Trees": "space",
+    "Problem": "problem",
+    "Best": "problem",
+    "Tree": "models.tree",
+    "Leaf": "models.tree",
+    "Branch": "models.tree",
+    "Routes": "models.tree",
+    "Formulation": "formulation",
+    "Sizes": "formulation",
+    "Solver": "solver",
+    "Limits": "solver",
+    "Job": "solver",
+    "Answer": "solver",
+    "Event": "solver",
+    "Availability": "solver",
+    "Method": "method",
+    "Result": "result",
+    "Certificate": "result",
+    "Solution": "result",
+    "Status": "result",
+    "Limit": "result",
+    "register": "registry",
+    "registry": "registry",
+    "solve": "api",
+    "compare": "api",
+    "estimate": "api",
+    "Study": "study",
+    "OptimalTreeClassifier": "estimators",
+    "OptimalPolicyTree": "estimators",
+    "MilpTreesError": "errors",
+    "DataError": "errors",
+    "NoView": "errors",
+    "Unsupported": "errors",
+    "UnknownName": "errors",
+    "SolverUnavailable": "errors",
+    "SolverFailure": "errors",
+    "VerificationError": "errors",
+}
+
+__all__ = [*_HOME, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'milp_trees' has no attribute {name!r}")
+    module = importlib.import_module(f"milp_trees.{_HOME[name]}")
+    value = getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

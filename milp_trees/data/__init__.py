@@ -1,0 +1,1 @@
+"""Data: datasets, binarizers, readers and generators."""

@@ -1,0 +1,270 @@
+"""`Dataset`: immutable, validated arrays; every method sees the same candidate tests."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from milp_trees.errors import DataError
+
+
+@dataclass(frozen=True)
+class Test:
+    """A yes/no question about one column: `column <= value`, `column == value` or a 0/1 column itself.
+
+    Parameters
+    ----------
+    column : str
+        Name of the original column.
+    kind : {"<=", "==", "is"}
+        `"is"` stands for a column that is 0/1 already: true where it is 1.
+    value : float, str, bool or None
+        Threshold or category; None for kind `"is"`.
+    """
+
+    __test__ = False  # not a test class, whatever pytest thinks of the name
+
+    column: str
+    kind: str = "is"
+    value: Any = None
+
+    @property
+    def name(self) -> str:
+        """`age <= 37.5`, `color == red`, or the bare column name."""
+        if self.kind == "is":
+            return self.column
+        value = f"{self.value:g}" if isinstance(self.value, float) else str(self.value)
+        if isinstance(self.value, float) and float(value) != self.value:
+            value = repr(self.value)
+        return f"{self.column} {self.kind} {value}"
+
+    @property
+    def negation(self) -> str:
+        """How to say that the test is false: `age > 37.5`, `color != red`, `not smoker`."""
+        if self.kind == "is":
+            return f"not {self.column}"
+        return self.name.replace("<=", ">", 1) if self.kind == "<=" else self.name.replace("==", "!=", 1)
+
+    def evaluate(self, values: Any) -> np.ndarray:
+        """Truth of the test on an array of column values, shape (n,) → bool (n,)."""
+        array = np.asarray(values)
+        if self.kind == "<=":
+            return np.asarray(array.astype(float) <= self.value)
+        if self.kind == "==":
+            return np.asarray(array.astype(str) == str(self.value))
+        return np.asarray(array.astype(float) == 1)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"column": self.column, "kind": self.kind, "value": self.value}
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Rows, the binary tests they may be split on, and what is known about each row.
+
+    Parameters
+    ----------
+    X : array of shape (n, F), values 0/1
+        Outcome of each candidate test on each row.
+    tests : sequence of Test, length F, optional
+        What the columns of `X` mean; by default columns named `"0"`, `"1"`, ….
+    y : array of shape (n,), optional
+        Target of any label type (strings, numbers, booleans); kept as codes with `classes`.
+    weights : array of shape (n,), optional
+        Nonnegative row weights; default 1 each.
+    groups, factor : array of shape (n,), optional
+        Level of the protected attribute, and of a legitimate factor (conditional statistical parity).
+    group_column : str, optional
+        The column `groups` came from: tests on it are not candidates unless the space says so.
+    treatments, outcomes, propensities : arrays of shape (n,), optional
+        Observed action, its outcome (larger is better) and the probability with which it was chosen.
+    values : array of shape (n, K), optional
+        Value or predicted outcome of every action on every row.
+    actions : sequence, optional
+        Names of the K columns of `values` (and order of the treatments).
+    source : mapping, optional
+        Where the data came from (path, SHA-256, reading options); carried into results.
+
+    Raises
+    ------
+    DataError
+        Missing or non-binary entries, shapes that differ, negative or non-finite weights, duplicate test names.
+    """
+
+    X: np.ndarray
+    tests: Sequence[Test] = ()
+    y: np.ndarray | None = None
+    classes: Sequence[Any] | None = None
+    weights: np.ndarray | None = None
+    groups: np.ndarray | None = None
+    group_column: str | None = None
+    factor: np.ndarray | None = None
+    treatments: np.ndarray | None = None
+    outcomes: np.ndarray | None = None
+    propensities: np.ndarray | None = None
+    values: np.ndarray | None = None
+    actions: Sequence[Any] | None = None
+    source: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        X = _binary(self.X)
+        tests = tuple(self.tests) or tuple(Test(str(j)) for j in range(X.shape[1]))
+        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        put("X", _frozen(X))
+        put("tests", tests)
+        if len(tests) != X.shape[1]:
+            raise DataError(f"{len(tests)} tests are named but X has {X.shape[1]} columns; give one Test per column.")
+        names = [t.name for t in tests]
+        if len(set(names)) != len(names):
+            twice = next(n for n in names if names.count(n) > 1)
+            raise DataError(f"Two tests are called {twice!r}; rename one of the columns.")
+        self._put_target(put)
+        for name in ("groups", "factor", "treatments"):
+            if getattr(self, name) is not None:
+                put(name, _frozen(_labels(getattr(self, name), name, X.shape[0])))
+        for name in ("weights", "outcomes", "propensities"):
+            if getattr(self, name) is not None:
+                put(name, _frozen(_floats(getattr(self, name), name, (X.shape[0],))))
+        if self.weights is not None and (self.weights < 0).any():
+            raise DataError(f"Row weights must not be negative; row {int(np.argmax(self.weights < 0))} has {self.weights.min():g}.")
+        if self.propensities is not None and ((self.propensities <= 0) | (self.propensities > 1)).any():
+            raise DataError("Propensities must lie in (0, 1]: they are probabilities of the observed treatment, not their inverses.")
+        if self.values is not None:
+            K = np.shape(self.values)[1] if np.ndim(self.values) == 2 else 1
+            put("values", _frozen(_floats(self.values, "values", (X.shape[0], K))))
+            put("actions", tuple(range(K)) if self.actions is None else tuple(self.actions))
+        elif self.actions is not None:
+            put("actions", tuple(self.actions))
+        put("source", dict(self.source))
+
+    def _put_target(self, put: Any) -> None:
+        if self.y is None:
+            return
+        if self.classes is not None:
+            codes = np.asarray(self.y)
+            if codes.shape != (len(self.X),) or (len(codes) and (codes.min() < 0 or codes.max() >= len(self.classes))):
+                raise DataError("With classes given, y must hold one code 0..K-1 per row.")
+            put("classes", tuple(self.classes))
+        else:
+            labels = _labels(self.y, "y", len(self.X))
+            classes, codes = np.unique(labels, return_inverse=True)
+            put("classes", tuple(c.item() if hasattr(c, "item") else c for c in classes))
+        put("y", _frozen(np.asarray(codes, dtype=np.int64)))
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_tests(self) -> int:
+        return int(self.X.shape[1])
+
+    @cached_property
+    def index(self) -> dict[Test, int]:
+        """Column of `X` that holds a test."""
+        return {t: j for j, t in enumerate(self.tests)}
+
+    @cached_property
+    def row_weights(self) -> np.ndarray:
+        """`weights`, or ones; shape (n,)."""
+        return np.ones(self.n_rows) if self.weights is None else self.weights
+
+    def require(self, name: str, why: str) -> np.ndarray:
+        """The array called `name`, or a DataError that says what needs it."""
+        value = getattr(self, name)
+        if value is None:
+            raise DataError(f"{why} needs `{name}`, which this dataset does not have; give Dataset(…, {name}=…).")
+        return np.asarray(value)
+
+    # -- making others ---------------------------------------------------------------------------------------
+
+    def subset(self, rows: Any) -> Dataset:
+        """The dataset with the given rows (indices or mask) only; tests, classes and actions unchanged."""
+        rows = np.asarray(rows)
+        changed: dict[str, Any] = {"X": self.X[rows]}
+        for name in ("y", "weights", "groups", "factor", "treatments", "outcomes", "propensities", "values"):
+            if getattr(self, name) is not None:
+                changed[name] = getattr(self, name)[rows]
+        return replace(self, **changed)
+
+    def with_(self, **changes: Any) -> Dataset:
+        """A copy with some fields replaced."""
+        if "y" in changes and "classes" not in changes:
+            changes["classes"] = None
+        return replace(self, **changes)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Fingerprint of the arrays and the names of the tests."""
+        h = hashlib.sha256("\n".join(t.name for t in self.tests).encode())
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, np.ndarray):
+                h.update(f.name.encode())
+                h.update(np.ascontiguousarray(value).tobytes() if value.dtype != object else repr(value.tolist()).encode())
+            elif f.name in ("classes", "actions"):
+                h.update(repr(value).encode())
+        return h.hexdigest()
+
+    def __repr__(self) -> str:
+        target = "" if self.classes is None else f", {len(self.classes)} classes"
+        return f"Dataset({self.n_rows} rows × {self.n_tests} tests{target})"
+
+
+def _frozen(array: np.ndarray) -> np.ndarray:
+    array = np.array(array, copy=True)
+    array.setflags(write=False)
+    return array
+
+
+def _binary(X: Any) -> np.ndarray:
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise DataError(f"X must have two dimensions (rows × tests); it has {X.ndim}. Reshape it, e.g. X.reshape(-1, 1).")
+    if X.shape[0] == 0:
+        raise DataError("X has no rows; at least one is needed.")
+    if X.dtype == bool:
+        return X.astype(np.uint8)
+    try:
+        numbers = X.astype(float)
+    except (TypeError, ValueError):
+        raise DataError("X must hold 0/1 tests; this one holds text. Binarize it first: mt.Binarizer().fit_transform(frame).") from None
+    if np.isnan(numbers).any():
+        row, col = np.argwhere(np.isnan(numbers))[0]
+        raise DataError(f"X has a missing value at row {row}, column {col}; impute or drop it first (e.g. sklearn.impute.SimpleImputer).")
+    if not np.isin(numbers, (0.0, 1.0)).all():
+        row, col = np.argwhere(~np.isin(numbers, (0.0, 1.0)))[0]
+        raise DataError(f"X must hold 0/1 tests; row {row}, column {col} is {X[row, col]!r}. Binarize it first: mt.Binarizer().fit_transform(frame).")
+    return numbers.astype(np.uint8)
+
+
+def _labels(values: Any, name: str, n: int) -> np.ndarray:
+    array = np.asarray(values)
+    if array.shape != (n,):
+        raise DataError(f"{name} must have one entry per row, shape ({n},); it has shape {array.shape}.")
+    missing = np.array([v is None or v != v for v in array.tolist()], dtype=bool)
+    if missing.any():
+        raise DataError(f"{name} has a missing value at row {int(np.argmax(missing))}; drop those rows or impute them first.")
+    if array.dtype == object:
+        kinds = {type(v) for v in array.tolist()}
+        array = np.array([str(v) for v in array.tolist()]) if len(kinds) > 1 or kinds == {str} else np.array(array.tolist())
+    return array
+
+
+def _floats(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be numbers.") from None
+    if array.shape != shape:
+        raise DataError(f"{name} must have shape {shape}; it has {array.shape}.")
+    if not np.isfinite(array).all():
+        raise DataError(f"{name} has a missing or infinite entry at {tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])}; impute or drop that row.")
+    return array

@@ -1,0 +1,1 @@
+"""Engines: exact and heuristic methods that need no mathematical-programming solver. One method per file."""

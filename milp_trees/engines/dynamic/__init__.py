@@ -1,0 +1,1 @@
+"""The exact dynamic programme over bit-packed rows."""

@@ -1,0 +1,181 @@
+"""`MatrixModel`: a linear program as one sparse matrix, and the one place that makes it from a Pyomo model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+INFINITY = float("inf")
+
+
+@dataclass(eq=False)
+class MatrixModel:
+    """min c·x + offset subject to row_lower <= A x <= row_upper, lower <= x <= upper, x integer where `integer`.
+
+    Parameters
+    ----------
+    columns : list
+        The Pyomo variables in column order; stays in the parent process.
+    """
+
+    name: str
+    c: np.ndarray
+    offset: float
+    A: sparse.csr_matrix
+    row_lower: np.ndarray
+    row_upper: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    integer: np.ndarray
+    columns: list[Any] = field(default_factory=list, repr=False)
+    row_labels: list[str] = field(default_factory=list, repr=False)
+
+    @property
+    def n_variables(self) -> int:
+        return len(self.c)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.A.shape[0])
+
+    def objective(self, x: np.ndarray) -> float:
+        return float(self.c @ x + self.offset)
+
+    def violation(self, x: np.ndarray) -> float:
+        """Largest violation of a row, a bound or integrality at a point."""
+        activity = self.A @ x
+        parts = [self.row_lower - activity, activity - self.row_upper, self.lower - x, x - self.upper, np.abs(x - np.rint(x)) * self.integer]
+        return max((float(p.max()) for p in parts if len(p)), default=0.0)
+
+    def rounded(self, x: np.ndarray) -> np.ndarray:
+        """The point with its integer variables rounded."""
+        return np.where(self.integer, np.rint(x), x)
+
+    def with_rows(self, A: sparse.csr_matrix, lower: np.ndarray, upper: np.ndarray) -> MatrixModel:
+        """The model with further rows below its own."""
+        stacked = sparse.csr_matrix(sparse.vstack([self.A, A], format="csr"))
+        labels = [*self.row_labels, *(["cut"] * len(lower))] if self.row_labels else []
+        return MatrixModel(
+            self.name, self.c, self.offset, stacked, np.concatenate([self.row_lower, lower]), np.concatenate([self.row_upper, upper]),
+            self.lower, self.upper, self.integer, self.columns, labels,
+        )  # fmt: skip
+
+    def relaxed(self) -> MatrixModel:
+        """The linear relaxation."""
+        return MatrixModel(
+            self.name, self.c, self.offset, self.A, self.row_lower, self.row_upper, self.lower, self.upper,
+            np.zeros_like(self.integer), self.columns, self.row_labels,
+        )  # fmt: skip
+
+    def names(self) -> tuple[list[str], list[str]]:
+        """Names of columns and rows, safe for every file format."""
+        columns = [_safe(v.name) for v in self.columns] if self.columns else [f"x{j}" for j in range(self.n_variables)]
+        rows = [f"{_safe(label)}_{i}" for i, label in enumerate(self.row_labels)] if self.row_labels else [f"r{i}" for i in range(self.n_rows)]
+        return columns, rows
+
+    def values(self) -> np.ndarray:
+        """Current values of the Pyomo variables.
+
+        Raises
+        ------
+        ValueError
+            A variable has no value: `encode` must set every one.
+        """
+        values = [v.value for v in self.columns]
+        if None in values:
+            raise ValueError(f"encode left {self.columns[values.index(None)].name} without a value; it must set every variable.")
+        return np.array(values, dtype=float)
+
+    def load(self, x: np.ndarray) -> None:
+        """Give the Pyomo variables the values of a point."""
+        for v, value in zip(self.columns, x.tolist(), strict=True):
+            v.set_value(value, skip_validation=True)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "columns": [], "row_labels": []}
+
+
+class Separator(Protocol):
+    """Finds rows that a point violates; travels to the child process, so it holds arrays only."""
+
+    def separate(self, x: np.ndarray, integral: bool) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
+        """Violated rows (A, lower, upper), none if the point satisfies them all; complete at integral points."""
+        ...
+
+
+def compile_model(m: Any) -> MatrixModel:
+    """One sparse matrix from a Pyomo model: ordinary constraints by Pyomo's standard form, `MatrixRows` as they are."""
+    import pyomo.environ as pyo
+    from pyomo.common.gc_manager import PauseGC
+    from pyomo.opt import WriterFactory
+
+    blocks = [b for b in m.component_objects(pyo.Constraint, active=True) if isinstance(b, matrix_rows_class())]
+    with PauseGC():
+        for b in blocks:
+            b.deactivate()
+        try:
+            form = WriterFactory("compile_standard_form").write(m, mixed_form=True, set_sense=None)
+        finally:
+            for b in blocks:
+                b.activate()
+        if form.objectives and form.objectives[0].sense != pyo.minimize:
+            raise ValueError(f"{m.name} maximises; state every objective as a minimisation.")
+        columns = list(m.component_data_objects(pyo.Var, active=True))
+        position = {id(v): j for j, v in enumerate(columns)}
+        where = np.array([position[id(v)] for v in form.columns], dtype=np.int64)
+        parts, lows, ups, labels = [], [], [], []
+        if len(form.rows):
+            A = form.A.tocoo()
+            parts.append(sparse.csr_matrix((A.data, (A.row, where[A.col])), shape=(A.shape[0], len(columns))))
+            kind = np.array([r.bound_type for r in form.rows])
+            rhs = np.asarray(form.rhs, dtype=float)
+            lows.append(np.where(kind == 1, -INFINITY, rhs))
+            ups.append(np.where(kind == -1, INFINITY, rhs))
+            labels += [r.constraint.parent_component().name for r in form.rows]
+        for b in blocks:
+            index = np.array([position[id(v)] for v in b.variables], dtype=np.int64)
+            coo = b.matrix.tocoo()
+            parts.append(sparse.csr_matrix((coo.data, (coo.row, index[coo.col])), shape=(coo.shape[0], len(columns))))
+            lows.append(b.row_lower)
+            ups.append(b.row_upper)
+            labels += [b.name] * coo.shape[0]
+        c = np.zeros(len(columns))
+        c[where] = form.c.toarray().ravel()
+        A = sparse.csr_matrix(sparse.vstack(parts, format="csr")) if parts else sparse.csr_matrix((0, len(columns)))
+        lower = np.array([-INFINITY if v.lb is None else v.lb for v in columns], dtype=float)
+        upper = np.array([INFINITY if v.ub is None else v.ub for v in columns], dtype=float)
+        integer = np.array([v.is_integer() for v in columns], dtype=bool)
+        offset = float(np.asarray(form.c_offset).ravel()[0])
+    low = np.concatenate(lows) if lows else np.zeros(0)
+    up = np.concatenate(ups) if ups else np.zeros(0)
+    return MatrixModel(m.name, c, offset, A, low, up, lower, upper, integer, columns, labels)
+
+
+def matrix_rows(variables: Sequence[Any], matrix: sparse.csr_matrix, lower: np.ndarray, upper: np.ndarray, doc: str) -> Any:
+    """A Pyomo constraint that is a block of rows `lower <= matrix · variables <= upper`, for incidence matrices.
+
+    The rows can be read one by one like any Pyomo constraint (and written by its file writers), but are handed over as the arrays they are.
+    """
+    return matrix_rows_class()(variables, sparse.csr_matrix(matrix), lower, upper, doc)
+
+
+def matrix_rows_class() -> Any:
+    from milp_trees._matrix_rows import MatrixRows
+
+    return MatrixRows
+
+
+def _safe(name: str) -> str:
+    return "".join(ch if ch.isalnum() or ch in "_." else "_" for ch in name).strip("_")
+
+
+def write_model(model: MatrixModel, path: str | Path) -> Path:
+    """Write `.mps`, `.mps.gz` or `.lp` through HiGHS, names kept."""
+    from milp_trees.registry import registry
+
+    return Path(registry.solver("highs").write(model, Path(path)))  # type: ignore[attr-defined]

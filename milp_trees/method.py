@@ -1,0 +1,172 @@
+"""`Method`: anything that turns a Problem into a Result. A formulation with a solver is one; so is an engine or a heuristic."""
+
+from __future__ import annotations
+
+import platform
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from milp_trees.errors import NoView, Unsupported
+from milp_trees.result import Certificate, Limit, Result, Solution, Status, TracePoint
+from milp_trees.solver import Limits
+from milp_trees.space import Trees
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.models.tree import Tree
+    from milp_trees.problem import Problem
+
+#: Called with every new (seconds, incumbent, bound) of a run, natural units.
+Progress = Callable[[TracePoint], None]
+
+
+class Method(ABC):
+    """Base of all methods."""
+
+    registry_group: ClassVar[str] = "methods"
+
+    name: str
+    title: ClassVar[str] = ""
+    #: Space and view it takes, and the questions it answers.
+    space: ClassVar[type] = Trees
+    needs: ClassVar[type] = CostMatrix
+    questions: ClassVar[frozenset[str]] = frozenset({"best"})
+    takes_side_rows: ClassVar[bool] = False
+    #: Whether it proves what it returns (a heuristic does not).
+    exact: ClassVar[bool] = True
+
+    def unsupported(self, problem: Problem) -> str | None:
+        """The sentence why this method cannot take a problem, or None."""
+        if not isinstance(problem.space, self.space):
+            return f"{self.name} searches {self.space.name}, not {problem.space.name}."
+        if problem.question.name not in self.questions:
+            return f"{self.name} answers {', '.join(self.questions)}, not {problem.question.name}."
+        try:
+            view = problem.view(self.needs)
+        except NoView as why:
+            return str(why)
+        if view.side and not self.takes_side_rows:
+            return f"{self.name} cannot express side constraints; the formulations flow-oct and state-flow can."
+        return self.unsupported_view(problem)
+
+    def unsupported_view(self, problem: Problem) -> str | None:
+        """Further reasons of a method; None if there is none."""
+        return None
+
+    @abstractmethod
+    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+        """Solve a problem that is known to be supported."""
+
+    def run(self, problem: Problem, limits: Limits | None = None, start: Tree | None = None, progress: Progress | None = None) -> Result:
+        """Solve a problem.
+
+        Parameters
+        ----------
+        limits : Limits, optional
+            Default: 60 seconds, one thread.
+        start : Tree, optional
+            A feasible tree to begin with.
+        progress : callable, optional
+            Called with every improvement.
+
+        Raises
+        ------
+        Unsupported
+            With the sentence why.
+        """
+        why = self.unsupported(problem)
+        if why:
+            raise Unsupported(why)
+        return self.search(problem, limits or Limits(), start, progress)
+
+
+class Clock:
+    """Named stages of a run: `with clock("build"): …`; `times` holds their seconds."""
+
+    def __init__(self) -> None:
+        self.begin = time.perf_counter()
+        self.times: dict[str, float] = {}
+        self._stage: tuple[str, float] | None = None
+
+    def __call__(self, stage: str) -> Clock:
+        self._stage = (stage, time.perf_counter())
+        return self
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: Any) -> None:
+        assert self._stage is not None
+        stage, began = self._stage
+        self.times[stage] = self.times.get(stage, 0.0) + time.perf_counter() - began
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.begin
+
+
+def finish(
+    problem: Problem,
+    method: str,
+    tree: Tree | None,
+    *,
+    bound: Fraction | float | None,
+    claims_optimal: bool,
+    proved_by: str | None,
+    clock: Clock,
+    limit: Limit | None = None,
+    infeasible: bool = False,
+    **more: Any,
+) -> Result:
+    """The one way to a Result: the value is recomputed from the tree, and claims that contradict it become errors.
+
+    Parameters
+    ----------
+    tree : Tree or None
+        Incumbent in terms of the dataset's tests.
+    bound : number in natural units, or None
+    claims_optimal, proved_by
+        Whether and by whom the tree is called optimal.
+    more
+        Further fields of Result (`sizes`, `trace`, `nodes`, …).
+    """
+    view = problem.view(CostMatrix)
+    checked: list[str] = []
+    message = more.pop("message", "")
+    status = Status.NO_SOLUTION
+    solutions: tuple[Solution, ...] = ()
+    if tree is not None:
+        value = problem.value(tree)
+        wrong = problem.violations(tree)
+        checked.append("value recomputed from the tree")
+        checked.append("limits and side constraints checked on the tree")
+        solutions = (Solution(tree, value),)
+        if wrong:
+            status, message = Status.ERROR, f"{method} returned an infeasible tree: {' '.join(wrong)}"
+        elif bound is not None and _crosses(view, value.exact if value.exact is not None else Fraction(value.number), bound):
+            status, message = Status.ERROR, f"{method} claims the bound {float(bound):.12g}, but its own tree has {value.number:.12g}."
+        else:
+            status = Status.OPTIMAL if claims_optimal else Status.FEASIBLE
+    elif infeasible:
+        status = Status.INFEASIBLE
+    exact_bound = Fraction(bound) if bound is not None and view.exact else None
+    certificate = Certificate(None if bound is None else float(bound), exact_bound, proved_by if bound is not None or infeasible else None, tuple(checked))
+    return Result(
+        problem, method, status, limit, solutions, certificate, clock.seconds, dict(clock.times), message=message, versions=more.pop("versions", versions()), **more
+    )  # fmt: skip
+
+
+def _crosses(view: CostMatrix, value: Fraction, bound: Fraction | float) -> bool:
+    """Whether a value is better than a bound says is possible, beyond rounding."""
+    slack = float(view.from_value(bound) - view.from_value(value))
+    return slack > max(view.tolerance, 1e-6 * max(1.0, abs(float(view.from_value(value)))))
+
+
+def versions(**more: str) -> Mapping[str, str]:
+    """Versions that a result is stored with."""
+    from milp_trees import __version__
+
+    return {"milp-trees": __version__, "python": platform.python_version(), **more}

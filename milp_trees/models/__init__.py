@@ -1,0 +1,1 @@
+"""Models: frozen, solver-free predictors, how they draw and export themselves."""

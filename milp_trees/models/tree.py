@@ -1,0 +1,236 @@
+"""`Tree`: a frozen, solver-free decision tree over named binary tests whose leaves choose an action."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from milp_trees.data.dataset import Test
+from milp_trees.errors import DataError
+
+
+class Rows(Protocol):
+    """Anything with binary test outcomes: a Dataset or a view of one."""
+
+    @property
+    def X(self) -> np.ndarray: ...
+    @property
+    def index(self) -> Mapping[Test, int]: ...
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf that gives its rows the action with this index."""
+
+    action: int
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A branch node: rows on which `test` is false go left, the others right."""
+
+    test: Test
+    left: Node
+    right: Node
+
+
+Node = Leaf | Branch
+
+
+@dataclass(frozen=True, eq=False)
+class Routes:
+    """Where every row goes: the answer of a predictor from which tasks compute values.
+
+    Parameters
+    ----------
+    leaf : int array of shape (n,)
+        Leaf reached, numbered from left to right.
+    action : int array of shape (n,)
+        Action of that leaf.
+    paths : tuple of tuples of Test
+        Tests evaluated on the way to each leaf, from the root.
+    leaf_actions : tuple of int
+    splits : tuple of Test
+        Test of every branch node (one entry per node).
+    """
+
+    leaf: np.ndarray
+    action: np.ndarray
+    paths: tuple[tuple[Test, ...], ...]
+    leaf_actions: tuple[int, ...]
+    splits: tuple[Test, ...]
+
+    @property
+    def n_leaves(self) -> int:
+        return len(self.leaf_actions)
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A decision tree.
+
+    Parameters
+    ----------
+    root : Leaf or Branch
+    actions : tuple
+        Original names of the actions: `actions[leaf.action]` is predicted.
+    """
+
+    root: Node
+    actions: tuple[Any, ...]
+
+    # -- shape -----------------------------------------------------------------------------------------------
+
+    def nodes(self) -> Iterator[Node]:
+        """All nodes, parents first, left before right."""
+        stack = [self.root]
+        while stack:
+            node = stack.pop()
+            yield node
+            if isinstance(node, Branch):
+                stack += [node.right, node.left]
+
+    @cached_property
+    def splits(self) -> tuple[Test, ...]:
+        return tuple(n.test for n in self.nodes() if isinstance(n, Branch))
+
+    @property
+    def n_leaves(self) -> int:
+        return len(self.splits) + 1
+
+    @cached_property
+    def depth(self) -> int:
+        def height(node: Node) -> int:
+            return 1 + max(height(node.left), height(node.right)) if isinstance(node, Branch) else 0
+
+        return height(self.root)
+
+    # -- prediction ------------------------------------------------------------------------------------------
+
+    def routes(self, rows: Rows) -> Routes:
+        """Leaf and action of every row of a Dataset (or of a view of one)."""
+        X, index = rows.X, rows.index
+        leaf = np.zeros(len(X), dtype=np.int64)
+        paths: list[tuple[Test, ...]] = []
+        actions: list[int] = []
+
+        def walk(node: Node, here: np.ndarray, path: tuple[Test, ...]) -> None:
+            if isinstance(node, Leaf):
+                leaf[here] = len(paths)
+                paths.append(path)
+                actions.append(node.action)
+                return
+            if node.test not in index:
+                raise DataError(f"The tree tests {node.test.name!r}, which the data do not have; use the data (or binarizer) it was fitted on.")
+            true = X[here, index[node.test]] == 1
+            walk(node.left, here[~true], (*path, node.test))
+            walk(node.right, here[true], (*path, node.test))
+
+        walk(self.root, np.arange(len(X)), ())
+        return Routes(leaf, np.array(actions, dtype=np.int64)[leaf], tuple(paths), tuple(actions), self.splits)
+
+    def predict(self, data: Any) -> np.ndarray:
+        """Original action of every row of a Dataset, a view, or a table of raw columns (DataFrame or mapping)."""
+        rows = data if hasattr(data, "index") and hasattr(data, "X") else RawRows(self, data)
+        return np.array(self.actions, dtype=_dtype(self.actions))[self.routes(rows).action]
+
+    # -- changes ---------------------------------------------------------------------------------------------
+
+    def map_tests(self, to: Callable[[Test], tuple[Test, bool] | bool]) -> Tree:
+        """Replace tests: `to` gives (new test, complement?) or, for a constant test, its truth (the node disappears)."""
+
+        def walk(node: Node) -> Node:
+            if isinstance(node, Leaf):
+                return node
+            new = to(node.test)
+            if isinstance(new, bool):
+                return walk(node.right if new else node.left)
+            test, flipped = new
+            left, right = walk(node.left), walk(node.right)
+            return Branch(test, right, left) if flipped else Branch(test, left, right)
+
+        return Tree(walk(self.root), self.actions)
+
+    def prune_empty(self, rows: Rows) -> Tree:
+        """The tree without branch nodes that send all rows one way; every given row keeps its action."""
+        X, index = rows.X, rows.index
+
+        def walk(node: Node, here: np.ndarray) -> Node:
+            if isinstance(node, Leaf):
+                return node
+            true = X[here, index[node.test]] == 1
+            if true.all():
+                return walk(node.right, here)
+            if not true.any():
+                return walk(node.left, here)
+            return Branch(node.test, walk(node.left, here[~true]), walk(node.right, here[true]))
+
+        return Tree(walk(self.root, np.arange(len(X))), self.actions)
+
+    # -- exchange --------------------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """A plain nested dict; `Tree.from_json` reads it back."""
+
+        def walk(node: Node) -> dict[str, Any]:
+            if isinstance(node, Leaf):
+                return {"action": node.action, "label": _plain(self.actions[node.action])}
+            return {"test": node.test.to_json(), "name": node.test.name, "false": walk(node.left), "true": walk(node.right)}
+
+        return {"kind": "tree", "actions": [_plain(a) for a in self.actions], "root": walk(self.root)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Tree:
+        def walk(node: Mapping[str, Any]) -> Node:
+            if "action" in node:
+                return Leaf(int(node["action"]))
+            return Branch(Test(**node["test"]), walk(node["false"]), walk(node["true"]))
+
+        return cls(walk(data["root"]), tuple(data["actions"]))
+
+    def to_text(self) -> str:
+        """The tree as indented text with original names."""
+        from milp_trees.models.draw import tree_text
+
+        return tree_text(self)
+
+    def to_svg(self) -> str:
+        """The tree as a self-contained SVG picture."""
+        from milp_trees.models.draw import tree_svg
+
+        return tree_svg(self)
+
+    def _repr_html_(self) -> str:
+        return self.to_svg()
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+class RawRows:
+    """Outcomes of a tree's tests on raw columns, so that a tree predicts on tables it was not binarized with."""
+
+    def __init__(self, tree: Tree, table: Any) -> None:
+        used = list(dict.fromkeys(tree.splits))
+        names = list(table.columns) if hasattr(table, "columns") else list(table)
+        spelled = {str(n): n for n in names}
+        columns = []
+        for test in used:
+            if test.column not in spelled:
+                raise DataError(f"The tree tests the column {test.column!r}, which the table does not have; its columns are {', '.join(spelled)}.")
+            columns.append(test.evaluate(table[spelled[test.column]]))
+        n = len(table) if hasattr(table, "columns") else len(next(iter(table.values())))
+        self.X = np.array(columns, dtype=np.uint8).T if columns else np.zeros((n, 0), dtype=np.uint8)
+        self.index = {t: j for j, t in enumerate(used)}
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _dtype(actions: tuple[Any, ...]) -> Any:
+    return object if len({type(a) for a in actions}) > 1 else None

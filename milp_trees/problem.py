@@ -1,0 +1,107 @@
+"""`Problem`: dataset + task + space + question. One right answer, whoever finds it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from milp_trees.data.dataset import Dataset
+from milp_trees.space import Space, Trees
+from milp_trees.tasks.base import Task, Value
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.models.tree import Tree
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class Best:
+    """The question "which model is best?": one model and a proof.
+
+    Other questions (a Pareto front, a path over a parameter, all models near the best) are classes beside this one; a method lists
+    those it answers.
+    """
+
+    name = "best"
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What is asked.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    task : Task
+        What "best" means, with its side constraints.
+    space : Space
+        Which models are allowed.
+    question : Best
+        What is asked about them.
+
+    Examples
+    --------
+    >>> import milp_trees as mt
+    >>> problem = mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.Accuracy(), mt.Trees(max_depth=1))
+    >>> mt.solve(problem, method="dp").value.number
+    0.0
+    """
+
+    dataset: Dataset
+    task: Task
+    space: Space
+    question: Any = field(default_factory=Best)
+
+    def view(self, kind: type[V]) -> V:
+        """The task's view of the given kind on this dataset and space (made once)."""
+        if kind not in self._views:
+            self._views[kind] = self.task.view(kind, self.dataset, self.space)
+        view: V = self._views[kind]
+        return view
+
+    def instance(self, merge_rows: bool = True, drop_tests: bool = True) -> CostMatrix:
+        """The cost-matrix view after presolve (made once per combination of switches)."""
+        key = (merge_rows, drop_tests)
+        if key not in self._views:
+            self._views[key] = self.view(CostMatrix).reduce(merge_rows, drop_tests)
+        instance: CostMatrix = self._views[key]
+        return instance
+
+    @cached_property
+    def _views(self) -> dict[Any, Any]:
+        return {}
+
+    def fresh(self) -> Problem:
+        """The same problem with no view made yet: what a method is given when its preparation is to be timed."""
+        return Problem(self.dataset, self.task, self.space, self.question)
+
+    @property
+    def trees(self) -> Trees:
+        """The space, for methods that declared they search trees (anything else is refused before they are called)."""
+        if not isinstance(self.space, Trees):
+            raise TypeError(f"This problem's space is {self.space.name}, not trees.")
+        return self.space
+
+    def value(self, predictor: Tree) -> Value:
+        """The task's value of a predictor on the problem's data."""
+        return self.task.value(predictor.routes(self.dataset), self.dataset)
+
+    def violations(self, predictor: Tree) -> list[str]:
+        """A sentence per limit or side constraint that a predictor breaks; empty if it is feasible."""
+        routes = predictor.routes(self.dataset)
+        return self.space.violations(predictor, self.dataset) + self.task.violations(routes, self.dataset)
+
+    def spec(self) -> dict[str, Any]:
+        """JSON description: task, space, question, and where the data came from."""
+        return {
+            "task": self.task.spec(),
+            "space": self.space.spec(),
+            "question": self.question.name,
+            "data": {**self.dataset.source, "rows": self.dataset.n_rows, "tests": self.dataset.n_tests, "arrays_sha256": self.dataset.sha256},
+        }
+
+    def __repr__(self) -> str:
+        return f"Problem({self.dataset!r}, {self.task.name}, {self.space!r})"

@@ -1,0 +1,131 @@
+"""`Solver`: takes one sparse matrix, answers in one vocabulary. Adapters are one file each in `solvers/`.
+
+An adapter's `solve` runs in a child process (`milp_trees.worker`), so that a crash, a memory limit or a hang costs one row and nothing
+else; `milp_trees.runner` is the parent's side and enforces the limits from outside.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from milp_trees.result import Limit, Status
+
+if TYPE_CHECKING:
+    from milp_trees.matrix import MatrixModel, Separator
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits and settings of one run; they mean the same for every method.
+
+    Parameters
+    ----------
+    time : float or None, default=60
+        Seconds for building and solving together.
+    memory_mb : int or None
+        Largest resident memory of the solving process.
+    nodes : int or None
+        Largest number of branch-and-bound nodes.
+    rel_gap, abs_gap : float
+        Gaps below which a solver may stop. The absolute gap is in integer units of the objective.
+    threads, seed : int
+    log_file : str or None
+        Where the solver's log is written as it goes (it is in the result in any case).
+    """
+
+    time: float | None = 60.0
+    memory_mb: int | None = None
+    nodes: int | None = None
+    rel_gap: float = 0.0
+    abs_gap: float = 0.999
+    threads: int = 1
+    seed: int = 0
+    log_file: str | None = None
+
+
+@dataclass(frozen=True)
+class Availability:
+    """Whether a solver can be used here, and if not, why not and how to get it."""
+
+    found: bool
+    version: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """News from a running solver, in units of the model's objective. `x` comes with a new incumbent where the solver gives it."""
+
+    seconds: float
+    incumbent: float | None = None
+    bound: float | None = None
+    nodes: int | None = None
+    x: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a solver claims. Nothing in it is believed before it is checked."""
+
+    status: Status
+    limit: Limit | None = None
+    x: np.ndarray | None = None
+    objective: float | None = None
+    bound: float | None = None
+    root_bound: float | None = None
+    nodes: int | None = None
+    start_accepted: bool | None = None
+    log: str = ""
+    version: str = ""
+    message: str = ""
+    events: tuple[Event, ...] = ()
+    seconds: float = 0.0
+    cuts: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One solve, as it travels to the child process."""
+
+    model: MatrixModel
+    limits: Limits
+    start: np.ndarray | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+    lazy: Separator | None = None
+    relax: bool = False
+
+
+class Solver(ABC):
+    """Base of all solver adapters."""
+
+    registry_group: ClassVar[str] = "solvers"
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    #: What it can do, of: lp, mip, start, trace, nodes, root-bound, seed, threads, gap, memory, lazy, general-integers, continuous.
+    capabilities: ClassVar[frozenset[str]] = frozenset()
+    #: How to get it, for the reason when it is absent.
+    install: ClassVar[str] = ""
+
+    @abstractmethod
+    def availability(self) -> Availability:
+        """Found and which version, or the reason why not. Must not import what clashes with other solvers."""
+
+    @abstractmethod
+    def solve(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
+        """Solve in this process. Emits events; returns early, with what it has, once `stop()` is true.
+
+        Raises
+        ------
+        SolverFailure
+            The solver reported something this adapter does not know.
+        """
+
+    def unsupported(self, model: MatrixModel) -> str | None:
+        """Why this solver cannot take a model (continuous variables, fractional coefficients), or None."""
+        return None

@@ -1,0 +1,103 @@
+"""Spaces: which models are allowed. A space names the candidate tests and checks a predictor against its limits."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from milp_trees.errors import DataError
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.models.tree import Tree
+
+
+class Space(ABC):
+    """The set of predictors that are searched."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def candidates(self, dataset: Dataset) -> np.ndarray:
+        """Indices of the dataset's tests that may be used."""
+
+    @abstractmethod
+    def violations(self, predictor: Any, dataset: Dataset) -> list[str]:
+        """A sentence per limit that a predictor breaks on the data."""
+
+    @abstractmethod
+    def spec(self) -> dict[str, Any]:
+        """JSON description."""
+
+
+@dataclass(frozen=True)
+class Trees(Space):
+    """Decision trees.
+
+    Parameters
+    ----------
+    max_depth : int
+        Levels of splits; 0 is a single leaf.
+    max_leaf_nodes : int, optional
+        Most leaves (branch nodes + 1).
+    min_samples_leaf : int, default=1
+        Fewest rows in a leaf (rows are counted, not weighed).
+    split_on_group : bool, default=False
+        Whether tests on the dataset's group column may be used.
+    """
+
+    name: ClassVar[str] = "trees"
+
+    max_depth: int
+    max_leaf_nodes: int | None = None
+    min_samples_leaf: int = 1
+    split_on_group: bool = False
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.max_depth, (int, np.integer)) or self.max_depth < 0:
+            raise DataError(f"max_depth must be a whole number of at least 0; got {self.max_depth!r}.")
+        if self.max_leaf_nodes is not None and self.max_leaf_nodes < 1:
+            raise DataError(f"max_leaf_nodes must be at least 1; got {self.max_leaf_nodes!r}.")
+        if self.min_samples_leaf < 1:
+            raise DataError(f"min_samples_leaf must be at least 1; got {self.min_samples_leaf!r}.")
+
+    @property
+    def max_splits(self) -> int:
+        """Most branch nodes that depth and leaves allow."""
+        full = 2**self.max_depth - 1
+        return full if self.max_leaf_nodes is None else min(full, self.max_leaf_nodes - 1)
+
+    @property
+    def limits_leaves(self) -> bool:
+        """Whether `max_leaf_nodes` forbids anything that the depth allows."""
+        return self.max_leaf_nodes is not None and self.max_leaf_nodes < 2**self.max_depth
+
+    def candidates(self, dataset: Dataset) -> np.ndarray:
+        allowed = [j for j, t in enumerate(dataset.tests) if self.split_on_group or dataset.group_column is None or t.column != dataset.group_column]
+        return np.array(allowed, dtype=np.int64)
+
+    def violations(self, predictor: Tree, dataset: Dataset) -> list[str]:
+        out = []
+        if predictor.depth > self.max_depth:
+            out.append(f"The tree has depth {predictor.depth}; at most {self.max_depth} is allowed.")
+        if self.max_leaf_nodes is not None and predictor.n_leaves > self.max_leaf_nodes:
+            out.append(f"The tree has {predictor.n_leaves} leaves; at most {self.max_leaf_nodes} are allowed.")
+        if not self.split_on_group and any(t.column == dataset.group_column for t in predictor.splits):
+            out.append(f"The tree splits on the group column {dataset.group_column!r}.")
+        routes = predictor.routes(dataset)
+        sizes = np.bincount(routes.leaf, minlength=routes.n_leaves)
+        if sizes.min() < self.min_samples_leaf:
+            out.append(f"A leaf holds {sizes.min()} rows; at least {self.min_samples_leaf} are asked for.")
+        return out
+
+    def spec(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "max_depth": int(self.max_depth),
+            "max_leaf_nodes": self.max_leaf_nodes,
+            "min_samples_leaf": self.min_samples_leaf,
+            "split_on_group": self.split_on_group,
+        }

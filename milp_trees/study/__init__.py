@@ -1,0 +1,1 @@
+"""Studies: problems × methods × seeds under fixed limits, as rows in a database."""

@@ -1,0 +1,185 @@
+"""Tasks whose value is a sum over rows of the cost of the chosen action, plus penalties, under linear side constraints.
+
+A subclass says what action k costs on row i (`costs`), in natural units and in its natural sense; penalties, constraints, exact
+integers, the scorer and the `CostMatrix` view are here, once.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from milp_trees.errors import DataError
+from milp_trees.tasks import exact
+from milp_trees.tasks.base import Task, Value
+from milp_trees.tasks.constraints import Constraint
+from milp_trees.tasks.views import CostMatrix, SideRow
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.models.tree import Routes
+    from milp_trees.space import Space
+
+
+@dataclass(frozen=True)
+class ActionCosts(Task):
+    """Base of all tasks on a finite set of actions.
+
+    Parameters
+    ----------
+    leaf_penalty, split_penalty : number, default=0
+        Added per leaf / per branch node, on the scale of a rate (costs divided by `normaliser`).
+    feature_costs : mapping of column name to number, optional
+        Cost of one branch node that tests the column, on the same scale as the penalties.
+    constraints : sequence of Constraint
+        Linear side constraints on the actions.
+    """
+
+    view_makers: ClassVar[dict[type, str]] = {CostMatrix: "cost_matrix"}
+    #: Unit without and with penalties.
+    units: ClassVar[tuple[str, str]] = ("cost", "rate")
+
+    leaf_penalty: Any = 0
+    split_penalty: Any = 0
+    feature_costs: Mapping[str, Any] | None = None
+    constraints: tuple[Constraint, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "constraints", tuple(self.constraints))
+        for name in ("leaf_penalty", "split_penalty"):
+            number = exact.fraction(getattr(self, name), name)
+            if number < 0:
+                raise DataError(f"{name} must not be negative; got {getattr(self, name)}.")
+            object.__setattr__(self, name, number)
+        if self.feature_costs is not None:
+            costs = {str(c): exact.fraction(v, f"the cost of {c!r}") for c, v in dict(self.feature_costs).items()}
+            if any(v < 0 for v in costs.values()):
+                raise DataError("Feature costs must not be negative.")
+            object.__setattr__(self, "feature_costs", costs)
+
+    # -- what a subclass says ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def costs(self, dataset: Dataset) -> np.ndarray:
+        """Cost of every action on every row in natural units, shape (n, K), to be summed and minimised.
+
+        May be an object array of Fractions. A maximised metric returns its negative.
+        """
+
+    def normaliser(self, dataset: Dataset) -> Fraction:
+        """What turns a sum of costs into a rate: the total row weight."""
+        return exact.fraction(_total(dataset.row_weights))
+
+    def to_natural(self, total: Fraction, dataset: Dataset) -> Fraction:
+        """Natural value of an unpenalised total cost; affine and monotone. The default is the total itself."""
+        return total
+
+    # -- from that, everything else ---------------------------------------------------------------------------
+
+    @property
+    def penalised(self) -> bool:
+        """Whether the value is a rate plus penalties."""
+        return bool(self.leaf_penalty or self.split_penalty or self.feature_costs)
+
+    @property
+    def unit(self) -> str:
+        return self.units[int(self.penalised)]
+
+    @property
+    def sense(self) -> str:
+        return "min"
+
+    def value(self, routes: Routes, dataset: Dataset) -> Value:
+        whole, scale, is_exact = exact.integers(self.costs(dataset))
+        if is_exact:
+            total = scale * int(whole[np.arange(len(whole)), routes.action].sum())
+        else:  # sum the measured floats themselves, not their rounded form
+            total = Fraction(float(np.asarray(self.costs(dataset), dtype=float)[np.arange(len(whole)), routes.action].sum()))
+        number = self._penalised_value(total, routes.n_leaves, [t.column for t in routes.splits], dataset)
+        return Value(float(number), number if is_exact else None, self.unit, self.sense)
+
+    def _penalised_value(self, total: Fraction, n_leaves: int, columns: list[str], dataset: Dataset) -> Fraction:
+        if not self.penalised:
+            return self.to_natural(total, dataset)
+        per_split = sum(((self.feature_costs or {}).get(c, Fraction(0)) for c in columns), Fraction(0))
+        return total / self.normaliser(dataset) + self.leaf_penalty * n_leaves + self.split_penalty * len(columns) + per_split
+
+    def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
+        actions = self.actions(dataset)
+        return [message for c in self.constraints for message in c.violations(routes.action, dataset, actions)]
+
+    def side_rows(self, dataset: Dataset) -> tuple[SideRow, ...]:
+        """Every side constraint as exact integer rows."""
+        actions = self.actions(dataset)
+        return tuple(row.reduced() for c in self.constraints for row in c.rows(dataset, actions))
+
+    def cost_matrix(self, dataset: Dataset, space: Space) -> CostMatrix:
+        """The task as exact integers on the candidate tests of a space."""
+        candidates = space.candidates(dataset)
+        tests = tuple(dataset.tests[j] for j in candidates)
+        whole, scale, is_exact = exact.integers(self.costs(dataset))
+        leaf, splits = self._penalties(tests, dataset)
+        if self.penalised:
+            # One integer unit must divide both a unit of cost and every penalty.
+            # Costs that were rounded to a grid take the penalties to the same grid.
+            unit = exact.common_unit([scale, leaf, *splits]) if is_exact else scale
+            whole, leaf, splits = exact.rescale(whole, scale, leaf, splits, unit)
+            offset, scale = Fraction(0), unit / self.normaliser(dataset)
+        else:
+            offset = self.to_natural(Fraction(0), dataset)
+            scale = self.to_natural(scale, dataset) - offset
+            leaf, splits = Fraction(0), [Fraction(0)] * len(tests)
+        return CostMatrix(
+            X=np.ascontiguousarray(dataset.X[:, candidates]),
+            tests=tests,
+            costs=whole,
+            actions=self.actions(dataset),
+            counts=np.ones(dataset.n_rows, dtype=np.int64),
+            leaf_cost=round(leaf),
+            split_costs=np.array([round(s) for s in splits], dtype=np.int64),
+            side=self.side_rows(dataset),
+            offset=offset,
+            scale=scale,
+            exact=is_exact,
+            rows=np.arange(dataset.n_rows, dtype=np.int64),
+        )
+
+    def _penalties(self, tests: Any, dataset: Dataset) -> tuple[Fraction, list[Fraction]]:
+        """Leaf and split penalties in units of summed cost."""
+        n = self.normaliser(dataset)
+        of = self.feature_costs or {}
+        unknown = set(of) - {t.column for t in dataset.tests}
+        if unknown:
+            raise DataError(f"feature_costs names {sorted(unknown)[0]!r}, which is not a column of the data.")
+        return self.leaf_penalty * n, [(self.split_penalty + of.get(t.column, Fraction(0))) * n for t in tests]
+
+    def spec(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"name": self.name}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value == f.default or value is None:
+                continue
+            out[f.name] = _spec(value)
+        return out
+
+
+def _total(weights: np.ndarray) -> Fraction:
+    whole, scale, _ = exact.integers(weights)
+    return scale * int(whole.sum())
+
+
+def _spec(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(k): _spec(v) for k, v in value.items()}
+    if isinstance(value, Constraint):
+        return value.spec()
+    if isinstance(value, (tuple, list)):
+        return [_spec(v) for v in value]
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value

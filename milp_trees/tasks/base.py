@@ -1,0 +1,97 @@
+"""`Task`: what "best" means, said once. It scores, and it offers views of itself; nobody asks for its type."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from milp_trees.errors import NoView
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.models.tree import Routes
+    from milp_trees.space import Space
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number that knows its unit and its sense.
+
+    Parameters
+    ----------
+    number : float
+    exact : Fraction or None
+        The same as a rational, where it is exact.
+    unit : str
+        `errors`, `cost`, `rate`, `reward`, `balanced accuracy`, ….
+    sense : {"min", "max"}
+    """
+
+    number: float
+    exact: Fraction | None
+    unit: str
+    sense: str
+
+    def better_than(self, other: Value) -> bool:
+        a, b = (self.exact, other.exact) if self.exact is not None and other.exact is not None else (self.number, other.number)
+        return bool(a < b) if self.sense == "min" else bool(a > b)
+
+    def __str__(self) -> str:
+        return f"{self.number:.10g} {self.unit}"
+
+
+class Task(ABC):
+    """What is optimised.
+
+    A task defines `value` (the only scorer there is) and, in the class attribute `view_makers`, functions that produce its views:
+    `{CostMatrix: "cost_matrix"}` says that `self.cost_matrix(dataset, space)` returns a CostMatrix.
+    """
+
+    name: ClassVar[str]
+    view_makers: ClassVar[dict[type, str]] = {}
+
+    @property
+    @abstractmethod
+    def unit(self) -> str:
+        """Unit of the value."""
+
+    @property
+    @abstractmethod
+    def sense(self) -> str:
+        """`"min"` or `"max"`."""
+
+    @abstractmethod
+    def value(self, routes: Routes, dataset: Dataset) -> Value:
+        """The value of a predictor, from where it sends the rows."""
+
+    @abstractmethod
+    def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
+        """A sentence per side constraint of the task that a predictor breaks; empty if it is feasible."""
+
+    @abstractmethod
+    def actions(self, dataset: Dataset) -> tuple[Any, ...]:
+        """Names of the actions a leaf can choose."""
+
+    @abstractmethod
+    def spec(self) -> dict[str, Any]:
+        """A JSON description that `milp_trees.tasks.from_spec` turns back into the task."""
+
+    def view(self, kind: type[V], dataset: Dataset, space: Space) -> V:
+        """The view of the given kind.
+
+        Raises
+        ------
+        NoView
+            The task has none; the message says which it has.
+        """
+        maker = self.view_makers.get(kind)
+        if maker is None:
+            offered = ", ".join(k.__name__ for k in self.view_makers) or "none"
+            raise NoView(f"The task {self.name} has no {kind.__name__} view (it offers: {offered}).")
+        make: Callable[[Dataset, Space], V] = getattr(self, maker)
+        return make(dataset, space)

@@ -1,0 +1,142 @@
+"""Classification tasks: accuracy, weighted error, balanced accuracy, and any cost matrix over classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from milp_trees.errors import DataError
+from milp_trees.registry import register_task
+from milp_trees.tasks.action_costs import ActionCosts
+from milp_trees.tasks.exact import fraction
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+
+
+def _classes(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...]]:
+    y = dataset.require("y", f"The task {name}")
+    classes = tuple(dataset.classes or ())
+    if len(classes) < 2:
+        raise DataError(f"The target has one class only ({classes[0]!r}); the task {name} needs at least two. Check which column is the target.")
+    return y, classes
+
+
+@dataclass(frozen=True)
+class Accuracy(ActionCosts):
+    """Misclassified rows, each counted once: `c[i,k] = 1[y_i != k]`. The dataset's row weights are ignored."""
+
+    name: ClassVar[str] = "accuracy"
+    units: ClassVar[tuple[str, str]] = ("errors", "rate")
+
+    def actions(self, dataset: Dataset) -> tuple[Any, ...]:
+        return _classes(dataset, self.name)[1]
+
+    def costs(self, dataset: Dataset) -> np.ndarray:
+        y, classes = _classes(dataset, self.name)
+        return (y[:, None] != np.arange(len(classes))).astype(np.int64)
+
+    def normaliser(self, dataset: Dataset) -> Fraction:
+        return Fraction(dataset.n_rows)
+
+
+@dataclass(frozen=True)
+class WeightedError(Accuracy):
+    """Misclassified weight: `c[i,k] = w_i · class_weight[y_i] · 1[y_i != k]` with the dataset's row weights.
+
+    Parameters
+    ----------
+    class_weight : mapping of class to number, optional
+    """
+
+    name: ClassVar[str] = "weighted"
+    units: ClassVar[tuple[str, str]] = ("cost", "rate")
+
+    class_weight: Mapping[Any, Any] | None = None
+
+    def row_losses(self, dataset: Dataset) -> np.ndarray:
+        """What an error on each row costs, shape (n,), Fractions."""
+        y, classes = _classes(dataset, self.name)
+        given = {str(k): fraction(v, f"weight of class {k!r}") for k, v in (self.class_weight or {}).items()}
+        unknown = set(given) - {str(c) for c in classes}
+        if unknown:
+            raise DataError(f"class_weight names {sorted(unknown)[0]!r}, which is no class; the classes are {', '.join(map(str, classes))}.")
+        if any(v < 0 for v in given.values()):
+            raise DataError("Class weights must not be negative.")
+        per_class = [given.get(str(c), Fraction(1)) for c in classes]
+        weights = [fraction(w) for w in dataset.row_weights.tolist()]
+        out = np.empty(dataset.n_rows, dtype=object)
+        out[:] = [per_class[c] * w for c, w in zip(y.tolist(), weights, strict=True)]
+        return out
+
+    def costs(self, dataset: Dataset) -> np.ndarray:
+        loss = self.row_losses(dataset)
+        wrong = super().costs(dataset).astype(object)
+        return wrong * loss[:, None]
+
+    def normaliser(self, dataset: Dataset) -> Fraction:
+        return Fraction(sum(self.row_losses(dataset).tolist(), Fraction(0)))
+
+
+@dataclass(frozen=True)
+class BalancedAccuracy(Accuracy):
+    """Mean over classes of the share of rows classified correctly; maximised. With a penalty: the balanced error rate plus penalties."""
+
+    name: ClassVar[str] = "balanced-accuracy"
+    units: ClassVar[tuple[str, str]] = ("balanced accuracy", "rate")
+
+    @property
+    def sense(self) -> str:
+        return "min" if self.penalised else "max"
+
+    def costs(self, dataset: Dataset) -> np.ndarray:
+        y, classes = _classes(dataset, self.name)
+        counts = np.bincount(y, minlength=len(classes))
+        present = int((counts > 0).sum())
+        share = np.array([Fraction(1, present * int(c)) if c else Fraction(0) for c in counts], dtype=object)
+        return super().costs(dataset).astype(object) * share[y][:, None]
+
+    def normaliser(self, dataset: Dataset) -> Fraction:
+        return Fraction(1)
+
+    def to_natural(self, total: Fraction, dataset: Dataset) -> Fraction:
+        return 1 - total
+
+
+@dataclass(frozen=True)
+class MisclassificationCosts(ActionCosts):
+    """Any K × K cost matrix: `c[i,k] = M[y_i, k]`, times the row weight.
+
+    Parameters
+    ----------
+    matrix : array of shape (K, K)
+        Row = true class, column = predicted class, in the order of the dataset's classes.
+    """
+
+    name: ClassVar[str] = "cost-matrix"
+
+    matrix: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.matrix is None:
+            raise DataError("The task cost-matrix needs matrix=, one row per true class and one column per prediction.")
+        object.__setattr__(self, "matrix", tuple(tuple(fraction(v, "a cost") for v in row) for row in np.asarray(self.matrix, dtype=object).tolist()))
+
+    def actions(self, dataset: Dataset) -> tuple[Any, ...]:
+        return _classes(dataset, self.name)[1]
+
+    def costs(self, dataset: Dataset) -> np.ndarray:
+        y, classes = _classes(dataset, self.name)
+        M = np.array(self.matrix, dtype=object)
+        if M.shape != (len(classes), len(classes)):
+            raise DataError(f"The cost matrix has shape {M.shape}; {len(classes)} classes need ({len(classes)}, {len(classes)}).")
+        weights = np.array([fraction(w) for w in dataset.row_weights.tolist()], dtype=object)
+        return M[y] * weights[:, None]
+
+
+register_task(Accuracy, WeightedError, BalancedAccuracy, MisclassificationCosts)

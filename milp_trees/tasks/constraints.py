@@ -1,0 +1,186 @@
+r"""Linear side constraints on the actions, each as exact integer rows.
+
+Group fairness compares the share of rows that get the favourable action between two levels of a protected attribute,
+
+.. math:: \Bigl|\tfrac{1}{n_g}\sum_{i\in I_g}\hat y_i-\tfrac1{n_{g'}}\sum_{i\in I_{g'}}\hat y_i\Bigr|\le\delta
+   \iff -\Delta\le n_{g'}\sum_{I_g}\hat y_i-n_g\sum_{I_{g'}}\hat y_i\le\Delta,\quad \Delta=\lfloor\delta n_gn_{g'}\rfloor,
+
+for every pair of levels (Jo, Aghaei, Benson, Gómez, Vayanos 2022, "Learning optimal fair classification trees"). Rows are counted, not
+weighed. A pair in which one of the two sets is empty gives no row.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from milp_trees.errors import DataError, UnknownName
+from milp_trees.tasks.exact import fraction
+from milp_trees.tasks.views import SideRow
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class Constraint(ABC):
+    """A side constraint: linear integer rows over the chosen actions."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
+        """The constraint as integer rows on the dataset's rows."""
+
+    def violations(self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]) -> list[str]:
+        """A sentence per row that a choice of actions (indices, shape (n,)) breaks."""
+        out = []
+        for row in self.rows(dataset, actions):
+            total = int(row.coefs[np.arange(len(action)), action].sum())
+            if not row.holds(total):
+                out.append(f"{row.name}: {total} is outside [{row.lower}, {row.upper}].")
+        return out
+
+    def spec(self) -> dict[str, Any]:
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {"name": self.name, **{k: str(v) if isinstance(v, Fraction) else v for k, v in values.items() if v is not None}}
+
+
+@dataclass(frozen=True)
+class GroupRates(Constraint):
+    """Base of the group-fairness notions: favourable rates that differ by at most `max_disparity` between any two groups.
+
+    Parameters
+    ----------
+    max_disparity : number in [0, 1]
+        Largest difference of rates, as a fraction (0.01 is one percent).
+    favourable : action, optional
+        The favourable action; by default the last class.
+    """
+
+    max_disparity: Any = 0.01
+    favourable: Any = None
+
+    def __post_init__(self) -> None:
+        delta = fraction(self.max_disparity, "max_disparity")
+        if not 0 <= delta <= 1:
+            raise DataError(f"max_disparity must lie between 0 and 1 (a fraction, not percent); got {self.max_disparity}.")
+        object.__setattr__(self, "max_disparity", delta)
+
+    def slices(self, dataset: Dataset, positive: int) -> Iterator[tuple[str, np.ndarray]]:
+        """(label, mask) of the rows within which rates are compared; the default is all rows."""
+        yield "", np.ones(dataset.n_rows, dtype=bool)
+
+    def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
+        groups = dataset.require("groups", f"The constraint {self.name}")
+        positive = len(actions) - 1 if self.favourable is None else _position(self.favourable, actions)
+        out = []
+        for label, mask in self.slices(dataset, positive):
+            for a, b in combinations(np.unique(groups).tolist(), 2):
+                in_a, in_b = mask & (groups == a), mask & (groups == b)
+                n_a, n_b = int(in_a.sum()), int(in_b.sum())
+                if n_a and n_b:
+                    coefs = np.zeros((dataset.n_rows, len(actions)), dtype=np.int64)
+                    coefs[in_a, positive], coefs[in_b, positive] = n_b, -n_a
+                    delta = int(self.max_disparity * n_a * n_b)
+                    out.append(SideRow(f"{self.name} {a}/{b}{label}", coefs, -delta, delta))
+        return out
+
+
+@dataclass(frozen=True)
+class StatisticalParity(GroupRates):
+    """Equal shares of the favourable action among all rows of each group."""
+
+    name: ClassVar[str] = "statistical-parity"
+
+
+@dataclass(frozen=True)
+class ConditionalStatisticalParity(GroupRates):
+    """Statistical parity within every level of the dataset's legitimate `factor`."""
+
+    name: ClassVar[str] = "conditional-statistical-parity"
+
+    def slices(self, dataset: Dataset, positive: int) -> Iterator[tuple[str, np.ndarray]]:
+        factor = dataset.require("factor", f"The constraint {self.name}")
+        for level in np.unique(factor).tolist():
+            yield f" given {level}", factor == level
+
+
+@dataclass(frozen=True)
+class EqualOpportunity(GroupRates):
+    """Equal true positive rates: the favourable share among rows of the favourable class."""
+
+    name: ClassVar[str] = "equal-opportunity"
+
+    def slices(self, dataset: Dataset, positive: int) -> Iterator[tuple[str, np.ndarray]]:
+        yield " among positives", dataset.require("y", f"The constraint {self.name}") == positive
+
+
+@dataclass(frozen=True)
+class PredictiveEquality(GroupRates):
+    """Equal false positive rates: the favourable share among rows of the other classes."""
+
+    name: ClassVar[str] = "predictive-equality"
+
+    def slices(self, dataset: Dataset, positive: int) -> Iterator[tuple[str, np.ndarray]]:
+        yield " among negatives", dataset.require("y", f"The constraint {self.name}") != positive
+
+
+@dataclass(frozen=True)
+class EqualisedOdds(GroupRates):
+    """Equal opportunity and predictive equality at once."""
+
+    name: ClassVar[str] = "equalised-odds"
+
+    def slices(self, dataset: Dataset, positive: int) -> Iterator[tuple[str, np.ndarray]]:
+        y = dataset.require("y", f"The constraint {self.name}")
+        yield " among positives", y == positive
+        yield " among negatives", y != positive
+
+
+@dataclass(frozen=True)
+class Capacity(Constraint):
+    """At most `at_most` rows (and at least `at_least`) get an action.
+
+    Parameters
+    ----------
+    action : label of the action
+    at_most, at_least : int, optional
+    """
+
+    name: ClassVar[str] = "capacity"
+
+    action: Any = None
+    at_most: int | None = None
+    at_least: int | None = None
+
+    def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
+        coefs = np.zeros((dataset.n_rows, len(actions)), dtype=np.int64)
+        coefs[:, _position(self.action, actions)] = 1
+        return [SideRow(f"capacity of {self.action}", coefs, self.at_least, self.at_most)]
+
+
+#: Side constraints by name, as the command line and stored results spell them.
+CONSTRAINTS: dict[str, type[Constraint]] = {
+    c.name: c for c in (StatisticalParity, ConditionalStatisticalParity, EqualOpportunity, PredictiveEquality, EqualisedOdds, Capacity)
+}
+
+
+def constraint(name: str, **options: Any) -> Constraint:
+    """The side constraint of that name; raises UnknownName with the list of names."""
+    if name not in CONSTRAINTS:
+        raise UnknownName(f"There is no constraint {name!r}; known are {', '.join(CONSTRAINTS)}.")
+    return CONSTRAINTS[name](**options)
+
+
+def _position(action: Any, actions: tuple[Any, ...]) -> int:
+    for k, a in enumerate(actions):
+        if a == action or str(a) == str(action):
+            return k
+    raise DataError(f"{action!r} is not an action of this task; its actions are {', '.join(map(str, actions))}.")

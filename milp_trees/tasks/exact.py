@@ -1,0 +1,117 @@
+"""Exact integers for costs: rationals where the data are rational, a stated grid where they are not.
+
+A cost that a person wrote (`0.25`, `1/3` given as a Fraction, a count) has a short decimal or fractional form; all costs are then
+multiplied by their common denominator and become integers. Measured floats (outcomes, propensities) have no short form; they are
+rounded to a grid of `GRID` steps over the total range of the objective, and whatever is derived from them is marked inexact.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from milp_trees.errors import DataError
+
+#: Largest total objective in integer units for rational data; beyond it 64-bit sums and solvers' tolerances are no longer safe.
+LIMIT = 10**11
+#: Steps over the objective's whole range for measured floats.
+GRID = 2**31
+#: Two values of an inexact objective are equal when they differ by less than this share of its whole range.
+INEXACT_TOLERANCE = 1e-6
+
+
+def fraction(number: Any, name: str = "number") -> Fraction:
+    """The rational a person meant by a number: 0.005 is 1/200, not the nearest double."""
+    if isinstance(number, Fraction):
+        return number
+    if isinstance(number, str):
+        try:
+            return Fraction(number)
+        except ValueError:
+            raise DataError(f"{name} must be a number such as 0.01 or 1/200; got {number!r}.") from None
+    if isinstance(number, (int, np.integer)):
+        return Fraction(int(number))
+    value = float(number)
+    if not math.isfinite(value):
+        raise DataError(f"{name} must be finite; got {value}.")
+    return Fraction(Decimal(repr(value)))
+
+
+def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
+    """Write an array of costs as `scale * whole` with 64-bit integers `whole`.
+
+    Parameters
+    ----------
+    array : float or int array
+        Costs in natural units; an object array may hold Fractions.
+
+    Returns
+    -------
+    whole : int64 array of the same shape
+    scale : Fraction
+        Natural units per integer unit.
+    exact : bool
+        False when the costs had to be rounded to a grid.
+    """
+    flat = np.asarray(array).ravel()
+    values, where = np.unique(flat, return_inverse=True) if flat.dtype != object else _unique_objects(flat)
+    short = _rationals(values)
+    if short is not None:
+        denominator = math.lcm(*(f.denominator for f in short)) if short else 1
+        numerators = [int(f * denominator) for f in short]
+        common = math.gcd(*numerators) or 1
+        largest = max((abs(v) for v in numerators), default=0) // common
+        if largest * max(1, len(np.atleast_1d(array))) <= LIMIT:
+            whole = np.array([v // common for v in numerators], dtype=np.int64)[where]
+            return whole.reshape(np.shape(array)), Fraction(common, denominator), True
+    numbers = np.array([float(v) for v in values])
+    n = max(1, np.shape(array)[0] if np.ndim(array) else 1)
+    spread = float(np.abs(numbers).max()) * n
+    # A power of two as grid keeps the scaled doubles exact.
+    step = Fraction(2) ** math.ceil(math.log2(spread / GRID)) if spread > 0 else Fraction(1)
+    whole = np.rint(numbers / float(step)).astype(np.int64)[where]
+    return whole.reshape(np.shape(array)), step, False
+
+
+def _unique_objects(flat: np.ndarray) -> tuple[list[Any], np.ndarray]:
+    seen: dict[Any, int] = {}
+    where = np.array([seen.setdefault(v, len(seen)) for v in flat.tolist()], dtype=np.int64)
+    return list(seen), where
+
+
+def _rationals(values: Any) -> list[Fraction] | None:
+    """The short rational form of every value, or None where one has no such form (more than nine digits)."""
+    out = []
+    for v in values:
+        f = v if isinstance(v, Fraction) else fraction(v, "cost")
+        if f.denominator > 10**9 and not isinstance(v, Fraction):
+            return None
+        out.append(f)
+    return out
+
+
+def common_unit(numbers: list[Fraction]) -> Fraction:
+    """The largest rational of which every number is a whole multiple (zeros ignored)."""
+    unit = Fraction(0)
+    for x in set(numbers):
+        if x:
+            unit = abs(x) if not unit else Fraction(math.gcd(unit.numerator * x.denominator, abs(x.numerator) * unit.denominator), unit.denominator * x.denominator)
+    return unit or Fraction(1)
+
+
+def rescale(whole: np.ndarray, scale: Fraction, leaf: Fraction, splits: list[Fraction], unit: Fraction) -> tuple[np.ndarray, Fraction, list[Fraction]]:
+    """Costs and penalties as whole multiples of `unit`.
+
+    Raises
+    ------
+    DataError
+        The whole numbers would be too large for exact arithmetic.
+    """
+    factor = scale / unit
+    if int(np.abs(whole).sum()) * factor > LIMIT:
+        raise DataError("Costs and penalties have no common unit of reasonable size; round the penalties (for example to three decimals).")
+    return whole * int(factor), leaf / unit, [s / unit for s in splits]

@@ -1,0 +1,131 @@
+r"""Policies: a leaf chooses a treatment, and the value is what the population would get (Jo et al. 2021, "Learning optimal prescriptive trees").
+
+With observed treatments :math:`K_i`, outcomes :math:`Y_i` (larger is better), propensities :math:`\hat\mu` of the observed treatment and an outcome model
+:math:`\hat\nu_k`:
+
+.. math:: Q_{IPW}=\tfrac1n\sum_i\tfrac{Y_i}{\hat\mu_i}1[\pi(X_i)=K_i],\quad Q_{DM}=\tfrac1n\sum_i\hat\nu_{\pi(X_i)}(X_i),\quad
+   Q_{DR}=\tfrac1n\sum_i\Bigl(\hat\nu_{\pi(X_i)}(X_i)+\tfrac{(Y_i-\hat\nu_{K_i}(X_i))1[\pi(X_i)=K_i]}{\hat\mu_i}\Bigr).
+
+All are sums of a matrix of action values, maximised; negative outcomes need no special care.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from milp_trees.errors import DataError
+from milp_trees.registry import register_task
+from milp_trees.tasks.action_costs import ActionCosts
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class PolicyValue(ActionCosts):
+    """Base: the mean over rows of `action_values`, maximised. With a penalty: minus the mean value, plus penalties."""
+
+    units: ClassVar[tuple[str, str]] = ("reward", "rate")
+
+    @abstractmethod
+    def action_values(self, dataset: Dataset) -> np.ndarray:
+        """Estimated value of every action on every row, shape (n, K)."""
+
+    @property
+    def sense(self) -> str:
+        return "min" if self.penalised else "max"
+
+    def costs(self, dataset: Dataset) -> np.ndarray:
+        return -np.asarray(self.action_values(dataset))
+
+    def normaliser(self, dataset: Dataset) -> Fraction:
+        return Fraction(dataset.n_rows)
+
+    def to_natural(self, total: Fraction, dataset: Dataset) -> Fraction:
+        return -total / dataset.n_rows
+
+
+@dataclass(frozen=True)
+class ActionValues(PolicyValue):
+    """The dataset's `values` as they are: rewards of every action on every row (also the direct method's predictions)."""
+
+    name: ClassVar[str] = "action-values"
+
+    def actions(self, dataset: Dataset) -> tuple[Any, ...]:
+        dataset.require("values", f"The task {self.name}")
+        return tuple(dataset.actions or ())
+
+    def action_values(self, dataset: Dataset) -> np.ndarray:
+        return dataset.require("values", f"The task {self.name}")
+
+
+@dataclass(frozen=True)
+class ActionCostMatrix(ActionCosts):
+    """Any n × K matrix of costs, kept in the dataset's `values`, summed and minimised."""
+
+    name: ClassVar[str] = "action-costs"
+
+    def actions(self, dataset: Dataset) -> tuple[Any, ...]:
+        dataset.require("values", f"The task {self.name}")
+        return tuple(dataset.actions or ())
+
+    def costs(self, dataset: Dataset) -> np.ndarray:
+        return dataset.require("values", f"The task {self.name}")
+
+
+@dataclass(frozen=True)
+class DirectMethod(ActionValues):
+    """Predicted outcomes of every treatment (`values`), summed as they are."""
+
+    name: ClassVar[str] = "policy-dm"
+
+
+@dataclass(frozen=True)
+class InversePropensity(PolicyValue):
+    """Observed outcomes of rows treated as the policy would, weighted by the inverse propensity."""
+
+    name: ClassVar[str] = "policy-ipw"
+
+    def actions(self, dataset: Dataset) -> tuple[Any, ...]:
+        return _treatments(dataset, self.name)[1]
+
+    def action_values(self, dataset: Dataset) -> np.ndarray:
+        given, actions = _treatments(dataset, self.name)
+        weight = dataset.require("outcomes", f"The task {self.name}") / dataset.require("propensities", f"The task {self.name}")
+        return np.where(given[:, None] == np.arange(len(actions)), weight[:, None], 0.0)
+
+
+@dataclass(frozen=True)
+class DoublyRobust(PolicyValue):
+    """The direct method corrected by inverse propensity where the treatment was observed."""
+
+    name: ClassVar[str] = "policy-dr"
+
+    def actions(self, dataset: Dataset) -> tuple[Any, ...]:
+        return _treatments(dataset, self.name)[1]
+
+    def action_values(self, dataset: Dataset) -> np.ndarray:
+        given, actions = _treatments(dataset, self.name)
+        nu = dataset.require("values", f"The task {self.name}")
+        outcome = dataset.require("outcomes", f"The task {self.name}")
+        rest = (outcome - nu[np.arange(len(nu)), given]) / dataset.require("propensities", f"The task {self.name}")
+        return nu + np.where(given[:, None] == np.arange(len(actions)), rest[:, None], 0.0)
+
+
+def _treatments(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...]]:
+    """Index of the observed treatment per row, and the treatments' names."""
+    observed = dataset.require("treatments", f"The task {name}")
+    actions = tuple(dataset.actions) if dataset.actions is not None else tuple(np.unique(observed).tolist())
+    where = {str(a): k for k, a in enumerate(actions)}
+    unknown = {str(t) for t in np.unique(observed).tolist()} - set(where)
+    if unknown:
+        raise DataError(f"Treatment {sorted(unknown)[0]!r} is not among the actions {', '.join(where)}.")
+    return np.array([where[str(t)] for t in observed.tolist()], dtype=np.int64), actions
+
+
+register_task(ActionValues, ActionCostMatrix, DirectMethod, InversePropensity, DoublyRobust)

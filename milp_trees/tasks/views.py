@@ -1,0 +1,261 @@
+"""Views: what a task shows of itself to those who optimise it. Plain arrays, no behaviour of the task's own type.
+
+A method names the view it takes; `task.view(kind, dataset, space)` returns it or raises `NoView` with the sentence why not. The
+table of views, and which published systems use which, is in `docs/nouns.md`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.data.dataset import Test
+
+if TYPE_CHECKING:
+    from milp_trees.models.tree import Tree
+
+
+@dataclass(frozen=True, eq=False)
+class SideRow:
+    """One linear side constraint on the actions: `lower <= sum_i coefs[i, action(i)] <= upper`, all integers.
+
+    Parameters
+    ----------
+    name : str
+        E.g. `statistical parity a/b`.
+    coefs : int64 array of shape (n, K)
+    lower, upper : int or None
+        None: no bound on that side.
+    """
+
+    name: str
+    coefs: np.ndarray
+    lower: int | None
+    upper: int | None
+
+    def reduced(self) -> SideRow:
+        """The same constraint divided by the common divisor of its coefficients (bounds rounded inwards: exact on integers)."""
+        g = int(np.gcd.reduce(np.abs(self.coefs), axis=None)) if self.coefs.size else 1
+        if g <= 1:
+            return self
+        lower = None if self.lower is None else -((-self.lower) // g)
+        upper = None if self.upper is None else self.upper // g
+        return SideRow(self.name, self.coefs // g, lower, upper)
+
+    def holds(self, total: int) -> bool:
+        return (self.lower is None or total >= self.lower) and (self.upper is None or total <= self.upper)
+
+
+@dataclass(frozen=True, eq=False)
+class CostMatrix:
+    r"""A task on a finite action set, in exact integers.
+
+    The objective of a tree that gives row :math:`i` action :math:`a(i)` is
+
+    .. math:: Z = \sum_i c_{i,a(i)} + \text{leaf\_cost}\cdot\#\text{leaves} + \sum_{\text{branch nodes } v} \text{split\_costs}_{f(v)},
+
+    always minimised; `to_value` turns :math:`Z` into the task's natural value.
+
+    Parameters
+    ----------
+    X : uint8 array of shape (n, F)
+        The candidate tests (only those that may be used).
+    tests : tuple of Test, length F
+    costs : int64 array of shape (n, K)
+    actions : tuple, length K
+        Original names of the actions (class labels, treatments).
+    counts : int64 array of shape (n,)
+        Number of original rows that a row stands for (minimum leaf sizes count these).
+    leaf_cost : int
+    split_costs : int64 array of shape (F,)
+        Cost per branch node that uses the test; includes the penalty per split.
+    side : tuple of SideRow
+    offset, scale : Fraction
+        Natural value = offset + scale · Z (scale < 0 for a maximised metric).
+    exact : bool
+        False when natural costs had to be rounded to integers.
+    rows : int64 array of shape (n,)
+        For every row, one row of the dataset that it stands for.
+    alias : mapping of Test to (int, bool) or bool
+        Where a dropped test went: index of the equal test and whether it is its complement; for a constant test its truth.
+    """
+
+    X: np.ndarray
+    tests: tuple[Test, ...]
+    costs: np.ndarray
+    actions: tuple[Any, ...]
+    counts: np.ndarray
+    leaf_cost: int
+    split_costs: np.ndarray
+    side: tuple[SideRow, ...]
+    offset: Fraction
+    scale: Fraction
+    exact: bool
+    rows: np.ndarray
+    alias: Mapping[Test, tuple[int, bool] | bool] = field(default_factory=dict)
+
+    # -- sizes -----------------------------------------------------------------------------------------------
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_tests(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def n_actions(self) -> int:
+        return int(self.costs.shape[1])
+
+    @property
+    def total_rows(self) -> int:
+        """Number of original rows."""
+        return int(self.counts.sum())
+
+    # -- values ----------------------------------------------------------------------------------------------
+
+    def to_value(self, Z: float | int) -> Fraction:
+        """Natural value of an integer objective."""
+        return self.offset + self.scale * (Z if isinstance(Z, (int, np.integer)) else Fraction(Z))
+
+    def from_value(self, value: Fraction | float) -> Fraction:
+        """Integer objective of a natural value."""
+        return (Fraction(value) - self.offset) / self.scale
+
+    @cached_property
+    def tolerance(self) -> int:
+        """Two objectives that differ by no more than this are the same (0 where costs are exact)."""
+        if self.exact:
+            return 0
+        from milp_trees.tasks.exact import INEXACT_TOLERANCE
+
+        spread = int((self.costs.max(axis=1) - self.costs.min(axis=1)).sum())
+        return max(1, math.ceil(INEXACT_TOLERANCE * spread))
+
+    @cached_property
+    def absolute_gap(self) -> float:
+        """Gap below which an incumbent is optimal: just under one integer unit, or the tolerance of inexact costs."""
+        return 0.999 if self.exact else float(self.tolerance)
+
+    @cached_property
+    def base(self) -> np.ndarray:
+        """Cheapest cost of every row, shape (n,): no tree can avoid their sum."""
+        return self.costs.min(axis=1)
+
+    @cached_property
+    def regret(self) -> np.ndarray:
+        """Costs above `base`, shape (n, K), nonnegative with a zero in every row."""
+        return self.costs - self.base[:, None]
+
+    @cached_property
+    def labels(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """(best action, weight) per row if each row loses the same amount on every other action; None otherwise.
+
+        Misclassification has this form, and every task with two actions has it.
+        """
+        best = self.costs.argmin(axis=1)
+        others = np.ones_like(self.costs, dtype=bool)
+        others[np.arange(self.n_rows), best] = False
+        if self.n_actions == 1:
+            return best, np.zeros(self.n_rows, dtype=np.int64)
+        loss = self.regret[others].reshape(self.n_rows, -1)
+        return (best, loss[:, 0].copy()) if (loss == loss[:, :1]).all() else None
+
+    @cached_property
+    def columns(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Tests grouped by original column: (name, test indices by rising threshold); other tests are groups of their own."""
+        groups: dict[Any, list[int]] = {}
+        for f, test in enumerate(self.tests):
+            groups.setdefault(test.column if test.kind == "<=" else (test.column, f), []).append(f)
+        return tuple(
+            (key if isinstance(key, str) else self.tests[fs[0]].name, tuple(sorted(fs, key=lambda f: self.tests[f].value or 0)))
+            for key, fs in groups.items()
+        )
+
+    def objective(self, tree: Tree) -> int:
+        """Integer objective Z of a tree that uses only this view's tests (or their aliases)."""
+        placed = self.canonical(tree)
+        routes = placed.routes(self)
+        split = sum(int(self.split_costs[self.index[t]]) for t in placed.splits)
+        return int(self.costs[np.arange(self.n_rows), routes.action].sum()) + self.leaf_cost * placed.n_leaves + split
+
+    def side_totals(self, tree: Tree) -> list[int]:
+        """Left-hand side of every side row at a tree."""
+        action = self.canonical(tree).routes(self).action
+        return [int(row.coefs[np.arange(self.n_rows), action].sum()) for row in self.side]
+
+    # -- tests -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def index(self) -> dict[Test, int]:
+        return {t: f for f, t in enumerate(self.tests)}
+
+    def canonical(self, tree: Tree) -> Tree:
+        """The same tree in terms of the tests that are left: complements swap children, constant tests disappear."""
+        return tree.map_tests(lambda t: (t, False) if t in self.index else self._alias(t))
+
+    def _alias(self, test: Test) -> tuple[Test, bool] | bool:
+        if test not in self.alias:
+            raise KeyError(f"The test {test.name!r} is not a candidate of this problem.")
+        kept = self.alias[test]
+        return kept if isinstance(kept, bool) else (self.tests[kept[0]], kept[1])
+
+    # -- presolve --------------------------------------------------------------------------------------------
+
+    def reduce(self, merge_rows: bool = True, drop_tests: bool = True) -> CostMatrix:
+        """An equivalent smaller view: equal rows merged, constant, equal and complementary tests dropped.
+
+        Rows with equal tests share their leaf in every tree, hence their action: costs, counts and side coefficients add up. This also
+        carries the equivalent-points bound into every relaxation, because `base` of a merged row is unavoidable.
+        """
+        view = self._drop_tests() if drop_tests and not self.alias else self
+        return view._merge_rows() if merge_rows else view
+
+    def _drop_tests(self) -> CostMatrix:
+        kept: list[int] = []
+        seen: dict[bytes, int] = {}
+        order = np.argsort(self.split_costs, kind="stable") if self.n_tests else np.array([], dtype=int)
+        represent: dict[int, tuple[int, bool] | bool] = {}
+        for f in order.tolist():
+            column = self.X[:, f]
+            if column.min() == column.max():
+                represent[f] = bool(column[0])
+                continue
+            flipped = bool(column[0])
+            key = np.packbits(column ^ 1 if flipped else column).tobytes()
+            if key in seen:
+                g = seen[key]
+                represent[f] = (g, flipped != bool(self.X[0, g]))
+            else:
+                seen[key] = f
+                kept.append(f)
+        kept.sort()
+        position = {f: i for i, f in enumerate(kept)}
+        alias = {self.tests[f]: to if isinstance(to, bool) else (position[to[0]], to[1]) for f, to in represent.items()}
+        return replace(self, X=np.ascontiguousarray(self.X[:, kept]), tests=tuple(self.tests[f] for f in kept), split_costs=self.split_costs[kept], alias=alias)
+
+    def _merge_rows(self) -> CostMatrix:
+        if not self.n_rows:
+            return self
+        packed = np.packbits(self.X, axis=1) if self.n_tests else np.zeros((self.n_rows, 1), dtype=np.uint8)
+        keys = np.ascontiguousarray(packed).view([("", np.void, packed.shape[1])]).ravel()
+        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+        group = group.ravel()
+        m = len(first)
+
+        def total(array: np.ndarray) -> np.ndarray:
+            out = np.zeros((m, *array.shape[1:]), dtype=np.int64)
+            np.add.at(out, group, array)
+            return out
+
+        side = tuple(replace(row, coefs=total(row.coefs)) for row in self.side)
+        return replace(
+            self, X=np.ascontiguousarray(self.X[first]), costs=total(self.costs), counts=total(self.counts), side=side, rows=self.rows[first]
+        )

@@ -1,0 +1,1 @@
+"""Conformance checks for plug-ins, and generators of random problems."""

@@ -1,0 +1,1 @@
+"""Solvers: one adapter per file; found by the registry."""
