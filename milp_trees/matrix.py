@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import logging
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -115,7 +117,7 @@ def compile_model(m: Any) -> MatrixModel:
     from pyomo.opt import WriterFactory
 
     blocks = [b for b in m.component_objects(pyo.Constraint, active=True) if isinstance(b, matrix_rows_class())]
-    with PauseGC():
+    with PauseGC(), _quiet_about_itself():
         for b in blocks:
             b.deactivate()
         try:
@@ -154,6 +156,25 @@ def compile_model(m: Any) -> MatrixModel:
     low = np.concatenate(lows) if lows else np.zeros(0)
     up = np.concatenate(ups) if ups else np.zeros(0)
     return MatrixModel(m.name, c, offset, A, low, up, lower, upper, integer, columns, labels)
+
+
+@contextlib.contextmanager
+def _quiet_about_itself() -> Iterator[None]:
+    """Pyomo 6.10 warns that a method is deprecated which it calls itself when it expands templates with parameters."""
+
+    def unrelated(record: logging.LogRecord) -> bool:
+        return "sparse_iteritems" not in record.getMessage()
+
+    # A filter on a logger does not see its children's records: it must sit on the logger that speaks.
+    logger = logging.getLogger("pyomo.core.base.param")
+    loggers = [logger, logging.getLogger("pyomo.core"), logging.getLogger("pyomo")]
+    for log in loggers:
+        log.addFilter(unrelated)
+    try:
+        yield
+    finally:
+        for log in loggers:
+            log.removeFilter(unrelated)
 
 
 def matrix_rows(variables: Sequence[Any], matrix: sparse.csr_matrix, lower: np.ndarray, upper: np.ndarray, doc: str) -> Any:
