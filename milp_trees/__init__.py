@@ -58,7 +58,6 @@ _HOME = {
     "Status": "result",
     "Limit": "result",
     "register": "registry",
-    "registry": "registry",
     "solve": "api",
     "compare": "api",
     "estimate": "api",

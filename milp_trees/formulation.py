@@ -95,6 +95,9 @@ class Formulation(ABC):
         """Solver options the formulation suggests for this view (the user's own options go before them)."""
         return self.suggested_options.get(solver, {})
 
+    def warm_up(self) -> None:
+        """Compile what needs compiling, before any clock starts."""
+
     # -- what the package does with it ------------------------------------------------------------------------
 
     def instance(self, problem: Problem) -> CostMatrix:

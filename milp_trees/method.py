@@ -6,6 +6,7 @@ import platform
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -56,6 +57,9 @@ class Method(ABC):
         """Further reasons of a method; None if there is none."""
         return None
 
+    def warm_up(self) -> None:
+        """Compile what needs compiling, before any clock starts."""
+
     @abstractmethod
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
         """Solve a problem that is known to be supported."""
@@ -77,10 +81,17 @@ class Method(ABC):
         Unsupported
             With the sentence why.
         """
-        why = self.unsupported(problem)
+        self.warm_up()
+        began = time.perf_counter()
+        fresh = problem.fresh()  # so that the preparation of the data is part of every method's time
+        why = self.unsupported(fresh)
         if why:
             raise Unsupported(why)
-        return self.search(problem, limits or Limits(), start, progress)
+        prepared = time.perf_counter() - began
+        result = self.search(fresh, limits or Limits(), start, progress)
+        apart = result.times.get("enumerate", 0.0)
+        times = {"prepare": max(0.0, prepared - apart) + result.times.get("prepare", 0.0), **{k: v for k, v in result.times.items() if k != "prepare"}}
+        return replace(result, problem=problem, seconds=result.seconds + prepared, times=times)
 
 
 class Clock:

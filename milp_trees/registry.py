@@ -93,7 +93,7 @@ class Registry:
             if name.split(":")[0] in self.classes("formulations"):
                 raise UnknownName(f"{name!r} is a formulation; name the solver too, for example {name}@highs.")
             self._get("methods", name)
-        from milp_trees.method import FormulationMethod
+        from milp_trees.formulation_method import FormulationMethod
 
         left, _, solver = name.partition("@")
         formulation, _, given = left.partition(":")

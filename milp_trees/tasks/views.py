@@ -145,6 +145,11 @@ class CostMatrix:
         return 0.999 if self.exact else float(self.tolerance)
 
     @cached_property
+    def memo(self) -> dict[str, Any]:
+        """What a method derived from this view and may need again (states, counts); never part of the view itself."""
+        return {}
+
+    @cached_property
     def base(self) -> np.ndarray:
         """Cheapest cost of every row, shape (n,): no tree can avoid their sum."""
         return self.costs.min(axis=1)

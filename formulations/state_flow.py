@@ -1,0 +1,148 @@
+r"""State-flow: one block of the model per *set of rows* instead of per row.
+
+A **state** is the set of rows that reach a node together with the depth left; paths that lead to the same rows are one state. In a state the
+tree does one of three things, each a 0/1 **column** whose cost is a count of costs (no subproblem is optimised):
+
+* *stop* with an action k;
+* *split* by a test f into two states with one level less;
+* with one level left, *last split*: the test and the actions of both leaves at once, so that leaves need no states.
+
+With :math:`x_c` for column c, :math:`\operatorname{out}(s)` the columns that leave state s and :math:`\operatorname{in}(s)` the splits that enter it,
+
+.. math::
+   \min \sum_c \mathrm{cost}_c x_c,\qquad \sum_{c\in\operatorname{out}(s)}x_c-\sum_{c\in\operatorname{in}(s)}x_c=[s\text{ is the root}]\quad\forall s,\qquad
+   \ell\le\sum_c a_cx_c\le u .
+
+A split enters both children: a directed hypergraph. Without side rows the relaxation has an integral optimum (dynamic programmes as linear
+programmes: Martin, Rardin, Campbell 1990, "Polyhedral characterization of discrete dynamic programming"). Any linear function of the leaves' actions is one
+number per column, so side constraints are rows. Of columns of one kind in one state with equal side numbers only the cheapest is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+from pyomo.core.expr.numeric_expr import LinearExpression
+from scipy import sparse
+
+from milp_trees import Branch, CostMatrix, Formulation, Leaf, Sizes, Tree, Trees, register
+from milp_trees.matrix import matrix_rows
+
+STOP, SPLIT, LAST = 0, 1, 2
+
+
+@register
+@dataclass(frozen=True)
+class StateFlow(Formulation):
+    """The state-flow model.
+
+    Parameters
+    ----------
+    max_states : int
+        Problems with more states are unsupported: the sentence says how many were counted.
+    max_columns : int
+        The same for columns.
+    """
+
+    name = "state-flow"
+    title = "State-flow (hypergraph of row sets)"
+    reference = "docs/formulations.md#state-flow"
+
+    max_states: int = 400_000
+    max_columns: int = 3_000_000
+
+    def warm_up(self) -> None:
+        from milp_trees.engines.states import warm_up
+
+        warm_up()
+
+    def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
+        try:
+            self._states(view, space)
+        except OverflowError as too_many:
+            return f"state-flow: {too_many}; lower the depth or the number of tests, or raise max_states."
+        return None
+
+    def _states(self, view: CostMatrix, space: Trees) -> Any:
+        """The hypergraph, enumerated once per view and space."""
+        from milp_trees.engines.states import enumerate_states
+
+        key = ("states", space, self.max_states, self.max_columns)
+        if key not in view.memo:
+            began = time.perf_counter()
+            try:
+                view.memo[key] = enumerate_states(view, space, self.max_states, self.max_columns)
+            except OverflowError as too_many:
+                view.memo[key] = too_many
+            view.memo["states-seconds"] = time.perf_counter() - began
+        found = view.memo[key]
+        if isinstance(found, OverflowError):
+            raise found
+        return found
+
+    def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
+        h = self._states(view, space)
+        m.hypergraph = h
+        m.stage_seconds = {"enumerate": view.memo["states-seconds"]}
+        m.extra_sizes = {"states": int(h.n_states)}
+        m.states = pyo.RangeSet(0, h.n_states - 1, doc="states s: sets of rows with a depth left")
+        m.columns = pyo.RangeSet(0, h.n_columns - 1, doc="columns c: stop, split or last split in a state")
+        m.x = pyo.Var(m.columns, domain=pyo.Binary, doc="x[c] = 1 iff the tree does c in the state of c")
+        x = list(m.x.values())
+        m.balance = matrix_rows(x, h.incidence(), *[(np.arange(h.n_states) == 0).astype(float)] * 2, doc="columns that leave a state - splits that enter it = 1 at the root, else 0")
+        if view.side:
+            lower = np.array([-np.inf if r.lower is None else r.lower for r in view.side])
+            upper = np.array([np.inf if r.upper is None else r.upper for r in view.side])
+            m.side = matrix_rows(x, sparse.csr_matrix(h.side.T.astype(float)), lower, upper, doc="side constraints on the actions")
+        if space.limits_leaves:
+            splits = sparse.csr_matrix((h.kind != STOP).astype(float)[None, :])
+            m.most_splits = matrix_rows(x, splits, np.array([-np.inf]), np.array([float(space.max_splits)]), doc="at most max_leaf_nodes - 1 splits")
+        used = np.flatnonzero(h.cost).tolist()
+        costs = h.cost[used].tolist()
+        m.objective = pyo.Objective(
+            expr=LinearExpression(constant=int(view.base.sum()), linear_coefs=costs, linear_vars=[x[c] for c in used]), doc="cost of the columns above the cost no tree avoids"
+        )
+
+    def options_for(self, solver: str, view: CostMatrix, space: Trees) -> Mapping[str, Any]:
+        if solver != "highs":
+            return {}
+        if view.side or space.limits_leaves:
+            return {"presolve": "off"}  # presolve spends its time in probing
+        h = self._states(view, space)
+        # The relaxation is integral; interior point wins where there are many states.
+        return {"as_lp_first": True, "solver": "ipm" if h.n_states > 8000 else "simplex"}
+
+    def decode(self, m: Any) -> Tree:
+        h, view = m.hypergraph, m.view
+        chosen = {int(h.state[c]): c for c in m.columns if m.x[c].value > 0.5}
+
+        def walk(s: int) -> Any:
+            c = chosen[s]
+            if h.kind[c] == STOP:
+                return Leaf(int(h.action_left[c]))
+            test = view.tests[int(h.test[c])]
+            if h.kind[c] == LAST:
+                return Branch(test, Leaf(int(h.action_left[c])), Leaf(int(h.action_right[c])))
+            return Branch(test, walk(int(h.child_left[c])), walk(int(h.child_right[c])))
+
+        return Tree(walk(0), view.actions)
+
+    def encode(self, tree: Tree, m: Any) -> None:
+        h, view = m.hypergraph, m.view
+        on = set(h.follow(view.canonical(tree).prune_empty(view), view))
+        for c, x in m.x.items():
+            x.set_value(int(c in on), skip_validation=True)
+
+    def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
+        h = self._states(view, space)
+        rows, nonzeros = h.n_states, h.n_columns + 2 * int((h.kind == SPLIT).sum())
+        for j in range(len(view.side)):
+            rows, nonzeros = rows + 1, nonzeros + int((h.side[:, j] != 0).sum())
+        if space.limits_leaves:
+            rows, nonzeros = rows + 1, nonzeros + int((h.kind != STOP).sum())
+        return Sizes(h.n_columns, h.n_columns, rows, nonzeros)

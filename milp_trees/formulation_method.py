@@ -1,0 +1,283 @@
+"""A formulation with a solver as one `Method`: view → build → matrix → start → solve → decode → value. Each arrow is one function."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.errors import SolverUnavailable
+from milp_trees.formulation import Formulation
+from milp_trees.matrix import MatrixModel, compile_model, write_model
+from milp_trees.method import Clock, Method, Progress, finish, versions
+from milp_trees.result import Limit, Result, Status, TracePoint
+from milp_trees.solver import Answer, Event, Job, Limits, Solver
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.models.tree import Tree
+    from milp_trees.problem import Problem
+
+#: A point whose integers were rounded may violate the other rows by this much before it is refused.
+FEASIBILITY = 1e-4
+
+
+@dataclass
+class Run:
+    """State of one run; what its stages share."""
+
+    problem: Problem
+    view: CostMatrix
+    limits: Limits
+    clock: Clock
+    m: Any
+    matrix: MatrixModel
+    start: np.ndarray | None = None
+    incumbent: Tree | None = None
+    incumbent_cost: float = math.inf
+    bound: float = -math.inf
+    trace: list[TracePoint] = field(default_factory=list)
+    progress: Progress | None = None
+    stopped: Limit | None = None
+    answers: list[Answer] = field(default_factory=list)
+    cuts: int = 0
+    message: str = ""
+
+    @property
+    def remaining(self) -> float | None:
+        return None if self.limits.time is None else self.limits.time - self.clock.seconds
+
+    def natural(self, Z: float | None) -> float | None:
+        return None if Z is None or not math.isfinite(Z) else float(self.view.to_value(Z))
+
+    def record(self, incumbent: float | None, bound: float | None) -> None:
+        """A moment of the run: to the trace and to whoever watches."""
+        best = min(self.incumbent_cost, math.inf if incumbent is None else incumbent)
+        low = max(self.bound, -math.inf if bound is None else bound)
+        point = TracePoint(self.clock.seconds, self.natural(best), self.natural(low))
+        if not self.trace or self.trace[-1][1:] != point[1:]:
+            self.trace.append(point)
+        if self.progress:
+            self.progress(point)
+
+    def take(self, tree: Tree) -> None:
+        """Keep a tree if it is feasible and better than the incumbent."""
+        tree = tree.prune_empty(self.view)
+        cost = self.view.objective(tree)
+        if cost < self.incumbent_cost and not self.problem.violations(tree):
+            self.incumbent, self.incumbent_cost = tree, cost
+
+    @property
+    def closed(self) -> bool:
+        """Whether incumbent and bound meet."""
+        return self.incumbent_cost - self.bound <= self.view.absolute_gap + 1e-9
+
+
+class FormulationMethod(Method):
+    """`flow-oct@highs` and its like.
+
+    Parameters
+    ----------
+    formulation : Formulation
+    solver : Solver
+    options : mapping, optional
+        Solver options; they go before those the formulation suggests.
+    """
+
+    def __init__(self, formulation: Formulation, solver: Solver, options: Mapping[str, Any] | None = None) -> None:
+        self.formulation = formulation
+        self.solver = solver
+        self.options = dict(options or {})
+        self.name = f"{formulation.label}@{solver.name}"
+        self.exact = True
+
+    def unsupported(self, problem: Problem) -> str | None:
+        return self.formulation.unsupported(problem)
+
+    def warm_up(self) -> None:
+        self.formulation.warm_up()
+
+    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+        found = self.solver.availability()
+        if not found.found:
+            raise SolverUnavailable(f"{self.name}: {found.reason}")
+        clock = Clock()
+        view = self.formulation.instance(problem)
+        with clock("build"):
+            m = self.formulation.build(problem)
+        with clock("hand_over"):
+            matrix = compile_model(m)
+        run = Run(problem, view, limits, clock, m, matrix, progress=progress)
+        for stage, seconds in getattr(m, "stage_seconds", {}).items():
+            clock.times[stage] = seconds
+        why = self.solver.unsupported(matrix) if not self._may_declare_integers() else None
+        if why:
+            return replace(_result(self, run, {}), status=Status.UNSUPPORTED, message=why)
+        start_info = self._start(run, start) if start is not None else {}
+        self._solve(run)
+        return _result(self, run, start_info)
+
+    def _may_declare_integers(self) -> bool:
+        return bool(self._options(None).get("integral_continuous")) if self.solver.name == "cp-sat" else False
+
+    def _options(self, run: Run | None) -> dict[str, Any]:
+        suggested = self.formulation.suggested_options.get(self.solver.name, {}) if run is None else self.formulation.options_for(self.solver.name, run.view, run.problem.trees)
+        return {**suggested, **self.options}
+
+    # -- stages ----------------------------------------------------------------------------------------------
+
+    def _start(self, run: Run, start: Tree) -> dict[str, Any]:
+        """Encode a start; it is checked here before the solver sees it."""
+        with run.clock("encode"):
+            wrong = run.problem.violations(start)
+            if wrong:
+                return {"accepted": False, "reason": f"The start is not feasible: {wrong[0]}"}
+            value = run.problem.value(start)
+            tree = run.view.canonical(start).prune_empty(run.view)
+            self.formulation.encode(tree, run.m)
+            point = run.matrix.values()
+            violation = run.matrix.violation(point)
+            if violation > 1e-6:
+                return {"accepted": False, "value": value.number, "reason": f"encode broke a row or bound by {violation:g}: a bug in {self.formulation.name}."}
+            run.start = point
+            run.take(start)
+            run.record(None, None)
+        return {"accepted": None, "value": value.number}
+
+    def _solve(self, run: Run) -> None:
+        separator = self.formulation.separator(run.m, run.matrix)
+        with run.clock("solve"):
+            if separator is None:
+                self._solve_once(run)
+            else:
+                self._cut_loop(run, separator)
+
+    def _solve_once(self, run: Run, **job: Any) -> Answer | None:
+        """One call of the solver; its incumbent is decoded and its bound is kept."""
+        from milp_trees import runner
+
+        left = run.remaining
+        if left is not None and left <= 0:
+            run.stopped = Limit.TIME
+            return None
+        limits = replace(run.limits, time=left, abs_gap=run.view.absolute_gap)
+        relax = bool(job.get("relax"))
+        answer = runner.run(
+            self.solver.name, Job(run.matrix, limits, None if relax else run.start, self._options(run), **job), None if relax else self._listener(run)
+        )  # fmt: skip
+        run.answers.append(answer)
+        run.stopped = answer.limit
+        run.cuts += answer.cuts
+        if answer.bound is not None and answer.status is not Status.INFEASIBLE:
+            run.bound = max(run.bound, _round_up(answer.bound, run.view))
+        if not relax and answer.x is not None:
+            self._decode(run, answer)
+        run.record(None, None)
+        return answer
+
+    def _listener(self, run: Run) -> Callable[[Event], None]:
+        complete = self.formulation.separator(run.m, run.matrix) is None
+
+        def listen(event: Event) -> None:
+            run.record(event.incumbent if complete else None, event.bound)
+
+        return listen
+
+    def _decode(self, run: Run, answer: Answer) -> None:
+        assert answer.x is not None
+        x = run.matrix.rounded(answer.x)
+        violation = run.matrix.violation(x)
+        if violation > FEASIBILITY:
+            run.message = f"{self.solver.name} returned a point that breaks a row by {violation:g}; it is not used."
+            return
+        run.matrix.load(x)
+        tree = self.formulation.decode(run.m)
+        claimed = run.matrix.objective(x)
+        actual = run.view.objective(tree.prune_empty(run.view))
+        if actual > claimed + max(1e-4 * max(1.0, abs(claimed)), run.view.tolerance) and self.formulation.separator(run.m, run.matrix) is None:
+            path = Path(tempfile.mkdtemp(prefix="milp-trees-")) / f"{self.formulation.name}.mps.gz"
+            write_model(run.matrix, path)
+            run.message = f"The model's objective is {claimed:.9g} but the decoded tree costs {actual}; the model was kept as {path}."
+            run.bound = -math.inf
+        run.take(tree)
+
+    def _cut_loop(self, run: Run, separator: Any) -> None:
+        """Cuts at fractional points of the relaxation, then one tree search with a constraint handler, or re-solves until no cut is violated."""
+        while (answer := self._solve_once(run, relax=True)) is not None and answer.x is not None and answer.limit is None:
+            A, lower, upper = separator.separate(answer.x, False)
+            if not len(lower):
+                break
+            run.cuts += len(lower)
+            run.matrix = run.matrix.with_rows(A, lower, upper)
+        if run.stopped:
+            return
+        if "lazy" in self.solver.capabilities:
+            self._solve_once(run, lazy=separator)
+            return
+        while not run.closed and (answer := self._solve_once(run)) is not None and answer.x is not None and answer.limit is None:
+            A, lower, upper = separator.separate(run.matrix.rounded(answer.x), True)
+            if not len(lower):
+                break
+            run.cuts += len(lower)
+            run.matrix = run.matrix.with_rows(A, lower, upper)
+            if run.incumbent is not None:
+                self.formulation.encode(run.view.canonical(run.incumbent), run.m)
+                run.start = run.matrix.values()
+
+
+def _round_up(bound: float, view: CostMatrix) -> float:
+    """Exact costs are whole numbers: a bound of 57.2 is one of 58, with a margin for the solver's tolerance."""
+    if not view.exact or not math.isfinite(bound):
+        return bound
+    return float(math.ceil(bound - 1e-6 * max(1.0, abs(bound))))
+
+
+def _result(method: FormulationMethod, run: Run, start: dict[str, Any]) -> Result:
+    """Everything a run learned, as a Result."""
+    answers = run.answers
+    main = [a for a in answers if a.x is not None] or answers
+    last = main[-1] if main else None
+    if start and start["accepted"] is None:
+        seen = [a.start_accepted for a in answers if a.start_accepted is not None]
+        start["accepted"] = seen[-1] if seen else None
+    infeasible = last is not None and last.status is Status.INFEASIBLE and run.incumbent is None
+    failed = next((a for a in answers if a.status is Status.ERROR), None)
+    bound = None if not math.isfinite(run.bound) else run.view.to_value(min(run.bound, run.incumbent_cost) if run.view.exact and run.closed else run.bound)
+    if bound is not None and run.incumbent is not None and run.closed and run.view.exact:
+        bound = run.view.to_value(int(run.incumbent_cost))
+    result = finish(
+        run.problem, method.name, run.incumbent, bound=bound, claims_optimal=run.incumbent is not None and run.closed, infeasible=infeasible,
+        proved_by=f"{method.solver.name} {last.version}".strip() if last else None, clock=run.clock, limit=run.stopped,
+        sizes=_sizes(run), trace=tuple(run.trace), nodes=_total_nodes(answers), root_bound=run.natural(_root_bound(answers, run.view)), start=start,
+        log="\n".join(a.log for a in answers if a.log), message=run.message or next((a.message for a in reversed(answers) if a.message), ""),
+        options={"solver": method._options(run), "threads": run.limits.threads, "seed": run.limits.seed, "time_limit": run.limits.time},
+        versions=versions(**{method.solver.name: last.version if last else ""}),
+    )  # fmt: skip
+    contradiction = run.message.startswith("The model's objective")
+    if failed is not None or contradiction:
+        result = replace(result, status=Status.ERROR, message=run.message if contradiction else failed.message if failed else "")
+    return result
+
+
+def _sizes(run: Run) -> dict[str, int]:
+    first = run.matrix
+    return {
+        "variables": first.n_variables, "binaries": int(first.integer.sum()), "rows": first.n_rows, "nonzeros": int(first.A.nnz), "cuts": run.cuts,
+        "data_rows": run.view.n_rows, "data_tests": run.view.n_tests, **getattr(run.m, "extra_sizes", {}),
+    }  # fmt: skip
+
+
+def _total_nodes(answers: list[Answer]) -> int | None:
+    known = [a.nodes for a in answers if a.nodes is not None and a.nodes >= 0]
+    return sum(known) if known else None
+
+
+def _root_bound(answers: list[Answer], view: CostMatrix) -> float | None:
+    roots = [a.root_bound for a in answers if a.root_bound is not None]
+    return max(roots) if roots else None
+
