@@ -1,0 +1,252 @@
+"""How a tree is drawn: indented text, and a self-contained SVG picture (no graphviz, no fonts to load, no network).
+
+Both show original names: test names in the branch nodes, the action's label in the leaves; "no" goes left, "yes" goes right, as
+everywhere in this package. Row counts per leaf are shown where they are given (`leaf_counts`).
+"""
+
+from __future__ import annotations
+
+import colorsys
+import math
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from xml.sax.saxutils import escape, quoteattr
+
+import numpy as np
+
+from milp_trees.errors import DataError
+from milp_trees.models.tree import Branch, Leaf, Node
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.models.tree import Tree
+
+#: Longest line in a box; longer names are shortened in the middle, the whole name is in the tooltip.
+MAX_CHARS = 24
+
+_FONT = 12.0
+_LINE = 15.0
+_PAD = 8.0
+_GAP = 14.0
+_LEVEL = 78.0
+#: Light tints that stay apart for colour-blind readers; further actions get hues at the golden angle.
+_TINTS = ("#cfe3f5", "#fbd9b5", "#cdebd6", "#f6cfdc", "#e2d8f3", "#f6efb2", "#d3eef0", "#e4dccf")
+
+
+def leaf_counts(tree: Tree, dataset: Dataset) -> np.ndarray:
+    """Rows of a dataset per leaf (from left to right): by class, shape (leaves, K), or shape (leaves,) without a target."""
+    routes = tree.routes(dataset)
+    if dataset.y is None or dataset.classes is None or tuple(dataset.classes) != tree.actions:
+        return np.bincount(routes.leaf, minlength=routes.n_leaves)
+    counts = np.zeros((routes.n_leaves, len(tree.actions)), dtype=np.int64)
+    np.add.at(counts, (routes.leaf, dataset.y), 1)
+    return counts
+
+
+def tree_text(tree: Tree, counts: Any = None) -> str:
+    """The tree as indented text.
+
+    Parameters
+    ----------
+    counts : int array of shape (leaves,) or (leaves, K), optional
+        Rows per leaf (and class), leaves from left to right; see `leaf_counts`.
+
+    Examples
+    --------
+    >>> from milp_trees import Branch, Leaf, Test, Tree
+    >>> print(tree_text(Tree(Branch(Test("age", "<=", 37.5), Leaf(1), Leaf(0)), ("low", "high"))))
+    age <= 37.5
+    ├─ no:  high
+    └─ yes: low
+    """
+    notes = _notes(tree, counts)
+    lines: list[str] = []
+
+    def walk(node: Node, first: str, rest: str) -> None:
+        if isinstance(node, Leaf):
+            note = next(notes)
+            lines.append(first + _clean(tree.actions[node.action]) + (f"  ({note})" if note else ""))
+            return
+        lines.append(first + _clean(node.test.name))
+        walk(node.left, rest + "├─ no:  ", rest + "│  ")
+        walk(node.right, rest + "└─ yes: ", rest + "   ")
+
+    walk(tree.root, "", "")
+    return "\n".join(lines)
+
+
+def tree_svg(tree: Tree, counts: Any = None, title: str | None = None) -> str:
+    """The tree as one `<svg>` element that can stand in any HTML page or file.
+
+    Parameters
+    ----------
+    counts : int array of shape (leaves,) or (leaves, K), optional
+        Rows per leaf (and class); see `leaf_counts`.
+    title : str, optional
+        Read aloud by screen readers; by default depth and number of leaves.
+    """
+    root = _boxes(tree.root, tree, _notes(tree, counts))
+    left, right = _place(root)
+    boxes = list(root.walk())
+    width = right - left + 2 * _GAP
+    height = max(b.top + b.height for b in boxes) + 2 * _GAP
+    title = title or f"Decision tree of depth {tree.depth} with {tree.n_leaves} {'leaves' if tree.n_leaves > 1 else 'leaf'}"
+    body = "".join(_edges(b) for b in boxes) + "".join(_draw(b) for b in boxes)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.1f} {height:.1f}" '
+        f'role="img" aria-label={quoteattr(_clean(title))} font-family="Helvetica,Arial,sans-serif" font-size="{_FONT:g}">'
+        f'<rect width="{width:.1f}" height="{height:.1f}" rx="6" fill="#ffffff"/>'
+        f'<g transform="translate({_GAP - left:.1f},{_GAP:g})">{body}</g></svg>'
+    )
+
+
+def action_colour(index: int) -> str:
+    """Fill colour of the leaves of an action, as `#rrggbb`."""
+    if index < len(_TINTS):
+        return _TINTS[index]
+    hue = (index * 0.6180339887) % 1.0
+    return "#" + "".join(f"{round(255 * c):02x}" for c in colorsys.hls_to_rgb(hue, 0.86, 0.6))
+
+
+# -- boxes -------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Box:
+    """A node as it is drawn: centre `x`, `top`, and its lines of text."""
+
+    lines: tuple[str, ...]
+    tooltip: str
+    colour: str
+    rounded: bool
+    children: tuple[_Box, ...] = ()
+    level: int = 0
+    x: float = 0.0
+    width: float = field(init=False)
+    height: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.width = max(34.0, max(_text_width(line) for line in self.lines) + 2 * _PAD)
+        self.height = _LINE * len(self.lines) + _PAD
+
+    @property
+    def top(self) -> float:
+        return self.level * _LEVEL
+
+    def walk(self) -> Iterator[_Box]:
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+    def shift(self, by: float) -> None:
+        for box in self.walk():
+            box.x += by
+
+
+def _boxes(node: Node, tree: Tree, notes: Iterator[str], level: int = 0) -> _Box:
+    if isinstance(node, Leaf):
+        label = _clean(tree.actions[node.action])
+        note = next(notes)
+        lines = (_shorten(label), *([note] if note else []))
+        return _Box(lines, f"{label} ({note})" if note else label, action_colour(node.action), True, level=level)
+    children = (_boxes(node.left, tree, notes, level + 1), _boxes(node.right, tree, notes, level + 1))
+    return _Box(_test_lines(node), _clean(node.test.name), "#f4f4f4", False, children, level)
+
+
+def _test_lines(node: Branch) -> tuple[str, ...]:
+    """The test on one line if it is short; otherwise column and threshold on lines of their own, so that neither hides the other."""
+    test = node.test
+    column = _clean(test.column)
+    if test.kind == "is":
+        return (_shorten(column),)
+    value = f"{test.value:.6g}" if isinstance(test.value, float) else _clean(test.value)  # the tooltip has all digits
+    line = f"{column} {test.kind} {value}"
+    return (line,) if len(line) <= MAX_CHARS else (_shorten(column), _shorten(f"{test.kind} {value}"))
+
+
+def _place(root: _Box) -> tuple[float, float]:
+    """Set every `x` so that subtrees stand as close as their outlines allow and parents are centred; returns the outermost edges.
+
+    Cost is O(nodes · depth): outlines are the leftmost and rightmost edge per level.
+    """
+
+    def walk(box: _Box) -> tuple[list[float], list[float]]:
+        here = ([-box.width / 2], [box.width / 2])
+        if not box.children:
+            return here
+        left, right = box.children
+        (left_min, left_max), (right_min, right_max) = walk(left), walk(right)
+        apart = max(a - b for a, b in zip(left_max, right_min, strict=False)) + _GAP
+        left.shift(-apart / 2)
+        right.shift(apart / 2)
+        lower = _merge([v - apart / 2 for v in left_min], [v + apart / 2 for v in right_min], min)
+        upper = _merge([v - apart / 2 for v in left_max], [v + apart / 2 for v in right_max], max)
+        return here[0] + lower, here[1] + upper
+
+    lefts, rights = walk(root)
+    return min(lefts), max(rights)
+
+
+def _merge(a: Sequence[float], b: Sequence[float], choose: Any) -> list[float]:
+    longer = a if len(a) > len(b) else b
+    return [choose(x, y) for x, y in zip(a, b, strict=False)] + list(longer[min(len(a), len(b)) :])
+
+
+# -- SVG ---------------------------------------------------------------------------------------------------------
+
+
+def _draw(box: _Box) -> str:
+    text = "".join(
+        f'<text x="{box.x:.1f}" y="{box.top + _PAD / 2 + _LINE * (i + 0.78):.1f}" text-anchor="middle" fill="#1a1a1a">{escape(line)}</text>'
+        for i, line in enumerate(box.lines)
+    )
+    return (
+        f"<g><title>{escape(box.tooltip)}</title>"
+        f'<rect x="{box.x - box.width / 2:.1f}" y="{box.top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="{9 if box.rounded else 2}" '
+        f'fill="{box.colour}" stroke="#555555"/>{text}</g>'
+    )
+
+
+def _edges(box: _Box) -> str:
+    out = []
+    bottom = box.top + box.height
+    for child, label in zip(box.children, ("no", "yes"), strict=False):
+        x, y = (box.x + child.x) / 2, (bottom + child.top) / 2
+        out.append(f'<path d="M{box.x:.1f} {bottom:.1f}L{child.x:.1f} {child.top:.1f}" stroke="#888888" fill="none"/>')
+        out.append(f'<rect x="{x - 12:.1f}" y="{y - 7:.1f}" width="24" height="14" fill="#ffffff"/>')
+        out.append(f'<text x="{x:.1f}" y="{y + 4:.1f}" font-size="11" fill="#555555" text-anchor="middle">{label}</text>')
+    return "".join(out)
+
+
+def _notes(tree: Tree, counts: Any) -> Iterator[str]:
+    """What stands beside each leaf's label: `34 rows`, or `31 of 34` where rows are counted by class."""
+    if counts is None:
+        return iter([""] * tree.n_leaves)
+    table = np.asarray(counts)
+    if len(table) != tree.n_leaves or table.ndim not in (1, 2):
+        raise DataError(f"counts must have one entry (or one row) per leaf, {tree.n_leaves}; it has shape {table.shape}. leaf_counts(tree, dataset) gives them.")
+    if table.ndim == 1:
+        return iter([f"{n:g} row{'s' if n != 1 else ''}" for n in table.tolist()])
+    actions = [n.action for n in tree.nodes() if isinstance(n, Leaf)]
+    return iter([f"{row[a]:g} of {row.sum():g}" for a, row in zip(actions, table, strict=True)])
+
+
+def _clean(value: Any) -> str:
+    """One line of text without characters that XML forbids."""
+    text = re.sub(r"\s+", " ", str(value)).strip()
+    return "".join(c for c in text if unicodedata.category(c) not in ("Cc", "Cs") and ord(c) not in (0xFFFE, 0xFFFF)) or "(empty)"
+
+
+def _shorten(text: str) -> str:
+    if len(text) <= MAX_CHARS:
+        return text
+    tail = math.floor((MAX_CHARS - 1) / 2)
+    return text[: MAX_CHARS - 1 - tail] + "…" + text[-tail:]
+
+
+def _text_width(text: str) -> float:
+    """Width in pixels, estimated a little too large: fonts differ between viewers."""
+    return sum(_FONT * (1.05 if unicodedata.east_asian_width(c) in "WF" else 0.42 if c in " iljtf.,:;'|()[]!" else 0.86 if c in "mwMW@%" else 0.63) for c in text)
