@@ -39,10 +39,11 @@ _TINTS = ("#cfe3f5", "#fbd9b5", "#cdebd6", "#f6cfdc", "#e2d8f3", "#f6efb2", "#d3
 def leaf_counts(tree: Tree, dataset: Dataset) -> np.ndarray:
     """Rows of a dataset per leaf (from left to right): by class, shape (leaves, K), or shape (leaves,) without a target."""
     routes = tree.routes(dataset)
-    if dataset.y is None or dataset.classes is None or tuple(dataset.classes) != tree.actions:
+    if dataset.y is None or not set(dataset.classes or ()) <= set(tree.actions):  # actions are not classes
         return np.bincount(routes.leaf, minlength=routes.n_leaves)
+    position = np.array([tree.actions.index(c) for c in dataset.classes or ()])
     counts = np.zeros((routes.n_leaves, len(tree.actions)), dtype=np.int64)
-    np.add.at(counts, (routes.leaf, dataset.y), 1)
+    np.add.at(counts, (routes.leaf, position[dataset.y]), 1)
     return counts
 
 
@@ -227,7 +228,7 @@ def _notes(tree: Tree, counts: Any) -> Iterator[str]:
         return iter([""] * tree.n_leaves)
     table = np.asarray(counts)
     if len(table) != tree.n_leaves or table.ndim not in (1, 2):
-        raise DataError(f"counts must have one entry (or one row) per leaf, {tree.n_leaves}; it has shape {table.shape}. leaf_counts(tree, dataset) gives them.")
+        raise DataError(f"counts must have one entry or row per leaf ({tree.n_leaves}); its shape is {table.shape}. leaf_counts(tree, dataset) gives them.")
     if table.ndim == 1:
         return iter([f"{n:g} row{'s' if n != 1 else ''}" for n in table.tolist()])
     actions = [n.action for n in tree.nodes() if isinstance(n, Leaf)]
@@ -249,4 +250,10 @@ def _shorten(text: str) -> str:
 
 def _text_width(text: str) -> float:
     """Width in pixels, estimated a little too large: fonts differ between viewers."""
-    return sum(_FONT * (1.05 if unicodedata.east_asian_width(c) in "WF" else 0.42 if c in " iljtf.,:;'|()[]!" else 0.86 if c in "mwMW@%" else 0.63) for c in text)
+
+    def em(c: str) -> float:
+        if unicodedata.east_asian_width(c) in "WF":
+            return 1.05
+        return 0.42 if c in " iljtf.,:;'|()[]!" else 0.86 if c in "mwMW@%" else 0.63
+
+    return _FONT * sum(map(em, text))

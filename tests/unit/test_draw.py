@@ -1,5 +1,6 @@
 """Pictures of trees: readable text, well-formed SVG with original names, boxes that do not overlap."""
 
+import itertools
 import random
 import xml.etree.ElementTree as ElementTree
 
@@ -95,7 +96,7 @@ def test_boxes_of_a_level_never_overlap_and_parents_are_centred(seed):
             assert box.children[0].x < box.children[1].x
     for spans in levels.values():
         spans.sort()
-        assert all(a[1] + draw._GAP <= b[0] + 1e-6 for a, b in zip(spans, spans[1:], strict=False))
+        assert all(a[1] + draw._GAP <= b[0] + 1e-6 for a, b in itertools.pairwise(spans))
 
 
 def test_long_names_are_shortened_and_kept_in_the_tooltip():
