@@ -15,7 +15,7 @@ _HOME = {
     "Test": "data.dataset",
     "Binarizer": "data.binarize",
     "read_table": "data.read",
-    "load": "data.read",
+    "load": "data.load",
     "Task": "tasks.base",
     "Value": "tasks.base",
     "CostMatrix": "tasks.views",

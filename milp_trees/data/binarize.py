@@ -1,0 +1,291 @@
+"""`Binarizer`: from a table of columns to binary tests; original names, categories and thresholds survive in every `Test`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from milp_trees.data.dataset import Dataset, Test
+from milp_trees.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+KINDS = ("auto", "midpoints", "quantiles", "tree-guess")
+
+#: How one column is tested: "0/1" as it is, a list of thresholds, or {"categories": [...]}.
+Rule = Any
+
+
+class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
+    """Turns columns into binary tests, as scikit-learn's transformers do; thresholds come from the rows it is fitted on only.
+
+    A column of 0 and 1 is taken as it is, a text column is one-hot encoded (one test if it has two values), a numeric column gets
+    thresholds `column <= t`, each halfway between two consecutive distinct values.
+
+    Parameters
+    ----------
+    kind : {"auto", "midpoints", "quantiles", "tree-guess"}
+        Which thresholds a numeric column gets: all midpoints; those at quantiles; those a boosted ensemble of small trees uses
+        (McTavish et al. 2022, "Fast sparse decision tree optimization via reference ensembles"); or, with "auto", all midpoints where there are
+        fewer than `max_midpoints` and quantiles elsewhere.
+    n_bins : int, default=10
+        Bins of the quantiles: `n_bins - 1` thresholds per column.
+    max_midpoints : int, default=20
+        For "auto".
+    n_estimators, max_depth : int
+        Size of the boosted ensemble of "tree-guess".
+    back_select : bool, default=True
+        Whether "tree-guess" drops its least important tests again, as long as the ensemble stays as accurate on the training rows.
+    max_categories : int, default=100
+        A text column with more values is refused: it names rows rather than describes them.
+    random_state : int, default=0
+
+    Attributes
+    ----------
+    rules_ : dict of column name to rule
+    tests : tuple of Test
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"age": [20, 30, 40], "smoker": ["no", "yes", "no"]})
+    >>> [t.name for t in Binarizer().fit(frame).tests]
+    ['age <= 25', 'age <= 35', 'smoker == yes']
+    """
+
+    def __init__(
+        self,
+        kind: str = "auto",
+        n_bins: int = 10,
+        max_midpoints: int = 20,
+        n_estimators: int = 40,
+        max_depth: int = 1,
+        back_select: bool = True,
+        max_categories: int = 100,
+        random_state: int = 0,
+    ) -> None:
+        self.kind = kind
+        self.n_bins = n_bins
+        self.max_midpoints = max_midpoints
+        self.n_estimators = n_estimators
+        self.max_depth = max_depth
+        self.back_select = back_select
+        self.max_categories = max_categories
+        self.random_state = random_state
+
+    @classmethod
+    def from_name(cls, text: str) -> Binarizer:
+        """The binarizer that a command line spells `auto`, `midpoints`, `quantiles:5` or `tree-guess:40`."""
+        kind, _, number = text.partition(":")
+        size = {"auto": "n_bins", "quantiles": "n_bins", "tree-guess": "n_estimators"}.get(kind)
+        if kind not in KINDS or (number and (size is None or not number.isdigit())):
+            raise DataError(f"There is no binarizer {text!r}; write auto, midpoints, quantiles:5 (5 bins) or tree-guess:40 (40 boosted trees).")
+        sizes: dict[str, Any] = {size: int(number)} if number and size else {}
+        return cls(kind, **sizes)
+
+    # -- fitting ---------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any = None) -> Binarizer:
+        """Choose the tests from training rows; `y` is needed by "tree-guess" only."""
+        if self.kind not in KINDS:
+            raise DataError(f"There is no binarizer {self.kind!r}; known are {', '.join(KINDS)}.")
+        if self.n_bins < 2:
+            raise DataError(f"Quantiles need at least 2 bins; got {self.n_bins}.")
+        frame = as_frame(X)
+        check_complete(frame)
+        self.n_features_in_ = frame.shape[1]
+        self.rules_: dict[str, Rule] = {str(c): self._rule(str(c), frame[c]) for c in frame.columns}
+        if self.kind == "tree-guess":
+            if y is None:
+                raise DataError("The binarizer tree-guess learns its thresholds from a target; give y, or use quantiles:N.")
+            self.rules_ = self._guess(frame, np.asarray(y))
+        return self
+
+    def _rule(self, name: str, column: pd.Series) -> Rule:
+        from pandas.api import types
+
+        if types.is_bool_dtype(column):
+            return "0/1"
+        if not types.is_numeric_dtype(column):
+            return {"categories": self._categories(name, column)}
+        values = np.unique(column.to_numpy(dtype=float))
+        if not np.isfinite(values).all():
+            raise DataError(f"The column {name!r} holds an infinite number; replace it or drop the row.")
+        if set(values.tolist()) <= {0.0, 1.0}:
+            return "0/1"
+        if self.kind == "quantiles" or (self.kind == "auto" and len(values) > self.max_midpoints):
+            at = np.quantile(column.to_numpy(dtype=float), np.arange(1, self.n_bins) / self.n_bins, method="lower")
+            return _thresholds(values, np.unique(np.searchsorted(values, at, side="right")))
+        return _thresholds(values, np.arange(1, len(values)))
+
+    def _categories(self, name: str, column: pd.Series) -> list[str]:
+        found = sorted(set(column.astype(str)))
+        if len(found) > self.max_categories:
+            raise DataError(
+                f"The column {name!r} holds {len(found)} different texts (for example {found[0]!r}); drop it if it names the rows, "
+                f"turn it into numbers, or raise Binarizer(max_categories=…)."
+            )
+        return found[1:] if len(found) <= 2 else found
+
+    def _guess(self, frame: pd.DataFrame, y: np.ndarray) -> dict[str, Rule]:
+        """The tests that a boosted ensemble uses, least important ones dropped while it stays as accurate."""
+        from sklearn.ensemble import GradientBoostingClassifier
+
+        def ensemble() -> Any:
+            return GradientBoostingClassifier(n_estimators=self.n_estimators, max_depth=self.max_depth, random_state=self.random_state)
+
+        tests = _tests(self.rules_)
+        kept = self._numeric_guesses(frame, y, ensemble()) + [t for t in tests if t.kind != "<="]
+        kept = [t for t in tests if t in set(kept)]
+        X = _outcomes(kept, frame)
+        while self.back_select and len(kept) > 1:
+            model = ensemble().fit(X, y)
+            score, importance = model.score(X, y), model.feature_importances_
+            used = importance > 0
+            if not used.all() and used.any():  # an unused test changes nothing
+                kept, X = [t for t, u in zip(kept, used.tolist(), strict=True) if u], X[:, used]
+                continue
+            without = np.arange(len(kept)) != int(importance.argmin())
+            if ensemble().fit(X[:, without], y).score(X[:, without], y) < score:
+                break
+            kept, X = [t for t, u in zip(kept, without.tolist(), strict=True) if u], X[:, without]
+        return {c: _only(rule, [t for t in kept if t.column == c]) for c, rule in self.rules_.items()}
+
+    def _numeric_guesses(self, frame: pd.DataFrame, y: np.ndarray, model: Any) -> list[Test]:
+        """Tests of the ensemble fitted on the columns themselves, their thresholds moved halfway between observed values."""
+        names = {str(c): c for c in frame.columns}
+        numeric = [c for c, rule in self.rules_.items() if isinstance(rule, list) and rule]
+        if not numeric:
+            return []
+        others = [t for t in _tests(self.rules_) if t.kind != "<="]
+        columns = np.column_stack([*(frame[names[c]].to_numpy(dtype=float) for c in numeric), _outcomes(others, frame)])
+        model.fit(columns, y)
+        found: set[Test] = set()
+        for tree in (t.tree_ for t in model.estimators_.ravel()):
+            for feature, threshold in zip(tree.feature.tolist(), tree.threshold.tolist(), strict=True):
+                if 0 <= feature < len(numeric):
+                    candidates = np.array(self.rules_[numeric[feature]])
+                    # scikit-learn compares in single precision; the nearest midpoint is the same cut of the training rows.
+                    found.add(Test(numeric[feature], "<=", float(candidates[np.abs(candidates - threshold).argmin()])))
+        return list(found)
+
+    # -- using -----------------------------------------------------------------------------------------------
+
+    @property
+    def tests(self) -> tuple[Test, ...]:
+        """The tests, in the order of the columns of `transform`."""
+        if not hasattr(self, "rules_"):
+            raise DataError("This Binarizer is not fitted yet; call fit(frame) first.")
+        return _tests(self.rules_)
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Outcome of every test on every row, uint8 of shape (n, F)."""
+        frame, tests = as_frame(X), self.tests
+        needed = {t.column for t in tests}
+        missing = needed - {str(c) for c in frame.columns}
+        if missing:
+            raise DataError(f"The table has no column {sorted(missing)[0]!r}, which the binarizer was fitted on; it has {_some(frame.columns)}.")
+        check_complete(frame[[c for c in frame.columns if str(c) in needed]])
+        return _outcomes(tests, frame)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Names of the tests."""
+        return np.array([t.name for t in self.tests], dtype=object)
+
+    def dataset(self, frame: Any, y: Any = None, **fields: Any) -> Dataset:
+        """A Dataset of a table; the binarizer is fitted on it first if it has not been fitted."""
+        if not hasattr(self, "rules_"):
+            self.fit(frame, y)
+        return Dataset(self.transform(frame), self.tests, y=y, **fields)
+
+    # -- exchange --------------------------------------------------------------------------------------------
+
+    def to_json(self) -> dict[str, Any]:
+        """Kind and the fitted rules; `from_json` gives a binarizer that makes the same tests."""
+        return {"kind": self.kind, "columns": dict(self.rules_)}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Binarizer:
+        out = cls(kind=data["kind"])
+        out.rules_ = dict(data["columns"])
+        out.n_features_in_ = len(out.rules_)
+        return out
+
+
+def as_frame(X: Any) -> pd.DataFrame:
+    """A DataFrame from a frame, a mapping of columns, or an array (columns named "0", "1", …)."""
+    import pandas as pd
+
+    if isinstance(X, pd.DataFrame):
+        return X
+    if isinstance(X, Mapping):
+        return pd.DataFrame(X)
+    array = np.asarray(X)
+    if array.ndim != 2:
+        raise DataError(f"A table must have two dimensions (rows × columns); this has {array.ndim}. Reshape it, e.g. X.reshape(-1, 1).")
+    return pd.DataFrame(array, columns=[str(j) for j in range(array.shape[1])]).infer_objects()
+
+
+def check_complete(frame: pd.DataFrame) -> None:
+    """Refuse missing values, naming the first and the remedy."""
+    missing = frame.isna().to_numpy()
+    if missing.any():
+        row, col = np.argwhere(missing)[0].tolist()
+        several = int(missing.sum())
+        raise DataError(
+            f"The column {str(frame.columns[col])!r} has a missing value in row {row} ({several} in the table); drop those rows, fill them in "
+            "(e.g. sklearn.impute.SimpleImputer), or give 'unknown' as a category of its own."
+        )
+
+
+def _thresholds(values: np.ndarray, cuts: np.ndarray) -> list[float]:
+    """Halfway between `values[k-1]` and `values[k]` for every cut k that leaves values on both sides."""
+    out = []
+    for k in cuts.tolist():
+        if 0 < k < len(values):
+            low, high = float(values[k - 1]), float(values[k])
+            middle = low + (high - low) / 2
+            short = float(f"{middle:.10g}")
+            middle = short if low <= short < high else middle
+            out.append(middle if low <= middle < high else low)  # neighbouring doubles have nothing between them
+    return out
+
+
+def _tests(rules: Mapping[str, Rule]) -> tuple[Test, ...]:
+    tests: list[Test] = []
+    for column, rule in rules.items():
+        if rule == "0/1":
+            tests.append(Test(column))
+        elif isinstance(rule, list):
+            tests += [Test(column, "<=", float(t)) for t in rule]
+        else:
+            tests += [Test(column, "==", c) for c in rule["categories"]]
+    return tuple(tests)
+
+
+def _only(rule: Rule, kept: list[Test]) -> Rule:
+    """A rule reduced to some of its tests."""
+    values = [t.value for t in kept]
+    return (rule if kept else []) if rule == "0/1" else values if isinstance(rule, list) else {"categories": values}
+
+
+def _outcomes(tests: Any, frame: pd.DataFrame) -> np.ndarray:
+    names = {str(c): c for c in frame.columns}
+    arrays = {c: frame[names[c]].to_numpy() for c in dict.fromkeys(t.column for t in tests)}
+    out = np.zeros((len(frame), len(tests)), dtype=np.uint8)
+    for j, t in enumerate(tests):
+        try:
+            out[:, j] = t.evaluate(arrays[t.column])
+        except (TypeError, ValueError):
+            raise DataError(f"The column {t.column!r} must hold numbers, as it did when the binarizer was fitted; it holds text.") from None
+    return out
+
+
+def _some(names: Any, limit: int = 12) -> str:
+    """The first names of a list, for a sentence."""
+    shown = [str(n) for n in names]
+    return ", ".join(shown[:limit]) + (f" and {len(shown) - limit} more" if len(shown) > limit else "")

@@ -1,0 +1,149 @@
+r"""Generators of synthetic problems: planted trees, random cost matrices, and the policy designs of Athey and Imbens (2016).
+
+The policy designs, as the optimal policy tree literature uses them: covariates :math:`x\sim N(0,I_d)`, outcome of treatment :math:`k\in\{0,1\}`
+
+.. math:: Y(k)=\eta(x)+\tfrac12(2k-1)\kappa(x)+\varepsilon,
+
+one :math:`\varepsilon\sim N(0,\sigma)` per row for both arms; the better arm was given with probability p.
+
+=== ================================================= =================================
+d   η                                                 κ
+=== ================================================= =================================
+2   x₁/2 + x₂                                         x₁/2
+10  (x₁+x₂)/2 + x₃+…+x₆                               max(0,x₁) + max(0,x₂)
+20  (x₁+…+x₄)/2 + x₅+…+x₈                             max(0,x₁) + … + max(0,x₄)
+=== ================================================= =================================
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from milp_trees.data.dataset import Dataset, Test
+from milp_trees.errors import DataError
+from milp_trees.models.tree import Branch, Leaf, Node, Tree
+
+#: Number of covariates → (halved and whole covariates of η, covariates of κ).
+_DESIGNS = {2: (1, 1, 1), 10: (2, 4, 2), 20: (4, 4, 4)}
+
+
+def planted_tree(
+    rows: int = 200, tests: int = 12, depth: int = 2, classes: int = 2, noise: float = 0.0, seed: int = 0
+) -> tuple[Dataset, Tree]:
+    """Rows labelled by a random tree of full depth; with `noise` = 0 the best tree of that depth makes no error.
+
+    Parameters
+    ----------
+    noise : float
+        Share of rows whose label is replaced by another one.
+
+    Returns
+    -------
+    dataset : Dataset
+    tree : Tree
+        The tree that was planted.
+    """
+    if tests < depth or rows < 1 or classes < 2 or not 0 <= noise <= 1:
+        raise DataError("A planted tree needs rows >= 1, tests >= depth, classes >= 2 and 0 <= noise <= 1.")
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (rows, tests), dtype=np.uint8)
+    named = tuple(Test(str(j)) for j in range(tests))
+
+    def grow(level: int, used: tuple[int, ...], label: int) -> Node:
+        if level == depth:
+            return Leaf(label % classes)
+        j = int(rng.choice([f for f in range(tests) if f not in used]))
+        # Siblings at the bottom differ, so no split of the planted tree is idle.
+        return Branch(named[j], grow(level + 1, (*used, j), 2 * label), grow(level + 1, (*used, j), 2 * label + 1))
+
+    tree = Tree(grow(0, (), 0), tuple(range(classes)))
+    unlabelled = Dataset(X, named)
+    y = tree.routes(unlabelled).action.copy()
+    wrong = rng.permutation(rows)[: round(noise * rows)]
+    y[wrong] = (y[wrong] + rng.integers(1, classes, len(wrong))) % classes
+    return unlabelled.with_(y=y, classes=tuple(range(classes))), tree
+
+
+def random_costs(rows: int = 30, tests: int = 5, actions: int = 3, low: int = 0, high: int = 20, seed: int = 0) -> Dataset:
+    """Random tests and a random integer cost matrix in `values`: for the task `action-costs`."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (rows, tests), dtype=np.uint8)
+    return Dataset(X, values=rng.integers(low, high + 1, (rows, actions)), actions=tuple(range(actions)))
+
+
+def athey_imbens(columns: int = 2, rows: int = 500, p: float = 0.5, sigma: float = 0.1, bins: int = 10, seed: int = 0) -> tuple[Dataset, np.ndarray]:
+    """A policy problem with historical treatments.
+
+    Parameters
+    ----------
+    columns : {2, 10, 20}
+        Which of the three designs.
+    p : float
+        Probability with which the historical treatment was the better one.
+    sigma : float
+        Standard deviation of the noise.
+    bins : int
+        Every covariate is tested at the `bins - 1` quantiles of the normal distribution.
+
+    Returns
+    -------
+    dataset : Dataset
+        With `treatments`, `outcomes`, `propensities` (of the given treatment, by logistic regression) and `values` (outcome of each treatment, by a
+        linear regression per arm).
+    counterfactuals : array of shape (rows, 2)
+        What both treatments would have brought: for judging a policy, not for learning it.
+    """
+    if columns not in _DESIGNS:
+        raise DataError(f"The designs have 2, 10 or 20 covariates; got {columns}.")
+    from scipy.stats import norm
+    from sklearn.linear_model import LinearRegression, LogisticRegression
+
+    rng = np.random.default_rng(seed)
+    halves, wholes, kappas = _DESIGNS[columns]
+    x = rng.standard_normal((rows, columns))
+    eta = x[:, :halves].sum(axis=1) / 2 + x[:, halves : halves + wholes].sum(axis=1)
+    kappa = x[:, 0] / 2 if columns == 2 else np.maximum(0, x[:, :kappas]).sum(axis=1)
+    noise = rng.normal(0, sigma, rows)
+    both = np.column_stack([eta - kappa / 2, eta + kappa / 2]) + noise[:, None]
+    better = both.argmax(axis=1)
+    given = np.where(rng.random(rows) < p, better, 1 - better)
+    if len(np.unique(given)) < 2:
+        raise DataError("Every row got the same treatment; use more rows or a p further from 0 and 1.")
+    outcome = both[np.arange(rows), given]
+    propensity = LogisticRegression().fit(x, given).predict_proba(x)[np.arange(rows), given]
+    model = np.column_stack([LinearRegression().fit(x[given == k], outcome[given == k]).predict(x) for k in (0, 1)])
+    tests = [Test(f"x{j + 1}", "<=", round(float(t), 4)) for j in range(columns) for t in norm.ppf(np.arange(1, bins) / bins)]
+    X = np.column_stack([x[:, int(t.column[1:]) - 1] <= t.value for t in tests]).astype(np.uint8)
+    dataset = Dataset(X, tests, treatments=given, outcomes=outcome, propensities=propensity, values=model, actions=(0, 1))
+    return dataset, both
+
+
+#: Generated data by name; the command line spells `planted:rows=200,depth=3,seed=1`.
+GENERATORS: dict[str, Callable[..., Dataset | tuple[Dataset, Any]]] = {
+    "planted": planted_tree,
+    "random-costs": random_costs,
+    "athey-imbens": athey_imbens,
+}
+
+
+def generated(name: str) -> Dataset:
+    """The data set that a name such as `planted:rows=200,depth=3,seed=1` describes."""
+    kind, _, given = name.partition(":")
+    maker = GENERATORS[kind]
+    known = inspect.signature(maker).parameters
+    options: dict[str, Any] = {}
+    for item in filter(None, given.split(",")):
+        key, _, value = item.partition("=")
+        if key not in known:
+            raise DataError(f"The generator {kind} has no option {key!r}; it has {', '.join(known)}.")
+        try:
+            options[key] = type(known[key].default)(value)
+        except ValueError:
+            raise DataError(f"The option {key} of the generator {kind} must be a number; got {value!r}.") from None
+    made = maker(**options)
+    dataset = made[0] if isinstance(made, tuple) else made
+    return dataset.with_(source={"path": name, "generator": kind})

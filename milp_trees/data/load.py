@@ -1,0 +1,214 @@
+"""`load`: a Dataset from a file or a built-in name, with everything `verify` needs to read it again."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.data.dataset import Dataset
+from milp_trees.data.read import Table, column, read_table
+from milp_trees.errors import DataError, UnknownName
+
+if TYPE_CHECKING:
+    from milp_trees.data.binarize import Binarizer
+
+#: Role of a column → field of the Dataset.
+_ROLES = {
+    "group": "groups",
+    "factor": "factor",
+    "weights": "weights",
+    "treatment": "treatments",
+    "outcome": "outcomes",
+    "propensity": "propensities",
+}
+
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns of a table mean what; names, as the header spells them or by position.
+
+    Parameters
+    ----------
+    target, group, factor, weights, treatment, outcome, propensity : str, optional
+    values : sequence of str
+        Columns with the value (or cost) of every action, in the order of the actions.
+    features, drop : sequence of str
+        Columns to split on and not to split on; `*` and `?` are wildcards. By default every column that means nothing else.
+    """
+
+    target: str | None = None
+    group: str | None = None
+    factor: str | None = None
+    weights: str | None = None
+    treatment: str | None = None
+    outcome: str | None = None
+    propensity: str | None = None
+    values: Sequence[str] = ()
+    features: Sequence[str] = ()
+    drop: Sequence[str] = ()
+
+
+def load(name: str | Path, *, binarizer: str | Binarizer = "auto", test_size: float | None = None, seed: int = 0, **columns: Any) -> Dataset:
+    """A Dataset from a file or a built-in name (`breast-cancer`, `iris`, `wine`, `digits`, `planted:rows=200,depth=2`).
+
+    Parameters
+    ----------
+    binarizer : str or Binarizer, default="auto"
+        How columns become tests: `auto`, `midpoints`, `quantiles:N`, `tree-guess`, or a (fitted) Binarizer.
+    test_size : float, optional
+        Share of rows to leave out; `load_split` gives them too.
+    seed : int
+        Of the split.
+    columns
+        `target="y"`, `group=`, `factor=`, `weights=`, `treatment=`, `outcome=`, `propensity=`, `values=`, `features=`, `drop=`: see `Columns`.
+
+    Examples
+    --------
+    >>> import milp_trees as mt
+    >>> mt.load("iris", binarizer="quantiles:4")
+    Dataset(150 rows × 12 tests, 3 classes)
+    """
+    return load_split(name, binarizer=binarizer, test_size=test_size, seed=seed, **columns)[0]
+
+
+def load_split(
+    name: str | Path, *, binarizer: str | Binarizer = "auto", test_size: float | None = None, seed: int = 0, **columns: Any
+) -> tuple[Dataset, Dataset | None]:
+    """Training and test rows of a data set; without `test_size` all rows are training rows. Thresholds come from training rows only."""
+    from milp_trees.data.binarize import Binarizer
+    from milp_trees.data.generate import GENERATORS, generated
+
+    if str(name).split(":")[0] in GENERATORS:
+        whole = generated(str(name))
+        train, test = _split(whole.n_rows, test_size, seed)
+        return _parts(whole, train, test, whole.source, test_size, seed)
+    roles: dict[str, Any] = {k: tuple(v) if isinstance(v, (list, tuple)) else v for k, v in columns.items() if v is not None}
+    given = Columns(**roles)
+    table = _table(name, given.target)
+    frame = table.frame
+    meaning, features = _meanings(table, given)
+    fields = {key: frame[c].to_numpy() for key, c in meaning.items() if key != "values"}
+    if meaning.get("values"):
+        fields["values"] = frame[list(meaning["values"])].to_numpy()
+        fields["actions"] = tuple(_action(c, i, table.header) for i, c in enumerate(meaning["values"]))
+    _check_target(fields.get("y"), meaning.get("y"))
+    train, test = _split(len(frame), test_size, seed)
+    chosen = Binarizer.from_name(binarizer) if isinstance(binarizer, str) else binarizer
+    if not hasattr(chosen, "rules_"):
+        chosen.fit(frame[features].iloc[train], None if "y" not in fields else fields["y"][train])
+    source = {
+        **table.source,
+        "columns": {k: list(v) if isinstance(v, tuple) else v for k, v in vars(given).items() if v not in (None, ())} | {"target": meaning.get("y")},
+        "features": features,
+        "binarizer": chosen.to_json(),
+    }
+    whole = chosen.dataset(frame[features], group_column=meaning.get("groups"), source=source, **fields)
+    return _parts(whole, train, test, source, test_size, seed)
+
+
+def reload(source: Mapping[str, Any], path: str | Path | None = None) -> tuple[Dataset, Dataset | None]:
+    """The training and test rows that a result's `source` describes, read again with the thresholds it states."""
+    from milp_trees.data.binarize import Binarizer
+
+    if "path" not in source:
+        raise DataError("The result was made from arrays in memory; give the dataset to check it against.")
+    split = source.get("split") or {}
+    options: dict[str, Any] = {"test_size": split.get("test_size"), "seed": split.get("seed", 0)}
+    if "binarizer" in source:
+        options |= {**source["columns"], "binarizer": Binarizer.from_json(source["binarizer"])}
+    return load_split(path or source["path"], **options)
+
+
+def _table(name: str | Path, target: str | None) -> Table:
+    from milp_trees.data.builtin import BUILTIN, builtin
+    from milp_trees.data.generate import GENERATORS
+
+    if str(name) in BUILTIN:
+        frame, own = builtin(str(name))
+        digest = hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()
+        return Table(frame, own if target is None else column(frame, target, "--target"), True, {"path": str(name), "sha256": digest})
+    text = str(name)
+    if not _find_quietly(Path(text)) and "/" not in text and "." not in text:
+        known = [*BUILTIN, *GENERATORS]
+        close = difflib.get_close_matches(text, known, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise UnknownName(f"{text!r} is neither a file nor a built-in data set.{hint} Built in: {', '.join(known)}.")
+    return read_table(name, target)
+
+
+def _find_quietly(path: Path) -> bool:
+    return path.exists() or path.with_name(path.name + ".gz").exists()
+
+
+def _meanings(table: Table, given: Columns) -> tuple[dict[str, Any], list[str]]:
+    """Column of every Dataset field, and the feature columns."""
+    frame = table.frame
+    meaning: dict[str, Any] = {_ROLES[r]: column(frame, getattr(given, r), f"--{r}") for r in _ROLES if getattr(given, r) is not None}
+    if given.values:
+        meaning["values"] = tuple(column(frame, c, "--values") for c in given.values)
+    # A policy has no target of its own: there the target must be named.
+    if given.target is not None or not (given.values or given.treatment):
+        meaning["y"] = table.target
+    taken = {meaning.get(k) for k in ("y", "weights", "treatments", "outcomes", "propensities")} | set(meaning.get("values", ()))
+    names = [str(c) for c in frame.columns]
+    wanted = _matching(names, given.features, "--features") if given.features else names
+    unwanted = _matching(names, given.drop, "--drop")
+    features = [c for c in wanted if c not in taken and c not in unwanted]
+    if not features:
+        raise DataError("No column is left to split on; name fewer with --drop, or others with --features.")
+    return meaning, features
+
+
+def _matching(names: list[str], patterns: Sequence[str], role: str) -> list[str]:
+    out: list[str] = []
+    for pattern in patterns:
+        found = [n for n in names if n == pattern] or fnmatch.filter(names, pattern)
+        if not found:
+            close = difflib.get_close_matches(pattern, names, n=1)
+            raise DataError(f"{role} names {pattern!r}, which matches no column.{f' Did you mean {close[0]!r}?' if close else ''}")
+        out += found
+    return [n for n in names if n in set(out)]
+
+
+def _check_target(y: Any, name: Any) -> None:
+    """A target with nearly as many different fractions as rows is a measurement, not a class."""
+    if y is None or np.asarray(y).dtype.kind != "f":
+        return
+    values = np.unique(y[~np.isnan(y)])
+    if len(values) > 50 and (values != np.rint(values)).any():
+        raise DataError(f"The target {name!r} holds {len(values)} different numbers; a class is expected. Name another column with --target.")
+
+
+def _action(name: str, position: int, header: bool) -> Any:
+    return name if header else position
+
+
+def _split(n: int, test_size: float | None, seed: int) -> tuple[np.ndarray, np.ndarray | None]:
+    if test_size is None:
+        return np.arange(n), None
+    if not 0 < test_size < 1:
+        raise DataError(f"test_size must lie between 0 and 1 (a share of the rows); got {test_size}.")
+    from sklearn.model_selection import train_test_split
+
+    train, test = train_test_split(np.arange(n), test_size=test_size, random_state=seed)
+    return np.sort(train), np.sort(test)
+
+
+def _parts(
+    whole: Dataset, train: np.ndarray, test: np.ndarray | None, source: Mapping[str, Any], test_size: float | None, seed: int
+) -> tuple[Dataset, Dataset | None]:
+    if test is None:
+        return whole, None
+    split = {"test_size": test_size, "seed": seed}
+    return (
+        whole.subset(train).with_(source={**source, "split": {**split, "part": "train"}}),
+        whole.subset(test).with_(source={**source, "split": {**split, "part": "test"}}),
+    )
