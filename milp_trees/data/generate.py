@@ -31,9 +31,7 @@ from milp_trees.models.tree import Branch, Leaf, Node, Tree
 _DESIGNS = {2: (1, 1, 1), 10: (2, 4, 2), 20: (4, 4, 4)}
 
 
-def planted_tree(
-    rows: int = 200, tests: int = 12, depth: int = 2, classes: int = 2, noise: float = 0.0, seed: int = 0
-) -> tuple[Dataset, Tree]:
+def planted_tree(rows: int = 200, tests: int = 12, depth: int = 2, classes: int = 2, noise: float = 0.0, seed: int = 0) -> tuple[Dataset, Tree]:
     """Rows labelled by a random tree of full depth; with `noise` = 0 the best tree of that depth makes no error.
 
     Parameters

@@ -30,7 +30,6 @@ _ROLES = {
 }
 
 
-
 @dataclass(frozen=True)
 class Columns:
     """Which columns of a table mean what; names, as the header spells them or by position.
