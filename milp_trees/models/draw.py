@@ -228,7 +228,7 @@ def _notes(tree: Tree, counts: Any) -> Iterator[str]:
         return iter([""] * tree.n_leaves)
     table = np.asarray(counts)
     if len(table) != tree.n_leaves or table.ndim not in (1, 2):
-        raise DataError(f"counts must have one entry or row per leaf ({tree.n_leaves}); its shape is {table.shape}. leaf_counts(tree, dataset) gives them.")
+        raise DataError(f"counts must have one entry or row per leaf ({tree.n_leaves}); its shape is {table.shape}. Use leaf_counts(tree, dataset).")
     if table.ndim == 1:
         return iter([f"{n:g} row{'s' if n != 1 else ''}" for n in table.tolist()])
     actions = [n.action for n in tree.nodes() if isinstance(n, Leaf)]
