@@ -1,0 +1,101 @@
+r"""Numeric columns regained from nested tests, for the models that choose thresholds themselves (OCT, BinOCT).
+
+The tests `column <= t` of one column are nested. With m thresholds in rising order, a row's **rank** is the number of thresholds below its value,
+
+.. math:: r_{ij} = \sum_{f\in\text{tests of } j}(1-x_{if})\in\{0,\dots,m_j\},
+
+so that threshold number p (from 0) asks whether :math:`r_{ij}\le p`, that is :math:`r_{ij}<p+1`. Ranks divided by :math:`m_j` lie in [0,1], differ by
+at least :math:`\epsilon_j=1/m_j` (as much as possible) and have exactly the given tests as their thresholds, whoever chose those. A test that is 0/1
+already is a column of its own with m = 1 and rank :math:`x_{if}`.
+
+As in both papers, rows below the threshold go left. For `column <= t` those are the rows on which the test is *true*, which in a `Tree` go right:
+`Column.true_left` says so, and `place` and `branch` exchange the children.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from milp_trees import Branch, CostMatrix, DataError, Leaf, Tree
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """One numeric column.
+
+    Parameters
+    ----------
+    name : str
+    tests : tuple of int
+        The view's tests by rising threshold; threshold p sends rows with `ranks <= p` left.
+    ranks : int array of shape (n,), values 0..m
+    true_left : bool
+        Whether the rows that go left are those on which the test is true.
+    """
+
+    name: str
+    tests: tuple[int, ...]
+    ranks: np.ndarray
+    true_left: bool
+
+    @property
+    def m(self) -> int:
+        """Number of thresholds."""
+        return len(self.tests)
+
+
+def numeric_columns(view: CostMatrix) -> list[Column]:
+    """The columns of a view.
+
+    Raises
+    ------
+    DataError
+        Tests called `<=` of one column that are not nested.
+    """
+    columns = []
+    for name, tests in view.columns:
+        outcomes = view.X[:, tests].astype(np.int64)
+        true_left = view.tests[tests[0]].kind == "<="
+        if (np.diff(outcomes, axis=1) < 0).any():
+            raise DataError(f"The tests of column {name!r} are not nested: a row passes a lower threshold and fails a higher one. Binarize the column again.")
+        columns.append(Column(name, tests, (1 - outcomes).sum(axis=1) if true_left else outcomes[:, 0], true_left))
+    return columns
+
+
+def place(tree: Tree, view: CostMatrix, columns: Sequence[Column]) -> tuple[dict[int, tuple[int, int]], dict[int, int]]:
+    """Heap positions of a tree's nodes with "below the threshold" on the left: (column, threshold) of every branch node, action of every leaf."""
+    where = {f: (j, p) for j, column in enumerate(columns) for p, f in enumerate(column.tests)}
+    splits: dict[int, tuple[int, int]] = {}
+    leaves: dict[int, int] = {}
+
+    def walk(node: Any, v: int) -> None:
+        if isinstance(node, Leaf):
+            leaves[v] = node.action
+            return
+        splits[v] = j, _ = where[view.index[node.test]]
+        below, above = (node.right, node.left) if columns[j].true_left else (node.left, node.right)
+        walk(below, 2 * v)
+        walk(above, 2 * v + 1)
+
+    walk(view.canonical(tree).root, 1)
+    return splits, leaves
+
+
+def reached(splits: dict[int, tuple[int, int]], columns: Sequence[Column], n_rows: int) -> np.ndarray:
+    """Heap node in which every row ends, shape (n,)."""
+    at = np.ones(n_rows, dtype=np.int64)
+    for v in sorted(splits):
+        j, p = splits[v]
+        here = at == v
+        at[here] = 2 * v + (columns[j].ranks[here] > p)
+    return at
+
+
+def branch(view: CostMatrix, column: Column, p: int, below: Any, above: Any) -> Branch:
+    """The branch node of threshold p of a column."""
+    left, right = (above, below) if column.true_left else (below, above)
+    return Branch(view.tests[column.tests[p]], left, right)
