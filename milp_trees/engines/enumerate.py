@@ -1,0 +1,97 @@
+"""`enumerate`: the oracle for tiny problems. It lists what every tree can achieve, as slowly and plainly as possible.
+
+For a set of rows and a depth, `trees` holds the cheapest tree for every pair (number of leaves, totals of the side constraints) that some
+tree achieves. Nothing is bounded, merged or cut; limits and side constraints are looked at in the end.
+It works on the problem as the task gives it, without presolve, and shares no code with the dynamic programme.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, ClassVar
+
+from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.registry import register
+from milp_trees.result import Result
+from milp_trees.solver import Limits
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.problem import Problem
+
+#: Largest n_rows · (2 · n_tests)^depth that is taken on: seconds, not minutes.
+MOST_WORK = 2_000_000
+
+#: (number of leaves, side totals) → (cost, tree).
+Achieved = dict[tuple[int, tuple[int, ...]], tuple[int, Node]]
+
+
+@register
+class Enumerator(Method):
+    """All trees of a tiny problem."""
+
+    name = "enumerate"
+    title: ClassVar[str] = "Enumeration of all trees, for tiny problems"
+    takes_side_rows = True
+
+    def unsupported_view(self, problem: Problem) -> str | None:
+        view = problem.view(CostMatrix)
+        work = view.n_rows * (2 * view.n_tests) ** problem.trees.max_depth
+        if work > MOST_WORK:
+            return f"enumerate is for tiny problems: rows · (2 · tests)^depth may be at most {MOST_WORK:,}; here it is {work:.3g}."
+        return None
+
+    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+        clock = Clock()
+        view, space = problem.view(CostMatrix), problem.trees
+        with clock("solve"):
+            achieved = enumerate_trees(view, space.max_depth, space.min_samples_leaf)
+            most = space.max_leaf_nodes or 2**space.max_depth
+            feasible = [
+                (cost, leaves, node)
+                for (leaves, totals), (cost, node) in achieved.items()
+                if leaves <= most and all(row.holds(total) for row, total in zip(view.side, totals, strict=True))
+            ]
+            best = min(feasible, key=lambda entry: entry[:2], default=None)
+        sizes = {"achieved": len(achieved)}
+        if best is None:
+            return finish(
+                problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True, sizes=sizes
+            )
+        return finish(
+            problem, self.name, Tree(best[2], view.actions), bound=view.to_value(best[0]), claims_optimal=True, proved_by=self.name, clock=clock,
+            sizes=sizes,
+        )  # fmt: skip
+
+
+def enumerate_trees(view: CostMatrix, max_depth: int, min_samples_leaf: int = 1) -> Achieved:
+    """What trees of at most this depth achieve on all rows; a set of rows is an integer with a bit per row."""
+    costs, counts = view.costs.tolist(), view.counts.tolist()
+    side = [row.coefs.tolist() for row in view.side]
+    true = [sum(1 << i for i in range(view.n_rows) if view.X[i, f]) for f in range(view.n_tests)]
+
+    @cache
+    def trees(rows: int, depth: int) -> Achieved:
+        out: Achieved = {}
+
+        def offer(leaves: int, totals: tuple[int, ...], cost: int, node: Node) -> None:
+            if (leaves, totals) not in out or cost < out[leaves, totals][0]:
+                out[leaves, totals] = (cost, node)
+
+        members = [i for i in range(view.n_rows) if rows >> i & 1]
+        if sum(counts[i] for i in members) >= min_samples_leaf:
+            for k in range(view.n_actions):
+                totals = tuple(sum(coefs[i][k] for i in members) for coefs in side)
+                offer(1, totals, sum(costs[i][k] for i in members) + view.leaf_cost, Leaf(k))
+        for f in range(view.n_tests if depth else 0):
+            left, right = rows & ~true[f], rows & true[f]
+            if left and right:
+                for (leaves_l, totals_l), (cost_l, node_l) in trees(left, depth - 1).items():
+                    for (leaves_r, totals_r), (cost_r, node_r) in trees(right, depth - 1).items():
+                        totals = tuple(a + b for a, b in zip(totals_l, totals_r, strict=True))
+                        cost = cost_l + cost_r + int(view.split_costs[f])
+                        offer(leaves_l + leaves_r, totals, cost, Branch(view.tests[f], node_l, node_r))
+        return out
+
+    return trees((1 << view.n_rows) - 1, max_depth)
