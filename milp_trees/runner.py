@@ -1,0 +1,342 @@
+"""Hands jobs to solver processes and enforces the limits from outside: a crash, a hang or a full memory costs one answer and nothing else."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import psutil
+
+from milp_trees.errors import SolverUnavailable
+from milp_trees.registry import registry
+from milp_trees.result import Limit, Status
+from milp_trees.solver import Answer, Availability, Event, Job
+from milp_trees.worker import read_frame, write_frame
+
+#: Seconds between two looks at the clock.
+POLL = 0.1
+#: Seconds between two looks at memory.
+MEMORY_POLL = 0.2
+#: A process that holds more than this after a solve (MB) is not used again: memory limits are to mean the next job's own.
+REUSABLE = 400
+#: Seconds that an interrupted solver gets to answer.
+STOPPING = 3.0
+#: Seconds that a new process gets to import its solver.
+LOADING = 120.0
+
+
+def availability(solver_name: str) -> Availability:
+    """Whether a solver can be used here, or the reason why not."""
+    return registry.solver(solver_name).availability()
+
+
+class Worker:
+    """One solver process, from the parent's side."""
+
+    def __init__(self, solver_name: str) -> None:
+        cls = registry.classes("solvers")[solver_name]
+        self.solver_name = solver_name
+        self.ready = False
+        self.number = 0
+        self.stderr = tempfile.TemporaryFile("a+b")  # noqa: SIM115 (it lives as long as the process)
+        # Its own session: Ctrl-C in a terminal reaches the parent alone, who then asks for the incumbent.
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "milp_trees.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr,
+            start_new_session=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        )  # fmt: skip
+        self.inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+        threading.Thread(target=self._listen, daemon=True).start()
+        self._send("load", sys.path, cls.__module__, cls.__qualname__)
+
+    def _listen(self) -> None:
+        stream = self.process.stdout
+        assert stream is not None
+        try:
+            while (data := read_frame(stream)) is not None:
+                self.inbox.put(pickle.loads(data))
+        finally:
+            self.inbox.put(("ended",))
+
+    def _send(self, *message: Any) -> None:
+        assert self.process.stdin is not None
+        # A process that has just died is noticed by the end of its frames.
+        with contextlib.suppress(BrokenPipeError, OSError):
+            write_frame(self.process.stdin, message)
+
+    def begin(self, job: Job) -> None:
+        self.stderr.truncate(0)
+        self.number += 1
+        self._send("solve", self.number, job)
+
+    def stop(self) -> None:
+        self._send("stop", self.number)
+
+    def receive(self, timeout: float) -> tuple[Any, ...] | None:
+        try:
+            return self.inbox.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    def memory_mb(self) -> float:
+        """Resident memory of the process and all it started."""
+        total = 0
+        for process in self._family():
+            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                total += process.memory_info().rss
+        return total / 2**20
+
+    def _family(self) -> list[psutil.Process]:
+        try:
+            own = psutil.Process(self.process.pid)
+            return [own, *own.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            return []
+
+    def kill(self) -> None:
+        """End the process and all it started."""
+        for process in self._family():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        self.process.kill()
+        self.process.wait()
+        self.close()
+
+    def close(self) -> None:
+        # stdout is closed by nobody: the listening thread may still be reading its end.
+        with contextlib.suppress(BrokenPipeError, OSError):
+            assert self.process.stdin is not None
+            self.process.stdin.close()
+        self.stderr.close()
+
+    def last_words(self) -> str:
+        """How the process ended, with the last lines of what it printed."""
+        code = self.process.wait(timeout=10)
+        if code < 0:
+            how = f"was ended by signal {-code} ({signal.Signals(-code).name})"
+        else:
+            how = f"ended with exit code {code}"
+        self.stderr.seek(0)
+        lines = self.stderr.read().decode(errors="replace").strip().splitlines()[-5:]
+        return how + (f"; its last words: {' | '.join(lines)}" if lines else "")
+
+
+class Pool:
+    """At most one idle process for each solver; importing a solver library takes longer than solving a small model."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.idle: dict[str, Worker] = {}
+
+    def take(self, solver_name: str) -> Worker:
+        with self.lock:
+            worker = self.idle.pop(solver_name, None)
+        if worker is not None and worker.process.poll() is not None:
+            worker.kill()
+            worker = None
+        return worker or Worker(solver_name)
+
+    def give_back(self, worker: Worker) -> None:
+        with self.lock:
+            spare = self.idle.get(worker.solver_name)
+            if spare is None:
+                self.idle[worker.solver_name] = worker
+        if spare is not None:
+            worker.kill()
+
+    def close(self) -> None:
+        with self.lock:
+            workers, self.idle = list(self.idle.values()), {}
+        for worker in workers:
+            worker.kill()
+
+
+_pool = Pool()
+atexit.register(lambda: _pool.close())
+
+
+def _after_fork() -> None:
+    """A forked process must not talk to its parent's workers, nor keep them alive."""
+    global _pool
+    for worker in _pool.idle.values():
+        worker.close()
+    _pool = Pool()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def warm_up(solver_name: str) -> None:
+    """Start the process of a solver, so that it loads while something else is done. Returns at once."""
+    _pool.give_back(_pool.take(solver_name))
+
+
+@dataclass
+class Watch:
+    """What the parent has seen of a run; enough to answer for a solver that no longer can."""
+
+    job: Job
+    events: list[Event]
+    began: float
+    stopping_since: float | None = None
+    memory_seen: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+    def take(self, event: Event) -> None:
+        if event.x is not None:
+            # One point is enough, and a point for each improvement can be a lot of memory.
+            self.events = [replace(e, x=None) if e.x is not None else e for e in self.events]
+        self.events.append(event)
+
+    def over(self, worker: Worker) -> Limit | None:
+        """The limit that a solver has run past without ending itself."""
+        limits = self.job.limits
+        if self.stopping_since is not None and time.perf_counter() - self.stopping_since > STOPPING:
+            return Limit.INTERRUPTED
+        if limits.time is not None and self.seconds > limits.time + max(2.0, 0.1 * limits.time):
+            return Limit.TIME
+        if limits.memory_mb is not None and time.perf_counter() - self.memory_seen > MEMORY_POLL:
+            self.memory_seen = time.perf_counter()
+            if worker.memory_mb() > limits.memory_mb:
+                return Limit.MEMORY
+        return None
+
+    def answer(self, status: Status | None, limit: Limit | None, message: str, log: str = "") -> Answer:
+        """What can be said from the events alone. `status` None: by whether there is a point."""
+        x = next((e.x for e in reversed(self.events) if e.x is not None), None)
+        bounds = [e.bound for e in self.events if e.bound is not None]
+        nodes = [e.nodes for e in self.events if e.nodes is not None]
+        return Answer(
+            status or (Status.FEASIBLE if x is not None else Status.NO_SOLUTION), limit, x, None if x is None else self.job.model.objective(x),
+            max(bounds, default=None), nodes=max(nodes, default=None), message=message, log=log, events=tuple(self.events), seconds=self.seconds,
+        )  # fmt: skip
+
+
+def run(solver_name: str, job: Job, progress: Callable[[Event], None] | None = None, stop: Callable[[], bool] | None = None) -> Answer:
+    """Solve a job in a process of its own.
+
+    Parameters
+    ----------
+    solver_name : str
+    job : Job
+    progress : callable, optional
+        Called with every event, in the calling thread.
+    stop : callable, optional
+        Asked several times a second; once it says True the solver is interrupted, as by Ctrl-C.
+
+    Returns
+    -------
+    Answer
+        Also when the solver crashes (`Status.ERROR` with a sentence), is interrupted or has to be ended at a limit: incumbent and bound
+        are then those of the last events. Of the events only the last incumbent keeps its `x`.
+
+    Raises
+    ------
+    SolverUnavailable
+        The solver is not there; the message says how to get it.
+    """
+    found = availability(solver_name)
+    if not found.found:
+        raise SolverUnavailable(found.reason)
+    worker = _pool.take(solver_name)
+    healthy = False
+    try:
+        failure = _await_ready(worker)
+        watch = Watch(job, [], time.perf_counter())
+        if failure is not None:
+            return watch.answer(Status.ERROR, None, failure)
+        worker.begin(job)
+        answer, healthy = _follow(worker, watch, progress, stop)
+        return replace(answer, version=answer.version or found.version)
+    finally:
+        if healthy and worker.memory_mb() < REUSABLE:
+            _pool.give_back(worker)
+        else:
+            worker.kill()
+
+
+def _await_ready(worker: Worker) -> str | None:
+    """Wait until the solver is imported; the sentence why it cannot be, or None."""
+    if worker.ready:
+        return None
+    message = worker.receive(LOADING)
+    worker.ready = message is not None and message[0] == "ready"
+    if worker.ready:
+        return None
+    if message is None:
+        return f"{worker.solver_name} could not be imported within {LOADING:g} s."
+    why = message[2] if message[0] == "error" else f"the solver process {worker.last_words()}"
+    return f"{worker.solver_name} could not be imported: {why}"
+
+
+def _follow(worker: Worker, watch: Watch, progress: Callable[[Event], None] | None, stop: Callable[[], bool] | None) -> tuple[Answer, bool]:
+    """The answer of a running job, and whether its process can be used again."""
+    while True:
+        try:
+            if watch.stopping_since is None and stop is not None and stop():
+                raise KeyboardInterrupt
+            message = worker.receive(POLL)
+            if message is None or message[0] == "event":
+                limit = watch.over(worker)
+                if limit is not None:
+                    return watch.answer(None, limit, f"{worker.solver_name} was ended from outside: {_why(limit, watch.job)}."), False
+            if message is None:
+                continue
+            if message[0] == "event":
+                watch.take(message[2])
+                if progress is not None:
+                    progress(message[2])
+                continue
+            return _final(worker, watch, message)
+        except KeyboardInterrupt:
+            if watch.stopping_since is not None:
+                return watch.answer(None, Limit.INTERRUPTED, f"{worker.solver_name} was interrupted twice and ended from outside."), False
+            watch.stopping_since = time.perf_counter()
+            worker.stop()
+
+
+def _why(limit: Limit, job: Job) -> str:
+    return {
+        Limit.TIME: f"it ran past the time limit of {job.limits.time} s",
+        Limit.MEMORY: f"it used more than {job.limits.memory_mb} MB",
+        Limit.INTERRUPTED: f"it did not answer within {STOPPING:g} s of an interrupt",
+    }[limit]
+
+
+def _final(worker: Worker, watch: Watch, message: tuple[Any, ...]) -> tuple[Answer, bool]:
+    if message[0] == "ended":
+        return watch.answer(Status.ERROR, None, f"{worker.solver_name} crashed: its process {worker.last_words()}."), False
+    if message[0] == "error":
+        return watch.answer(Status.ERROR, None, f"{worker.solver_name}: {message[2]}", log=message[3]), True
+    answer: Answer = message[2]
+    answer = replace(answer, events=tuple(watch.events), seconds=watch.seconds)
+    interrupted = watch.stopping_since is not None and answer.status in (Status.FEASIBLE, Status.NO_SOLUTION)
+    if interrupted:
+        answer = replace(answer, limit=Limit.INTERRUPTED)
+    if answer.x is None and answer.status is Status.NO_SOLUTION:
+        answer = _with_last_point(answer, watch.events)
+    return answer, True
+
+
+def _with_last_point(answer: Answer, events: Iterable[Event]) -> Answer:
+    """An answer without a point, completed by the last one that the solver reported."""
+    held: list[tuple[np.ndarray, float | None]] = [(e.x, e.incumbent) for e in events if e.x is not None]
+    if not held:
+        return answer
+    return replace(answer, status=Status.FEASIBLE, x=held[-1][0], objective=held[-1][1])

@@ -1,0 +1,336 @@
+"""HiGHS, through `highspy`: the matrix goes in as arrays, events come back through callbacks."""
+
+from __future__ import annotations
+
+import gzip
+import importlib.metadata
+import importlib.util
+import math
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
+from milp_trees.matrix import MatrixModel
+
+#: A relaxation whose solution is this close to integers is the optimum itself.
+INTEGRALITY = 1e-6
+#: Options of this adapter, not of HiGHS.
+OWN_OPTIONS = frozenset({"as_lp_first"})
+
+
+@register
+class Highs(Solver):
+    """HiGHS: simplex, interior point and first-order LP, branch and cut.
+
+    Takes every HiGHS option, and `as_lp_first=True`: solve the linear relaxation first, with the LP options given (`solver="ipm"`), and
+    answer from it if its solution is integral; otherwise branch and cut with the same options but HiGHS's choice of `solver`.
+    """
+
+    name = "highs"
+    title = "HiGHS"
+    capabilities = frozenset(
+        {"lp", "mip", "start", "trace", "nodes", "root-bound", "seed", "threads", "gap", "general-integers", "continuous", "interrupt", "write"}
+    )
+    install = "pip install highspy"
+
+    def availability(self) -> Availability:
+        if importlib.util.find_spec("highspy") is None:
+            return Availability(False, reason=f"highspy is not installed; {self.install}.")
+        return Availability(True, importlib.metadata.version("highspy"))
+
+    def warm_up(self) -> None:
+        import highspy  # noqa: F401
+
+    def solve(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
+        if job.relax or not job.model.integer.any():
+            return Run(replace(job, model=job.model.relaxed(), start=None), job.options, emit, stop).answer()
+        if not job.options.get("as_lp_first"):
+            return Run(job, job.options, emit, stop).answer()
+        return self._relaxation_first(job, emit, stop)
+
+    def _relaxation_first(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
+        began = time.perf_counter()
+        relaxed = Run(replace(job, model=job.model.relaxed(), start=None), job.options, lambda e: None, stop).answer()
+        if relaxed.status is not Status.OPTIMAL or relaxed.x is None:
+            # Infeasible as a relaxation is infeasible; at a limit there is nothing more to do. A point at a limit is of the relaxation only.
+            status = Status.INFEASIBLE if relaxed.status is Status.INFEASIBLE else Status.NO_SOLUTION
+            return replace(relaxed, status=status, x=None, objective=None)
+        x = job.model.rounded(relaxed.x)
+        if np.abs(x - relaxed.x).max(initial=0.0) <= INTEGRALITY and job.model.violation(x) <= INTEGRALITY:
+            value = job.model.objective(x)
+            emit(Event(time.perf_counter() - began, value, relaxed.bound, 0, x))
+            accepted = None if job.start is None else False
+            message = "" if job.start is None else "The relaxation is integral; the start was not used."
+            return replace(relaxed, x=x, objective=value, root_bound=relaxed.bound, nodes=0, start_accepted=accepted, message=message)
+        emit(Event(time.perf_counter() - began, None, relaxed.bound))
+        left = None if job.limits.time is None else max(job.limits.time - (time.perf_counter() - began), 0.01)
+        options = {k: v for k, v in job.options.items() if k != "solver"}
+        answer = Run(replace(job, limits=replace(job.limits, time=left)), options, emit, stop, began).answer()
+        bounds = [b for b in (answer.bound, relaxed.bound) if b is not None]
+        return replace(answer, bound=max(bounds, default=None), log=relaxed.log + answer.log)
+
+    def write(self, model: MatrixModel, path: Path) -> Path:
+        """Write `.mps`, `.lp`, or either with `.gz`, in this process, with the names of the model."""
+        import highspy
+
+        path = Path(path)
+        plain = path.with_suffix("") if path.suffix == ".gz" else path
+        if plain.suffix not in (".mps", ".lp"):
+            raise ValueError(f"{path} must end in .mps, .lp, .mps.gz or .lp.gz.")
+        h = highspy.Highs()
+        h.setOptionValue("output_flag", False)
+        load(h, model)
+        columns, rows = (unique(names) for names in model.names())
+        lp = h.getLp()
+        lp.model_name_, lp.col_names_, lp.row_names_ = model.name.replace(" ", "_"), columns, rows
+        check(h.passModel(lp), "the model with its names")
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / f"model{plain.suffix}"
+            # A warning (names that had to be changed, say) is not a failure; a missing file is.
+            if h.writeModel(str(file)) == highspy.HighsStatus.kError or not file.exists():
+                raise SolverFailure(f"HiGHS could not write the model as {plain.suffix}.")
+            with open(file, "rb") as source, gzip.open(path, "wb") if path != plain else open(path, "wb") as target:
+                shutil.copyfileobj(source, target)
+        return path
+
+
+class Run:
+    """One call of HiGHS."""
+
+    def __init__(
+        self, job: Job, options: Mapping[str, Any], emit: Callable[[Event], None], stop: Callable[[], bool], began: float | None = None
+    ) -> None:
+        import highspy
+
+        self.job, self.emit, self.stop = job, emit, stop
+        self.mip = bool(job.model.integer.any())
+        self.began = time.perf_counter() if began is None else began
+        self.lines: list[str] = []
+        self.bound = -math.inf
+        self.root_bound: float | None = None
+        self.first: float | None = None
+        self.h = highspy.Highs()
+        # The number of threads is fixed by the first solve of a process, unless the scheduler is reset.
+        highspy.Highs.resetGlobalScheduler(True)
+        self._set_options(options)
+        load(self.h, job.model)
+        self._subscribe()
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+    # -- before ----------------------------------------------------------------------------------------------
+
+    def _set_options(self, options: Mapping[str, Any]) -> None:
+        limits = self.job.limits
+        # Logging must be on for the callbacks that carry bounds; it goes to the callback and the file only.
+        settings: dict[str, Any] = {"output_flag": True, "log_to_console": False, "log_file": limits.log_file or ""}
+        settings |= {"threads": limits.threads, "random_seed": limits.seed, "mip_rel_gap": limits.rel_gap, "mip_abs_gap": limits.abs_gap}
+        settings |= {"mip_min_logging_interval": 1.0}
+        if self.mip:
+            settings["parallel"] = "on" if limits.threads > 1 else "off"
+        if limits.time is not None:
+            settings["time_limit"] = max(limits.time, 0.0)
+        if limits.nodes is not None:
+            settings["mip_max_nodes"] = limits.nodes
+        settings |= {k: v for k, v in options.items() if k not in OWN_OPTIONS}
+        for key, value in settings.items():
+            self._set(key, value)
+
+    def _set(self, key: str, value: Any) -> None:
+        import highspy
+
+        if self.h.getOptionType(key)[0] != highspy.HighsStatus.kOk:
+            raise SolverFailure(f"HiGHS has no option {key!r}; its options are listed at https://ergo-code.github.io/HiGHS/dev/options/definitions/.")
+        if isinstance(value, np.generic):
+            value = value.item()
+        if self.h.setOptionValue(key, value) != highspy.HighsStatus.kOk:
+            raise SolverFailure(f"HiGHS does not take {value!r} for the option {key!r}.")
+
+    def _subscribe(self) -> None:
+        h = self.h
+        h.cbLogging.subscribe(self._on_log)
+        if self.mip:
+            h.cbMipImprovingSolution.subscribe(self._on_solution)
+            h.cbMipLogging.subscribe(self._on_progress)
+            h.cbMipInterrupt.subscribe(self._on_check)
+        else:
+            h.cbSimplexInterrupt.subscribe(self._on_check)
+            h.cbIpmInterrupt.subscribe(self._on_check)
+
+    def _give_start(self) -> None:
+        import highspy
+
+        if self.job.start is None:
+            return
+        solution = highspy.HighsSolution()
+        solution.col_value = self.job.start.tolist()
+        solution.value_valid = True
+        check(self.h.setSolution(solution), "the start")
+
+    # -- while it runs ---------------------------------------------------------------------------------------
+
+    def _on_log(self, e: Any) -> None:
+        self.lines.append(e.message)
+
+    def _on_check(self, e: Any) -> None:
+        if self.mip:
+            self._take_bound(e.data_out)
+        if self.stop():
+            e.interrupt()
+
+    def _on_progress(self, e: Any) -> None:
+        self._take_bound(e.data_out)
+
+    def _on_solution(self, e: Any) -> None:
+        out = e.data_out
+        x = np.array(out.mip_solution, dtype=float)
+        value = self.job.model.objective(x)
+        if self.first is None:
+            self.first = value
+        self._take_bound(out, quiet=True)
+        self.emit(Event(self.seconds, value, finite(self.bound), int(out.mip_node_count), x))
+
+    def _take_bound(self, out: Any, quiet: bool = False) -> None:
+        bound, nodes = finite(out.mip_dual_bound), int(out.mip_node_count)
+        if bound is None:
+            return
+        if nodes >= 1 and self.root_bound is None:
+            self.root_bound = bound
+        if bound > self.bound + 1e-9 * max(1.0, abs(bound)):
+            self.bound = bound
+            if not quiet:
+                self.emit(Event(self.seconds, None, bound, nodes))
+
+    # -- after -----------------------------------------------------------------------------------------------
+
+    def answer(self) -> Answer:
+        import highspy
+
+        self._give_start()
+        self.h.run()
+        status, limit, message = self._status()
+        solution, info = self.h.getSolution(), self.h.getInfo()
+        x = np.array(solution.col_value, dtype=float) if solution.value_valid else None
+        feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+        if not feasible and (self.mip or status is Status.FEASIBLE):
+            x = None
+        if status is Status.OPTIMAL and x is None:
+            raise SolverFailure("HiGHS says Optimal but has no feasible solution.")
+        if status is Status.FEASIBLE and x is None:
+            status = Status.NO_SOLUTION
+        if status in (Status.INFEASIBLE, Status.NO_SOLUTION):
+            x = None
+        bound = None if status is Status.INFEASIBLE else self._bound(status)
+        nodes = max(int(info.mip_node_count), 0)
+        root = self.root_bound if self.root_bound is not None else (bound if status is Status.OPTIMAL or nodes >= 1 else None)
+        return Answer(
+            status, limit, x, None if x is None else self.job.model.objective(x), bound, root, nodes, self._start_accepted(),
+            "".join(self.lines), self.h.version(), message, seconds=self.seconds,
+        )  # fmt: skip
+
+    def _bound(self, status: Status) -> float | None:
+        if self.mip:
+            bounds = [b for b in (finite(self.h.getInfo().mip_dual_bound), finite(self.bound)) if b is not None]
+            return max(bounds, default=None)
+        if status is not Status.OPTIMAL:
+            return None
+        value = float(self.h.getInfo().objective_function_value)
+        dual = dual_value(self.job.model, np.array(self.h.getSolution().row_dual, dtype=float))
+        # An interior point's dual value can be off by the tolerance; one that is far away says nothing.
+        return min(value, dual) if math.isfinite(dual) and abs(dual - value) <= 1e-5 * max(1.0, abs(value)) else value
+
+    def _start_accepted(self) -> bool | None:
+        if self.job.start is None:
+            return None
+        value = self.job.model.objective(self.job.start)
+        said = any("MIP start solution is feasible" in line for line in self.lines)
+        return said or (self.first is not None and abs(self.first - value) <= 1e-6 * max(1.0, abs(value)))
+
+    def _status(self) -> tuple[Status, Limit | None, str]:
+        import highspy
+
+        status = self.h.getModelStatus()
+        S = highspy.HighsModelStatus
+        said = f"HiGHS stopped: {self.h.modelStatusToString(status)}."
+        known: dict[Any, tuple[Status, Limit | None, str]] = {
+            S.kOptimal: (Status.OPTIMAL, None, ""),
+            S.kModelEmpty: (Status.OPTIMAL, None, ""),
+            S.kInfeasible: (Status.INFEASIBLE, None, ""),
+            S.kTimeLimit: (Status.FEASIBLE, Limit.TIME, ""),
+            S.kSolutionLimit: (Status.FEASIBLE, Limit.NODES, ""),
+            S.kInterrupt: (Status.FEASIBLE, Limit.INTERRUPTED, ""),
+            S.kHighsInterrupt: (Status.FEASIBLE, Limit.INTERRUPTED, ""),
+            S.kMemoryLimit: (Status.FEASIBLE, Limit.MEMORY, ""),
+            # These follow from options of the user: there is no limit of ours to name.
+            S.kObjectiveBound: (Status.FEASIBLE, None, said),
+            S.kObjectiveTarget: (Status.FEASIBLE, None, said),
+            S.kIterationLimit: (Status.FEASIBLE, None, said),
+            # A first-order solution that misses the tolerances.
+            S.kUnknown: (Status.NO_SOLUTION, None, "HiGHS ended without a solution that meets its own tolerances (status Unknown)."),
+        }
+        if status == S.kUnboundedOrInfeasible and self._bounded():
+            return Status.INFEASIBLE, None, ""
+        if status not in known:
+            raise SolverFailure(f"HiGHS ended with the status {self.h.modelStatusToString(status)!r}.")
+        return known[status]
+
+    def _bounded(self) -> bool:
+        """Whether the objective cannot fall for ever, because every variable that could make it is bounded."""
+        model = self.job.model
+        return bool(np.isfinite(np.where(model.c > 0, model.lower, np.where(model.c < 0, model.upper, 0.0))).all())
+
+
+def load(h: Any, model: MatrixModel) -> None:
+    """Hand over the arrays."""
+    A = model.A.tocsr()
+    check(
+        h.passModel(
+            model.n_variables, model.n_rows, int(A.nnz), 2, 1, float(model.offset), model.c.astype(float), model.lower, model.upper,
+            model.row_lower, model.row_upper, A.indptr[:-1].astype(np.int32), A.indices.astype(np.int32), A.data.astype(float),
+            model.integer.astype(np.int32),
+        ),
+        "the model",
+    )  # fmt: skip
+
+
+def check(status: Any, what: str) -> None:
+    import highspy
+
+    if status == highspy.HighsStatus.kError:
+        raise SolverFailure(f"HiGHS refused {what}.")
+
+
+def dual_value(model: MatrixModel, y: np.ndarray) -> float:
+    """The bound that row multipliers prove for the linear relaxation: min over the box of the Lagrangian."""
+    if len(y) != model.n_rows:
+        return -math.inf
+    y = np.where(((y > 0) & np.isinf(model.row_lower)) | ((y < 0) & np.isinf(model.row_upper)), 0.0, y)
+    d = model.c - model.A.T @ y
+    d[np.abs(d) < 1e-9] = 0.0
+    with np.errstate(invalid="ignore"):
+        rows = np.where(y > 0, y * model.row_lower, np.where(y < 0, y * model.row_upper, 0.0))
+        columns = np.where(d > 0, d * model.lower, np.where(d < 0, d * model.upper, 0.0))
+    return float(rows.sum() + columns.sum() + model.offset)
+
+
+def finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) and abs(value) < 1e30 else None
+
+
+def unique(names: list[str]) -> list[str]:
+    """Names made different where two are equal."""
+    seen: set[str] = set()
+    out = []
+    for i, name in enumerate(names):
+        seen.add(name if name not in seen else (name := f"{name}__{i}"))
+        out.append(name)
+    return out
