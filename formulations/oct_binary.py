@@ -44,9 +44,7 @@ class OCTBinary(Formulation):
             return sum(m.a[f, v] for f in m.tests) == m.d[v]
 
         numeric.add_leaves(m, view, space)
-
-        if space.max_depth > 0:  # Pyomo's templates cannot sum over sets that are indexed by an empty set
-            _add_routing(m, space)
+        _add_routing(m, space)
         cost = (view.split_costs + view.leaf_cost).tolist()
         numeric.add_objective(m, view, [(cost[f], m.a[f, v]) for f in m.tests for v in m.branch if cost[f]])
 

@@ -1,0 +1,336 @@
+r"""BinOCT: a complete tree whose thresholds are written in binary (Verwer and Zhang 2019), with all thresholds and index sets that agree.
+
+:math:`f_{vj}`: node v tests column j; :math:`q_{va}`: bit a of its threshold; :math:`l_{it}\in[0,1]`: row i is in leaf t; :math:`P_{tk}`: leaf t predicts action k;
+:math:`e_{tk}`: what it thereby loses; :math:`g_{ik}=\max_{k'}c_{ik'}-c_{ik}` the gain of action k on row i, so that :math:`c_{ik}=\text{const}_i+\sum_{k'\ne k}g_{ik'}`
+(for misclassification :math:`g_{ik}=1` on the own class of a row, 0 elsewhere: the paper's model); :math:`M_k=\sum_ig_{ik}`.
+
+.. math::
+   \min\ \sum_{t,k}e_{tk},\qquad \sum_jf_{vj}=1,\qquad \sum_tl_{it}=1,\qquad \sum_kP_{tk}=1,\qquad \sum_ig_{ik}l_{it}-M_kP_{tk}\le e_{tk} .
+
+The thresholds :math:`\tau_0<\dots<\tau_{m_j-1}` of a column are halved again and again: of a range [lo, hi] with mid = ⌊(lo+hi)/2⌋, bit number r (the level of the
+range) is 1 for the lower half [lo, mid] and 0 for the upper half. :math:`\pi^0,\pi^1`: levels above where the lower, the upper half was entered. With
+:math:`I_{up}=\{i:\tau_{mid}\le x_{ij}<\tau_{hi}\}`, :math:`I_{lo}=\{i:\tau_{lo}\le x_{ij}<\tau_{mid+1}\}` and a row to the left of v if its x is below the threshold,
+
+.. math::
+   \sum_{i\in I_{up}}\sum_{t\text{ left of }v}l_{it} &\le|I_{up}|\Bigl[(1-f_{vj})+\sum_{a\in\pi^0}(1-q_{va})+(1-q_{vr})\Bigr]\\
+   \sum_{i\in I_{lo}}\sum_{t\text{ right of }v}l_{it} &\le|I_{lo}|\Bigl[(1-f_{vj})+\sum_{a\in\pi^1}q_{va}+q_{vr}\Bigr]\\
+   n f_{vj}+\sum_{x_{ij}<\tau_0}\sum_{t\text{ right}}l_{it}+\sum_{x_{ij}\ge\tau_{m_j-1}}\sum_{t\text{ left}}l_{it} &\le n .
+
+A column without thresholds would appear in none of these rows and free all data rows; columns here are made of tests (`_columns`), so there is none.
+
+**Leaves.** The tree is complete; below an early leaf any test does, with one action everywhere. Where leaves count (penalties, a leaf limit, a minimum leaf size) there are
+
+.. math:: \alpha_t\in\{0,1\},\quad \sum_il_{it}\le n\alpha_t,\quad \sum_in_il_{it}\ge N_{\min}\alpha_t,\quad \sum_t\alpha_t\le\text{max leaves},\quad +\lambda\sum_t\alpha_t,
+
+(Hu, Rudin, Seltzer 2019, supplement), and (ours) :math:`s_v=1` lets a node test nothing and send every row left; without it a single leaf could not be had. A leaf that holds no row costs nothing.
+
+References: Verwer, Zhang (2019), "Learning optimal classification trees using a binary linear program formulation", AAAI 33; Hu, Rudin, Seltzer (2019),
+"Optimal sparse decision trees", NeurIPS 32. The authors' code keeps only thresholds between rows of different classes, which loses optimal trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pyomo.environ as pyo
+
+from milp_trees import CostMatrix, Formulation, Leaf, Sizes, Tree, Trees, register
+
+from . import _tree_structure as ts
+from ._columns import Column, branch, numeric_columns, place, reached
+from .oct_binary import leaves_below
+
+
+@dataclass(frozen=True)
+class Half:
+    """Rows that may not pass one way if the bits of a threshold say so: one for each I_up and each I_lo.
+
+    Parameters
+    ----------
+    column : int
+    rows : tuple of int
+    bits : tuple of int
+        Levels whose bit must be 1 (I_up) or 0 (I_lo) for the rows to be bound: those of :math:`\\pi^0` or :math:`\\pi^1`, and the range's own.
+    """
+
+    column: int
+    rows: tuple[int, ...]
+    bits: tuple[int, ...]
+
+
+def halves(columns: Sequence[Column]) -> tuple[list[Half], list[Half]]:
+    """All I_up and all I_lo; empty sets are left out."""
+    up: list[Half] = []
+    low: list[Half] = []
+
+    def bisect(j: int, lo: int, hi: int, lower: tuple[int, ...], upper: tuple[int, ...]) -> None:
+        if lo == hi:
+            return
+        mid, level, ranks = (lo + hi) // 2, len(lower) + len(upper), columns[j].ranks
+        # A row of rank r lies below threshold p iff r <= p.
+        for found, rows, bits in ((up, (mid < ranks) & (ranks <= hi), (*lower, level)), (low, (lo < ranks) & (ranks <= mid + 1), (*upper, level))):
+            if rows.any():
+                found.append(Half(j, tuple(np.flatnonzero(rows).tolist()), bits))
+        bisect(j, lo, mid, (*lower, level), upper)
+        bisect(j, mid + 1, hi, lower, (*upper, level))
+
+    for j, column in enumerate(columns):
+        bisect(j, 0, column.m - 1, (), ())
+    return up, low
+
+
+@register
+@dataclass(frozen=True)
+class BinOCT(Formulation):
+    """BinOCT."""
+
+    name = "bin-oct"
+    title = "BinOCT (Verwer, Zhang)"
+    reference = "https://doi.org/10.1609/aaai.v33i01.33011624"
+    takes_side_rows: ClassVar[bool] = False
+
+    def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
+        if len(set(view.split_costs.tolist())) > 1:
+            return f"{self.name} has a complete tree and counts leaves only, so every split must cost the same; flow-oct and oct can price tests."
+        return None
+
+    def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
+        columns, space = numeric_columns(view), _space(view, space)
+        counts_leaves = _counts_leaves(view, space)
+        ts.add_sets(m, view, space)
+        m.columns = pyo.RangeSet(0, len(columns) - 1, doc="columns j")
+        m.bits = pyo.RangeSet(0, n_bits(columns) - 1, doc="bits a of a threshold")
+        m.f = pyo.Var(m.branch, m.columns, domain=pyo.Binary, doc="f[v,j] = 1 iff node v tests column j")
+        m.q = pyo.Var(m.branch, m.bits, domain=pyo.Binary, doc="q[v,a] bit a of the threshold of node v: 1 for the lower half")
+        m.l = pyo.Var(m.rows, m.leaves, domain=pyo.UnitInterval, doc="l[i,t] = 1 iff row i is in leaf t")
+        m.P = pyo.Var(m.leaves, m.actions, domain=pyo.Binary, doc="P[t,k] = 1 iff leaf t predicts action k")
+        m.e = pyo.Var(m.leaves, m.actions, domain=pyo.NonNegativeReals, doc="e[t,k] gain of action k that leaf t gives away")
+        if counts_leaves:
+            m.s = pyo.Var(m.branch, domain=pyo.Binary, doc="s[v] = 1 iff node v tests nothing and sends every row left")
+            m.alpha = pyo.Var(m.leaves, domain=pyo.Binary, doc="alpha[t] = 1 iff leaf t holds rows")
+            _add_leaf_use(m, view, space)
+        _add_tests(m, space, columns, counts_leaves)
+        _add_thresholds(m, columns)
+        _add_errors(m, view)
+        terms = [(1, m.e[t, k]) for t in m.leaves for k in m.actions]
+        split = int(view.split_costs.max(initial=0))
+        if view.leaf_cost or split:
+            terms += [(view.leaf_cost + split, m.alpha[t]) for t in m.leaves]
+        constant = gains(view)[1] - split
+        ts.minimise(m, [c for c, _ in terms], [x for _, x in terms], constant, "gains given away, and penalties (splits = leaves - 1)")
+
+    def decode(self, m: Any) -> Tree:
+        view: CostMatrix = m.view
+        columns = numeric_columns(view)
+
+        def walk(v: int) -> Any:
+            if v in m.leaves:
+                return Leaf(max(m.actions, key=lambda k: (m.P[v, k].value, -k)))
+            j = max(m.columns, key=lambda j: m.f[v, j].value)
+            if m.f[v, j].value < 0.5:  # s[v] = 1
+                return walk(2 * v)
+            p = read_threshold(columns[j].m, [m.q[v, a].value > 0.5 for a in m.bits])
+            return branch(view, columns[j], p, walk(2 * v), walk(2 * v + 1))
+
+        return Tree(walk(1), view.actions)
+
+    def encode(self, tree: Tree, m: Any) -> None:
+        view: CostMatrix = m.view
+        columns = numeric_columns(view)
+        counts_leaves = m.component("s") is not None
+        splits, leaves = place(tree, view, columns)
+        end = reached(splits, columns, view.n_rows)
+        for v in m.branch:  # below an early leaf: no test and all rows to the left, or any test and the same action everywhere
+            if v in leaves:
+                leaves[2 * v] = leaves[2 * v + 1] = leaves[v]
+                if not counts_leaves:
+                    splits[v] = (0, 0)
+                end[end == v] = 2 * v
+        if not counts_leaves:
+            end = reached(splits, columns, view.n_rows)
+        for v in m.branch:
+            tested, p = splits.get(v, (None, 0))
+            bits = [] if tested is None else write_threshold(columns[tested].m, p)
+            for j in m.columns:
+                m.f[v, j].set_value(int(j == tested), skip_validation=True)
+            for a in m.bits:
+                m.q[v, a].set_value(int(a < len(bits) and bits[a]), skip_validation=True)
+            if counts_leaves:
+                m.s[v].set_value(int(tested is None), skip_validation=True)
+        _encode_leaves(m, end, leaves, counts_leaves)
+
+    def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
+        columns, space = numeric_columns(view), _space(view, space)
+        n, p, K, D = view.n_rows, len(columns), view.n_actions, space.max_depth
+        B, T, bits = 2**D - 1, 2**D, n_bits(columns)
+        gain, _ = gains(view)
+        up, low = halves(columns)
+        half = D * T // 2  # leaves left of a node, summed over nodes
+        outer = sum(int(((c.ranks == 0) | (c.ranks == c.m)).sum()) for c in columns)
+        rows = B * (1 + p + len(up) + len(low)) + n + T * (1 + K)
+        nonzeros = 2 * B * p + half * outer + sum(half * len(h.rows) + B * (1 + len(h.bits)) for h in up + low)
+        nonzeros += n * T + T * int(2 * K + (gain != 0).sum() + gain.any(axis=0).sum())
+        binaries = B * (p + bits) + T * K
+        if _counts_leaves(view, space):
+            binaries, rows, nonzeros = binaries + B + T, rows + B + T, nonzeros + 2 * B + half * n + T * (n + 1)
+            if space.min_samples_leaf > 1:
+                rows, nonzeros = rows + T, nonzeros + T * (n + 1)
+            if space.limits_leaves:
+                rows, nonzeros = rows + 1, nonzeros + T
+        return Sizes(binaries + n * T + T * K, binaries, rows, nonzeros)
+
+
+# -- the model, part by part ---------------------------------------------------------------------------------------
+
+
+def _add_tests(m: Any, space: Trees, columns: Sequence[Column], may_test_nothing: bool) -> None:
+    """Every node has a test; rows beyond all its thresholds follow it."""
+    m.left_leaves = pyo.Set(m.branch, initialize={v: leaves_below(2 * v, space) for v in m.branch}, doc="leaves left of v")
+    m.right_leaves = pyo.Set(m.branch, initialize={v: leaves_below(2 * v + 1, space) for v in m.branch}, doc="leaves right of v")
+    m.lowest = pyo.Set(m.columns, initialize={j: np.flatnonzero(c.ranks == 0).tolist() for j, c in enumerate(columns)}, doc="rows below all thresholds")
+    m.highest = pyo.Set(m.columns, initialize={j: np.flatnonzero(c.ranks == c.m).tolist() for j, c in enumerate(columns)}, doc="rows above all thresholds")
+    n = len(m.rows)
+
+    @m.Constraint(m.branch, doc="a node tests one column (or nothing, where leaves count)")
+    def one_column(m: Any, v: Any) -> Any:
+        return sum(m.f[v, j] for j in m.columns) + (m.s[v] if may_test_nothing else 0) == 1
+
+    @m.Constraint(m.branch, m.columns, doc="rows below all thresholds go left, rows above all of them right")
+    def outer(m: Any, v: Any, j: Any) -> Any:
+        low = sum(m.l[i, t] for i in m.lowest[j] for t in m.right_leaves[v])
+        high = sum(m.l[i, t] for i in m.highest[j] for t in m.left_leaves[v])
+        return n * m.f[v, j] + low + high <= n
+
+    if may_test_nothing:
+
+        @m.Constraint(m.branch, doc="a node that tests nothing sends every row left")
+        def nothing(m: Any, v: Any) -> Any:
+            return sum(m.l[i, t] for i in m.rows for t in m.right_leaves[v]) <= n * (1 - m.s[v])
+
+
+def _add_thresholds(m: Any, columns: Sequence[Column]) -> None:
+    """Rows between the thresholds follow the bits."""
+    up, low = halves(columns)
+    if up:
+        m.up = pyo.RangeSet(0, len(up) - 1, doc="the sets I_up")
+        m.up_column = pyo.Param(m.up, initialize=dict(enumerate(h.column for h in up)), doc="column of an I_up")
+        m.up_rows = pyo.Set(m.up, initialize=dict(enumerate(h.rows for h in up)), doc="rows of an I_up")
+        m.up_bits = pyo.Set(m.up, initialize=dict(enumerate(h.bits for h in up)), doc="bits that must be 1")
+        m.up_size = pyo.Param(m.up, initialize=dict(enumerate(len(h.rows) for h in up)), doc="|I_up|")
+
+        @m.Constraint(m.branch, m.up, doc="threshold in the lower half: rows of the upper half do not go left")
+        def upper_half(m: Any, v: Any, h: Any) -> Any:
+            slack = 1 - m.f[v, m.up_column[h]] + sum(1 - m.q[v, a] for a in m.up_bits[h])
+            return sum(m.l[i, t] for i in m.up_rows[h] for t in m.left_leaves[v]) <= m.up_size[h] * slack
+
+    if low:
+        m.low = pyo.RangeSet(0, len(low) - 1, doc="the sets I_lo")
+        m.low_column = pyo.Param(m.low, initialize=dict(enumerate(h.column for h in low)), doc="column of an I_lo")
+        m.low_rows = pyo.Set(m.low, initialize=dict(enumerate(h.rows for h in low)), doc="rows of an I_lo")
+        m.low_bits = pyo.Set(m.low, initialize=dict(enumerate(h.bits for h in low)), doc="bits that must be 0")
+        m.low_size = pyo.Param(m.low, initialize=dict(enumerate(len(h.rows) for h in low)), doc="|I_lo|")
+
+        @m.Constraint(m.branch, m.low, doc="threshold in the upper half: rows of the lower half do not go right")
+        def lower_half(m: Any, v: Any, h: Any) -> Any:
+            slack = 1 - m.f[v, m.low_column[h]] + sum(m.q[v, a] for a in m.low_bits[h])
+            return sum(m.l[i, t] for i in m.low_rows[h] for t in m.right_leaves[v]) <= m.low_size[h] * slack
+
+
+def _add_errors(m: Any, view: CostMatrix) -> None:
+    """Every row is in a leaf, every leaf predicts, and gives away the gains of the other actions."""
+    gain, _ = gains(view)
+    m.gaining = pyo.Set(m.actions, initialize={k: np.flatnonzero(gain[:, k]).tolist() for k in m.actions}, doc="rows with g[i,k] > 0")
+    m.gain = pyo.Param(m.rows, m.actions, initialize={(i, k): int(gain[i, k]) for i in m.rows for k in m.actions}, doc="g[i,k] gain of action k")
+    m.most = pyo.Param(m.actions, initialize=dict(enumerate(gain.sum(axis=0).tolist())), doc="M[k] sum of g[i,k]")
+
+    @m.Constraint(m.rows, doc="a row is in one leaf")
+    def one_leaf(m: Any, i: Any) -> Any:
+        return sum(m.l[i, t] for t in m.leaves) == 1
+
+    @m.Constraint(m.leaves, doc="a leaf predicts one action")
+    def one_action(m: Any, t: Any) -> Any:
+        return sum(m.P[t, k] for k in m.actions) == 1
+
+    @m.Constraint(m.leaves, m.actions, doc="a leaf gives away the gains of the actions it does not predict")
+    def given_away(m: Any, t: Any, k: Any) -> Any:
+        return sum(m.gain[i, k] * m.l[i, t] for i in m.gaining[k]) - m.most[k] * m.P[t, k] <= m.e[t, k]
+
+
+def _add_leaf_use(m: Any, view: CostMatrix, space: Trees) -> None:
+    """Which leaves hold rows, how many such leaves there may be, and how many rows each must hold."""
+    n = view.n_rows
+
+    @m.Constraint(m.leaves, doc="rows are in leaves that are in use")
+    def in_use(m: Any, t: Any) -> Any:
+        return sum(m.l[i, t] for i in m.rows) <= n * m.alpha[t]
+
+    if space.min_samples_leaf > 1:
+        m.count = pyo.Param(m.rows, initialize=dict(enumerate(view.counts.tolist())), doc="original rows that row i stands for")
+
+        @m.Constraint(m.leaves, doc="a leaf in use holds at least min_samples_leaf rows")
+        def leaf_size(m: Any, t: Any) -> Any:
+            return sum(m.count[i] * m.l[i, t] for i in m.rows) >= space.min_samples_leaf * m.alpha[t]
+
+    if space.limits_leaves:
+        m.most_leaves = pyo.Constraint(expr=(None, sum(m.alpha[t] for t in m.leaves), space.max_leaf_nodes), doc="at most max_leaf_nodes leaves in use")
+
+
+def _encode_leaves(m: Any, end: np.ndarray, leaves: dict[int, int], counts_leaves: bool) -> None:
+    """Values of l, P, e and alpha."""
+    gain, _ = gains(m.view)
+    for t in m.leaves:
+        here = end == t
+        if counts_leaves:
+            m.alpha[t].set_value(int(here.any()), skip_validation=True)
+        for i, inside in enumerate(here.tolist()):
+            m.l[i, t].set_value(int(inside), skip_validation=True)
+        for k in m.actions:
+            m.P[t, k].set_value(int(k == leaves[t]), skip_validation=True)
+            m.e[t, k].set_value(0 if k == leaves[t] else int(gain[here, k].sum()), skip_validation=True)
+
+
+# -- data ----------------------------------------------------------------------------------------------------------
+
+
+def gains(view: CostMatrix) -> tuple[np.ndarray, int]:
+    """g[i,k], and the constant that costs have beyond the gains given away."""
+    worst = view.costs.max(axis=1, keepdims=True)
+    gain = worst - view.costs
+    return gain, int(worst.sum() - gain.sum())
+
+
+def n_bits(columns: Sequence[Column]) -> int:
+    """Bits that the longest list of thresholds takes."""
+    return max(((c.m - 1).bit_length() for c in columns), default=0)
+
+
+def write_threshold(m: int, p: int) -> list[int]:
+    """Bits of threshold p out of m."""
+    lo, hi, bits = 0, m - 1, []
+    while lo < hi:
+        mid = (lo + hi) // 2
+        bits.append(int(p <= mid))
+        lo, hi = (lo, mid) if p <= mid else (mid + 1, hi)
+    return bits
+
+
+def read_threshold(m: int, bits: Sequence[int]) -> int:
+    """The threshold out of m that bits name; a single one takes none, whatever they are."""
+    lo, hi = 0, m - 1
+    for bit in bits:
+        mid = (lo + hi) // 2
+        lo, hi = (lo, mid) if bit else (min(mid + 1, hi), hi)
+    return lo
+
+
+def _counts_leaves(view: CostMatrix, space: Trees) -> bool:
+    """Whether it matters how many leaves hold rows."""
+    return bool(view.leaf_cost or view.split_costs.any() or space.limits_leaves or space.min_samples_leaf > 1)
+
+
+def _space(view: CostMatrix, space: Trees) -> Trees:
+    """Without tests the tree is a leaf: there is nothing its branch nodes could test."""
+    return space if view.n_tests else replace(space, max_depth=0)
