@@ -138,7 +138,8 @@ class Formulation(ABC):
 
         m = pyo.ConcreteModel(name=self.name)
         m.view, m.space = self.instance(problem), problem.trees
-        with _fast_building():
+        # Pyomo cannot make a template over an empty index set, which depth 0 and problems without tests have.
+        with _fast_building(templates=m.space.max_depth > 0 and m.view.n_tests > 0):
             self.declare(m, m.view, m.space)
         return m
 
@@ -155,16 +156,16 @@ class Formulation(ABC):
 
 
 @contextlib.contextmanager
-def _fast_building() -> Iterator[None]:
+def _fast_building(templates: bool) -> Iterator[None]:
     """Template constraints on (three times faster to build and hand over), the garbage collector off."""
     from pyomo.core.base import constraint
 
-    was_on, templates = gc.isenabled(), constraint.TEMPLATIZE_CONSTRAINTS
+    was_on, before = gc.isenabled(), constraint.TEMPLATIZE_CONSTRAINTS
     gc.disable()
-    constraint.TEMPLATIZE_CONSTRAINTS = True
+    constraint.TEMPLATIZE_CONSTRAINTS = templates
     try:
         yield
     finally:
-        constraint.TEMPLATIZE_CONSTRAINTS = templates
+        constraint.TEMPLATIZE_CONSTRAINTS = before
         if was_on:
             gc.enable()

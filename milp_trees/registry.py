@@ -131,3 +131,8 @@ def register_task(*classes: type) -> None:
     """Make tasks known by their `name`."""
     for cls in classes:
         registry.add("tasks", cls)
+
+
+def __getattr__(name: str) -> Any:
+    # `milp_trees.registry` is this module once it has been imported; it answers like the object, so that mt.registry.method(…) always works.
+    return getattr(registry, name)

@@ -1,1 +1,35 @@
-"""Conformance checks for plug-ins, and generators of random problems."""
+"""For authors of plug-ins: tiny problems, an oracle, and the checks that every formulation, solver and method must pass.
+
+    from milp_trees.testing import check_formulation, check_deletable_constraints, check_solver_pair
+
+Nothing here needs pytest; `milp_trees.testing.strategies` needs hypothesis.
+"""
+
+from milp_trees.testing.checks import CHECKS
+from milp_trees.testing.deletion import check_deletable_constraints, deletable_constraints
+from milp_trees.testing.generate import brute_force, planted_problem, random_cost_problem, random_tree
+from milp_trees.testing.metamorphic import METAMORPHIC_CHECKS
+from milp_trees.testing.pairs import check_method, check_solver_pair
+from milp_trees.testing.problems import METAMORPHIC, PROBLEMS, problem
+from milp_trees.testing.sets import RANDOM, default_problems
+from milp_trees.testing.suite import Report, check_formulation
+
+__all__ = [
+    "CHECKS",
+    "METAMORPHIC",
+    "METAMORPHIC_CHECKS",
+    "PROBLEMS",
+    "RANDOM",
+    "Report",
+    "brute_force",
+    "check_deletable_constraints",
+    "check_formulation",
+    "check_method",
+    "check_solver_pair",
+    "default_problems",
+    "deletable_constraints",
+    "planted_problem",
+    "problem",
+    "random_cost_problem",
+    "random_tree",
+]

@@ -1,0 +1,218 @@
+"""Conformance checks: what every formulation owes, stated as functions that raise `AssertionError` with a message that reproduces the failure.
+
+    from milp_trees.testing import check_formulation
+    check_formulation(MyFormulation())
+
+runs all of them on all named and random tiny problems. Problems that a formulation declares unsupported are skipped with its sentence;
+skipping everything is a failure. The checks solve with SciPy, so that no solver adapter can hide a fault; `check_solver_pair` runs a
+formulation with a registered solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from milp_trees.formulation import Formulation, Sizes
+from milp_trees.models.tree import Leaf, Tree
+from milp_trees.problem import Problem
+from milp_trees.tasks.views import CostMatrix
+from milp_trees.testing.describe import describe, expression
+from milp_trees.testing.generate import brute_force, random_tree
+from milp_trees.testing.golden import model_text
+from milp_trees.testing.solve import FEASIBLE, Point, built, minimise
+
+Check = Callable[[Formulation, Problem], None]
+
+#: Checks that a formulation must pass on every problem it supports.
+CHECKS: dict[str, Check] = {}
+
+
+def check(function: Check) -> Check:
+    """Add a check to `CHECKS`."""
+    CHECKS[function.__name__.removeprefix("check_")] = function
+    return function
+
+
+def demand(holds: bool, formulation: Formulation, problem: Problem, claim: str) -> None:
+    if not holds:
+        raise AssertionError(f"{formulation.label} on {describe(problem)}: {claim}")
+
+
+def refuse(fault: str | None, formulation: Formulation, problem: Problem) -> None:
+    demand(fault is None, formulation, problem, fault or "")
+
+
+def slack(view: CostMatrix, Z: float) -> float:
+    """Difference of two integer objectives that a solver's tolerance explains."""
+    return 2.0 * view.tolerance if not view.exact else min(0.4, 1e-5 * max(1.0, abs(Z)))
+
+
+@lru_cache(maxsize=256)
+def solved(formulation: Formulation, problem: Problem) -> Point:
+    """The model's optimum, solved once for all checks."""
+    b = built(formulation, problem)
+    return minimise(b.matrix, b.separator)
+
+
+# -- the model as an object -----------------------------------------------------------------------------------
+
+
+@check
+def check_components_documented(formulation: Formulation, problem: Problem) -> None:
+    """Every variable, constraint and the objective has a name of its own and a doc string."""
+    import pyomo.environ as pyo
+
+    model = built(formulation, problem).model
+    for kind in (pyo.Var, pyo.Constraint, pyo.Objective):
+        for component in model.component_objects(kind):
+            demand(bool(component.doc), formulation, problem, f"{component.name} has no doc=; give its meaning or its equation's number.")
+            demand("_index" not in component.name, formulation, problem, f"{component.name} has no name of its own.")
+    demand(model.component("objective") is not None, formulation, problem, "the objective must be called `objective`.")
+
+
+@check
+def check_repeatable_build(formulation: Formulation, problem: Problem) -> None:
+    """Building twice, from views made twice, gives the same text."""
+    from milp_trees.matrix import compile_model
+
+    first = model_text(built(formulation, problem).matrix)
+    second = model_text(compile_model(formulation.build(problem.fresh())))
+    demand(first == second, formulation, problem, f"two builds differ: {_first_difference(first, second)}")
+
+
+@check
+def check_sizes(formulation: Formulation, problem: Problem) -> None:
+    """`sizes` knows the size of the model without building it."""
+    matrix = built(formulation, problem).matrix
+    actual = Sizes(matrix.n_variables, int(matrix.integer.sum()), matrix.n_rows, int(matrix.A.count_nonzero()))
+    stated = Sizes(*map(int, formulation.sizes(formulation.instance(problem), problem.trees)))
+    demand(stated == actual, formulation, problem, f"sizes() says {stated}; the model has {actual}.")
+
+
+# -- its optimum ----------------------------------------------------------------------------------------------
+
+
+@check
+def check_optimum_equals_oracle(formulation: Formulation, problem: Problem) -> None:
+    """The model's optimum is the value of the best of all trees; it is infeasible exactly if no tree is feasible."""
+    refuse(optimum_fault(formulation, problem, solved(formulation, problem)), formulation, problem)
+
+
+@check
+def check_decoded_value(formulation: Formulation, problem: Problem) -> None:
+    """The decoded tree is feasible and has, scored by the task, the value the model claims."""
+    refuse(decoded_fault(formulation, problem, solved(formulation, problem)), formulation, problem)
+
+
+def optimum_fault(formulation: Formulation, problem: Problem, point: Point) -> str | None:
+    """What is wrong with a claimed optimum, or None."""
+    best, view = brute_force(problem), formulation.instance(problem)
+    got = f"the model is {point.status} with {point.objective}"
+    if best is None:
+        return None if point.status == "infeasible" else f"expected infeasible; {got}."
+    Z = view.objective(best[0])
+    if point.objective is not None and abs(point.objective - Z) <= slack(view, Z):
+        return None
+    return f"expected {Z} units ({best[1]} by {expression(best[0])}); {got}."
+
+
+def decoded_fault(formulation: Formulation, problem: Problem, point: Point) -> str | None:
+    """What is wrong with the tree that a point decodes to, or None."""
+    if point.x is None or point.objective is None:
+        return None
+    b, view = built(formulation, problem), formulation.instance(problem)
+    b.matrix.load(point.x)
+    tree = formulation.decode(b.model)
+    kept = tree.prune_empty(problem.dataset)
+    wrong = problem.violations(kept)
+    if wrong:
+        return f"the decoded tree {expression(tree)} is not feasible: {' '.join(wrong)}"
+    Z = view.objective(kept)
+    scored = float(view.from_value(_exact(problem, kept)))
+    if abs(Z - point.objective) <= slack(view, Z) and abs(scored - Z) <= slack(view, Z):
+        return None
+    return f"the model claims {point.objective:.9g} units; the decoded tree {expression(tree)} has {Z}, scored by the task {scored:.9g}."
+
+
+def _exact(problem: Problem, tree: Tree) -> Any:
+    value = problem.value(tree)
+    return value.exact if value.exact is not None else value.number
+
+
+# -- trees go in ----------------------------------------------------------------------------------------------
+
+
+@check
+def check_every_tree_can_be_encoded(formulation: Formulation, problem: Problem) -> None:
+    """Feasible trees are feasible points that cost no more than the tree, and decode to a tree of the same value."""
+    b, view = built(formulation, problem), formulation.instance(problem)
+    for tree in sample_trees(problem):
+        Z = view.objective(tree)
+        what = f"the tree {expression(tree)} of {Z} units"
+        for v in b.matrix.columns:  # nothing may be left over from a previous check
+            v.set_value(None, skip_validation=True)
+        formulation.encode(tree, b.model)
+        try:
+            x = b.matrix.values()
+        except ValueError as unset:
+            raise AssertionError(f"{formulation.label} on {describe(problem)}: {what}: {unset}") from None
+        demand(b.matrix.violation(x) <= FEASIBLE, formulation, problem, f"{what} is encoded as an infeasible point: {_worst(b.matrix, x)}")
+        cost = b.matrix.objective(x)
+        demand(cost <= Z + slack(view, Z), formulation, problem, f"{what} is encoded as a point of objective {cost:.9g}.")
+        if b.separator is not None:
+            cut = len(b.separator.separate(x, True)[1])
+            demand(not cut, formulation, problem, f"{what} is cut off by {cut} separated rows.")
+        back = formulation.decode(b.model).prune_empty(problem.dataset)
+        again = view.objective(back)
+        same = again <= Z + slack(view, Z) and not problem.violations(back)
+        demand(same, formulation, problem, f"{what} is decoded as {expression(back)} of {again} units.")
+
+
+def sample_trees(problem: Problem, n: int = 12, seed: int = 0) -> list[Tree]:
+    """The oracle's tree, single leaves, and random trees of the space: feasible ones, each once."""
+    view = problem.view(CostMatrix)
+    rng = np.random.default_rng(seed)
+    best = brute_force(problem)
+    found = [] if best is None else [best[0].prune_empty(problem.dataset)]
+    found += [Tree(Leaf(k), view.actions) for k in range(view.n_actions)]
+    if best is not None:
+        found += [t for _ in range(n) if (t := random_tree(problem, rng)) is not None]
+    return [t for t in dict.fromkeys(found) if not problem.violations(t)]
+
+
+def _worst(matrix: Any, x: np.ndarray) -> str:
+    activity = matrix.A @ x
+    excess = np.maximum(matrix.row_lower - activity, activity - matrix.row_upper)
+    columns, rows = matrix.names()
+    if len(excess) and excess.max() > FEASIBLE:
+        i = int(excess.argmax())
+        return f"row {rows[i]} has {activity[i]:g}, allowed is [{matrix.row_lower[i]:g}, {matrix.row_upper[i]:g}]."
+    j = int(np.maximum.reduce([matrix.lower - x, x - matrix.upper, np.abs(x - np.rint(x)) * matrix.integer]).argmax())
+    return f"variable {columns[j]} has {x[j]:g}, allowed is [{matrix.lower[j]:g}, {matrix.upper[j]:g}]."
+
+
+# -- bounds ---------------------------------------------------------------------------------------------------
+
+
+@check
+def check_relaxation_is_a_bound(formulation: Formulation, problem: Problem) -> None:
+    """The linear relaxation, with and without separated cuts, is feasible where a tree is and not above the optimum."""
+    best, view, b = brute_force(problem), formulation.instance(problem), built(formulation, problem)
+    if best is None:
+        return
+    Z = view.objective(best[0])
+    for separator in {None, b.separator}:
+        point = minimise(b.matrix, separator, relax=True)
+        if point.status == "unbounded":  # a weak bound, but a bound
+            continue
+        holds = point.objective is not None and point.objective <= Z + slack(view, Z)
+        demand(holds, formulation, problem, f"the relaxation is {point.status} with {point.objective}; the optimum is {Z} units.")
+
+
+def _first_difference(a: str, b: str) -> str:
+    pairs = zip(a.splitlines(), b.splitlines(), strict=False)
+    return next((f"{x!r} against {y!r}" for x, y in pairs if x != y), "one is longer")

@@ -1,0 +1,62 @@
+"""Deleting each named constraint of a formulation in turn: a check must notice, or the formulation must declare it redundant.
+
+A constraint that nobody misses is either a cut, and then the file says so and why, or a sign that the problems here are too kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+from milp_trees.formulation import Formulation
+from milp_trees.problem import Problem
+from milp_trees.testing.checks import decoded_fault, optimum_fault
+from milp_trees.testing.describe import describe
+from milp_trees.testing.sets import default_problems
+from milp_trees.testing.solve import built, minimise, without
+
+
+def deletable_constraints(formulation: Formulation, problems: Mapping[str, Problem] | None = None) -> dict[str, str | None]:
+    """For each named constraint: what a check says when it is deleted (from the first problem on which one does), or None if none does."""
+    found: dict[str, str | None] = {}
+    for problem in (default_problems() if problems is None else problems).values():
+        if formulation.unsupported(problem):
+            continue
+        for label in dict.fromkeys(built(formulation, problem).matrix.row_labels):
+            if found.get(label) is None:
+                found[label] = noticed(formulation, problem, label)
+    return found
+
+
+def check_deletable_constraints(formulation: Formulation, problems: Mapping[str, Problem] | None = None) -> None:
+    """Every constraint is missed when deleted, or declared in `redundant`, which in turn names nothing that is missed or does not exist.
+
+    Raises
+    ------
+    AssertionError
+    """
+    found = deletable_constraints(formulation, problems)
+    declared = set(formulation.redundant)
+    silent = sorted(label for label, message in found.items() if message is None and label not in declared)
+    if silent:
+        raise AssertionError(
+            f"{formulation.label}: deleting {', '.join(silent)} is noticed by no check; declare it in `redundant` with the reason, or remove it."
+        )  # fmt: skip
+    missed = sorted(label for label in declared if found.get(label) is not None)
+    if missed:
+        raise AssertionError(f"{formulation.label} declares {missed[0]} redundant, but without it: {found[missed[0]]}")
+    unknown = sorted(declared - set(found))
+    if unknown:
+        raise AssertionError(f"{formulation.label} declares {', '.join(unknown)} redundant, which no model has.")
+
+
+@lru_cache(maxsize=4096)
+def noticed(formulation: Formulation, problem: Problem, label: str) -> str | None:
+    """What a check says of the model without the constraint called `label`; None if nothing is wrong."""
+    b = built(formulation, problem)
+    point = minimise(without(b.matrix, label), b.separator)
+    try:
+        fault = optimum_fault(formulation, problem, point) or decoded_fault(formulation, problem, point)
+    except (LookupError, ValueError, TypeError, RecursionError) as broken:  # a point that is no tree at all cannot be decoded
+        fault = f"decode raised {type(broken).__name__}: {broken}"
+    return fault and f"{describe(problem)}: {fault}"

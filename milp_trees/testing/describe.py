@@ -1,0 +1,32 @@
+"""Words for failure messages: enough to reproduce a problem and a tree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from milp_trees.models.tree import Leaf, Node, Tree
+from milp_trees.problem import Problem
+from milp_trees.tasks.views import CostMatrix
+
+
+def describe(problem: Problem) -> str:
+    """The problem's name or generator, or, if it has none, its arrays."""
+    known = problem.dataset.source.get("testing")
+    space = problem.space.spec()
+    limits = ", ".join(f"{k}={v}" for k, v in space.items() if k != "name" and v not in (None, False) and (k, v) != ("min_samples_leaf", 1))
+    if known:
+        return f"{known} ({limits})"
+    view = problem.view(CostMatrix)
+    arrays = f"X={np.asarray(view.X).tolist()}, costs={view.costs.tolist()}" if view.n_rows <= 16 else repr(problem.dataset)
+    return f"{problem.task.spec()} ({limits}) with {arrays}"
+
+
+def expression(tree: Tree) -> str:
+    """A tree on one line: `[x: left | right]`, left where the test is false."""
+
+    def text(node: Node) -> str:
+        if isinstance(node, Leaf):
+            return str(tree.actions[node.action])
+        return f"[{node.test.name}: {text(node.left)} | {text(node.right)}]"
+
+    return text(tree.root)

@@ -1,0 +1,111 @@
+"""Random problems and trees, reproducible from a seed; and the slowest oracle there is: every tree, scored by the task itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from milp_trees.data.dataset import Dataset, Test
+from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.problem import Problem
+from milp_trees.space import Trees
+from milp_trees.tasks.base import Value
+from milp_trees.tasks.classification import Accuracy
+from milp_trees.tasks.constraints import Capacity
+from milp_trees.tasks.policy import ActionCostMatrix
+from milp_trees.tasks.views import CostMatrix
+from milp_trees.testing.problems import numeric_dataset
+
+
+def random_dataset(rng: np.random.Generator, n_rows: int, n_tests: int, numeric: bool = False, **more: Any) -> Dataset:
+    """Random tests, or all midpoints of two numeric columns with `n_tests` thresholds or fewer; equal rows are likely."""
+    if not numeric:
+        return Dataset(rng.integers(0, 2, (n_rows, n_tests)), **more)
+    levels = [n_tests - n_tests // 2 + 1, n_tests // 2 + 1]
+    return numeric_dataset({f"c{j}": (rng.integers(0, m, n_rows) ** 2).astype(float).tolist() for j, m in enumerate(levels)}, **more)
+
+
+@lru_cache(maxsize=256)
+def random_cost_problem(
+    seed: int, n_rows: int = 6, n_tests: int = 3, n_actions: int = 2, depth: int = 2, numeric: bool = False, min_leaf: int = 1, penalty: bool = False,
+    side: bool = False,
+) -> Problem:  # fmt: skip
+    """A problem whose costs are random integers, negative ones among them: a model that is too tight or too loose has nowhere to hide.
+
+    Parameters
+    ----------
+    numeric : bool
+        Tests are thresholds of two numeric columns.
+    penalty, side : bool
+        With a penalty per leaf and feature costs; with a capacity on the last action.
+    """
+    given = {"seed": seed, "n_rows": n_rows, "n_tests": n_tests, "n_actions": n_actions, "numeric": numeric, "penalty": penalty, "side": side}
+    rng = np.random.default_rng(seed)
+    values = rng.integers(-6, 10, (n_rows, n_actions))
+    spelled = ", ".join(f"{k}={v}" for k, v in given.items())
+    dataset = random_dataset(rng, n_rows, n_tests, numeric, values=values, source={"testing": f"random_cost_problem({spelled})"})
+    options: dict[str, Any] = {}
+    if penalty:
+        columns = sorted({t.column for t in dataset.tests})
+        options = {"leaf_penalty": int(rng.integers(0, 3)), "feature_costs": {c: int(rng.integers(0, 3)) for c in columns}}
+    if side:
+        cheapest = int((values.argmin(axis=1) == n_actions - 1).sum())
+        options["constraints"] = (Capacity(n_actions - 1, at_most=max(0, cheapest - 1)),)
+    return Problem(dataset, ActionCostMatrix(**options), Trees(depth, min_samples_leaf=min_leaf))
+
+
+def planted_problem(seed: int, n_rows: int = 12, n_tests: int = 4, depth: int = 2) -> Problem:
+    """Rows labelled by a random tree of full depth: the optimum is zero errors, by construction."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, (n_rows, n_tests))
+    tests = tuple(Test(str(j)) for j in range(n_tests))
+    tree = Tree(_grow(tests, 2, depth, rng, stop=0.0), (0, 1))
+    y = tree.routes(Dataset(X, tests)).action
+    return Problem(Dataset(X, tests, y=y, classes=(0, 1)), Accuracy(), Trees(depth))
+
+
+def random_tree(problem: Problem, rng: np.random.Generator, tries: int = 50) -> Tree | None:
+    """A random feasible tree of the problem's space without empty leaves; None if none was found."""
+    view = problem.view(CostMatrix)
+    tests = view.tests
+    for _ in range(tries):
+        node = _grow(tests, view.n_actions, problem.trees.max_depth, rng, stop=0.25)
+        tree = Tree(node, view.actions).prune_empty(problem.dataset)
+        if not problem.violations(tree):
+            return tree
+    return None
+
+
+def _grow(tests: tuple[Test, ...], n_actions: int, depth: int, rng: np.random.Generator, stop: float) -> Node:
+    if depth == 0 or not tests or rng.random() < stop:
+        return Leaf(int(rng.integers(n_actions)))
+    test = tests[int(rng.integers(len(tests)))]
+    return Branch(test, _grow(tests, n_actions, depth - 1, rng, stop), _grow(tests, n_actions, depth - 1, rng, stop))
+
+
+def all_trees(tests: tuple[Test, ...], n_actions: int, depth: int) -> Iterator[Node]:
+    """Every tree up to a depth: each shape, test and action."""
+    for k in range(n_actions):
+        yield Leaf(k)
+    if depth:
+        below = list(all_trees(tests, n_actions, depth - 1))
+        for test in tests:
+            for left in below:
+                for right in below:
+                    yield Branch(test, left, right)
+
+
+@lru_cache(maxsize=1024)
+def brute_force(problem: Problem) -> tuple[Tree, Value] | None:
+    """The best feasible tree and its value, by scoring every tree with the task: no view, no bound, no shared code. None if none is feasible."""
+    view = problem.view(CostMatrix)
+    best: tuple[Tree, Value] | None = None
+    for node in all_trees(view.tests, view.n_actions, problem.trees.max_depth):
+        tree = Tree(node, view.actions)
+        value = problem.value(tree)
+        if (best is None or value.better_than(best[1])) and not problem.violations(tree):
+            best = tree, value
+    return best

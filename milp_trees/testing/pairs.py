@@ -1,0 +1,120 @@
+"""Checks of whole methods: a formulation with a solver, an engine, a heuristic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from milp_trees.result import Result, Status
+from milp_trees.solver import Limits
+from milp_trees.tasks.views import CostMatrix
+from milp_trees.testing.describe import describe, expression
+from milp_trees.testing.generate import brute_force, random_tree
+from milp_trees.testing.sets import default_problems
+from milp_trees.testing.suite import Report
+
+if TYPE_CHECKING:
+    from milp_trees.method import Method
+    from milp_trees.models.tree import Tree
+    from milp_trees.problem import Problem
+
+#: Limits under which every tiny problem is solved many times over.
+LIMITS = Limits(time=60.0)
+
+
+def check_result(method: Method, problem: Problem, start: Tree | None = None) -> Result:
+    """One run: the claims of the result agree with the oracle.
+
+    An exact method proves the oracle's value; a heuristic is feasible and no better than it. Bounds are never crossed.
+    """
+    return judge(method, problem, method.run(problem, LIMITS, start=start))
+
+
+def judge(method: Method, problem: Problem, result: Result) -> Result:
+    """The claims of a result against the oracle; returns it if they hold."""
+    best, view, where = brute_force(problem), problem.view(CostMatrix), f"{method.name} on {describe(problem)}"
+
+    def units(value: float) -> float:
+        return float(view.from_value(value))
+
+    if best is None:
+        allowed = {Status.INFEASIBLE} if method.exact else {Status.INFEASIBLE, Status.NO_SOLUTION}
+        if result.status not in allowed:
+            raise AssertionError(f"{where}: no tree is feasible, but the status is {result.status.value} ({result.message}).")
+        return result
+    near = 1e-6 * max(1.0, abs(units(best[1].number))) + view.tolerance
+    said = f"{result.status.value}, value {result.objective}, bound {result.bound}, {result.message or 'no message'}"
+    expected = f"{best[1]} by {expression(best[0])}"
+    if method.exact and result.status is not Status.OPTIMAL:
+        raise AssertionError(f"{where}: expected a proof of {expected}; got {said}.")
+    if result.status is Status.ERROR or result.predictor is None or result.objective is None:
+        raise AssertionError(f"{where}: expected a tree no better than {expected}; got {said}.")
+    away = units(result.objective) - units(best[1].number)
+    if away < -near or (method.exact and away > near):
+        raise AssertionError(f"{where}: expected {expected}; got {said}, tree {expression(result.predictor)}.")
+    wrong = problem.violations(result.predictor)
+    if wrong or problem.value(result.predictor).number != result.objective:
+        has = f"has {problem.value(result.predictor)} and breaks {wrong}"
+        raise AssertionError(f"{where}: the tree {expression(result.predictor)} {has}; got {said}.")
+    for name, bound in {"bound": result.bound, "root bound": result.root_bound}.items():
+        if bound is not None and units(bound) > units(best[1].number) + near:
+            raise AssertionError(f"{where}: the {name} {bound} is crossed by the tree {expected}.")
+    return result
+
+
+def check_method(method: Method, problems: Mapping[str, Problem] | None = None, planted: Mapping[str, Problem] | None = None) -> Report:
+    """`check_result` on every problem a method takes; on `planted` problems a perfect tree exists, and an exact method finds one.
+
+    Raises
+    ------
+    AssertionError
+    """
+    report = Report()
+    for name, problem in (default_problems() if problems is None else problems).items():
+        why = method.unsupported(problem)
+        if why:
+            report.skipped[name] = why
+            continue
+        check_result(method, problem)
+        report.passed.append((method.name, name))
+    for name, problem in (planted or {}).items():
+        result = method.run(problem, LIMITS)
+        if method.exact and result.objective != 0:
+            raise AssertionError(f"{method.name} on {name}: a perfect tree was planted; got {result!r}.")
+        report.passed.append((method.name, name))
+    if not report.passed:
+        raise AssertionError(f"{method.name} skipped every problem: {'; '.join(sorted(set(report.skipped.values())))}")
+    return report
+
+
+def check_solver_pair(formulation: str, solver: str, problems: Mapping[str, Problem]) -> Report:
+    """A registered formulation with a registered solver, without and with a start.
+
+    The start is the oracle's tree (then a random one); a solver that says it takes starts must be seen to accept it.
+    """
+    import numpy as np
+
+    from milp_trees.registry import registry
+
+    method = registry.method(f"{formulation}@{solver}")
+    takes_starts = "start" in registry.solver(solver).capabilities
+    report = Report()
+    for name, problem in problems.items():
+        why = method.unsupported(problem)
+        if why:
+            report.skipped[name] = why
+            continue
+        best = brute_force(problem)
+        starts = [None, best and best[0].prune_empty(problem.dataset), random_tree(problem, np.random.default_rng(0)) if best else None]
+        for start in dict.fromkeys(starts):
+            result = method.run(problem, LIMITS, start=start)
+            if result.status is Status.UNSUPPORTED and result.message:  # known only once the model is built
+                report.skipped[name] = result.message
+                break
+            judge(method, problem, result)
+            if start is not None and takes_starts and result.start.get("accepted") is not True:
+                raise AssertionError(f"{method.name} on {describe(problem)}: the start {expression(start)} was not accepted: {dict(result.start)}.")
+            report.passed.append((method.name, name))
+    if not report.passed:
+        raise AssertionError(f"{method.name} skipped every problem: {'; '.join(sorted(set(report.skipped.values())))}")
+    return report

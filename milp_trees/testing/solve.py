@@ -1,0 +1,82 @@
+"""What the checks solve with: SciPy's own HiGHS on the model's matrix, in this process, with no adapter of this package in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from milp_trees.formulation import Formulation
+from milp_trees.matrix import MatrixModel, Separator, compile_model
+from milp_trees.problem import Problem
+
+#: Largest violation of a row or bound that is still "feasible".
+FEASIBLE = 1e-6
+
+
+@dataclass(eq=False)
+class Built:
+    """A model with its matrix and the object that completes it by cuts."""
+
+    model: Any
+    matrix: MatrixModel
+    separator: Separator | None
+
+
+@dataclass(eq=False)
+class Point:
+    """Optimum of a matrix: status `optimal`, `infeasible` or `unbounded`, and the point."""
+
+    status: str
+    x: np.ndarray | None = None
+    objective: float | None = None
+
+
+@lru_cache(maxsize=64)
+def built(formulation: Formulation, problem: Problem) -> Built:
+    """The model of a problem, built once for all checks (they set every value they read)."""
+    model = formulation.build(problem)
+    matrix = compile_model(model)
+    return Built(model, matrix, formulation.separator(model, matrix))
+
+
+def minimise(matrix: MatrixModel, separator: Separator | None = None, relax: bool = False) -> Point:
+    """Optimum of a matrix model; a model completed by cuts is re-solved until none is violated."""
+    point = _minimise(matrix, relax)
+    while separator is not None and point.x is not None:
+        A, lower, upper = separator.separate(point.x, not relax)
+        if not len(lower):
+            break
+        matrix = matrix.with_rows(sparse.csr_matrix(A), lower, upper)
+        point = _minimise(matrix, relax)
+    return point
+
+
+def _minimise(matrix: MatrixModel, relax: bool) -> Point:
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    if not matrix.n_variables:
+        return Point("optimal", np.zeros(0), matrix.offset)
+    rows = [LinearConstraint(matrix.A, matrix.row_lower, matrix.row_upper)] if matrix.n_rows else None
+    integrality = None if relax else matrix.integer.astype(int)
+    for options in ({"mip_rel_gap": 0.0}, {"mip_rel_gap": 0.0, "presolve": False}):
+        result = milp(matrix.c, integrality=integrality, bounds=Bounds(matrix.lower, matrix.upper), constraints=rows, options=options)
+        if result.status != 4:  # 4 also stands for "infeasible or unbounded": presolve off tells which
+            break
+    if result.x is not None and result.status == 0:
+        x = result.x if relax else matrix.rounded(result.x)
+        return Point("optimal", x, matrix.objective(x))
+    known = {2: "infeasible", 3: "unbounded"}
+    if result.status not in known:
+        raise RuntimeError(f"SciPy's milp answered status {result.status} on {matrix.name}: {result.message}")
+    return Point(known[result.status])
+
+
+def without(matrix: MatrixModel, label: str) -> MatrixModel:
+    """The matrix without the rows of one named constraint."""
+    keep = np.array([name != label for name in matrix.row_labels], dtype=bool)
+    labels = [name for name in matrix.row_labels if name != label]
+    return replace(matrix, A=sparse.csr_matrix(matrix.A[keep]), row_lower=matrix.row_lower[keep], row_upper=matrix.row_upper[keep], row_labels=labels)
