@@ -1,0 +1,175 @@
+"""`solve`, `compare` and `estimate`: the package's work in three calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.method import Method, Progress
+from milp_trees.problem import Problem
+from milp_trees.result import Result
+from milp_trees.solver import Limits
+from milp_trees.study import Study
+from milp_trees.study.compare import Watcher, compare_problems, method_names
+from milp_trees.study.run import find_start, named_method, run_method
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.models.tree import Tree
+
+
+def solve(
+    problem: Problem,
+    method: str | Method = "dp",
+    *,
+    time_limit: float | None = 60.0,
+    start: str | Tree | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    memory_mb: int | None = None,
+    node_limit: int | None = None,
+    log_file: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    test: Dataset | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Solve one problem with one method.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : str or Method, default="dp"
+        An engine (`dp`, `enumerate`), a heuristic (`cart`), or a formulation with a solver (`flow-oct@highs`).
+    time_limit : float or None, default=60
+        Seconds for building and solving.
+    start : Tree or str, optional
+        A tree to begin with, or the method that makes one (`"dp"`, `"cart"`); its time is not part of the run's.
+    threads, seed, memory_mb, node_limit
+        Limits and settings that mean the same for every method.
+    log_file : path, optional
+        Where the solver's log goes as it is written; it is in `result.log` in any case.
+    options : mapping, optional
+        Options of the solver, by its own names.
+    test : Dataset, optional
+        Rows left out of the problem, for `result.scores`.
+    progress : callable, optional
+        Called with every `TracePoint` (seconds, incumbent, bound).
+
+    Returns
+    -------
+    Result
+        Its value is recomputed from the tree; a status that contradicts the recomputation is an error result.
+
+    Raises
+    ------
+    Unsupported
+        The method cannot take the problem; the sentence says why and what can.
+    SolverUnavailable, SolverFailure, DataError, UnknownName
+
+    Examples
+    --------
+    >>> import milp_trees as mt
+    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(), mt.Trees(max_depth=2))
+    >>> mt.solve(problem).value
+    Value(number=0.0, exact=Fraction(0, 1), unit='errors', sense='min')
+    """
+    limits = make_limits(time_limit, memory_mb, node_limit, threads, seed, log_file)
+    chosen = named_method(method, options)
+    return run_method(chosen, problem, limits, find_start(problem, start, limits), progress, test)
+
+
+def compare(
+    problem: Problem | Sequence[Problem],
+    methods: Iterable[str] | None = None,
+    *,
+    formulations: str | Iterable[str] = "all",
+    solvers: str | Iterable[str] = ("highs",),
+    start: str | Tree | None = "dp",
+    oracle: str | None = "dp",
+    time_limit: float | None = 60.0,
+    seeds: Iterable[int] = (0,),
+    store: str | Path | None = None,
+    threads: int = 1,
+    memory_mb: int | None = None,
+    node_limit: int | None = None,
+    log_file: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    test: Dataset | None = None,
+    progress: bool | Watcher = False,
+) -> Study:
+    """Let methods compete: every method on every problem with every seed, under the same limits.
+
+    Parameters
+    ----------
+    problem : Problem or sequence of Problems
+    methods : names, optional
+        For example `["dp", "flow-oct@highs"]`; without, every combination of `formulations` and `solvers`.
+    start : str, Tree or None, default="dp"
+        What formulations begin with.
+    oracle : str or None, default="dp"
+        Who judges the rows (`agrees`); if it cannot take the problem, the next of dp, enumerate, state-flow@highs that can.
+    store : path, optional
+        SQLite file the rows are kept in as each run ends; the same call resumes a killed study.
+    progress : bool or callable, default=False
+        True shows a bar with the live incumbent and gap on standard error; a callable gets every `Moment`.
+
+    Returns
+    -------
+    Study
+        An unsupported, failed or timed-out run is a row with a reason.
+
+    Examples
+    --------
+    >>> import milp_trees as mt
+    >>> problem = mt.Problem(mt.load("planted:rows=40,tests=4,depth=1"), mt.Accuracy(), mt.Trees(max_depth=1))
+    >>> study = mt.compare(problem, ["dp", "enumerate"])
+    >>> study.frame()["objective"].tolist()
+    [0, 0]
+    """
+    problems = [problem] if isinstance(problem, Problem) else list(problem)
+    names = method_names(methods, formulations, solvers)
+    limits = make_limits(time_limit, memory_mb, node_limit, threads, 0, log_file)
+    settings: dict[str, Any] = {
+        "limits": limits, "start": start, "oracle": oracle, "seeds": seeds, "store": store, "options": dict(options or {}), "test": test,
+    }  # fmt: skip
+    if progress is True:
+        from milp_trees.study.live import Live
+
+        with Live() as live:
+            return compare_problems(problems, names, watch=live, **settings)
+    return compare_problems(problems, names, watch=progress or None, **settings)
+
+
+def estimate(problem: Problem, formulations: str | Iterable[str] = "all") -> pd.DataFrame:
+    """Sizes and a time class of every formulation before anything is built; what is unsupported has its reason.
+
+    Returns
+    -------
+    DataFrame
+        Columns `formulation`, `variables`, `binaries`, `rows`, `nonzeros`, `time_class`, `reason`.
+    """
+    import pandas as pd
+
+    from milp_trees.study.estimate import estimates
+
+    return pd.DataFrame(estimates(problem, formulations))
+
+
+def make_limits(
+    time_limit: float | None, memory_mb: int | None, node_limit: int | None, threads: int, seed: int, log_file: str | Path | None
+) -> Limits:
+    """Checked limits."""
+    from milp_trees.errors import DataError
+
+    for name, value in {"time_limit": time_limit, "memory_mb": memory_mb, "node_limit": node_limit, "threads": threads}.items():
+        if value is not None and value <= 0:
+            raise DataError(f"{name} must be positive; got {value}.")
+    return Limits(
+        time=time_limit, memory_mb=memory_mb, nodes=node_limit, threads=threads, seed=seed, log_file=None if log_file is None else str(log_file)
+    )
+
+
+__all__ = ["compare", "estimate", "solve"]

@@ -1,0 +1,90 @@
+"""Whether a result agrees with an oracle: the one place where two methods' answers to one problem are compared."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from milp_trees.registry import registry
+from milp_trees.result import Result, Status
+from milp_trees.tasks.base import Value
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.problem import Problem
+
+#: Methods that may judge others, best first: exact, and sharing as little as possible with what they judge.
+ORACLES = ("dp", "enumerate", "state-flow@highs")
+#: Relative slack for bounds, which solvers compute in floating point.
+BOUND_SLACK = 1e-6
+
+
+def choose_oracle(problem: Problem, wanted: str | None = "dp", without: tuple[str, ...] = ()) -> str | None:
+    """Name of the first oracle that supports a problem, `wanted` first; None if none does or none is wanted.
+
+    Parameters
+    ----------
+    without : tuple of str
+        Methods that must not judge (because they are judged).
+    """
+    if wanted is None:
+        return None
+    for name in dict.fromkeys((wanted, *ORACLES)):
+        if name in without or not _known(name):
+            continue
+        if registry.method(name).unsupported(problem) is None:
+            return name
+    return None
+
+
+def _known(name: str) -> bool:
+    if "@" not in name:
+        return name in registry.classes("methods")
+    formulation, solver = name.split("@")
+    return formulation.split(":")[0] in registry.classes("formulations") and solver in registry.classes("solvers")
+
+
+def with_agreement(result: Result, oracle: Result | None) -> Result:
+    """The result with `agrees` filled in.
+
+    True: both proven and equal. False: both proven and different, or a bound or an incumbent of one crosses the other's. None: neither.
+    """
+    return replace(result, agrees=None if oracle is None else agreement(result, oracle))
+
+
+def agreement(result: Result, oracle: Result) -> bool | None:
+    """See `with_agreement`. Values are compared as exact rationals, inexact ones with the view's tolerance, in integer units."""
+    view = result.problem.view(CostMatrix)
+    mine, other = _interval(result, view), _interval(oracle, view)
+    if crosses(mine[0], other[1], view) or crosses(other[0], mine[1], view):
+        return False
+    if result.status is Status.INFEASIBLE and oracle.status is Status.INFEASIBLE:
+        return True
+    if result.optimal and oracle.optimal:
+        assert mine[1] is not None
+        assert other[1] is not None
+        return abs(mine[1] - other[1]) <= view.tolerance
+    return None
+
+
+def _interval(result: Result, view: CostMatrix) -> tuple[Fraction | float | None, Fraction | None]:
+    """(bound, incumbent) in integer units, always minimised; an infeasible problem has the bound infinity."""
+    incumbent = None if result.value is None else units(result.value, view)
+    if result.status is Status.INFEASIBLE:
+        return float("inf"), incumbent
+    exact = result.certificate.bound_exact
+    bound = exact if exact is not None else result.bound
+    return (None if bound is None else view.from_value(bound)), incumbent
+
+
+def units(value: Value, view: CostMatrix) -> Fraction:
+    """A value in integer units of a view."""
+    return view.from_value(value.exact if value.exact is not None else value.number)
+
+
+def crosses(bound: Fraction | float | None, incumbent: Fraction | None, view: CostMatrix) -> bool:
+    """Whether an incumbent is better than a bound says is possible, beyond rounding."""
+    if bound is None or incumbent is None:
+        return False
+    return bool(bound - incumbent > max(view.tolerance, BOUND_SLACK * max(1.0, abs(float(incumbent)))))

@@ -1,0 +1,193 @@
+"""Running a comparison: every method on every problem with every seed, each row stored as it ends and judged by an oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.errors import NoView, UnknownName
+from milp_trees.method import Method
+from milp_trees.models.tree import Tree
+from milp_trees.registry import registry
+from milp_trees.result import Limit, Result, TracePoint
+from milp_trees.solver import Limits
+from milp_trees.study.agreement import choose_oracle, with_agreement
+from milp_trees.study.run import Start, attempt, find_start, named_method, start_from
+from milp_trees.study.store import StoreError
+from milp_trees.study.study import Study, run_key
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.problem import Problem
+
+
+@dataclass(frozen=True)
+class Moment:
+    """News of a comparison: which run of how many, and a point of its trace or, at its end, its result."""
+
+    method: str
+    number: int
+    total: int
+    point: TracePoint | None = None
+    result: Result | None = None
+
+
+Watcher = Callable[[Moment], None]
+
+
+def method_names(methods: Iterable[str] | None, formulations: str | Iterable[str], solvers: str | Iterable[str]) -> list[str]:
+    """The methods that were asked for, by name; every name is checked before anything runs.
+
+    Parameters
+    ----------
+    methods : names of methods, optional
+        They stand for themselves; formulations and solvers are then ignored.
+    formulations, solvers : "all" or names
+        Every combination. "all" solvers are those found on this machine.
+    """
+    if methods is not None:
+        names = [methods] if isinstance(methods, str) else list(methods)
+        for name in names:
+            registry.method(name)
+        return list(dict.fromkeys(names))
+    chosen = list(registry.classes("formulations")) if formulations == "all" else _names(formulations)
+    found = [n for n, c in registry.classes("solvers").items() if c().availability().found] if solvers == "all" else _names(solvers)
+    names = [f"{f}@{s}" for f in chosen for s in found]
+    if not names:
+        raise UnknownName("No formulation or no solver was named; write for example formulations='all', solvers=['highs'].")
+    for name in names:
+        registry.method(name)
+    return list(dict.fromkeys(names))
+
+
+def _names(given: str | Iterable[str]) -> list[str]:
+    return [n.strip() for n in given.split(",") if n.strip()] if isinstance(given, str) else list(given)
+
+
+@dataclass
+class Comparison:
+    """The settings that all runs of a comparison share."""
+
+    study: Study
+    limits: Limits
+    start: str | Tree | None
+    oracle: str | None
+    options: Mapping[str, Any]
+    test: Dataset | None
+    watch: Watcher | None
+    number: int = 0
+    total: int = 0
+
+    def all(self, problems: list[Problem], names: list[str], seeds: Iterable[int]) -> Study:
+        """Every row; stops early, with what is finished, when a run is interrupted or the store cannot be written."""
+        seeds = list(seeds)
+        self.total = len(problems) * len(names) * len(seeds)
+        try:
+            for problem in problems:
+                self._check(problem)
+                judge = self._judge(problem, names)
+                self.study.oracle = judge
+                start = self._start(problem, judge)
+                for name in names:
+                    for seed in seeds:
+                        self._row(problem, name, seed, start, judge)
+                        if self.study.interrupted:
+                            return self.study
+        except KeyboardInterrupt:
+            self.study.interrupted = True
+        except StoreError as error:
+            error.study = self.study  # type: ignore[attr-defined]
+            raise
+        return self.study
+
+    def _check(self, problem: Problem) -> None:
+        """What is wrong with the question itself is an error, not a row."""
+        try:
+            problem.view(CostMatrix)
+        except NoView:
+            return
+
+    def _judge(self, problem: Problem, names: list[str]) -> Result | None:
+        name = choose_oracle(problem, self.oracle)
+        if name is None:
+            return None
+        if name in names and "@" in name:
+            name = choose_oracle(problem, self.oracle, without=tuple(names))
+        return None if name is None else self._helper(problem, name)
+
+    def _start(self, problem: Problem, judge: Result | None) -> Start:
+        """The start; the oracle's own tree if the start is to come from the same method."""
+        if judge is not None and judge.method == self.start:
+            return start_from(judge)
+        if not isinstance(self.start, str):
+            return find_start(problem, self.start, self.limits)
+        return start_from(self._helper(problem, self.start))
+
+    def _helper(self, problem: Problem, name: str) -> Result:
+        """A run for the sake of others, kept beside the rows."""
+        method = named_method(name)
+        key = run_key(problem, method, self.limits, "", _fingerprint(self.test))
+        found = self.study.recall(problem, key)
+        if found is None:
+            found = attempt(method, problem, self.limits, test=self.test)
+            if found.limit is Limit.INTERRUPTED:
+                raise KeyboardInterrupt
+            self.study.keep(found, key, "oracle", self.limits.seed)
+        return found
+
+    def _row(self, problem: Problem, name: str, seed: int, start: Start, judge: Result | None) -> None:
+        self.number += 1
+        method = named_method(name, self.options if "@" in name else None)
+        limits = replace(self.limits, seed=seed)
+        # Engines and heuristics begin with nothing.
+        begin = start if "@" in name else Start()
+        tell = self._teller(method)
+        key = run_key(problem, method, limits, _start_name(begin), _fingerprint(self.test))
+        result = self.study.recall(problem, key)
+        fresh = result is None
+        if result is None:
+            tell(None, None)
+            result = attempt(method, problem, limits, begin, lambda point: tell(point, None), self.test)
+        own = judge if judge is None or judge.method != result.method else None
+        result = with_agreement(result, own if own is not None else self._other_judge(problem, judge))
+        self.study.show(result, key, seed)
+        if fresh or not self.study.store.has(key, "run"):
+            self.study.keep(result, key, "run", seed)
+        tell(None, result)
+        self.study.interrupted = result.limit is Limit.INTERRUPTED
+
+    def _other_judge(self, problem: Problem, judge: Result | None) -> Result | None:
+        """Who judges the oracle itself: the next one that supports the problem and is cheap, or nobody."""
+        if judge is None:
+            return None
+        name = choose_oracle(problem, "enumerate", without=(judge.method, "state-flow@highs"))
+        return None if name is None else self._helper(problem, name)
+
+    def _teller(self, method: Method) -> Callable[[TracePoint | None, Result | None], None]:
+        def tell(point: TracePoint | None, result: Result | None) -> None:
+            if self.watch is not None:
+                self.watch(Moment(method.name, self.number, self.total, point, result))
+
+        return tell
+
+
+def _start_name(start: Start) -> str:
+    if start.tree is None:
+        return ""
+    return start.method if start.method != "given" else repr(start.tree.to_json())
+
+
+def _fingerprint(test: Dataset | None) -> str:
+    return "" if test is None else test.sha256
+
+
+def compare_problems(
+    problems: list[Problem], names: list[str], *, limits: Limits, start: str | Tree | None, oracle: str | None, seeds: Iterable[int],
+    store: str | Path | None, options: Mapping[str, Any], test: Dataset | None, watch: Watcher | None,
+) -> Study:  # fmt: skip
+    """See `milp_trees.compare`."""
+    study = Study(store)
+    return Comparison(study, limits, start, oracle, options, test, watch).all(problems, names, seeds)

@@ -1,0 +1,54 @@
+"""Sizes and a time class of every formulation, from formulas, before anything is built.
+
+The time class is a rough guide from measurements with HiGHS on one core. A model whose relaxation is integral takes a linear programme, in time
+that grows with its nonzeros. A model with a block per row has a weak relaxation, and only small ones are proven within minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from milp_trees.formulation import Formulation
+from milp_trees.formulation_method import FormulationMethod
+from milp_trees.problem import Problem
+from milp_trees.registry import registry
+from milp_trees.tasks.views import CostMatrix
+
+CLASSES = ("under a second", "seconds", "minutes", "probably only a bound")
+#: Nonzeros up to which a model is in the first, second and third class.
+INTEGRAL = (200_000, 3_000_000, 30_000_000)
+ROW_BLOCKS = (1_500, 6_000, 20_000)
+
+
+def estimates(problem: Problem, formulations: str | Iterable[str] = "all") -> list[dict[str, Any]]:
+    """A row per formulation: its sizes and time class, or the reason why it cannot take the problem."""
+    if formulations == "all":
+        names = list(registry.classes("formulations"))
+    else:
+        names = [n.strip() for n in formulations.split(",") if n.strip()] if isinstance(formulations, str) else list(formulations)
+    return [_estimate(named_formulation(name), problem) for name in names]
+
+
+def named_formulation(name: str) -> Formulation:
+    """The formulation of that name with its options (`flow-oct:merge_rows=off`)."""
+    method = registry.method(f"{name}@highs")
+    assert isinstance(method, FormulationMethod)
+    return method.formulation
+
+
+def _estimate(formulation: Formulation, problem: Problem) -> dict[str, Any]:
+    row: dict[str, Any] = {"formulation": formulation.label, "variables": None, "binaries": None, "rows": None, "nonzeros": None}
+    why = formulation.unsupported(problem)
+    if why:
+        return {**row, "time_class": None, "reason": why}
+    sizes = formulation.sizes(formulation.instance(problem), problem.trees)
+    return {**row, **sizes._asdict(), "time_class": time_class(formulation, sizes.nonzeros, bool(problem.view(CostMatrix).side)), "reason": None}
+
+
+def time_class(formulation: Formulation, nonzeros: int, side: bool) -> str:
+    """See the module: which class a model of that many nonzeros is in. Side rows cost an integral relaxation one class."""
+    integral = bool(getattr(formulation, "integral_relaxation", False))
+    limits = INTEGRAL if integral else ROW_BLOCKS
+    place = sum(nonzeros > limit for limit in limits) + int(integral and side)
+    return CLASSES[min(place, len(CLASSES) - 1)]

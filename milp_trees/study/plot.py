@@ -1,0 +1,75 @@
+"""Pictures of a study: incumbent and bound over time, and a performance profile (Dolan and Moré 2002)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from milp_trees.study.study import Study
+
+#: Times below this (seconds) count as this: they measure nothing but noise.
+FLOOR = 0.001
+
+
+def plot_study(study: Study, axes: Any = None) -> Any:
+    """Left: incumbent (solid) and bound (dashed) of every method over time. Right: the performance profile of proven runs."""
+    import matplotlib.pyplot as plt
+
+    if axes is None:
+        figure, axes = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained")
+    else:
+        figure = axes[0].figure
+    plot_traces(study, axes[0])
+    plot_profile(study.frame(), axes[1])
+    return figure
+
+
+def plot_traces(study: Study, ax: Any) -> None:
+    """Incumbent and bound over time of the rows of the study's first problem."""
+    first = study.rows[0]["problem_key"] if study.rows else None
+    shown = [row for row in study.rows if row["problem_key"] == first and row["trace"]]
+    for i, row in enumerate(shown):
+        colour = f"C{i % 10}"
+        points = np.array([[np.nan if v is None else v for v in p] for p in row["trace"]], dtype=float)
+        end = max(row["seconds"], points[-1, 0])
+        points = np.vstack([points, [end, *points[-1, 1:]]])
+        seconds = np.maximum(points[:, 0], FLOOR)
+        ax.step(seconds, points[:, 1], where="post", color=colour, label=row["method"])
+        ax.step(seconds, points[:, 2], where="post", color=colour, linestyle="--")
+    ax.set(xscale="log", xlabel="seconds", ylabel=study.rows[0]["unit"] if study.rows else "", title="incumbent (solid) and bound (dashed)")
+    if shown:
+        ax.legend(fontsize="small")
+
+
+def performance_profile(frame: pd.DataFrame) -> pd.DataFrame:
+    """Share of problems that each method proves within a factor of the fastest method's time.
+
+    Returns
+    -------
+    DataFrame
+        Index: the factor; one column per method.
+    """
+    proven = frame[frame["status"].isin(["optimal", "infeasible"])]
+    keys = ["data", "task", "depth", "seed"]
+    times = proven.assign(t=proven["seconds"].clip(lower=FLOOR)).pivot_table(index=keys, columns="method", values="t", dropna=False, observed=True)
+    problems = len(frame.drop_duplicates(keys))
+    ratios = times.div(times.min(axis=1), axis=0)
+    factors = np.unique(np.append(ratios.to_numpy()[np.isfinite(ratios.to_numpy())], 1.0))
+    methods = list(dict.fromkeys(frame["method"]))
+    return pd.DataFrame(
+        {m: [(ratios[m] <= f).sum() / problems if m in ratios else 0.0 for f in factors] for m in methods}, index=pd.Index(factors, name="factor")
+    )
+
+
+def plot_profile(frame: pd.DataFrame, ax: Any) -> None:
+    """See `performance_profile`."""
+    if len(frame):
+        profile = performance_profile(frame)
+        end = max(2.0, profile.index[-1] * 1.2)
+        for method in profile:
+            ax.step([*profile.index, end], [*profile[method], profile[method].iloc[-1]], where="post", label=method)
+        ax.legend(fontsize="small")
+    ax.set(xscale="log", ylim=(-0.02, 1.05), xlabel="time / time of the fastest", ylabel="share of problems proven", title="performance profile")

@@ -1,0 +1,176 @@
+"""`Study`: problems × methods × seeds under fixed limits, as rows that are kept, resumed, tabulated and plotted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.method import Method
+from milp_trees.report import json_safe, plain_table, reasons, result_from_json, result_json, rows_html
+from milp_trees.result import Limit, Result, Status
+from milp_trees.solver import Limits
+from milp_trees.study.store import Store, StoreError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from milp_trees.problem import Problem
+
+#: A row with one of these is not an answer; it is run again when the study is resumed.
+_RETRY = {Status.ERROR.value}
+
+
+class Study:
+    """The rows of a comparison.
+
+    Parameters
+    ----------
+    path : str or Path, optional
+        SQLite file the rows are kept in, as each run ends; in memory without.
+
+    Attributes
+    ----------
+    rows : list of dict
+        One per problem × method × seed: the object `Result.to_json()` gives, with `seed`.
+    oracle : Result or None
+        What the rows' `agrees` refers to (of the last problem).
+    interrupted : bool
+        Whether the comparison was stopped before its last row.
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.store = Store(path)
+        self.rows: list[dict[str, Any]] = []
+        self.oracle: Result | None = None
+        self.interrupted = False
+        self._problems: dict[str, Problem] = {}
+
+    @classmethod
+    def open(cls, path: str | Path) -> Study:
+        """The study in a file, also while another process writes it."""
+        if not Path(path).is_file():
+            raise StoreError(f"There is no study file {path}.")
+        study = cls(path)
+        study.rows = list(study.store.rows())
+        return study
+
+    # -- filling ---------------------------------------------------------------------------------------------
+
+    def recall(self, problem: Problem, key: str) -> Result | None:
+        """The finished run with that key; None if there is none, or if it ended in an error or was interrupted."""
+        row = self.store.latest(key)
+        if row is None or row["status"] in _RETRY or row["limit"] == Limit.INTERRUPTED.value:
+            return None
+        return replace(result_from_json(row, problem), log=self.store.log(key))
+
+    def keep(self, result: Result, key: str, role: str, seed: int) -> None:
+        """Store a finished run."""
+        self.store.append(result_json(result), key=key, role=role, problem=problem_key(result.problem), seed=seed, log=result.log)
+
+    def show(self, result: Result, key: str, seed: int) -> None:
+        """Make a run one of the study's rows."""
+        identity = problem_key(result.problem)
+        self._problems[identity] = result.problem
+        self.rows.append({**result_json(result), "seed": seed, "problem_key": identity, "key": key})
+
+    # -- reading ---------------------------------------------------------------------------------------------
+
+    @property
+    def results(self) -> list[Result]:
+        """The rows as Result objects (problems of a file are read again from the data's path)."""
+        return [result_from_json(row, self._problem(row)) for row in self.rows]
+
+    def _problem(self, row: Mapping[str, Any]) -> Problem:
+        identity = row["problem_key"]
+        if identity not in self._problems:
+            from milp_trees.verify import problem_of
+
+            self._problems[identity] = problem_of(row["problem"])
+        return self._problems[identity]
+
+    @property
+    def best(self) -> Result | None:
+        """The row with the best value; of equals a proven one, and of those the fastest."""
+        found = [row for row in self.rows if row["predictor"] is not None and row["status"] != Status.ERROR.value]
+        if not found:
+            return None
+        sign = 1 if found[0]["sense"] == "min" else -1
+        row = min(found, key=lambda row: (sign * row["objective"], row["status"] != Status.OPTIMAL.value, row["seconds"]))
+        return result_from_json(row, self._problem(row))
+
+    def frame(self) -> pd.DataFrame:
+        """The rows as a tidy DataFrame, one column per quantity."""
+        import pandas as pd
+
+        return pd.DataFrame([flat(row) for row in self.rows])
+
+    def table(self, width: int = 200) -> str:
+        """The rows for people: sizes, times, bounds, values, who agrees; below it why a row has no answer."""
+        return plain_table(self.rows, width) + "".join(f"{line}\n" for line in reasons(self.rows))
+
+    def plot(self, axes: Any = None) -> Any:
+        """Incumbent and bound over time per method, and a performance profile; returns the matplotlib figure."""
+        from milp_trees.study.plot import plot_study
+
+        return plot_study(self, axes)
+
+    def _repr_html_(self) -> str:
+        return rows_html(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.rows)
+
+    def __repr__(self) -> str:
+        where = "in memory" if self.store.path is None else str(self.store.path)
+        return f"<Study of {len(self.rows)} rows, {where}>"
+
+
+def problem_key(problem: Problem) -> str:
+    """Fingerprint of a problem: task, space, question and the arrays; not where the data came from."""
+    spec = problem.spec()
+    parts = [spec["task"], spec["space"], spec["question"], problem.dataset.sha256]
+    return hashlib.sha256(json.dumps(json_safe(parts), sort_keys=True).encode()).hexdigest()[:24]
+
+
+def run_key(problem: Problem, method: Method, limits: Limits, start: str, test: str = "") -> str:
+    """Fingerprint of a run: problem × method (with its options) × limits (with the seed) × start × test rows."""
+    settings = {k: v for k, v in asdict(limits).items() if k != "log_file"}
+    parts = [problem_key(problem), method.name, getattr(method, "options", {}), settings, start, test]
+    return hashlib.sha256(json.dumps(json_safe(parts), sort_keys=True).encode()).hexdigest()[:24]
+
+
+def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as one level of plain values."""
+    data, space = row["problem"]["data"], row["problem"]["space"]
+    start, tree = row["start"], row["predictor"]
+    return {
+        "data": data.get("path", ""),
+        "task": row["problem"]["task"]["name"],
+        "depth": space.get("max_depth"),
+        "method": row["method"],
+        "seed": row.get("seed", 0),
+        **{name: row["sizes"].get(name) for name in ("variables", "binaries", "rows", "nonzeros")},
+        **{f"{stage}_seconds": row["times"].get(stage) for stage in ("build", "hand_over", "solve")},
+        **{
+            name: row[name]
+            for name in ("seconds", "root_bound", "root_gap", "nodes", "objective", "unit", "sense", "bound", "gap", "status", "limit", "proved_by")
+        },
+        "start": start.get("method"),
+        "start_value": start.get("value"),
+        "start_accepted": start.get("accepted"),
+        "agrees": row["agrees"],
+        "leaves": None if tree is None else _leaves(tree["root"]),
+        **{f"score_{k}": v for k, v in row["scores"].items()},
+        "message": row["message"],
+    }
+
+
+def _leaves(node: Mapping[str, Any]) -> int:
+    return 1 if "action" in node else _leaves(node["false"]) + _leaves(node["true"])

@@ -1,0 +1,339 @@
+"""`verify`: does a result stand up to recomputation? Nothing the result says is believed that can be derived again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.data.dataset import Test
+from milp_trees.errors import DataError, MilpTreesError, UnknownName, VerificationError
+from milp_trees.problem import Problem
+from milp_trees.registry import registry
+from milp_trees.report import result_from_json, result_json
+from milp_trees.result import Result, Status, relative_gap
+from milp_trees.solver import Limits
+from milp_trees.space import Trees
+from milp_trees.study.agreement import crosses, units
+from milp_trees.tasks import from_spec
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.models.tree import Tree
+
+#: Methods that may derive a bound again, in this order.
+DERIVERS = ("dp", "enumerate", "state-flow@highs")
+#: A state-flow model with more columns than this is not built to check a result.
+MOST_COLUMNS = 400_000
+
+
+def verify(
+    result: Result | Mapping[str, Any], dataset: Dataset | None = None, *, path: str | Path | None = None, time_limit: float = 60.0
+) -> list[str]:
+    """Recompute what a result claims.
+
+    Parameters
+    ----------
+    result : Result or mapping
+        A result, or the JSON object that was made from one.
+    dataset : Dataset, optional
+        The data, where the result does not say where they came from (or to save reading them).
+    path : path, optional
+        Where the data file is now.
+    time_limit : float
+        Seconds for deriving the bound with another method.
+
+    Returns
+    -------
+    list of str
+        A sentence per thing that was checked, and who claims what could not be.
+
+    Raises
+    ------
+    VerificationError
+        Something was altered or is wrong; the first such thing, in one sentence.
+    """
+    if isinstance(result, Result):
+        data: Mapping[str, Any] = result_json(result)
+        problem, checked = result.problem, []
+    else:
+        data = _complete(result)
+        problem = problem_of(data["problem"], dataset, path)
+        checked = ["The data were read again and are those of the result."]
+    checked += _check_value(data, problem)
+    checked += _check_claims(data, problem)
+    checked += _check_scores(data, problem, dataset is None and not isinstance(result, Result), path)
+    return checked + _derive_again(result_from_json(data, problem), time_limit)
+
+
+def verify_file(file: str | Path, **options: Any) -> list[str]:
+    """`verify` for a file that `--out` or `--json` wrote; a list of results is checked one by one."""
+    try:
+        data = json.loads(Path(file).read_text())
+    except OSError as error:
+        raise DataError(f"{file} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        raise DataError(f"{file} is not JSON; give a file that solve or compare wrote with --out or --json.") from None
+    if not isinstance(data, list):
+        return verify(data, **options)
+    return [f"{row.get('method', '?')}: {line}" for row in data for line in verify(row, **options)]
+
+
+def problem_of(spec: Mapping[str, Any], dataset: Dataset | None = None, path: str | Path | None = None) -> Problem:
+    """The problem that a result's `problem` describes, its data read again.
+
+    Raises
+    ------
+    VerificationError
+        The data are not those the result was made from.
+    """
+    from milp_trees.data.load import reload
+
+    data = spec["data"]
+    if dataset is None:
+        dataset, other = reload(data, path)
+        if (data.get("split") or {}).get("part") == "test":
+            assert other is not None
+            dataset = other
+        found = dataset.source.get("sha256")
+        if found != data.get("sha256"):
+            raise VerificationError(
+                f"The data file {path or data['path']} has changed: its SHA-256 is {found}, the result was made from {data.get('sha256')}."
+            )
+    if dataset.sha256 != data["arrays_sha256"]:
+        raise VerificationError("The data are not those of the result: tests, target or another array differ.")
+    space = dict(spec["space"])
+    if space.pop("name") != Trees.name:
+        raise VerificationError(f"The result's space is {spec['space']['name']!r}; only trees can be verified.")
+    if spec["question"] != "best":
+        raise VerificationError(f"The result's question is {spec['question']!r}; only 'best' can be verified.")
+    return Problem(dataset, from_spec(spec["task"]), Trees(**space))
+
+
+# -- the value -----------------------------------------------------------------------------------------------
+
+
+def _complete(data: Any) -> Mapping[str, Any]:
+    needed = {
+        "method", "status", "limit", "objective", "unit", "sense", "exact", "bound", "bound_exact", "gap", "proved_by", "checked", "agrees", "seconds",
+        "times", "sizes", "root_bound", "root_gap", "nodes", "start", "scores", "message", "predictor", "trace", "options", "versions", "problem",
+    }  # fmt: skip
+    if not isinstance(data, Mapping):
+        raise VerificationError("This is not a result: a JSON object is expected.")
+    missing = sorted(needed - set(data))
+    if missing:
+        raise VerificationError(f"This is not a result of milp-trees, or it was cut: it has no {missing[0]!r}.")
+    return data
+
+
+def _check_value(data: Mapping[str, Any], problem: Problem) -> list[str]:
+    """The predictor is one of this problem, feasible, and has the value that is claimed."""
+    _same("unit", data["unit"], problem.task.unit)
+    _same("sense", data["sense"], problem.task.sense)
+    if data["predictor"] is None:
+        for name in ("objective", "exact"):
+            if data[name] is not None:
+                raise VerificationError(f"The result states {name} {data[name]!r} but holds no predictor.")
+        return []
+    tree = _tree(data["predictor"], problem)
+    wrong = problem.violations(tree)
+    if wrong:
+        raise VerificationError(f"The predictor is not feasible: {wrong[0]}")
+    value = problem.value(tree)
+    exact = None if data["exact"] is None else _fraction(data["exact"], "exact")
+    if value.exact is not None or exact is not None:
+        _same("exact", data["exact"], None if value.exact is None else f"{value.exact.numerator}/{value.exact.denominator}")
+    if data["objective"] is None or abs(float(data["objective"]) - value.number) > 1e-12 * max(1.0, abs(value.number)):
+        raise VerificationError(f"The result states the objective {data['objective']!r}, but its predictor has {value.number!r} {value.unit}.")
+    return [f"The predictor keeps every limit and side constraint, and its recomputed value is {value}."]
+
+
+def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
+    """The stored tree; what it says twice (labels, names of tests) must say the same."""
+    from milp_trees.models.tree import Tree
+
+    try:
+        tree = Tree.from_json(stored)
+    except (KeyError, TypeError, ValueError):
+        raise VerificationError("The predictor is damaged: a node is neither a leaf nor a test with two children.") from None
+    actions = problem.task.actions(problem.dataset)
+    if list(map(str, tree.actions)) != list(map(str, actions)):
+        raise VerificationError(f"The predictor's actions are {list(tree.actions)}, the problem's are {list(actions)}.")
+
+    def walk(node: Mapping[str, Any]) -> None:
+        if "action" in node:
+            k = int(node["action"])
+            if not 0 <= k < len(actions) or node.get("label") != tree.actions[k]:
+                raise VerificationError(f"A leaf of the predictor is labelled {node.get('label')!r}, but its action {k} is another.")
+            return
+        if node.get("name") != Test(**node["test"]).name:
+            raise VerificationError(f"A node of the predictor is called {node.get('name')!r}, but it tests {Test(**node['test']).name!r}.")
+        walk(node["false"])
+        walk(node["true"])
+
+    walk(stored["root"])
+    known = set(problem.dataset.tests)
+    strange = [t for t in tree.splits if t not in known]
+    if strange:
+        raise VerificationError(f"The predictor tests {strange[0].name!r}, which is no test of the data.")
+    return tree
+
+
+# -- the claims ----------------------------------------------------------------------------------------------
+
+
+def _check_claims(data: Mapping[str, Any], problem: Problem) -> list[str]:
+    """Status, bound, gap, root bound and trace do not contradict each other or the value."""
+    try:
+        status = Status(data["status"])
+    except ValueError:
+        raise VerificationError(f"There is no status {data['status']!r}.") from None
+    if status is Status.ERROR:
+        raise VerificationError(f"The result is an error: {data['message']}")
+    if (status in (Status.OPTIMAL, Status.FEASIBLE)) != (data["predictor"] is not None):
+        raise VerificationError(f"The status is {status.value!r}, but the result holds {'no' if data['predictor'] is None else 'a'} predictor.")
+    _check_bound(data)
+    if status is Status.OPTIMAL:
+        _check_closed(data, problem)
+    if status in (Status.OPTIMAL, Status.INFEASIBLE) and data["agrees"] is False:
+        raise VerificationError("The result says itself that it disagrees with the oracle.")
+    return ["Status, bound, gap, root bound and trace are consistent."]
+
+
+def _check_bound(data: Mapping[str, Any]) -> None:
+    bound, exact = _float(data["bound"]), data["bound_exact"]
+    if exact is not None and (bound is None or abs(bound - float(_fraction(exact, "bound_exact"))) > 1e-9 * max(1.0, abs(bound))):
+        raise VerificationError(f"The bound {bound!r} is not its exact form {exact!r}.")
+    for gap, claimed in (("gap", data["bound"]), ("root_gap", data["root_bound"])):
+        expected = relative_gap(_float(data["objective"]), _float(claimed))
+        if expected == float("inf"):
+            expected = None
+        stated = _float(data[gap])
+        known = stated is not None and expected is not None
+        if (stated is None) != (expected is None) or (known and abs((stated or 0) - (expected or 0)) > 1e-9 * max(1.0, abs(expected or 0))):
+            raise VerificationError(f"The stated {gap.replace('_', ' ')} is {stated!r}; objective and bound give {expected!r}.")
+    if data["bound"] is not None and data["proved_by"] is None:
+        raise VerificationError("The result states a bound but not who proved it.")
+
+
+def _check_closed(data: Mapping[str, Any], problem: Problem) -> None:
+    """An optimum has a bound within one integer unit."""
+    view = problem.view(CostMatrix)
+    if data["bound"] is None:
+        raise VerificationError("The status is 'optimal', but there is no bound.")
+    bound = view.from_value(_fraction(data["bound_exact"], "bound_exact") if data["bound_exact"] is not None else float(data["bound"]))
+    value = view.from_value(_fraction(data["exact"], "exact") if data["exact"] is not None else float(data["objective"]))
+    if value - bound > view.absolute_gap * (1 + 1e-6) + 1e-6:
+        raise VerificationError(f"The status is 'optimal', but the bound {data['bound']!r} leaves a gap to the value {data['objective']!r}.")
+    if crosses(bound, value, view):
+        raise VerificationError(f"The bound {data['bound']!r} excludes the result's own value {data['objective']!r}.")
+
+
+def _check_scores(data: Mapping[str, Any], problem: Problem, from_file: bool, path: str | Path | None) -> list[str]:
+    """Train and test scores are those of the predictor."""
+    if not data["scores"] or not from_file or data["predictor"] is None:
+        return []
+    from milp_trees.data.load import reload
+    from milp_trees.models.tree import Tree
+    from milp_trees.study.run import scores
+
+    test = reload(data["problem"]["data"], path)[1]
+    if test is None:
+        raise VerificationError("The result states test scores, but its data were not split.")
+    for name, value in scores(problem, Tree.from_json(data["predictor"]), test).items():
+        if name not in data["scores"] or abs(data["scores"][name] - value) > 1e-9 * max(1.0, abs(value)):
+            raise VerificationError(f"The stated score {name} is {data['scores'].get(name)!r}; recomputed it is {value!r}.")
+    return ["Train and test scores were recomputed."]
+
+
+# -- the bound -----------------------------------------------------------------------------------------------
+
+
+def _derive_again(result: Result, time_limit: float) -> list[str]:
+    """Solve with a method that did not make the result; what it proves must not contradict."""
+    if result.status is Status.UNSUPPORTED or (result.bound is None and result.value is None and result.status is not Status.INFEASIBLE):
+        return [f"The result claims nothing: {result.status.value}. {result.message}".strip()]
+    name = _deriver(result)
+    claimed = f"The bound is claimed by {result.certificate.proved_by}"
+    if name is None:
+        return [f"{claimed}; no other method here can derive it again."] if result.certificate.proved_by else ["No bound is claimed."]
+    try:
+        other = registry.method(name).run(result.problem.fresh(), Limits(time=time_limit))
+    except (DataError, UnknownName):
+        raise
+    except MilpTreesError as error:
+        return [f"{claimed}; {name} could not derive it again: {error}"]
+    _contradiction(result, other, name)
+    if not other.optimal and other.status is not Status.INFEASIBLE:
+        return [f"{claimed}; {name} did not finish within {time_limit:g} s, and nothing it found contradicts."]
+    if other.status is Status.INFEASIBLE:
+        return [f"{name} proves too that no tree satisfies the constraints."]
+    verdict = "is optimal" if other.value is not None and result.value is not None and _equal(result, other) else "and its bound are possible"
+    return [f"Derived again by {name}: the optimum is {other.value}, so the result's value {verdict}."]
+
+
+def _deriver(result: Result) -> str | None:
+    """The first method that supports the problem and did not make the result."""
+    from milp_trees.study.estimate import named_formulation
+
+    own = result.method.split("@")[0].split(":")[0]
+    for name in DERIVERS:
+        formulation, _, solver = name.partition("@")
+        group = "formulations" if solver else "methods"
+        if formulation == own or formulation not in registry.classes(group) or registry.method(name).unsupported(result.problem):
+            continue
+        if solver:
+            model = named_formulation(formulation)
+            if model.sizes(model.instance(result.problem), result.problem.trees).variables > MOST_COLUMNS:
+                continue
+        return name
+    return None
+
+
+def _contradiction(result: Result, other: Result, name: str) -> None:
+    view = result.problem.view(CostMatrix)
+    mine = None if result.value is None else units(result.value, view)
+    theirs = None if other.value is None else units(other.value, view)
+    if result.status is Status.INFEASIBLE and theirs is not None:
+        raise VerificationError(f"The result says that nothing is feasible, but {name} finds a tree of value {other.value}.")
+    if other.status is Status.INFEASIBLE and mine is not None:
+        raise VerificationError(f"{name} proves that nothing is feasible, but the result holds a tree.")
+    for what, stated in (("bound", result.certificate.bound_exact or result.bound), ("root bound", result.root_bound)):
+        if stated is not None and crosses(view.from_value(stated), theirs, view):
+            raise VerificationError(f"The {what} {float(stated):.12g} is wrong: {name} finds a tree of value {other.value}.")
+    if other.bound is not None and crosses(view.from_value(other.certificate.bound_exact or other.bound), mine, view):
+        raise VerificationError(f"{name} proves that no tree is better than {other.bound:.12g}, but the result has {result.value}.")
+    if result.optimal and other.optimal and not _equal(result, other):
+        raise VerificationError(f"The result calls {result.value} optimal; {name} proves {other.value}.")
+
+
+def _equal(result: Result, other: Result) -> bool:
+    view = result.problem.view(CostMatrix)
+    assert result.value is not None
+    assert other.value is not None
+    return abs(units(result.value, view) - units(other.value, view)) <= view.tolerance
+
+
+# -- small things --------------------------------------------------------------------------------------------
+
+
+def _same(name: str, stated: Any, expected: Any) -> None:
+    if stated != expected:
+        raise VerificationError(f"The result states {name} {stated!r}; recomputed it is {expected!r}.")
+
+
+def _fraction(text: Any, name: str) -> Fraction:
+    try:
+        return Fraction(text)
+    except (ValueError, TypeError, ZeroDivisionError):
+        raise VerificationError(f"{name} must be a fraction such as '3/8'; it is {text!r}.") from None
+
+
+def _float(value: Any) -> float | None:
+    return None if value is None else float(value)
+
+
+__all__ = ["problem_of", "verify", "verify_file"]
