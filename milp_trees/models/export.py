@@ -1,0 +1,201 @@
+"""Trees in the terms of others: a scikit-learn classifier (for its plotting tools), a networkx graph, DOT text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.data.dataset import Dataset, Test
+from milp_trees.errors import DataError
+from milp_trees.models.draw import action_colour
+from milp_trees.models.tree import Branch, Leaf, Node, RawRows
+
+if TYPE_CHECKING:
+    import networkx
+
+    from milp_trees.models.tree import Tree
+
+
+def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    """The tree as a fitted `DecisionTreeClassifier`, for `plot_tree`, `export_text` and other tools that read `tree_`.
+
+    Its features are the original columns, with their thresholds; a category test becomes a 0/1 feature with the test's name.
+    `feature_names_in_` lists the features. It predicts what the tree predicts.
+
+    Parameters
+    ----------
+    X : Dataset or table (DataFrame or mapping of columns)
+        Rows that are counted in the nodes.
+    y : array of shape (n,), optional
+        Labels that are counted; default: those of the Dataset, or else the actions that the tree chooses.
+    sample_weight : array of shape (n,), optional
+
+    Returns
+    -------
+    DecisionTreeClassifier
+        The value of a node is the share of each class. In a leaf whose action is not its first most frequent class (costs, side
+        constraints, ties) the value is 1 for the action, because scikit-learn predicts the largest share.
+
+    Raises
+    ------
+    DataError
+        A label is not an action, or single precision, in which scikit-learn compares, sends a row another way.
+
+    Examples
+    --------
+    >>> from milp_trees import Branch, Leaf, Test, Tree
+    >>> model = to_sklearn(Tree(Branch(Test("age", "<=", 37.5), Leaf(1), Leaf(0)), ("low", "high")), {"age": [20, 50]})
+    >>> from sklearn.tree import export_text
+    >>> print(export_text(model, feature_names=list(model.feature_names_in_)), end="")
+    |--- age <= 37.50
+    |   |--- class: low
+    |--- age >  37.50
+    |   |--- class: high
+    """
+    from sklearn.tree import DecisionTreeClassifier
+    from sklearn.tree._tree import Tree as SklearnTree
+
+    names = _features(tree, X)
+    rows = X if isinstance(X, Dataset) else RawRows(tree, X)
+    codes = _codes(tree, rows, X, y)
+    weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    nodes, values = _arrays(tree, names, rows.X, rows.index, codes, weight)
+    classes = len(tree.actions)
+    inner = SklearnTree(len(names), np.array([classes], dtype=np.intp), 1)
+    inner.__setstate__({"max_depth": tree.depth, "node_count": len(nodes), "nodes": nodes, "values": values})
+    model = DecisionTreeClassifier(max_depth=tree.depth or None)
+    model.tree_, model.classes_, model.n_classes_, model.n_outputs_ = inner, np.array(tree.actions), classes, 1
+    model.n_features_in_, model.feature_names_in_, model.max_features_ = len(names), np.array(names, dtype=object), len(names)
+    if not isinstance(X, Dataset):
+        _check_same(tree, model, names, X)
+    return model
+
+
+def _features(tree: Tree, X: Any) -> list[str]:
+    """Names of scikit-learn's features: all numeric columns there are, then the category tests of the tree."""
+    if isinstance(X, Dataset):
+        columns = [t.column for t in X.tests if t.kind != "=="]
+    else:
+        # A column of numbers is one of kind b, i, u or f; what only the tree tests is caught when its rows are routed.
+        columns = [str(c) for c in (X.columns if hasattr(X, "columns") else X) if np.asarray(X[c]).dtype.kind in "biuf"]
+    return list(dict.fromkeys([*columns, *(_feature(t) for t in tree.splits)]))
+
+
+def _feature(test: Test) -> str:
+    return test.name if test.kind == "==" else test.column
+
+
+def _codes(tree: Tree, rows: Any, X: Any, y: Any) -> np.ndarray:
+    """Position of each row's label among the actions."""
+    if y is None and isinstance(X, Dataset) and X.y is not None and X.classes is not None:
+        y = np.array(X.classes, dtype=object)[X.y]
+    if y is None:
+        return tree.routes(rows).action
+    where = {str(a): k for k, a in enumerate(tree.actions)}
+    labels = [str(v) for v in np.asarray(y).tolist()]
+    unknown = sorted(set(labels) - set(where))
+    if unknown:
+        raise DataError(f"y holds {unknown[0]!r}, which is no action of the tree; its actions are {', '.join(where)}.")
+    return np.array([where[v] for v in labels], dtype=np.int64)
+
+
+def _arrays(tree: Tree, names: list[str], X: np.ndarray, index: Any, codes: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """scikit-learn's parallel arrays, nodes in depth-first order."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    dtype = DecisionTreeClassifier().fit([[0], [1]], [0, 1]).tree_.__getstate__()["nodes"].dtype  # its fields differ between versions
+    size = 2 * tree.n_leaves - 1
+    nodes = np.zeros(size, dtype=dtype)
+    values = np.zeros((size, 1, len(tree.actions)))
+    position = {name: j for j, name in enumerate(names)}
+    used = 0
+
+    def walk(node: Node, here: np.ndarray) -> int:
+        nonlocal used
+        at, used = used, used + 1
+        share = np.bincount(codes[here], weights=weight[here], minlength=len(tree.actions))
+        total = share.sum()
+        share = share / total if total else np.full(len(tree.actions), 1 / len(tree.actions))
+        if isinstance(node, Leaf):
+            if int(share.argmax()) != node.action:
+                share = np.eye(len(tree.actions))[node.action]
+            left = right = -1
+            feature, threshold = -2, -2.0
+        else:
+            true = X[here, index[node.test]] == 1
+            feature, threshold = position[_feature(node.test)], float(node.test.value) if node.test.kind == "<=" else 0.5
+            # scikit-learn goes left where feature <= threshold: there a threshold test is true, a 0/1 test false.
+            sides = [(node.left, here[~true]), (node.right, here[true])]
+            first, second = reversed(sides) if node.test.kind == "<=" else sides
+            left, right = walk(*first), walk(*second)
+        values[at, 0] = share
+        nodes["left_child"][at], nodes["right_child"][at], nodes["feature"][at], nodes["threshold"][at] = left, right, feature, threshold
+        nodes["impurity"][at] = 1 - (share**2).sum()
+        nodes["n_node_samples"][at], nodes["weighted_n_node_samples"][at] = len(here), total
+        return at
+
+    walk(tree.root, np.arange(len(codes)))
+    return nodes, values
+
+
+def _check_same(tree: Tree, model: Any, names: list[str], table: Any) -> None:
+    """The converted tree must predict what the tree predicts on the given rows."""
+    spelled = {str(c): c for c in (table.columns if hasattr(table, "columns") else table)}
+    tests = {t.name: t for t in tree.splits if t.kind == "=="}
+    columns = [tests[n].evaluate(table[spelled[tests[n].column]]) if n in tests else table[spelled[n]] for n in names]
+    if not columns:  # a single leaf on no numeric column
+        return
+    raw = np.column_stack([np.asarray(c, dtype=np.float32) for c in columns])
+    theirs = model.classes_[model.tree_.predict(raw).argmax(axis=1)]
+    differ = np.flatnonzero(tree.predict(table).astype(str) != theirs.astype(str))
+    if len(differ):
+        raise DataError(
+            f"scikit-learn compares in single precision and would send row {differ[0]} another way; rescale the columns whose thresholds are "
+            "that close to the data, or draw the tree with tree_svg."
+        )
+
+
+def to_networkx(tree: Tree) -> networkx.DiGraph:
+    """The tree as a directed graph: nodes 0, 1, … parents first, with `label`, and `test` or `action`; edges with `label` "no" or "yes"."""
+    import networkx
+
+    graph = networkx.DiGraph()
+
+    def walk(node: Node) -> int:
+        at = int(graph.number_of_nodes())
+        if isinstance(node, Leaf):
+            graph.add_node(at, label=str(tree.actions[node.action]), action=tree.actions[node.action])
+            return at
+        graph.add_node(at, label=node.test.name, test=node.test)
+        graph.add_edge(at, walk(node.left), label="no")
+        graph.add_edge(at, walk(node.right), label="yes")
+        return at
+
+    walk(tree.root)
+    return graph
+
+
+def to_dot(tree: Tree) -> str:
+    """The tree in the DOT language, for graphviz."""
+    lines = ["digraph tree {", '  node [shape=box, style="filled", fillcolor="#f4f4f4", fontname="Helvetica"];', '  edge [fontname="Helvetica"];']
+    count = 0
+
+    def walk(node: Node) -> int:
+        nonlocal count
+        at, count = count, count + 1
+        if isinstance(node, Branch):
+            lines.append(f"  n{at} [label={_quote(node.test.name)}];")
+            for child, label in ((node.left, "no"), (node.right, "yes")):
+                lines.append(f'  n{at} -> n{walk(child)} [label="{label}"];')
+        else:
+            lines.append(f'  n{at} [label={_quote(tree.actions[node.action])}, style="filled,rounded", fillcolor="{action_colour(node.action)}"];')
+        return at
+
+    walk(tree.root)
+    return "\n".join([*lines, "}"])
+
+
+def _quote(value: Any) -> str:
+    """A DOT string; backslashes are doubled because graphviz would read them as escapes."""
+    return '"' + str(value).replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ") + '"'

@@ -1,0 +1,97 @@
+"""Trees in the terms of others: a scikit-learn classifier, a networkx graph, DOT text."""
+
+import matplotlib
+import networkx
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import export_text, plot_tree
+
+from milp_trees import Branch, DataError, Dataset, Leaf, Test, Tree
+from milp_trees.models.export import to_dot, to_networkx, to_sklearn
+
+matplotlib.use("Agg")
+
+FRAME = pd.DataFrame({"age": [20, 30, 40, 50, 60, 70], "smoker": [0, 1, 0, 1, 1, 0], "colour": ["red", "blue", "red", "red", "blue", "blue"]})
+TREE = Tree(
+    Branch(Test("age", "<=", 45.0), Branch(Test("colour", "==", "red"), Leaf(0), Leaf(1)), Branch(Test("smoker"), Leaf(0), Leaf(1))),
+    ("low", "high"),
+)
+LABELS = ["low", "high", "low", "high", "low", "low"]
+
+
+def numeric(frame):
+    """The columns of the converted tree."""
+    return np.column_stack([frame["age"], frame["smoker"], frame["colour"] == "red"]).astype(np.float32)
+
+
+def test_the_converted_tree_predicts_the_same_with_original_thresholds():
+    """Threshold tests change sides, 0/1 and category tests do not."""
+    model = to_sklearn(TREE, FRAME, LABELS)
+    assert model.feature_names_in_.tolist() == ["age", "smoker", "colour == red"]
+    assert model.tree_.threshold[0] == 45.0
+    del model.feature_names_in_  # so that an array is taken without a warning
+    assert model.predict(numeric(FRAME)).tolist() == TREE.predict(FRAME).tolist()
+    assert (model.get_depth(), model.get_n_leaves()) == (2, 4)
+
+
+def test_nodes_hold_row_counts_and_shares():
+    """The root counts all rows; weights count as weights."""
+    model = to_sklearn(TREE, FRAME, LABELS, sample_weight=[2, 1, 1, 1, 1, 1])
+    assert model.tree_.n_node_samples[0] == 6
+    assert model.tree_.weighted_n_node_samples[0] == 7
+    assert model.tree_.value[0, 0].tolist() == pytest.approx([5 / 7, 2 / 7])
+
+
+def test_scikit_learns_plotting_tools_take_it():
+    """`plot_tree` and `export_text` show original names and labels."""
+    model = to_sklearn(TREE, FRAME, LABELS)
+    names = list(model.feature_names_in_)
+    text = export_text(model, feature_names=names)
+    assert "age <= 45.00" in text
+    assert "class: high" in text
+    drawn = " ".join(a.get_text() for a in plot_tree(model, feature_names=names, class_names=list(model.classes_)))
+    assert "smoker <= 0.5" in drawn
+    assert "class = low" in drawn
+
+
+def test_a_leaf_against_its_majority_still_predicts_its_action():
+    """Side constraints and costs give leaves another action than their most frequent class."""
+    model = to_sklearn(Tree(Leaf(1), ("low", "high")), FRAME, LABELS)
+    assert model.classes_[model.tree_.predict(np.zeros((1, 2), dtype=np.float32)).argmax()] == "high"
+
+
+def test_a_dataset_brings_its_labels_and_a_policy_needs_none():
+    """From a Dataset the labels are known; without labels the chosen actions are counted."""
+    data = Dataset([[0], [1], [1]], tests=[Test("smoker")], y=["high", "low", "high"])
+    tree = Tree(Branch(Test("smoker"), Leaf(1), Leaf(0)), ("high", "low"))
+    assert to_sklearn(tree, data).tree_.value[0, 0].tolist() == pytest.approx([2 / 3, 1 / 3])
+    assert to_sklearn(tree, data.with_(y=None)).tree_.value[0, 0].tolist() == pytest.approx([2 / 3, 1 / 3])
+    assert to_sklearn(tree, {"smoker": [0, 0, 1]}).tree_.value[0, 0].tolist() == pytest.approx([1 / 3, 2 / 3])
+
+
+def test_unknown_labels_and_single_precision_are_refused():
+    """What scikit-learn's tree could not reproduce is an error that says so."""
+    with pytest.raises(DataError, match="no action of the tree"):
+        to_sklearn(TREE, FRAME, ["low"] * 5 + ["medium"])
+    close = {"x": [1.0, 1.0 + 1e-12]}
+    with pytest.raises(DataError, match="single precision"):
+        to_sklearn(Tree(Branch(Test("x", "<=", 1.0 + 5e-13), Leaf(1), Leaf(0)), ("a", "b")), close)
+
+
+def test_networkx_graph_has_the_tree_s_shape_and_labels():
+    """Parents come first; edges say no and yes."""
+    graph = to_networkx(TREE)
+    assert networkx.is_arborescence(graph)
+    assert graph.nodes[0]["test"] == Test("age", "<=", 45.0)
+    assert [d["label"] for _, _, d in graph.out_edges(0, data=True)] == ["no", "yes"]
+    assert sorted(d["action"] for _, d in graph.nodes(data=True) if "action" in d) == ["high", "high", "low", "low"]
+
+
+def test_dot_text_quotes_names():
+    """One line per node and edge; quotes and backslashes in names survive."""
+    dot = to_dot(Tree(Branch(Test('a "b" \\c'), Leaf(0), Leaf(1)), ("x", "y")))
+    assert r'label="a \"b\" \\c"' in dot
+    assert dot.count("->") == 2
+    assert dot.startswith("digraph")
+    assert dot.endswith("}")
