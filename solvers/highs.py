@@ -36,7 +36,7 @@ class Highs(Solver):
     name = "highs"
     title = "HiGHS"
     capabilities = frozenset(
-        {"lp", "mip", "start", "trace", "nodes", "root-bound", "seed", "threads", "gap", "general-integers", "continuous", "interrupt", "write"}
+        {"lp", "mip", "start", "trace", "nodes", "root-bound", "seed", "threads", "gap", "general-integers", "continuous", "memory"}
     )
     install = "pip install highspy"
 

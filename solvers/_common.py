@@ -1,0 +1,96 @@
+"""What several adapters share."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+import numpy as np
+
+from milp_trees import Event
+from milp_trees.matrix import MatrixModel
+
+#: How far a start may violate the model and still be handed over.
+FEASIBILITY = 1e-6
+
+
+def integral_objective(model: MatrixModel) -> bool:
+    """Whether every feasible point has a whole-numbered objective."""
+    return not np.any(model.c[~model.integer]) and bool(np.all(model.c == np.rint(model.c))) and float(model.offset).is_integer()
+
+
+def bound_within(model: MatrixModel, objective: float, abs_gap: float, rel_gap: float) -> float:
+    """The bound that a solver has proved which says only that its solution is optimal up to the gaps it was given."""
+    bound = objective - max(abs_gap, rel_gap * abs(objective))
+    return float(math.ceil(bound - 1e-6)) if integral_objective(model) else bound
+
+
+def agrees(a: float, b: float) -> bool:
+    """Whether two objective values are the same, as far as logs and floating point say."""
+    return abs(a - b) <= 1e-6 * max(1.0, abs(a), abs(b))
+
+
+def finite(value: float | None) -> float | None:
+    """A number, or None for the many ways in which solvers say that there is none."""
+    return None if value is None or not math.isfinite(value) or abs(value) >= 1e19 else float(value)
+
+
+class Log:
+    """Lines of a solver's log: kept, and written to a file as they come."""
+
+    def __init__(self, path: str | None) -> None:
+        self.parts: list[str] = []
+        self.file: TextIO | None = open(path, "w", encoding="utf-8") if path else None  # noqa: SIM115 (closed by `close`)
+
+    def write(self, text: str) -> None:
+        self.parts.append(text)
+        if self.file is not None:
+            self.file.write(text)
+            self.file.flush()
+
+    def close(self) -> None:
+        if self.file is not None:
+            self.file.close()
+            self.file = None
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts)
+
+
+class Trace:
+    """Emits news that are news: a better incumbent or a better bound."""
+
+    def __init__(self, emit: Callable[[Event], None]) -> None:
+        self.emit = emit
+        self.began = time.perf_counter()
+        self.incumbent = math.inf
+        self.bound = -math.inf
+        self.first: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.began
+
+    def left(self, limit: float | None) -> float | None:
+        """Seconds that a limit leaves, after what was used to hand over the model."""
+        return None if limit is None else max(limit - self.seconds, 0.01)
+
+    def record(self, incumbent: float | None, bound: float | None, nodes: int | None = None, x: np.ndarray | None = None) -> None:
+        incumbent, bound = finite(incumbent), finite(bound)
+        better = incumbent is not None and incumbent < self.incumbent - 1e-9 * max(1.0, abs(incumbent))
+        higher = bound is not None and bound > self.bound + 1e-9 * max(1.0, abs(bound))
+        if better and incumbent is not None:
+            self.first = incumbent if self.first is None else self.first
+            self.incumbent = incumbent
+        if higher and bound is not None:
+            self.bound = bound
+        if better or higher:
+            low = finite(self.bound)
+            self.emit(Event(self.seconds, incumbent if better else None, low, nodes, x if better else None))
+
+
+WINDOWS = sys.platform == "win32"

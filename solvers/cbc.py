@@ -1,0 +1,364 @@
+"""CBC, as an executable: found on PATH or in an installed wheel, fed with an MPS file, its log read as it goes."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.util
+import math
+import os
+import platform
+import queue
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, SolverUnavailable, Status, register
+
+from ._common import FEASIBILITY, WINDOWS, Log, Trace, agrees, bound_within, finite, integral_objective
+from ._mps import write_mps, write_start
+
+#: A value of this size means that CBC holds no solution, whatever else it says.
+NOTHING = 1e49
+#: A returned point may violate the model by this much.
+TOLERANCE = 1e-5
+#: Seconds that CBC gets to write its solution after it was interrupted.
+ENDING = 2.5
+
+#: Parameters after which "optimal" or "infeasible" means something else.
+CLAIM_CHANGING = ("allow", "ratio", "cuto", "inc", "maximize", "maxs")
+
+_NUMBER = r"(-?\d[\d.]*(?:e[+-]?\d+)?)"
+_FOUND = re.compile(rf"Integer solution of {_NUMBER} found")
+_PROGRESS = re.compile(rf"After (\d+) nodes, \d+ on tree, {_NUMBER} best solution, best possible {_NUMBER}")
+_ROOT = re.compile(rf"(?:At root node, \d+ cuts|Cuts at root node) changed objective from {_NUMBER} to {_NUMBER}")
+_CONTINUOUS = re.compile(rf"Continuous objective value is {_NUMBER}")
+_START = re.compile(rf"MIPStart provided solution with cost {_NUMBER}")
+_LOWER = re.compile(rf"^Lower bound:\s+{_NUMBER}")
+_NODES = re.compile(r"^Enumerated nodes:\s+(\d+)")
+_REFUSED = re.compile(r"No match for|Multiple matches for|Possible options for|valid range is|is illegal for")
+
+
+@register
+class Cbc(Solver):
+    """CBC. Options are its command-line parameters: `{"cuts": "off", "strong": 20}`.
+
+    The seed s is given as `randomSeed` and `randomCbcSeed` s + 1, because 0 means the time of day.
+    """
+
+    name = "cbc"
+    title = "CBC"
+    capabilities = frozenset(
+        {"lp", "mip", "start", "trace", "nodes", "root-bound", "seed", "threads", "gap", "memory", "general-integers", "continuous"}
+    )
+    install = "pip install 'pulp>=3.3.2,<4' (its wheel has CBC inside), or put cbc on PATH"
+
+    def availability(self) -> Availability:
+        path = executable()
+        if path is None:
+            return Availability(False, reason=f"no cbc on PATH and none in an installed wheel; {self.install}.")
+        return probe(path)
+
+    def solve(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
+        path = executable()
+        if path is None:
+            raise SolverUnavailable(self.availability().reason)
+        if job.relax or not job.model.integer.any():
+            job = replace(job, model=job.model.relaxed(), start=None)
+        with tempfile.TemporaryDirectory(prefix="milp-trees-cbc-") as folder:
+            return Run(path, job, Trace(emit), stop, Path(folder)).answer()
+
+
+def executable() -> str | None:
+    """The CBC to use: on PATH, else in the wheel of PuLP 3, else in that of cbcbox."""
+    return shutil.which("cbc") or next((str(p) for p in _in_wheels() if os.access(p, os.X_OK)), None)
+
+
+def _in_wheels() -> Iterator[Path]:
+    # The packages are located, not imported: PuLP imports a HiGHS, which excludes OR-tools from the same process.
+    suffix = ".exe" if WINDOWS else ""
+    for folder in _package("pulp"):
+        system = {"Windows": "win", "Darwin": "osx"}.get(platform.system(), "linux")
+        machine = "arm64" if platform.machine() in ("arm64", "aarch64") and system == "linux" else "i64"
+        yield folder / "solverdir" / "cbc" / system / machine / f"cbc{suffix}"
+    for folder in _package("cbcbox"):
+        yield from sorted(folder.glob(f"**/bin/cbc{suffix}"))
+
+
+def _package(name: str) -> Iterator[Path]:
+    spec = importlib.util.find_spec(name)
+    if spec is not None and spec.origin is not None:
+        yield Path(spec.origin).parent
+
+
+@functools.lru_cache
+def probe(path: str) -> Availability:
+    """Run CBC once, for its version."""
+    try:
+        said = subprocess.run([path, "-quit"], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL).stdout
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Availability(False, reason=f"{path} does not run: {error}.")
+    version = re.search(r"Version:\s*(\S+)", said)
+    if "CBC" not in said.upper() or version is None:
+        return Availability(False, reason=f"{path} does not answer like CBC.")
+    return Availability(True, version[1])
+
+
+@dataclass
+class Said:
+    """What the log has said so far."""
+
+    root: float | None = None
+    continuous: float | None = None
+    bound: float | None = None
+    nodes: int | None = None
+    start: float | None = None
+    result: str = ""
+    refused: str = ""
+
+
+class Run:
+    """One call of CBC."""
+
+    def __init__(self, path: str, job: Job, trace: Trace, stop: Callable[[], bool], folder: Path) -> None:
+        self.path, self.job, self.trace, self.stop, self.folder = path, job, trace, stop, folder
+        self.model = job.model
+        self.said = Said()
+        self.log = Log(job.limits.log_file)
+        self.interrupted: Limit | None = None
+        violation = 0.0 if job.start is None else job.model.violation(job.start)
+        # CBC has answered wrongly after an infeasible start (coin-or/Cbc issue 449), so it does not get one.
+        self.start = job.start if violation <= FEASIBILITY else None
+        self.message = "" if violation <= FEASIBILITY else f"The start violates the model by {violation:g} and was not given to CBC."
+
+    def command(self) -> list[str]:
+        limits = self.job.limits
+        words: list[Any] = [self.path, "model.mps", "-timeMode", "elapsed"]
+        left = self.trace.left(limits.time)
+        if left is not None:
+            words += ["-sec", left]
+        words += ["-allowableGap", limits.abs_gap, "-ratioGap", limits.rel_gap]
+        words += ["-randomSeed", limits.seed + 1, "-randomCbcSeed", limits.seed + 1]
+        if limits.threads > 1:
+            words += ["-threads", limits.threads]
+        if limits.nodes is not None:
+            words += ["-maxNodes", limits.nodes]
+        for key, value in self.job.options.items():
+            if key.lower().startswith(CLAIM_CHANGING):
+                raise SolverFailure(f"CBC's option {key!r} changes what its answers claim; give gaps and limits as such, not as options.")
+            words += [f"-{key}", {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value]
+        if self.start is not None:
+            words += ["-mipstart", "start.mst"]
+        return [str(w) for w in [*words, "-solve", "-solution", "model.sol"]]
+
+    # -- while it runs ---------------------------------------------------------------------------------------
+
+    def answer(self) -> Answer:
+        try:
+            write_mps(self.model, self.folder / "model.mps")
+            if self.start is not None:
+                # Without the constant of the objective, which the MPS file leaves out too.
+                write_start(self.start, self.model.objective(self.start) - self.model.offset, self.folder / "start.mst")
+            code = self._execute()
+        finally:
+            self.log.close()
+        return self._read(code)
+
+    def _execute(self) -> int:
+        reader, writer = _line_buffered()
+        try:
+            process = subprocess.Popen(self.command(), cwd=self.folder, stdin=subprocess.DEVNULL, stdout=writer, stderr=subprocess.STDOUT)
+        except OSError:
+            os.close(reader)
+            raise
+        finally:
+            os.close(writer)
+        texts: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        threading.Thread(target=_read_all, args=(reader, texts), daemon=True).start()
+        try:
+            self._follow(process, texts)
+            return process.wait()
+        finally:
+            process.kill()
+            process.wait()
+
+    def _follow(self, process: subprocess.Popen[bytes], texts: queue.SimpleQueue[str | None]) -> None:
+        rest, asked, text = "", 0.0, ""
+        while text is not None:
+            try:
+                text = texts.get(timeout=0.05)
+            except queue.Empty:
+                text = ""
+            rest = self._take_text(rest + (text if text is not None else "\n"))
+            if self.said.refused:
+                raise SolverFailure(f"CBC did not take an option: {self.said.refused}")
+            if not asked and (why := self._over()):
+                self.interrupted, asked = why, time.perf_counter()
+                process.terminate() if WINDOWS else process.send_signal(signal.SIGINT)
+            if asked and time.perf_counter() - asked > ENDING:
+                process.kill()
+
+    def _over(self) -> Limit | None:
+        limit = self.job.limits.time
+        if self.stop():
+            return Limit.INTERRUPTED
+        # CBC looks at its clock between nodes only; a moment late it is asked a second way.
+        return Limit.TIME if limit is not None and self.trace.seconds > limit + 0.3 else None
+
+    def _take_text(self, text: str) -> str:
+        *lines, rest = text.replace("\r", "").split("\n")
+        for line in lines:
+            self.log.write(line + "\n")
+            self._take_line(line)
+        return rest
+
+    def _take_line(self, line: str) -> None:
+        said, offset = self.said, self.model.offset
+        if m := _FOUND.search(line):
+            self.trace.record(float(m[1]) + offset, None)
+        elif m := _PROGRESS.search(line):
+            said.nodes, said.bound = int(m[1]), self._lowered(float(m[3]), _unit(m[3], 8))
+            value = float(m[2])
+            self.trace.record(None if abs(value) >= NOTHING else value + offset, said.bound, said.nodes)
+        elif m := _ROOT.search(line):
+            if said.root is None:
+                said.root = self._lowered(float(m[2]), _unit(m[2], 8 if "At root" in line else 6))
+        elif m := _CONTINUOUS.search(line):
+            said.continuous = self._lowered(float(m[1]), _unit(m[1], 6))
+            self.trace.record(None, said.continuous)
+        elif m := _START.search(line):
+            said.start = float(m[1]) + offset
+            if self.start is not None and agrees(said.start, self.model.objective(self.start)):
+                self.trace.record(said.start, None, 0, self.start)
+        elif m := _LOWER.search(line):
+            said.bound = self._lowered(float(m[1]), 1e-3)
+        elif m := _NODES.search(line):
+            said.nodes = int(m[1])
+        elif line.startswith("Result - "):
+            said.result = line[9:].strip()
+        elif _REFUSED.search(line) and not said.result and not said.refused:
+            said.refused = line.strip("<> ")
+
+    def _lowered(self, value: float, unit: float) -> float:
+        """A printed bound, less what rounding to the printed digits may have added."""
+        return value - 0.5 * unit + self.model.offset
+
+    # -- after -----------------------------------------------------------------------------------------------
+
+    def _read(self, code: int) -> Answer:
+        file = self.folder / "model.sol"
+        if not file.exists():
+            if self.interrupted is None:
+                raise SolverFailure(f"CBC ended with exit code {code} and wrote no solution; the end of its log: {self.log.text[-300:].strip()!r}")
+            text = f"CBC did not end within {ENDING:g} s of an interrupt and was killed; what it held is lost."
+            return self._answer(Status.NO_SOLUTION, self.interrupted, None, text)
+        with open(file) as lines:
+            header = next(lines, "")
+            status, limit = self._status(header)
+            x = self._point(lines) if status in (Status.OPTIMAL, Status.FEASIBLE) else None
+        if x is not None and (abs(_value(header)) >= NOTHING or self.model.violation(x) > TOLERANCE):
+            if status is Status.OPTIMAL:
+                raise SolverFailure(f"CBC calls a point optimal that violates the model by {self.model.violation(x):g}.")
+            x = None
+        if status is Status.FEASIBLE and x is None:
+            status = Status.NO_SOLUTION
+        lost = "CBC accepted the start but returned no feasible point; the start still stands." if x is None and self._accepted() else ""
+        return self._answer(status, limit, x, lost if status is Status.NO_SOLUTION else "")
+
+    def _status(self, header: str) -> tuple[Status, Limit | None]:
+        head, result = header.partition(" - objective")[0].strip(), self.said.result
+        if head.startswith("Optimal"):
+            return Status.OPTIMAL, None
+        if head in ("Infeasible", "Integer infeasible"):
+            return Status.INFEASIBLE, None
+        if head.startswith("Stopped on"):
+            if "no integer solution" in head or "no solution" in head:
+                return Status.NO_SOLUTION, self._limit(head, result)
+            return Status.FEASIBLE, self._limit(head, result)
+        raise SolverFailure(f"CBC ended with the status {head!r}.")
+
+    def _limit(self, head: str, result: str) -> Limit:
+        if "ctrl-c" in result or "user event" in head:
+            return self.interrupted or Limit.INTERRUPTED
+        if "time" in result or "time" in head:
+            return Limit.TIME
+        if "node" in result or "node" in head or "solution limit" in result:
+            return Limit.NODES
+        if self.interrupted is not None:
+            return self.interrupted
+        raise SolverFailure(f"CBC stopped for a reason this adapter does not know: {head!r}, {result!r}.")
+
+    def _point(self, lines: Any) -> np.ndarray:
+        """The solution file leaves out columns at zero; a mark `**` before an index says infeasible."""
+        x = np.zeros(self.model.n_variables)
+        for line in lines:
+            words = line.replace("**", " ").split()
+            x[int(words[1][1:])] = float(words[2])
+        return x
+
+    def _accepted(self) -> bool | None:
+        if self.job.start is None:
+            return None
+        return self.start is not None and self.said.start is not None and agrees(self.said.start, self.model.objective(self.start))
+
+    def _answer(self, status: Status, limit: Limit | None, x: np.ndarray | None, message: str) -> Answer:
+        said, mip = self.said, bool(self.model.integer.any())
+        objective = None if x is None else self.model.objective(x)
+        bound = max((b for b in (said.bound, said.continuous, finite(self.trace.bound)) if b is not None), default=None)
+        if status is Status.OPTIMAL and objective is not None and "gap tolerance" not in said.result:
+            gaps = (self.job.limits.abs_gap, self.job.limits.rel_gap) if mip else (0.0, 0.0)
+            bound = max(bound if bound is not None else -np.inf, bound_within(self.model, objective, *gaps))
+        if bound is not None and integral_objective(self.model) and mip:
+            bound = float(np.ceil(bound - 1e-6))
+        if bound is not None and objective is not None:
+            bound = min(bound, objective)
+        if status is Status.INFEASIBLE:
+            bound = None
+        roots = (said.root, said.continuous, bound if status is Status.OPTIMAL else None)
+        root = next((b for b in roots if b is not None), None)
+        return Answer(
+            status, limit, x, objective, bound, root, said.nodes if said.nodes is not None else 0, self._accepted(), self.log.text,
+            probe(self.path).version, " ".join(filter(None, [self.message, message])), seconds=self.trace.seconds,
+        )  # fmt: skip
+
+
+def _unit(text: str, significant: int) -> float:
+    """Unit of the last of so many significant digits."""
+    value = abs(float(text))
+    return float(10.0 ** (math.floor(math.log10(value)) + 1 - significant)) if value else 0.0
+
+
+def _value(header: str) -> float:
+    return float(header.rpartition(" ")[2])
+
+
+def _line_buffered() -> tuple[int, int]:
+    """Both ends of a channel on which a C program writes line by line: a terminal, where there are such."""
+    if WINDOWS:
+        return os.pipe()
+    import pty
+    import tty
+
+    reader, writer = pty.openpty()
+    tty.setraw(writer)
+    return reader, writer
+
+
+def _read_all(reader: int, texts: queue.SimpleQueue[str | None]) -> None:
+    """Passes on what is printed, and None at the end."""
+    # A terminal whose other end is closed reports an error instead of an end of file.
+    with contextlib.suppress(OSError):
+        while chunk := os.read(reader, 65536):
+            texts.put(chunk.decode(errors="replace"))
+    texts.put(None)
+    os.close(reader)
