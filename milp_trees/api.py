@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.method import Method, Progress
 from milp_trees.problem import Problem
-from milp_trees.result import Result
+from milp_trees.result import Limit, Result
 from milp_trees.solver import Limits
 from milp_trees.study import Study
+from milp_trees.study.agreement import judge_of, with_agreement
 from milp_trees.study.compare import Watcher, compare_problems, method_names
-from milp_trees.study.run import find_start, named_method, run_method
+from milp_trees.study.run import attempt, find_start, named_method, run_method
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +29,7 @@ def solve(
     *,
     time_limit: float | None = 60.0,
     start: str | Tree | None = None,
+    oracle: str | None = None,
     threads: int = 1,
     seed: int = 0,
     memory_mb: int | None = None,
@@ -47,6 +50,8 @@ def solve(
         Seconds for building and solving.
     start : Tree or str, optional
         A tree to begin with, or the method that makes one (`"dp"`, `"cart"`); its time is not part of the run's.
+    oracle : str, optional
+        Another method that is run too, to fill in `result.agrees`: `"dp"` is the first of dp, enumerate, state-flow@highs that can.
     threads, seed, memory_mb, node_limit
         Limits and settings that mean the same for every method.
     log_file : path, optional
@@ -78,7 +83,12 @@ def solve(
     """
     limits = make_limits(time_limit, memory_mb, node_limit, threads, seed, log_file)
     chosen = named_method(method, options)
-    return run_method(chosen, problem, limits, find_start(problem, start, limits), progress, test)
+    begin = find_start(problem, start, limits)
+    result = run_method(chosen, problem, limits, begin, progress, test)
+    judge = judge_of(chosen.name, problem, oracle)
+    if judge is None or result.limit is Limit.INTERRUPTED:
+        return result
+    return with_agreement(result, attempt(named_method(judge), problem, replace(limits, log_file=None)))
 
 
 def compare(

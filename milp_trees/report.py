@@ -117,8 +117,9 @@ def _number(number: float | None, exact: Fraction | None) -> float | int | None:
 # -- tables --------------------------------------------------------------------------------------------------
 
 #: Columns of the two halves of a comparison: heading → cell from a row of `result_json`.
-ANSWER_COLUMNS = ("method", "status", "objective", "bound", "gap", "root bound", "root gap", "nodes", "seconds", "start", "agrees")
+ANSWER_COLUMNS = ("status", "objective", "bound", "gap", "seconds", "start", "agrees")
 MODEL_COLUMNS = ("variables", "binaries", "rows", "nonzeros", "build s", "hand-over s", "solve s")
+SEARCH_COLUMNS = ("root bound", "root gap", "nodes")
 
 
 def cells(row: Mapping[str, Any]) -> dict[str, str]:
@@ -134,7 +135,7 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         "objective": _short(row["objective"]),
         "bound": _short(row["bound"]),
         "gap": _percent(row["gap"], row["objective"], row["bound"]),
-        "root bound": _short(row["root_bound"]),
+        "root bound": "–" if row["root_bound"] is None else f"{row['root_bound']:.4g}",
         "root gap": _percent(row["root_gap"], row["objective"], row["root_bound"]),
         "nodes": _whole(row["nodes"]),
         "seconds": _seconds(row["seconds"]),
@@ -147,11 +148,14 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def rich_tables(rows: Iterable[Mapping[str, Any]], width: int = 200, oracle: str = "the oracle") -> list[Table]:
-    """The comparison as one rich table, or as two where the terminal is narrower."""
+def rich_tables(rows: Iterable[Mapping[str, Any]], width: int = 200, oracle: str = "oracle") -> list[Table]:
+    """The comparison as one rich table, or as two or three where the terminal is narrower."""
     rows = list(rows)
-    halves = [ANSWER_COLUMNS + MODEL_COLUMNS] if width >= 180 else [ANSWER_COLUMNS, ("method", *MODEL_COLUMNS)]
-    return [_rich_table(rows, columns, oracle) for columns in halves]
+    if width >= 170:
+        parts = [MODEL_COLUMNS + SEARCH_COLUMNS + ANSWER_COLUMNS]
+    else:
+        parts = [MODEL_COLUMNS, SEARCH_COLUMNS + ANSWER_COLUMNS] if width >= 115 else [MODEL_COLUMNS, SEARCH_COLUMNS, ANSWER_COLUMNS]
+    return [_rich_table(rows, ("method", *columns), oracle) for columns in parts]
 
 
 def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], oracle: str) -> Table:
@@ -159,8 +163,9 @@ def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], oracle:
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for name in columns:
-        heading = {"agrees": f"agrees with {oracle}"}.get(name, name)
-        table.add_column(heading, justify="left" if name in ("method", "status", "start", "agrees") else "right", overflow="fold")
+        heading = f"agrees\nwith {oracle}" if name == "agrees" else name.replace("root ", "root\n").replace(" s", "\ns") if " " in name else name
+        words = name in ("method", "status", "start", "agrees")
+        table.add_column(heading, justify="left" if words else "right", no_wrap=True)
     for row in rows:
         shown = cells(row)
         style = {"optimal": "green", "error": "red", "unsupported": "dim"}.get(row["status"], "")
@@ -236,7 +241,7 @@ def result_html(result: Result) -> str:
 
 def rows_html(rows: Iterable[Mapping[str, Any]]) -> str:
     """A comparison as an HTML table."""
-    columns = ANSWER_COLUMNS + MODEL_COLUMNS
+    columns = ("method", *MODEL_COLUMNS, *SEARCH_COLUMNS, *ANSWER_COLUMNS)
     head = "".join(f"<th>{html.escape(c)}</th>" for c in columns)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cells(row)[c])}</td>" for c in columns) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 DERIVERS = ("dp", "enumerate", "state-flow@highs")
 #: A state-flow model with more columns than this is not built to check a result.
 MOST_COLUMNS = 400_000
+#: What a stored result must have.
+NEEDED = """
+method status limit objective unit sense exact bound bound_exact gap proved_by checked agrees seconds times sizes root_bound root_gap nodes
+start scores message predictor trace options versions problem
+"""
 
 
 def verify(
@@ -117,10 +122,7 @@ def problem_of(spec: Mapping[str, Any], dataset: Dataset | None = None, path: st
 
 
 def _complete(data: Any) -> Mapping[str, Any]:
-    needed = {
-        "method", "status", "limit", "objective", "unit", "sense", "exact", "bound", "bound_exact", "gap", "proved_by", "checked", "agrees", "seconds",
-        "times", "sizes", "root_bound", "root_gap", "nodes", "start", "scores", "message", "predictor", "trace", "options", "versions", "problem",
-    }  # fmt: skip
+    needed = set(NEEDED.split())
     if not isinstance(data, Mapping):
         raise VerificationError("This is not a result: a JSON object is expected.")
     missing = sorted(needed - set(data))

@@ -91,7 +91,7 @@ def load_split(
         return _parts(whole, train, test, whole.source, test_size, seed)
     roles: dict[str, Any] = {k: tuple(v) if isinstance(v, (list, tuple)) else v for k, v in columns.items() if v is not None}
     given = Columns(**roles)
-    table = _table(name, given.target)
+    table = read_named(name, given.target)
     frame = table.frame
     meaning, features = _meanings(table, given)
     fields = {key: frame[c].to_numpy() for key, c in meaning.items() if key != "values"}
@@ -107,6 +107,7 @@ def load_split(
         **table.source,
         "columns": {k: list(v) if isinstance(v, tuple) else v for k, v in vars(given).items() if v not in (None, ())} | {"target": meaning.get("y")},
         "features": features,
+        "width": frame.shape[1],
         "binarizer": chosen.to_json(),
     }
     whole = chosen.dataset(frame[features], group_column=meaning.get("groups"), source=source, **fields)
@@ -126,7 +127,8 @@ def reload(source: Mapping[str, Any], path: str | Path | None = None) -> tuple[D
     return load_split(path or source["path"], **options)
 
 
-def _table(name: str | Path, target: str | None) -> Table:
+def read_named(name: str | Path, target: str | None = None) -> Table:
+    """The table of a file or a built-in name."""
     from milp_trees.data.builtin import BUILTIN, builtin
     from milp_trees.data.generate import GENERATORS
 

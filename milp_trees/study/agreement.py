@@ -26,16 +26,28 @@ def choose_oracle(problem: Problem, wanted: str | None = "dp", without: tuple[st
     Parameters
     ----------
     without : tuple of str
-        Methods that must not judge (because they are judged).
+        Methods that must not judge (because they are judged); a formulation is excluded with every solver and option.
     """
     if wanted is None:
         return None
+    excluded = {base_name(name) for name in without}
     for name in dict.fromkeys((wanted, *ORACLES)):
-        if name in without or not _known(name):
+        if base_name(name) in excluded or not _known(name):
             continue
         if registry.method(name).unsupported(problem) is None:
             return name
     return None
+
+
+def base_name(method: str) -> str:
+    """`flow-oct` of `flow-oct:merge_rows=off@highs`."""
+    return method.split("@")[0].split(":")[0]
+
+
+def judge_of(method: str, problem: Problem, wanted: str | None = "dp") -> str | None:
+    """Who judges one method. The dynamic programme itself is judged by the enumerator or by nobody: a second run of equal cost is not asked for."""
+    without = (method, "state-flow@highs") if base_name(method) in ORACLES[:2] else (method,)
+    return choose_oracle(problem, wanted, without)
 
 
 def _known(name: str) -> bool:

@@ -13,7 +13,7 @@ from milp_trees.models.tree import Tree
 from milp_trees.registry import registry
 from milp_trees.result import Limit, Result, TracePoint
 from milp_trees.solver import Limits
-from milp_trees.study.agreement import choose_oracle, with_agreement
+from milp_trees.study.agreement import choose_oracle, judge_of, with_agreement
 from milp_trees.study.run import Start, attempt, find_start, named_method, start_from
 from milp_trees.study.store import StoreError
 from milp_trees.study.study import Study, run_key
@@ -111,11 +111,9 @@ class Comparison:
             return
 
     def _judge(self, problem: Problem, names: list[str]) -> Result | None:
-        name = choose_oracle(problem, self.oracle)
-        if name is None:
-            return None
-        if name in names and "@" in name:
-            name = choose_oracle(problem, self.oracle, without=tuple(names))
+        """The oracle of a problem: one that is not a formulation in the comparison, if there is one."""
+        formulations = tuple(n for n in names if "@" in n)
+        name = choose_oracle(problem, self.oracle, without=formulations)
         return None if name is None else self._helper(problem, name)
 
     def _start(self, problem: Problem, judge: Result | None) -> Start:
@@ -160,10 +158,10 @@ class Comparison:
         self.study.interrupted = result.limit is Limit.INTERRUPTED
 
     def _other_judge(self, problem: Problem, judge: Result | None) -> Result | None:
-        """Who judges the oracle itself: the next one that supports the problem and is cheap, or nobody."""
+        """Who judges the oracle itself."""
         if judge is None:
             return None
-        name = choose_oracle(problem, "enumerate", without=(judge.method, "state-flow@highs"))
+        name = judge_of(judge.method, problem)
         return None if name is None else self._helper(problem, name)
 
     def _teller(self, method: Method) -> Callable[[TracePoint | None, Result | None], None]:

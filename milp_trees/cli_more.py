@@ -1,0 +1,211 @@
+"""The commands beside `solve` and `compare`: what there is, what it would cost, and what to do with results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from milp_trees.cli import EXIT_CODES, Json, Out, TimeLimit, app, finish_study, report, write
+from milp_trees.cli_options import ProblemOptions, explained, takes_problem
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+Stored = Annotated[Path, typer.Argument(help="What solve or compare wrote with --out or --json.")]
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
+def verify(
+    result: Stored,
+    data: Annotated[Path | None, typer.Option("--data", help="Where the data file is now, if it has moved.")] = None,
+    time_limit: TimeLimit = 60.0,
+    as_json: Json = False,
+) -> None:
+    """Recompute a stored result: data, value, feasibility, and the bound by another method. Exit code 4 if it does not hold."""
+    from milp_trees.verify import verify_file
+
+    checked = verify_file(result, path=data, time_limit=time_limit)
+    if as_json:
+        write({"verified": True, "checked": checked}, None, True)
+    else:
+        for line in checked:
+            typer.echo(line)
+        typer.echo("Verified.")
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
+def predict(
+    result: Stored,
+    new: Annotated[str, typer.Argument(help="A table with the columns the tree tests.")],
+    out: Annotated[Path | None, typer.Option("--out", help="CSV file for the predictions; by default standard output.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Predict the rows of a table with the tree of a stored result."""
+    from milp_trees.study.predict import predict_file
+
+    labels, note = predict_file(result, new)
+    if as_json:
+        write({"predictions": labels}, None, True)
+    text = "\n".join(["prediction", *map(str, labels)]) + "\n"
+    if out is not None:
+        out.write_text(text)
+    elif not as_json:
+        typer.echo(text, nl=False)
+    if note:
+        typer.echo(note, err=True)
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
+@takes_problem
+def estimate(
+    options: ProblemOptions,
+    formulations: Annotated[str, typer.Option("--formulations", help="all, or names, comma-separated.")] = "all",
+    as_json: Json = False,
+) -> None:
+    """Sizes and a time class of every formulation before anything is built."""
+    from milp_trees.study.estimate import estimates
+
+    problem, _ = options.problem(quiet=as_json)
+    rows = estimates(problem, formulations)
+    if as_json:
+        write(rows, None, True)
+        return
+    print_table(["formulation", "variables", "binaries", "rows", "nonzeros", "time class"], [
+        [r["formulation"], *(_number(r[k]) for k in ("variables", "binaries", "rows", "nonzeros")), r["time_class"] or "unsupported"] for r in rows
+    ])  # fmt: skip
+    for r in rows:
+        if r["reason"]:
+            typer.echo(f"{r['formulation']}: {r['reason']}")
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
+@takes_problem
+def export(
+    options: ProblemOptions,
+    formulation: Annotated[str, typer.Option("--formulation", help="The formulation to write.")] = "flow-oct",
+    out: Annotated[Path, typer.Option("--out", help="File to write: .mps, .mps.gz or .lp; the .sol goes beside it.")] = Path("model.mps.gz"),
+    solution: Annotated[bool, typer.Option(help="Also write the proven optimum as .sol.")] = True,
+    time_limit: TimeLimit = 60.0,
+    as_json: Json = False,
+) -> None:
+    """Write any problem × formulation as a model file, with the proven optimum as a solution file."""
+    from milp_trees.study.export import export_model
+
+    problem, _ = options.problem(quiet=as_json)
+    written = export_model(problem, formulation, out, solution, time_limit)
+    if as_json:
+        write(written, None, True)
+    else:
+        for name, value in written.items():
+            if value is not None:
+                typer.echo(f"{name:<10} {value}")
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
+def formulations(as_json: Json = False) -> None:
+    """List the formulations."""
+    from milp_trees.registry import registry
+
+    classes: dict[str, Any] = registry.classes("formulations")
+    rows = [
+        {"name": c.name, "title": c.title, "reference": c.reference, "side_constraints": c.takes_side_rows, "minimum_leaf_size": c.takes_min_leaf,
+         "any_costs": c.takes_any_costs, "dp_derived": c.dp_derived}
+        for c in classes.values()
+    ]  # fmt: skip
+    if as_json:
+        write(rows, None, True)
+    else:
+        print_table(["name", "title", "reference"], [[r["name"], r["title"], r["reference"]] for r in rows])
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
+def methods(as_json: Json = False) -> None:
+    """List the methods that need no solver; formulations are methods with one, as FORMULATION@SOLVER."""
+    from milp_trees.registry import registry
+
+    classes: dict[str, Any] = registry.classes("methods")
+    rows = [{"name": c.name, "title": c.title, "exact": c.exact} for c in classes.values()]
+    if as_json:
+        write(rows, None, True)
+    else:
+        print_table(["name", "title", "proves"], [[r["name"], r["title"], "yes" if r["exact"] else "no"] for r in rows])
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
+def solvers(as_json: Json = False) -> None:
+    """List the solvers: found, or why not and how to get them."""
+    from milp_trees.registry import registry
+
+    classes: dict[str, Any] = registry.classes("solvers")
+    rows = []
+    for name, cls in classes.items():
+        found = cls().availability()
+        rows.append(
+            {
+                "name": name,
+                "title": cls.title,
+                "found": found.found,
+                "version": found.version,
+                "reason": found.reason,
+                "capabilities": sorted(cls.capabilities),
+            }
+        )
+    if as_json:
+        write(rows, None, True)
+    else:
+        print_table(["name", "found", "version or reason", "can"], [
+            [r["name"], "yes" if r["found"] else "no", r["version"] if r["found"] else r["reason"], ", ".join(r["capabilities"])] for r in rows
+        ])  # fmt: skip
+
+
+#: What the demonstration lets compete: one formulation per idea.
+DEMO = ("state-flow", "flow-oct", "path-cut", "bin-oct", "oct-binary")
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
+def demo(
+    time_limit: TimeLimit = 10.0,
+    store: Annotated[Path | None, typer.Option("--store", help="SQLite file for the rows.")] = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Compare formulations on the breast cancer data that comes with scikit-learn; takes less than two minutes."""
+    from milp_trees.api import compare as run
+    from milp_trees.registry import registry
+    from milp_trees.study.live import Live
+
+    columns = "mean radius,mean texture,worst radius,worst texture,worst concave points,worst smoothness"
+    options = ProblemOptions(data="breast-cancer", depth=2, binarize="quantiles:4", features=columns)
+    typer.echo("milp-trees compare breast-cancer --depth 2 --binarize quantiles:4 --features ... --solvers highs,cbc\n", err=as_json)
+    problem, _ = options.problem(quiet=as_json)
+    chosen = [f for f in DEMO if f in registry.classes("formulations")]
+    found = [s for s in ("highs", "cbc") if s in registry.classes("solvers") and registry.solver(s).availability().found]
+    names = [f"{f}@{s}" for s in found for f in (chosen if s == "highs" else chosen[:2])]
+    with Live() as live:
+        study = run(problem, ["dp", *names], time_limit=time_limit, store=store, progress=live)
+    report(study, out, as_json)
+    finish_study(study)
+
+
+def print_table(heads: list[str], rows: list[list[Any]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table: Table = Table(*heads, box=None, header_style="bold", pad_edge=False)
+    for row in rows:
+        table.add_row(*map(str, row))
+    Console().print(table)
+
+
+def _number(value: int | None) -> str:
+    return "–" if value is None else f"{value:,}".replace(",", " ")

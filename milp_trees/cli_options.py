@@ -1,0 +1,240 @@
+"""What the commands share: the options that state a problem, and what turns an error into one sentence and an exit code."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from milp_trees.errors import DataError, MilpTreesError, SolverFailure, SolverUnavailable, VerificationError
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.problem import Problem
+
+#: Exit codes, as `--help` and the documentation list them.
+OK, WRONG_INPUT, USAGE, NO_MODEL, NOT_VERIFIED, SOLVER_FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+
+DATA, TASK, SPACE = "Data", "Task", "Space"
+
+
+def _option(text: str, panel: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=panel, **more)
+
+
+@dataclass
+class ProblemOptions:
+    """A problem as the command line states it; one attribute per option."""
+
+    data: Annotated[
+        str, typer.Argument(help="A table (CSV, text, Parquet; plain or .gz) or a built-in name: breast-cancer, iris, wine, digits, planted:…")
+    ]
+    depth: Annotated[int, _option("Levels of splits.", SPACE)] = 2
+    target: Annotated[str | None, _option("Target column; by default the last with a header, the first without.", DATA)] = None
+    features: Annotated[str, _option("Columns to split on, comma-separated, * and ? allowed.", DATA)] = ""
+    drop: Annotated[str, _option("Columns not to split on.", DATA)] = ""
+    binarize: Annotated[str, _option("auto, midpoints, quantiles:N (bins) or tree-guess.", DATA)] = "auto"
+    weights: Annotated[str | None, _option("Column of row weights (for the task weighted or cost-matrix).", DATA)] = None
+    group: Annotated[str | None, _option("Column of the protected group; not split on unless --split-on-group.", DATA)] = None
+    factor: Annotated[str | None, _option("Column of a legitimate factor (conditional-statistical-parity).", DATA)] = None
+    treatment: Annotated[str | None, _option("Column of the observed treatment (policy tasks).", DATA)] = None
+    outcome: Annotated[str | None, _option("Column of the observed outcome.", DATA)] = None
+    propensity: Annotated[str | None, _option("Column with the probability of the observed treatment.", DATA)] = None
+    values: Annotated[str, _option("Columns with the value, predicted outcome or cost of every action, in order.", DATA)] = ""
+    test_size: Annotated[float | None, _option("Share of rows left out for test scores.", DATA)] = None
+    split_seed: Annotated[int, _option("Seed of that split.", DATA)] = 0
+    task: Annotated[
+        str, _option("accuracy, weighted, balanced-accuracy, cost-matrix, action-costs, action-values, policy-ipw, -dm or -dr.", TASK)
+    ] = "accuracy"
+    class_weight: Annotated[list[str] | None, _option("CLASS=WEIGHT, repeatable (task weighted).", TASK)] = None
+    costs: Annotated[Path | None, _option("File with the K × K cost matrix, row = true class (task cost-matrix).", TASK)] = None
+    leaf_penalty: Annotated[str, _option("Added to the rate per leaf, e.g. 0.01 or 1/200.", TASK)] = "0"
+    split_penalty: Annotated[str, _option("Added to the rate per split.", TASK)] = "0"
+    feature_costs: Annotated[Path | None, _option("File of lines 'COLUMN COST': added to the rate per split on the column.", TASK)] = None
+    constraint: Annotated[list[str] | None, _option("A fairness constraint by name, repeatable, e.g. statistical-parity.", TASK)] = None
+    max_disparity: Annotated[str, _option("Largest difference of rates between groups, a fraction.", TASK)] = "0.01"
+    favourable: Annotated[str | None, _option("Favourable class; by default the last.", TASK)] = None
+    capacity: Annotated[list[str] | None, _option("ACTION=N: at most N rows get the action; repeatable.", TASK)] = None
+    min_samples_leaf: Annotated[int, _option("Fewest rows in a leaf.", SPACE)] = 1
+    max_leaves: Annotated[int | None, _option("Most leaves.", SPACE)] = None
+    split_on_group: Annotated[bool, _option("Allow splits on the group column.", SPACE)] = False
+
+    def problem(self, quiet: bool = False) -> tuple[Problem, Dataset | None]:
+        """The problem and the test rows; says on standard output (standard error if `quiet`) which columns were taken as what."""
+        from milp_trees.data.load import load_split
+        from milp_trees.problem import Problem as TheProblem
+        from milp_trees.space import Trees
+
+        train, test = load_split(
+            self.data, binarizer=self.binarize, test_size=self.test_size, seed=self.split_seed, target=self.target, group=self.group,
+            factor=self.factor, weights=self.weights, treatment=self.treatment, outcome=self.outcome, propensity=self.propensity,
+            values=split(self.values), features=split(self.features), drop=split(self.drop),
+        )  # fmt: skip
+        space = Trees(self.depth, self.max_leaves, self.min_samples_leaf, self.split_on_group)
+        problem = TheProblem(train, self.make_task(train), space)
+        typer.echo(describe(train, test), err=quiet)
+        return problem, test
+
+    def make_task(self, dataset: Dataset) -> Any:
+        from milp_trees.registry import registry
+        from milp_trees.tasks.constraints import Capacity, constraint
+
+        kind: Any = registry.task(self.task)
+        options: dict[str, Any] = {"leaf_penalty": self.leaf_penalty, "split_penalty": self.split_penalty}
+        rules: list[Any] = []
+        for name in self.constraint or ():
+            if self.group is None:
+                constraint(name)
+                raise DataError(f"The constraint {name} compares groups; name the group column with --group.")
+            rules.append(constraint(name, max_disparity=self.max_disparity, favourable=self.favourable))
+        for action, number in pairs(self.capacity, "--capacity", "ACTION=N"):
+            rules.append(Capacity(action=action, at_most=whole(number, "--capacity")))
+        options["constraints"] = tuple(rules)
+        if self.class_weight:
+            options["class_weight"] = dict(pairs(self.class_weight, "--class-weight", "CLASS=WEIGHT"))
+        if self.costs is not None:
+            options["matrix"] = read_costs(self.costs)
+        if self.feature_costs is not None:
+            options["feature_costs"] = read_feature_costs(self.feature_costs)
+        known = {f.name for f in fields(kind)}
+        for name, flag in {"class_weight": "--class-weight", "matrix": "--costs"}.items():
+            if name in options and name not in known:
+                raise DataError(f"The task {self.task} does not use {flag}; --task weighted takes class weights, --task cost-matrix takes costs.")
+        if "matrix" in known and self.costs is None:
+            raise DataError("The task cost-matrix needs --costs FILE: one line per true class, one number per predicted class.")
+        return kind(**options)
+
+
+def takes_problem(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `ProblemOptions`; it is called with one as its first argument."""
+    own_hints = get_type_hints(command, include_extras=True)
+    own = [p.replace(annotation=own_hints[p.name]) for p in list(inspect.signature(command).parameters.values())[1:]]
+    hints = get_type_hints(ProblemOptions, include_extras=True)
+    shared = [
+        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, annotation=hints[f.name], **({} if f.name == "data" else {"default": f.default}))
+        for f in fields(ProblemOptions)
+    ]
+
+    @functools.wraps(command)
+    def called(**given: Any) -> None:
+        names = [f.name for f in fields(ProblemOptions)]
+        options = ProblemOptions(**{n: given.pop(n) for n in names})
+        command(options, **given)
+
+    called.__signature__ = inspect.Signature([*shared, *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own)])  # type: ignore[attr-defined]
+    called.__annotations__ = {p.name: p.annotation for p in [*shared, *own]}
+    del called.__wrapped__  # type: ignore[attr-defined]
+    return called
+
+
+def explained(command: Callable[..., None]) -> Callable[..., None]:
+    """One clear sentence on standard error and an exit code, instead of a traceback, for everything that is not a bug."""
+
+    @functools.wraps(command)
+    def called(*args: Any, **given: Any) -> None:
+        try:
+            command(*args, **given)
+        except VerificationError as error:
+            fail(str(error), NOT_VERIFIED)
+        except (SolverFailure, SolverUnavailable) as error:
+            fail(str(error), SOLVER_FAILED)
+        except MilpTreesError as error:
+            fail(str(error), WRONG_INPUT)
+        except BrokenPipeError:
+            sys.stderr.close()
+            raise typer.Exit(OK) from None
+        except OSError as error:
+            fail(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}.", WRONG_INPUT)
+        except KeyboardInterrupt:
+            fail("Interrupted before there was an answer.", INTERRUPTED)
+
+    return called
+
+
+def fail(sentence: str, code: int) -> None:
+    """Say why and stop with an exit code."""
+    typer.echo(f"Error: {sentence}", err=True)
+    raise typer.Exit(code)
+
+
+# -- small readers -------------------------------------------------------------------------------------------
+
+
+def split(text: str) -> list[str]:
+    """`a, b` as a list."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def pairs(given: list[str] | None, flag: str, form: str) -> list[tuple[str, str]]:
+    """`name=value` options as pairs."""
+    out = []
+    for item in given or ():
+        name, equals, value = item.rpartition("=")
+        if not equals or not name:
+            raise DataError(f"{flag} must be written {form}; got {item!r}.")
+        out.append((name, value))
+    return out
+
+
+def whole(text: str, flag: str) -> int:
+    if not text.isdigit():
+        raise DataError(f"{flag} needs a whole number; got {text!r}.")
+    return int(text)
+
+
+def read_costs(path: Path) -> list[list[str]]:
+    """The cost matrix at the beginning of a file: lines of numbers; what comes after the first other line is not used."""
+    rows: list[list[str]] = []
+    rest = 0
+    for line in path.read_text().splitlines():
+        words = line.replace(",", " ").split()
+        if words and not rest and all(_is_number(w) for w in words):
+            rows.append(words)
+        elif words:
+            rest += 1
+    if not rows or any(len(r) != len(rows) for r in rows):
+        raise DataError(f"{path} must begin with a square cost matrix: one line per true class, one number per predicted class.")
+    if rest:
+        typer.echo(f"{path}: the {rest} lines after the cost matrix are not used; --feature-costs takes costs of splits.", err=True)
+    return rows
+
+
+def read_feature_costs(path: Path) -> dict[str, str]:
+    """Lines `COLUMN COST`."""
+    out: dict[str, str] = {}
+    for line in filter(str.strip, path.read_text().splitlines()):
+        name, _, cost = line.strip().rpartition("," if "," in line else " ")
+        if not name or not _is_number(cost):
+            raise DataError(f"{path} must hold lines 'COLUMN COST'; one is {line.strip()!r}.")
+        out[name.strip()] = cost.strip()
+    return out
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def describe(train: Dataset, test: Dataset | None) -> str:
+    """Which columns were taken as what."""
+    source = train.source
+    features = source.get("features") or [t.column for t in train.tests]
+    target = source.get("columns", {}).get("target")
+    shown = ", ".join(features) if len(features) <= 8 else ", ".join(features[:4]) + f", … , {features[-1]}"
+    lines = [f"data      {source.get('path', '')}: {train.n_rows} rows" + (f" for training, {test.n_rows} for test" if test is not None else "")]
+    if train.classes is not None:
+        classes = ", ".join(map(str, train.classes[:8])) + (", …" if len(train.classes) > 8 else "")
+        lines.append(f"target    {target or 'target'} ({len(train.classes)} classes: {classes})")
+    roles = {k: v for k, v in source.get("columns", {}).items() if k not in ("target", "features", "drop")}
+    lines += [f"{role:<9} {', '.join(v) if isinstance(v, list) else v}" for role, v in roles.items()]
+    lines.append(f"features  {len(features)} columns as {train.n_tests} tests: {shown}")
+    return "\n".join(lines)

@@ -1,0 +1,78 @@
+"""Predicting new rows with the tree of a stored result."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.data.read import TARGET, Table, read_table
+from milp_trees.errors import DataError
+from milp_trees.models.tree import Tree
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]:
+    """Predictions for the rows of a table, and a sentence on how many are right where the table holds the target.
+
+    A table without a header has the columns of the training file, with or without its target.
+    """
+    stored = read_result(result)
+    tree = Tree.from_json(stored["predictor"])
+    source = stored["problem"]["data"]
+    frame = _frame(_read(table, source), source)
+    used = [c for c in dict.fromkeys(t.column for t in tree.splits) if c in frame.columns]
+    missing = frame[used].isna()
+    if missing.to_numpy().any():
+        column = next(c for c in used if missing[c].any())
+        raise DataError(
+            f"The column {column!r} of {table} has a missing value in row {int(missing[column].to_numpy().argmax())}; fill it in or drop the row."
+        )
+    labels = tree.predict(frame).tolist()
+    target = (source.get("columns") or {}).get("target")
+    if target is None or target not in frame.columns:
+        return labels, ""
+    right = sum(str(a) == str(b) for a, b in zip(labels, frame[target].tolist(), strict=True))
+    return labels, f"{right} of {len(labels)} rows are predicted as the column {target!r} says ({100 * right / len(labels):.2f} %)."
+
+
+def read_result(path: str | Path) -> dict[str, Any]:
+    """The stored result with a tree; of several the best."""
+    try:
+        data = json.loads(Path(path).read_text())
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        raise DataError(f"{path} is not JSON; give a file that solve or compare wrote with --out or --json.") from None
+    rows = data if isinstance(data, list) else [data]
+    if not all(isinstance(row, dict) and "predictor" in row and "sense" in row for row in rows):
+        raise DataError(f"{path} is not a result of milp-trees; give a file that solve or compare wrote with --out or --json.")
+    found: list[dict[str, Any]] = [row for row in rows if row["predictor"] is not None]
+    if not found:
+        raise DataError(f"{path} holds no tree.")
+    return min(found, key=lambda row: row["objective"] if row["sense"] == "min" else -row["objective"])
+
+
+def _read(path: str | Path, source: dict[str, Any]) -> Table:
+    if str(path) == source.get("path"):
+        from milp_trees.data.load import read_named
+
+        return read_named(path)
+    return read_table(path)
+
+
+def _frame(table: Table, source: dict[str, Any]) -> pd.DataFrame:
+    """The columns by the names the tree knows."""
+    frame = table.frame
+    if table.header:
+        return frame
+    trained = source.get("width")
+    if trained is not None and frame.shape[1] == trained - 1:
+        return frame.set_axis([str(j) for j in range(frame.shape[1])], axis=1)
+    if trained is not None and frame.shape[1] != trained:
+        raise DataError(
+            f"The table has {frame.shape[1]} columns and no header; the training data had {trained} (the target, {TARGET!r}, may be left out)."
+        )
+    return frame
