@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from pyomo.core.base.component import ActiveComponent
 from pyomo.core.base.constraint import ConstraintData, IndexedConstraint
 from pyomo.core.base.set_types import Any as AnySet
 from pyomo.core.expr.numeric_expr import LinearExpression
@@ -48,10 +49,18 @@ class MatrixRows(IndexedConstraint):
     def items(self, sort: Any = None) -> Any:
         return ((i, self[i]) for i in range(len(self)))
 
+    def activate(self) -> None:
+        """Switch the block on as a whole; Pyomo's own method would make every row to do so."""
+        ActiveComponent.activate(self)
+
+    def deactivate(self) -> None:
+        """Switch the block off as a whole."""
+        ActiveComponent.deactivate(self)
+
     def __getitem__(self, i: int) -> ConstraintData:
         if i not in self._data:
-            row = self.matrix[i]
-            body = LinearExpression(linear_coefs=row.data.tolist(), linear_vars=[self.variables[j] for j in row.indices])
+            here = slice(*self.matrix.indptr[i : i + 2])
+            body = LinearExpression(linear_coefs=self.matrix.data[here].tolist(), linear_vars=[self.variables[j] for j in self.matrix.indices[here]])
             low, up = self.row_lower[i], self.row_upper[i]
             if low == up:
                 expr = EqualityExpression((body, low))
