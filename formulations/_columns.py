@@ -61,7 +61,7 @@ def numeric_columns(view: CostMatrix) -> list[Column]:
         outcomes = view.X[:, tests].astype(np.int64)
         true_left = view.tests[tests[0]].kind == "<="
         if (np.diff(outcomes, axis=1) < 0).any():
-            raise DataError(f"The tests of column {name!r} are not nested: a row passes a lower threshold and fails a higher one. Binarize the column again.")
+            raise DataError(f"The tests of {name!r} are not nested: a row is below one threshold and above a higher one. Binarize the column again.")
         columns.append(Column(name, tests, (1 - outcomes).sum(axis=1) if true_left else outcomes[:, 0], true_left))
     return columns
 
@@ -76,8 +76,8 @@ def place(tree: Tree, view: CostMatrix, columns: Sequence[Column]) -> tuple[dict
         if isinstance(node, Leaf):
             leaves[v] = node.action
             return
-        splits[v] = j, _ = where[view.index[node.test]]
-        below, above = (node.right, node.left) if columns[j].true_left else (node.left, node.right)
+        splits[v] = where[view.index[node.test]]
+        below, above = (node.right, node.left) if columns[splits[v][0]].true_left else (node.left, node.right)
         walk(below, 2 * v)
         walk(above, 2 * v + 1)
 
@@ -99,3 +99,68 @@ def branch(view: CostMatrix, column: Column, p: int, below: Any, above: Any) -> 
     """The branch node of threshold p of a column."""
     left, right = (above, below) if column.true_left else (below, above)
     return Branch(view.tests[column.tests[p]], left, right)
+
+
+# -- thresholds in binary (BinOCT) ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Half:
+    """Rows that may not pass one way if the bits of a threshold say so: one for each I_up and each I_lo.
+
+    Parameters
+    ----------
+    column : int
+    rows : tuple of int
+    bits : tuple of int
+        Levels whose bit must be 1 (I_up) or 0 (I_lo) for the rows to be bound: those of :math:`\\pi^0` or :math:`\\pi^1`, and the range's own.
+    """
+
+    column: int
+    rows: tuple[int, ...]
+    bits: tuple[int, ...]
+
+
+def halves(columns: Sequence[Column]) -> tuple[list[Half], list[Half]]:
+    """All I_up and all I_lo; empty sets are left out."""
+    up: list[Half] = []
+    low: list[Half] = []
+
+    def bisect(j: int, lo: int, hi: int, lower: tuple[int, ...], upper: tuple[int, ...]) -> None:
+        if lo == hi:
+            return
+        mid, level, ranks = (lo + hi) // 2, len(lower) + len(upper), columns[j].ranks
+        # A row of rank r lies below threshold p iff r <= p.
+        for found, rows, bits in ((up, (mid < ranks) & (ranks <= hi), (*lower, level)), (low, (lo < ranks) & (ranks <= mid + 1), (*upper, level))):
+            if rows.any():
+                found.append(Half(j, tuple(np.flatnonzero(rows).tolist()), bits))
+        bisect(j, lo, mid, (*lower, level), upper)
+        bisect(j, mid + 1, hi, lower, (*upper, level))
+
+    for j, column in enumerate(columns):
+        bisect(j, 0, column.m - 1, (), ())
+    return up, low
+
+
+def n_bits(columns: Sequence[Column]) -> int:
+    """Bits that the longest list of thresholds takes."""
+    return max(((c.m - 1).bit_length() for c in columns), default=0)
+
+
+def write_threshold(m: int, p: int) -> list[int]:
+    """Bits of threshold p out of m."""
+    lo, hi, bits = 0, m - 1, []
+    while lo < hi:
+        mid = (lo + hi) // 2
+        bits.append(int(p <= mid))
+        lo, hi = (lo, mid) if p <= mid else (mid + 1, hi)
+    return bits
+
+
+def read_threshold(m: int, bits: Sequence[int]) -> int:
+    """The threshold out of m that bits name; a single one takes none, whatever they are."""
+    lo, hi = 0, m - 1
+    for bit in bits:
+        mid = (lo + hi) // 2
+        lo, hi = (lo, mid) if bit else (min(mid + 1, hi), hi)
+    return lo

@@ -1,38 +1,43 @@
 r"""BinOCT: a complete tree whose thresholds are written in binary (Verwer and Zhang 2019), with all thresholds and index sets that agree.
 
-:math:`f_{vj}`: node v tests column j; :math:`q_{va}`: bit a of its threshold; :math:`l_{it}\in[0,1]`: row i is in leaf t; :math:`P_{tk}`: leaf t predicts action k;
-:math:`e_{tk}`: what it thereby loses; :math:`g_{ik}=\max_{k'}c_{ik'}-c_{ik}` the gain of action k on row i, so that :math:`c_{ik}=\text{const}_i+\sum_{k'\ne k}g_{ik'}`
-(for misclassification :math:`g_{ik}=1` on the own class of a row, 0 elsewhere: the paper's model); :math:`M_k=\sum_ig_{ik}`.
+:math:`f_{vj}`: node v tests column j; :math:`q_{va}`: bit a of its threshold; :math:`l_{it}\in[0,1]`: row i is in leaf t; :math:`P_{tk}`: leaf t
+predicts action k; :math:`e_{tk}`: the gains it thereby gives away. With the gain of action k over the worst one on row i,
+:math:`g_{ik}=\max_{k'}c_{ik'}-c_{ik}`, costs are :math:`c_{ik}=\text{const}_i+\sum_{k'\ne k}g_{ik'}` (for misclassification g is 1 on the own class
+of a row and 0 elsewhere: the paper's model); :math:`M_k=\sum_ig_{ik}`.
 
 .. math::
    \min\ \sum_{t,k}e_{tk},\qquad \sum_jf_{vj}=1,\qquad \sum_tl_{it}=1,\qquad \sum_kP_{tk}=1,\qquad \sum_ig_{ik}l_{it}-M_kP_{tk}\le e_{tk} .
 
-The thresholds :math:`\tau_0<\dots<\tau_{m_j-1}` of a column are halved again and again: of a range [lo, hi] with mid = ⌊(lo+hi)/2⌋, bit number r (the level of the
-range) is 1 for the lower half [lo, mid] and 0 for the upper half. :math:`\pi^0,\pi^1`: levels above where the lower, the upper half was entered. With
-:math:`I_{up}=\{i:\tau_{mid}\le x_{ij}<\tau_{hi}\}`, :math:`I_{lo}=\{i:\tau_{lo}\le x_{ij}<\tau_{mid+1}\}` and a row to the left of v if its x is below the threshold,
+The thresholds :math:`\tau_0<\dots<\tau_{m_j-1}` of a column are halved again and again: of a range [lo, hi] with mid = ⌊(lo+hi)/2⌋, bit number r
+(the level of the range) is 1 for the lower half [lo, mid] and 0 for the upper half. :math:`\pi^0,\pi^1`: levels above at which the lower, the upper
+half was entered. A row goes left if its x is below the threshold. With :math:`I_{up}=\{i:\tau_{mid}\le x_{ij}<\tau_{hi}\}` and
+:math:`I_{lo}=\{i:\tau_{lo}\le x_{ij}<\tau_{mid+1}\}`,
 
 .. math::
    \sum_{i\in I_{up}}\sum_{t\text{ left of }v}l_{it} &\le|I_{up}|\Bigl[(1-f_{vj})+\sum_{a\in\pi^0}(1-q_{va})+(1-q_{vr})\Bigr]\\
    \sum_{i\in I_{lo}}\sum_{t\text{ right of }v}l_{it} &\le|I_{lo}|\Bigl[(1-f_{vj})+\sum_{a\in\pi^1}q_{va}+q_{vr}\Bigr]\\
-   n f_{vj}+\sum_{x_{ij}<\tau_0}\sum_{t\text{ right}}l_{it}+\sum_{x_{ij}\ge\tau_{m_j-1}}\sum_{t\text{ left}}l_{it} &\le n .
+   n f_{vj}+\sum_{x_{ij}<\tau_0}\sum_{t\text{ right of }v}l_{it}+\sum_{x_{ij}\ge\tau_{m_j-1}}\sum_{t\text{ left of }v}l_{it} &\le n .
 
-A column without thresholds would appear in none of these rows and free all data rows; columns here are made of tests (`_columns`), so there is none.
+A column without thresholds would appear in none of these rows and set all data rows free; columns here are made of tests (`_columns`), so there
+is none. The authors' code keeps only thresholds between rows of different classes, which loses optimal trees; here all are kept.
 
-**Leaves.** The tree is complete; below an early leaf any test does, with one action everywhere. Where leaves count (penalties, a leaf limit, a minimum leaf size) there are
+**Leaves.** The tree is complete; below an early leaf any test does, with one action everywhere. Where leaves count (penalties, a leaf limit, a
+minimum leaf size), :math:`\alpha_t` says that leaf t holds rows (Hu, Rudin, Seltzer 2019, supplement), and only such leaves count:
 
-.. math:: \alpha_t\in\{0,1\},\quad \sum_il_{it}\le n\alpha_t,\quad \sum_in_il_{it}\ge N_{\min}\alpha_t,\quad \sum_t\alpha_t\le\text{max leaves},\quad +\lambda\sum_t\alpha_t,
+.. math::
+   \sum_il_{it}\le n\alpha_t,\qquad \sum_in_il_{it}\ge N_{\min}\alpha_t,\qquad \sum_t\alpha_t\le\text{max leaves},\qquad \min\dots+\lambda\sum_t\alpha_t,
 
-(Hu, Rudin, Seltzer 2019, supplement), and (ours) :math:`s_v=1` lets a node test nothing and send every row left; without it a single leaf could not be had. A leaf that holds no row costs nothing.
+and (ours) :math:`s_v=1` lets a node test nothing and send every row left: without it a single leaf could not be had.
 
-References: Verwer, Zhang (2019), "Learning optimal classification trees using a binary linear program formulation", AAAI 33; Hu, Rudin, Seltzer (2019),
-"Optimal sparse decision trees", NeurIPS 32. The authors' code keeps only thresholds between rows of different classes, which loses optimal trees.
+References: Verwer, Zhang (2019), "Learning optimal classification trees using a binary linear program formulation", AAAI 33; Hu, Rudin, Seltzer
+(2019), "Optimal sparse decision trees", NeurIPS 32.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
@@ -40,46 +45,8 @@ import pyomo.environ as pyo
 from milp_trees import CostMatrix, Formulation, Leaf, Sizes, Tree, Trees, register
 
 from . import _tree_structure as ts
-from ._columns import Column, branch, numeric_columns, place, reached
-from .oct_binary import leaves_below
-
-
-@dataclass(frozen=True)
-class Half:
-    """Rows that may not pass one way if the bits of a threshold say so: one for each I_up and each I_lo.
-
-    Parameters
-    ----------
-    column : int
-    rows : tuple of int
-    bits : tuple of int
-        Levels whose bit must be 1 (I_up) or 0 (I_lo) for the rows to be bound: those of :math:`\\pi^0` or :math:`\\pi^1`, and the range's own.
-    """
-
-    column: int
-    rows: tuple[int, ...]
-    bits: tuple[int, ...]
-
-
-def halves(columns: Sequence[Column]) -> tuple[list[Half], list[Half]]:
-    """All I_up and all I_lo; empty sets are left out."""
-    up: list[Half] = []
-    low: list[Half] = []
-
-    def bisect(j: int, lo: int, hi: int, lower: tuple[int, ...], upper: tuple[int, ...]) -> None:
-        if lo == hi:
-            return
-        mid, level, ranks = (lo + hi) // 2, len(lower) + len(upper), columns[j].ranks
-        # A row of rank r lies below threshold p iff r <= p.
-        for found, rows, bits in ((up, (mid < ranks) & (ranks <= hi), (*lower, level)), (low, (lo < ranks) & (ranks <= mid + 1), (*upper, level))):
-            if rows.any():
-                found.append(Half(j, tuple(np.flatnonzero(rows).tolist()), bits))
-        bisect(j, lo, mid, (*lower, level), upper)
-        bisect(j, mid + 1, hi, lower, (*upper, level))
-
-    for j, column in enumerate(columns):
-        bisect(j, 0, column.m - 1, (), ())
-    return up, low
+from ._columns import Column, branch, halves, n_bits, numeric_columns, place, reached, read_threshold, write_threshold
+from ._oct_structure import entries, leaves_below
 
 
 @register
@@ -90,7 +57,7 @@ class BinOCT(Formulation):
     name = "bin-oct"
     title = "BinOCT (Verwer, Zhang)"
     reference = "https://doi.org/10.1609/aaai.v33i01.33011624"
-    takes_side_rows: ClassVar[bool] = False
+    takes_side_rows = False
 
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
         if len(set(view.split_costs.tolist())) > 1:
@@ -190,8 +157,10 @@ def _add_tests(m: Any, space: Trees, columns: Sequence[Column], may_test_nothing
     """Every node has a test; rows beyond all its thresholds follow it."""
     m.left_leaves = pyo.Set(m.branch, initialize={v: leaves_below(2 * v, space) for v in m.branch}, doc="leaves left of v")
     m.right_leaves = pyo.Set(m.branch, initialize={v: leaves_below(2 * v + 1, space) for v in m.branch}, doc="leaves right of v")
-    m.lowest = pyo.Set(m.columns, initialize={j: np.flatnonzero(c.ranks == 0).tolist() for j, c in enumerate(columns)}, doc="rows below all thresholds")
-    m.highest = pyo.Set(m.columns, initialize={j: np.flatnonzero(c.ranks == c.m).tolist() for j, c in enumerate(columns)}, doc="rows above all thresholds")
+    lowest = {j: np.flatnonzero(c.ranks == 0).tolist() for j, c in enumerate(columns)}
+    highest = {j: np.flatnonzero(c.ranks == c.m).tolist() for j, c in enumerate(columns)}
+    m.lowest = pyo.Set(m.columns, initialize=lowest, doc="rows below all thresholds")
+    m.highest = pyo.Set(m.columns, initialize=highest, doc="rows at or above all thresholds")
     n = len(m.rows)
 
     @m.Constraint(m.branch, doc="a node tests one column (or nothing, where leaves count)")
@@ -243,7 +212,7 @@ def _add_errors(m: Any, view: CostMatrix) -> None:
     """Every row is in a leaf, every leaf predicts, and gives away the gains of the other actions."""
     gain, _ = gains(view)
     m.gaining = pyo.Set(m.actions, initialize={k: np.flatnonzero(gain[:, k]).tolist() for k in m.actions}, doc="rows with g[i,k] > 0")
-    m.gain = pyo.Param(m.rows, m.actions, initialize={(i, k): int(gain[i, k]) for i in m.rows for k in m.actions}, doc="g[i,k] gain of action k")
+    m.gain = pyo.Param(m.rows, m.actions, initialize=entries(gain), doc="g[i,k] gain of action k")
     m.most = pyo.Param(m.actions, initialize=dict(enumerate(gain.sum(axis=0).tolist())), doc="M[k] sum of g[i,k]")
 
     @m.Constraint(m.rows, doc="a row is in one leaf")
@@ -275,7 +244,8 @@ def _add_leaf_use(m: Any, view: CostMatrix, space: Trees) -> None:
             return sum(m.count[i] * m.l[i, t] for i in m.rows) >= space.min_samples_leaf * m.alpha[t]
 
     if space.limits_leaves:
-        m.most_leaves = pyo.Constraint(expr=(None, sum(m.alpha[t] for t in m.leaves), space.max_leaf_nodes), doc="at most max_leaf_nodes leaves in use")
+        in_use = sum(m.alpha[t] for t in m.leaves)
+        m.most_leaves = pyo.Constraint(expr=(None, in_use, space.max_leaf_nodes), doc="at most max_leaf_nodes leaves hold rows")
 
 
 def _encode_leaves(m: Any, end: np.ndarray, leaves: dict[int, int], counts_leaves: bool) -> None:
@@ -300,30 +270,6 @@ def gains(view: CostMatrix) -> tuple[np.ndarray, int]:
     worst = view.costs.max(axis=1, keepdims=True)
     gain = worst - view.costs
     return gain, int(worst.sum() - gain.sum())
-
-
-def n_bits(columns: Sequence[Column]) -> int:
-    """Bits that the longest list of thresholds takes."""
-    return max(((c.m - 1).bit_length() for c in columns), default=0)
-
-
-def write_threshold(m: int, p: int) -> list[int]:
-    """Bits of threshold p out of m."""
-    lo, hi, bits = 0, m - 1, []
-    while lo < hi:
-        mid = (lo + hi) // 2
-        bits.append(int(p <= mid))
-        lo, hi = (lo, mid) if p <= mid else (mid + 1, hi)
-    return bits
-
-
-def read_threshold(m: int, bits: Sequence[int]) -> int:
-    """The threshold out of m that bits name; a single one takes none, whatever they are."""
-    lo, hi = 0, m - 1
-    for bit in bits:
-        mid = (lo + hi) // 2
-        lo, hi = (lo, mid) if bit else (min(mid + 1, hi), hi)
-    return lo
 
 
 def _counts_leaves(view: CostMatrix, space: Trees) -> bool:

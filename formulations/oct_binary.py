@@ -1,6 +1,7 @@
 r"""OCT on binary tests: no thresholds, no epsilons, no big-M in the routing.
 
-Where every test is 0/1 already, b and (3), (13), (14) of `oct` are replaced by, with :math:`e_{iv}=\sum_{f:x_{if}=0}a_{fv}` (1 iff the test of v is false on row i),
+Where every test is 0/1 already, b and (3), (13), (14) of `oct` give way to, with :math:`e_{iv}=\sum_{f:x_{if}=0}a_{fv}` (1 iff the test of v is
+false on row i),
 
 .. math:: \sum_{t\text{ left below }v}z_{it}\le e_{iv},\qquad \sum_{t\text{ right below }v}z_{it}\le1-e_{iv}\qquad(i,\ v\in B).
 
@@ -12,14 +13,14 @@ Reference: Bertsimas, Dunn (2017), "Optimal classification trees", Machine Learn
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import pyomo.environ as pyo
 
 from milp_trees import Branch, CostMatrix, Formulation, Sizes, Tree, Trees, register
 
+from . import _oct_structure as parts
 from . import _tree_structure as ts
-from . import oct as numeric
 
 
 @register
@@ -30,30 +31,30 @@ class OCTBinary(Formulation):
     name = "oct-binary"
     title = "OCT on binary tests"
     reference = "https://doi.org/10.1007/s10994-017-5633-9"
-    takes_side_rows: ClassVar[bool] = False
-    redundant: ClassVar[dict[str, str]] = {"hierarchy": numeric.OCT.redundant["hierarchy"]}
+    takes_side_rows = False
+    redundant = parts.HIERARCHY
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
         ts.add_sets(m, view, space)
         m.false = pyo.Set(m.rows, initialize={i: (view.X[i] == 0).nonzero()[0].tolist() for i in m.rows}, domain=pyo.Any, doc="tests false on row i")
         m.a = pyo.Var(m.tests, m.branch, domain=pyo.Binary, doc="a[f,v] = 1 iff node v tests f")
-        numeric.add_splits(m, space)
+        parts.add_splits(m, space)
 
         @m.Constraint(m.branch, doc="(2) a node that splits has one test")
         def one_test(m: Any, v: Any) -> Any:
             return sum(m.a[f, v] for f in m.tests) == m.d[v]
 
-        numeric.add_leaves(m, view, space)
+        parts.add_leaves(m, view, space)
         _add_routing(m, space)
         cost = (view.split_costs + view.leaf_cost).tolist()
-        numeric.add_objective(m, view, [(cost[f], m.a[f, v]) for f in m.tests for v in m.branch if cost[f]])
+        parts.add_objective(m, view, [(cost[f], m.a[f, v]) for f in m.tests for v in m.branch if cost[f]])
 
     def decode(self, m: Any) -> Tree:
         view: CostMatrix = m.view
 
         def walk(v: int) -> Any:
             if v in m.leaves:
-                return numeric.chosen_action(m, v)
+                return parts.chosen_action(m, v)
             if m.d[v].value < 0.5:
                 return walk(2 * v + 1)
             f = max(m.tests, key=lambda f: m.a[f, v].value)
@@ -66,20 +67,20 @@ class OCTBinary(Formulation):
         for v in m.branch:
             for f in m.tests:
                 m.a[f, v].set_value(int(splits.get(v) == f), skip_validation=True)
-        numeric.encode_leaves(m, set(splits), leaves, ts.reached(splits, m.view), rightmost=True)
+        parts.encode_leaves(m, set(splits), leaves, ts.reached(splits, m.view), rightmost=True)
 
     def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
         n, F, D = view.n_rows, view.n_tests, space.max_depth
         B, T = 2**D - 1, 2**D
-        base = numeric.leaf_sizes(view, space)
+        base = parts.leaf_sizes(view, space)
         nonzeros = base.nonzeros + B * (F + 1) + n * D * T + 2 * B * int((view.X == 0).sum())
         return Sizes(base.variables + B * F, base.binaries + B * F, base.rows + B + 2 * n * B, nonzeros)
 
 
 def _add_routing(m: Any, space: Trees) -> None:
     """Rows follow the tests."""
-    m.left_leaves = pyo.Set(m.branch, initialize={v: leaves_below(2 * v, space) for v in m.branch}, doc="leaves below the left child")
-    m.right_leaves = pyo.Set(m.branch, initialize={v: leaves_below(2 * v + 1, space) for v in m.branch}, doc="leaves below the right child")
+    m.left_leaves = pyo.Set(m.branch, initialize={v: parts.leaves_below(2 * v, space) for v in m.branch}, doc="leaves below the left child")
+    m.right_leaves = pyo.Set(m.branch, initialize={v: parts.leaves_below(2 * v + 1, space) for v in m.branch}, doc="leaves below the right child")
 
     @m.Constraint(m.rows, m.branch, doc="a row goes left only where the test is false")
     def left(m: Any, i: Any, v: Any) -> Any:
@@ -88,9 +89,3 @@ def _add_routing(m: Any, space: Trees) -> None:
     @m.Constraint(m.rows, m.branch, doc="a row goes right unless the test is false")
     def right(m: Any, i: Any, v: Any) -> Any:
         return sum(m.z[i, t] for t in m.right_leaves[v]) <= 1 - sum(m.a[f, v] for f in m.false[i])
-
-
-def leaves_below(v: int, space: Trees) -> list[int]:
-    """Heap numbers of the leaves below a node (itself, if it is one)."""
-    levels = space.max_depth + 1 - v.bit_length()
-    return list(range(v << levels, (v + 1) << levels))
