@@ -1,0 +1,221 @@
+r"""Path cuts: no flow variables, no callbacks; a row gains only what the cuts along every path to a leaf allow (ours).
+
+With the gains :math:`g_i` and shares :math:`r_{ik}/\rho_i` of `_gains` and the structure (1b)–(1d) of `_tree_structure`, the min-cut inequalities of
+BendersOCT for the paths :math:`P(t)` from the root to each leaf are in the model from the start:
+
+.. math::
+   \min\ \sum_i(\max_kc_{ik}-\rho_ig_i) + \text{penalties},\qquad
+   g_i\le\sum_{u\in P(t)}\sum_k\tfrac{r_{ik}}{\rho_i}w_{uk}+\sum_{u\in A(t)}\ \sum_{f:\,x_{if}\text{ leaves }P(t)\text{ at }u}b_{uf}\quad(t\in T).
+
+At a tree, no test leaves the path to a leaf in or below the node where the row ends, so the model is exact. (Paths that stop at a branch node add
+nothing at integral points: where that node predicts it tests nothing.)
+
+**Labels per test** (`strengthen`). The relaxation is weak because a test and the labels below it are chosen apart: halves of each classify everything.
+So at a node v of the last branch level Q the labels on both sides :math:`s` of a test are chosen with it,
+
+.. math:: \sum_k\ell_{vfsk}=b_{vf}\ (s\in\{0,1\}),\qquad
+   g_i\le\sum_{u\in P(v)}\sum_k\tfrac{r_{ik}}{\rho_i}w_{uk}+\sum_{u\in A(v)}(\text{as above})+\sum_f\sum_k\tfrac{r_{ik}}{\rho_i}\ell_{v,f,x_{if},k}\quad(v\in Q).
+
+With the tests above Q and all p integral, what is left is linear over one simplex per node, so :math:`b_{vf}` may be continuous on Q: a solver branches
+on the tests above the last level only; at depth 2, on the F tests of the root.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyomo.environ as pyo
+
+from milp_trees import Branch, CostMatrix, Formulation, Leaf, Sizes, Tree, Trees, register
+
+from . import _gains as gains
+from . import _tree_structure as ts
+
+
+@register
+@dataclass(frozen=True)
+class PathCut(Formulation):
+    """Min-cut inequalities of all root-to-leaf paths.
+
+    Parameters
+    ----------
+    strengthen : bool, default=True
+        Choose the labels of the last branch level per test. Lossless, and what closes depth 2.
+    """
+
+    name = "path-cut"
+    title = "Path cuts (ours)"
+    reference = "https://arxiv.org/abs/2103.15965"
+    takes_side_rows = False
+    takes_min_leaf = False
+
+    strengthen: bool = True
+
+    def labels_per_test(self, space: Trees) -> bool:
+        """Whether the model with labels per test is built: there must be a branch level."""
+        return self.strengthen and space.max_depth > 0
+
+    def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
+        ts.add_sets(m, view, space)
+        ts.add_tests_by_row(m, view)
+        gains.add_gains(m, view)
+        if self.labels_per_test(space):
+            _declare_per_test(m, space)
+        elif self.strengthen:
+            _declare_one_leaf(m)
+        else:
+            _declare_plain(m, view, space)
+        gains.minimise_cost(m, view, "cost of the actions chosen, and penalties")
+
+    def decode(self, m: Any) -> Tree:
+        return _decode_per_test(m) if hasattr(m, "l") else gains.decode_by_rows(m)
+
+    def encode(self, tree: Tree, m: Any) -> None:
+        splits, leaves = ts.place(tree, m.view)
+        (_encode_per_test if hasattr(m, "l") else ts.encode_structure)(m, splits, leaves)
+        gains.set_gains(m, splits, leaves)
+
+    def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
+        share, largest = gains.shares(view)
+        n, D, F, K = int((largest > 0).sum()), space.max_depth, view.n_tests, view.n_actions
+        actions = int((share > 0).sum())  # nonzeros of r
+        true = int(view.X[largest > 0].sum())
+        if not self.labels_per_test(space):
+            base = ts.structure_sizes(view, space, False)
+            # A path has D + 1 labels; of both children's arcs at every ancestor one leaves, half of the paths each way.
+            nonzeros = base.nonzeros + 2**D * (n + (D + 1) * actions) + D * 2 ** max(D - 1, 0) * n * F
+            return Sizes(base.variables + n, base.binaries, base.rows + 2**D * n, nonzeros)
+        B, Q, upper = 2**D - 1, 2 ** (D - 1), 2 ** (D - 1) - 1
+        roles = B * F + B + ts.sum_of_depths(D - 1)
+        rows = 2 * B + 2 * Q * F + Q * n
+        nonzeros = roles + B * (K + 1) + 2 * Q * F * (K + 1) + Q * (n + (D + F) * actions) + (D - 1) * 2 ** max(D - 2, 0) * n * F * (D > 1)
+        if space.limits_leaves:
+            rows, nonzeros = rows + 1, nonzeros + B * F
+        return Sizes(B * F + B * (1 + K) + 2 * Q * F * K + n, upper * F + B, rows, nonzeros)
+
+
+def _declare_plain(m: Any, view: CostMatrix, space: Trees) -> None:
+    D = space.max_depth
+    ts.add_structure(m, view, space, binary_labels=False)
+    _add_sides(m, range(2**D, 2 ** (D + 1)))
+
+    if not m.scored:
+        return
+
+    @m.Constraint(m.scored, m.leaves, doc="(Cut) of the path to a leaf: what it predicts, and the arcs that leave it")
+    def path(m: Any, i: Any, t: Any) -> Any:
+        return m.g[i] <= sum(m.r[i, k] * m.w[u, k] for u in m.on_path[t] for k in m.gains[i]) + _leaving(m, i, t)
+
+
+def _declare_one_leaf(m: Any) -> None:
+    m.b = pyo.Var(m.branch, m.tests, domain=pyo.Binary, doc="b[v,f]: none, there is no branch node")
+    m.p = pyo.Var(m.nodes, domain=pyo.Binary, doc="p[1] = 1: the root predicts")
+    m.w = pyo.Var(m.nodes, m.actions, domain=pyo.UnitInterval, doc="w[1,k] = 1 iff the root predicts action k")
+    m.one_action = pyo.Constraint(expr=sum(m.w[1, k] for k in m.actions) == m.p[1], doc="(1d) a predicting node has one action")
+    m.one_role = pyo.Constraint(expr=m.p[1] == 1, doc="(1b) the root predicts")
+
+    @m.Constraint(m.scored, doc="(Cut) of the path to the root: what it predicts")
+    def path(m: Any, i: Any) -> Any:
+        return m.g[i] <= sum(m.r[i, k] * m.w[1, k] for k in m.gains[i])
+
+
+def _declare_per_test(m: Any, space: Trees) -> None:
+    D = space.max_depth
+    m.last = pyo.RangeSet(2 ** (D - 1), 2**D - 1, doc="last branch level Q")
+    m.sides = pyo.RangeSet(0, 1, doc="sides s of a test")
+    _add_sides(m, range(2 ** (D - 1), 2**D))
+    m.b = pyo.Var(m.branch, m.tests, domain=lambda m, v, f: pyo.UnitInterval if v >= 2 ** (D - 1) else pyo.Binary, doc="b[v,f] = 1 iff node v tests f")
+    m.p = pyo.Var(m.branch, domain=pyo.Binary, doc="p[v] = 1 iff branch node v predicts")
+    m.w = pyo.Var(m.branch, m.actions, domain=pyo.UnitInterval, doc="w[v,k] = 1 iff branch node v predicts action k")
+    m.l = pyo.Var(m.last, m.tests, m.sides, m.actions, domain=pyo.UnitInterval, doc="l[v,f,s,k] = 1 iff v tests f and predicts k on side s")
+
+    @m.Constraint(m.branch, doc="(1b) a branch node tests, predicts, or lies below a predicting node")
+    def one_role(m: Any, v: Any) -> Any:
+        return sum(m.b[v, f] for f in m.tests) + m.p[v] + sum(m.p[u] for u in m.above[v]) == 1
+
+    @m.Constraint(m.branch, doc="(1d) a predicting node has one action")
+    def one_action(m: Any, v: Any) -> Any:
+        return sum(m.w[v, k] for k in m.actions) == m.p[v]
+
+    @m.Constraint(m.last, m.tests, m.sides, doc="each side of the chosen test has one action")
+    def one_label(m: Any, v: Any, f: Any, s: Any) -> Any:
+        return sum(m.l[v, f, s, k] for k in m.actions) == m.b[v, f]
+
+    if space.limits_leaves:
+        m.most_splits = pyo.Constraint(expr=(None, sum(m.b[v, f] for v in m.branch for f in m.tests), space.max_splits), doc="at most max_leaf_nodes - 1 splits")
+
+    if not m.scored:
+        return
+
+    @m.Constraint(m.scored, m.last, doc="(Cut) of the path to a node of the last branch level, with the labels below it")
+    def path(m: Any, i: Any, v: Any) -> Any:
+        return (
+            m.g[i]
+            <= sum(m.r[i, k] * m.w[u, k] for u in m.on_path[v] for k in m.gains[i])
+            + _leaving(m, i, v)
+            + sum(m.r[i, k] * m.l[v, f, 0, k] for f in m.false[i] for k in m.gains[i])
+            + sum(m.r[i, k] * m.l[v, f, 1, k] for f in m.true[i] for k in m.gains[i])
+        )
+
+
+def _add_sides(m: Any, nodes: range) -> None:
+    """For every node at which a path ends: the path, and its ancestors by the way it goes on."""
+    m.on_path = pyo.Set(nodes, initialize={v: [v, *ts.ancestors(v)] for v in nodes}, doc="path P(v), v included")
+    on_left: dict[int, list[int]] = {v: [] for v in nodes}
+    on_right: dict[int, list[int]] = {v: [] for v in nodes}
+    for v in nodes:
+        u = v
+        while u > 1:
+            (on_right if u % 2 else on_left)[v].append(u // 2)
+            u //= 2
+    m.goes_left = pyo.Set(nodes, initialize=on_left, doc="ancestors of v whose left child leads to v")
+    m.goes_right = pyo.Set(nodes, initialize=on_right, doc="ancestors of v whose right child leads to v")
+
+
+def _leaving(m: Any, i: Any, v: Any) -> Any:
+    """Capacity of row i's arcs that leave the path to v."""
+    return sum(m.b[u, f] for u in m.goes_left[v] for f in m.true[i]) + sum(m.b[u, f] for u in m.goes_right[v] for f in m.false[i])
+
+
+def _decode_per_test(m: Any) -> Tree:
+    view: CostMatrix = m.view
+
+    def walk(v: int, here: np.ndarray) -> Any:
+        if m.p[v].value > 0.5:
+            return Leaf(gains.best_label(view, here, [m.w[v, k].value for k in m.actions]))
+        if v in m.last:
+            return _last_split(m, v, here)
+        f = max(m.tests, key=lambda f: m.b[v, f].value)
+        true = view.X[here, f] == 1
+        return Branch(view.tests[f], walk(2 * v, here[~true]), walk(2 * v + 1, here[true]))
+
+    return Tree(walk(1, np.arange(view.n_rows)), view.actions)
+
+
+def _last_split(m: Any, v: int, here: np.ndarray) -> Branch:
+    """Of the tests and labels that share a node, the best for its rows: no dearer than their mixture."""
+    view: CostMatrix = m.view
+    found = []
+    for f in m.tests:
+        if m.b[v, f].value > gains.ZERO:
+            side = view.X[here, f] == 1
+            rows = here[~side], here[side]
+            labels = [gains.best_label(view, rows[s], [m.l[v, f, s, k].value for k in m.actions]) for s in m.sides]
+            cost = int(view.split_costs[f]) + sum(int(view.costs[rows[s], labels[s]].sum()) for s in m.sides)
+            found.append((cost, f, labels))
+    _, f, labels = min(found)
+    return Branch(view.tests[f], Leaf(labels[0]), Leaf(labels[1]))
+
+
+def _encode_per_test(m: Any, splits: Mapping[int, int], leaves: Mapping[int, int]) -> None:
+    for v in m.branch:
+        m.p[v].set_value(int(v in leaves), skip_validation=True)
+        for k in m.actions:
+            m.w[v, k].set_value(int(leaves.get(v) == k), skip_validation=True)
+        for f in m.tests:
+            m.b[v, f].set_value(int(splits.get(v) == f), skip_validation=True)
+    for v, f, s, k in m.l:
+        m.l[v, f, s, k].set_value(int(splits.get(v) == f and leaves.get(2 * v + s) == k), skip_validation=True)
