@@ -25,7 +25,7 @@ is none. The authors' code keeps only thresholds between rows of different class
 minimum leaf size), :math:`\alpha_t` says that leaf t holds rows (Hu, Rudin, Seltzer 2019, supplement), and only such leaves count:
 
 .. math::
-   \sum_il_{it}\le n\alpha_t,\qquad \sum_in_il_{it}\ge N_{\min}\alpha_t,\qquad \sum_t\alpha_t\le\text{max leaves},\qquad \min\dots+\lambda\sum_t\alpha_t,
+   \sum_il_{it}\le n\alpha_t,\quad \sum_in_il_{it}\ge N_{\min}\alpha_t,\quad \sum_t\alpha_t\le\text{max leaves},\quad \min\dots+\lambda\sum_t\alpha_t,
 
 and (ours) :math:`s_v=1` lets a node test nothing and send every row left: without it a single leaf could not be had.
 

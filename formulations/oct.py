@@ -2,7 +2,8 @@ r"""OCT: optimal classification trees on numeric columns (Bertsimas and Dunn 201
 
 Columns j are scaled to [0,1] (`_columns`: by ranks, so that the least step of column j is :math:`\epsilon_j=1/m_j`); :math:`\epsilon_{\min},
 \epsilon_{\max}` are the least and the largest step. Branch nodes B, leaves T; :math:`A_L(t),A_R(t)` the ancestors whose left (x < b) or right
-branch leads to leaf t. :math:`r_{ik}\ge0` is what action k costs row i above its cheapest one, :math:`M_k=\sum_ir_{ik}`, :math:`n_i` the original rows in row i.
+branch leads to leaf t. :math:`r_{ik}\ge0` is what action k costs row i above its cheapest one, :math:`M_k=\sum_ir_{ik}`, and row i stands for
+:math:`n_i` original rows.
 
 .. math::
    \min\ & \textstyle\sum_{t\in T}L_t+\sum_{v\in B}\sum_j(\text{split cost}_j)\,a_{jv} &\\
@@ -49,9 +50,9 @@ MOST_THRESHOLDS = 10_000
 
 
 class LeftBranch(NamedTuple):
-    """Constraint (13) as `sum_j a[j,v] left[i,j] + unsplit (1 - d[v]) + offset <= b[v] + big_m (1 - z[i,t])`."""
+    """Constraint (13) as `sum_j a[j,v] (x[i,j] + shift[j]) + unsplit (1 - d[v]) + offset <= b[v] + big_m (1 - z[i,t])`."""
 
-    left: np.ndarray
+    shift: np.ndarray
     unsplit: float
     offset: float
     big_m: float
@@ -115,9 +116,9 @@ class OCT(Formulation):
 
     def add_routing(self, m: Any, columns: list[Column]) -> None:
         """Constraints (3), (13), (14): thresholds, and what they say about rows."""
-        x, rule = scaled(columns, len(m.rows)), self.left_branch(columns, len(m.rows))
+        x, rule = scaled(columns, len(m.rows)), self.left_branch(columns)
         m.x = pyo.Param(m.rows, m.columns, initialize=parts.entries(x), doc="x[i,j] value of column j, in [0,1]")
-        m.x_left = pyo.Param(m.rows, m.columns, initialize=parts.entries(rule.left), doc="x[i,j] and the step that puts it below a threshold")
+        m.shift = pyo.Param(m.columns, initialize=dict(enumerate(rule.shift.tolist())), doc="what puts x[i,j] below a threshold")
         arcs = [(t, v) for t in m.leaves for v in ts.ancestors(t)]
         m.left_arcs = pyo.Set(dimen=2, initialize=[arc for arc in arcs if parts.on_left(*arc)], doc="(t, v) with v in A_L(t)")
         m.right_arcs = pyo.Set(dimen=2, initialize=[arc for arc in arcs if not parts.on_left(*arc)], doc="(t, v) with v in A_R(t)")
@@ -128,7 +129,7 @@ class OCT(Formulation):
 
         @m.Constraint(m.rows, m.left_arcs, doc="(13) a row goes left only below the threshold")
         def left(m: Any, i: Any, t: Any, v: Any) -> Any:
-            value = sum(m.x_left[i, j] * m.a[j, v] for j in m.columns) + rule.offset
+            value = sum((m.x[i, j] + m.shift[j]) * m.a[j, v] for j in m.columns) + rule.offset
             if rule.unsplit:
                 value += rule.unsplit * (1 - m.d[v])
             return value <= m.b[v] + rule.big_m * (1 - m.z[i, t])
@@ -143,20 +144,19 @@ class OCT(Formulation):
             def left_splits(m: Any, i: Any, t: Any, v: Any) -> Any:
                 return m.z[i, t] <= m.d[v]
 
-    def left_branch(self, columns: list[Column], n_rows: int) -> LeftBranch:
+    def left_branch(self, columns: list[Column]) -> LeftBranch:
         """Coefficients of constraint (13)."""
-        x = scaled(columns, n_rows)
         steps = np.array([1 / c.m for c in columns])
         least, largest = float(steps.min(initial=1.0)), float(steps.max(initial=0.0))
         match self.repair:
             case "eps-min":
-                return LeftBranch(x + steps - least, 0, least, 1 + largest)
+                return LeftBranch(steps - least, 0, least, 1 + largest)
             case "scalar":
-                return LeftBranch(x, 0, least, 1 + least)
+                return LeftBranch(0 * steps, 0, least, 1 + least)
             case "d-shift":
-                return LeftBranch(x + steps, 1 + largest, 0, 1 + largest)
+                return LeftBranch(steps, 1 + largest, 0, 1 + largest)
             case _:  # the printed left side: z-le-d and spo repair it elsewhere
-                return LeftBranch(x + steps, 0, 0, 1 + largest)
+                return LeftBranch(steps, 0, 0, 1 + largest)
 
     def decode(self, m: Any) -> Tree:
         view: CostMatrix = m.view
@@ -192,10 +192,10 @@ class OCT(Formulation):
         n, p, D = view.n_rows, len(columns), space.max_depth
         B, T = 2**D - 1, 2**D
         base = parts.leaf_sizes(view, space)
-        rule = self.left_branch(columns, n)
+        x, rule = scaled(columns, n), self.left_branch(columns)
         arcs = D * T // 2
         rows = base.rows + 2 * B + 2 * n * arcs
-        nonzeros = base.nonzeros + B * (p + 1) + 2 * B + arcs * int((rule.left != 0).sum() + (scaled(columns, n) != 0).sum() + 4 * n)
+        nonzeros = base.nonzeros + B * (p + 1) + 2 * B + arcs * int((x + rule.shift != 0).sum() + (x != 0).sum() + 4 * n)
         if rule.unsplit:
             nonzeros += n * arcs
         if self.repair == "z-le-d":
