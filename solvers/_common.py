@@ -22,6 +22,11 @@ def integral_objective(model: MatrixModel) -> bool:
     return not np.any(model.c[~model.integer]) and bool(np.all(model.c == np.rint(model.c))) and float(model.offset).is_integer()
 
 
+def bounded_objective(model: MatrixModel) -> bool:
+    """Whether every variable that could make the objective fall for ever is bounded; "infeasible or unbounded" is infeasible then."""
+    return bool(np.isfinite(np.where(model.c > 0, model.lower, np.where(model.c < 0, model.upper, 0.0))).all())
+
+
 def bound_within(model: MatrixModel, objective: float, abs_gap: float, rel_gap: float) -> float:
     """The bound that a solver has proved which says only that its solution is optimal up to the gaps it was given."""
     bound = objective - max(abs_gap, rel_gap * abs(objective))

@@ -19,6 +19,8 @@ import numpy as np
 from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
 from milp_trees.matrix import MatrixModel
 
+from ._common import bounded_objective, finite
+
 #: A relaxation whose solution is this close to integers is the optimum itself.
 INTEGRALITY = 1e-6
 #: Options of this adapter, not of HiGHS.
@@ -277,16 +279,11 @@ class Run:
             # A first-order solution that misses the tolerances.
             S.kUnknown: (Status.NO_SOLUTION, None, "HiGHS ended without a solution that meets its own tolerances (status Unknown)."),
         }
-        if status == S.kUnboundedOrInfeasible and self._bounded():
+        if status == S.kUnboundedOrInfeasible and bounded_objective(self.job.model):
             return Status.INFEASIBLE, None, ""
         if status not in known:
             raise SolverFailure(f"HiGHS ended with the status {self.h.modelStatusToString(status)!r}.")
         return known[status]
-
-    def _bounded(self) -> bool:
-        """Whether the objective cannot fall for ever, because every variable that could make it is bounded."""
-        model = self.job.model
-        return bool(np.isfinite(np.where(model.c > 0, model.lower, np.where(model.c < 0, model.upper, 0.0))).all())
 
 
 def load(h: Any, model: MatrixModel) -> None:
@@ -320,10 +317,6 @@ def dual_value(model: MatrixModel, y: np.ndarray) -> float:
         rows = np.where(y > 0, y * model.row_lower, np.where(y < 0, y * model.row_upper, 0.0))
         columns = np.where(d > 0, d * model.lower, np.where(d < 0, d * model.upper, 0.0))
     return float(rows.sum() + columns.sum() + model.offset)
-
-
-def finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) and abs(value) < 1e30 else None
 
 
 def unique(names: list[str]) -> list[str]:

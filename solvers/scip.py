@@ -1,0 +1,308 @@
+"""SCIP, through `pyscipopt`: branch and cut with rows that are found while it runs (lazy cuts)."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import re
+import tempfile
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
+from milp_trees.matrix import MatrixModel, Separator
+
+from ._common import Trace, agrees, bounded_objective, finite
+from ._mps import write_mps
+
+#: A row counts as violated, and a point as infeasible, beyond SCIP's own tolerance.
+TOLERANCE = 1e-6
+#: Reductions that look at the rows SCIP knows, and may cut off what the rows still to come would have made optimal.
+BLIND_REDUCTIONS = {
+    "misc/allowstrongdualreds": False,
+    "misc/allowweakdualreds": False,
+    "misc/usesymmetry": 0,
+    "constraints/components/maxprerounds": 0,
+    "constraints/components/propfreq": -1,
+}
+_STORED = re.compile(r"(\d+)/\d+ feasible solutions? given by solution candidate storage")
+
+
+@register
+class Scip(Solver):
+    """SCIP. Options are its parameters: `{"separating/maxrounds": 0}`. It runs on one thread."""
+
+    name = "scip"
+    title = "SCIP"
+    capabilities = frozenset(
+        {"lp", "mip", "start", "trace", "nodes", "root-bound", "seed", "gap", "memory", "lazy", "general-integers", "continuous"}
+    )
+    install = "pip install pyscipopt"
+
+    def availability(self) -> Availability:
+        if importlib.util.find_spec("pyscipopt") is None:
+            return Availability(False, reason=f"pyscipopt is not installed; {self.install}.")
+        return Availability(True, f"PySCIPOpt {importlib.metadata.version('pyscipopt')}")
+
+    def warm_up(self) -> None:
+        import pyscipopt  # noqa: F401
+
+    def solve(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
+        if job.relax or not job.model.integer.any():
+            job = replace(job, model=job.model.relaxed(), start=None, lazy=None if job.relax else job.lazy)
+        with tempfile.TemporaryDirectory(prefix="milp-trees-scip-") as folder:
+            return Run(job, Trace(emit), stop, Path(folder)).answer()
+
+
+class Run:
+    """One call of SCIP."""
+
+    def __init__(self, job: Job, trace: Trace, stop: Callable[[], bool], folder: Path) -> None:
+        from pyscipopt import Model
+
+        self.job, self.trace, self.stop = job, trace, stop
+        self.log_path = Path(job.limits.log_file) if job.limits.log_file else folder / "scip.log"
+        self.log_path.write_text("")
+        self.scip = Model()
+        self.scip.setLogfile(str(self.log_path))
+        self._load(folder / "model.mps")
+        self.handler = self._lazy_rows(job.lazy) if job.lazy is not None else None
+        self._set_parameters()
+        self._give_start()
+        self.scip.includeEventhdlr(_watcher(self), "milp-trees-trace", "reports incumbents and bounds")
+
+    def _load(self, path: Path) -> None:
+        # Reading a file takes a fraction of the time of adding half a million coefficients one by one.
+        write_mps(self.job.model, path)
+        self.scip.readProblem(str(path))
+        path.unlink()
+        self.scip.addObjoffset(float(self.job.model.offset))
+        # SCIP sorts its variables by type; their names say which column they are.
+        variables = {v.name: v for v in self.scip.getVars()}
+        self.columns = [variables[f"x{j}"] for j in range(self.job.model.n_variables)]
+
+    def _set_parameters(self) -> None:
+        limits = self.job.limits
+        settings: dict[str, Any] = {"limits/gap": limits.rel_gap, "limits/absgap": limits.abs_gap, "randomization/randomseedshift": limits.seed}
+        settings |= {"misc/catchctrlc": False, "display/freq": 1000}
+        left = self.trace.left(limits.time)
+        if left is not None:
+            settings["limits/time"] = left
+        if limits.nodes is not None:
+            settings["limits/totalnodes"] = limits.nodes
+        if limits.memory_mb is not None:
+            import psutil
+
+            # SCIP counts what it allocates itself; this process holds something already.
+            settings["limits/memory"] = max(limits.memory_mb - psutil.Process().memory_info().rss / 2**20, 1.0)
+        if self.job.lazy is not None:
+            settings |= BLIND_REDUCTIONS
+        known = self.scip.getParams()
+        for key, value in (settings | dict(self.job.options)).items():
+            if key not in known:
+                raise SolverFailure(f"SCIP has no parameter {key!r}; they are listed at https://scipopt.org/doc/html/PARAMETERS.php.")
+            try:
+                self.scip.setParam(key, value)
+            except (ValueError, TypeError, KeyError, AssertionError, OverflowError) as error:
+                raise SolverFailure(f"SCIP does not take {value!r} for the parameter {key!r}: {error}") from error
+
+    def _give_start(self) -> None:
+        if self.job.start is None:
+            return
+        solution = self.scip.createSol()
+        for column, value in zip(self.columns, self.job.start.tolist(), strict=True):
+            self.scip.setSolVal(solution, column, value)
+        self.scip.addSol(solution)
+
+    def _lazy_rows(self, separator: Separator) -> Any:
+        handler = _lazy_handler(self.columns, self.job.model, separator)
+        # Below integrality in priority: enforcement sees integral points only.
+        self.scip.includeConshdlr(
+            handler, "milp-trees-rows", "rows found at points that violate them",
+            sepapriority=1, enfopriority=-1, chckpriority=-1, sepafreq=1, needscons=False,
+        )  # fmt: skip
+        return handler
+
+    # -- while it runs ---------------------------------------------------------------------------------------
+
+    def answer(self) -> Answer:
+        done = threading.Event()
+        watch = threading.Thread(target=self._interrupt_when_told, args=(done,), daemon=True)
+        watch.start()
+        try:
+            self.scip.optimizeNogil()
+        finally:
+            done.set()
+            watch.join()
+        if self.handler is not None and self.handler.error is not None:
+            raise self.handler.error
+        return self._read()
+
+    def _interrupt_when_told(self, done: threading.Event) -> None:
+        while not done.wait(0.05):
+            if self.stop():
+                self.scip.interruptSolve()
+
+    def point(self, solution: Any) -> np.ndarray:
+        return _values(self.scip, solution, self.columns)
+
+    # -- after -----------------------------------------------------------------------------------------------
+
+    def _read(self) -> Answer:
+        scip, model = self.scip, self.job.model
+        self.scip.setLogfile(None)
+        log = self.log_path.read_text(errors="replace")
+        status, limit, message = self._status()
+        x = self.point(scip.getBestSol()) if status in (Status.OPTIMAL, Status.FEASIBLE) and scip.getNSols() > 0 else None
+        if status is Status.OPTIMAL and x is None:
+            raise SolverFailure("SCIP says optimal but has no solution.")
+        if status is Status.FEASIBLE and x is None:
+            status = Status.NO_SOLUTION
+        objective = None if x is None else model.objective(x)
+        bound = None if status is Status.INFEASIBLE else finite(scip.getDualbound())
+        if bound is not None and objective is not None:
+            bound = min(bound, objective)
+        root = None if status is Status.INFEASIBLE else finite(scip.getDualboundRoot())
+        if root is None and status is Status.OPTIMAL:
+            root = bound
+        if self.job.limits.threads > 1:
+            message = f"{message} SCIP runs on one thread.".strip()
+        return Answer(
+            status, limit, x, objective, bound, root, int(scip.getNTotalNodes()), self._accepted(log), log, _version(scip), message,
+            seconds=self.trace.seconds, cuts=self.handler.cuts if self.handler is not None else 0,
+        )  # fmt: skip
+
+    def _accepted(self, log: str) -> bool | None:
+        if self.job.start is None:
+            return None
+        stored = _STORED.search(log)
+        value = self.job.model.objective(self.job.start)
+        return (stored is not None and int(stored[1]) > 0) or (self.trace.first is not None and agrees(self.trace.first, value))
+
+    def _status(self) -> tuple[Status, Limit | None, str]:
+        said = self.scip.getStatus()
+        stopped = f"SCIP stopped at its {said}."
+        known: dict[str, tuple[Status, Limit | None, str]] = {
+            "optimal": (Status.OPTIMAL, None, ""),
+            "gaplimit": (Status.OPTIMAL, None, ""),
+            "infeasible": (Status.INFEASIBLE, None, ""),
+            "timelimit": (Status.FEASIBLE, Limit.TIME, ""),
+            "memlimit": (Status.FEASIBLE, Limit.MEMORY, ""),
+            "nodelimit": (Status.FEASIBLE, Limit.NODES, ""),
+            "totalnodelimit": (Status.FEASIBLE, Limit.NODES, ""),
+            "stallnodelimit": (Status.FEASIBLE, Limit.NODES, ""),
+            "userinterrupt": (Status.FEASIBLE, Limit.INTERRUPTED, ""),
+            "terminate": (Status.FEASIBLE, Limit.INTERRUPTED, ""),
+            # These follow from parameters of the user: there is no limit of ours to name.
+            "sollimit": (Status.FEASIBLE, None, stopped),
+            "bestsollimit": (Status.FEASIBLE, None, stopped),
+            "restartlimit": (Status.FEASIBLE, None, stopped),
+            "primallimit": (Status.FEASIBLE, None, stopped),
+            "duallimit": (Status.FEASIBLE, None, stopped),
+        }
+        if said == "inforunbd" and bounded_objective(self.job.model):
+            return Status.INFEASIBLE, None, ""
+        if said not in known:
+            raise SolverFailure(f"SCIP ended with the status {said!r}.")
+        return known[said]
+
+
+def _values(scip: Any, solution: Any, columns: list[Any]) -> np.ndarray:
+    return np.array([scip.getSolVal(solution, v) for v in columns], dtype=float)
+
+
+def _version(scip: Any) -> str:
+    return f"{scip.getMajorVersion()}.{scip.getMinorVersion()}.{scip.getTechVersion()}"
+
+
+def _watcher(run: Run) -> Any:
+    """The event handler that reports incumbents and bounds. (Its base class is only there once pyscipopt is.)"""
+    from pyscipopt import SCIP_EVENTTYPE, Eventhdlr
+
+    kinds = (SCIP_EVENTTYPE.BESTSOLFOUND, SCIP_EVENTTYPE.DUALBOUNDIMPROVED, SCIP_EVENTTYPE.NODESOLVED)
+
+    class Watcher(Eventhdlr):  # type: ignore[misc]
+        def eventinit(self) -> None:
+            for kind in kinds:
+                self.model.catchEvent(kind, self)
+
+        def eventexit(self) -> None:
+            for kind in kinds:
+                self.model.dropEvent(kind, self)
+
+        def eventexec(self, event: Any) -> None:
+            x = None
+            if event.getType() == SCIP_EVENTTYPE.BESTSOLFOUND:
+                x = run.point(self.model.getBestSol())
+            value = None if x is None else run.job.model.objective(x)
+            run.trace.record(value, self.model.getDualbound(), int(self.model.getNTotalNodes()), x)
+
+    return Watcher()
+
+
+def _lazy_handler(columns: list[Any], model: MatrixModel, separator: Separator) -> Any:
+    """The constraint handler that stands for the rows not written down."""
+    from pyscipopt import SCIP_RESULT, Conshdlr, quicksum
+
+    class LazyRows(Conshdlr):  # type: ignore[misc]
+        def __init__(self) -> None:
+            self.cuts = 0
+            self.error: Exception | None = None
+
+        def violated(self, solution: Any, integral: bool) -> list[tuple[np.ndarray, np.ndarray, float, float]]:
+            """Rows that a point violates: columns, coefficients, lower, upper."""
+            x = _values(self.model, solution, columns)
+            try:
+                A, lower, upper = separator.separate(model.rounded(x) if integral else x, integral)
+            except Exception as error:
+                # An exception cannot pass through SCIP; the search ends and it is raised behind it.
+                self.error = error
+                self.model.interruptSolve()
+                return []
+            if not len(lower):
+                return []
+            A = A.tocsr()
+            activity = A @ x
+            # A row that SCIP takes for satisfied would be asked for again for ever.
+            wrong = np.flatnonzero(np.maximum(lower - activity, activity - upper) > TOLERANCE)
+            parts = [(slice(A.indptr[i], A.indptr[i + 1]), i) for i in wrong]
+            return [(A.indices[s], A.data[s], float(lower[i]), float(upper[i])) for s, i in parts]
+
+        def add(self, solution: Any, integral: bool) -> bool:
+            rows = self.violated(solution, integral)
+            for indices, data, lower, upper in rows:
+                terms = quicksum(a * columns[j] for j, a in zip(indices.tolist(), data.tolist(), strict=True))
+                if np.isfinite(lower):
+                    self.model.addCons(terms >= lower, removable=True)
+                if np.isfinite(upper):
+                    self.model.addCons(terms <= upper, removable=True)
+            self.cuts += len(rows)
+            return bool(rows)
+
+        def conscheck(self, constraints: Any, solution: Any, *_: Any) -> dict[str, Any]:
+            wrong = self.violated(solution, True) or self.error is not None
+            return {"result": SCIP_RESULT.INFEASIBLE if wrong else SCIP_RESULT.FEASIBLE}
+
+        def consenfolp(self, *_: Any) -> dict[str, Any]:
+            return {"result": SCIP_RESULT.CONSADDED if self.add(None, True) else self.undecided()}
+
+        def consenfops(self, *_: Any) -> dict[str, Any]:
+            return {"result": SCIP_RESULT.CONSADDED if self.add(None, True) else self.undecided()}
+
+        def undecided(self) -> Any:
+            return SCIP_RESULT.FEASIBLE if self.error is None else SCIP_RESULT.INFEASIBLE
+
+        def conssepalp(self, *_: Any) -> dict[str, Any]:
+            return {"result": SCIP_RESULT.CONSADDED if self.add(None, False) else SCIP_RESULT.DIDNOTFIND}
+
+        def conslock(self, constraint: Any, locktype: Any, nlockspos: int, nlocksneg: int) -> None:
+            # Nothing is known about the signs in rows to come: every variable is locked both ways.
+            for v in columns:
+                self.model.addVarLocksType(v, locktype, nlockspos + nlocksneg, nlockspos + nlocksneg)
+
+    return LazyRows()
