@@ -61,7 +61,7 @@ def add_structure(m: Any, view: CostMatrix, space: Trees, binary_labels: bool) -
     def one_action(m: Any, v: Any) -> Any:
         return sum(m.w[v, k] for k in m.actions) == m.p[v]
 
-    if space.limits_leaves:
+    if space.limits_leaves and view.n_tests:
         m.most_splits = pyo.Constraint(expr=(None, sum(m.b[v, f] for v in m.branch for f in m.tests), space.max_splits), doc="at most max_leaf_nodes - 1 splits")
 
 
@@ -69,7 +69,7 @@ def structure_sizes(view: CostMatrix, space: Trees, binary_labels: bool) -> Size
     """Size of variables and constraints of `add_structure`."""
     B, V, F, K = 2**space.max_depth - 1, 2 ** (space.max_depth + 1) - 1, view.n_tests, view.n_actions
     rows, nonzeros = 2 * V, B * F + V + sum_of_depths(space.max_depth) + V * (K + 1)
-    if space.limits_leaves:
+    if space.limits_leaves and view.n_tests:
         rows, nonzeros = rows + 1, nonzeros + B * F
     return Sizes(B * F + V * (1 + K), B * F + V + (V * K if binary_labels else 0), rows, nonzeros)
 
