@@ -1,0 +1,163 @@
+"""Writes docs/formulations.md from the registry: what each formulation says about itself, and the models it builds.
+
+Run it from the project's folder: `python docs/build_formulations.py`. A test compares the page with what this prints.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyomo.environ as pyo
+
+from milp_trees import Unsupported, registry
+from milp_trees.formulation import Formulation
+from milp_trees.testing.problems import problem
+
+#: What is asked → the tiny problem on which the model is built; the first is the plain case.
+CASES = {
+    "accuracy": "majority_of_three",
+    "numeric columns": "adjacent_thresholds",
+    "other costs": "cost_matrix",
+    "a penalty": "split_penalty",
+    "a minimum leaf size": "min_leaf",
+    "a largest number of leaves": "max_leaves",
+    "side constraints": "parity",
+}
+PAGE = Path(__file__).parent / "formulations.md"
+
+INTRODUCTION = """\
+# Formulations
+
+This page is written by `python docs/build_formulations.py` from the formulations themselves; do not edit it. Every variable and constraint
+carries its own description, and the conformance suite builds, solves and checks every formulation listed here.
+
+All of them take the same instance, the view `CostMatrix` (see [nouns.md](nouns.md)): candidate tests with value 0 or 1 per row, integer
+costs per row and action, penalties, side rows. Trees are numbered like a heap: node 1 is the root, node v has the children 2v (test false) and
+2v + 1 (test true). All objectives are minimised and in integer units.
+
+Two options are common to all: `merge_rows` merges rows with equal tests, `drop_tests` drops constant, equal and complementary tests; both are
+on. An option is written into the method's name: `flow-oct:merge_rows=off@highs`.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    formulations = [registry.formulation(name) for name in registry.classes("formulations")]
+    rows = ["| name | model | costs | side constraints | minimum leaf size |", "|---|---|---|---|---|"]
+    for f in formulations:
+        costs = "any" if f.takes_any_costs else "equal for all wrong actions of a row"
+        rows.append(f"| [`{f.name}`](#{f.name}) | {f.title} | {costs} | {_yes(f.takes_side_rows)} | {_yes(f.takes_min_leaf)} |")
+    return "\n".join([INTRODUCTION, *rows, "", *(section(f) for f in formulations)])
+
+
+def section(formulation: Formulation) -> str:
+    """What one formulation says about itself."""
+    models = dict(built(formulation))
+    reference = f" ({formulation.reference})" if formulation.reference.startswith("http") else ""
+    parts = [
+        f"## {formulation.name}",
+        "",
+        f"**{formulation.title}**{reference}",
+        "",
+        markdown(_module_text(formulation)),
+        "",
+    ]
+    if formulation.dp_derived:
+        parts += ["Its coefficients are optimal values of subproblems of a dynamic programme (`dp-derived`): it is compared apart.", ""]
+    parts += options(formulation)
+    parts += table("variable", pyo.Var, models, {})
+    parts += table("constraint", pyo.Constraint, models, dict(formulation.redundant))
+    return "\n".join(parts)
+
+
+def built(formulation: Formulation) -> Iterator[tuple[str, Any]]:
+    """The models of the cases that the formulation supports."""
+    for case, name in CASES.items():
+        try:
+            yield case, formulation.build(problem(name))
+        except Unsupported:
+            continue
+
+
+def table(kind: str, ctype: Any, models: dict[str, Any], redundant: dict[str, str]) -> list[str]:
+    """Components of a kind with their descriptions and the cases in which the model has them."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    for case, model in models.items():
+        for component in model.component_objects(ctype, active=True):
+            if len(component):
+                found.setdefault(component.local_name, (component.doc or "", []))[1].append(case)
+    if not found:
+        return []
+    lines = [f"| {kind} | meaning | when |", "|---|---|---|"]
+    for name, (doc, cases) in found.items():
+        why = f" *Redundant: {redundant[name]}*" if name in redundant else ""
+        when = "always" if len(cases) == len(models) else "with " + ", ".join(cases)
+        lines.append(f"| `{name}` | {_cell(doc + why)} | {when} |")
+    return [*lines, ""]
+
+
+def options(formulation: Formulation) -> list[str]:
+    """The options it has beside the common ones, as its docstring describes them."""
+    own = [f for f in dataclasses.fields(formulation) if f.name not in ("merge_rows", "drop_tests")]
+    if not own:
+        return []
+    described = _parameters(inspect.getdoc(type(formulation)) or "")
+    lines = ["| option | default | meaning |", "|---|---|---|"]
+    lines += [f"| `{f.name}` | `{f.default}` | {_cell(markdown(described.get(f.name, '')))} |" for f in own]
+    return [*lines, ""]
+
+
+# -- text --------------------------------------------------------------------------------------------------------
+
+
+def _parameters(doc: str) -> dict[str, str]:
+    """Parameter → type and description, from a NumPy docstring."""
+    out: dict[str, str] = {}
+    block = doc.split("Parameters\n----------\n")[-1].split("\n\n")[0] if "Parameters\n" in doc else ""
+    for entry in re.split(r"\n(?=\S)", block):
+        head, _, body = entry.partition("\n")
+        names, _, kind = head.partition(" : ")
+        for name in names.split(", "):
+            out[name] = f"{kind}. {' '.join(body.split())}"
+    return out
+
+
+def _module_text(formulation: Formulation) -> str:
+    return inspect.cleandoc(sys.modules[type(formulation).__module__].__doc__ or "")
+
+
+def markdown(text: str) -> str:
+    """Docstring markup (reStructuredText) as Markdown with mathematics between dollar signs."""
+    text = re.sub(r":math:`([^`]*)`", lambda m: "$" + " ".join(m[1].split()) + "$", text)
+    blocks = re.split(r"\n\s*\n", text)
+    return "\n\n".join(_block(b) for b in blocks)
+
+
+def _block(block: str) -> str:
+    found = re.search(r"^\.\. math::[ \t]*(.*)$", block, flags=re.MULTILINE)
+    if not found:
+        return block.replace("``", "`")
+    before, formula = block[: found.start()].rstrip(), (found[1] + block[found.end() :]).strip()
+    formula = "\n".join(line.strip() for line in formula.splitlines())
+    if "\\\\" in formula or "&" in formula:
+        formula = f"\\begin{{aligned}}\n{formula}\n\\end{{aligned}}"
+    return "\n\n".join(filter(None, [before, f"$$\n{formula}\n$$"]))
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|").replace("``", "`").replace("<", "&lt;")
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"wrote {PAGE}")

@@ -1,0 +1,127 @@
+"""Documents say what the code does: commands exist, links lead somewhere, examples run, the generated page is up to date."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def text(name):
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def click_commands():
+    """The commands of `milp-trees` and the options of each."""
+    import typer.main
+
+    import milp_trees.cli_more  # noqa: F401  (it adds its commands)
+    from milp_trees.cli import app
+
+    group = typer.main.get_command(app)
+    return {name: {o for p in command.params for o in [*p.opts, *p.secondary_opts]} for name, command in group.commands.items()}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_lead_somewhere(page):
+    """Every relative link names a file that exists (and a heading, where it names one)."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+        if target.startswith("http"):
+            continue
+        path, _, heading = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        assert file.exists(), f"{page.name} links to {target}"
+        if heading and file.suffix == ".md":
+            titles = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
+            headings = [re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles]
+            assert heading in headings, f"{page.name} links to {target}"
+
+
+def test_the_readme_s_first_screen_has_the_two_commands():
+    """One line sets up and runs the main job, one sets up and passes the tests; both begin on a machine with nothing but Python."""
+    first_screen = text("README.md").splitlines()[:24]
+    commands = [line for line in first_screen if line.startswith("python3 -m venv .venv && ")]
+    assert len(commands) == 2
+    assert commands[0].endswith(".venv/bin/milp-trees demo")
+    assert ".venv/bin/python -m pytest" in commands[1]
+
+
+def test_continuous_integration_runs_the_readme_s_test_command_word_for_word():
+    """`.ci/run` takes the line out of the README; its pattern finds exactly that line."""
+    script = text(".ci/run")
+    pattern = re.search(r"grep '([^']+)' README.md", script)[1]
+    found = [line for line in text("README.md").splitlines() if re.search(pattern, line)]
+    assert len(found) == 1
+    assert 'bash -euo pipefail -c "$command"' in script
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name in ("README.md", "cli.md", "conventions.md", "correctness.md")], ids=lambda p: p.name)
+def test_commands_in_the_documents_exist(page):
+    """Every `milp-trees …` line names a command, and options it has."""
+    commands = click_commands()
+    for line in re.findall(r"^(?:.*&& )?(?:\.venv/bin/)?milp-trees (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE):
+        words = line.split()
+        assert words[0] in commands, line
+        assert {w for w in words if w.startswith("--")} <= commands[words[0]], line
+
+
+def test_the_command_page_is_complete():
+    """Every command has a place in docs/cli.md, every option of a problem is listed, and the exit codes are those of `--help`."""
+    from milp_trees.cli import EXIT_CODES
+    from milp_trees.cli_options import ProblemOptions
+
+    page = text("docs/cli.md")
+    for command in click_commands():
+        assert f"`{command}" in page, command
+    for name in ProblemOptions.__dataclass_fields__:
+        assert name == "data" or f"`--{name.replace('_', '-')}`" in page, name
+    for code, meaning in re.findall(r"^  (\d+) +(.*)$", EXIT_CODES, flags=re.MULTILINE):
+        assert f"| {code} | {meaning} |" in page
+
+
+def test_all_json_fields_are_described():
+    """docs/cli.md names every field of a result's JSON."""
+    import milp_trees as mt
+
+    result = mt.solve(mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.Accuracy(), mt.Trees(max_depth=1)))
+    described = set(re.findall(r"`([a-z_]+)`", text("docs/cli.md").split("## JSON")[1]))
+    assert set(result.to_json()) - {"schema"} <= described
+
+
+def test_solvers_and_views_are_described():
+    """Every registered solver has a row in docs/solvers.md."""
+    from milp_trees import registry
+
+    page = text("docs/solvers.md")
+    assert [name for name in registry.classes("solvers") if f"| `{name}` |" not in page] == []
+
+
+def test_the_page_of_formulations_is_up_to_date():
+    """docs/formulations.md is what `python docs/build_formulations.py` writes."""
+    spec = importlib.util.spec_from_file_location("build_formulations", ROOT / "docs" / "build_formulations.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.page() == text("docs/formulations.md"), "run: python docs/build_formulations.py"
+
+
+@pytest.mark.parametrize("page", ["README.md"])
+def test_python_examples_run(page, tmp_path):
+    """The Python blocks of a page run one after the other, in a folder of their own."""
+    code = "\n".join(re.findall(r"^```python\n(.*?)^```", text(page), flags=re.MULTILINE | re.DOTALL))
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "optimal" in done.stdout
+
+
+def test_licence_and_version_agree():
+    """One version in code, metadata and changelog; the licence is the one the metadata names."""
+    import milp_trees as mt
+
+    assert f'version = "{mt.__version__}"' in text("pyproject.toml")
+    assert f"## {mt.__version__}" in text("CHANGELOG.md")
+    assert text("LICENSE").startswith("MIT License")
