@@ -165,11 +165,13 @@ class FormulationMethod(Method):
         if left is not None and left <= 0:
             run.stopped = Limit.TIME
             return None
-        limits = replace(run.limits, time=left, abs_gap=run.view.absolute_gap)
         relax = bool(job.get("relax"))
-        answer = runner.run(
-            self.solver.name, Job(run.matrix, limits, None if relax else run.start, self._options(run), **job), None if relax else self._listener(run)
-        )  # fmt: skip
+        if run.matrix.n_variables:
+            limits = replace(run.limits, time=left, abs_gap=run.view.absolute_gap)
+            request = Job(run.matrix, limits, None if relax else run.start, self._options(run), **job)
+            answer = runner.run(self.solver.name, request, None if relax else self._listener(run))
+        else:
+            answer = _nothing_to_choose(run.matrix)
         run.answers.append(answer)
         run.stopped = answer.limit
         run.cuts += answer.cuts
@@ -228,6 +230,13 @@ class FormulationMethod(Method):
             if run.incumbent is not None:
                 self.formulation.encode(run.view.canonical(run.incumbent), run.m)
                 run.start = run.matrix.values()
+
+
+def _nothing_to_choose(matrix: MatrixModel) -> Answer:
+    """A model without variables is solved by looking at it; solvers disagree about what to say of one."""
+    if (matrix.row_lower > 0).any() or (matrix.row_upper < 0).any():
+        return Answer(Status.INFEASIBLE)
+    return Answer(Status.OPTIMAL, x=np.zeros(0), objective=matrix.offset, bound=matrix.offset)
 
 
 def _round_up(bound: float, view: CostMatrix) -> float:
