@@ -4,11 +4,11 @@ import os
 import subprocess
 import sys
 import time
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
+from random_views import random_space, random_view
 
 import milp_trees as mt
 from milp_trees.engines.dp import DynamicProgramme, solve_view
@@ -27,37 +27,6 @@ ERRORS = {
     "soybean": (55, 29, 14), "splice-1": (508, 224, 141), "tic-tac-toe": (282, 216, 137), "vote": (17, 12, 5),
 }  # fmt: skip
 SMALL = ["anneal", "compas", "diabetes", "hepatitis", "lymph", "primary-tumor", "tic-tac-toe"]
-
-
-def random_view(rng):
-    """A cost matrix with everything that the engine takes: any sign, weights, penalties, counts, equal rows, equal and constant tests."""
-    n, F, K = int(rng.integers(1, 15)), int(rng.integers(0, 6)), int(rng.integers(2, 5))
-    X = rng.integers(0, 2, (n, F)).astype(np.uint8)
-    if F >= 3 and rng.random() < 0.3:
-        X[:, 0], X[:, 1] = 1 - X[:, 2], 1
-    style = rng.integers(0, 4)
-    if style == 0:
-        costs = 1 - np.eye(K, dtype=np.int64)[rng.integers(0, K, n)]
-    elif style == 1:
-        costs = (1 - np.eye(K, dtype=np.int64)[rng.integers(0, K, n)]) * rng.integers(0, 5, n)[:, None]
-    else:
-        size = 6 if style == 2 else 10**9
-        costs = rng.integers(-size, size, (n, K))
-    penal = rng.random() < 0.5
-    scale = max(1, int(np.abs(costs).max()) // 4)
-    return mt.CostMatrix(
-        X=X, tests=tuple(mt.Test(f"x{f}") for f in range(F)), costs=costs.astype(np.int64), actions=tuple(range(K)),
-        counts=rng.integers(1, 4, n) if rng.random() < 0.3 else np.ones(n, dtype=np.int64),
-        leaf_cost=int(rng.integers(0, 3)) * scale if penal else 0,
-        split_costs=rng.integers(0, 3, F) * scale if penal else np.zeros(F, dtype=np.int64),
-        side=(), offset=Fraction(0), scale=Fraction(1), exact=True, rows=np.arange(n),
-    )  # fmt: skip
-
-
-def random_space(rng):
-    depth = int(rng.integers(0, 4))
-    most = None if rng.random() < 0.5 else int(rng.integers(1, 9))
-    return mt.Trees(depth, max_leaf_nodes=most, min_samples_leaf=int(rng.choice([1, 1, 2, 3, 4])))
 
 
 def oracle(view, space):

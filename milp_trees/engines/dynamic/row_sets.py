@@ -1,0 +1,148 @@
+"""Compiled enumeration of states: sets of rows as bit strings, one level of depth at a time. Import only where it is used: it loads numba.
+
+The kernel works on as many states as its output arrays have room for and returns where it stopped; the caller makes room and calls again.
+Complexity per state, for n rows and F tests: F n / 64.
+"""
+
+# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+# Types of compiled functions are inferred by numba.
+
+import numpy as np
+from numba import njit
+
+_MULTIPLY = np.uint64(0xBF58476D1CE4E5B9)
+_SEED = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
+_ONE = np.uint64(1)
+
+
+@njit(cache=True)
+def _hash(words):
+    h = _SEED
+    for w in words:
+        h = (h ^ w) * _MULTIPLY
+        h ^= h >> _SHIFT
+    return h
+
+
+@njit(cache=True)
+def _same(a, b):
+    w = 0
+    while w < len(a) and a[w] == b[w]:
+        w += 1
+    return w == len(a)
+
+
+@njit(cache=True)
+def _find(words, h, bits, hashes, table):
+    """Position of a set in the hash table: of its own entry, or of the free slot where it belongs."""
+    last = len(table) - 1
+    slot = np.int64(h & np.uint64(last))
+    while table[slot] >= 0 and not (hashes[table[slot]] == h and _same(bits[table[slot]], words)):
+        slot = (slot + 1) & last
+    return slot
+
+
+@njit(cache=True)
+def rehash(hashes, n, table):
+    """Fill an empty table with the first n sets, which are all different."""
+    last = len(table) - 1
+    for i in range(n):
+        slot = np.int64(hashes[i] & np.uint64(last))
+        while table[slot] >= 0:
+            slot = (slot + 1) & last
+        table[slot] = i
+
+
+@njit(cache=True)
+def _too_small(words, counts, least):
+    """Whether a set holds fewer than `least` original rows."""
+    total = 0
+    for w in range(len(words)):
+        word = words[w]
+        base = 64 * w
+        while word:
+            if word & _ONE:
+                total += counts[base]
+                if total >= least:
+                    return False
+            word >>= _ONE
+            base += 1
+    return True
+
+
+@njit(cache=True)
+def _contains_first(side, state):
+    """Whether the state's first row is in a side of it: one side of every split is, which names the partition."""
+    for w in range(len(state)):
+        if state[w]:
+            return (side[w] & (state[w] & (~state[w] + _ONE))) != 0
+    return False
+
+
+@njit(cache=True)
+def _partitions(state, T, split, counts, least, sides, keys, tests):
+    """Tests that split a state into two sides, of equal or complementary ones the cheapest; returns how many."""
+    n = 0
+    right, left = sides[len(tests)], sides[len(tests) + 1]
+    for f in range(len(T)):
+        any_right = any_left = np.uint64(0)
+        for w in range(len(state)):
+            right[w] = state[w] & T[f, w]
+            left[w] = state[w] & ~T[f, w]
+            any_right |= right[w]
+            any_left |= left[w]
+        if not any_right or not any_left:
+            continue
+        if least > 1 and (_too_small(right, counts, least) or _too_small(left, counts, least)):
+            continue
+        side = right if _contains_first(right, state) else left
+        h = _hash(side)
+        known = -1
+        for i in range(n):
+            if keys[i] == h and _same(sides[i], side):
+                known = i
+                break
+        if known < 0:
+            keys[n] = h
+            sides[n] = side
+            tests[n] = f
+            n += 1
+        elif split[f] < split[tests[known]]:
+            tests[known] = f
+    return n
+
+
+@njit(cache=True)
+def expand(level, closed, begin, T, split, counts, least, bits, hashes, table, n_sets, columns, n_columns):
+    """Split the states from `begin` on by all tests into sets of the next level; columns[c] = (state, test, left, right).
+
+    Returns the first state not done, the number of sets and the number of columns.
+    """
+    F, W = T.shape
+    sides = np.empty((F + 2, W), dtype=np.uint64)
+    keys = np.empty(F, dtype=np.uint64)
+    tests = np.empty(F, dtype=np.int64)
+    child = np.empty(W, dtype=np.uint64)
+    for s in range(begin, len(level)):
+        if n_sets + 2 * F > len(bits) or 2 * (n_sets + 2 * F) > len(table) or n_columns + F > len(columns):
+            return s, n_sets, n_columns
+        if closed[s]:
+            continue
+        for i in range(_partitions(level[s], T, split, counts, least, sides, keys, tests)):
+            f = tests[i]
+            columns[n_columns, 0] = s
+            columns[n_columns, 1] = f
+            for side in range(2):
+                for w in range(W):
+                    child[w] = level[s, w] & (T[f, w] if side else ~T[f, w])
+                h = _hash(child)
+                slot = _find(child, h, bits, hashes, table)
+                if table[slot] < 0:
+                    table[slot] = n_sets
+                    bits[n_sets] = child
+                    hashes[n_sets] = h
+                    n_sets += 1
+                columns[n_columns, 2 + side] = table[slot]
+            n_columns += 1
+    return len(level), n_sets, n_columns
