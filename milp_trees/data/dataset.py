@@ -241,7 +241,7 @@ def _binary(X: Any) -> np.ndarray:
         raise DataError(f"X has a missing value at row {row}, column {col}; impute or drop it first (e.g. sklearn.impute.SimpleImputer).")
     if not np.isin(numbers, (0.0, 1.0)).all():
         row, col = np.argwhere(~np.isin(numbers, (0.0, 1.0)))[0]
-        raise DataError(f"X must hold 0/1 tests; row {row}, column {col} is {X[row, col]!r}. Binarize it first: mt.Binarizer().fit_transform(frame).")
+        raise DataError(f"X must hold 0/1 tests; row {row}, column {col} is {numbers[row, col]:g}. Binarize it first: mt.Binarizer().fit_transform(frame).")
     return numbers.astype(np.uint8)
 
 

@@ -1,4 +1,4 @@
-"""Checks that say the same problem differently and demand the same optimum."""
+"""Checks that build again, or say the same problem differently, and demand the same model or the same optimum."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from milp_trees.formulation import Formulation
 from milp_trees.problem import Problem
 from milp_trees.testing import transforms
 from milp_trees.testing.checks import Check, check_decoded_value, demand, refuse, slack, solved
+from milp_trees.testing.golden import model_text
 from milp_trees.testing.solve import Point, built, minimise
 
 #: Run on the problems of `milp_trees.testing.METAMORPHIC`.
@@ -52,7 +53,20 @@ def check_deeper_is_never_worse(formulation: Formulation, problem: Problem) -> N
         demand(holds, formulation, problem, f"the optimum is {here.objective:.9g} units, one level deeper {value} ({there.status}).")
 
 
-METAMORPHIC_CHECKS |= {"presolve_switches": check_presolve_switches, "deeper_is_never_worse": check_deeper_is_never_worse}
+def check_repeatable_build(formulation: Formulation, problem: Problem) -> None:
+    """Building twice, from views made twice, gives the same text."""
+    from milp_trees.matrix import compile_model
+
+    first = model_text(built(formulation, problem).matrix)
+    second = model_text(compile_model(formulation.build(problem.fresh())))
+    demand(first == second, formulation, problem, f"two builds differ: {_first_difference(first, second)}")
+
+
+METAMORPHIC_CHECKS |= {
+    "repeatable_build": check_repeatable_build,
+    "presolve_switches": check_presolve_switches,
+    "deeper_is_never_worse": check_deeper_is_never_worse,
+}
 
 
 def minimise_problem(formulation: Formulation, problem: Problem) -> Point:
@@ -71,3 +85,8 @@ def different_optimum(formulation: Formulation, problem: Problem, other: Formula
     a, b = float(view.to_value(here.objective)), float(view2.to_value(there.objective))
     unit = abs(float(view.scale)) * slack(view, here.objective) + abs(float(view2.scale)) * slack(view2, there.objective)
     return None if abs(a - b) <= unit else f"the optimum is {a:.9g}, but {b:.9g} after {how}."
+
+
+def _first_difference(a: str, b: str) -> str:
+    pairs = zip(a.splitlines(), b.splitlines(), strict=False)
+    return next((f"{x!r} against {y!r}" for x, y in pairs if x != y), "one is longer")

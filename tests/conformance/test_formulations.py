@@ -1,0 +1,74 @@
+"""Every registered formulation under the conformance checks, alone and with every solver that is present."""
+
+import pytest
+
+from milp_trees.registry import registry
+from milp_trees.testing import CHECKS, METAMORPHIC, METAMORPHIC_CHECKS, check_solver_pair, default_problems, planted_problem
+from milp_trees.testing.sets import get
+from milp_trees.testing.solve import built, minimise
+
+FORMULATIONS = list(registry.classes("formulations"))
+#: Options that give another model; they are run on the random problems.
+VARIANTS = ["flow-oct:sinks=multi"]
+#: Problems for formulation × solver: one answer of each kind.
+PAIR_PROBLEMS = ("two_action_costs", "cannot_hold", "capacity_from_below")
+#: Solvers that run on every pair of the list; the others take the first problem.
+THOROUGH = ("highs",)
+
+
+def make(label):
+    """A formulation by its label: `flow-oct` or `flow-oct:sinks=multi`."""
+    name, _, options = label.partition(":")
+    return registry.formulation(name, **dict(item.split("=") for item in options.split(",") if item))
+
+
+@pytest.mark.parametrize("name", default_problems())
+@pytest.mark.parametrize("label", FORMULATIONS)
+def test_a_formulation_on_a_tiny_problem(label, name):
+    """All checks: documented, sized, optimum and tree as the oracle says, every tree encodable, relaxation a bound, metamorphic."""
+    formulation, problem = make(label), get(name)
+    why = formulation.unsupported(problem)
+    if why:
+        pytest.skip(why)
+    for check in [*CHECKS.values(), *(METAMORPHIC_CHECKS.values() if name in METAMORPHIC else ())]:
+        check(formulation, problem)
+
+
+@pytest.mark.parametrize("label", FORMULATIONS)
+def test_a_formulation_supports_most_tiny_problems(label):
+    """Skipping is an exception: two thirds of the problems, and every plain accuracy problem, are taken."""
+    problems = default_problems()
+    refused = [name for name, problem in problems.items() if make(label).unsupported(problem)]
+    assert len(refused) <= len(problems) / 3, f"{label} refuses {refused}"
+    plain = {"xor", "depth_0", "one_row", "equal_rows", "three_classes", "no_tests", "complement_pair", "adjacent_thresholds"}
+    assert not plain & set(refused)
+
+
+@pytest.mark.parametrize("label", VARIANTS)
+def test_a_variant_on_random_costs(label):
+    """Options that change the model pass the checks on the random problems."""
+    formulation = make(label)
+    taken = {name: p for name, p in default_problems().items() if name.startswith("random") and not formulation.unsupported(p)}
+    assert taken
+    for problem in taken.values():
+        for check in CHECKS.values():
+            check(formulation, problem)
+
+
+@pytest.mark.parametrize("label", FORMULATIONS)
+def test_a_planted_tree_is_found(label):
+    """Rows labelled by a tree of the space: the optimum is zero errors."""
+    b = built(make(label), planted_problem(3, n_rows=10))
+    assert minimise(b.matrix, b.separator).objective == pytest.approx(0, abs=1e-4)
+
+
+@pytest.mark.parametrize("solver", registry.classes("solvers"))
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_a_formulation_with_a_solver(formulation, solver):
+    """The solver proves the oracle's value, with and without a start, and is seen to accept the start."""
+    found = registry.solver(solver).availability()
+    if not found.found:
+        pytest.skip(found.reason)
+    names = PAIR_PROBLEMS if solver in THOROUGH else PAIR_PROBLEMS[:1]
+    report = check_solver_pair(formulation, solver, {name: get(name) for name in names})
+    assert report.passed

@@ -1,0 +1,80 @@
+"""The conformance suite is tested: wrong models are rejected, right ones pass, and no constraint of any formulation can be deleted unnoticed."""
+
+import pytest
+import wrong_formulations as wrong
+
+from milp_trees.registry import registry
+from milp_trees.testing import brute_force, check_deletable_constraints, check_formulation, default_problems, problem
+
+#: Claims that depend on values only: wrong models must be caught by them even where their sizes give nothing away.
+VALUE_CHECKS = ("optimum_equals_oracle", "decoded_value", "every_tree_can_be_encoded", "relaxation_is_a_bound")
+SIZE_ONLY = {wrong.Undocumented, wrong.WrongSizes, wrong.UnrepeatableBuild, wrong.SupportsNothing}
+
+
+@pytest.mark.parametrize("cls", wrong.REJECTED, ids=lambda c: c.__name__)
+def test_a_wrong_formulation_is_rejected(cls):
+    """Each deliberately wrong FlowOCT fails a check; those that are wrong in value fail one of the checks of values."""
+    from milp_trees.testing import CHECKS
+
+    checks = CHECKS if cls in SIZE_ONLY else {name: CHECKS[name] for name in VALUE_CHECKS}
+    with pytest.raises(AssertionError, match=r"flow-oct"):
+        check_formulation(cls(), checks=checks, metamorphic=False)
+
+
+@pytest.mark.parametrize("cls", [wrong.MissingOneArc, wrong.ForbiddenLabel, wrong.FractionalSplits], ids=lambda c: c.__name__)
+def test_random_costs_alone_reject_subtle_mistakes(cls):
+    """The random cost matrices suffice, without any named problem."""
+    random = {name: p for name, p in default_problems().items() if name.startswith("random")}
+    with pytest.raises(AssertionError):
+        check_formulation(cls(), random, {k: v for k, v in _checks().items() if k in VALUE_CHECKS}, metamorphic=False)
+
+
+def test_a_valid_cut_is_accepted():
+    """A redundant row changes nothing that the suite asserts."""
+    report = check_formulation(wrong.DeclaredCut())
+    assert not report.skipped
+    assert len(report.passed) > 400
+
+
+def test_a_declared_cut_passes_the_deletion_test():
+    """A cut that the formulation declares may be deleted."""
+    check_deletable_constraints(wrong.DeclaredCut(), _few())
+
+
+@pytest.mark.parametrize("cls", wrong.REJECTED_BY_DELETION, ids=lambda c: c.__name__)
+def test_declarations_of_redundancy_are_checked(cls):
+    """An undeclared cut, a needed constraint called redundant and an unknown name are all refused."""
+    with pytest.raises(AssertionError, match="redundant"):
+        check_deletable_constraints(cls(), _few())
+
+
+@pytest.mark.parametrize("name", registry.classes("formulations"))
+def test_no_constraint_can_be_deleted_unnoticed(name):
+    """Deleting any named constraint of a formulation makes a check fail, or the file declares it redundant and says why."""
+    check_deletable_constraints(registry.formulation(name))
+
+
+def test_the_oracle_by_hand():
+    """The enumeration of all trees, on problems small enough to do in one's head."""
+    by_hand = {
+        "xor": 0,
+        "depth_0": 1,
+        "one_row": 0,
+        "equal_rows": 2,
+        "absent_class": 2,
+        "no_tests": 1,
+        "perfect_first_split": 0.4,
+        "group_not_split": 2,
+    }
+    assert {name: brute_force(problem(name))[1].number for name in by_hand} == by_hand
+    assert brute_force(problem("cannot_hold")) is None
+
+
+def _checks():
+    from milp_trees.testing import CHECKS
+
+    return CHECKS
+
+
+def _few():
+    return {name: p for name, p in default_problems().items() if not name.startswith("random") or name in ("random-0", "random-everything")}

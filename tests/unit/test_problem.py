@@ -1,0 +1,86 @@
+"""Problems and spaces: one right answer, limits said in sentences, views made once."""
+
+import pytest
+
+import milp_trees as mt
+from milp_trees import CostMatrix
+from milp_trees.errors import DataError
+from milp_trees.testing import problem
+
+X = [[0, 0], [0, 1], [1, 0], [1, 1]]
+SPLIT = mt.Tree(mt.Branch(mt.Test("0"), mt.Leaf(0), mt.Branch(mt.Test("1"), mt.Leaf(0), mt.Leaf(1))), (0, 1))
+
+
+@pytest.mark.parametrize(
+    "space, words",
+    [
+        (mt.Trees(1), "depth 2; at most 1"),
+        (mt.Trees(2, max_leaf_nodes=2), "3 leaves; at most 2"),
+        (mt.Trees(2, min_samples_leaf=2), "A leaf holds 1 rows; at least 2"),
+        (mt.Trees(2), None),
+    ],
+)
+def test_limits_are_checked_on_the_tree(space, words):
+    """One sentence per limit that is broken."""
+    said = mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), mt.Accuracy(), space).violations(SPLIT)
+    assert not said if words is None else words in said[0]
+
+
+def test_a_split_on_the_group_column_is_a_violation():
+    """Unless the space allows it."""
+    data = mt.Dataset(X, y=[0, 1, 1, 0], groups=[0, 0, 1, 1], group_column="0")
+    assert "group column '0'" in mt.Problem(data, mt.Accuracy(), mt.Trees(2)).violations(SPLIT)[0]
+    assert not mt.Problem(data, mt.Accuracy(), mt.Trees(2, split_on_group=True)).violations(SPLIT)
+
+
+def test_side_constraints_are_violations_too():
+    """The task's sentences follow the space's."""
+    made = mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), mt.Accuracy(constraints=(mt.Capacity(1, at_most=0),)), mt.Trees(1))
+    assert len(made.violations(SPLIT)) == 2
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"max_depth": -1}, {"max_depth": 1.5}, {"max_depth": 1, "max_leaf_nodes": 0}, {"max_depth": 1, "min_samples_leaf": 0}]
+)
+def test_an_impossible_space_is_refused(arguments):
+    """When it is made."""
+    with pytest.raises(DataError, match="must be"):
+        mt.Trees(**arguments)
+
+
+def test_the_number_of_splits_follows_from_depth_and_leaves():
+    """And a leaf limit that forbids nothing is none."""
+    assert [s.max_splits for s in (mt.Trees(0), mt.Trees(2), mt.Trees(2, 3), mt.Trees(2, 9))] == [0, 3, 2, 3]
+    assert [mt.Trees(2, k).limits_leaves for k in (None, 3, 4)] == [False, True, False]
+
+
+def test_a_view_is_made_once_per_problem():
+    """Methods share it; a fresh problem makes its own."""
+    made = problem("xor")
+    assert made.view(CostMatrix) is made.view(CostMatrix)
+    assert made.instance() is made.instance()
+    assert made.fresh().view(CostMatrix) is not made.view(CostMatrix)
+
+
+def test_the_description_names_task_space_and_data():
+    """What results are stored with."""
+    spec = mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0], source={"path": "some.csv"}), mt.Accuracy(leaf_penalty="1/7"), mt.Trees(2, 3)).spec()
+    assert spec["task"] == {"name": "accuracy", "leaf_penalty": "1/7"}
+    assert spec["space"] == {"name": "trees", "max_depth": 2, "max_leaf_nodes": 3, "min_samples_leaf": 1, "split_on_group": False}
+    assert (spec["question"], spec["data"]["path"], spec["data"]["rows"]) == ("best", "some.csv", 4)
+
+
+def test_limits_of_the_named_problems_bind():
+    """A problem about a limit would be worth nothing if the optimum without it were the same."""
+    from dataclasses import replace
+
+    from milp_trees.testing import brute_force
+
+    limited = [
+        "min_leaf", "min_leaf_equal_rows", "max_leaves", "randomising_leaf", "parity", "three_groups", "equalised_odds", "conditional_parity", "capacity",
+        "capacity_from_below",
+    ]  # fmt: skip
+    for name in limited:
+        made = problem(name)
+        free = mt.Problem(made.dataset, replace(made.task, constraints=()), mt.Trees(made.trees.max_depth))
+        assert brute_force(free)[1].better_than(brute_force(made)[1]), name

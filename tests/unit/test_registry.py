@@ -1,0 +1,77 @@
+"""The registry: plug-ins are found by themselves, once, and by their import name only."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import milp_trees as mt
+from milp_trees.errors import UnknownName
+from milp_trees.registry import register, registry
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("group", ["formulations", "solvers", "methods", "tasks"])
+def test_a_registered_class_carries_its_name(group):
+    """The key in the registry is the class's own name, and names are slugs."""
+    classes = registry.classes(group)
+    assert classes
+    assert all(cls.name == name and name == name.lower() and " " not in name for name, cls in classes.items())
+
+
+@pytest.mark.parametrize("group, folder", [("formulations", "formulations"), ("solvers", "solvers")])
+def test_every_plug_in_file_registers_something(group, folder):
+    """A file of the folder that registers nothing would be forgotten by tables, docs and tests."""
+    files = {p.stem for p in (ROOT / folder).glob("*.py") if not p.stem.startswith("_")}
+    assert {cls.__module__.split(".")[-1] for cls in registry.classes(group).values()} == files
+
+
+def test_an_unknown_name_suggests_the_nearest():
+    """And lists what there is."""
+    with pytest.raises(UnknownName, match=r"no formulation called 'flow-otc'\. Did you mean 'flow-oct'\? Known: .*flow-oct"):
+        registry.formulation("flow-otc")
+    with pytest.raises(UnknownName, match="is a formulation; name the solver too, for example flow-oct@highs"):
+        registry.method("flow-oct")
+    with pytest.raises(UnknownName, match="is not an option; write name=value"):
+        registry.method("flow-oct:fast@highs")
+
+
+def test_options_are_part_of_a_method_s_name():
+    """They are read, and written back."""
+    method = registry.method("flow-oct:merge_rows=off,sinks=multi@highs")
+    assert (method.formulation.merge_rows, method.formulation.sinks) == (False, "multi")
+    assert method.name == "flow-oct:merge_rows=off,sinks=multi@highs"
+
+
+def test_two_plug_ins_of_one_name_are_refused():
+    """The second one, with the names of both modules."""
+
+    class Impostor(mt.Formulation):
+        name = "flow-oct"
+
+    with pytest.raises(ValueError, match="Two plug-ins are called 'flow-oct'"):
+        register(Impostor)
+    assert registry.classes("formulations")["flow-oct"] is not Impostor
+
+
+def test_what_is_no_plug_in_is_refused():
+    """Only formulations, solvers and methods register."""
+    with pytest.raises(TypeError, match="neither a Formulation nor a Solver nor a Method"):
+        register(type("Something", (), {"name": "something"}))
+
+
+def test_importing_a_plug_in_by_its_folder_is_refused():
+    """It would make every class twice."""
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import formulations.flow_oct"
+    done = subprocess.run([sys.executable, "-c", code, str(ROOT)], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "as milp_trees.formulations.flow_oct" in done.stderr
+
+
+def test_the_registry_is_at_the_top_whatever_was_imported_before():
+    """mt.registry answers like the object, also when the module of that name was imported first."""
+    code = "import milp_trees.registry; import milp_trees as mt; print(mt.registry.formulation('flow-oct').name)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "flow-oct"
