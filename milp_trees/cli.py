@@ -40,15 +40,19 @@ Out = Annotated[Path | None, typer.Option("--out", help="File to write the JSON 
 SolverOption = Annotated[list[str] | None, typer.Option("--option", help="NAME=VALUE, an option of the solver by its own name; repeatable.")]
 
 
-@app.callback()
-def callback(
-    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version and stop.")] = False,
-) -> None:
-    if version:
+def _version(wanted: bool) -> None:
+    if wanted:
         from milp_trees import __version__
 
         typer.echo(__version__)
         raise typer.Exit()
+
+
+@app.callback()
+def callback(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_version, help="Print the version and stop.")] = False,
+) -> None:
+    """What comes before every command."""
 
 
 @app.command(epilog=EXIT_CODES)
@@ -153,26 +157,30 @@ def write(data: Any, out: Path | None, as_json: bool) -> None:
 
 
 def show(rows: list[dict[str, Any]], best: Result | None, oracle: Result | None = None) -> None:
-    """Tables and the best tree, for people."""
+    """Tables (of a single result its summary) and the best tree, for people."""
     from rich.console import Console
 
-    from milp_trees.report import reasons, rich_tables
+    from milp_trees.report import reasons, rich_tables, summary
 
-    console = Console(soft_wrap=False)
     typer.echo()
-    name = "DP" if oracle is not None and oracle.method == "dp" else oracle.method if oracle is not None else "oracle"
-    for table in rich_tables(rows, console.width, name):
-        console.print(table)
-        typer.echo()
-    if oracle is not None:
-        typer.echo(f"oracle    {oracle!r}")
-    for line in reasons(rows):
-        typer.echo(line)
+    if len(rows) == 1:
+        for name, text in summary(rows[0]):
+            typer.echo(f"{name:<9} {text}")
+    else:
+        console = Console()
+        name = "DP" if oracle is not None and oracle.method == "dp" else oracle.method if oracle is not None else "oracle"
+        for table in rich_tables(rows, console.width, name):
+            console.print(table)
+            typer.echo()
+        if oracle is not None:
+            typer.echo(f"oracle    {oracle!r}")
+        for line in reasons(rows):
+            typer.echo(line)
+        for row in rows:
+            if row["scores"]:
+                typer.echo(f"{row['method']}: " + ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items()))
     if best is not None and best.predictor is not None:
         typer.echo(f"\n{best.value} by {best.method}:\n{best.predictor.to_text()}")
-    for row in rows:
-        if row["scores"]:
-            typer.echo(f"{row['method']}: " + ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items()))
 
 
 def finish(result: Result) -> None:

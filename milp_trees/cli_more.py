@@ -201,7 +201,9 @@ def print_table(heads: list[str], rows: list[list[Any]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table: Table = Table(*heads, box=None, header_style="bold", pad_edge=False)
+    table: Table = Table(box=None, header_style="bold", pad_edge=False)
+    for head in heads:
+        table.add_column(head, overflow="fold")
     for row in rows:
         table.add_row(*map(str, row))
     Console().print(table)

@@ -152,7 +152,7 @@ def rich_tables(rows: Iterable[Mapping[str, Any]], width: int = 200, oracle: str
     """The comparison as one rich table, or as two or three where the terminal is narrower."""
     rows = list(rows)
     if width >= 170:
-        parts = [MODEL_COLUMNS + SEARCH_COLUMNS + ANSWER_COLUMNS]
+        parts: list[tuple[str, ...]] = [MODEL_COLUMNS + SEARCH_COLUMNS + ANSWER_COLUMNS]
     else:
         parts = [MODEL_COLUMNS, SEARCH_COLUMNS + ANSWER_COLUMNS] if width >= 115 else [MODEL_COLUMNS, SEARCH_COLUMNS, ANSWER_COLUMNS]
     return [_rich_table(rows, ("method", *columns), oracle) for columns in parts]
@@ -171,6 +171,27 @@ def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], oracle:
         style = {"optimal": "green", "error": "red", "unsupported": "dim"}.get(row["status"], "")
         table.add_row(*(shown[name] for name in columns), style="bold red" if row["agrees"] is False else style)
     return table
+
+
+def summary(row: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """One result for people: name and text of what is known."""
+    shown, times, sizes = cells(row), row["times"], row["sizes"]
+    claimed = f", claimed by {row['proved_by']}" if row["proved_by"] else ""
+    facts = [
+        ("method", row["method"]),
+        ("status", shown["status"]),
+        ("value", f"{shown['objective']} {row['unit']}" if row["objective"] is not None else ""),
+        ("bound", f"{shown['bound']}{claimed}, gap {shown['gap']}" if row["bound"] is not None else ""),
+        ("root", f"bound {shown['root bound']}, gap {shown['root gap']}" if row["root_bound"] is not None else ""),
+        ("nodes", "" if row["nodes"] is None else shown["nodes"]),
+        ("seconds", ", ".join([shown["seconds"], *(f"{name.replace('_', ' ')} {_seconds(t)}" for name, t in times.items())])),
+        ("sizes", ", ".join(f"{_whole(n)} {name.replace('_', ' ')}" for name, n in sizes.items())),
+        ("start", f"{shown['start']}, from {row['start']['method']}" if row["start"].get("method") else ""),
+        ("agrees", {True: "yes, with the oracle", False: "NO", None: ""}[row["agrees"]]),
+        ("scores", ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items())),
+        ("note", row["message"]),
+    ]
+    return [(name, text) for name, text in facts if text]
 
 
 def plain_table(rows: Iterable[Mapping[str, Any]], width: int = 200) -> str:

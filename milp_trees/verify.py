@@ -303,13 +303,13 @@ def _contradiction(result: Result, other: Result, name: str) -> None:
         raise VerificationError(f"The result says that nothing is feasible, but {name} finds a tree of value {other.value}.")
     if other.status is Status.INFEASIBLE and mine is not None:
         raise VerificationError(f"{name} proves that nothing is feasible, but the result holds a tree.")
+    if result.optimal and other.optimal and not _equal(result, other):
+        raise VerificationError(f"The result calls {result.value} optimal; {name} proves {other.value}.")
     for what, stated in (("bound", result.certificate.bound_exact or result.bound), ("root bound", result.root_bound)):
         if stated is not None and crosses(view.from_value(stated), theirs, view):
             raise VerificationError(f"The {what} {float(stated):.12g} is wrong: {name} finds a tree of value {other.value}.")
     if other.bound is not None and crosses(view.from_value(other.certificate.bound_exact or other.bound), mine, view):
         raise VerificationError(f"{name} proves that no tree is better than {other.bound:.12g}, but the result has {result.value}.")
-    if result.optimal and other.optimal and not _equal(result, other):
-        raise VerificationError(f"The result calls {result.value} optimal; {name} proves {other.value}.")
 
 
 def _equal(result: Result, other: Result) -> bool:

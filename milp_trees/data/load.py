@@ -86,6 +86,9 @@ def load_split(
     from milp_trees.data.generate import GENERATORS, generated
 
     if str(name).split(":")[0] in GENERATORS:
+        ignored = [k for k, v in columns.items() if v] + (["binarizer"] if binarizer != "auto" else [])
+        if ignored:
+            raise DataError(f"Generated data are tests and labels already; leave out {', '.join(ignored)}.")
         whole = generated(str(name))
         train, test = _split(whole.n_rows, test_size, seed)
         return _parts(whole, train, test, whole.source, test_size, seed)
@@ -97,7 +100,7 @@ def load_split(
     fields = {key: frame[c].to_numpy() for key, c in meaning.items() if key != "values"}
     if meaning.get("values"):
         fields["values"] = frame[list(meaning["values"])].to_numpy()
-        fields["actions"] = tuple(_action(c, i, table.header) for i, c in enumerate(meaning["values"]))
+        fields["actions"] = _actions(meaning["values"], fields.get("treatments"), table.header)
     _check_target(fields.get("y"), meaning.get("y"))
     train, test = _split(len(frame), test_size, seed)
     chosen = Binarizer.from_name(binarizer) if isinstance(binarizer, str) else binarizer
@@ -188,8 +191,19 @@ def _check_target(y: Any, name: Any) -> None:
         raise DataError(f"The target {name!r} holds {len(values)} different numbers; a class is expected. Name another column with --target.")
 
 
-def _action(name: str, position: int, header: bool) -> Any:
-    return name if header else position
+def _actions(columns: Sequence[str], treatments: Any, header: bool) -> tuple[Any, ...]:
+    """Names of the actions that the value columns stand for: the treatments in their order, else the columns' names, else positions."""
+    if treatments is None:
+        return tuple(columns) if header else tuple(range(len(columns)))
+    levels = np.unique(treatments).tolist()
+    if len(levels) == len(columns):
+        return tuple(levels)
+    if all(isinstance(t, int) and 0 <= t < len(columns) for t in levels):
+        return tuple(range(len(columns)))
+    given = ", ".join(map(str, levels))
+    raise DataError(
+        f"--values names {len(columns)} columns, but there are {len(levels)} treatments ({given}); name one column per treatment, in their order."
+    )
 
 
 def _split(n: int, test_size: float | None, seed: int) -> tuple[np.ndarray, np.ndarray | None]:

@@ -116,7 +116,7 @@ def test_policy_columns_leave_no_target(tmp_path):
     path = write(tmp_path, "x1,x2,t,y,p,v0,v1\n0,1,0,1.5,0.5,1,2\n1,1,1,2.5,0.5,1,3\n")
     data = mt.load(path, features=["x*"], treatment="t", outcome="y", propensity="p", values=["v0", "v1"])
     assert data.y is None
-    assert data.actions == ("v0", "v1")
+    assert data.actions == (0, 1)
     assert data.values.tolist() == [[1, 2], [1, 3]]
     assert [t.name for t in data.tests] == ["x1", "x2"]
 

@@ -1,0 +1,146 @@
+r"""Regularisation as others spell it, to and from this package's own: the one place where the conventions meet.
+
+Here a penalty is a *rate*: with the error rate, :math:`\frac1n\text{errors}+\alpha\cdot\text{splits}` (`split_penalty`) or
+:math:`\frac1n\text{errors}+\lambda\cdot\text{leaves}` (`leaf_penalty`). A tree has one leaf more than it has splits, so the two objectives with
+:math:`\lambda=\alpha` differ by the constant :math:`\alpha` and have the same optimal trees. n is the number of rows, or the total row weight.
+
+================ ====================================================== ================================= ======================
+convention       objective                                              its parameter from α              needs
+================ ====================================================== ================================= ======================
+gosdt            errors/n + λ·leaves (also OSDT)                        λ = α                             –
+corels           errors/n + λ·rules (the default rule is not counted)   λ = α                             –
+pystreed         errors + γ·n·splits (`cost_complexity`, STreeD)        γ = α                             –
+scikit-learn     impurity + `ccp_alpha`·leaves                          ccp_alpha = α                     –
+spo              mean SPO loss + `reg`·leaves                           reg = α                           –
+flow-oct         (1−λ)·correct − λ·splits, maximised (StrongTree)       λ = αn/(1+αn), in [0, 1)          n
+oct              errors/L̂ + α'·splits, L̂ = rows of the largest class    α' = αn/L̂                         n, baseline
+oct-fraction     as oct, with L̂ as a share of n (pyoptree)              α' = αn/(L̂/n)                     n, baseline
+count            errors + c·splits (BinOCT, MurTree, a price in errors) c = αn                            n
+================ ====================================================== ================================= ======================
+
+scikit-learn prunes a tree that was grown by Gini impurity or entropy: its exchange rate is the same, its loss is not the error rate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.errors import DataError, UnknownName
+from milp_trees.tasks.exact import fraction
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+
+
+@dataclass(frozen=True)
+class Convention:
+    """How one family of packages spells a penalty on size.
+
+    Parameters
+    ----------
+    name : str
+    parameter : str
+        What they call it.
+    per : {"leaf", "split", "rule"}
+    needs : tuple of str
+        What a conversion must know: `n` (rows or total weight), `baseline` (rows of the largest class).
+    from_rate, to_rate : callables of (number, n, baseline)
+    """
+
+    name: str
+    parameter: str
+    per: str
+    needs: tuple[str, ...]
+    from_rate: Callable[[Fraction, Fraction, Fraction], Fraction]
+    to_rate: Callable[[Fraction, Fraction, Fraction], Fraction]
+
+
+def _same(number: Fraction, n: Fraction, baseline: Fraction) -> Fraction:
+    return number
+
+
+CONVENTIONS: dict[str, Convention] = {
+    c.name: c
+    for c in (
+        Convention("gosdt", "regularization", "leaf", (), _same, _same),
+        Convention("corels", "c", "rule", (), _same, _same),
+        Convention("pystreed", "cost_complexity", "split", (), _same, _same),
+        Convention("scikit-learn", "ccp_alpha", "leaf", (), _same, _same),
+        Convention("spo", "reg", "leaf", (), _same, _same),
+        Convention("flow-oct", "_lambda", "split", ("n",), lambda a, n, _: a * n / (1 + a * n), lambda x, n, _: x / (n * (1 - x))),
+        Convention("oct", "alpha", "split", ("n", "baseline"), lambda a, n, L: a * n / L, lambda x, n, L: x * L / n),
+        Convention("oct-fraction", "alpha", "split", ("n", "baseline"), lambda a, n, L: a * n * n / L, lambda x, n, L: x * L / (n * n)),
+        Convention("count", "errors", "split", ("n",), lambda a, n, _: a * n, lambda x, n, _: x / n),
+    )
+}
+
+
+def from_convention(name: str, parameter: Any, *, n: Any = None, baseline: Any = None, dataset: Dataset | None = None) -> Fraction:
+    """This package's penalty (a rate, per split or per leaf alike) for another convention's parameter.
+
+    Parameters
+    ----------
+    name : str
+        A key of `CONVENTIONS`.
+    parameter : number
+    n : number, optional
+        Rows, or total row weight.
+    baseline : number, optional
+        Rows of the largest class.
+    dataset : Dataset, optional
+        Where `n` and `baseline` are counted if they are not given.
+
+    Examples
+    --------
+    >>> from_convention("count", 2, n=100)
+    Fraction(1, 50)
+    """
+    kind = _convention(name)
+    number = fraction(parameter, kind.parameter)
+    if number < 0 or (name == "flow-oct" and number >= 1):
+        raise DataError(f"{kind.parameter} of {name} must be at least 0{' and below 1' if name == 'flow-oct' else ''}; got {parameter}.")
+    return kind.to_rate(number, *_known(kind, n, baseline, dataset))
+
+
+def to_convention(name: str, penalty: Any, *, n: Any = None, baseline: Any = None, dataset: Dataset | None = None) -> Fraction:
+    """Another convention's parameter for this package's `split_penalty` or `leaf_penalty`.
+
+    Examples
+    --------
+    >>> to_convention("flow-oct", "1/50", n=100)
+    Fraction(2, 3)
+    """
+    kind = _convention(name)
+    rate = fraction(penalty, "penalty")
+    if rate < 0:
+        raise DataError(f"A penalty must not be negative; got {penalty}.")
+    return kind.from_rate(rate, *_known(kind, n, baseline, dataset))
+
+
+def _convention(name: str) -> Convention:
+    if name not in CONVENTIONS:
+        raise UnknownName(f"There is no convention {name!r}; known are {', '.join(CONVENTIONS)}.")
+    return CONVENTIONS[name]
+
+
+def _known(kind: Convention, n: Any, baseline: Any, dataset: Dataset | None) -> tuple[Fraction, Fraction]:
+    """n and baseline, counted on the dataset where they are not given; 1 where they are not needed."""
+    if dataset is not None:
+        n = dataset.n_rows if n is None else n
+        if baseline is None and dataset.y is not None:
+            baseline = max(int((dataset.y == k).sum()) for k in range(len(dataset.classes or ())))
+    out = []
+    for name, value in (("n", n), ("baseline", baseline)):
+        if name not in kind.needs:
+            out.append(Fraction(1))
+            continue
+        if value is None:
+            raise DataError(f"The convention {kind.name} needs {name}; give {name}=… or dataset=….")
+        number = fraction(value, name)
+        if number <= 0:
+            raise DataError(f"{name} must be positive; got {value}.")
+        out.append(number)
+    return out[0], out[1]

@@ -1,0 +1,296 @@
+"""The command line: what it prints, its exit codes, and one sentence for whatever is wrong."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import milp_trees as mt
+from milp_trees import cli_more  # noqa: F401  (it adds its commands)
+from milp_trees.cli import app
+from milp_trees.result import Limit
+
+DATA = os.environ.get("MILP_TREES_DATA")
+PLANTED = "planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"
+
+
+def run(*arguments, code=0):
+    """Run a command; the exit code is checked."""
+    found = CliRunner().invoke(app, [str(a) for a in arguments])
+    if found.exception is not None and not isinstance(found.exception, SystemExit):
+        raise found.exception
+    assert found.exit_code == code, found.output + found.stderr
+    return found
+
+
+def as_json(*arguments, code=0):
+    return json.loads(run(*arguments, "--json", code=code).stdout)
+
+
+@pytest.fixture
+def table(tmp_path):
+    """A CSV file with original names: the label is (age <= 35 and smoker)."""
+    rows = [(age, smoker, town) for age in range(20, 60, 4) for smoker in ("yes", "no") for town in ("a", "b", "c")]
+    lines = [f"{age},{smoker},{town},{'ill' if age <= 35 and smoker == 'yes' else 'well'}" for age, smoker, town in rows]
+    path = tmp_path / "people.csv"
+    path.write_text("age,smoker,town,health\n" + "\n".join(lines) + "\n")
+    return path
+
+
+# -- answers -------------------------------------------------------------------------------------------------
+
+
+def test_solve_prints_one_object(table):
+    data = as_json("solve", table, "--depth", 2)
+    assert (data["method"], data["objective"], data["status"], data["unit"]) == ("dp", 0, "optimal", "errors")
+    assert data["agrees"] is True
+    assert data["problem"]["data"]["path"] == str(table)
+
+
+def test_solve_draws_the_tree_with_original_names_and_says_which_columns_it_took(table):
+    text = run("solve", table, "--depth", 2).stdout
+    assert "age <= 34" in text
+    assert "smoker == yes" in text
+    assert "target    health (2 classes: ill, well)" in text
+    assert "features  3 columns as 13 tests: age, smoker, town" in text
+
+
+def test_with_json_standard_output_is_json_alone(table):
+    found = run("solve", table, "--json")
+    assert json.loads(found.stdout)
+    assert "target    health" in found.stderr
+
+
+def test_compare_prints_a_list_and_a_table(table, tmp_path):
+    rows = as_json("compare", table, "--methods", "dp,enumerate", "--store", tmp_path / "s.db")
+    assert [(row["method"], row["agrees"]) for row in rows] == [("dp", True), ("enumerate", True)]
+    text = run("compare", table, "--methods", "dp,enumerate", "--store", tmp_path / "s.db", "--plot", tmp_path / "p.png").stdout
+    assert "0 errors by" in text
+    assert (tmp_path / "p.png").stat().st_size > 1000
+
+
+def test_one_method_is_an_object_also_in_compare(table):
+    assert as_json("compare", table, "--methods", "dp")["method"] == "dp"
+
+
+def test_test_scores_are_given_where_rows_are_left_out(table):
+    data = as_json("solve", table, "--test-size", 0.25)
+    assert data["scores"]["test_rows"] == 15
+    assert data["scores"]["train_accuracy"] == 1
+    assert "test accuracy" in run("solve", table, "--test-size", 0.25).stdout
+
+
+def test_a_result_travels_to_verify_and_predict(table, tmp_path):
+    stored = tmp_path / "r.json"
+    run("solve", table, "--out", stored)
+    assert "Verified." in run("verify", stored).stdout
+    assert as_json("verify", stored)["verified"] is True
+    found = run("predict", stored, table)
+    assert found.stdout.splitlines()[:2] == ["prediction", "ill"]
+    assert "60 of 60 rows" in found.stderr
+    assert as_json("predict", stored, table)["predictions"].count("ill") == 12
+
+
+def test_predict_takes_files_without_header_with_and_without_target(tmp_path):
+    train, new = tmp_path / "t.txt", tmp_path / "n.txt"
+    train.write_text("1 0 1\n0 1 0\n1 0 0\n0 1 1\n")
+    new.write_text("0 0\n1 1\n")
+    run("solve", train, "--depth", 1, "--out", tmp_path / "r.json")
+    assert as_json("predict", tmp_path / "r.json", new)["predictions"] == [1, 0]
+    assert as_json("predict", tmp_path / "r.json", train)["predictions"] == [1, 0, 1, 0]
+    new.write_text("0 0 1 1\n")
+    assert "the training data had 3" in run("predict", tmp_path / "r.json", new, code=1).stderr
+
+
+def test_an_altered_result_has_exit_code_4(table, tmp_path):
+    stored = tmp_path / "r.json"
+    data = as_json("solve", table)
+    data["objective"] = 1
+    stored.write_text(json.dumps(data))
+    assert "states the objective 1" in run("verify", stored, code=4).stderr
+
+
+def test_estimate_lists_every_formulation(table):
+    rows = as_json("estimate", table)
+    assert {row["formulation"] for row in rows} == set(mt.registry.classes("formulations"))
+    assert "time class" in run("estimate", table, "--formulations", "flow-oct").stdout
+
+
+def test_export_writes_model_and_solution(tmp_path):
+    for name in ("m.mps.gz", "m.lp"):
+        data = as_json("export", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / name)
+        assert Path(data["model"]).stat().st_size > 100
+        assert data["objective"] == data["value"]
+        assert (tmp_path / "m.sol").read_text().startswith(f"=obj= {data['objective']:g}\n")
+    assert "ends in .mps" in run("export", PLANTED, "--out", tmp_path / "m.txt", code=1).stderr
+
+
+def test_exported_solution_is_the_optimum_of_the_exported_model(tmp_path):
+    import highspy
+
+    data = as_json("export", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps.gz")
+    h = highspy.Highs()
+    h.setOptionValue("output_flag", False)
+    h.readModel(data["model"])
+    values = dict(line.split() for line in Path(data["solution"]).read_text().splitlines()[1:])
+    lp = h.getLp()
+    assert set(values) <= set(lp.col_names_)
+    x = [float(values.get(name, 0)) for name in lp.col_names_]
+    assert sum(c * v for c, v in zip(lp.col_cost_, x, strict=True)) + lp.offset_ == pytest.approx(data["objective"])
+    h.run()
+    assert h.getInfo().objective_function_value == pytest.approx(data["objective"])
+
+
+def test_lists_of_what_there_is():
+    assert {row["name"] for row in as_json("solvers")} >= {"highs"}
+    assert {row["name"] for row in as_json("formulations")} >= {"flow-oct"}
+    assert {row["name"] for row in as_json("methods")} >= {"dp", "enumerate"}
+    for command in ("solvers", "formulations", "methods"):
+        assert run(command).stdout
+
+
+def test_every_kind_of_task_can_be_stated(tmp_path):
+    costs, prices = tmp_path / "costs.txt", tmp_path / "prices.txt"
+    costs.write_text("0 5\n1 0\nAttribute cost\n")
+    prices.write_text("0 0.01\n1 0.02\n")
+    assert as_json("solve", PLANTED, "--task", "weighted", "--class-weight", "1=2.5")["unit"] == "cost"
+    assert as_json("solve", PLANTED, "--task", "balanced-accuracy")["sense"] == "max"
+    assert as_json("solve", PLANTED, "--task", "cost-matrix", "--costs", costs)["unit"] == "cost"
+    assert as_json("solve", PLANTED, "--leaf-penalty", "1/200", "--feature-costs", prices)["unit"] == "rate"
+    assert as_json("solve", PLANTED, "--max-leaves", 2)["problem"]["space"]["max_leaf_nodes"] == 2
+    policy = "athey-imbens:rows=60,bins=3"
+    for task in ("policy-ipw", "policy-dm", "policy-dr"):
+        assert as_json("solve", policy, "--task", task)["unit"] == "reward"
+
+
+def test_constraints_need_their_group_and_are_kept(tmp_path):
+    path = tmp_path / "fair.txt"
+    data = mt.load("planted:rows=40,tests=4,depth=2,noise=0.1,seed=3")
+    path.write_text("\n".join(" ".join(map(str, [y, *x])) for y, x in zip(data.y.tolist(), data.X.tolist(), strict=True)) + "\n")
+    fair = ["--constraint", "statistical-parity", "--max-disparity", "0.2"]
+    assert "--group" in run("solve", path, *fair, code=1).stderr
+    found = as_json("solve", path, *fair, "--group", 0, "--method", "enumerate")
+    assert found["problem"]["task"]["constraints"][0]["name"] == "statistical-parity"
+    assert all(test.column != "0" for test in mt.Tree.from_json(found["predictor"]).splits)
+    assert as_json("solve", path, "--capacity", "1=5", "--method", "enumerate")["objective"] >= 0
+    (tmp_path / "r.json").write_text(json.dumps(found))
+    assert "Verified." in run("verify", tmp_path / "r.json").stdout
+
+
+# -- what goes wrong -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["solve", "nowhere.csv"], 1, "There is no file nowhere.csv"),
+        (["solve", "iriss"], 1, "Did you mean 'iris'"),
+        (["solve", "iris", "--target", "taget"], 1, "Did you mean 'target'"),
+        (["solve", PLANTED, "--method", "dpp"], 1, "no method called 'dpp'"),
+        (["solve", PLANTED, "--method", "flow-oct"], 1, "name the solver too"),
+        (["solve", PLANTED, "--method", "flow-oct@gurobi"], 1, "no solver called 'gurobi'"),
+        (["solve", PLANTED, "--method", "flow-oct:speed=1@highs"], 1, "no option 'speed'"),
+        (["solve", PLANTED, "--leaf-penalty", "-1"], 1, "must not be negative"),
+        (["solve", PLANTED, "--leaf-penalty", "little"], 1, "must be a number"),
+        (["solve", PLANTED, "--depth", "-1"], 1, "max_depth"),
+        (["solve", PLANTED, "--time-limit", "0"], 1, "time_limit must be positive"),
+        (["solve", PLANTED, "--test-size", "2"], 1, "test_size must lie between 0 and 1"),
+        (["solve", PLANTED, "--binarize", "quantiles:3"], 1, "leave out binarizer"),
+        (["solve", "iris", "--binarize", "halves"], 1, "no binarizer 'halves'"),
+        (["solve", PLANTED, "--task", "acuracy"], 1, "Did you mean 'accuracy'"),
+        (["solve", PLANTED, "--constraint", "parity"], 1, "no constraint 'parity'"),
+        (["solve", PLANTED, "--capacity", "1"], 1, "ACTION=N"),
+        (["solve", PLANTED, "--class-weight", "1=2"], 1, "does not use --class-weight"),
+        (["solve", PLANTED, "--task", "cost-matrix"], 1, "needs --costs"),
+        (["solve", PLANTED, "--task", "weighted", "--class-weight", "x=2"], 1, "is no class"),
+        (["solve", PLANTED, "--task", "policy-ipw"], 1, "needs `treatments`"),
+        (["solve", PLANTED, "--min-samples-leaf", "500"], 3, "No tree satisfies the constraints"),
+        (["solve", "planted:rows=500,tests=60", "--depth", "3", "--method", "enumerate"], 1, "tiny problems"),
+        (["solve", PLANTED, "--option", "presolve=off"], 1, "takes no solver options"),
+        (["compare", PLANTED, "--seeds", "one"], 1, "whole numbers"),
+        (["compare", PLANTED, "--methods", "dp", "--store", "/proc/nowhere/s.db"], 1, "cannot be opened"),
+        (["verify", "nowhere.json"], 1, "cannot be read"),
+        (["solve", PLANTED, "--out", "/proc/nowhere/r.json"], 1, "cannot be used"),
+        (["solve", PLANTED, "--depht", "3"], 2, "No such option"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_an_exit_code(arguments, code, sentence):
+    found = run(*arguments, code=code)
+    assert sentence in found.stderr
+    assert "Traceback" not in found.stderr
+    if code in (1, 3):
+        assert found.stderr.splitlines()[-1].startswith("Error: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a,b,y\n1,,no\n0,1,yes\n", "missing value"),
+        ("a,b,y\n1,0,no\n0,1,no\n", "one class only"),
+        ("a,w,y\n1,-2,no\n0,1,yes\n", "must not be negative"),
+    ],
+)
+def test_bad_data_get_one_sentence(tmp_path, text, sentence):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    extra = ["--weights", "w", "--task", "weighted"] if ",w," in text else []
+    found = run("solve", path, *extra, code=1)
+    assert sentence in found.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_a_full_disk_gets_one_sentence(table):
+    assert "No space left" in run("solve", table, "--out", "/dev/full", code=1).stderr
+
+
+def test_an_interrupted_run_prints_the_best_so_far(table, monkeypatch):
+    from milp_trees.engines.dp import DynamicProgramme
+
+    whole = DynamicProgramme.search
+    monkeypatch.setattr(DynamicProgramme, "search", lambda *a, **k: replace(whole(*a, **k), limit=Limit.INTERRUPTED, status=mt.Status.FEASIBLE))
+    found = run("solve", table, "--json", code=130)
+    assert json.loads(found.stdout)["predictor"]
+    assert "best so far" in found.stderr
+    assert json.loads(run("compare", table, "--methods", "dp,enumerate", "--oracle", "none", "--start", "none", "--json", code=130).stdout)
+
+
+def test_methods_that_disagree_have_exit_code_4(table, monkeypatch):
+    from milp_trees.engines.enumerate import Enumerator
+
+    def worse(self, problem, limits, start, progress):
+        tree = mt.Tree(mt.Leaf(0), problem.task.actions(problem.dataset))
+        from milp_trees.method import Clock, finish
+
+        return finish(problem, self.name, tree, bound=problem.value(tree).exact, claims_optimal=True, proved_by=self.name, clock=Clock())
+
+    monkeypatch.setattr(Enumerator, "search", worse)
+    assert "disagree" in run("compare", table, "--methods", "enumerate", code=4).stderr
+
+
+def test_help_lists_the_exit_codes_and_is_fast():
+    assert "130" in run("--help").stdout
+    code = "import sys, milp_trees.cli, milp_trees.cli_more; print([m for m in ('numba', 'pandas', 'sklearn', 'pyomo') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_the_version_is_printed():
+    assert run("--version").stdout.strip() == mt.__version__
+
+
+# -- the commands that a reader tries first ------------------------------------------------------------------
+
+
+@pytest.mark.data
+@pytest.mark.skipif(not DATA, reason="MILP_TREES_DATA is not set")
+def test_published_values_come_out():
+    folder = Path(str(DATA))
+    found = as_json("solve", folder / "classification/anneal.txt", "--depth", 3, "--method", "dp", "--oracle", "none")
+    assert (found["objective"], found["status"]) == (112, "optimal")
+    fair = ["--constraint", "statistical-parity", "--group", 0, "--max-disparity", "0.01"]
+    found = as_json("solve", folder / "fairness/ricci-binarized.csv", "--depth", 2, *fair, "--method", "state-flow@highs")
+    assert (found["objective"], found["status"], found["agrees"]) == (47, "optimal", True)

@@ -1,0 +1,327 @@
+"""A study keeps every finished row, resumes, and says who agrees with the oracle."""
+
+import os
+import sqlite3
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+import milp_trees as mt
+from milp_trees.result import Certificate, Limit, Solution, Status
+from milp_trees.solver import Limits
+from milp_trees.study import StoreError, Study
+from milp_trees.study.agreement import agreement, choose_oracle, judge_of
+from milp_trees.study.compare import method_names
+from milp_trees.study.run import Start, attempt, find_start, named_method
+from milp_trees.study.study import problem_key
+from milp_trees.tasks.base import Value
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return mt.Problem(mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"), mt.Accuracy(), mt.Trees(2))
+
+
+@pytest.fixture(scope="module")
+def optimum(problem):
+    return mt.solve(problem, "dp")
+
+
+class Raises(mt.Method):
+    """A method with a bug."""
+
+    name = "raises"
+
+    def search(self, problem, limits, start, progress):
+        raise RuntimeError("a bug")
+
+
+class Counts(mt.Method):
+    """Counts its runs."""
+
+    name = "counts"
+    runs = 0
+
+    def search(self, problem, limits, start, progress):
+        Counts.runs += 1
+        result = mt.registry.method("dp").run(problem, limits)
+        return replace(result, method=self.name, limit=Limit.INTERRUPTED if limits.seed == 13 else None)
+
+
+@pytest.fixture
+def plugins(monkeypatch):
+    classes = mt.registry.classes("methods")
+    known = mt.registry._classes["methods"]
+    for cls in (Raises, Counts):
+        monkeypatch.setitem(known, cls.name, cls)
+    Counts.runs = 0
+    return classes
+
+
+# -- agreement -----------------------------------------------------------------------------------------------
+
+
+def claims(problem, value, bound, status=Status.OPTIMAL):
+    """A result that claims a value and a bound."""
+    solutions = () if value is None else (Solution(mt.Tree(mt.Leaf(0), (0, 1)), Value(float(value), Fraction(value), "errors", "min")),)
+    certificate = Certificate(None if bound is None else float(bound), None if bound is None else Fraction(bound), "x")
+    return mt.Result(problem, "x", status, solutions=solutions, certificate=certificate)
+
+
+FEASIBLE, INFEASIBLE = Status.FEASIBLE, Status.INFEASIBLE
+
+
+@pytest.mark.parametrize(
+    ("mine", "oracle", "expected"),
+    [
+        ((5, 5), (5, 5), True),
+        ((6, 6), (5, 5), False),
+        ((4, 4), (5, 5), False),
+        ((6, 3, FEASIBLE), (5, 5), None),
+        ((5, 3, FEASIBLE), (5, 5), None),
+        ((4, 3, FEASIBLE), (5, 5), False),
+        ((7, 6, FEASIBLE), (5, 5), False),
+        ((None, 6, Status.NO_SOLUTION), (5, 5), False),
+        ((None, 5, Status.NO_SOLUTION), (5, 5), None),
+        ((5, 5), (6, 4, FEASIBLE), None),
+        ((3, 3), (6, 4, FEASIBLE), False),
+        ((None, None, INFEASIBLE), (None, None, INFEASIBLE), True),
+        ((None, None, INFEASIBLE), (5, 5), False),
+        ((5, None, FEASIBLE), (None, None, INFEASIBLE), False),
+        ((None, None, Status.UNSUPPORTED), (5, 5), None),
+        ((4, 4, Status.ERROR), (5, 5), False),
+        ((5, 5, Status.ERROR), (5, 5), None),
+    ],
+)
+def test_agreement_is_proven_and_equal_or_a_crossing(problem, mine, oracle, expected):
+    assert agreement(claims(problem, *mine), claims(problem, *oracle)) is expected
+
+
+def test_agreement_minds_the_sense():
+    """A maximised value above the oracle's bound is a crossing; one below its optimum is not."""
+    problem = mt.Problem(mt.load("planted:rows=40,tests=4,noise=0.1"), mt.BalancedAccuracy(), mt.Trees(1))
+    best = mt.solve(problem)
+    better = replace(best, solutions=(Solution(best.predictor, replace(best.value, number=1.0, exact=Fraction(1))),))
+    worse = replace(best, status=FEASIBLE, solutions=(Solution(best.predictor, replace(best.value, number=0.1, exact=Fraction(1, 10))),))
+    assert agreement(better, best) is False
+    assert agreement(worse, best) is None
+    assert agreement(best, best) is True
+
+
+def test_rounded_bounds_do_not_cross(problem):
+    nearly = replace(claims(problem, 5, None, FEASIBLE), certificate=Certificate(5.0000001, None, "solver"))
+    assert agreement(nearly, claims(problem, 5, 5)) is None
+
+
+def test_inexact_values_agree_within_the_tolerance_of_the_view():
+    problem = mt.Problem(mt.load("athey-imbens:rows=40,bins=3"), mt.DoublyRobust(), mt.Trees(1))
+    best = mt.solve(problem)
+    assert best.value.exact is None
+    near = replace(best.value, number=best.value.number * (1 - 1e-9))
+    far = replace(best.value, number=best.value.number - 0.01)
+    assert agreement(replace(best, solutions=(Solution(best.predictor, near),)), best) is True
+    assert agreement(replace(best, solutions=(Solution(best.predictor, far),)), best) is False
+
+
+def test_who_judges(problem):
+    assert choose_oracle(problem) == "dp"
+    assert choose_oracle(problem, None) is None
+    assert judge_of("dp", problem) == "enumerate"
+    assert judge_of("flow-oct@highs", problem) == "dp"
+    fair = mt.Problem(problem.dataset.with_(groups=problem.dataset.y), mt.Accuracy(constraints=[mt.StatisticalParity(1)]), mt.Trees(2))
+    assert choose_oracle(fair) == "enumerate"
+
+
+# -- runs ----------------------------------------------------------------------------------------------------
+
+
+def test_whatever_goes_wrong_becomes_a_row(problem, plugins):
+    row = attempt(Raises(), problem, Limits())
+    assert (row.status, row.message) == (Status.ERROR, "RuntimeError: a bug")
+    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.Accuracy(), mt.Trees(3))
+    assert attempt(named_method("enumerate"), big, Limits()).status is Status.UNSUPPORTED
+
+
+def test_a_start_says_who_made_it_or_why_there_is_none(problem):
+    assert find_start(problem, "dp", Limits()).method == "dp"
+    assert find_start(problem, mt.Tree(mt.Leaf(0), (0, 1)), Limits()).method == "given"
+    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.Accuracy(), mt.Trees(3))
+    none = find_start(big, "enumerate", Limits())
+    assert none.tree is None
+    assert "tiny problems" in none.reason
+    assert none.describe({})["accepted"] is False
+    assert Start().describe({}) == {}
+    with pytest.raises(mt.DataError, match="start must be"):
+        find_start(problem, 3, Limits())
+
+
+def test_solve_checks_its_numbers(problem):
+    with pytest.raises(mt.DataError, match="time_limit must be positive"):
+        mt.solve(problem, time_limit=0)
+    with pytest.raises(mt.DataError, match="takes no solver options"):
+        mt.solve(problem, "dp", options={"presolve": "off"})
+
+
+def test_solve_asks_an_oracle_where_one_is_wanted(problem):
+    assert mt.solve(problem, "dp").agrees is None
+    assert mt.solve(problem, "dp", oracle="dp").agrees is True
+
+
+def test_scores_on_rows_left_out():
+    from milp_trees.data.load import load_split
+
+    train, test = load_split("planted:rows=80,tests=4,depth=1", test_size=0.25)
+    result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(1)), test=test)
+    assert result.scores == {"train": 0, "train_accuracy": 1, "train_rows": 60, "test": 0, "test_accuracy": 1, "test_rows": 20}
+
+
+# -- studies -------------------------------------------------------------------------------------------------
+
+
+def test_a_comparison_has_a_row_per_method_and_seed(problem):
+    study = mt.compare(problem, ["dp", "enumerate"], seeds=(0, 1))
+    frame = study.frame()
+    assert frame[["method", "seed"]].to_numpy().tolist() == [["dp", 0], ["dp", 1], ["enumerate", 0], ["enumerate", 1]]
+    assert frame["agrees"].tolist() == [True] * 4
+    assert frame["objective"].nunique() == 1
+    assert study.best.method in ("dp", "enumerate")
+    assert "agrees" in study.table()
+    assert study._repr_html_().startswith("<table")
+
+
+def test_formulations_begin_with_the_start_and_are_judged(problem):
+    study = mt.compare(problem, formulations=["flow-oct"], solvers=["highs"], time_limit=30)
+    (row,) = study.rows
+    assert row["status"] == "optimal"
+    assert row["agrees"] is True
+    assert row["start"]["method"] == "dp"
+    assert row["start"]["accepted"] is True
+    assert row["sizes"]["binaries"] > 0
+    assert study.oracle.method == "dp"
+
+
+def test_unsupported_rows_have_their_reason():
+    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.Accuracy(), mt.Trees(3))
+    study = mt.compare(big, ["enumerate"], oracle=None, start=None)
+    assert study.rows[0]["status"] == "unsupported"
+    assert "tiny problems" in study.table()
+
+
+def test_unknown_methods_are_refused_before_anything_runs(problem):
+    with pytest.raises(mt.UnknownName, match="flow-otc"):
+        mt.compare(problem, formulations=["flow-oct", "flow-otc"])
+    with pytest.raises(mt.UnknownName, match="No formulation"):
+        method_names(None, "", "highs")
+
+
+def test_a_wrong_question_is_an_error_not_a_row():
+    data = mt.Dataset([[0], [1]], y=["a", "a"])
+    with pytest.raises(mt.DataError, match="one class only"):
+        mt.compare(mt.Problem(data, mt.Accuracy(), mt.Trees(1)), ["dp"])
+
+
+def test_a_study_resumes_and_runs_nothing_twice(problem, plugins, tmp_path):
+    path = tmp_path / "study.db"
+    first = mt.compare(problem, ["counts"], store=path)
+    again = mt.compare(problem, ["counts", "dp"], store=path)
+    assert Counts.runs == 1
+    assert again.rows[0] == first.rows[0]
+    assert [row["method"] for row in Study.open(path).rows] == ["counts", "dp"]
+    mt.compare(problem, ["counts"], store=path, time_limit=5)
+    assert Counts.runs == 2, "other limits are another run"
+
+
+def test_errors_and_interrupted_runs_are_run_again(problem, plugins, tmp_path):
+    path = tmp_path / "study.db"
+    assert mt.compare(problem, ["raises"], store=path).rows[0]["status"] == "error"
+    stopped = mt.compare(problem, ["raises", "counts", "dp"], seeds=[13], store=path)
+    assert stopped.interrupted
+    assert [row["method"] for row in stopped.rows] == ["raises", "counts"]
+    mt.compare(problem, ["counts"], seeds=[13], store=path)
+    assert Counts.runs == 2
+
+
+def test_rows_of_a_file_become_results_again(problem, optimum, tmp_path):
+    path = tmp_path / "study.db"
+    mt.compare(problem, ["dp"], store=path)
+    (result,) = Study.open(path).results
+    assert result.value == optimum.value
+    assert problem_key(result.problem) == problem_key(problem)
+    assert Study.open(path).best.verify()
+
+
+def test_a_study_is_readable_while_it_is_written(problem, tmp_path):
+    path = tmp_path / "study.db"
+    seen = []
+
+    def watch(moment):
+        if moment.result is not None:
+            with sqlite3.connect(path) as other:
+                seen.append(other.execute("SELECT COUNT(*) FROM runs WHERE role = 'run'").fetchone()[0])
+
+    mt.compare(problem, ["dp", "enumerate"], store=path, progress=watch)
+    assert seen == [1, 2]
+    assert sqlite3.connect(path).execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_a_full_disk_loses_no_finished_row(problem, tmp_path):
+    """SQLite is told that the file may not grow; the rows that were finished are in the study and in the file."""
+    path = tmp_path / "study.db"
+    mt.compare(problem, ["dp"], store=path)
+    study = Study(path)
+    pages = study.store._db.execute("PRAGMA page_count").fetchone()[0]
+    study.store._db.execute(f"PRAGMA max_page_count={pages}")
+    from milp_trees.study.compare import Comparison
+
+    with pytest.raises(StoreError, match=r"free some space.*resumes") as caught:
+        Comparison(study, Limits(), None, None, {}, None, None).all([problem], ["dp", "enumerate"], range(50))
+    assert caught.value.study.rows[0]["status"] == "optimal"
+    assert Study.open(path).rows
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda p: p.write_text("not a database, but long enough to be read as one " * 30), "not a database"),
+        (lambda p: p.mkdir(), "unable to open"),
+    ],
+)
+def test_a_file_that_is_no_study_gets_a_sentence(problem, tmp_path, make, sentence):
+    path = tmp_path / "study.db"
+    make(path)
+    with pytest.raises(StoreError, match=sentence):
+        mt.compare(problem, ["dp"], store=path)
+
+
+def test_estimate_knows_sizes_and_reasons(problem):
+    frame = mt.estimate(problem, ["flow-oct"])
+    assert frame["nonzeros"][0] > 0
+    assert frame["time_class"][0]
+    from milp_trees.study.estimate import named_formulation
+
+    formulation = named_formulation("flow-oct")
+    assert formulation.sizes(formulation.instance(problem), problem.trees).rows == frame["rows"][0]
+
+
+def test_estimate_says_why_a_formulation_cannot_take_a_problem(problem):
+    fair = mt.Problem(problem.dataset.with_(groups=problem.dataset.X[:, 0]), mt.Accuracy(constraints=[mt.StatisticalParity()]), mt.Trees(2))
+    frame = mt.estimate(fair).set_index("formulation")
+    for name, cls in mt.registry.classes("formulations").items():
+        if not cls.takes_side_rows:
+            assert "side constraints" in frame.loc[name, "reason"], name
+
+
+def test_a_study_is_plotted(problem, tmp_path):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    study = mt.compare(problem, ["dp", "enumerate"])
+    study.plot().savefig(tmp_path / "study.svg")
+    assert (tmp_path / "study.svg").stat().st_size > 1000
+    from milp_trees.study.plot import performance_profile
+
+    profile = performance_profile(study.frame())
+    assert profile.iloc[-1].tolist() == [1.0, 1.0]
+    assert profile.loc[1.0].max() == 1.0
