@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from milp_trees.errors import SolverUnavailable
+from milp_trees.errors import SolverUnavailable, Unsupported
 from milp_trees.registry import registry
 from milp_trees.result import Limit, Status
 from milp_trees.solver import Answer, Availability, Event, Job
@@ -250,10 +250,17 @@ def run(solver_name: str, job: Job, progress: Callable[[Event], None] | None = N
     ------
     SolverUnavailable
         The solver is not there; the message says how to get it.
+    Unsupported
+        The job has lazy rows, or asks for the relaxation, and the solver cannot do that.
     """
-    found = availability(solver_name)
+    solver = registry.solver(solver_name)
+    found = solver.availability()
     if not found.found:
         raise SolverUnavailable(found.reason)
+    for wanted, capability in ((job.lazy is not None, "lazy"), (job.relax, "lp")):
+        if wanted and capability not in solver.capabilities:
+            able = [name for name, cls in registry.classes("solvers").items() if capability in cls.capabilities]  # type: ignore[attr-defined]
+            raise Unsupported(f"{solver_name} cannot do {capability!r}; {', '.join(able)} can.")
     worker = _pool.take(solver_name)
     healthy = False
     try:

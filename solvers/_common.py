@@ -43,6 +43,16 @@ def finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) or abs(value) >= 1e19 else float(value)
 
 
+def unique(names: list[str]) -> list[str]:
+    """Names made different where two are equal."""
+    seen: set[str] = set()
+    out = []
+    for i, name in enumerate(names):
+        seen.add(name if name not in seen else (name := f"{name}__{i}"))
+        out.append(name)
+    return out
+
+
 class Log:
     """Lines of a solver's log: kept, and written to a file as they come."""
 

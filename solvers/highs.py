@@ -19,7 +19,7 @@ import numpy as np
 from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
 from milp_trees.matrix import MatrixModel
 
-from ._common import bounded_objective, finite
+from ._common import bounded_objective, finite, unique
 
 #: A relaxation whose solution is this close to integers is the optimum itself.
 INTEGRALITY = 1e-6
@@ -317,13 +317,3 @@ def dual_value(model: MatrixModel, y: np.ndarray) -> float:
         rows = np.where(y > 0, y * model.row_lower, np.where(y < 0, y * model.row_upper, 0.0))
         columns = np.where(d > 0, d * model.lower, np.where(d < 0, d * model.upper, 0.0))
     return float(rows.sum() + columns.sum() + model.offset)
-
-
-def unique(names: list[str]) -> list[str]:
-    """Names made different where two are equal."""
-    seen: set[str] = set()
-    out = []
-    for i, name in enumerate(names):
-        seen.add(name if name not in seen else (name := f"{name}__{i}"))
-        out.append(name)
-    return out
