@@ -1,4 +1,10 @@
-"""Hypothesis strategies: `datasets`, `tasks`, `problems`, `trees`; at most 8 rows, 3 tests and depth 2, so that every failure shrinks to something readable."""
+"""Hypothesis strategies: `datasets`, `tasks`, `problems`, `trees`.
+
+At most 8 rows, 3 tests and depth 2, so that every failure shrinks to something readable.
+"""
+
+# hypothesis is optional, so its decorators are unknown to the type checker.
+# mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
 
@@ -20,6 +26,10 @@ from milp_trees.tasks.policy import ActionCostMatrix, ActionValues, DirectMethod
 #: Numbers a person would write: short decimals and small fractions.
 weights = st.one_of(st.integers(0, 9), st.decimals(0, 9, places=2).map(float))
 rates = st.one_of(st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2)]), st.decimals(0, 1, places=2).map(float))
+#: Every kind of task on a finite set of actions.
+TASKS = (
+    Accuracy, WeightedError, BalancedAccuracy, MisclassificationCosts, ActionCostMatrix, ActionValues, DirectMethod, InversePropensity, DoublyRobust,
+)  # fmt: skip
 
 
 @st.composite
@@ -34,8 +44,8 @@ def datasets(draw: st.DrawFn, max_rows: int = 8, max_tests: int = 3) -> Dataset:
     values = np.array(draw(st.lists(st.lists(st.integers(-5, 9), min_size=K, max_size=K), min_size=n, max_size=n)))
     return Dataset(
         X, [Test(f"t{j}") for j in range(F)], y=column(st.integers(0, K - 1)), classes=tuple(range(K)), weights=column(weights).astype(float),
-        groups=column(st.sampled_from("abc")), factor=column(st.sampled_from("uv")), treatments=column(st.integers(0, K - 1)), outcomes=column(st.integers(-5, 5)),
-        propensities=column(st.sampled_from([0.25, 0.5, 1.0])), values=values, actions=tuple(range(K)),
+        groups=column(st.sampled_from("abc")), factor=column(st.sampled_from("uv")), treatments=column(st.integers(0, K - 1)),
+        outcomes=column(st.integers(-5, 5)), propensities=column(st.sampled_from([0.25, 0.5, 1.0])), values=values, actions=tuple(range(K)),
     )  # fmt: skip
 
 
@@ -53,21 +63,7 @@ def constraints(draw: st.DrawFn, n_rows: int) -> Constraint:
 def tasks(draw: st.DrawFn, dataset: Dataset, constrained: bool = True) -> Task:
     """Any task on a dataset from `datasets`, with or without penalties, feature costs and constraints."""
     K = len(dataset.actions or ())
-    kind = draw(
-        st.sampled_from(
-            [
-                Accuracy,
-                WeightedError,
-                BalancedAccuracy,
-                MisclassificationCosts,
-                ActionCostMatrix,
-                ActionValues,
-                DirectMethod,
-                InversePropensity,
-                DoublyRobust,
-            ]
-        )
-    )
+    kind = draw(st.sampled_from(TASKS))
     options: dict[str, Any] = {}
     if kind is MisclassificationCosts:
         options["matrix"] = draw(st.lists(st.lists(st.integers(-3, 9), min_size=K, max_size=K), min_size=K, max_size=K))

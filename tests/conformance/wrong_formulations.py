@@ -239,9 +239,9 @@ class DeclaredUnknown(FlowOCT):
 
 #: Variants that the checks must reject.
 REJECTED = [
-    MissingArc, MissingOneArc, SwappedSides, OpenSinks, LossyFlow, ForbiddenLabel, FullTreesOnly, WrongDecode, WrongDefaultAction, WrongObjective, FreeLeaves,
-    WrongConstant, ContinuousLabels, FractionalSplits, LooseLeafSize, CountsMergedRows, OneSidedParity, UnsetVariables, EncodesAnotherTree, Undocumented,
-    WrongSizes, UnrepeatableBuild, SupportsNothing,
+    MissingArc, MissingOneArc, SwappedSides, OpenSinks, LossyFlow, ForbiddenLabel, FullTreesOnly, WrongDecode, WrongDefaultAction, WrongObjective,
+    FreeLeaves, WrongConstant, ContinuousLabels, FractionalSplits, LooseLeafSize, CountsMergedRows, OneSidedParity, UnsetVariables,
+    EncodesAnotherTree, Undocumented, WrongSizes, UnrepeatableBuild, SupportsNothing,
 ]  # fmt: skip
 #: Variants that the deletion test must reject.
 REJECTED_BY_DELETION = [ValidCut, WronglyDeclared, DeclaredUnknown]

@@ -175,5 +175,5 @@ def test_an_unknown_view_is_refused_with_what_there_is():
     class LeafCounts:
         pass
 
-    with pytest.raises(NoView, match="LeafCounts view .it offers: CostMatrix"):
+    with pytest.raises(NoView, match=r"LeafCounts view \(it offers: CostMatrix\)"):
         mt.Accuracy().view(LeafCounts, mt.Dataset(X, y=[0, 1, 1, 0]), mt.Trees(1))

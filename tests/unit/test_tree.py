@@ -43,7 +43,7 @@ def test_a_tree_predicts_on_raw_columns():
 
 def test_a_tree_on_foreign_tests_is_refused():
     """It names the test that is missing."""
-    with pytest.raises(DataError, match="'b <= 2.5', which the data do not have"):
+    with pytest.raises(DataError, match=r"'b <= 2\.5', which the data do not have"):
         TREE.routes(mt.Dataset([[0], [1]], [A]))
 
 
