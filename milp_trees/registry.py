@@ -7,6 +7,7 @@ and `milp_trees.tasks`, each naming a module to import.
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import importlib
 import importlib.metadata
@@ -77,7 +78,12 @@ class Registry:
 
     def formulation(self, name: str, **options: Any) -> Formulation:
         """The formulation of that name; `options` are its fields (`merge_rows=False`, …)."""
-        formulation: Formulation = self._get("formulations", name)(**options)
+        cls: Any = self._get("formulations", name)
+        known = [f.name for f in dataclasses.fields(cls)]
+        unknown = [option for option in options if option not in known]
+        if unknown:
+            raise UnknownName(f"{name} has no option {unknown[0]!r}; it has {', '.join(known)}.")
+        formulation: Formulation = cls(**options)
         return formulation
 
     def solver(self, name: str) -> Solver:

@@ -117,7 +117,7 @@ def _number(number: float | None, exact: Fraction | None) -> float | int | None:
 # -- tables --------------------------------------------------------------------------------------------------
 
 #: Columns of the two halves of a comparison: heading → cell from a row of `result_json`.
-ANSWER_COLUMNS = ("status", "objective", "bound", "gap", "seconds", "start", "agrees")
+ANSWER_COLUMNS = ("status", "objective", "bound", "gap", "seconds", "start accepted", "agrees")
 MODEL_COLUMNS = ("variables", "binaries", "rows", "nonzeros", "build s", "hand-over s", "solve s")
 SEARCH_COLUMNS = ("root bound", "root gap", "nodes")
 
@@ -126,8 +126,8 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
     """What a person sees of a row, by heading."""
     times, sizes, start = row["times"], row["sizes"], row["start"]
     status = row["status"] + (f" ({row['limit']})" if row["limit"] else "")
-    accepted = {True: "accepted", False: "refused", None: "unknown"}[start.get("accepted")] if start.get("method") else "–"
-    if start.get("reason"):
+    accepted = {True: "yes", False: "no", None: "unknown"}[start.get("accepted")] if start.get("method") else "–"
+    if start.get("value") is None and start.get("reason"):
         accepted = "none"
     return {
         "method": row["method"],
@@ -139,7 +139,7 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         "root gap": _percent(row["root_gap"], row["objective"], row["root_bound"]),
         "nodes": _whole(row["nodes"]),
         "seconds": _seconds(row["seconds"]),
-        "start": accepted,
+        "start accepted": accepted,
         "agrees": {True: "yes", False: "NO", None: "–"}[row["agrees"]],
         **{name: _whole(sizes.get(name)) for name in ("variables", "binaries", "rows", "nonzeros")},
         "build s": _seconds(times.get("build")),
@@ -163,8 +163,8 @@ def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], oracle:
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for name in columns:
-        heading = f"agrees\nwith {oracle}" if name == "agrees" else name.replace("root ", "root\n").replace(" s", "\ns") if " " in name else name
-        words = name in ("method", "status", "start", "agrees")
+        heading = f"agrees\nwith {oracle}" if name == "agrees" else name.replace(" ", "\n") if " " in name else name
+        words = name in ("method", "status", "start accepted", "agrees")
         table.add_column(heading, justify="left" if words else "right", no_wrap=True)
     for row in rows:
         shown = cells(row)
@@ -186,7 +186,7 @@ def summary(row: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("nodes", "" if row["nodes"] is None else shown["nodes"]),
         ("seconds", ", ".join([shown["seconds"], *(f"{name.replace('_', ' ')} {_seconds(t)}" for name, t in times.items())])),
         ("sizes", ", ".join(f"{_whole(n)} {name.replace('_', ' ')}" for name, n in sizes.items())),
-        ("start", f"{shown['start']}, from {row['start']['method']}" if row["start"].get("method") else ""),
+        ("start", f"from {row['start']['method']}, accepted: {shown['start accepted']}" if row["start"].get("method") else ""),
         ("agrees", {True: "yes, with the oracle", False: "NO", None: ""}[row["agrees"]]),
         ("scores", ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items())),
         ("note", row["message"]),

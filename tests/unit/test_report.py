@@ -72,5 +72,5 @@ def test_html_escapes_what_users_wrote():
 
 def test_the_table_shows_what_the_issue_of_a_comparison_is(result):
     text = plain_table([result_json(result)])
-    for word in ("variables", "binaries", "nonzeros", "objective", "bound", "gap", "nodes", "start", "agrees", "dp", "optimal"):
+    for word in ("variables", "binaries", "nonzeros", "objective", "bound", "gap", "nodes", "start", "accepted", "agrees", "dp", "optimal"):
         assert word in text
