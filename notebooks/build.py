@@ -16,9 +16,9 @@ CELLS = [
         """
 # One tree, many formulations
 
-An optimal decision tree of depth 2 can be found by a dynamic programme in milliseconds, or by mixed-integer programmes that look at the same question
-in very different ways. This notebook states one problem, solves it, lets formulations compete, and then asks for something the dynamic programme
-cannot do: a fair tree.
+An optimal decision tree of depth 2 can be found by a dynamic programme in milliseconds, or by mixed-integer programmes that look at the
+same question in very different ways. This notebook states one problem, solves it, lets formulations compete, and then asks for something
+the dynamic programme cannot do: a fair tree.
 """,
     ),
     (
@@ -26,8 +26,8 @@ cannot do: a fair tree.
         """
 ## 1 State the problem once
 
-The breast cancer data come with scikit-learn. Each of five columns is cut at its quartiles: 15 yes/no tests, named as the columns are. A *problem* is data, a task (what
-"best" means) and a space (which models are allowed).
+The breast cancer data come with scikit-learn. Each of five columns is cut at its quartiles: 15 yes/no tests, named as the columns are. A
+*problem* is data, a task (what "best" means) and a space (which models are allowed).
 """,
     ),
     (
@@ -47,8 +47,8 @@ problem
         """
 ## 2 The optimum
 
-`dp` is the exact dynamic programme. Its answer shows the tree and its certificate: the value is recomputed from the tree on the data, and the bound says
-that no tree of depth 2 over these tests makes fewer errors.
+`dp` is the exact dynamic programme. Its answer shows the tree and its certificate: the value is recomputed from the tree on the data, and
+the bound says that no tree of depth 2 over these tests makes fewer errors.
 """,
     ),
     ("code", 'best = mt.solve(problem, method="dp")\nbest'),
@@ -64,7 +64,8 @@ The same tree as text, with how many of each leaf's rows have its label:
         """
 ## 3 One formulation
 
-FlowOCT sends every row as a unit of flow from the root to a leaf. A formulation is a readable Pyomo model: every variable and constraint says what it means.
+FlowOCT sends every row as a unit of flow from the root to a leaf. A formulation is a readable Pyomo model: every variable and constraint
+says what it means.
 """,
     ),
     (
@@ -89,8 +90,9 @@ How large are the others, and what is to be expected? `estimate` builds nothing.
     (
         "markdown",
         """
-Solved with HiGHS for five seconds, starting from the optimal tree. The start is checked before the solver sees it, and the result says whether the solver took it. Five seconds need not
-be enough to *prove* the optimum: then the status says "feasible", and the bound how far the proof has come.
+Solved with HiGHS for five seconds, starting from the optimal tree. The start is checked before the solver sees it, and the result says
+whether the solver took it. Five seconds need not be enough to *prove* the optimum: then the status says "feasible", and the bound how far
+the proof has come.
 """,
     ),
     ("code", 'mt.solve(problem, method="flow-oct@highs", start="dp", time_limit=5)'),
@@ -112,8 +114,9 @@ study
     (
         "markdown",
         """
-All of them hold the same tree from the first moment on (that was the start), so what differs is the bound. On the left the bounds (dashed) climb towards the incumbent; state-flow has one block
-per *set* of rows instead of one per row, and its linear relaxation is integral already. On the right, for one problem only, who proved it and how much slower than the fastest.
+All of them hold the same tree from the first moment on (that was the start), so what differs is the bound. On the left the bounds (dashed)
+climb towards the incumbent; state-flow has one block per *set* of rows instead of one per row, and its linear relaxation is integral
+already. On the right, for one problem only, who proved it and how much slower than the fastest.
 """,
     ),
     ("code", "%matplotlib inline\n\nfigure = study.plot()\nfigure.axes[0].set_ylim(-1, 40);  # a solver's first bounds are far below zero"),
@@ -123,8 +126,8 @@ per *set* of rows instead of one per row, and its linear relaxation is integral 
         """
 ## 5 What a dynamic programme cannot do
 
-A side constraint couples the leaves: statistical parity says that two groups get the favourable answer at nearly the same rate. Here are applicants of two groups; group `b` was historically given fewer points, and
-the label repeats it. (The group itself is not split on.)
+A side constraint couples the leaves: statistical parity says that two groups get the favourable answer at nearly the same rate. Here are
+applicants of two groups; group `b` was historically given fewer points, and the label repeats it. (The group itself is not split on.)
 """,
     ),
     (
