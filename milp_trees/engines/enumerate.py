@@ -56,9 +56,7 @@ class Enumerator(Method):
             best = min(feasible, key=lambda entry: entry[:2], default=None)
         sizes = {"achieved": len(achieved)}
         if best is None:
-            return finish(
-                problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True, sizes=sizes
-            )
+            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True, sizes=sizes)
         return finish(
             problem, self.name, Tree(best[2], view.actions), bound=view.to_value(best[0]), claims_optimal=True, proved_by=self.name, clock=clock,
             sizes=sizes,

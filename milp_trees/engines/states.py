@@ -209,9 +209,11 @@ def warm_up() -> None:
     _warm.add("states")
     log.info("compiling the kernels that enumerate states")
     from milp_trees.data.dataset import Test
+    from milp_trees.engines.dynamic import row_sets
     from milp_trees.tasks.views import SideRow
 
     enumerate_states(_tiny(Test, SideRow), Trees(2))
+    row_sets.rehash(np.zeros(1, dtype=np.uint64), 1, np.full(2, -1, dtype=np.int64))
 
 
 def _tiny(Test: Any, SideRow: Any) -> CostMatrix:
