@@ -101,6 +101,7 @@ class _Run:
         most = min(self.space.max_depth, max(0, self.instance.n_tests), max(0, self.instance.X.shape[0] - 1))
         depths = [most] if most <= 2 else range(2, most + 1)
         try:
+            self.keep(self.engine.root(0, 4 * self.instance.infinity))
             for depth in depths:
                 self.engine.check_time()
                 self.keep(self.engine.root(depth, 4 * self.instance.infinity))

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import sparse
 
 from milp_trees.models.tree import Leaf, Node, Tree
 from milp_trees.space import Trees
 from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 STOP, SPLIT, LAST = 0, 1, 2
 
@@ -71,6 +73,8 @@ class States:
 
     def incidence(self) -> sparse.csr_matrix:
         """States × columns: 1 where a column leaves a state, -1 where it enters one."""
+        from scipy import sparse
+
         splits = np.flatnonzero(self.kind == SPLIT)
         rows = np.concatenate([self.state, self.child_left[splits], self.child_right[splits]])
         columns = np.concatenate([np.arange(self.n_columns), splits, splits])

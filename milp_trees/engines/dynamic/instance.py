@@ -17,6 +17,8 @@ from milp_trees.tasks.views import CostMatrix
 
 #: Padding of the number of tests (`kernels.LANES`).
 LANES = 32
+#: Largest size of the pair sums.
+MOST_BYTES = 4 * 2**30
 #: Sums beyond this share of the range need 64 bits; eight of them may be added.
 SMALL = 2**27
 LARGE = 2**59
@@ -72,7 +74,7 @@ def prepare(view: CostMatrix, space: Trees) -> Instance:
     Raises
     ------
     Unsupported
-        The costs are too large for exact 64-bit sums.
+        The costs are too large for exact 64-bit sums, or there are too many tests.
     """
     n = max(1, view.n_rows)
     most = min(n, 2 ** min(space.max_depth, 40))
@@ -99,6 +101,9 @@ def prepare(view: CostMatrix, space: Trees) -> Instance:
         position = np.unique(rows, return_index=True)
         first[position[1]] = r[position[0], 0] * unit
     padded = -(-max(1, view.n_tests) // LANES) * LANES
+    sums = 3 * values.shape[1] * padded**2 * np.dtype(dtype).itemsize
+    if sums > MOST_BYTES:
+        raise Unsupported(f"dp keeps sums for all pairs of tests; {view.n_tests} tests need {sums / 2**30:.0f} GB. Use fewer thresholds.")
     X = np.zeros((len(rows), padded), dtype=np.uint8)
     X[:, : view.n_tests] = view.X[rows]
     split = np.zeros(padded, dtype=dtype)
