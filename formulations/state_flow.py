@@ -52,6 +52,7 @@ class StateFlow(Formulation):
     name = "state-flow"
     title = "State-flow (hypergraph of row sets)"
     reference = "docs/formulations.md#state-flow"
+    integral_relaxation = True
 
     max_states: int = 400_000
     max_columns: int = 3_000_000

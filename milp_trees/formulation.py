@@ -55,6 +55,8 @@ class Formulation(ABC):
     takes_side_rows: ClassVar[bool] = True
     takes_min_leaf: ClassVar[bool] = True
     takes_any_costs: ClassVar[bool] = True
+    #: Without side constraints and limits on leaves, the linear relaxation has an integral optimum.
+    integral_relaxation: ClassVar[bool] = False
     #: Coefficients are optimal subproblem values of a dynamic programme.
     dp_derived: ClassVar[bool] = False
     #: Constraints (by name) that may be left out without changing the optimum, and why they are there.

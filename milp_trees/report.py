@@ -165,7 +165,7 @@ def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], oracle:
     for name in columns:
         heading = f"agrees\nwith {oracle}" if name == "agrees" else name.replace(" ", "\n") if " " in name else name
         words = name in ("method", "status", "start accepted", "agrees")
-        table.add_column(heading, justify="left" if words else "right", no_wrap=True)
+        table.add_column(heading, justify="left" if words else "right", no_wrap=name != "status")
     for row in rows:
         shown = cells(row)
         style = {"optimal": "green", "error": "red", "unsupported": "dim"}.get(row["status"], "")

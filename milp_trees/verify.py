@@ -16,7 +16,7 @@ from milp_trees.report import result_from_json, result_json
 from milp_trees.result import Result, Status, relative_gap
 from milp_trees.solver import Limits
 from milp_trees.space import Trees
-from milp_trees.study.agreement import crosses, units
+from milp_trees.study.agreement import base_name, crosses, units
 from milp_trees.tasks import from_spec
 from milp_trees.tasks.views import CostMatrix
 
@@ -278,14 +278,17 @@ def _derive_again(result: Result, time_limit: float) -> list[str]:
 
 
 def _deriver(result: Result) -> str | None:
-    """The first method that supports the problem and did not make the result."""
+    """The first method that supports the problem and did not make the result; in the end the same formulation on another solver."""
     from milp_trees.study.estimate import named_formulation
 
-    own = result.method.split("@")[0].split(":")[0]
-    for name in DERIVERS:
+    own, own_solver = base_name(result.method), result.method.partition("@")[2]
+    solvers: dict[str, Any] = registry.classes("solvers")
+    others = [s for s, c in solvers.items() if s != own_solver and "mip" in c.capabilities and c().availability().found]
+    for name in (*DERIVERS, *(f"state-flow@{s}" for s in others)):
         formulation, _, solver = name.partition("@")
         group = "formulations" if solver else "methods"
-        if formulation == own or formulation not in registry.classes(group) or registry.method(name).unsupported(result.problem):
+        mine = formulation == own and solver == own_solver
+        if mine or formulation not in registry.classes(group) or registry.method(name).unsupported(result.problem):
             continue
         if solver:
             model = named_formulation(formulation)

@@ -48,7 +48,6 @@ def _estimate(formulation: Formulation, problem: Problem) -> dict[str, Any]:
 
 def time_class(formulation: Formulation, nonzeros: int, side: bool) -> str:
     """See the module: which class a model of that many nonzeros is in. Side rows cost an integral relaxation one class."""
-    integral = bool(getattr(formulation, "integral_relaxation", False))
-    limits = INTEGRAL if integral else ROW_BLOCKS
-    place = sum(nonzeros > limit for limit in limits) + int(integral and side)
+    limits = INTEGRAL if formulation.integral_relaxation else ROW_BLOCKS
+    place = sum(nonzeros > limit for limit in limits) + int(formulation.integral_relaxation and side)
     return CLASSES[min(place, len(CLASSES) - 1)]
