@@ -139,14 +139,14 @@ class FormulationMethod(Method):
                 return {"accepted": False, "reason": f"The start is not feasible: {wrong[0]}"}
             value = run.problem.value(start)
             tree = run.view.canonical(start).prune_empty(run.view)
+            run.take(start)
+            run.record(None, None)
             self.formulation.encode(tree, run.m)
             point = run.matrix.values()
             violation = run.matrix.violation(point)
             if violation > 1e-6:
                 return {"accepted": False, "value": value.number, "reason": f"encode broke a row or bound by {violation:g}: a bug in {self.formulation.name}."}
             run.start = point
-            run.take(start)
-            run.record(None, None)
         return {"accepted": None, "value": value.number}
 
     def _solve(self, run: Run) -> None:
@@ -259,6 +259,10 @@ def _result(method: FormulationMethod, run: Run, start: dict[str, Any]) -> Resul
     bound = None if not math.isfinite(run.bound) else run.view.to_value(min(run.bound, run.incumbent_cost) if run.view.exact and run.closed else run.bound)
     if bound is not None and run.incumbent is not None and run.closed and run.view.exact:
         bound = run.view.to_value(int(run.incumbent_cost))
+    bounds = [a.bound for a in answers if a.bound is not None and a.status is not Status.INFEASIBLE]
+    claimed = max((b for b in bounds if math.isfinite(b)), default=-math.inf)
+    if claimed > run.incumbent_cost + max(1e-4 * max(1.0, abs(run.incumbent_cost)), run.view.tolerance):
+        bound = run.view.to_value(claimed)  # a feasible tree beats it: the model is wrong, and `finish` says so
     result = finish(
         run.problem, method.name, run.incumbent, bound=bound, claims_optimal=run.incumbent is not None and run.closed, infeasible=infeasible,
         proved_by=f"{method.solver.name} {last.version}".strip() if last else None, clock=run.clock, limit=run.stopped,
@@ -267,7 +271,9 @@ def _result(method: FormulationMethod, run: Run, start: dict[str, Any]) -> Resul
         options={"solver": method._options(run), "threads": run.limits.threads, "seed": run.limits.seed, "time_limit": run.limits.time},
         versions=versions(**{method.solver.name: last.version if last else ""}),
     )  # fmt: skip
-    contradiction = run.message.startswith("The model's objective")
+    if last is not None and last.status is Status.INFEASIBLE and run.incumbent is not None:
+        run.message = f"The model's feasible set is empty says {method.solver.name}, but a feasible tree is known: the model is wrong."
+    contradiction = run.message.startswith("The model's ")
     if failed is not None or contradiction:
         result = replace(result, status=Status.ERROR, message=run.message if contradiction else failed.message if failed else "")
     return result

@@ -1,8 +1,11 @@
 """The conformance suite is tested: wrong models are rejected, right ones pass, and no constraint of any formulation can be deleted unnoticed."""
 
+import pyomo.environ as pyo
 import pytest
 import wrong_formulations as wrong
 
+import milp_trees as mt
+from milp_trees.formulation_method import FormulationMethod
 from milp_trees.registry import registry
 from milp_trees.testing import brute_force, check_deletable_constraints, check_formulation, default_problems, problem
 
@@ -68,6 +71,34 @@ def test_the_oracle_by_hand():
     }
     assert {name: brute_force(problem(name))[1].number for name in by_hand} == by_hand
     assert brute_force(problem("cannot_hold")) is None
+
+
+class TooDear(wrong.FlowOCT):
+    """Every tree costs seven more than it does."""
+
+    def declare(self, m, view, space):
+        super().declare(m, view, space)
+        m.objective.set_value(m.objective.expr + 7)
+
+
+class NothingIsFeasible(wrong.FlowOCT):
+    """Two constraints that contradict each other."""
+
+    def declare(self, m, view, space):
+        super().declare(m, view, space)
+        m.one_leaf = pyo.Constraint(expr=m.p[1] >= 1, doc="the root predicts")
+        m.no_leaf = pyo.Constraint(expr=m.p[1] <= 0, doc="the root does not")
+
+
+@pytest.mark.parametrize("cls", [wrong.ForbiddenLabel, TooDear, wrong.WrongDecode, wrong.SwappedSides, NothingIsFeasible], ids=lambda c: c.__name__)
+def test_a_wrong_model_is_never_reported_as_a_proof(cls):
+    """Given a feasible start, a model that contradicts it is an error, not an optimum."""
+    made = mt.Problem(mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], y=[1, 1, 1, 0]), mt.Accuracy(), mt.Trees(2))
+    start = brute_force(made)[0].prune_empty(made.dataset)
+    method = FormulationMethod(cls(), registry.solver("highs"))
+    result = method.run(made, start=start)
+    assert result.status is mt.Status.ERROR, result
+    assert result.message
 
 
 def _checks():
