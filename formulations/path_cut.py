@@ -54,6 +54,11 @@ class PathCut(Formulation):
 
     strengthen: bool = True
 
+    @property
+    def redundant(self) -> dict[str, str]:  # type: ignore[override]
+        # With labels per test, leaves have no role of their own; at depth 0, which has no tests, (1c) asks the root for what the objective wants anyway.
+        return {"leaf_role": "(1c) of the root alone: a root that predicts gains at least as much as one that does not"} if self.strengthen else {}
+
     def labels_per_test(self, space: Trees) -> bool:
         """Whether the model with labels per test is built: there must be a branch level."""
         return self.strengthen and space.max_depth > 0
@@ -64,11 +69,9 @@ class PathCut(Formulation):
         gains.add_gains(m, view)
         if self.labels_per_test(space):
             _declare_per_test(m, space)
-        elif self.strengthen:
-            _declare_one_leaf(m)
         else:
             _declare_plain(m, view, space)
-        gains.minimise_cost(m, view, "cost of the actions chosen, and penalties")
+        gains.minimise_cost(m, view, list(m.g.items()), "cost of the actions chosen, and penalties")
 
     def decode(self, m: Any) -> Tree:
         return _decode_per_test(m) if hasattr(m, "l") else gains.decode_by_rows(m)
@@ -79,10 +82,8 @@ class PathCut(Formulation):
         gains.set_gains(m, splits, leaves)
 
     def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
-        share, largest = gains.shares(view)
-        n, D, F, K = int((largest > 0).sum()), space.max_depth, view.n_tests, view.n_actions
-        actions = int((share > 0).sum())  # nonzeros of r
-        true = int(view.X[largest > 0].sum())
+        n, actions = gains.counts(view)
+        D, F, K = space.max_depth, view.n_tests, view.n_actions
         if not self.labels_per_test(space):
             base = ts.structure_sizes(view, space, False)
             # A path has D + 1 labels; of both children's arcs at every ancestor one leaves, half of the paths each way.
@@ -108,18 +109,6 @@ def _declare_plain(m: Any, view: CostMatrix, space: Trees) -> None:
     @m.Constraint(m.scored, m.leaves, doc="(Cut) of the path to a leaf: what it predicts, and the arcs that leave it")
     def path(m: Any, i: Any, t: Any) -> Any:
         return m.g[i] <= sum(m.r[i, k] * m.w[u, k] for u in m.on_path[t] for k in m.gains[i]) + _leaving(m, i, t)
-
-
-def _declare_one_leaf(m: Any) -> None:
-    m.b = pyo.Var(m.branch, m.tests, domain=pyo.Binary, doc="b[v,f]: none, there is no branch node")
-    m.p = pyo.Var(m.nodes, domain=pyo.Binary, doc="p[1] = 1: the root predicts")
-    m.w = pyo.Var(m.nodes, m.actions, domain=pyo.UnitInterval, doc="w[1,k] = 1 iff the root predicts action k")
-    m.one_action = pyo.Constraint(expr=sum(m.w[1, k] for k in m.actions) == m.p[1], doc="(1d) a predicting node has one action")
-    m.one_role = pyo.Constraint(expr=m.p[1] == 1, doc="(1b) the root predicts")
-
-    @m.Constraint(m.scored, doc="(Cut) of the path to the root: what it predicts")
-    def path(m: Any, i: Any) -> Any:
-        return m.g[i] <= sum(m.r[i, k] * m.w[1, k] for k in m.gains[i])
 
 
 def _declare_per_test(m: Any, space: Trees) -> None:
