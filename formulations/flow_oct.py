@@ -65,7 +65,7 @@ class FlowOCT(Formulation):
         ts.add_sets(m, view, space)
         ts.add_tests_by_row(m, view)
         ts.add_structure(m, view, space, binary_labels=bool(view.side))
-        m.z = pyo.Var(m.rows, m.nodes, domain=pyo.NonNegativeReals, doc="z[i,v] flow of row i into node v")
+        m.z = pyo.Var(m.rows, m.nodes, domain=pyo.UnitInterval, doc="z[i,v] flow of row i into node v; at most 1 because of (1b)-(1d)")
         (_multi_sink if multi else _single_sink)(m, view, space)
 
         @m.Constraint(m.rows, m.branch, doc="(1g) flow goes left only through a test that is false")
