@@ -1,4 +1,4 @@
-"""Text of a matrix model, compact and deterministic, so that a change of a model shows in review.
+"""Golden files: the text of one tiny model per formulation, so that a change of a model shows in review.
 
 `python -m milp_trees.testing.golden FOLDER --refresh` writes one file per registered formulation; without `--refresh` it says what differs.
 """
@@ -8,45 +8,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-import numpy as np
-
 from milp_trees.formulation import Formulation
-from milp_trees.matrix import MatrixModel, compile_model
+from milp_trees.matrix import compile_model
 from milp_trees.problem import Problem
-
-
-def model_text(matrix: MatrixModel) -> str:
-    """Objective, rows and columns of a model, one a line, with their Pyomo names."""
-    names = [v.name for v in matrix.columns] if matrix.columns else matrix.names()[0]
-    where = np.flatnonzero(matrix.c)
-    lines = [f"min  {matrix.offset:g}{_sum(matrix.c[where], where, names)}", ""]
-    A = matrix.A.tocsr().sorted_indices()
-    for i in range(matrix.n_rows):
-        part = slice(A.indptr[i], A.indptr[i + 1])
-        label = matrix.row_labels[i] if matrix.row_labels else f"r{i}"
-        lines.append(f"{label}: {_bounded(_sum(A.data[part], A.indices[part], names).strip() or '0', matrix.row_lower[i], matrix.row_upper[i])}")
-    lines.append("")
-    for j, name in enumerate(names):
-        kind = "integer" if matrix.integer[j] else "continuous"
-        lines.append(f"{_bounded(name, matrix.lower[j], matrix.upper[j])}  {kind}")
-    return "\n".join(lines) + "\n"
-
-
-def _sum(coefficients: np.ndarray, columns: np.ndarray, names: list[str]) -> str:
-    parts = []
-    for a, j in zip(coefficients.tolist(), columns.tolist(), strict=True):
-        if a:
-            size = "" if abs(a) == 1 else f"{abs(a):.12g} "
-            parts.append(f" {'-' if a < 0 else '+'} {size}{names[j]}")
-    return "".join(parts)
-
-
-def _bounded(body: str, low: float, up: float) -> str:
-    if low == up:
-        return f"{body} == {low:.12g}"
-    left = "" if np.isinf(low) else f"{low:.12g} <= "
-    right = "" if np.isinf(up) else f" <= {up:.12g}"
-    return f"{left}{body}{right}" if left or right else f"{body} free"
+from milp_trees.testing.model_text import model_text
 
 
 def golden_problem(formulation: Formulation) -> Problem:

@@ -8,7 +8,7 @@ from milp_trees.formulation import Formulation
 from milp_trees.problem import Problem
 from milp_trees.testing import transforms
 from milp_trees.testing.checks import Check, check_decoded_value, demand, refuse, slack, solved
-from milp_trees.testing.golden import model_text
+from milp_trees.testing.model_text import model_text
 from milp_trees.testing.solve import Point, built, minimise
 
 #: Run on the problems of `milp_trees.testing.METAMORPHIC`.

@@ -8,6 +8,7 @@ import milp_trees as mt
 from milp_trees.formulation_method import FormulationMethod
 from milp_trees.registry import registry
 from milp_trees.testing import brute_force, check_deletable_constraints, check_formulation, default_problems, problem
+from milp_trees.testing.solve import built, minimise
 
 #: Claims that depend on values only: wrong models must be caught by them even where their sizes give nothing away.
 VALUE_CHECKS = ("optimum_equals_oracle", "decoded_value", "every_tree_can_be_encoded", "relaxation_is_a_bound")
@@ -71,6 +72,14 @@ def test_the_oracle_by_hand():
     }
     assert {name: brute_force(problem(name))[1].number for name in by_hand} == by_hand
     assert brute_force(problem("cannot_hold")) is None
+
+
+def test_a_leaf_that_randomises_would_be_cheaper_than_any_tree():
+    """The relaxed labels of the multi-sink model meet the parity row at 6/5 errors; honest leaves need 3."""
+    trap = problem("randomising_leaf")
+    relaxed, honest = (built(cls(), trap) for cls in (wrong.ContinuousLabels, wrong.FlowOCT))
+    assert minimise(relaxed.matrix).objective == pytest.approx(1.2)
+    assert minimise(honest.matrix).objective == pytest.approx(3)
 
 
 class TooDear(wrong.FlowOCT):
