@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees._claims import as_fraction, check_claims
 from milp_trees.data.dataset import Test
 from milp_trees.errors import DataError, MilpTreesError, UnknownName, VerificationError
 from milp_trees.problem import Problem
 from milp_trees.registry import registry
 from milp_trees.report import result_from_json, result_json
-from milp_trees.result import Result, Status, relative_gap
+from milp_trees.result import Result, Status
 from milp_trees.solver import Limits
 from milp_trees.space import Trees
 from milp_trees.study.agreement import base_name, crosses, units
@@ -69,7 +69,7 @@ def verify(
         problem = problem_of(data["problem"], dataset, path)
         checked = ["The data were read again and are those of the result."]
     checked += _check_value(data, problem)
-    checked += _check_claims(data, problem)
+    checked += check_claims(data, problem)
     checked += _check_scores(data, problem, dataset is None and not isinstance(result, Result), path)
     return checked + _derive_again(result_from_json(data, problem), time_limit)
 
@@ -145,7 +145,7 @@ def _check_value(data: Mapping[str, Any], problem: Problem) -> list[str]:
     if wrong:
         raise VerificationError(f"The predictor is not feasible: {wrong[0]}")
     value = problem.value(tree)
-    exact = None if data["exact"] is None else _fraction(data["exact"], "exact")
+    exact = None if data["exact"] is None else as_fraction(data["exact"], "exact")
     if value.exact is not None or exact is not None:
         _same("exact", data["exact"], None if value.exact is None else f"{value.exact.numerator}/{value.exact.denominator}")
     if data["objective"] is None or abs(float(data["objective"]) - value.number) > 1e-12 * max(1.0, abs(value.number)):
@@ -184,54 +184,7 @@ def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
     return tree
 
 
-# -- the claims ----------------------------------------------------------------------------------------------
-
-
-def _check_claims(data: Mapping[str, Any], problem: Problem) -> list[str]:
-    """Status, bound, gap, root bound and trace do not contradict each other or the value."""
-    try:
-        status = Status(data["status"])
-    except ValueError:
-        raise VerificationError(f"There is no status {data['status']!r}.") from None
-    if status is Status.ERROR:
-        raise VerificationError(f"The result is an error: {data['message']}")
-    if (status in (Status.OPTIMAL, Status.FEASIBLE)) != (data["predictor"] is not None):
-        raise VerificationError(f"The status is {status.value!r}, but the result holds {'no' if data['predictor'] is None else 'a'} predictor.")
-    _check_bound(data)
-    if status is Status.OPTIMAL:
-        _check_closed(data, problem)
-    if status in (Status.OPTIMAL, Status.INFEASIBLE) and data["agrees"] is False:
-        raise VerificationError("The result says itself that it disagrees with the oracle.")
-    return ["Status, bound, gap, root bound and trace are consistent."]
-
-
-def _check_bound(data: Mapping[str, Any]) -> None:
-    bound, exact = _float(data["bound"]), data["bound_exact"]
-    if exact is not None and (bound is None or abs(bound - float(_fraction(exact, "bound_exact"))) > 1e-9 * max(1.0, abs(bound))):
-        raise VerificationError(f"The bound {bound!r} is not its exact form {exact!r}.")
-    for gap, claimed in (("gap", data["bound"]), ("root_gap", data["root_bound"])):
-        expected = relative_gap(_float(data["objective"]), _float(claimed))
-        if expected == float("inf"):
-            expected = None
-        stated = _float(data[gap])
-        known = stated is not None and expected is not None
-        if (stated is None) != (expected is None) or (known and abs((stated or 0) - (expected or 0)) > 1e-9 * max(1.0, abs(expected or 0))):
-            raise VerificationError(f"The stated {gap.replace('_', ' ')} is {stated!r}; objective and bound give {expected!r}.")
-    if data["bound"] is not None and data["proved_by"] is None:
-        raise VerificationError("The result states a bound but not who proved it.")
-
-
-def _check_closed(data: Mapping[str, Any], problem: Problem) -> None:
-    """An optimum has a bound within one integer unit."""
-    view = problem.view(CostMatrix)
-    if data["bound"] is None:
-        raise VerificationError("The status is 'optimal', but there is no bound.")
-    bound = view.from_value(_fraction(data["bound_exact"], "bound_exact") if data["bound_exact"] is not None else float(data["bound"]))
-    value = view.from_value(_fraction(data["exact"], "exact") if data["exact"] is not None else float(data["objective"]))
-    if value - bound > view.absolute_gap * (1 + 1e-6) + 1e-6:
-        raise VerificationError(f"The status is 'optimal', but the bound {data['bound']!r} leaves a gap to the value {data['objective']!r}.")
-    if crosses(bound, value, view):
-        raise VerificationError(f"The bound {data['bound']!r} excludes the result's own value {data['objective']!r}.")
+# -- scores and bound -----------------------------------------------------------------------------------------
 
 
 def _check_scores(data: Mapping[str, Any], problem: Problem, from_file: bool, path: str | Path | None) -> list[str]:
@@ -249,9 +202,6 @@ def _check_scores(data: Mapping[str, Any], problem: Problem, from_file: bool, pa
         if name not in data["scores"] or abs(data["scores"][name] - value) > 1e-9 * max(1.0, abs(value)):
             raise VerificationError(f"The stated score {name} is {data['scores'].get(name)!r}; recomputed it is {value!r}.")
     return ["Train and test scores were recomputed."]
-
-
-# -- the bound -----------------------------------------------------------------------------------------------
 
 
 def _derive_again(result: Result, time_limit: float) -> list[str]:
@@ -328,17 +278,6 @@ def _equal(result: Result, other: Result) -> bool:
 def _same(name: str, stated: Any, expected: Any) -> None:
     if stated != expected:
         raise VerificationError(f"The result states {name} {stated!r}; recomputed it is {expected!r}.")
-
-
-def _fraction(text: Any, name: str) -> Fraction:
-    try:
-        return Fraction(text)
-    except (ValueError, TypeError, ZeroDivisionError):
-        raise VerificationError(f"{name} must be a fraction such as '3/8'; it is {text!r}.") from None
-
-
-def _float(value: Any) -> float | None:
-    return None if value is None else float(value)
 
 
 __all__ = ["problem_of", "verify", "verify_file"]

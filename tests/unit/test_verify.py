@@ -60,7 +60,7 @@ def worse_tree_called_optimal(data):
     data["predictor"] = tree.to_json()
     data["objective"] = data["bound"] = int(value.number)
     data["exact"] = data["bound_exact"] = f"{int(value.number)}/1"
-    data["scores"] = {}
+    data["scores"], data["trace"] = {}, []
 
 
 def set_(name, value):
@@ -85,6 +85,8 @@ ALTERED = {
     "optimal with a gap": (lambda d: d.update(bound=1, bound_exact="1/1", gap=abs(d["objective"] - 1) / d["objective"]), "leaves a gap"),
     "proved by nobody": (set_("proved_by", None), "who proved it"),
     "root bound": (lambda d: d.update(root_bound=1e6, root_gap=abs(d["objective"] - 1e6) / d["objective"]), "root bound"),
+    "trace incumbent": (set_("trace", [[0.1, 0.0, 0.0]]), "better than the answer"),
+    "trace bound": (set_("trace", [[0.1, None, 1e6]]), "excludes the answer"),
     "predictor": (swap_leaf, "states exact|states the objective"),
     "predictor label": (lambda d: d["predictor"]["root"].update(name="other"), "is called 'other'"),
     "predictor test": (

@@ -1,0 +1,87 @@
+"""What a stored result claims, checked against itself: status, bound, gap, root bound and trace must not contradict each other or the value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.errors import VerificationError
+from milp_trees.result import Status, relative_gap
+from milp_trees.study.agreement import crosses
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.problem import Problem
+
+
+def check_claims(data: Mapping[str, Any], problem: Problem) -> list[str]:
+    """Status, bound, gap, root bound and trace do not contradict each other or the value."""
+    try:
+        status = Status(data["status"])
+    except ValueError:
+        raise VerificationError(f"There is no status {data['status']!r}.") from None
+    if status is Status.ERROR:
+        raise VerificationError(f"The result is an error: {data['message']}")
+    if (status in (Status.OPTIMAL, Status.FEASIBLE)) != (data["predictor"] is not None):
+        raise VerificationError(f"The status is {status.value!r}, but the result holds {'no' if data['predictor'] is None else 'a'} predictor.")
+    _check_bound(data)
+    if status is Status.OPTIMAL:
+        _check_closed(data, problem)
+    _check_trace(data, problem)
+    if status in (Status.OPTIMAL, Status.INFEASIBLE) and data["agrees"] is False:
+        raise VerificationError("The result says itself that it disagrees with the oracle.")
+    return ["Status, bound, gap, root bound and trace are consistent."]
+
+
+def _check_bound(data: Mapping[str, Any]) -> None:
+    bound, exact = _float(data["bound"]), data["bound_exact"]
+    if exact is not None and (bound is None or abs(bound - float(as_fraction(exact, "bound_exact"))) > 1e-9 * max(1.0, abs(bound))):
+        raise VerificationError(f"The bound {bound!r} is not its exact form {exact!r}.")
+    for gap, claimed in (("gap", data["bound"]), ("root_gap", data["root_bound"])):
+        expected = relative_gap(_float(data["objective"]), _float(claimed))
+        if expected == float("inf"):
+            expected = None
+        stated = _float(data[gap])
+        known = stated is not None and expected is not None
+        if (stated is None) != (expected is None) or (known and abs((stated or 0) - (expected or 0)) > 1e-9 * max(1.0, abs(expected or 0))):
+            raise VerificationError(f"The stated {gap.replace('_', ' ')} is {stated!r}; objective and bound give {expected!r}.")
+    if data["bound"] is not None and data["proved_by"] is None:
+        raise VerificationError("The result states a bound but not who proved it.")
+
+
+def _check_closed(data: Mapping[str, Any], problem: Problem) -> None:
+    """An optimum has a bound within one integer unit."""
+    view = problem.view(CostMatrix)
+    if data["bound"] is None:
+        raise VerificationError("The status is 'optimal', but there is no bound.")
+    bound = view.from_value(as_fraction(data["bound_exact"], "bound_exact") if data["bound_exact"] is not None else float(data["bound"]))
+    value = view.from_value(as_fraction(data["exact"], "exact") if data["exact"] is not None else float(data["objective"]))
+    if value - bound > view.absolute_gap * (1 + 1e-6) + 1e-6:
+        raise VerificationError(f"The status is 'optimal', but the bound {data['bound']!r} leaves a gap to the value {data['objective']!r}.")
+    if crosses(bound, value, view):
+        raise VerificationError(f"The bound {data['bound']!r} excludes the result's own value {data['objective']!r}.")
+
+
+def _check_trace(data: Mapping[str, Any], problem: Problem) -> None:
+    """No moment of the run had a better incumbent than the answer, or a bound that excludes it."""
+    if data["objective"] is None:
+        return
+    view = problem.view(CostMatrix)
+    value = view.from_value(float(data["objective"]))
+    for seconds, incumbent, bound in data["trace"]:
+        if incumbent is not None and crosses(value, view.from_value(float(incumbent)), view):
+            raise VerificationError(f"The trace has the incumbent {incumbent!r} at {seconds:.3g} s, better than the answer {data['objective']!r}.")
+        if bound is not None and crosses(view.from_value(float(bound)), value, view):
+            raise VerificationError(f"The trace has the bound {bound!r} at {seconds:.3g} s, which excludes the answer {data['objective']!r}.")
+
+
+def as_fraction(text: Any, name: str) -> Fraction:
+    try:
+        return Fraction(text)
+    except (ValueError, TypeError, ZeroDivisionError):
+        raise VerificationError(f"{name} must be a fraction such as '3/8'; it is {text!r}.") from None
+
+
+def _float(value: Any) -> float | None:
+    return None if value is None else float(value)
