@@ -70,7 +70,7 @@ def test_html_escapes_what_users_wrote():
     assert "<i>" not in page
 
 
-def test_the_table_shows_what_the_issue_of_a_comparison_is(result):
+def test_the_table_has_every_column_of_a_comparison(result):
     text = plain_table([result_json(result)])
     for word in ("variables", "binaries", "nonzeros", "objective", "bound", "gap", "nodes", "start", "accepted", "agrees", "dp", "optimal"):
         assert word in text
