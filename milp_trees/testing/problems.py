@@ -305,8 +305,8 @@ def make_column_without_thresholds() -> Problem:
 @named
 def make_randomising_leaf() -> Problem:
     """Parity that a leaf which randomises would meet at half the price; honest leaves cannot."""
-    data = _data([[0], [0], [0], [1], [1], [1]], y=[1, 1, 1, 0, 0, 0], groups=["a", "a", "b", "a", "b", "b"])
-    return Problem(data, Accuracy(constraints=(StatisticalParity("1/5", 1),)), Trees(1))
+    data = _data([[0]] * 4 + [[1]] * 4, y=[1, 1, 1, 1, 0, 0, 0, 0], groups=["a", "a", "a", "b", "a", "b", "b", "b"])
+    return Problem(data, Accuracy(constraints=(StatisticalParity("1/4", 1),)), Trees(1))
 
 
 @named

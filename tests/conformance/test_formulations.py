@@ -9,7 +9,7 @@ from milp_trees.testing.solve import built, minimise
 
 FORMULATIONS = list(registry.classes("formulations"))
 #: Options that give another model; they are run on the random problems.
-VARIANTS = ["flow-oct:sinks=multi"]
+VARIANTS = ["flow-oct:sinks=multi", "path-cut:strengthen=off", "oct:repair=scalar", "oct:repair=d-shift", "oct:repair=z-le-d", "oct:repair=spo"]
 #: Problems for formulation × solver: one answer of each kind.
 PAIR_PROBLEMS = ("two_action_costs", "cannot_hold", "capacity_from_below")
 #: Solvers that run on every pair of the list; the others take the first problem.
@@ -18,8 +18,7 @@ THOROUGH = ("highs",)
 
 def make(label):
     """A formulation by its label: `flow-oct` or `flow-oct:sinks=multi`."""
-    name, _, options = label.partition(":")
-    return registry.formulation(name, **dict(item.split("=") for item in options.split(",") if item))
+    return registry.method(f"{label}@highs").formulation
 
 
 @pytest.mark.parametrize("name", default_problems())
