@@ -12,7 +12,7 @@ fast:
 	.venv/bin/python -m pytest -n 2
 
 lint:
-	.venv/bin/ruff check && .venv/bin/ruff format --check && .venv/bin/mypy
+	.venv/bin/ruff check && .venv/bin/mypy
 
 notebook:
 	.venv/bin/python notebooks/build.py
