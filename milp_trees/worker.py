@@ -81,6 +81,8 @@ def end_with_children() -> None:
 def load_adapter(path: list[str], module: str, name: str) -> Solver:
     """The one adapter of this process, from its own module: no other adapter is imported."""
     sys.path[:] = path
+    # Jobs hold matrices; their module is loaded before the first one arrives.
+    importlib.import_module("milp_trees.matrix")
     adapter: Any = importlib.import_module(module)
     for part in name.split("."):
         adapter = getattr(adapter, part)

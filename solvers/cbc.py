@@ -193,7 +193,8 @@ class Run:
             process.wait()
 
     def _follow(self, process: subprocess.Popen[bytes], texts: queue.SimpleQueue[str | None]) -> None:
-        rest, asked, text = "", 0.0, ""
+        rest, asked = "", 0.0
+        text: str | None = ""
         while text is not None:
             try:
                 text = texts.get(timeout=0.05)
@@ -251,7 +252,7 @@ class Run:
 
     def _lowered(self, value: float, unit: float) -> float:
         """A printed bound, less what rounding to the printed digits may have added."""
-        return value - 0.5 * unit + self.model.offset
+        return float(value - 0.5 * unit + self.model.offset)
 
     # -- after -----------------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ import importlib.metadata
 import importlib.util
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -52,11 +53,63 @@ class CpSat(Solver):
         return _not_whole(model)
 
     def solve(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
-        declared = bool(job.options.get("integral_continuous"))
-        why = _not_whole(job.model) if declared else self.unsupported(job.model)
+        model = job.model
+        if job.options.get("integral_continuous"):
+            # Flows are often bounded by rows only.
+            model = replace(model, upper=finite_upper(model), columns=[])
+            why = _not_whole(model)
+        else:
+            why = self.unsupported(model)
         if why:
             return Answer(Status.UNSUPPORTED, message=why)
-        return Run(job, Trace(emit), stop).answer()
+        return Run(replace(job, model=model), Trace(emit), stop).answer()
+
+
+def finite_upper(model: MatrixModel) -> np.ndarray:
+    """Upper bounds, those that are missing derived from the rows or from the costs as far as that goes.
+
+    From the rows: what a variable can be while all others in the row are at their best. From the costs: a variable that costs something and
+    only ever helps rows by growing need not be larger than the neediest row asks.
+    """
+    upper = model.upper.copy()
+    A = model.A.tocoo()
+    # Every row as rows of the form "activity <= side".
+    row = np.concatenate([A.row, A.row + model.n_rows])
+    column, value = np.concatenate([A.col, A.col]), np.concatenate([A.data, -A.data])
+    side = np.concatenate([model.row_upper, -model.row_lower])
+    used = np.isfinite(side[row]) & (value != 0)
+    row, column, value = row[used], column[used], value[used]
+    while np.isinf(upper).any():
+        step = np.full(len(upper), np.inf)
+        room, known = _others(row, column, value, len(side), model.lower, upper)
+        limiting = known & (value > 0)
+        np.minimum.at(step, column[limiting], np.floor((side[row] - room)[limiting] / value[limiting] + 1e-9))
+        need, known = _others(row, column, value, len(side), upper, model.lower)
+        spoiled = np.zeros(len(upper), dtype=bool)
+        spoiled[column[(value > 0) | ~known]] = True
+        helper = (model.c > 0) & ~spoiled
+        step[helper] = model.lower[helper]
+        asking = helper[column]
+        np.maximum.at(step, column[asking], np.ceil((side[row] - need)[asking] / value[asking] - 1e-9))
+        better = np.isinf(upper) & np.isfinite(step)
+        if not better.any():
+            break
+        upper[better] = step[better]
+    return upper
+
+
+def _others(
+    row: np.ndarray, column: np.ndarray, value: np.ndarray, n_rows: int, at_plus: np.ndarray, at_minus: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """For each entry, the activity of the others in its row, and whether it is finite.
+
+    Variables with a positive coefficient are at `at_plus`, the others at `at_minus`.
+    """
+    part = value * np.where(value > 0, at_plus[column], at_minus[column])
+    endless = np.isinf(part)
+    part = np.where(endless, 0.0, part)
+    n_endless = np.bincount(row, endless, n_rows)[row] - endless
+    return np.bincount(row, part, n_rows)[row] - part, n_endless == 0
 
 
 def _not_whole(model: MatrixModel) -> str | None:

@@ -74,9 +74,10 @@ class Highs(Solver):
         emit(Event(time.perf_counter() - began, None, relaxed.bound))
         left = None if job.limits.time is None else max(job.limits.time - (time.perf_counter() - began), 0.01)
         options = {k: v for k, v in job.options.items() if k != "solver"}
-        answer = Run(replace(job, limits=replace(job.limits, time=left)), options, emit, stop, began).answer()
-        bounds = [b for b in (answer.bound, relaxed.bound) if b is not None]
-        return replace(answer, bound=max(bounds, default=None), log=relaxed.log + answer.log)
+        search = Run(replace(job, limits=replace(job.limits, time=left)), options, emit, stop, began)
+        search.bound = -math.inf if relaxed.bound is None else relaxed.bound
+        answer = search.answer()
+        return replace(answer, log=relaxed.log + answer.log)
 
     def write(self, model: MatrixModel, path: Path) -> Path:
         """Write `.mps`, `.lp`, or either with `.gz`, in this process, with the names of the model."""
@@ -119,11 +120,11 @@ class Run:
         self.root_bound: float | None = None
         self.first: float | None = None
         self.h = highspy.Highs()
+        self._subscribe()
         # The number of threads is fixed by the first solve of a process, unless the scheduler is reset.
         highspy.Highs.resetGlobalScheduler(True)
         self._set_options(options)
         load(self.h, job.model)
-        self._subscribe()
 
     @property
     def seconds(self) -> float:

@@ -41,9 +41,12 @@ def to_pulp(matrix: MatrixModel) -> Any:
         for name, low, up, integer in zip(columns, matrix.lower.tolist(), matrix.upper.tolist(), matrix.integer.tolist(), strict=True)
     ]
     problem.addVariables(variables)
-    used = np.flatnonzero(matrix.c)
-    problem.setObjective(pulp.LpAffineExpression([(variables[j], matrix.c[j]) for j in used.tolist()], constant=float(matrix.offset)))
+    # Columns that occur nowhere stand in the objective with a zero: PuLP's file would have bounds for them, but no column.
     A = matrix.A.tocsr()
+    sided = np.isfinite(matrix.row_lower) | np.isfinite(matrix.row_upper)
+    idle = np.bincount(A[sided].indices, minlength=matrix.n_variables) == 0
+    used = np.flatnonzero((matrix.c != 0) | idle)
+    problem.setObjective(pulp.LpAffineExpression([(variables[j], matrix.c[j]) for j in used.tolist()], constant=float(matrix.offset)))
     starts, indices, data = A.indptr.tolist(), A.indices.tolist(), A.data.tolist()
     for i, name in enumerate(rows):
         terms = [(variables[indices[k]], data[k]) for k in range(starts[i], starts[i + 1])]
