@@ -19,8 +19,14 @@ def root() -> Path:
 
 def classification(max_rows: int | None = None) -> dict[str, mt.Dataset]:
     """Every set of `classification/` by name, smallest first."""
-    sets = {p.name.split(".")[0]: mt.load(str(p)) for p in sorted((root() / "classification").iterdir()) if p.name.endswith((".txt", ".txt.gz")) and "SOURCES" not in p.name}
-    return dict(sorted(((n, d) for n, d in sets.items() if max_rows is None or d.n_rows <= max_rows), key=lambda item: item[1].n_rows * item[1].n_tests))
+    sets = {
+        p.name.split(".")[0]: mt.load(str(p))
+        for p in sorted((root() / "classification").iterdir())
+        if p.name.endswith((".txt", ".txt.gz")) and "SOURCES" not in p.name
+    }
+    return dict(
+        sorted(((n, d) for n, d in sets.items() if max_rows is None or d.n_rows <= max_rows), key=lambda item: item[1].n_rows * item[1].n_tests)
+    )
 
 
 def fairness() -> dict[str, mt.Dataset]:

@@ -49,7 +49,9 @@ def main() -> None:
     done = pd.read_csv(out) if out.exists() else pd.DataFrame(columns=["set", "method"])
     known = set(zip(done["set"], done["method"], strict=True))
     formulations = list(registry.classes("formulations")) if args.formulations == "all" else args.formulations.split(",")
-    problems = {n: mt.Problem(d, mt.Accuracy(), mt.Trees(2)) for n, d in classification(1000).items() if args.sets == "all" or n in args.sets.split(",")}
+    problems = {
+        n: mt.Problem(d, mt.Accuracy(), mt.Trees(2)) for n, d in classification(1000).items() if args.sets == "all" or n in args.sets.split(",")
+    }
     todo = [(n, p, f"{f}@{s}") for n, p in problems.items() for s in args.solvers.split(",") for f in formulations if (n, f"{f}@{s}") not in known]
     print(f"{len(todo)} runs, {len(known)} known")
     for row in Parallel(n_jobs=args.jobs, return_as="generator_unordered")(delayed(measure)(*job, args.time_limit) for job in todo):

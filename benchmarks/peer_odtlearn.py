@@ -33,7 +33,14 @@ def solve(path: Path, time_limit: int, out) -> None:
         model.fit(X, y)
         seconds = time.perf_counter() - began
         bound = model._solver.get_objective_bound()
-        out.put({"incumbent": int((model.predict(X) != y).sum()), "bound": len(y) - bound, "seconds": round(seconds, 2), "status": str(model._solver.model.status.name).lower()})
+        out.put(
+            {
+                "incumbent": int((model.predict(X) != y).sum()),
+                "bound": len(y) - bound,
+                "seconds": round(seconds, 2),
+                "status": str(model._solver.model.status.name).lower(),
+            }
+        )
     except Exception as failure:  # a peer's failure, whatever it is, is a row of the table
         out.put({"status": "failed", "seconds": round(time.perf_counter() - began, 2), "message": f"{type(failure).__name__}: {failure}"})
 

@@ -62,7 +62,9 @@ def add_structure(m: Any, view: CostMatrix, space: Trees, binary_labels: bool) -
         return sum(m.w[v, k] for k in m.actions) == m.p[v]
 
     if space.limits_leaves and view.n_tests:
-        m.most_splits = pyo.Constraint(expr=(None, sum(m.b[v, f] for v in m.branch for f in m.tests), space.max_splits), doc="at most max_leaf_nodes - 1 splits")
+        m.most_splits = pyo.Constraint(
+            expr=(None, sum(m.b[v, f] for v in m.branch for f in m.tests), space.max_splits), doc="at most max_leaf_nodes - 1 splits"
+        )
 
 
 def structure_sizes(view: CostMatrix, space: Trees, binary_labels: bool) -> Sizes:
@@ -85,7 +87,9 @@ def penalties(m: Any, view: CostMatrix) -> tuple[list[Any], list[int], int]:
 
 def minimise(m: Any, coefficients: list[Any], variables: list[Any], constant: float, doc: str) -> None:
     """The objective, always a minimisation, in integer units of the view."""
-    m.objective = pyo.Objective(expr=LinearExpression(constant=constant, linear_coefs=coefficients, linear_vars=variables), sense=pyo.minimize, doc=doc)
+    m.objective = pyo.Objective(
+        expr=LinearExpression(constant=constant, linear_coefs=coefficients, linear_vars=variables), sense=pyo.minimize, doc=doc
+    )
 
 
 def add_side_rows(m: Any, view: CostMatrix, variables: Callable[[int, int], list[Any]]) -> None:

@@ -139,7 +139,13 @@ def _single_sink(m: Any, view: CostMatrix, space: Trees) -> None:
     splits, costs, constant = ts.penalties(m, view)
     rows = np.flatnonzero(weight).tolist()
     coefficients = [-int(weight[i]) for i in rows] + costs
-    ts.minimise(m, coefficients, [m.z[i, 1] for i in rows] + splits, int(view.base.sum() + weight.sum()) + constant, "(1a) cost of the rows that send no flow, and penalties")
+    ts.minimise(
+        m,
+        coefficients,
+        [m.z[i, 1] for i in rows] + splits,
+        int(view.base.sum() + weight.sum()) + constant,
+        "(1a) cost of the rows that send no flow, and penalties",
+    )
 
 
 def _multi_sink(m: Any, view: CostMatrix, space: Trees) -> None:
@@ -171,4 +177,6 @@ def _multi_sink(m: Any, view: CostMatrix, space: Trees) -> None:
 
     splits, costs, constant = ts.penalties(m, view)
     pairs = [(int(view.regret[i, k]), m.s[i, v, k]) for i, k in np.argwhere(view.regret).tolist() for v in m.nodes]
-    ts.minimise(m, [c for c, _ in pairs] + costs, [x for _, x in pairs] + splits, int(view.base.sum()) + constant, "cost of the chosen actions, and penalties")
+    ts.minimise(
+        m, [c for c, _ in pairs] + costs, [x for _, x in pairs] + splits, int(view.base.sum()) + constant, "cost of the chosen actions, and penalties"
+    )

@@ -95,7 +95,12 @@ class StateFlow(Formulation):
         m.columns = pyo.RangeSet(0, h.n_columns - 1, doc="columns c: stop, split or last split in a state")
         m.x = pyo.Var(m.columns, domain=pyo.Binary, doc="x[c] = 1 iff the tree does c in the state of c")
         x = list(m.x.values())
-        m.balance = matrix_rows(x, h.incidence(), *[(np.arange(h.n_states) == 0).astype(float)] * 2, doc="columns that leave a state - splits that enter it = 1 at the root, else 0")
+        m.balance = matrix_rows(
+            x,
+            h.incidence(),
+            *[(np.arange(h.n_states) == 0).astype(float)] * 2,
+            doc="columns that leave a state - splits that enter it = 1 at the root, else 0",
+        )
         if view.side:
             lower = np.array([-np.inf if r.lower is None else r.lower for r in view.side])
             upper = np.array([np.inf if r.upper is None else r.upper for r in view.side])
@@ -106,7 +111,8 @@ class StateFlow(Formulation):
         used = np.flatnonzero(h.cost).tolist()
         costs = h.cost[used].tolist()
         m.objective = pyo.Objective(
-            expr=LinearExpression(constant=int(view.base.sum()), linear_coefs=costs, linear_vars=[x[c] for c in used]), doc="cost of the columns above the cost no tree avoids"
+            expr=LinearExpression(constant=int(view.base.sum()), linear_coefs=costs, linear_vars=[x[c] for c in used]),
+            doc="cost of the columns above the cost no tree avoids",
         )
 
     def options_for(self, solver: str, view: CostMatrix, space: Trees) -> Mapping[str, Any]:

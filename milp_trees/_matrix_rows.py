@@ -18,7 +18,7 @@ from pyomo.core.expr.relational_expr import EqualityExpression, InequalityExpres
 from scipy import sparse
 
 
-class MatrixRows(IndexedConstraint):
+class MatrixRows(IndexedConstraint):  # type: ignore[misc]  # Pyomo has no types
     """Rows `lower <= A x <= upper`; see `milp_trees.matrix.matrix_rows`."""
 
     def __init__(self, variables: Sequence[Any], matrix: sparse.csr_matrix, lower: np.ndarray, upper: np.ndarray, doc: str) -> None:
@@ -38,7 +38,7 @@ class MatrixRows(IndexedConstraint):
         return iter(range(len(self)))
 
     def __contains__(self, index: Any) -> bool:
-        return isinstance(index, (int, np.integer)) and 0 <= index < len(self)
+        return isinstance(index, (int, np.integer)) and 0 <= int(index) < len(self)
 
     def keys(self, sort: Any = None) -> Any:
         return range(len(self))

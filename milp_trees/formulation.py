@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from milp_trees.errors import NoView, Unsupported
+from milp_trees.errors import Unsupported
+from milp_trees.problem import Problem, mismatch
 from milp_trees.space import Trees
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.matrix import MatrixModel, Separator
     from milp_trees.models.tree import Tree
-    from milp_trees.problem import Problem
 
 
 class Sizes(NamedTuple):
@@ -108,15 +108,10 @@ class Formulation(ABC):
 
     def unsupported(self, problem: Problem) -> str | None:
         """The sentence why this formulation cannot take a problem, or None."""
-        if not isinstance(problem.space, self.space):
-            return f"{self.name} searches {self.space.name}, not {problem.space.name}."
-        if problem.question.name not in self.questions:
-            return f"{self.name} answers {', '.join(self.questions)}, not {problem.question.name}."
-        try:
-            view = problem.view(self.needs)
-        except NoView as why:
-            return str(why)
-        space = problem.trees
+        why = mismatch(self, problem)
+        if why:
+            return why
+        view, space = problem.view(CostMatrix), problem.trees
         if view.side and not self.takes_side_rows:
             return f"{self.name} cannot express side constraints; flow-oct and state-flow can."
         if space.min_samples_leaf > 1 and not self.takes_min_leaf:

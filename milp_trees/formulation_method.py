@@ -126,7 +126,11 @@ class FormulationMethod(Method):
         return bool(self._options(None).get("integral_continuous")) if self.solver.name == "cp-sat" else False
 
     def _options(self, run: Run | None) -> dict[str, Any]:
-        suggested = self.formulation.suggested_options.get(self.solver.name, {}) if run is None else self.formulation.options_for(self.solver.name, run.view, run.problem.trees)
+        suggested = (
+            self.formulation.suggested_options.get(self.solver.name, {})
+            if run is None
+            else self.formulation.options_for(self.solver.name, run.view, run.problem.trees)
+        )
         return {**suggested, **self.options}
 
     # -- stages ----------------------------------------------------------------------------------------------
@@ -145,7 +149,11 @@ class FormulationMethod(Method):
             point = run.matrix.values()
             violation = run.matrix.violation(point)
             if violation > 1e-6:
-                return {"accepted": False, "value": value.number, "reason": f"encode broke a row or bound by {violation:g}: a bug in {self.formulation.name}."}
+                return {
+                    "accepted": False,
+                    "value": value.number,
+                    "reason": f"encode broke a row or bound by {violation:g}: a bug in {self.formulation.name}.",
+                }
             run.start = point
         return {"accepted": None, "value": value.number}
 
@@ -256,7 +264,11 @@ def _result(method: FormulationMethod, run: Run, start: dict[str, Any]) -> Resul
         start["accepted"] = seen[-1] if seen else None
     infeasible = last is not None and last.status is Status.INFEASIBLE and run.incumbent is None
     failed = next((a for a in answers if a.status is Status.ERROR), None)
-    bound = None if not math.isfinite(run.bound) else run.view.to_value(min(run.bound, run.incumbent_cost) if run.view.exact and run.closed else run.bound)
+    bound = (
+        None
+        if not math.isfinite(run.bound)
+        else run.view.to_value(min(run.bound, run.incumbent_cost) if run.view.exact and run.closed else run.bound)
+    )
     if bound is not None and run.incumbent is not None and run.closed and run.view.exact:
         bound = run.view.to_value(int(run.incumbent_cost))
     bounds = [a.bound for a in answers if a.bound is not None and a.status is not Status.INFEASIBLE]
@@ -295,4 +307,3 @@ def _total_nodes(answers: list[Answer]) -> int | None:
 def _root_bound(answers: list[Answer], view: CostMatrix) -> float | None:
     roots = [a.root_bound for a in answers if a.root_bound is not None]
     return max(roots) if roots else None
-

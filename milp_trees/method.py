@@ -10,7 +10,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from milp_trees.errors import NoView, Unsupported
+from milp_trees.errors import Unsupported
+from milp_trees.problem import Problem, mismatch
 from milp_trees.result import Certificate, Limit, Result, Solution, Status, TracePoint
 from milp_trees.solver import Limits
 from milp_trees.space import Trees
@@ -18,7 +19,6 @@ from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
-    from milp_trees.problem import Problem
 
 #: Called with every new (seconds, incumbent, bound) of a run, natural units.
 Progress = Callable[[TracePoint], None]
@@ -37,19 +37,14 @@ class Method(ABC):
     questions: ClassVar[frozenset[str]] = frozenset({"best"})
     takes_side_rows: ClassVar[bool] = False
     #: Whether it proves what it returns (a heuristic does not).
-    exact: ClassVar[bool] = True
+    exact: bool = True
 
     def unsupported(self, problem: Problem) -> str | None:
         """The sentence why this method cannot take a problem, or None."""
-        if not isinstance(problem.space, self.space):
-            return f"{self.name} searches {self.space.name}, not {problem.space.name}."
-        if problem.question.name not in self.questions:
-            return f"{self.name} answers {', '.join(self.questions)}, not {problem.question.name}."
-        try:
-            view = problem.view(self.needs)
-        except NoView as why:
-            return str(why)
-        if view.side and not self.takes_side_rows:
+        why = mismatch(self, problem)
+        if why:
+            return why
+        if self.needs is CostMatrix and problem.view(CostMatrix).side and not self.takes_side_rows:
             return f"{self.name} cannot express side constraints; the formulations flow-oct and state-flow can."
         return self.unsupported_view(problem)
 
@@ -90,7 +85,10 @@ class Method(ABC):
         prepared = time.perf_counter() - began
         result = self.search(fresh, limits or Limits(), start, progress)
         apart = result.times.get("enumerate", 0.0)
-        times = {"prepare": max(0.0, prepared - apart) + result.times.get("prepare", 0.0), **{k: v for k, v in result.times.items() if k != "prepare"}}
+        times = {
+            "prepare": max(0.0, prepared - apart) + result.times.get("prepare", 0.0),
+            **{k: v for k, v in result.times.items() if k != "prepare"},
+        }
         return replace(result, problem=problem, seconds=result.seconds + prepared, times=times)
 
 
@@ -164,7 +162,9 @@ def finish(
     elif infeasible:
         status = Status.INFEASIBLE
     exact_bound = Fraction(bound) if bound is not None and view.exact else None
-    certificate = Certificate(None if bound is None else float(bound), exact_bound, proved_by if bound is not None or infeasible else None, tuple(checked))
+    certificate = Certificate(
+        None if bound is None else float(bound), exact_bound, proved_by if bound is not None or infeasible else None, tuple(checked)
+    )
     return Result(
         problem, method, status, limit, solutions, certificate, clock.seconds, dict(clock.times), message=message, versions=more.pop("versions", versions()), **more
     )  # fmt: skip

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from milp_trees.data.dataset import Dataset
+from milp_trees.errors import NoView
 from milp_trees.space import Space, Trees
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.views import CostMatrix
@@ -15,6 +16,19 @@ if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
 
 V = TypeVar("V")
+
+
+def mismatch(taker: Any, problem: Problem) -> str | None:
+    """The sentence why a problem is not for a method or formulation by what it declares (`space`, `questions`, `needs`), or None."""
+    if not isinstance(problem.space, taker.space):
+        return f"{taker.name} searches {taker.space.name}, not {problem.space.name}."
+    if problem.question.name not in taker.questions:
+        return f"{taker.name} answers {', '.join(sorted(taker.questions))}, not {problem.question.name}."
+    try:
+        problem.view(taker.needs)
+    except NoView as why:
+        return str(why)
+    return None
 
 
 @dataclass(frozen=True)

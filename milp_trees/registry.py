@@ -55,7 +55,12 @@ class Registry:
         if group in self._loaded:
             return
         self._loaded.add(group)
-        home = {"formulations": "milp_trees.formulations", "solvers": "milp_trees.solvers", "methods": "milp_trees.engines", "tasks": "milp_trees.tasks"}[group]
+        home = {
+            "formulations": "milp_trees.formulations",
+            "solvers": "milp_trees.solvers",
+            "methods": "milp_trees.engines",
+            "tasks": "milp_trees.tasks",
+        }[group]
         package = importlib.import_module(home)
         for info in pkgutil.iter_modules(package.__path__):
             if not info.name.startswith("_"):

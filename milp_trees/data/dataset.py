@@ -114,47 +114,49 @@ class Dataset:
     def __post_init__(self) -> None:
         X = _binary(self.X)
         tests = tuple(self.tests) or tuple(Test(str(j)) for j in range(X.shape[1]))
-        put = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
-        put("X", _frozen(X))
-        put("tests", tests)
+        self._put("X", _frozen(X))
+        self._put("tests", tests)
         if len(tests) != X.shape[1]:
             raise DataError(f"{len(tests)} tests are named but X has {X.shape[1]} columns; give one Test per column.")
         names = [t.name for t in tests]
         if len(set(names)) != len(names):
             twice = next(n for n in names if names.count(n) > 1)
             raise DataError(f"Two tests are called {twice!r}; rename one of the columns.")
-        self._put_target(put)
+        self._put_target()
         for name in ("groups", "factor", "treatments"):
             if getattr(self, name) is not None:
-                put(name, _frozen(_labels(getattr(self, name), name, X.shape[0])))
+                self._put(name, _frozen(_labels(getattr(self, name), name, X.shape[0])))
         for name in ("weights", "outcomes", "propensities"):
             if getattr(self, name) is not None:
-                put(name, _frozen(_floats(getattr(self, name), name, (X.shape[0],))))
+                self._put(name, _frozen(_floats(getattr(self, name), name, (X.shape[0],))))
         if self.weights is not None and (self.weights < 0).any():
             raise DataError(f"Row weights must not be negative; row {int(np.argmax(self.weights < 0))} has {self.weights.min():g}.")
         if self.propensities is not None and ((self.propensities <= 0) | (self.propensities > 1)).any():
             raise DataError("Propensities must lie in (0, 1]: they are probabilities of the observed treatment, not their inverses.")
         if self.values is not None:
             K = np.shape(self.values)[1] if np.ndim(self.values) == 2 else 1
-            put("values", _frozen(_floats(self.values, "values", (X.shape[0], K))))
-            put("actions", tuple(range(K)) if self.actions is None else tuple(self.actions))
+            self._put("values", _frozen(_floats(self.values, "values", (X.shape[0], K))))
+            self._put("actions", tuple(range(K)) if self.actions is None else tuple(self.actions))
         elif self.actions is not None:
-            put("actions", tuple(self.actions))
-        put("source", dict(self.source))
+            self._put("actions", tuple(self.actions))
+        self._put("source", dict(self.source))
 
-    def _put_target(self, put: Any) -> None:
+    def _put(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def _put_target(self) -> None:
         if self.y is None:
             return
         if self.classes is not None:
             codes = np.asarray(self.y)
             if codes.shape != (len(self.X),) or (len(codes) and (codes.min() < 0 or codes.max() >= len(self.classes))):
                 raise DataError("With classes given, y must hold one code 0..K-1 per row.")
-            put("classes", tuple(self.classes))
+            self._put("classes", tuple(self.classes))
         else:
             labels = _labels(self.y, "y", len(self.X))
             classes, codes = np.unique(labels, return_inverse=True)
-            put("classes", tuple(c.item() if hasattr(c, "item") else c for c in classes))
-        put("y", _frozen(np.asarray(codes, dtype=np.int64)))
+            self._put("classes", tuple(c.item() if hasattr(c, "item") else c for c in classes))
+        self._put("y", _frozen(np.asarray(codes, dtype=np.int64)))
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -241,7 +243,9 @@ def _binary(X: Any) -> np.ndarray:
         raise DataError(f"X has a missing value at row {row}, column {col}; impute or drop it first (e.g. sklearn.impute.SimpleImputer).")
     if not np.isin(numbers, (0.0, 1.0)).all():
         row, col = np.argwhere(~np.isin(numbers, (0.0, 1.0)))[0]
-        raise DataError(f"X must hold 0/1 tests; row {row}, column {col} is {numbers[row, col]:g}. Binarize it first: mt.Binarizer().fit_transform(frame).")
+        raise DataError(
+            f"X must hold 0/1 tests; row {row}, column {col} is {numbers[row, col]:g}. Binarize it first: mt.Binarizer().fit_transform(frame)."
+        )
     return numbers.astype(np.uint8)
 
 
@@ -266,5 +270,7 @@ def _floats(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
     if array.shape != shape:
         raise DataError(f"{name} must have shape {shape}; it has {array.shape}.")
     if not np.isfinite(array).all():
-        raise DataError(f"{name} has a missing or infinite entry at {tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])}; impute or drop that row.")
+        raise DataError(
+            f"{name} has a missing or infinite entry at {tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])}; impute or drop that row."
+        )
     return array

@@ -99,11 +99,17 @@ def common_unit(numbers: list[Fraction]) -> Fraction:
     unit = Fraction(0)
     for x in set(numbers):
         if x:
-            unit = abs(x) if not unit else Fraction(math.gcd(unit.numerator * x.denominator, abs(x.numerator) * unit.denominator), unit.denominator * x.denominator)
+            unit = (
+                abs(x)
+                if not unit
+                else Fraction(math.gcd(unit.numerator * x.denominator, abs(x.numerator) * unit.denominator), unit.denominator * x.denominator)
+            )
     return unit or Fraction(1)
 
 
-def rescale(whole: np.ndarray, scale: Fraction, leaf: Fraction, splits: list[Fraction], unit: Fraction) -> tuple[np.ndarray, Fraction, list[Fraction]]:
+def rescale(
+    whole: np.ndarray, scale: Fraction, leaf: Fraction, splits: list[Fraction], unit: Fraction
+) -> tuple[np.ndarray, Fraction, list[Fraction]]:
     """Costs and penalties as whole multiples of `unit`.
 
     Raises

@@ -244,7 +244,9 @@ class CostMatrix:
         kept.sort()
         position = {f: i for i, f in enumerate(kept)}
         alias = {self.tests[f]: to if isinstance(to, bool) else (position[to[0]], to[1]) for f, to in represent.items()}
-        return replace(self, X=np.ascontiguousarray(self.X[:, kept]), tests=tuple(self.tests[f] for f in kept), split_costs=self.split_costs[kept], alias=alias)
+        return replace(
+            self, X=np.ascontiguousarray(self.X[:, kept]), tests=tuple(self.tests[f] for f in kept), split_costs=self.split_costs[kept], alias=alias
+        )
 
     def _merge_rows(self) -> CostMatrix:
         if not self.n_rows:

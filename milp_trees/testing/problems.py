@@ -371,6 +371,6 @@ def make_cannot_hold() -> Problem:
 
 #: Problems on which the checks that change a problem are run.
 METAMORPHIC = (
-    "majority_of_three", "equal_rows", "constant_tests", "complement_pair", "weights", "cost_matrix", "feature_costs", "min_leaf_equal_rows",
+    "depth_1", "equal_rows", "constant_tests", "complement_pair", "weights", "cost_matrix", "feature_costs", "min_leaf_equal_rows",
     "adjacent_thresholds", "randomising_leaf", "capacity", "random-three-actions-0",
 )  # fmt: skip
