@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import math
 import os
 import pickle
 import queue
@@ -217,14 +218,23 @@ class Watch:
                 return Limit.MEMORY
         return None
 
+    def _start_seen(self) -> bool | None:
+        """Whether the first incumbent was the start; otherwise nothing is known."""
+        if self.job.start is None:
+            return None
+        first = next((e.incumbent for e in self.events if e.incumbent is not None), None)
+        return True if first is not None and math.isclose(first, self.job.model.objective(self.job.start), rel_tol=1e-6, abs_tol=1e-6) else None
+
     def answer(self, status: Status | None, limit: Limit | None, message: str, log: str = "") -> Answer:
         """What can be said from the events alone. `status` None: by whether there is a point."""
         x = next((e.x for e in reversed(self.events) if e.x is not None), None)
         bounds = [e.bound for e in self.events if e.bound is not None]
         nodes = [e.nodes for e in self.events if e.nodes is not None]
+        objective = None if x is None else self.job.model.objective(x)
         return Answer(
-            status or (Status.FEASIBLE if x is not None else Status.NO_SOLUTION), limit, x, None if x is None else self.job.model.objective(x),
-            max(bounds, default=None), nodes=max(nodes, default=None), message=message, log=log, events=tuple(self.events), seconds=self.seconds,
+            status or (Status.FEASIBLE if x is not None else Status.NO_SOLUTION), limit, x, objective, max(bounds, default=None),
+            nodes=max(nodes, default=None), start_accepted=self._start_seen(), message=message, log=log, events=tuple(self.events),
+            seconds=self.seconds,
         )  # fmt: skip
 
 

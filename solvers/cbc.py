@@ -32,8 +32,8 @@ from ._mps import write_mps, write_start
 NOTHING = 1e49
 #: A returned point may violate the model by this much.
 TOLERANCE = 1e-5
-#: Seconds that CBC gets to write its solution after it was interrupted.
-ENDING = 2.5
+#: Seconds that CBC gets to write its solution after it was interrupted; less than it takes until it is ended from outside.
+ENDING = 1.3
 
 #: Parameters after which "optimal" or "infeasible" means something else.
 CLAIM_CHANGING = ("allow", "ratio", "cuto", "inc", "maximize", "maxs")
@@ -123,6 +123,7 @@ class Said:
     bound: float | None = None
     nodes: int | None = None
     start: float | None = None
+    start_refused: bool = False
     result: str = ""
     refused: str = ""
 
@@ -241,6 +242,8 @@ class Run:
             said.start = float(m[1]) + offset
             if self.start is not None and agrees(said.start, self.model.objective(self.start)):
                 self.trace.record(said.start, None, 0, self.start)
+        elif "mipstart values could not be used" in line:
+            said.start_refused = True
         elif m := _LOWER.search(line):
             said.bound = self._lowered(float(m[1]), 1e-3)
         elif m := _NODES.search(line):
@@ -308,9 +311,12 @@ class Run:
         return x
 
     def _accepted(self) -> bool | None:
+        """None if CBC ended before it looked at the start."""
         if self.job.start is None:
             return None
-        return self.start is not None and self.said.start is not None and agrees(self.said.start, self.model.objective(self.start))
+        if self.start is None or self.said.start_refused:
+            return False
+        return None if self.said.start is None else agrees(self.said.start, self.model.objective(self.start))
 
     def _answer(self, status: Status, limit: Limit | None, x: np.ndarray | None, message: str) -> Answer:
         said, mip = self.said, bool(self.model.integer.any())

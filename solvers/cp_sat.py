@@ -225,6 +225,8 @@ class Run:
         if status in (Status.OPTIMAL, Status.FEASIBLE):
             x = np.array(self.solver.response_proto.solution, dtype=float)
             objective = model.objective(x)
+        elif status is Status.NO_SOLUTION and self._accepted():
+            self.message = f"{self.message} CP-SAT saw that the start is feasible but ended before its search took it.".strip()
         if status is not Status.INFEASIBLE:
             # Before CP-SAT has a bound it reports a number that is none, but calls back with none either.
             seen = finite(self.trace.bound)
@@ -258,7 +260,7 @@ class Run:
         limits = self.job.limits
         if self.stopped:
             return Limit.INTERRUPTED
-        if limits.time is not None and self.trace.seconds >= limits.time - 0.05:
+        if limits.time is not None and self.solver.wall_time >= 0.95 * self.solver.parameters.max_time_in_seconds:
             return Limit.TIME
         if limits.memory_mb is not None:
             return Limit.MEMORY

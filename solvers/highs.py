@@ -8,7 +8,6 @@ import importlib.util
 import math
 import shutil
 import tempfile
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +18,7 @@ import numpy as np
 from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
 from milp_trees.matrix import MatrixModel
 
-from ._common import bounded_objective, finite, unique
+from ._common import Log, Trace, agrees, bounded_objective, finite, unique
 
 #: A relaxation whose solution is this close to integers is the optimum itself.
 INTEGRALITY = 1e-6
@@ -51,33 +50,32 @@ class Highs(Solver):
         import highspy  # noqa: F401
 
     def solve(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
-        if job.relax or not job.model.integer.any():
-            return Run(replace(job, model=job.model.relaxed(), start=None), job.options, emit, stop).answer()
-        if not job.options.get("as_lp_first"):
-            return Run(job, job.options, emit, stop).answer()
-        return self._relaxation_first(job, emit, stop)
+        log = Log(job.limits.log_file)
+        try:
+            if job.relax or not job.model.integer.any():
+                return Run(relaxation(job), job.options, Trace(emit), stop, log).answer()
+            if not job.options.get("as_lp_first"):
+                return Run(job, job.options, Trace(emit), stop, log).answer()
+            return self._relaxation_first(job, Trace(emit), stop, log)
+        finally:
+            log.close()
 
-    def _relaxation_first(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
-        began = time.perf_counter()
-        relaxed = Run(replace(job, model=job.model.relaxed(), start=None), job.options, lambda e: None, stop).answer()
-        if relaxed.status is not Status.OPTIMAL or relaxed.x is None:
-            # Infeasible as a relaxation is infeasible; at a limit there is nothing more to do. A point at a limit is of the relaxation only.
-            status = Status.INFEASIBLE if relaxed.status is Status.INFEASIBLE else Status.NO_SOLUTION
+    def _relaxation_first(self, job: Job, trace: Trace, stop: Callable[[], bool], log: Log) -> Answer:
+        relaxed = Run(relaxation(job), job.options, Trace(lambda event: None), stop, log).answer()
+        if relaxed.status is Status.INFEASIBLE or relaxed.limit is not None:
+            # A point at a limit is one of the relaxation only.
+            status = relaxed.status if relaxed.status is Status.INFEASIBLE else Status.NO_SOLUTION
             return replace(relaxed, status=status, x=None, objective=None)
-        x = job.model.rounded(relaxed.x)
-        if np.abs(x - relaxed.x).max(initial=0.0) <= INTEGRALITY and job.model.violation(x) <= INTEGRALITY:
-            value = job.model.objective(x)
-            emit(Event(time.perf_counter() - began, value, relaxed.bound, 0, x))
-            accepted = None if job.start is None else False
-            message = "" if job.start is None else "The relaxation is integral; the start was not used."
-            return replace(relaxed, x=x, objective=value, root_bound=relaxed.bound, nodes=0, start_accepted=accepted, message=message)
-        emit(Event(time.perf_counter() - began, None, relaxed.bound))
-        left = None if job.limits.time is None else max(job.limits.time - (time.perf_counter() - began), 0.01)
+        if relaxed.status is Status.OPTIMAL and relaxed.x is not None:
+            x = job.model.rounded(relaxed.x)
+            if np.abs(x - relaxed.x).max(initial=0.0) <= INTEGRALITY and job.model.violation(x) <= INTEGRALITY:
+                value = job.model.objective(x)
+                trace.record(value, relaxed.bound, 0, x)
+                message = "" if job.start is None else "The relaxation is integral; the start was not needed."
+                return replace(relaxed, x=x, objective=value, message=message)
+            trace.record(None, relaxed.bound)
         options = {k: v for k, v in job.options.items() if k != "solver"}
-        search = Run(replace(job, limits=replace(job.limits, time=left)), options, emit, stop, began)
-        search.bound = -math.inf if relaxed.bound is None else relaxed.bound
-        answer = search.answer()
-        return replace(answer, log=relaxed.log + answer.log)
+        return Run(replace(job, limits=replace(job.limits, time=trace.left(job.limits.time))), options, trace, stop, log).answer()
 
     def write(self, model: MatrixModel, path: Path) -> Path:
         """Write `.mps`, `.lp`, or either with `.gz`, in this process, with the names of the model."""
@@ -107,18 +105,12 @@ class Highs(Solver):
 class Run:
     """One call of HiGHS."""
 
-    def __init__(
-        self, job: Job, options: Mapping[str, Any], emit: Callable[[Event], None], stop: Callable[[], bool], began: float | None = None
-    ) -> None:
+    def __init__(self, job: Job, options: Mapping[str, Any], trace: Trace, stop: Callable[[], bool], log: Log) -> None:
         import highspy
 
-        self.job, self.emit, self.stop = job, emit, stop
+        self.job, self.trace, self.stop, self.log = job, trace, stop, log
         self.mip = bool(job.model.integer.any())
-        self.began = time.perf_counter() if began is None else began
-        self.lines: list[str] = []
-        self.bound = -math.inf
         self.root_bound: float | None = None
-        self.first: float | None = None
         self.h = highspy.Highs()
         self._subscribe()
         # The number of threads is fixed by the first solve of a process, unless the scheduler is reset.
@@ -126,16 +118,12 @@ class Run:
         self._set_options(options)
         load(self.h, job.model)
 
-    @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self.began
-
     # -- before ----------------------------------------------------------------------------------------------
 
     def _set_options(self, options: Mapping[str, Any]) -> None:
         limits = self.job.limits
-        # Logging must be on for the callbacks that carry bounds; it goes to the callback and the file only.
-        settings: dict[str, Any] = {"output_flag": True, "log_to_console": False, "log_file": limits.log_file or ""}
+        # Logging must be on for the callbacks that carry bounds; it goes to a callback and from there to the file.
+        settings: dict[str, Any] = {"output_flag": True, "log_to_console": False}
         settings |= {"threads": limits.threads, "random_seed": limits.seed, "mip_rel_gap": limits.rel_gap, "mip_abs_gap": limits.abs_gap}
         settings |= {"mip_min_logging_interval": 1.0}
         if self.mip:
@@ -182,7 +170,7 @@ class Run:
     # -- while it runs ---------------------------------------------------------------------------------------
 
     def _on_log(self, e: Any) -> None:
-        self.lines.append(e.message)
+        self.log.write(e.message)
 
     def _on_check(self, e: Any) -> None:
         if self.mip:
@@ -194,24 +182,14 @@ class Run:
         self._take_bound(e.data_out)
 
     def _on_solution(self, e: Any) -> None:
-        out = e.data_out
-        x = np.array(out.mip_solution, dtype=float)
-        value = self.job.model.objective(x)
-        if self.first is None:
-            self.first = value
-        self._take_bound(out, quiet=True)
-        self.emit(Event(self.seconds, value, finite(self.bound), int(out.mip_node_count), x))
+        x = np.array(e.data_out.mip_solution, dtype=float)
+        self._take_bound(e.data_out, x)
 
-    def _take_bound(self, out: Any, quiet: bool = False) -> None:
+    def _take_bound(self, out: Any, x: np.ndarray | None = None) -> None:
         bound, nodes = finite(out.mip_dual_bound), int(out.mip_node_count)
-        if bound is None:
-            return
-        if nodes >= 1 and self.root_bound is None:
+        if bound is not None and nodes >= 1 and self.root_bound is None:
             self.root_bound = bound
-        if bound > self.bound + 1e-9 * max(1.0, abs(bound)):
-            self.bound = bound
-            if not quiet:
-                self.emit(Event(self.seconds, None, bound, nodes))
+        self.trace.record(None if x is None else self.job.model.objective(x), bound, nodes, x)
 
     # -- after -----------------------------------------------------------------------------------------------
 
@@ -236,13 +214,13 @@ class Run:
         nodes = max(int(info.mip_node_count), 0)
         root = self.root_bound if self.root_bound is not None else (bound if status is Status.OPTIMAL or nodes >= 1 else None)
         return Answer(
-            status, limit, x, None if x is None else self.job.model.objective(x), bound, root, nodes, self._start_accepted(),
-            "".join(self.lines), self.h.version(), message, seconds=self.seconds,
+            status, limit, x, None if x is None else self.job.model.objective(x), bound, root, nodes, self._start_accepted(x),
+            self.log.text, self.h.version(), message, seconds=self.trace.seconds,
         )  # fmt: skip
 
     def _bound(self, status: Status) -> float | None:
         if self.mip:
-            bounds = [b for b in (finite(self.h.getInfo().mip_dual_bound), finite(self.bound)) if b is not None]
+            bounds = [b for b in (finite(self.h.getInfo().mip_dual_bound), finite(self.trace.bound)) if b is not None]
             return max(bounds, default=None)
         if status is not Status.OPTIMAL:
             return None
@@ -251,12 +229,14 @@ class Run:
         # An interior point's dual value can be off by the tolerance; one that is far away says nothing.
         return min(value, dual) if math.isfinite(dual) and abs(dual - value) <= 1e-5 * max(1.0, abs(value)) else value
 
-    def _start_accepted(self) -> bool | None:
+    def _start_accepted(self, x: np.ndarray | None) -> bool | None:
+        """By the log, by the first incumbent, or because HiGHS holds it still when it ends before its search begins."""
         if self.job.start is None:
             return None
         value = self.job.model.objective(self.job.start)
-        said = any("MIP start solution is feasible" in line for line in self.lines)
-        return said or (self.first is not None and abs(self.first - value) <= 1e-6 * max(1.0, abs(value)))
+        said = "MIP start solution is feasible" in self.log.text
+        first = self.trace.first is not None and agrees(self.trace.first, value)
+        return said or first or (x is not None and np.array_equal(x, self.job.start))
 
     def _status(self) -> tuple[Status, Limit | None, str]:
         import highspy
@@ -285,6 +265,10 @@ class Run:
         if status not in known:
             raise SolverFailure(f"HiGHS ended with the status {self.h.modelStatusToString(status)!r}.")
         return known[status]
+
+
+def relaxation(job: Job) -> Job:
+    return replace(job, model=job.model.relaxed(), start=None)
 
 
 def load(h: Any, model: MatrixModel) -> None:

@@ -104,7 +104,7 @@ def check_claims(m: MatrixModel, answer: Answer) -> None:
     assert answer.version
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_optimum_of_a_set_cover_is_found_and_proven(solver, seed):
     m = set_cover(seed)
     answer = run(solver.name, Job(m, Limits(time=20)))
@@ -150,7 +150,7 @@ def test_infeasible_model_is_infeasible(solver):
 
 def test_time_limit_with_an_incumbent(solver):
     m = knapsacks()
-    answer = run(solver.name, Job(m, Limits(time=1)))
+    answer = run(solver.name, Job(m, Limits(time=0.6)))
     check_claims(m, answer)
     assert (answer.status, answer.limit) == (Status.FEASIBLE, Limit.TIME)
     assert answer.seconds < 4
@@ -202,7 +202,7 @@ def test_optimal_start_is_held_at_a_time_limit(solver):
     """The incumbent is never worse than an accepted start."""
     m = knapsacks(60, 10)
     start = good_point()
-    answer = run(solver.name, Job(m, Limits(time=0.5), start=start))
+    answer = run(solver.name, Job(m, Limits(time=0.3), start=start))
     check_claims(m, answer)
     assert answer.start_accepted is True or solver.name == "pulp"
     if answer.start_accepted and answer.x is not None:
@@ -279,7 +279,7 @@ def test_rows_found_on_the_way_give_the_same_optimum(solver):
 
 def test_interrupt_keeps_the_incumbent(solver):
     m, began = knapsacks(), time.perf_counter()
-    answer = run(solver.name, Job(m, Limits(time=30)), stop=lambda: time.perf_counter() - began > 1)
+    answer = run(solver.name, Job(m, Limits(time=30)), stop=lambda: time.perf_counter() - began > 0.6)
     check_claims(m, answer)
     assert (answer.status, answer.limit) == (Status.FEASIBLE, Limit.INTERRUPTED)
     assert answer.seconds < 6
