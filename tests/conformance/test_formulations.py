@@ -1,11 +1,13 @@
 """Every registered formulation under the conformance checks, alone and with every solver that is present."""
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from milp_trees.registry import registry
 from milp_trees.testing import CHECKS, METAMORPHIC, METAMORPHIC_CHECKS, check_solver_pair, default_problems, planted_problem
 from milp_trees.testing.sets import get
 from milp_trees.testing.solve import built, minimise
+from milp_trees.testing.strategies import problems
 
 FORMULATIONS = list(registry.classes("formulations"))
 #: Options that give another model; they are run on the random problems.
@@ -36,9 +38,9 @@ def test_a_formulation_on_a_tiny_problem(label, name):
 @pytest.mark.parametrize("label", FORMULATIONS)
 def test_a_formulation_supports_most_tiny_problems(label):
     """Skipping is an exception: two thirds of the problems, and every plain accuracy problem, are taken."""
-    problems = default_problems()
-    refused = [name for name, problem in problems.items() if make(label).unsupported(problem)]
-    assert len(refused) <= len(problems) / 3, f"{label} refuses {refused}"
+    tiny = default_problems()
+    refused = [name for name, problem in tiny.items() if make(label).unsupported(problem)]
+    assert len(refused) <= len(tiny) / 3, f"{label} refuses {refused}"
     plain = {"xor", "depth_0", "one_row", "equal_rows", "three_classes", "no_tests", "complement_pair", "adjacent_thresholds"}
     assert not plain & set(refused)
 
@@ -50,6 +52,18 @@ def test_a_variant_on_random_costs(label):
     taken = {name: p for name, p in default_problems().items() if name.startswith("random") and not formulation.unsupported(p)}
     assert taken
     for problem in taken.values():
+        for check in CHECKS.values():
+            check(formulation, problem)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("label", FORMULATIONS)
+@settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(problem=problems())
+def test_a_formulation_on_any_small_problem(label, problem):
+    """Hypothesis looks for a problem, of any task and limits, on which a check fails, and shrinks it."""
+    formulation = make(label)
+    if not formulation.unsupported(problem):
         for check in CHECKS.values():
             check(formulation, problem)
 
