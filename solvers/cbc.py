@@ -233,8 +233,9 @@ class Run:
             value = float(m[2])
             self.trace.record(None if abs(value) >= NOTHING else value + offset, said.bound, said.nodes)
         elif m := _ROOT.search(line):
-            if said.root is None:
-                said.root = self._lowered(float(m[2]), _unit(m[2], 8 if "At root" in line else 6))
+            # A model that preprocessing has emptied gets the lowest number there is.
+            if said.root is None and (root := finite(float(m[2]))) is not None:
+                said.root = self._lowered(root, _unit(m[2], 8 if "At root" in line else 6))
         elif m := _CONTINUOUS.search(line):
             said.continuous = self._lowered(float(m[1]), _unit(m[1], 6))
             self.trace.record(None, said.continuous)

@@ -258,6 +258,13 @@ def test_root_bound_lies_between_relaxation_and_optimum(solver):
     assert answer.nodes > 0
 
 
+def test_model_that_presolve_solves_has_a_root_bound(solver):
+    needs(solver, "root-bound")
+    answer = run(solver.name, Job(assignment(2), Limits(time=20)))
+    check_claims(assignment(2), answer)
+    assert answer.root_bound == pytest.approx(answer.objective, abs=1e-3)
+
+
 def test_rows_found_on_the_way_give_the_same_optimum(solver):
     """Model with two of its rows, the others by a separator; a solver that cannot do it must not ignore them."""
     whole = set_cover(7, 18, 30)
