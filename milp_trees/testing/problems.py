@@ -143,6 +143,12 @@ def make_no_tests() -> Problem:
 
 
 @named
+def make_no_tests_but_a_leaf_limit() -> Problem:
+    """A row over all splits has no splits to count."""
+    return _accuracy(np.zeros((2, 0)), [0, 1], 2, max_leaf_nodes=2)
+
+
+@named
 def make_complement_pair() -> Problem:
     """Two tests that are complements, and two that are equal: dropped ones must come back in decoded trees."""
     X = [[a, 1 - a, b, b] for a, b in SQUARE]
