@@ -3,6 +3,9 @@ r"""What OCT shares with its variant on binary tests: which nodes split, which l
 Nodes as in `_tree_structure`. :math:`d_v`: node v splits; :math:`z_{it}`: row i is in leaf t; :math:`l_t`: leaf t holds rows; :math:`c_{kt}`: it
 predicts action k; :math:`L_t`: what it costs beyond the cheapest actions of its rows. A node that does not split passes its rows on to one
 side, so that a leaf of the tree above the lowest level is the rightmost (or leftmost) leaf below it. The constraints are stated in `oct`.
+
+Costs in the millions would drown (20) in the solvers' tolerances, so r, M and L are counted in units of a power of two (`cost_unit`; 1 for small
+costs), which changes no digit of them.
 """
 
 from __future__ import annotations
@@ -16,6 +19,9 @@ from milp_trees import CostMatrix, Leaf, Sizes, Trees
 
 from . import _tree_structure as ts
 
+#: Largest big-M of costs as they are; beyond it they are counted in units that make it at most `SCALED`. What solvers take for 0 or 1 may be off by
+#: 1e-6, and what they print by 1e-8: those shares of it must be small.
+MOST, SCALED = 2**16, 2**10
 #: Why the models have constraint (5), for their `redundant`.
 HIERARCHY = {"hierarchy": "(5) removes symmetric solutions: no split below a node that does not split"}
 
@@ -42,8 +48,9 @@ def add_leaves(m: Any, view: CostMatrix, space: Trees) -> None:
     m.L = pyo.Var(m.leaves, domain=pyo.NonNegativeReals, doc="L[t] cost of leaf t above the cheapest cost of its rows")
     m.count = pyo.Param(m.rows, initialize=dict(enumerate(view.counts.tolist())), doc="n[i] original rows that row i stands for")
     m.costly = pyo.Set(m.actions, initialize={k: np.flatnonzero(view.regret[:, k]).tolist() for k in m.actions}, doc="rows with r[i,k] > 0")
-    m.regret = pyo.Param(m.rows, m.actions, initialize=entries(view.regret), doc="r[i,k] cost of action k above the cheapest")
-    m.most = pyo.Param(m.actions, initialize=dict(enumerate(view.regret.sum(axis=0).tolist())), doc="M[k] sum of r[i,k]: the least big-M")
+    regret = in_units(view.regret)
+    m.regret = pyo.Param(m.rows, m.actions, initialize=entries(regret), doc="r[i,k] cost of action k above the cheapest")
+    m.most = pyo.Param(m.actions, initialize=dict(enumerate(regret.sum(axis=0).tolist())), doc="M[k] sum of r[i,k]: the least big-M")
 
     @m.Constraint(m.rows, m.leaves, doc="(6) rows are in leaves that are in use")
     def in_use(m: Any, i: Any, t: Any) -> Any:
@@ -69,7 +76,7 @@ def add_leaves(m: Any, view: CostMatrix, space: Trees) -> None:
 def add_objective(m: Any, view: CostMatrix, splits: list[tuple[int, Any]]) -> None:
     """Costs of the leaves and of the splits, given as (cost with the leaf it adds, variable); leaves = splits + 1."""
     variables = [m.L[t] for t in m.leaves] + [x for _, x in splits]
-    coefficients = [1] * len(m.leaves) + [c for c, _ in splits]
+    coefficients = [cost_unit(view.regret)] * len(m.leaves) + [c for c, _ in splits]
     ts.minimise(m, coefficients, variables, int(view.base.sum()) + view.leaf_cost, "cost of the leaves, and penalties")
 
 
@@ -81,6 +88,7 @@ def chosen_action(m: Any, t: int) -> Leaf:
 def encode_leaves(m: Any, splits: set[int], leaves: dict[int, int], end: np.ndarray, rightmost: bool) -> None:
     """Values of d, z, l, c and L; rows of an early leaf pass on to its rightmost (or leftmost) leaf below."""
     view: CostMatrix = m.view
+    regret = in_units(view.regret)
     first = min(m.leaves)
 
     def bottom(v: int) -> int:
@@ -100,7 +108,7 @@ def encode_leaves(m: Any, splits: set[int], leaves: dict[int, int], end: np.ndar
         m.l[t].set_value(int(used), skip_validation=True)
         for k in m.actions:
             m.c[k, t].set_value(int(used and action[t] == k), skip_validation=True)
-        m.L[t].set_value(int(view.regret[here, action[t]].sum()) if used else 0, skip_validation=True)
+        m.L[t].set_value(regret[here, action[t]].sum().item() if used else 0, skip_validation=True)
 
 
 def leaf_sizes(view: CostMatrix, space: Trees) -> Sizes:
@@ -127,6 +135,18 @@ def leaves_below(v: int, space: Trees) -> list[int]:
     """Heap numbers of the leaves below a node (itself, if it is one)."""
     levels = space.max_depth + 1 - v.bit_length()
     return list(range(v << levels, (v + 1) << levels))
+
+
+def cost_unit(amounts: np.ndarray) -> int:
+    """The power of two in which amounts are counted, so that no action's total, which is its big-M, is too large."""
+    total = int(amounts.sum(axis=0).max(initial=0))
+    return 1 if total <= MOST else 1 << (total // SCALED).bit_length()
+
+
+def in_units(amounts: np.ndarray) -> np.ndarray:
+    """Amounts counted in `cost_unit`: integers where that is 1, else doubles that hold them exactly."""
+    unit = cost_unit(amounts)
+    return amounts if unit == 1 else amounts / unit
 
 
 def entries(array: np.ndarray) -> dict[tuple[int, int], Any]:

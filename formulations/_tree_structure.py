@@ -61,10 +61,14 @@ def add_structure(m: Any, view: CostMatrix, space: Trees, binary_labels: bool) -
     def one_action(m: Any, v: Any) -> Any:
         return sum(m.w[v, k] for k in m.actions) == m.p[v]
 
-    if space.limits_leaves and view.n_tests:
-        m.most_splits = pyo.Constraint(
-            expr=(None, sum(m.b[v, f] for v in m.branch for f in m.tests), space.max_splits), doc="at most max_leaf_nodes - 1 splits"
-        )
+    add_split_limit(m, space)
+
+
+def add_split_limit(m: Any, space: Trees) -> None:
+    """The leaf limit as a row over b, where it forbids anything."""
+    if space.limits_leaves and len(m.tests):
+        splits = sum(m.b[v, f] for v in m.branch for f in m.tests)
+        m.most_splits = pyo.Constraint(expr=(None, splits, space.max_splits), doc="at most max_leaf_nodes - 1 splits")
 
 
 def structure_sizes(view: CostMatrix, space: Trees, binary_labels: bool) -> Sizes:

@@ -3,7 +3,7 @@ r"""BinOCT: a complete tree whose thresholds are written in binary (Verwer and Z
 :math:`f_{vj}`: node v tests column j; :math:`q_{va}`: bit a of its threshold; :math:`l_{it}\in[0,1]`: row i is in leaf t; :math:`P_{tk}`: leaf t
 predicts action k; :math:`e_{tk}`: the gains it thereby gives away. With the gain of action k over the worst one on row i,
 :math:`g_{ik}=\max_{k'}c_{ik'}-c_{ik}`, costs are :math:`c_{ik}=\text{const}_i+\sum_{k'\ne k}g_{ik'}` (for misclassification g is 1 on the own class
-of a row and 0 elsewhere: the paper's model); :math:`M_k=\sum_ig_{ik}`.
+of a row and 0 elsewhere: the paper's model); :math:`M_k=\sum_ig_{ik}`. Large gains are counted in a power of two, as in `_oct_structure`.
 
 .. math::
    \min\ \sum_{t,k}e_{tk},\qquad \sum_jf_{vj}=1,\qquad \sum_tl_{it}=1,\qquad \sum_kP_{tk}=1,\qquad \sum_ig_{ik}l_{it}-M_kP_{tk}\le e_{tk} .
@@ -46,7 +46,7 @@ from milp_trees import CostMatrix, Formulation, Leaf, Sizes, Tree, Trees, regist
 
 from . import _tree_structure as ts
 from ._columns import Column, branch, halves, n_bits, numeric_columns, place, reached, read_threshold, write_threshold
-from ._oct_structure import entries, leaves_below
+from ._oct_structure import cost_unit, entries, in_units, leaves_below
 
 
 @register
@@ -57,6 +57,7 @@ class BinOCT(Formulation):
     name = "bin-oct"
     title = "BinOCT (Verwer, Zhang)"
     reference = "https://doi.org/10.1609/aaai.v33i01.33011624"
+    implied_integer = True
     takes_side_rows = False
 
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
@@ -82,7 +83,8 @@ class BinOCT(Formulation):
         _add_tests(m, space, columns, counts_leaves)
         _add_thresholds(m, columns)
         _add_errors(m, view)
-        terms = [(1, m.e[t, k]) for t in m.leaves for k in m.actions]
+        unit = cost_unit(gains(view)[0])
+        terms = [(unit, m.e[t, k]) for t in m.leaves for k in m.actions]
         split = int(view.split_costs.max(initial=0))
         if view.leaf_cost or split:
             terms += [(view.leaf_cost + split, m.alpha[t]) for t in m.leaves]
@@ -210,7 +212,7 @@ def _add_thresholds(m: Any, columns: Sequence[Column]) -> None:
 
 def _add_errors(m: Any, view: CostMatrix) -> None:
     """Every row is in a leaf, every leaf predicts, and gives away the gains of the other actions."""
-    gain, _ = gains(view)
+    gain = in_units(gains(view)[0])
     m.gaining = pyo.Set(m.actions, initialize={k: np.flatnonzero(gain[:, k]).tolist() for k in m.actions}, doc="rows with g[i,k] > 0")
     m.gain = pyo.Param(m.rows, m.actions, initialize=entries(gain), doc="g[i,k] gain of action k")
     m.most = pyo.Param(m.actions, initialize=dict(enumerate(gain.sum(axis=0).tolist())), doc="M[k] sum of g[i,k]")
@@ -250,7 +252,7 @@ def _add_leaf_use(m: Any, view: CostMatrix, space: Trees) -> None:
 
 def _encode_leaves(m: Any, end: np.ndarray, leaves: dict[int, int], counts_leaves: bool) -> None:
     """Values of l, P, e and alpha."""
-    gain, _ = gains(m.view)
+    gain = in_units(gains(m.view)[0])
     for t in m.leaves:
         here = end == t
         if counts_leaves:
@@ -259,7 +261,7 @@ def _encode_leaves(m: Any, end: np.ndarray, leaves: dict[int, int], counts_leave
             m.l[i, t].set_value(int(inside), skip_validation=True)
         for k in m.actions:
             m.P[t, k].set_value(int(k == leaves[t]), skip_validation=True)
-            m.e[t, k].set_value(0 if k == leaves[t] else int(gain[here, k].sum()), skip_validation=True)
+            m.e[t, k].set_value(0 if k == leaves[t] else gain[here, k].sum().item(), skip_validation=True)
 
 
 # -- data ----------------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ class Cut(Formulation):
     name = "cut"
     title = "CUT (Alston, Validi, Hicks)"
     reference = "https://arxiv.org/abs/2206.04857"
+    implied_integer = True
     takes_side_rows = False
     takes_min_leaf = False
     redundant = {**models.REDUNDANT, "connect_above": "rows for proper ancestors c of v follow from the row for c itself; published"}

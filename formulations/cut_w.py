@@ -31,6 +31,7 @@ class CutW(Formulation):
     name = "cut-w"
     title = "CUT_W (Alston, Validi, Hicks)"
     reference = "https://arxiv.org/abs/2206.04857"
+    implied_integer = True
     takes_side_rows = False
     takes_min_leaf = False
     redundant = models.REDUNDANT

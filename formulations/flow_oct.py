@@ -48,6 +48,7 @@ class FlowOCT(Formulation):
     name = "flow-oct"
     title = "FlowOCT (Aghaei, Gómez, Vayanos)"
     reference = "https://arxiv.org/abs/2103.15965"
+    implied_integer = True
 
     sinks: str = "auto"
 

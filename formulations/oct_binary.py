@@ -31,6 +31,7 @@ class OCTBinary(Formulation):
     name = "oct-binary"
     title = "OCT on binary tests"
     reference = "https://doi.org/10.1007/s10994-017-5633-9"
+    implied_integer = True
     takes_side_rows = False
     redundant = parts.HIERARCHY
 

@@ -49,6 +49,7 @@ class PathCut(Formulation):
     name = "path-cut"
     title = "Path cuts (ours)"
     reference = "https://arxiv.org/abs/2103.15965"
+    implied_integer = True
     takes_side_rows = False
     takes_min_leaf = False
 
@@ -93,7 +94,7 @@ class PathCut(Formulation):
         roles = B * F + B + ts.sum_of_depths(D - 1)
         rows = 2 * B + 2 * Q * F + Q * n
         nonzeros = roles + B * (K + 1) + 2 * Q * F * (K + 1) + Q * (n + (D + F) * actions) + (D - 1) * 2 ** max(D - 2, 0) * n * F * (D > 1)
-        if space.limits_leaves:
+        if space.limits_leaves and F:
             rows, nonzeros = rows + 1, nonzeros + B * F
         return Sizes(B * F + B * (1 + K) + 2 * Q * F * K + n, upper * F + B, rows, nonzeros)
 
@@ -133,8 +134,7 @@ def _declare_per_test(m: Any, space: Trees) -> None:
     def one_label(m: Any, v: Any, f: Any, s: Any) -> Any:
         return sum(m.l[v, f, s, k] for k in m.actions) == m.b[v, f]
 
-    if space.limits_leaves:
-        m.most_splits = pyo.Constraint(expr=(None, sum(m.b[v, f] for v in m.branch for f in m.tests), space.max_splits), doc="at most max_leaf_nodes - 1 splits")
+    ts.add_split_limit(m, space)
 
     if not m.scored:
         return

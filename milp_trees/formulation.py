@@ -57,6 +57,8 @@ class Formulation(ABC):
     takes_any_costs: ClassVar[bool] = True
     #: Without side constraints and limits on leaves, the linear relaxation has an integral optimum.
     integral_relaxation: ClassVar[bool] = False
+    #: With its integer variables at integers, some optimum has the others at integers too (flows, routings).
+    implied_integer: ClassVar[bool] = False
     #: Coefficients are optimal subproblem values of a dynamic programme.
     dp_derived: ClassVar[bool] = False
     #: Constraints (by name) that may be left out without changing the optimum, and why they are there.

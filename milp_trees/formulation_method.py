@@ -101,6 +101,12 @@ class FormulationMethod(Method):
 
     def warm_up(self) -> None:
         self.formulation.warm_up()
+        import pyomo.environ  # noqa: F401
+
+        from milp_trees import runner
+
+        if self.solver.availability().found:
+            runner.warm_up(self.solver.name)
 
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
         found = self.solver.availability()
@@ -111,27 +117,19 @@ class FormulationMethod(Method):
         with clock("build"):
             m = self.formulation.build(problem)
         with clock("hand_over"):
-            matrix = compile_model(m)
+            matrix = replace(compile_model(m), implied_integer=self.formulation.implied_integer)
         run = Run(problem, view, limits, clock, m, matrix, progress=progress)
         for stage, seconds in getattr(m, "stage_seconds", {}).items():
             clock.times[stage] = seconds
-        why = self.solver.unsupported(matrix) if not self._may_declare_integers() else None
+        why = self.solver.unsupported(matrix)
         if why:
             return replace(_result(self, run, {}), status=Status.UNSUPPORTED, message=why)
         start_info = self._start(run, start) if start is not None else {}
         self._solve(run)
         return _result(self, run, start_info)
 
-    def _may_declare_integers(self) -> bool:
-        return bool(self._options(None).get("integral_continuous")) if self.solver.name == "cp-sat" else False
-
-    def _options(self, run: Run | None) -> dict[str, Any]:
-        suggested = (
-            self.formulation.suggested_options.get(self.solver.name, {})
-            if run is None
-            else self.formulation.options_for(self.solver.name, run.view, run.problem.trees)
-        )
-        return {**suggested, **self.options}
+    def _options(self, run: Run) -> dict[str, Any]:
+        return {**self.formulation.options_for(self.solver.name, run.view, run.problem.trees), **self.options}
 
     # -- stages ----------------------------------------------------------------------------------------------
 
@@ -175,7 +173,7 @@ class FormulationMethod(Method):
             return None
         relax = bool(job.get("relax"))
         if run.matrix.n_variables:
-            limits = replace(run.limits, time=left, abs_gap=run.view.absolute_gap)
+            limits = replace(run.limits, time=left, abs_gap=_solver_gap(run.view))
             request = Job(run.matrix, limits, None if relax else run.start, self._options(run), **job)
             answer = runner.run(self.solver.name, request, None if relax else self._listener(run))
         else:
@@ -184,7 +182,7 @@ class FormulationMethod(Method):
         run.stopped = answer.limit
         run.cuts += answer.cuts
         if answer.bound is not None and answer.status is not Status.INFEASIBLE:
-            run.bound = max(run.bound, _round_up(answer.bound, run.view))
+            run.bound = max(run.bound, _round_up(answer.bound, run.view, finished=answer.status is Status.OPTIMAL))
         if not relax and answer.x is not None:
             self._decode(run, answer)
         run.record(None, None)
@@ -247,11 +245,23 @@ def _nothing_to_choose(matrix: MatrixModel) -> Answer:
     return Answer(Status.OPTIMAL, x=np.zeros(0), objective=matrix.offset, bound=matrix.offset)
 
 
-def _round_up(bound: float, view: CostMatrix) -> float:
-    """Exact costs are whole numbers: a bound of 57.2 is one of 58, with a margin for the solver's tolerance."""
+def _solver_gap(view: CostMatrix) -> float:
+    """The absolute gap at which a solver may stop: small enough that its claim, less what its arithmetic may be off by, still closes the run's gap."""
+    if not view.exact:
+        return view.absolute_gap / 2
+    return view.absolute_gap if int(np.abs(view.costs).max(axis=1).sum()) < 10**5 else 0.5
+
+
+def _round_up(bound: float, view: CostMatrix, finished: bool) -> float:
+    """Exact costs are whole numbers: a bound of 57.2 is one of 58, with a margin for the solver's tolerances.
+
+    The margin is wide while the search goes on, where a bound is the value of some relaxation. When the solver has finished, its bound follows from
+    its incumbent and the gap it was given.
+    """
     if not view.exact or not math.isfinite(bound):
         return bound
-    return float(math.ceil(bound - 1e-6 * max(1.0, abs(bound))))
+    margin = 1e-6 + 1e-9 * abs(bound) if finished else 1e-6 * max(1.0, abs(bound))
+    return float(math.ceil(bound - margin))
 
 
 def _result(method: FormulationMethod, run: Run, start: dict[str, Any]) -> Result:

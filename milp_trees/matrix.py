@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -23,6 +23,8 @@ class MatrixModel:
     ----------
     columns : list
         The Pyomo variables in column order; stays in the parent process.
+    implied_integer : bool
+        Some optimal solution is integral in the continuous columns too: a solver of pure integer programs may declare them integer.
     """
 
     name: str
@@ -36,6 +38,7 @@ class MatrixModel:
     integer: np.ndarray
     columns: list[Any] = field(default_factory=list, repr=False)
     row_labels: list[str] = field(default_factory=list, repr=False)
+    implied_integer: bool = False
 
     @property
     def n_variables(self) -> int:
@@ -62,17 +65,12 @@ class MatrixModel:
         """The model with further rows below its own."""
         stacked = sparse.csr_matrix(sparse.vstack([self.A, A], format="csr"))
         labels = [*self.row_labels, *(["cut"] * len(lower))] if self.row_labels else []
-        return MatrixModel(
-            self.name, self.c, self.offset, stacked, np.concatenate([self.row_lower, lower]), np.concatenate([self.row_upper, upper]),
-            self.lower, self.upper, self.integer, self.columns, labels,
-        )  # fmt: skip
+        low, up = np.concatenate([self.row_lower, lower]), np.concatenate([self.row_upper, upper])
+        return replace(self, A=stacked, row_lower=low, row_upper=up, row_labels=labels)
 
     def relaxed(self) -> MatrixModel:
         """The linear relaxation."""
-        return MatrixModel(
-            self.name, self.c, self.offset, self.A, self.row_lower, self.row_upper, self.lower, self.upper,
-            np.zeros_like(self.integer), self.columns, self.row_labels,
-        )  # fmt: skip
+        return replace(self, integer=np.zeros_like(self.integer))
 
     def names(self) -> tuple[list[str], list[str]]:
         """Names of columns and rows, safe for every file format."""

@@ -16,8 +16,6 @@ from milp_trees.matrix import MatrixModel
 
 from ._common import Log, Trace, finite
 
-#: Options of this adapter, not of CP-SAT.
-OWN_OPTIONS = frozenset({"integral_continuous"})
 #: A start may be this far from integers.
 INTEGRALITY = 1e-6
 #: What CP-SAT takes for no bound.
@@ -28,8 +26,7 @@ ENDLESS = 2**62
 class CpSat(Solver):
     """CP-SAT. Options are its parameters: `{"linearization_level": 2}`.
 
-    `integral_continuous=True` says that some optimal solution has whole numbers in all continuous columns (flows, say): they are declared
-    integer then. CP-SAT searches no tree of nodes, so there is neither a node count nor a bound of a root.
+    Continuous columns of a model that is `implied_integer` (flows, say) are declared integer. CP-SAT searches no tree of nodes, so there is neither a node count nor a bound of a root.
     """
 
     name = "cp-sat"
@@ -48,20 +45,17 @@ class CpSat(Solver):
 
     def unsupported(self, model: MatrixModel) -> str | None:
         n = int((~model.integer).sum())
+        if n and model.implied_integer:
+            return _not_whole(replace(model, upper=finite_upper(model), columns=[]))  # flows are often bounded by rows only
         if n:
             return f"cp-sat takes integer variables only and {model.name} has {n} continuous ones; highs, cbc and scip take them."
         return _not_whole(model)
 
     def solve(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
-        model = job.model
-        if job.options.get("integral_continuous"):
-            # Flows are often bounded by rows only.
-            model = replace(model, upper=finite_upper(model), columns=[])
-            why = _not_whole(model)
-        else:
-            why = self.unsupported(model)
+        why = self.unsupported(job.model)
         if why:
             return Answer(Status.UNSUPPORTED, message=why)
+        model = replace(job.model, upper=finite_upper(job.model), columns=[]) if job.model.implied_integer else job.model
         return Run(replace(job, model=model), Trace(emit), stop).answer()
 
 
@@ -185,7 +179,7 @@ class Run:
             settings["max_memory_in_mb"] = limits.memory_mb
         if limits.nodes is not None:
             self.message = f"{self.message} CP-SAT has no nodes; the node limit was not applied.".strip()
-        for key, value in (settings | {k: v for k, v in self.job.options.items() if k not in OWN_OPTIONS}).items():
+        for key, value in (settings | dict(self.job.options)).items():
             if not hasattr(type(self.solver.parameters), key):
                 raise SolverFailure(f"CP-SAT has no parameter {key!r}; they are listed in ortools/sat/sat_parameters.proto.")
             try:

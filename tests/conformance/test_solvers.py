@@ -5,6 +5,7 @@ import gzip
 import itertools
 import math
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -407,7 +408,7 @@ def test_cp_sat_takes_flows_that_are_declared_integral():
         [2, 2, -3, 1], [[-1, -1, 1, 0], [-3, 0, -2, 1]], [-INFINITY, -1], [0, INFINITY],
         up=[1, 1, INFINITY, INFINITY], integer=[True, True, False, False],
     )  # fmt: skip
-    answer = run("cp-sat", Job(m, Limits(), options={"integral_continuous": True}))
+    answer = run("cp-sat", Job(replace(m, implied_integer=True), Limits()))
     assert answer.status is Status.OPTIMAL
     assert answer.objective == pytest.approx(run("highs", Job(m, Limits())).objective)
 
