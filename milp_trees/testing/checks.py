@@ -195,7 +195,7 @@ def check_relaxation_is_a_bound(formulation: Formulation, problem: Problem) -> N
     if best is None:
         return
     Z = view.objective(best[0])
-    for separator in {None, b.separator}:
+    for separator in [None] if b.separator is None else [None, b.separator]:
         point = minimise(b.matrix, separator, relax=True)
         if point.status == "unbounded":  # a weak bound, but a bound
             continue
