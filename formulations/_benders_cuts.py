@@ -21,7 +21,7 @@ INTEGRAL, FRACTIONAL = 1e-6, 1e-3
 MOST = 4000
 
 
-@dataclass
+@dataclass(eq=False)
 class BendersCuts:
     """Finds the violated cuts of a point.
 
