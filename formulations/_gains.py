@@ -37,7 +37,9 @@ def add_shares(m: Any, view: CostMatrix) -> None:
     share, largest = shares(view)
     scored = np.flatnonzero(largest).tolist()
     m.scored = pyo.Set(initialize=scored, doc="rows i that some action suits better than another")
-    m.gains = pyo.Set(m.scored, initialize={i: np.flatnonzero(share[i]).tolist() for i in scored}, domain=pyo.Any, doc="actions better than row i's worst")
+    m.gains = pyo.Set(
+        m.scored, initialize={i: np.flatnonzero(share[i]).tolist() for i in scored}, domain=pyo.Any, doc="actions better than row i's worst"
+    )
     m.r = pyo.Param(m.scored, m.actions, initialize={(i, k): float(share[i, k]) for i in scored for k in m.actions}, doc="r[i,k] / rho[i]")
 
 

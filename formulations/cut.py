@@ -46,7 +46,9 @@ class Cut(Formulation):
                 return sum(m.s[i, u] for u in m.below[v]) <= m.q[i, v]
 
         if space.max_depth > 1 and m.scored:
-            m.between = pyo.Set(dimen=2, initialize=[(c, v) for v in m.passed for c in ts.ancestors(v) if c > 1], doc="v and its ancestors c below the root")
+            m.between = pyo.Set(
+                dimen=2, initialize=[(c, v) for v in m.passed for c in ts.ancestors(v) if c > 1], doc="v and its ancestors c below the root"
+            )
 
             @m.Constraint(m.scored, m.between, doc="a row is right in the subtree of v only if it passes every c above v")
             def connect_above(m: Any, i: Any, c: Any, v: Any) -> Any:

@@ -151,7 +151,9 @@ def _declare_per_test(m: Any, space: Trees) -> None:
     m.last = pyo.RangeSet(2 ** (D - 1), 2**D - 1, doc="last branch level Q")
     m.sides = pyo.RangeSet(0, 1, doc="sides s of a test")
     _add_sides(m, range(2 ** (D - 1), 2**D))
-    m.b = pyo.Var(m.branch, m.tests, domain=lambda m, v, f: pyo.UnitInterval if v >= 2 ** (D - 1) else pyo.Binary, doc="b[v,f] = 1 iff node v tests f")
+    m.b = pyo.Var(
+        m.branch, m.tests, domain=lambda m, v, f: pyo.UnitInterval if v >= 2 ** (D - 1) else pyo.Binary, doc="b[v,f] = 1 iff node v tests f"
+    )
     m.p = pyo.Var(m.branch, domain=pyo.Binary, doc="p[v] = 1 iff branch node v predicts")
     m.w = pyo.Var(m.branch, m.actions, domain=pyo.UnitInterval, doc="w[v,k] = 1 iff branch node v predicts action k")
     m.l = pyo.Var(m.last, m.tests, m.sides, m.actions, domain=pyo.UnitInterval, doc="l[v,f,s,k] = 1 iff v tests f and predicts k on side s")
@@ -175,13 +177,10 @@ def _declare_per_test(m: Any, space: Trees) -> None:
 
     @m.Constraint(m.scored, m.last, doc="(Cut) of the path to a node of the last branch level, with the labels below it")
     def path(m: Any, i: Any, v: Any) -> Any:
-        return (
-            m.g[i]
-            <= sum(m.r[i, k] * m.w[u, k] for u in m.on_path[v] for k in m.gains[i])
-            + _leaving(m, i, v)
-            + sum(m.r[i, k] * m.l[v, f, 0, k] for f in m.false[i] for k in m.gains[i])
-            + sum(m.r[i, k] * m.l[v, f, 1, k] for f in m.true[i] for k in m.gains[i])
-        )
+        above = sum(m.r[i, k] * m.w[u, k] for u in m.on_path[v] for k in m.gains[i])
+        left = sum(m.r[i, k] * m.l[v, f, 0, k] for f in m.false[i] for k in m.gains[i])
+        right = sum(m.r[i, k] * m.l[v, f, 1, k] for f in m.true[i] for k in m.gains[i])
+        return m.g[i] <= above + _leaving(m, i, v) + left + right
 
 
 def _add_sides(m: Any, nodes: range) -> None:
