@@ -182,7 +182,8 @@ class FormulationMethod(Method):
         run.stopped = answer.limit
         run.cuts += answer.cuts
         if answer.bound is not None and answer.status is not Status.INFEASIBLE:
-            run.bound = max(run.bound, _round_up(answer.bound, run.view, finished=answer.status is Status.OPTIMAL))
+            finished = answer.status is Status.OPTIMAL and not relax and not run.limits.rel_gap
+            run.bound = max(run.bound, _round_up(answer.bound, run.view, finished))
         if not relax and answer.x is not None:
             self._decode(run, answer)
         run.record(None, None)
@@ -246,21 +247,23 @@ def _nothing_to_choose(matrix: MatrixModel) -> Answer:
 
 
 def _solver_gap(view: CostMatrix) -> float:
-    """The absolute gap at which a solver may stop: small enough that its claim, less what its arithmetic may be off by, still closes the run's gap."""
+    """The absolute gap at which a solver may stop: its claim, less what its arithmetic may be off by, must still close the run's gap."""
     if not view.exact:
         return view.absolute_gap / 2
-    return view.absolute_gap if int(np.abs(view.costs).max(axis=1).sum()) < 10**5 else 0.5
+    largest = int(np.abs(view.costs).max(axis=1).sum())
+    return view.absolute_gap if largest < 10**4 else 0.9 if largest < 10**6 else 0.5
 
 
 def _round_up(bound: float, view: CostMatrix, finished: bool) -> float:
     """Exact costs are whole numbers: a bound of 57.2 is one of 58, with a margin for the solver's tolerances.
 
-    The margin is wide while the search goes on, where a bound is the value of some relaxation. When the solver has finished, its bound follows from
-    its incumbent and the gap it was given.
+    The margin is wide while the search goes on, where a bound is the value of some relaxation. Once the solver has finished, its bound is nearer to
+    its incumbent than a whole unit (`_solver_gap`), and the margin is what solvers' sums and printed digits are off by. Beyond 10^7 that is more
+    than half a unit: nothing is called optimal then.
     """
     if not view.exact or not math.isfinite(bound):
         return bound
-    margin = 1e-6 + 1e-9 * abs(bound) if finished else 1e-6 * max(1.0, abs(bound))
+    margin = 1e-6 + 3e-8 * abs(bound) if finished else 1e-6 * max(1.0, abs(bound))
     return float(math.ceil(bound - margin))
 
 
@@ -285,6 +288,8 @@ def _result(method: FormulationMethod, run: Run, start: dict[str, Any]) -> Resul
     claimed = max((b for b in bounds if math.isfinite(b)), default=-math.inf)
     if claimed > run.incumbent_cost + max(1e-4 * max(1.0, abs(run.incumbent_cost)), run.view.tolerance):
         bound = run.view.to_value(claimed)  # a feasible tree beats it: the model is wrong, and `finish` says so
+    if last is not None and last.status is Status.OPTIMAL and run.incumbent is not None and not run.closed and not run.message:
+        run.message = _not_closed(method.solver.name, run)
     result = finish(
         run.problem, method.name, run.incumbent, bound=bound, claims_optimal=run.incumbent is not None and run.closed, infeasible=infeasible,
         proved_by=f"{method.solver.name} {last.version}".strip() if last else None, clock=run.clock, limit=run.stopped,
@@ -299,6 +304,16 @@ def _result(method: FormulationMethod, run: Run, start: dict[str, Any]) -> Resul
     if failed is not None or contradiction:
         result = replace(result, status=Status.ERROR, message=run.message if contradiction else failed.message if failed else "")
     return result
+
+
+def _not_closed(solver: str, run: Run) -> str:
+    """Why the run does not call optimal what the solver does."""
+    if run.limits.rel_gap:
+        return f"{solver} stopped within the relative gap it was given."
+    return (
+        f"{solver} calls this optimal, but its bound leaves a gap of {run.incumbent_cost - run.bound:.3g} where values are whole numbers up to "
+        f"{abs(run.incumbent_cost):.3g}: more digits than solvers tell apart. Round costs, weights and penalties to fewer digits, or use dp."
+    )
 
 
 def _sizes(run: Run) -> dict[str, int]:

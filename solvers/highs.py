@@ -6,6 +6,7 @@ import gzip
 import importlib.metadata
 import importlib.util
 import math
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
@@ -22,6 +23,10 @@ from ._common import Log, Trace, agrees, bounded_objective, finite, unique
 
 #: A relaxation whose solution is this close to integers is the optimum itself.
 INTEGRALITY = 1e-6
+#: What HiGHS says of a solution of the presolved problem that does not solve the model (https://github.com/ERGO-Code/HiGHS/issues/2204).
+UNTRANSFORMED = re.compile(r"untransformed violations: bound = ([\d.e+-]+).*?; integrality = ([\d.e+-]+).*?; row = ([\d.e+-]+)")
+#: A violation of this size is no matter of tolerances.
+BROKEN = 1e-3
 #: Options of this adapter, not of HiGHS.
 OWN_OPTIONS = frozenset({"as_lp_first"})
 
@@ -55,7 +60,7 @@ class Highs(Solver):
             if job.relax or not job.model.integer.any():
                 return Run(relaxation(job), job.options, Trace(emit), stop, log).answer()
             if not job.options.get("as_lp_first"):
-                return Run(job, job.options, Trace(emit), stop, log).answer()
+                return self._branch_and_cut(job, job.options, Trace(emit), stop, log)
             return self._relaxation_first(job, Trace(emit), stop, log)
         finally:
             log.close()
@@ -75,7 +80,20 @@ class Highs(Solver):
                 return replace(relaxed, x=x, objective=value, message=message)
             trace.record(None, relaxed.bound)
         options = {k: v for k, v in job.options.items() if k != "solver"}
-        return Run(replace(job, limits=replace(job.limits, time=trace.left(job.limits.time))), options, trace, stop, log).answer()
+        return self._branch_and_cut(replace(job, limits=replace(job.limits, time=trace.left(job.limits.time))), options, trace, stop, log)
+
+    def _branch_and_cut(self, job: Job, options: Mapping[str, Any], trace: Trace, stop: Callable[[], bool], log: Log) -> Answer:
+        """One run; without presolve once more if presolve turns out to have changed the problem."""
+        run = Run(job, options, trace, stop, log)
+        answer = run.answer()
+        if not run.presolve_failed:
+            return answer
+        job = replace(job, limits=replace(job.limits, time=trace.left(job.limits.time)))
+        fresh = Trace(trace.emit)  # the bounds so far are those of another problem
+        fresh.began = trace.began
+        again = Run(job, {**options, "presolve": "off"}, fresh, stop, log).answer()
+        message = "HiGHS's presolve changed the problem (its solutions break the rows of the model), so it was solved without presolve."
+        return replace(again, message=" ".join(filter(None, [message, again.message])))
 
     def write(self, model: MatrixModel, path: Path) -> Path:
         """Write `.mps`, `.lp`, or either with `.gz`, in this process, with the names of the model."""
@@ -110,6 +128,8 @@ class Run:
 
         self.job, self.trace, self.stop, self.log = job, trace, stop, log
         self.mip = bool(job.model.integer.any())
+        #: Whether solutions of the presolved problem turned out not to solve the model: nothing this run claims is true then.
+        self.presolve_failed = False
         self.root_bound: float | None = None
         self.h = highspy.Highs()
         self._subscribe()
@@ -171,11 +191,13 @@ class Run:
 
     def _on_log(self, e: Any) -> None:
         self.log.write(e.message)
+        if self.mip and (said := UNTRANSFORMED.search(e.message)):
+            self.presolve_failed |= max(float(number) for number in said.groups()) > BROKEN
 
     def _on_check(self, e: Any) -> None:
-        if self.mip:
+        if self.mip and not self.presolve_failed:
             self._take_bound(e.data_out)
-        if self.stop():
+        if self.presolve_failed or self.stop():
             e.interrupt()
 
     def _on_progress(self, e: Any) -> None:
@@ -198,6 +220,8 @@ class Run:
 
         self._give_start()
         self.h.run()
+        if self.presolve_failed:
+            return Answer(Status.NO_SOLUTION)
         status, limit, message = self._status()
         solution, info = self.h.getSolution(), self.h.getInfo()
         x = np.array(solution.col_value, dtype=float) if solution.value_valid else None

@@ -1,0 +1,65 @@
+"""What solvers claim, where it was once taken for more or for less than it is."""
+
+import numpy as np
+import pytest
+
+import milp_trees as mt
+from milp_trees import Status
+from milp_trees.registry import registry
+
+MIP = ("oct", "oct-binary", "bin-oct", "flow-oct", "state-flow")
+
+
+def solvers(*names):
+    return [n for n in names if registry.solver(n).availability().found]
+
+
+def presolve_victim():
+    """Two tests, three classes, leaves of three rows: HiGHS 1.15 presolves it to a problem without solutions."""
+    X = [[1, 0], [1, 0], [0, 1], [1, 0], [1, 1], [1, 1], [0, 1], [1, 1]]
+    data = mt.Dataset(X, y=[2, 2, 0, 1, 0, 0, 1, 2], classes=(0, 1, 2))
+    return mt.Problem(data, mt.Accuracy(), mt.Trees(2, min_samples_leaf=3))
+
+
+def test_highs_presolve_that_changes_the_problem_is_not_believed():
+    result = mt.solve(presolve_victim(), "oct-binary@highs")
+    assert result.optimal
+    assert result.objective == mt.solve(presolve_victim(), "enumerate").objective == 3
+
+
+def rational(digits):
+    """Six rows whose weights have so many decimals."""
+    rng = np.random.default_rng(3)
+    weights = [round(w, digits) for w in rng.uniform(0.2, 0.9, 6).tolist()]
+    data = mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [0, 1]], y=[0, 1, 1, 0, 1, 0], weights=weights)
+    return mt.Problem(data, mt.WeightedError(), mt.Trees(2))
+
+
+@pytest.mark.parametrize("formulation", MIP)
+@pytest.mark.parametrize("solver", solvers("highs", "cbc"))
+def test_costs_of_many_digits_are_proven(formulation, solver):
+    """A relative margin of 1e-6 on the bound is more than a unit here, and used to leave every gap open."""
+    asked = rational(6)
+    assert 10**5 < asked.view(mt.CostMatrix).costs.sum() < 10**7
+    result = mt.solve(asked, f"{formulation}@{solver}", oracle="enumerate")
+    assert (result.status, result.agrees) == (Status.OPTIMAL, True)
+
+
+@pytest.mark.parametrize("formulation", ["oct", "flow-oct"])
+def test_more_digits_than_solvers_tell_apart_are_not_called_proven(formulation):
+    data = mt.Dataset([[0], [1], [0], [1]], y=[0, 1, 0, 1], weights=[1, 10**9 + 7, 10**9 + 9, 4])
+    asked = mt.Problem(data, mt.WeightedError(), mt.Trees(0))
+    result = mt.solve(asked, f"{formulation}@highs", oracle="dp")
+    assert (result.status, result.agrees) == (Status.FEASIBLE, None)
+    assert "digits" in result.message
+
+
+@pytest.mark.parametrize("formulation", MIP)
+@pytest.mark.parametrize("solver", solvers("highs", "cbc"))
+def test_measured_costs_are_proven(formulation, solver):
+    """Costs on a grid of 2^31 steps: big-M rows in whole steps were beyond what solvers print."""
+    rng = np.random.default_rng(5)
+    asked = mt.Problem(mt.Dataset(rng.integers(0, 2, (6, 2)), values=rng.normal(size=(6, 3))), mt.ActionValues(), mt.Trees(2))
+    assert not asked.view(mt.CostMatrix).exact
+    result = mt.solve(asked, f"{formulation}@{solver}", oracle="enumerate")
+    assert (result.status, result.agrees) == (Status.OPTIMAL, True)
