@@ -136,12 +136,9 @@ class FormulationMethod(Method):
     def _start(self, run: Run, start: Tree) -> dict[str, Any]:
         """Encode a start; it is checked here before the solver sees it."""
         with run.clock("encode"):
-            wrong = run.problem.violations(start)
-            if wrong:
-                return {"accepted": False, "reason": f"The start is not feasible: {wrong[0]}"}
             value = run.problem.value(start)
             tree = run.view.canonical(start).prune_empty(run.view)
-            run.take(start)
+            run.take(tree)
             run.record(None, None)
             self.formulation.encode(tree, run.m)
             point = run.matrix.values()

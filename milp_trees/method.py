@@ -10,7 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from milp_trees.errors import Unsupported
+from milp_trees.errors import DataError, Unsupported
 from milp_trees.problem import Problem, mismatch
 from milp_trees.result import Certificate, Limit, Result, Solution, Status, TracePoint
 from milp_trees.solver import Limits
@@ -67,7 +67,7 @@ class Method(ABC):
         limits : Limits, optional
             Default: 60 seconds, one thread.
         start : Tree, optional
-            A feasible tree to begin with.
+            A tree to begin with. One that is not feasible is left aside; `result.start` says why.
         progress : callable, optional
             Called with every improvement.
 
@@ -75,6 +75,8 @@ class Method(ABC):
         ------
         Unsupported
             With the sentence why.
+        DataError
+            The start is a tree for other data.
         """
         self.warm_up()
         began = time.perf_counter()
@@ -82,14 +84,32 @@ class Method(ABC):
         why = self.unsupported(fresh)
         if why:
             raise Unsupported(why)
+        refused = None if start is None else _refused(fresh, start)
         prepared = time.perf_counter() - began
-        result = self.search(fresh, limits or Limits(), start, progress)
+        result = self.search(fresh, limits or Limits(), None if refused else start, progress)
+        if refused:
+            result = replace(result, start={"accepted": False, "reason": refused})
         apart = result.times.get("enumerate", 0.0)
         times = {
             "prepare": max(0.0, prepared - apart) + result.times.get("prepare", 0.0),
             **{k: v for k, v in result.times.items() if k != "prepare"},
         }
         return replace(result, problem=problem, seconds=result.seconds + prepared, times=times)
+
+
+def _refused(problem: Problem, start: Tree) -> str | None:
+    """Why a start cannot be used, or None.
+
+    Raises
+    ------
+    DataError
+        It is a tree for other data: its tests or actions are not the problem's.
+    """
+    actions = problem.task.actions(problem.dataset)
+    if list(map(str, start.actions)) != list(map(str, actions)):
+        raise DataError(f"The start chooses among {', '.join(map(str, start.actions))}; the problem's actions are {', '.join(map(str, actions))}.")
+    wrong = problem.violations(start)
+    return f"The start is not feasible: {wrong[0]}" if wrong else None
 
 
 class Clock:

@@ -63,3 +63,46 @@ def test_measured_costs_are_proven(formulation, solver):
     assert not asked.view(mt.CostMatrix).exact
     result = mt.solve(asked, f"{formulation}@{solver}", oracle="enumerate")
     assert (result.status, result.agrees) == (Status.OPTIMAL, True)
+
+
+# -- starts --------------------------------------------------------------------------------------------------------
+
+STARTED = ("dp", "cart", "enumerate", "flow-oct@highs", "oct@highs", "state-flow@highs")
+
+
+def xor(space):
+    """Tests a, b and the complement of a, which presolve drops; rows are 0 iff a = b."""
+    X = [[a, b, 1 - a] for a in (0, 1) for b in (0, 1)] * 2
+    data = mt.Dataset(X, [mt.Test("a"), mt.Test("b"), mt.Test("not a")], y=[0, 1, 1, 0] * 2)
+    return mt.Problem(data, mt.Accuracy(), space)
+
+
+def full(first="a"):
+    same, other = mt.Branch(mt.Test("b"), mt.Leaf(0), mt.Leaf(1)), mt.Branch(mt.Test("b"), mt.Leaf(1), mt.Leaf(0))
+    return mt.Tree(mt.Branch(mt.Test(first), *((same, other) if first == "a" else (other, same))), (0, 1))
+
+
+@pytest.mark.parametrize("method", STARTED)
+@pytest.mark.parametrize("space", [mt.Trees(1), mt.Trees(2, max_leaf_nodes=2), mt.Trees(2, min_samples_leaf=3)], ids=["depth", "leaves", "leaf-size"])
+def test_a_start_from_another_space_is_left_aside(method, space):
+    """It is better than every feasible tree, and the dynamic programme used to return it."""
+    result = mt.solve(xor(space), method, start=full())
+    assert result.status in (Status.OPTIMAL, Status.FEASIBLE)
+    assert result.objective == 4
+    assert result.start["accepted"] is False
+    assert "not feasible" in result.start["reason"]
+
+
+@pytest.mark.parametrize("method", STARTED)
+def test_a_start_may_use_tests_that_presolve_drops(method):
+    result = mt.solve(xor(mt.Trees(2)), method, start=full("not a"))
+    assert result.objective == 0
+    assert result.start["accepted"] is not False
+
+
+@pytest.mark.parametrize("method", STARTED)
+def test_a_start_for_other_data_gets_a_sentence(method):
+    with pytest.raises(mt.DataError, match="the problem's actions are 0, 1"):
+        mt.solve(xor(mt.Trees(2)), method, start=mt.Tree(mt.Leaf(2), (0, 1, 2)))
+    with pytest.raises(mt.DataError, match="the data do not have"):
+        mt.solve(xor(mt.Trees(2)), method, start=full("c"))
