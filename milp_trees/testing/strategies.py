@@ -41,9 +41,11 @@ def datasets(draw: st.DrawFn, max_rows: int = 8, max_tests: int = 3) -> Dataset:
         return np.array(draw(st.lists(elements, min_size=n, max_size=n)))
 
     X = np.array(draw(st.lists(st.lists(st.integers(0, 1), min_size=F, max_size=F), min_size=n, max_size=n))).reshape(n, F)
+    row_weights = column(weights).astype(float)
+    row_weights[0] += not row_weights.any()  # a total of zero is refused, with reason
     values = np.array(draw(st.lists(st.lists(st.integers(-5, 9), min_size=K, max_size=K), min_size=n, max_size=n)))
     return Dataset(
-        X, [Test(f"t{j}") for j in range(F)], y=column(st.integers(0, K - 1)), classes=tuple(range(K)), weights=column(weights).astype(float),
+        X, [Test(f"t{j}") for j in range(F)], y=column(st.integers(0, K - 1)), classes=tuple(range(K)), weights=row_weights,
         groups=column(st.sampled_from("abc")), factor=column(st.sampled_from("uv")), treatments=column(st.integers(0, K - 1)),
         outcomes=column(st.integers(-5, 5)), propensities=column(st.sampled_from([0.25, 0.5, 1.0])), values=values, actions=tuple(range(K)),
     )  # fmt: skip
@@ -68,15 +70,13 @@ def tasks(draw: st.DrawFn, dataset: Dataset, constrained: bool = True) -> Task:
     if kind is MisclassificationCosts:
         options["matrix"] = draw(st.lists(st.lists(st.integers(-3, 9), min_size=K, max_size=K), min_size=K, max_size=K))
     if kind is WeightedError and draw(st.booleans()):
-        options["class_weight"] = {0: draw(rates), 1: 2}
+        options["class_weight"] = {0: draw(st.sampled_from([Fraction(1, 3), 0.25, 3])), 1: 2}
     if draw(st.booleans()):
         options["leaf_penalty"], options["split_penalty"] = draw(rates), draw(rates)
     if dataset.n_tests and draw(st.booleans()):
         options["feature_costs"] = {"t0": draw(rates)}
     if constrained and draw(st.booleans()):
         options["constraints"] = (draw(constraints(dataset.n_rows)),)
-    if kind in (WeightedError, MisclassificationCosts) and not dataset.row_weights.sum():
-        kind, options = Accuracy, {k: v for k, v in options.items() if k not in ("matrix", "class_weight")}
     task: Task = kind(**options)
     return task
 

@@ -11,7 +11,15 @@ from milp_trees.testing.strategies import problems
 
 FORMULATIONS = list(registry.classes("formulations"))
 #: Options that give another model; they are run on the random problems.
-VARIANTS = ["flow-oct:sinks=multi", "path-cut:strengthen=off", "oct:repair=scalar", "oct:repair=d-shift", "oct:repair=z-le-d", "oct:repair=spo"]
+VARIANTS = [
+    "flow-oct:sinks=multi",
+    "path-cut:strengthen=off",
+    "path-cut:rivals=0",
+    "oct:repair=scalar",
+    "oct:repair=d-shift",
+    "oct:repair=z-le-d",
+    "oct:repair=spo",
+]
 #: Problems for formulation × solver: one answer of each kind.
 PAIR_PROBLEMS = ("two_action_costs", "cannot_hold", "capacity_from_below")
 #: Solvers that run on every pair of the list; the others take the first problem.
