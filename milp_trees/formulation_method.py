@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.errors import SolverUnavailable
+from milp_trees.errors import SolverUnavailable, Unsupported
 from milp_trees.formulation import Formulation
 from milp_trees.matrix import MatrixModel, compile_model, write_model
 from milp_trees.method import Clock, Method, Progress, finish, versions
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: A point whose integers were rounded may violate the other rows by this much before it is refused.
 FEASIBILITY = 1e-4
+#: Nonzeros that are built and handed over in a second, on a slow machine rather less: fewer models are refused than could be.
+BUILD_RATE = 500_000
 
 
 @dataclass
@@ -115,6 +117,9 @@ class FormulationMethod(Method):
         clock = Clock()
         view = self.formulation.instance(problem)
         with clock("build"):
+            why = too_large(self.formulation.sizes(view, problem.trees).nonzeros, limits)
+            if why:
+                raise Unsupported(f"{self.formulation.label} {why}")
             m = self.formulation.build(problem)
         with clock("hand_over"):
             matrix = replace(compile_model(m), implied_integer=self.formulation.implied_integer)
@@ -236,6 +241,18 @@ class FormulationMethod(Method):
                 run.start = run.matrix.values()
 
 
+def too_large(nonzeros: int, limits: Limits) -> str | None:
+    """Why a model of that size is not worth building, known before it is: nothing can stop Pyomo at a time limit."""
+    size = f"would have {nonzeros:,} nonzeros".replace(",", " ")
+    if limits.nonzeros is not None and nonzeros > limits.nonzeros:
+        allowed = f"{limits.nonzeros:,}".replace(",", " ")
+        return f"{size}, where at most {allowed} are built; raise --max-nonzeros (max_nonzeros=), lower the depth, or use fewer tests or rows."
+    seconds = nonzeros / BUILD_RATE
+    if limits.time is not None and seconds > limits.time:
+        return f"{size}, and building it takes about {seconds:.0f} s, longer than the time limit of {limits.time:g} s; raise --time-limit."
+    return None
+
+
 def _nothing_to_choose(matrix: MatrixModel) -> Answer:
     """A model without variables is solved by looking at it; solvers disagree about what to say of one."""
     if (matrix.row_lower > 0).any() or (matrix.row_upper < 0).any():
@@ -247,21 +264,22 @@ def _solver_gap(view: CostMatrix) -> float:
     """The absolute gap at which a solver may stop: its claim, less what its arithmetic may be off by, must still close the run's gap."""
     if not view.exact:
         return view.absolute_gap / 2
-    largest = int(np.abs(view.costs).max(axis=1).sum())
-    return view.absolute_gap if largest < 10**4 else 0.9 if largest < 10**6 else 0.5
+    spread = int(view.regret.max(axis=1).sum())
+    return view.absolute_gap if spread < 10**4 else 0.9 if spread < 10**6 else 0.5
 
 
 def _round_up(bound: float, view: CostMatrix, finished: bool) -> float:
     """Exact costs are whole numbers: a bound of 57.2 is one of 58, with a margin for the solver's tolerances.
 
     The margin is wide while the search goes on, where a bound is the value of some relaxation. Once the solver has finished, its bound is nearer to
-    its incumbent than a whole unit (`_solver_gap`), and the margin is what solvers' sums and printed digits are off by. Beyond 10^7 that is more
-    than half a unit: nothing is called optimal then.
+    its incumbent than a whole unit (`_solver_gap`), and the margin is what solvers' sums and printed digits are off by. Where costs differ by more
+    than 10^7 that is more than half a unit: nothing is called optimal then.
     """
     if not view.exact or not math.isfinite(bound):
         return bound
-    margin = 1e-6 + 3e-8 * abs(bound) if finished else 1e-6 * max(1.0, abs(bound))
-    return float(math.ceil(bound - margin))
+    above = abs(bound - float(view.base.sum()))
+    margin = 1e-6 + 3e-8 * max(above, float(view.regret.max(axis=1).sum())) if finished else 1e-6 * max(1.0, above)
+    return float(math.ceil(bound - margin - 1e-12 * abs(bound)))
 
 
 def _result(method: FormulationMethod, run: Run, start: dict[str, Any]) -> Result:
@@ -308,8 +326,8 @@ def _not_closed(solver: str, run: Run) -> str:
     if run.limits.rel_gap:
         return f"{solver} stopped within the relative gap it was given."
     return (
-        f"{solver} calls this optimal, but its bound leaves a gap of {run.incumbent_cost - run.bound:.3g} where values are whole numbers up to "
-        f"{abs(run.incumbent_cost):.3g}: more digits than solvers tell apart. Round costs, weights and penalties to fewer digits, or use dp."
+        f"{solver} calls this optimal, but its bound leaves a gap of {run.incumbent_cost - run.bound:.3g} whole units of costs that differ by up to "
+        f"{float(run.view.regret.max(axis=1).sum()):.3g}: more digits than solvers tell apart. Round costs, weights and penalties to fewer digits, or use dp."
     )
 
 

@@ -6,6 +6,7 @@ integers, the scorer and the `CostMatrix` view are here, once.
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -122,17 +123,24 @@ class ActionCosts(Task):
         """The task as exact integers on the candidate tests of a space."""
         candidates = space.candidates(dataset)
         tests = tuple(dataset.tests[j] for j in candidates)
-        whole, scale, is_exact = exact.integers(self.costs(dataset))
-        leaf, splits = self._penalties(tests, dataset)
+        costs, (leaf, splits) = self.costs(dataset), self._penalties(tests, dataset)
+        whole, scale, is_exact = exact.integers(costs)
+        least = Fraction(0)  # what rows cost at least; zero where the integers hold that too
+        if not is_exact:
+            measured = np.asarray(costs, dtype=float)
+            lowest = measured.min(axis=1)
+            least = Fraction(math.fsum(lowest))
+            whole, scale = exact.on_grid(measured - lowest[:, None], float(max([leaf, *splits])))
         if self.penalised:
-            # One integer unit must divide both a unit of cost and every penalty.
-            # Costs that were rounded to a grid take the penalties to the same grid.
-            unit = exact.common_unit([scale, leaf, *splits]) if is_exact else scale
-            whole, leaf, splits = exact.rescale(whole, scale, leaf, splits, unit)
-            offset, scale = Fraction(0), unit / self.normaliser(dataset)
+            if is_exact:  # one integer unit must divide both a unit of cost and every penalty
+                unit = exact.common_unit([scale, leaf, *splits])
+                whole, leaf, splits = exact.rescale(whole, scale, leaf, splits, unit)
+            else:  # penalties go to the costs' grid
+                unit, leaf, splits = scale, leaf / scale, [s / scale for s in splits]
+            offset, scale = least / self.normaliser(dataset), unit / self.normaliser(dataset)
         else:
-            offset = self.to_natural(Fraction(0), dataset)
-            scale = self.to_natural(scale, dataset) - offset
+            offset = self.to_natural(least, dataset)
+            scale = self.to_natural(least + scale, dataset) - offset
             leaf, splits = Fraction(0), [Fraction(0)] * len(tests)
         return CostMatrix(
             X=np.ascontiguousarray(dataset.X[:, candidates]),

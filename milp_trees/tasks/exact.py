@@ -1,8 +1,9 @@
 """Exact integers for costs: rationals where the data are rational, a stated grid where they are not.
 
 A cost that a person wrote (`0.25`, `1/3` given as a Fraction, a count) has a short decimal or fractional form; all costs are then
-multiplied by their common denominator and become integers. Measured floats (outcomes, propensities) have no short form; they are
-rounded to a grid of `GRID` steps over the total range of the objective, and whatever is derived from them is marked inexact.
+multiplied by their common denominator and become integers. Measured floats (outcomes, propensities) have no short form. What an action costs above
+the row's cheapest is then rounded to a grid with `STEPS` steps in the largest such cost (`on_grid`: how large the costs themselves are does not
+matter, only how they differ), and whatever is derived from that is marked inexact.
 """
 
 from __future__ import annotations
@@ -18,8 +19,12 @@ from milp_trees.errors import DataError
 
 #: Largest total objective in integer units for rational data; beyond it 64-bit sums and solvers' tolerances are no longer safe.
 LIMIT = 10**11
-#: Steps over the objective's whole range for measured floats.
+#: Steps over the objective's whole range for measured floats that stand alone (weights).
 GRID = 2**31
+#: Steps in the largest cost above the cheapest, for measured costs.
+STEPS = 2**24
+#: Penalties may be longer than that by this factor before the grid follows them.
+PENALTY_STEPS = 2**10
 #: Two values of an inexact objective are equal when they differ by less than this share of its whole range.
 INEXACT_TOLERANCE = 1e-6
 
@@ -75,6 +80,21 @@ def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
     step = Fraction(2) ** math.ceil(math.log2(spread / GRID)) if spread > 0 else Fraction(1)
     whole = np.rint(numbers / float(step)).astype(np.int64)[where]
     return whole.reshape(np.shape(array)), step, False
+
+
+def on_grid(regret: np.ndarray, penalty: float) -> tuple[np.ndarray, Fraction]:
+    """Measured costs above each row's cheapest as whole numbers of steps, and the step.
+
+    Parameters
+    ----------
+    regret : float array of shape (n, K)
+    penalty : float
+        The largest penalty on the same scale; it is to be a reasonable number of steps too.
+    """
+    largest = max(float(regret.max(initial=0.0)), penalty / PENALTY_STEPS)
+    # A power of two as step keeps the scaled doubles exact.
+    step = Fraction(2) ** math.ceil(math.log2(largest / STEPS)) if largest > 0 else Fraction(1)
+    return np.rint(regret / float(step)).astype(np.int64), step
 
 
 def _unique_objects(flat: np.ndarray) -> tuple[list[Any], np.ndarray]:

@@ -106,3 +106,20 @@ def test_a_start_for_other_data_gets_a_sentence(method):
         mt.solve(xor(mt.Trees(2)), method, start=mt.Tree(mt.Leaf(2), (0, 1, 2)))
     with pytest.raises(mt.DataError, match="the data do not have"):
         mt.solve(xor(mt.Trees(2)), method, start=full("c"))
+
+
+# -- measured costs ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("penalty", [0, 0.001])
+@pytest.mark.parametrize("offset", [0.0, 1e6, 1e9])
+def test_what_all_actions_of_a_row_cost_does_not_blur_how_they_differ(offset, penalty):
+    """The grid once spanned the costs themselves: at 1e9 the "optimum" was off by whole units."""
+    rng = np.random.default_rng(1)
+    X, values = rng.integers(0, 2, (40, 4)), rng.normal(size=(40, 3))
+    values = (values + offset) - offset  # the digits that are left beside the offset
+    near, far = (mt.Problem(mt.Dataset(X, values=v), mt.ActionCostMatrix(leaf_penalty=penalty), mt.Trees(2)) for v in (values, values + offset))
+    assert not far.view(mt.CostMatrix).exact
+    assert near.value(mt.solve(far, "dp").predictor).number == pytest.approx(mt.solve(near, "dp").objective, abs=1e-5)
+    found = mt.solve(far, "state-flow@highs", oracle="dp")
+    assert (found.status, found.agrees) == (Status.OPTIMAL, True)
