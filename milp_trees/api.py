@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.method import Method, Progress
 from milp_trees.problem import Problem
 from milp_trees.result import Limit, Result
-from milp_trees.solver import Limits
+from milp_trees.solver import MAX_NONZEROS, Limits
 from milp_trees.study import Study
 from milp_trees.study.agreement import judge_of, with_agreement
 from milp_trees.study.compare import Watcher, compare_problems, method_names
@@ -34,6 +34,7 @@ def solve(
     seed: int = 0,
     memory_mb: int | None = None,
     node_limit: int | None = None,
+    max_nonzeros: int | None = MAX_NONZEROS,
     log_file: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
     test: Dataset | None = None,
@@ -54,6 +55,8 @@ def solve(
         Another method that is run too, to fill in `result.agrees`: `"dp"` is the first of dp, enumerate, state-flow@highs that can.
     threads, seed, memory_mb, node_limit
         Limits and settings that mean the same for every method.
+    max_nonzeros : int or None, default=20 million
+        Larger models are not built: building cannot be interrupted.
     log_file : path, optional
         Where the solver's log goes as it is written; it is in `result.log` in any case.
     options : mapping, optional
@@ -81,7 +84,7 @@ def solve(
     >>> mt.solve(problem).value
     Value(number=0.0, exact=Fraction(0, 1), unit='errors', sense='min')
     """
-    limits = make_limits(time_limit, memory_mb, node_limit, threads, seed, log_file)
+    limits = make_limits(time_limit, memory_mb, node_limit, threads, seed, log_file, max_nonzeros)
     chosen = named_method(method, options)
     begin = find_start(problem, start, limits)
     result = run_method(chosen, problem, limits, begin, progress, test)
@@ -105,6 +108,7 @@ def compare(
     threads: int = 1,
     memory_mb: int | None = None,
     node_limit: int | None = None,
+    max_nonzeros: int | None = MAX_NONZEROS,
     log_file: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
     test: Dataset | None = None,
@@ -141,7 +145,7 @@ def compare(
     """
     problems = [problem] if isinstance(problem, Problem) else list(problem)
     names = method_names(methods, formulations, solvers)
-    limits = make_limits(time_limit, memory_mb, node_limit, threads, 0, log_file)
+    limits = make_limits(time_limit, memory_mb, node_limit, threads, 0, log_file, max_nonzeros)
     settings: dict[str, Any] = {
         "limits": limits, "start": start, "oracle": oracle, "seeds": seeds, "store": store, "options": dict(options or {}), "test": test,
     }  # fmt: skip
@@ -169,17 +173,21 @@ def estimate(problem: Problem, formulations: str | Iterable[str] = "all") -> pd.
 
 
 def make_limits(
-    time_limit: float | None, memory_mb: int | None, node_limit: int | None, threads: int, seed: int, log_file: str | Path | None
-) -> Limits:
+    time_limit: float | None, memory_mb: int | None, node_limit: int | None, threads: int, seed: int, log_file: str | Path | None,
+    max_nonzeros: int | None = MAX_NONZEROS,
+) -> Limits:  # fmt: skip
     """Checked limits."""
     from milp_trees.errors import DataError
 
-    for name, value in {"time_limit": time_limit, "memory_mb": memory_mb, "node_limit": node_limit, "threads": threads}.items():
+    for name, value in {
+        "time_limit": time_limit, "memory_mb": memory_mb, "node_limit": node_limit, "threads": threads, "max_nonzeros": max_nonzeros,
+    }.items():  # fmt: skip
         if value is not None and value <= 0:
             raise DataError(f"{name} must be positive; got {value}.")
     return Limits(
-        time=time_limit, memory_mb=memory_mb, nodes=node_limit, threads=threads, seed=seed, log_file=None if log_file is None else str(log_file)
-    )
+        time=time_limit, memory_mb=memory_mb, nodes=node_limit, threads=threads, seed=seed, log_file=None if log_file is None else str(log_file),
+        nonzeros=max_nonzeros,
+    )  # fmt: skip
 
 
 __all__ = ["compare", "estimate", "solve"]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from milp_trees.cli_options import INTERRUPTED, NO_MODEL, NOT_VERIFIED, OK, SOLVER_FAILED, ProblemOptions, explained, pairs, split, takes_problem
+from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     from milp_trees.result import Result
@@ -33,6 +35,12 @@ app = typer.Typer(
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, everything else on standard error.")]
 TimeLimit = Annotated[float, typer.Option("--time-limit", help="Seconds per run, for building and solving.")]
 Memory = Annotated[int | None, typer.Option("--memory-limit", help="Megabytes of a solving process.")]
+#: Kinds of pictures that --plot writes.
+PICTURES = (".png", ".svg", ".pdf")
+#: As `milp_trees.solver.MAX_NONZEROS`, which is not imported here: `--help` is to be fast.
+MAX_NONZEROS = 20_000_000
+
+MaxNonzeros = Annotated[int, typer.Option("--max-nonzeros", help="Larger models are not built, which nothing could interrupt.")]
 Threads = Annotated[int, typer.Option("--threads", help="Threads of a solver.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of solvers.")]
 Log = Annotated[Path | None, typer.Option("--log", help="File for the solver's log.")]
@@ -65,6 +73,7 @@ def solve(
     oracle: Annotated[str, typer.Option("--oracle", help="Method that judges the answer (its time is not counted), or none.")] = "dp",
     time_limit: TimeLimit = 60.0,
     memory_limit: Memory = None,
+    max_nonzeros: MaxNonzeros = MAX_NONZEROS,
     threads: Threads = 1,
     seed: Seed = 0,
     option: SolverOption = None,
@@ -76,16 +85,17 @@ def solve(
     from milp_trees.api import solve as run
     from milp_trees.study.live import Live
 
+    writable(log, out)
     problem, test = options.problem(quiet=as_json)
     with Live() as live:
         live.bar.update(live.task, method=method)
         result = run(
             problem, method, time_limit=time_limit, start=_none(start), oracle=_none(oracle), threads=threads, seed=seed, memory_mb=memory_limit,
-            log_file=log, options=solver_options(option), test=test, progress=live.point,
+            max_nonzeros=max_nonzeros, log_file=log, options=solver_options(option), test=test, progress=live.point,
         )  # fmt: skip
-    write(result.to_json(), out, as_json)
     if not as_json:
         show([result.to_json()], result)
+    write(result.to_json(), out, as_json)
     finish(result)
 
 
@@ -104,6 +114,7 @@ def compare(
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of incumbents, bounds and the performance profile (.png, .svg, .pdf).")] = None,
     time_limit: TimeLimit = 60.0,
     memory_limit: Memory = None,
+    max_nonzeros: MaxNonzeros = MAX_NONZEROS,
     threads: Threads = 1,
     option: SolverOption = None,
     log: Log = None,
@@ -115,14 +126,16 @@ def compare(
     from milp_trees.study import StoreError
     from milp_trees.study.live import Live
 
+    writable(log, out, plot)
+    check_picture(plot)
     problem, test = options.problem(quiet=as_json)
     broken: StoreError | None = None
     with Live() as live:
         try:
             study = run(
                 problem, split(methods) if methods else None, formulations=formulations, solvers=solvers, start=_none(start), oracle=_none(oracle),
-                time_limit=time_limit, seeds=whole_numbers(seeds), store=store, threads=threads, memory_mb=memory_limit, log_file=log,
-                options=solver_options(option), test=test, progress=live,
+                time_limit=time_limit, seeds=whole_numbers(seeds), store=store, threads=threads, memory_mb=memory_limit,
+                max_nonzeros=max_nonzeros, log_file=log, options=solver_options(option), test=test, progress=live,
             )  # fmt: skip
         except StoreError as error:
             if not hasattr(error, "study"):
@@ -139,21 +152,41 @@ def compare(
 def report(study: Study, out: Path | None, as_json: bool) -> None:
     """Print the rows, who judged them, and the winning tree."""
     rows = [{k: v for k, v in row.items() if k not in ("key", "problem_key")} for row in study.rows]
-    write(rows[0] if len(rows) == 1 else rows, out, as_json)
     if not as_json:
         show(rows, study.best, oracle=study.oracle)
+    write(rows[0] if len(rows) == 1 else rows, out, as_json)
 
 
 # -- what all commands print ---------------------------------------------------------------------------------
 
 
+def writable(*paths: Path | None) -> None:
+    """Refuse files that cannot be written before hours are spent on what is to go into them."""
+    for path in filter(None, paths):
+        if path.is_dir():
+            raise DataError(f"{path} is a folder; name a file in it.")
+        if not path.absolute().parent.is_dir():
+            raise DataError(f"{path} cannot be written: there is no folder {path.parent}. Make it first.")
+        if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
+            raise DataError(f"{path} cannot be written: permission is denied. Name another file.")
+
+
+def check_picture(path: Path | None) -> None:
+    """Refuse a kind of picture that cannot be drawn."""
+    if path is not None and path.suffix.lower() not in PICTURES:
+        raise DataError(f"A picture's name ends in {', '.join(PICTURES)}; got {path.name!r}.")
+
+
 def write(data: Any, out: Path | None, as_json: bool) -> None:
     """JSON to a file and to standard output, where asked for."""
     text = json.dumps(data, indent=2, allow_nan=False)
-    if out is not None:
-        out.write_text(text + "\n")
     if as_json:
         typer.echo(text)
+    if out is not None:  # last: a full disk does not keep the answer from being seen
+        try:
+            out.write_text(text + "\n")
+        except OSError as error:
+            raise DataError(f"{out} cannot be written: {error.strerror}. The answer is above; name another file.") from None
 
 
 def show(rows: list[dict[str, Any]], best: Result | None, oracle: Result | None = None) -> None:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 #: Exit codes, as `--help` and the documentation list them.
 OK, WRONG_INPUT, USAGE, NO_MODEL, NOT_VERIFIED, SOLVER_FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
+#: Tasks that row weights are for.
+WEIGHTED = ("weighted", "cost-matrix")
+
 DATA, TASK, SPACE = "Data", "Task", "Space"
 
 
@@ -98,6 +101,9 @@ class ProblemOptions:
         options["constraints"] = tuple(rules)
         if self.class_weight:
             options["class_weight"] = dict(pairs(self.class_weight, "--class-weight", "CLASS=WEIGHT"))
+        if self.weights is not None and self.task not in WEIGHTED:
+            raise DataError(f"The task {self.task} counts every row once and does not use --weights; {' and '.join(WEIGHTED)} do. "
+                            "To keep the column from being split on, name it with --drop.")
         if self.costs is not None:
             options["matrix"] = read_costs(self.costs)
         if self.feature_costs is not None:
@@ -150,7 +156,7 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
             sys.stderr.close()
             raise typer.Exit(OK) from None
         except OSError as error:
-            fail(f"{error.filename or 'A file'} cannot be used: {error.strerror or error}.", WRONG_INPUT)
+            fail(f"{error.filename or 'A file or standard output'} cannot be used: {error.strerror or error}.", WRONG_INPUT)
         except KeyboardInterrupt:
             fail("Interrupted before there was an answer.", INTERRUPTED)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.models.draw import leaf_counts, tree_svg
 from milp_trees.models.tree import Tree
 from milp_trees.result import Certificate, Limit, Result, Solution, Status, TracePoint, relative_gap
 from milp_trees.tasks.base import Value
@@ -256,7 +257,8 @@ def result_html(result: Result) -> str:
     lines = "".join(
         f"<tr><th style='text-align:left'>{html.escape(k)}</th><td style='text-align:left'>{html.escape(v)}</td></tr>" for k, v in facts.items() if v
     )
-    picture = result.predictor.to_svg() if result.predictor is not None else ""
+    tree = result.predictor
+    picture = "" if tree is None else tree_svg(tree, leaf_counts(tree, result.problem.dataset))
     return f"<div>{picture}<table>{lines}</table></div>"
 
 

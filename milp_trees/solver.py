@@ -18,6 +18,9 @@ from milp_trees.result import Limit, Status
 if TYPE_CHECKING:
     from milp_trees.matrix import MatrixModel, Separator
 
+#: Nonzeros above which a model is not built unless the user asks for it: about a minute and some gigabytes.
+MAX_NONZEROS = 20_000_000
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -36,6 +39,8 @@ class Limits:
     threads, seed : int
     log_file : str or None
         Where the solver's log is written as it goes (it is in the result in any case).
+    nonzeros : int or None, default=20 million
+        A model with more is not built: building cannot be interrupted, and takes memory.
     """
 
     time: float | None = 60.0
@@ -46,6 +51,7 @@ class Limits:
     threads: int = 1
     seed: int = 0
     log_file: str | None = None
+    nonzeros: int | None = MAX_NONZEROS
 
 
 @dataclass(frozen=True)

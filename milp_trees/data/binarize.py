@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 KINDS = ("auto", "midpoints", "quantiles", "tree-guess")
 
+#: A text column with more different numbers than this, and at most this share of other texts, was meant to be numeric.
+MANY_NUMBERS, SPOILT = 10, 0.1
+
 #: How one column is tested: "0/1" as it is, a list of thresholds, or {"categories": [...]}.
 Rule = Any
 
@@ -123,6 +126,7 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         return _thresholds(values, np.arange(1, len(values)))
 
     def _categories(self, name: str, column: pd.Series) -> list[str]:
+        _refuse_spoilt_numbers(name, column)
         found = sorted(set(column.astype(str)))
         if len(found) > self.max_categories:
             raise DataError(
@@ -239,6 +243,21 @@ def check_complete(frame: pd.DataFrame) -> None:
         raise DataError(
             f"The column {str(frame.columns[col])!r} has a missing value in row {row} ({several} in the table); drop those rows, fill them in "
             "(e.g. sklearn.impute.SimpleImputer), or give 'unknown' as a category of its own."
+        )
+
+
+def _refuse_spoilt_numbers(name: str, column: pd.Series) -> None:
+    """A column of texts that are numbers but for a few is a column of numbers with a slip in it, not one of categories."""
+    import pandas as pd
+
+    texts = column.astype(str)
+    numbers = pd.to_numeric(texts, errors="coerce")
+    wrong = numbers.isna().to_numpy()
+    if 0 < wrong.sum() <= SPOILT * len(texts) and numbers.nunique() > MANY_NUMBERS:
+        row = int(wrong.argmax())
+        raise DataError(
+            f"The column {name!r} holds numbers but for {int(wrong.sum())} of {len(texts)} entries, such as {texts.iloc[row]!r} in row {row}; "
+            "correct them, drop those rows, or leave the column out."
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import fnmatch
 import hashlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -213,6 +214,8 @@ def _split(n: int, test_size: float | None, seed: int) -> tuple[np.ndarray, np.n
         raise DataError(f"test_size must lie between 0 and 1 (a share of the rows); got {test_size}.")
     from sklearn.model_selection import train_test_split
 
+    if not 1 <= math.ceil(n * test_size) < n:
+        raise DataError(f"test_size {test_size} leaves no training row of {n}; choose a smaller share.")
     train, test = train_test_split(np.arange(n), test_size=test_size, random_state=seed)
     return np.sort(train), np.sort(test)
 

@@ -27,9 +27,15 @@ def choose_oracle(problem: Problem, wanted: str | None = "dp", without: tuple[st
     ----------
     without : tuple of str
         Methods that must not judge (because they are judged); a formulation is excluded with every solver and option.
+
+    Raises
+    ------
+    UnknownName
+        There is no method `wanted`.
     """
     if wanted is None:
         return None
+    registry.method(wanted)  # an unknown name is an error
     excluded = {base_name(name) for name in without}
     for name in dict.fromkeys((wanted, *ORACLES)):
         if base_name(name) in excluded or not _known(name):

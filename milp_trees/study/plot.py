@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,11 +38,33 @@ def plot_traces(study: Study, ax: Any) -> None:
         end = max(row["seconds"], points[-1, 0])
         points = np.vstack([points, [end, *points[-1, 1:]]])
         seconds = np.maximum(points[:, 0], FLOOR)
-        ax.step(seconds, points[:, 1], where="post", color=colour, label=row["method"])
-        ax.step(seconds, points[:, 2], where="post", color=colour, linestyle="--")
+        width = 1.2 + 2.8 * (len(shown) - 1 - i) / len(shown)  # lines that coincide are seen as borders of each other
+        ax.step(seconds, points[:, 1], where="post", color=colour, linewidth=width, label=row["method"])
+        ax.step(seconds, points[:, 2], where="post", color=colour, linewidth=width, linestyle="--")
     ax.set(xscale="log", xlabel="seconds", ylabel=study.rows[0]["unit"] if study.rows else "", title="incumbent (solid) and bound (dashed)")
     if shown:
+        ax.set_ylim(*visible_range(shown))
         ax.legend(fontsize="small")
+
+
+def visible_range(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
+    """Ends of the value axis: all incumbents and the last bounds, but no bound so far off that nothing else could be told apart.
+
+    First bounds of weak models lie orders of magnitude beyond every value (those of big-M rows, say); the steps simply enter the picture later.
+    """
+    incumbents = [p[1] for row in rows for p in row["trace"] if p[1] is not None]
+    last = [bounds[-1] for row in rows if (bounds := [p[2] for p in row["trace"] if p[2] is not None])]
+    values = incumbents or last or [0.0, 1.0]
+    low, high = min(values), max(values)
+    reach = max(high - low, 1.05 * max(abs(low), abs(high))) or 1.0
+    shown = [low, high, *(b for b in last if low - reach <= b <= high + reach)]
+    # Some bound is out of sight: room shows that there is a gap.
+    if any(b < low - reach for b in last):
+        shown.append(low - reach)
+    if any(b > high + reach for b in last):
+        shown.append(high + reach)
+    margin = 0.05 * (max(shown) - min(shown)) or 0.5
+    return min(shown) - margin, max(shown) + margin
 
 
 def performance_profile(frame: pd.DataFrame) -> pd.DataFrame:

@@ -105,10 +105,9 @@ class Store:
                 "database or disk is full": "free some space and run the same command again",
                 "disk I/O error": "check the disk (is it full?) and run the same command again",
                 "attempt to write a readonly database": "make it writable, or name another file",
-                "unable to open database file": "does its folder exist, and may you write there?",
+                "unable to open database file": "check that its folder exists and that you may write there",
                 "file is not a database": "name another file: this one is something else",
                 "database is locked": "another process is writing; wait for it",
             }.get(str(error), "name another file")
-            raise StoreError(
-                f"The study file {self.path} cannot be {what} ({error}); {remedy}. Finished rows in it are safe, and a study resumes."
-            ) from error
+            safe = "" if what == "opened" else " Finished rows in it are safe, and a study resumes."
+            raise StoreError(f"The study file {self.path} cannot be {what} ({error}); {remedy}.{safe}") from error

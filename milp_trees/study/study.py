@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.method import Method
 from milp_trees.report import json_safe, plain_table, reasons, result_from_json, result_json, rows_html
 from milp_trees.result import Limit, Result, Status
-from milp_trees.solver import Limits
+from milp_trees.solver import MAX_NONZEROS, Limits
 from milp_trees.study.store import Store, StoreError
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def problem_key(problem: Problem) -> str:
 
 def run_key(problem: Problem, method: Method, limits: Limits, start: str, test: str = "") -> str:
     """Fingerprint of a run: problem × method (with its options) × limits (with the seed) × start × test rows."""
-    settings = {k: v for k, v in asdict(limits).items() if k != "log_file"}
+    settings = {k: v for k, v in asdict(limits).items() if k != "log_file" and (k, v) != ("nonzeros", MAX_NONZEROS)}
     parts = [problem_key(problem), method.name, getattr(method, "options", {}), settings, start, test]
     return hashlib.sha256(json.dumps(json_safe(parts), sort_keys=True).encode()).hexdigest()[:24]
 

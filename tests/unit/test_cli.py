@@ -215,8 +215,15 @@ def test_constraints_need_their_group_and_are_kept(tmp_path):
         (["compare", PLANTED, "--seeds", "one"], 1, "whole numbers"),
         (["compare", PLANTED, "--methods", "dp", "--store", "/proc/nowhere/s.db"], 1, "cannot be opened"),
         (["verify", "nowhere.json"], 1, "cannot be read"),
-        (["solve", PLANTED, "--out", "/proc/nowhere/r.json"], 1, "cannot be used"),
+        (["solve", PLANTED, "--out", "/proc/nowhere/r.json"], 1, "there is no folder /proc/nowhere"),
         (["solve", PLANTED, "--depht", "3"], 2, "No such option"),
+        (["solve", "iris", "--test-size", "0.999"], 1, "leaves no training row"),
+        (["solve", PLANTED, "--oracle", "pd"], 1, "no method called 'pd'"),
+        (["compare", PLANTED, "--methods", "dp", "--plot", "study.doc"], 1, "ends in .png, .svg, .pdf"),
+        (["compare", PLANTED, "--methods", "dp", "--plot", "/proc/nowhere/study.png"], 1, "there is no folder"),
+        (["solve", PLANTED, "--depth", "40", "--method", "flow-oct@highs"], 1, "raise --max-nonzeros"),
+        (["solve", PLANTED, "--method", "flow-oct@highs", "--max-nonzeros", "10"], 1, "at most 10 are built"),
+        (["solve", PLANTED, "--method", "flow-oct@highs", "--max-nonzeros", "0"], 1, "max_nonzeros must be positive"),
     ],
 )
 def test_bad_input_gets_one_sentence_and_an_exit_code(arguments, code, sentence):
@@ -233,6 +240,7 @@ def test_bad_input_gets_one_sentence_and_an_exit_code(arguments, code, sentence)
         ("a,b,y\n1,,no\n0,1,yes\n", "missing value"),
         ("a,b,y\n1,0,no\n0,1,no\n", "one class only"),
         ("a,w,y\n1,-2,no\n0,1,yes\n", "must not be negative"),
+        ("a,y\n" + "".join(f"{'oops' if i == 7 else i},{i % 2}\n" for i in range(30)), "numbers but for 1 of 30 entries, such as 'oops' in row 7"),
     ],
 )
 def test_bad_data_get_one_sentence(tmp_path, text, sentence):
@@ -246,6 +254,25 @@ def test_bad_data_get_one_sentence(tmp_path, text, sentence):
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
 def test_a_full_disk_gets_one_sentence(table):
     assert "No space left" in run("solve", table, "--out", "/dev/full", code=1).stderr
+
+
+def test_weights_that_a_task_would_ignore_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("a,w,y\n1,2,no\n0,1,yes\n")
+    assert "does not use --weights" in run("solve", tmp_path / "t.csv", "--weights", "w", code=1).stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
+def test_an_answer_that_cannot_be_kept_is_still_shown(table):
+    found = run("solve", table, "--out", "/dev/full", code=1)
+    assert "smoker == yes" in found.stdout
+    assert json.loads(run("solve", table, "--json", "--out", "/dev/full", code=1).stdout)["objective"] == 0
+
+
+def test_the_command_line_builds_as_large_models_as_python():
+    from milp_trees.cli import MAX_NONZEROS
+    from milp_trees.solver import MAX_NONZEROS as OF_PYTHON
+
+    assert MAX_NONZEROS == OF_PYTHON
 
 
 def test_an_interrupted_run_prints_the_best_so_far(table, monkeypatch):

@@ -63,6 +63,11 @@ def test_html_holds_tree_and_certificate_and_needs_nothing(result):
     assert "href" not in page
 
 
+def test_html_draws_how_many_rows_a_leaf_has(problem, result):
+    counts = mt.models.draw.leaf_counts(result.tree, problem.dataset)
+    assert f"{counts[0].max()} of {counts[0].sum()}" in result._repr_html_()
+
+
 def test_html_escapes_what_users_wrote():
     data = mt.Dataset([[0], [1]], tests=[mt.Test("<b>")], y=["<i>", "x"])
     page = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)))._repr_html_()

@@ -313,6 +313,32 @@ def test_estimate_says_why_a_formulation_cannot_take_a_problem(problem):
             assert "side constraints" in frame.loc[name, "reason"], name
 
 
+def test_a_model_too_large_to_build_is_a_row_with_a_reason_and_runs_once_it_is_allowed(problem, tmp_path):
+    small = mt.compare(problem, ["flow-oct@highs"], max_nonzeros=100, store=tmp_path / "s.sqlite")
+    assert small.rows[0]["status"] == "unsupported"
+    assert "raise --max-nonzeros" in small.rows[0]["message"]
+    assert mt.compare(problem, ["flow-oct@highs"], store=tmp_path / "s.sqlite").rows[0]["status"] == "optimal"
+
+
+def test_a_model_that_takes_longer_to_build_than_the_time_limit_is_not_built():
+    from milp_trees.formulation_method import too_large
+
+    assert "raise --time-limit" in too_large(10_000_000, Limits(time=10.0))
+    assert too_large(10_000_000, Limits(time=60.0)) is None
+    assert too_large(10**12, Limits(time=None, nonzeros=None)) is None
+
+
+def test_bounds_that_are_far_off_do_not_flatten_the_picture():
+    from milp_trees.study.plot import visible_range
+
+    rows = [{"trace": [(0.1, 40.0, -2900.0), (0.5, 33.0, 9.0)]}, {"trace": [(0.1, 33.0, -1e9)]}, {"trace": [(0.1, None, None)]}]
+    low, high = visible_range(rows)
+    assert -60 < low < 9
+    assert 40 < high < 60
+    assert visible_range([{"trace": [(0.1, None, -5.0)]}])[0] < -5
+    assert visible_range([{"trace": [(0.1, 0.0, 0.0)]}])[0] < 0
+
+
 def test_a_study_is_plotted(problem, tmp_path):
     import matplotlib
 
