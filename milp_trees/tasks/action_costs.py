@@ -76,6 +76,13 @@ class ActionCosts(Task):
         """What turns a sum of costs into a rate: the total row weight."""
         return exact.fraction(_total(dataset.row_weights))
 
+    def rate_unit(self, dataset: Dataset) -> Fraction:
+        """The normaliser, which penalties refer to; refused where it is zero."""
+        n = self.normaliser(dataset)
+        if not n:
+            raise DataError(f"The task {self.name} with a penalty divides by the total weight, which is zero; give at least one row a positive weight.")
+        return n
+
     def to_natural(self, total: Fraction, dataset: Dataset) -> Fraction:
         """Natural value of an unpenalised total cost; affine and monotone. The default is the total itself."""
         return total
@@ -108,7 +115,7 @@ class ActionCosts(Task):
         if not self.penalised:
             return self.to_natural(total, dataset)
         per_split = sum(((self.feature_costs or {}).get(c, Fraction(0)) for c in columns), Fraction(0))
-        return total / self.normaliser(dataset) + self.leaf_penalty * n_leaves + self.split_penalty * len(columns) + per_split
+        return total / self.rate_unit(dataset) + self.leaf_penalty * n_leaves + self.split_penalty * len(columns) + per_split
 
     def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
         actions = self.actions(dataset)
@@ -137,7 +144,7 @@ class ActionCosts(Task):
                 whole, leaf, splits = exact.rescale(whole, scale, leaf, splits, unit)
             else:  # penalties go to the costs' grid
                 unit, leaf, splits = scale, leaf / scale, [s / scale for s in splits]
-            offset, scale = least / self.normaliser(dataset), unit / self.normaliser(dataset)
+            offset, scale = least / self.rate_unit(dataset), unit / self.rate_unit(dataset)
         else:
             offset = self.to_natural(least, dataset)
             scale = self.to_natural(least + scale, dataset) - offset
@@ -159,7 +166,7 @@ class ActionCosts(Task):
 
     def _penalties(self, tests: Any, dataset: Dataset) -> tuple[Fraction, list[Fraction]]:
         """Leaf and split penalties in units of summed cost."""
-        n = self.normaliser(dataset)
+        n = self.rate_unit(dataset) if self.penalised else Fraction(1)
         of = self.feature_costs or {}
         unknown = set(of) - {t.column for t in dataset.tests}
         if unknown:
