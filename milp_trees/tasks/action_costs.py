@@ -80,7 +80,9 @@ class ActionCosts(Task):
         """The normaliser, which penalties refer to; refused where it is zero."""
         n = self.normaliser(dataset)
         if not n:
-            raise DataError(f"The task {self.name} with a penalty divides by the total weight, which is zero; give at least one row a positive weight.")
+            raise DataError(
+                f"The task {self.name} with a penalty divides by the total weight, which is zero; give at least one row a positive weight."
+            )
         return n
 
     def to_natural(self, total: Fraction, dataset: Dataset) -> Fraction:
