@@ -308,7 +308,7 @@ def _result(method: FormulationMethod, run: Run, start: dict[str, Any]) -> Resul
     result = finish(
         run.problem, method.name, run.incumbent, bound=bound, claims_optimal=run.incumbent is not None and run.closed, infeasible=infeasible,
         proved_by=f"{method.solver.name} {last.version}".strip() if last else None, clock=run.clock, limit=run.stopped,
-        sizes=_sizes(run), trace=tuple(run.trace), nodes=_total_nodes(answers), root_bound=run.natural(_root_bound(answers, run.view)), start=start,
+        sizes=_sizes(run), trace=tuple(run.trace), nodes=_total_nodes(answers), root_bound=run.natural(_root_bound(run)), start=start,
         log="\n".join(a.log for a in answers if a.log), message=run.message or next((a.message for a in reversed(answers) if a.message), ""),
         options={"solver": method._options(run), "threads": run.limits.threads, "seed": run.limits.seed, "time_limit": run.limits.time},
         versions=versions(**{method.solver.name: last.version if last else ""}),
@@ -344,6 +344,7 @@ def _total_nodes(answers: list[Answer]) -> int | None:
     return sum(known) if known else None
 
 
-def _root_bound(answers: list[Answer], view: CostMatrix) -> float | None:
-    roots = [a.root_bound for a in answers if a.root_bound is not None]
-    return max(roots) if roots else None
+def _root_bound(run: Run) -> float | None:
+    """The best bound of a root node. One above the incumbent says no more than that nothing is better: some solvers cut until that is so."""
+    roots = [a.root_bound for a in run.answers if a.root_bound is not None]
+    return min(max(roots), run.incumbent_cost) if roots else None

@@ -25,7 +25,7 @@ import numpy as np
 
 from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, SolverUnavailable, Status, register
 
-from ._common import FEASIBILITY, WINDOWS, Log, Trace, agrees, bound_within, finite, integral_objective
+from ._common import FEASIBILITY, WINDOWS, Log, Trace, bound_within, finite, integral_objective
 from ._mps import write_mps, write_start
 
 #: A value of this size means that CBC holds no solution, whatever else it says.
@@ -241,7 +241,7 @@ class Run:
             self.trace.record(None, said.continuous)
         elif m := _START.search(line):
             said.start = float(m[1]) + offset
-            if self.start is not None and agrees(said.start, self.model.objective(self.start)):
+            if self.start is not None and self._is_start(said.start):
                 self.trace.record(said.start, None, 0, self.start)
         elif "mipstart values could not be used" in line:
             said.start_refused = True
@@ -317,7 +317,13 @@ class Run:
             return None
         if self.start is None or self.said.start_refused:
             return False
-        return None if self.said.start is None else agrees(self.said.start, self.model.objective(self.start))
+        return None if self.said.start is None else self._is_start(self.said.start)
+
+    def _is_start(self, value: float) -> bool:
+        """Whether the value of a start that CBC prints, with six digits and without the offset, is that of the start it was given."""
+        assert self.start is not None
+        offset = self.model.offset
+        return math.isclose(value - offset, self.model.objective(self.start) - offset, rel_tol=1e-5, abs_tol=1e-6)
 
     def _answer(self, status: Status, limit: Limit | None, x: np.ndarray | None, message: str) -> Answer:
         said, mip = self.said, bool(self.model.integer.any())

@@ -123,3 +123,15 @@ def test_what_all_actions_of_a_row_cost_does_not_blur_how_they_differ(offset, pe
     assert near.value(mt.solve(far, "dp").predictor).number == pytest.approx(mt.solve(near, "dp").objective, abs=1e-5)
     found = mt.solve(far, "state-flow@highs", oracle="dp")
     assert (found.status, found.agrees) == (Status.OPTIMAL, True)
+
+
+def test_a_root_bound_above_the_incumbent_is_cut_to_it():
+    """CBC cuts at the root until its relaxation is dearer than the incumbent; that is a proof, but no bound."""
+    from types import SimpleNamespace
+
+    from milp_trees.formulation_method import _root_bound
+
+    answers = [SimpleNamespace(root_bound=None), SimpleNamespace(root_bound=6.5)]
+    assert _root_bound(SimpleNamespace(answers=answers, incumbent_cost=5.0)) == 5.0
+    assert _root_bound(SimpleNamespace(answers=answers, incumbent_cost=np.inf)) == 6.5
+    assert _root_bound(SimpleNamespace(answers=answers[:1], incumbent_cost=5.0)) is None
