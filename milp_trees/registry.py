@@ -88,6 +88,10 @@ class Registry:
         unknown = [option for option in options if option not in known]
         if unknown:
             raise UnknownName(f"{name} has no option {unknown[0]!r}; it has {', '.join(known)}.")
+        for f in dataclasses.fields(cls):
+            if f.name in options and type(options[f.name]) is not type(f.default):
+                allowed = {bool: "on or off", int: "a whole number"}.get(type(f.default), "a word")
+                raise UnknownName(f"{name}:{f.name} is {allowed}; got {options[f.name]!r}. Options are separated by commas.")
         formulation: Formulation = cls(**options)
         return formulation
 

@@ -75,3 +75,10 @@ def test_the_registry_is_at_the_top_whatever_was_imported_before():
     code = "import milp_trees.registry; import milp_trees as mt; print(mt.registry.formulation('flow-oct').name)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "flow-oct"
+
+
+@pytest.mark.parametrize("spelled", ["path-cut:strengthen=maybe@highs", "path-cut:rivals=on@highs", "path-cut:strengthen=off;rivals=0@highs"])
+def test_an_option_of_another_type_is_refused(spelled):
+    """`strengthen=off;rivals=0` once counted as a word, and so as "on"."""
+    with pytest.raises(UnknownName, match="got"):
+        registry.method(spelled)
