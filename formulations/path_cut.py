@@ -78,6 +78,9 @@ class PathCut(Formulation):
         rivals = {"rivals": "raises the bound of the relaxation; implied at integral points"}
         return (leaf if self.strengthen else {}) | (rivals if self.rivals else {})
 
+    def options_for(self, solver: str, view: CostMatrix, space: Trees) -> Mapping[str, Any]:
+        return super().options_for(solver, view, space) if self.strengthen else {}
+
     def labels_per_test(self, space: Trees) -> bool:
         """Whether the model with labels per test is built: there must be a branch level."""
         return self.strengthen and space.max_depth > 0

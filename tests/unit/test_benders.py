@@ -58,7 +58,7 @@ def capacity(S, i, m, x_of, view, share):
 @pytest.mark.parametrize("seed", range(4))
 def test_fractional_points_are_cut_by_minimum_cuts(seed):
     problem = random_cost_problem(seed, n_rows=8, n_tests=3, n_actions=3)
-    f, m, matrix, cuts = built(problem)
+    _f, m, matrix, cuts = built(problem)
     m.problem = problem
     view = m.view
     share, _ = _gains.shares(view)
@@ -111,7 +111,7 @@ def test_no_row_that_gains_too_much_is_missed_at_a_tree(seed):
 
 def test_separator_travels():
     problem = random_cost_problem(1, n_rows=6)
-    f, m, matrix, cuts = built(problem)
+    _f, m, matrix, cuts = built(problem)
     m.problem = problem
     x = fractional_point(m, matrix, np.random.default_rng(0))
     here, there = cuts.separate(x, False), pickle.loads(pickle.dumps(cuts)).separate(x, False)

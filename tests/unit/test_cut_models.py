@@ -86,7 +86,7 @@ def test_rows_that_are_not_merged(label):
 def test_rows_that_cannot_gain(label):
     values = np.array([[3, 3], [1, 1]])
     problem = mt.Problem(mt.Dataset([[0, 1], [1, 0]], values=values), mt.ActionCostMatrix(), Trees(2))
-    f, m, matrix = matrix_of(label, problem)
+    _f, m, matrix = matrix_of(label, problem)
     assert minimise(matrix).objective == problem.instance().objective(Tree(Leaf(0), (0, 1)))
     assert not m.scored
 
@@ -134,14 +134,14 @@ def test_labels_per_test_and_rivals_tighten():
 def test_relaxation_is_integral_at_depth_one():
     for seed in range(6):
         problem = labelled(seed, n_rows=16, n_tests=5, depth=1, n_classes=3)
-        f, m, matrix = matrix_of("path-cut", problem)
+        _f, _m, matrix = matrix_of("path-cut", problem)
         best = mt.solve(problem, method="enumerate").value.number
         assert minimise(matrix, relax=True).objective == pytest.approx(best, abs=1e-6)
 
 
 def test_only_the_root_is_branched_on_at_depth_two():
     problem = labelled(0)
-    f, m, matrix = matrix_of("path-cut", problem)
+    _f, _m, matrix = matrix_of("path-cut", problem)
     tests = [v.name for v, integer in zip(matrix.columns, matrix.integer, strict=True) if integer and v.name.startswith("b[")]
     assert tests == [f"b[1,{f}]" for f in range(problem.instance().n_tests)]
 
@@ -221,7 +221,7 @@ def test_right_is_a_share_where_costs_differ():
     values = np.array([[0, 2, 3], [3, 2, 0]])
     problem = mt.Problem(mt.Dataset([[0], [0]], values=values), mt.ActionCostMatrix(), Trees(1))
     for label in ("cut", "cut-w"):
-        f, m, matrix = matrix_of(f"{label}:merge_rows=off,drop_tests=off", problem)
+        _f, _m, matrix = matrix_of(f"{label}:merge_rows=off,drop_tests=off", problem)
         assert not matrix.integer[[v.name.startswith("s[") for v in matrix.columns]].any()
         assert minimise(matrix).objective == pytest.approx(3)
 
