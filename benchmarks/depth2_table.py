@@ -23,7 +23,7 @@ def measure(name: str, problem: mt.Problem, method: str, time_limit: float) -> d
     begin = registry.method("dp").run(problem, mt.Limits(time=time_limit))
     plug_in = registry.method(method)
     why = plug_in.unsupported(problem)
-    row = {"set": name, "method": method, "optimum": begin.objective}
+    row = {"set": name, "method": method, "limit": time_limit, "optimum": begin.objective}
     if why:
         return {**row, "status": "unsupported", "message": why}
     r = plug_in.run(problem, mt.Limits(time=time_limit), start=begin.predictor)
@@ -46,17 +46,23 @@ def main() -> None:
     args = parser.parse_args()
     out = Path(args.out)
     out.parent.mkdir(parents=True, exist_ok=True)
-    done = pd.read_csv(out) if out.exists() else pd.DataFrame(columns=["set", "method"])
-    known = set(zip(done["set"], done["method"], strict=True))
+    done = pd.read_csv(out) if out.exists() else pd.DataFrame(columns=["set", "method", "limit"])
+    known = set(zip(done["set"], done["method"], done["limit"], strict=True))
     formulations = list(registry.classes("formulations")) if args.formulations == "all" else args.formulations.split(",")
     problems = {
         n: mt.Problem(d, mt.Accuracy(), mt.Trees(2)) for n, d in classification(1000).items() if args.sets == "all" or n in args.sets.split(",")
     }
-    todo = [(n, p, f"{f}@{s}") for n, p in problems.items() for s in args.solvers.split(",") for f in formulations if (n, f"{f}@{s}") not in known]
+    todo = [
+        (n, p, f"{f}@{s}")
+        for n, p in problems.items()
+        for s in args.solvers.split(",")
+        for f in formulations
+        if (n, f"{f}@{s}", args.time_limit) not in known
+    ]
     print(f"{len(todo)} runs, {len(known)} known")
     for row in Parallel(n_jobs=args.jobs, return_as="generator_unordered")(delayed(measure)(*job, args.time_limit) for job in todo):
         done = pd.concat([done, pd.DataFrame([row])], ignore_index=True)
-        done.sort_values(["set", "method"]).to_csv(out, index=False)  # after every run: an interrupted table goes on where it stopped
+        done.sort_values(["limit", "set", "method"]).to_csv(out, index=False)  # after every run: an interrupted table goes on where it stopped
         print({k: row.get(k) for k in ("set", "method", "optimum", "incumbent", "root_bound", "bound", "status", "seconds", "message")}, flush=True)
 
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-#: Violation below which a cut is not worth a row; the smaller one where the point is integral, since there none may be missed.
-INTEGRAL, FRACTIONAL = 1e-6, 1e-3
+#: Violation below which a cut is not worth a row. At integral points none may be missed, but a solver may break a row by 1e-6 and find the same cut again.
+INTEGRAL, FRACTIONAL = 1e-5, 1e-3
 #: Cuts added at once, the most violated first.
 MOST = 4000
 

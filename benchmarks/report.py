@@ -1,0 +1,98 @@
+"""The tables of docs/benchmarks.md, from the CSV files that the scripts of this folder wrote.
+
+python benchmarks/report.py > docs/benchmarks.md
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+RESULTS = Path(__file__).parent / "results"
+
+HEAD = """# Measured
+
+Written by `python benchmarks/report.py` from the files in `benchmarks/results`; each table names the command that measured it. All runs: one thread of a
+virtual machine with two cores (AMD EPYC) that other jobs were using at the same time, so times are upper bounds and only rows of one table can be
+compared. `MILP_TREES_DATA` points to the public data sets. Every incumbent equals the dynamic programme's optimum, with which every run started.
+"""
+
+
+def cell(row: pd.Series) -> str:
+    if row.status == "optimal":
+        return f"**{row.seconds:.1f} s**"
+    if row.status == "feasible":
+        return f"{row.bound:.0f}" if pd.notna(row.bound) else "–"
+    return row.status
+
+
+def pivot(table: pd.DataFrame) -> str:
+    """Sets × methods: seconds in bold where the optimum was proven, otherwise the bound reached."""
+    table = table.assign(cell=table.apply(cell, axis=1))
+    wide = table.pivot(index=["set", "optimum"], columns="method", values="cell").fillna("")
+    wide = wide[sorted(wide.columns, key=lambda m: (m != "state-flow@highs", m != "path-cut@highs", m))]
+    return markdown(wide.reset_index())
+
+
+def markdown(table: pd.DataFrame) -> str:
+    def text(value: object) -> str:
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+    lines = ["| " + " | ".join(map(str, table.columns)) + " |", "|" + "---|" * len(table.columns)]
+    lines += ["| " + " | ".join(text(v) for v in row) + " |" for row in table.itertuples(index=False)]
+    return "\n".join(lines)
+
+
+def section(title: str, command: str, text: str, table: str) -> None:
+    print(f"\n## {title}\n\n```bash\n{command}\n```\n\n{text}\n\n{table}")
+
+
+def main() -> None:
+    print(HEAD, end="")
+    depth2 = pd.read_csv(RESULTS / "depth2.csv")
+    limit = lambda seconds: depth2[depth2.limit == seconds]  # noqa: E731
+    section(
+        "Depth 2, every formulation on HiGHS, 20 s", "python benchmarks/depth2_table.py --time-limit 20 --jobs 1",
+        "Seconds in bold: proven optimal; otherwise the bound that was reached. Every set of `classification/` with at most 1000 rows.",
+        pivot(limit(20)[limit(20).method.str.endswith("@highs")]),
+    )  # fmt: skip
+    section(
+        "Depth 2, HiGHS, 100 s", "python benchmarks/depth2_table.py --time-limit 100 --jobs 1 --formulations state-flow,path-cut",
+        "The two formulations of ours on every set, the published ones on the two sets that they come nearest to closing "
+        "(`--formulations flow-oct,cut,cut-w,bin-oct,oct,oct-binary --sets primary-tumor,hepatitis`). `path-cut:rivals=0` is path-cut without rival cuts.",
+        pivot(limit(100)),
+    )  # fmt: skip
+    others = limit(20)[limit(20).method.str.contains("@cbc|@scip")]
+    if len(others):
+        command = "python benchmarks/depth2_table.py --time-limit 20 --jobs 1 --solvers scip,cbc --sets hepatitis,primary-tumor,lymph,vote"
+        section("Depth 2, CBC and SCIP, 20 s", command, "As above.", pivot(others))
+    peer = RESULTS / "depth2_odtlearn.csv"
+    if peer.exists():
+        table = pd.read_csv(peer)[["set", "incumbent", "bound", "status", "seconds"]].round(1)
+        text = "A peer: odtlearn 1.1.0, FlowOCT with CBC, no start. Its incumbents are counted by us on its predictions."
+        section(
+            "odtlearn's FlowOCT with CBC, depth 2, 20 s",
+            "python benchmarks/peer_odtlearn.py --time-limit 20   # in an environment of its own",
+            text,
+            markdown(table),
+        )
+    ablation = pd.read_csv(RESULTS / "ablation.csv")
+    keep = ["set", "method", "optimum", "root_bound", "bound", "status", "seconds", "rows", "nonzeros"]
+    section(
+        "What each strengthening is worth", "python benchmarks/depth2_table.py --time-limit 30 --jobs 1 --formulations path-cut,path-cut:rivals=0,path-cut:merge_rows=off,…",
+        "Labels per test (`strengthen`) and rival cuts (`rivals`) of path-cut, merged rows (`merge_rows`: they carry the equivalent-points cuts), dropped tests "
+        "(`drop_tests`). Nothing else differs.",
+        markdown(ablation[keep].round(1).sort_values(["set", "method"])),
+    )  # fmt: skip
+    section(
+        "What state-flow proves alone", "python benchmarks/state_flow.py", "No start. Seconds of enumeration, Pyomo build, hand-over and solve; `dp` is the dynamic programme's optimum.",
+        markdown(pd.read_csv(RESULTS / "state_flow.csv").drop(columns=["prepare"]).astype({"dp": "object"}).fillna("")),
+    )  # fmt: skip
+    print("\n## Handing a model over\n\n```bash\npython benchmarks/handover.py\n```\n\n```")
+    print((RESULTS / "handover.txt").read_text().rstrip())
+    print("```")
+
+
+if __name__ == "__main__":
+    main()
