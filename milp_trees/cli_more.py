@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,7 +52,7 @@ def predict(
     labels, note = predict_file(result, new)
     if as_json:
         write({"predictions": labels}, None, True)
-    text = "\n".join(["prediction", *map(str, labels)]) + "\n"
+    text = as_csv("prediction", labels)
     if out is not None:
         out.write_text(text)
     elif not as_json:
@@ -184,9 +186,9 @@ def demo(
     from milp_trees.registry import registry
     from milp_trees.study.live import Live
 
-    columns = "mean radius,mean texture,worst radius,worst texture,worst concave points,worst smoothness"
-    options = ProblemOptions(data="breast-cancer", depth=2, binarize="quantiles:4", features=columns)
-    typer.echo("milp-trees compare breast-cancer --depth 2 --binarize quantiles:4 --features ... --solvers highs,cbc\n", err=as_json)
+    columns = "mean texture,worst radius,worst texture,worst concave points,worst smoothness"
+    options = ProblemOptions(data="breast-cancer", depth=2, binarize="quantiles:3", features=columns)
+    typer.echo("milp-trees compare breast-cancer --depth 2 --binarize quantiles:3 --features ... --solvers highs,cbc\n", err=as_json)
     problem, _ = options.problem(quiet=as_json)
     chosen = [f for f in DEMO if f in registry.classes("formulations")]
     found = [s for s in ("highs", "cbc") if s in registry.classes("solvers") and registry.solver(s).availability().found]
@@ -195,6 +197,13 @@ def demo(
         study = run(problem, ["dp", *names], time_limit=time_limit, store=store, progress=live)
     report(study, out, as_json)
     finish_study(study)
+
+
+def as_csv(head: str, values: list[Any]) -> str:
+    """A column as CSV; values with commas or quotes are quoted."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([[head], *([v] for v in values)])
+    return text.getvalue()
 
 
 def print_table(heads: list[str], rows: list[list[Any]]) -> None:

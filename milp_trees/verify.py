@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from milp_trees.data.dataset import Test
 from milp_trees.errors import DataError, MilpTreesError, UnknownName, VerificationError
 from milp_trees.problem import Problem
 from milp_trees.registry import registry
-from milp_trees.report import result_from_json, result_json
+from milp_trees.report import SCHEMA, result_from_json, result_json
 from milp_trees.result import Result, Status
 from milp_trees.solver import Limits
 from milp_trees.space import Trees
@@ -62,16 +63,29 @@ def verify(
         Something was altered or is wrong; the first such thing, in one sentence.
     """
     if isinstance(result, Result):
-        data: Mapping[str, Any] = result_json(result)
-        problem, checked = result.problem, []
-    else:
+        return _recompute(result_json(result), result.problem, False, path) + _derive_again(result, time_limit)
+    with _damage():
         data = _complete(result)
         problem = problem_of(data["problem"], dataset, path)
-        checked = ["The data were read again and are those of the result."]
-    checked += _check_value(data, problem)
-    checked += check_claims(data, problem)
-    checked += _check_scores(data, problem, dataset is None and not isinstance(result, Result), path)
-    return checked + _derive_again(result_from_json(data, problem), time_limit)
+        checked = ["The data were read again and are those of the result.", *_recompute(data, problem, dataset is None, path)]
+        read = result_from_json(data, problem)
+    return checked + _derive_again(read, time_limit)
+
+
+def _recompute(data: Mapping[str, Any], problem: Problem, of_file: bool, path: str | Path | None) -> list[str]:
+    return _check_value(data, problem) + check_claims(data, problem) + _check_scores(data, problem, of_file, path)
+
+
+@contextmanager
+def _damage() -> Iterator[None]:
+    """One sentence for a stored result whose fields are not of their kinds."""
+    try:
+        yield
+    except MilpTreesError:
+        raise
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        what = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise VerificationError(f"The result is damaged: {what}. Solve again.") from error
 
 
 def verify_file(file: str | Path, **options: Any) -> list[str]:
@@ -84,7 +98,9 @@ def verify_file(file: str | Path, **options: Any) -> list[str]:
         raise DataError(f"{file} is not JSON; give a file that solve or compare wrote with --out or --json.") from None
     if not isinstance(data, list):
         return verify(data, **options)
-    return [f"{row.get('method', '?')}: {line}" for row in data for line in verify(row, **options)]
+    if not data:
+        raise VerificationError(f"{file} holds no result.")
+    return [f"{row['method']}: {line}" for row in data for line in verify(row, **options)]
 
 
 def problem_of(spec: Mapping[str, Any], dataset: Dataset | None = None, path: str | Path | None = None) -> Problem:
@@ -128,6 +144,13 @@ def _complete(data: Any) -> Mapping[str, Any]:
     missing = sorted(needed - set(data))
     if missing:
         raise VerificationError(f"This is not a result of milp-trees, or it was cut: it has no {missing[0]!r}.")
+    if data.get("schema") != SCHEMA:
+        raise VerificationError(f"The result has the layout {data.get('schema')!r}; this version of milp-trees reads layout {SCHEMA}.")
+    for name in ("method", "unit", "sense", "status", "message"):
+        if not isinstance(data[name], str):
+            raise VerificationError(f"The result is damaged: {name} must be text; it is {data[name]!r}.")
+    if data["agrees"] not in (True, False, None):
+        raise VerificationError(f"The result is damaged: agrees must be true, false or null; it is {data['agrees']!r}.")
     return data
 
 

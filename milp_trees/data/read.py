@@ -56,13 +56,15 @@ class Table:
         return [str(c) for c in self.frame.columns if c != self.target]
 
 
-def read_table(path: str | Path, target: str | None = None) -> Table:
+def read_table(path: str | Path, target: str | None = None, alone: bool = False) -> Table:
     """Read a text table (plain or gzipped) or a Parquet file by the one rule of this module.
 
     Parameters
     ----------
     target : str, optional
         The target column, where it is not the first (no header) or the last (header).
+    alone : bool, default=False
+        Whether one column is enough: a table to predict on needs no target.
 
     Raises
     ------
@@ -81,7 +83,7 @@ def read_table(path: str | Path, target: str | None = None) -> Table:
         frame, header = _text(raw, file)
     if frame.shape[0] == 0:
         raise DataError(f"{file} has a header but no data rows.")
-    if frame.shape[1] < 2:
+    if frame.shape[1] < 2 and not alone:
         only = frame.columns[0]
         raise DataError(f"{file} has one column only ({only!r}); a target and at least one feature are needed, separated by commas or spaces.")
     table = Table(frame, str(frame.columns[-1] if header else frame.columns[0]), header, source)

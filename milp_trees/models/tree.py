@@ -222,10 +222,21 @@ class RawRows:
         for test in used:
             if test.column not in spelled:
                 raise DataError(f"The tree tests the column {test.column!r}, which the table does not have; its columns are {', '.join(spelled)}.")
-            columns.append(test.evaluate(table[spelled[test.column]]))
+            columns.append(_outcome(test, np.asarray(table[spelled[test.column]])))
         n = len(table) if hasattr(table, "columns") else len(next(iter(table.values())))
         self.X = np.array(columns, dtype=np.uint8).T if columns else np.zeros((n, 0), dtype=np.uint8)
         self.index = {t: j for j, t in enumerate(used)}
+
+
+def _outcome(test: Test, values: np.ndarray) -> np.ndarray:
+    """The test on a column, which must be complete and of the kind that the test asks for."""
+    missing = np.isnan(values) if values.dtype.kind == "f" else np.array([v is None or v != v for v in values.tolist()], dtype=bool)
+    if missing.any():
+        raise DataError(f"The column {test.column!r} has a missing value in row {int(missing.argmax())}; fill it in or drop the row.")
+    try:
+        return test.evaluate(values)
+    except (TypeError, ValueError):
+        raise DataError(f"The test {test.name!r} needs numbers in the column {test.column!r}; it holds text.") from None
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.data.read import TARGET, Table, read_table
 from milp_trees.errors import DataError
-from milp_trees.models.tree import Tree
+from milp_trees.models.tree import Leaf, Tree
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,18 +20,15 @@ def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]
     A table without a header has the columns of the training file, with or without its target.
     """
     stored = read_result(result)
-    tree = Tree.from_json(stored["predictor"])
-    source = stored["problem"]["data"]
+    try:
+        tree, source = Tree.from_json(stored["predictor"]), dict(stored["problem"]["data"])
+        hash((tree.splits, target := dict(source.get("columns") or {}).get("target")))
+        if not all(0 <= node.action < len(tree.actions) for node in tree.nodes() if isinstance(node, Leaf)):
+            raise IndexError("a leaf has an action that the tree does not name")
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise DataError(f"The tree in {result} is damaged ({type(error).__name__}: {error}); solve again.") from error
     frame = _frame(_read(table, source), source)
-    used = [c for c in dict.fromkeys(t.column for t in tree.splits) if c in frame.columns]
-    missing = frame[used].isna()
-    if missing.to_numpy().any():
-        column = next(c for c in used if missing[c].any())
-        raise DataError(
-            f"The column {column!r} of {table} has a missing value in row {int(missing[column].to_numpy().argmax())}; fill it in or drop the row."
-        )
     labels = tree.predict(frame).tolist()
-    target = (source.get("columns") or {}).get("target")
     if target is None or target not in frame.columns:
         return labels, ""
     right = sum(str(a) == str(b) for a, b in zip(labels, frame[target].tolist(), strict=True))
@@ -47,7 +44,7 @@ def read_result(path: str | Path) -> dict[str, Any]:
     except ValueError:
         raise DataError(f"{path} is not JSON; give a file that solve or compare wrote with --out or --json.") from None
     rows = data if isinstance(data, list) else [data]
-    if not all(isinstance(row, dict) and "predictor" in row and "sense" in row for row in rows):
+    if not all(isinstance(row, dict) and {"predictor", "sense", "objective", "problem"} <= set(row) for row in rows):
         raise DataError(f"{path} is not a result of milp-trees; give a file that solve or compare wrote with --out or --json.")
     found: list[dict[str, Any]] = [row for row in rows if row["predictor"] is not None]
     if not found:
@@ -60,7 +57,7 @@ def _read(path: str | Path, source: dict[str, Any]) -> Table:
         from milp_trees.data.load import read_named
 
         return read_named(path)
-    return read_table(path)
+    return read_table(path, alone=True)
 
 
 def _frame(table: Table, source: dict[str, Any]) -> pd.DataFrame:

@@ -107,6 +107,31 @@ def test_predict_takes_files_without_header_with_and_without_target(tmp_path):
     assert "the training data had 3" in run("predict", tmp_path / "r.json", new, code=1).stderr
 
 
+def test_predict_takes_one_column_and_quotes_labels_with_commas(tmp_path):
+    (tmp_path / "t.csv").write_text('a,b,y\n1,5,"no, never"\n2,6,yes\n1,5,"no, never"\n2,5,yes\n')
+    run("solve", tmp_path / "t.csv", "--depth", 1, "--out", tmp_path / "r.json")
+    (tmp_path / "new.csv").write_text("a\n2\n1\n")
+    assert run("predict", tmp_path / "r.json", tmp_path / "new.csv").stdout == 'prediction\nyes\n"no, never"\n'
+    (tmp_path / "text.csv").write_text("a\n2\ntwo\n")
+    assert "needs numbers in the column 'a'" in run("predict", tmp_path / "r.json", tmp_path / "text.csv", code=1).stderr
+    (tmp_path / "gap.csv").write_text("a,b\n2,1\n,1\n")
+    assert "missing value in row 1" in run("predict", tmp_path / "r.json", tmp_path / "gap.csv", code=1).stderr
+
+
+def test_a_damaged_result_gets_one_sentence(table, tmp_path):
+    file = tmp_path / "r.json"
+    good = as_json("solve", table, "--depth", 1)
+    new = json.dumps
+    file.write_text("[]")
+    assert "holds no result" in run("verify", file, code=4).stderr
+    for change in ({"method": None}, {"trace": 5}, {"problem": {}}, {"limit": "x"}, {"gap": "x"}, {"schema": 99}, {"agrees": "maybe"}, {"predictor": {}}):
+        file.write_text(new({**good, **change}))
+        assert run("verify", file, code=4).stderr.startswith("Error: "), change
+    for tree in ({}, [], "x", {**good["predictor"], "actions": ["only"]}, {**good["predictor"], "root": {"oops": 1}}):
+        file.write_text(new({**good, "predictor": tree}))
+        assert "damaged" in run("predict", file, table, code=1).stderr
+
+
 def test_an_altered_result_has_exit_code_4(table, tmp_path):
     stored = tmp_path / "r.json"
     data = as_json("solve", table)
