@@ -16,6 +16,7 @@ _HOME = {
     "Binarizer": "data.binarize",
     "read_table": "data.read",
     "load": "data.load",
+    "with_nuisances": "data.nuisance",
     "Task": "tasks.base",
     "Value": "tasks.base",
     "CostMatrix": "tasks.views",
