@@ -84,6 +84,7 @@ def solve(
     >>> mt.solve(problem).value
     Value(number=0.0, exact=Fraction(0, 1), unit='errors', sense='min')
     """
+    _check(problem)
     limits = make_limits(time_limit, memory_mb, node_limit, threads, seed, log_file, max_nonzeros)
     chosen = named_method(method, options)
     begin = find_start(problem, start, limits)
@@ -144,6 +145,8 @@ def compare(
     [0, 0]
     """
     problems = [problem] if isinstance(problem, Problem) else list(problem)
+    for each in problems:
+        _check(each)
     names = method_names(methods, formulations, solvers)
     limits = make_limits(time_limit, memory_mb, node_limit, threads, 0, log_file, max_nonzeros)
     settings: dict[str, Any] = {
@@ -170,6 +173,13 @@ def estimate(problem: Problem, formulations: str | Iterable[str] = "all") -> pd.
     from milp_trees.study.estimate import estimates
 
     return pd.DataFrame(estimates(problem, formulations))
+
+
+def _check(problem: Any) -> None:
+    if not isinstance(problem, Problem):
+        from milp_trees.errors import DataError
+
+        raise DataError(f"A Problem is needed: mt.Problem(dataset, task, space); got {type(problem).__name__}.")
 
 
 def make_limits(

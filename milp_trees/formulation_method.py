@@ -303,7 +303,7 @@ def _result(method: FormulationMethod, run: Run, start: dict[str, Any]) -> Resul
     claimed = max((b for b in bounds if math.isfinite(b)), default=-math.inf)
     if claimed > run.incumbent_cost + max(1e-4 * max(1.0, abs(run.incumbent_cost)), run.view.tolerance):
         bound = run.view.to_value(claimed)  # a feasible tree beats it: the model is wrong, and `finish` says so
-    if last is not None and last.status is Status.OPTIMAL and run.incumbent is not None and not run.closed and not run.message:
+    if last is not None and last.status is Status.OPTIMAL and run.incumbent is not None and not (run.closed or run.message or run.stopped):
         run.message = _not_closed(method.solver.name, run)
     result = finish(
         run.problem, method.name, run.incumbent, bound=bound, claims_optimal=run.incumbent is not None and run.closed, infeasible=infeasible,

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from milp_trees.data.dataset import Dataset
-from milp_trees.errors import NoView
+from milp_trees.errors import DataError, NoView
 from milp_trees.space import Space, Trees
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.views import CostMatrix
@@ -68,6 +68,13 @@ class Problem:
     task: Task
     space: Space
     question: Any = field(default_factory=Best)
+
+    def __post_init__(self) -> None:
+        wanted = (("dataset", Dataset, "mt.load('people.csv')"), ("task", Task, "mt.Accuracy()"), ("space", Space, "mt.Trees(max_depth=2)"))
+        for name, kind, example in wanted:
+            given = getattr(self, name)
+            if not isinstance(given, kind):
+                raise DataError(f"A Problem's {name} must be a {kind.__name__}, for example {example}; got {type(given).__name__}.")
 
     def view(self, kind: type[V]) -> V:
         """The task's view of the given kind on this dataset and space (made once)."""

@@ -27,6 +27,13 @@ def test_highs_presolve_that_changes_the_problem_is_not_believed():
     assert result.objective == mt.solve(presolve_victim(), "enumerate").objective == 3
 
 
+def test_a_cut_loop_out_of_time_does_not_speak_of_digits():
+    problem = mt.Problem(mt.load("planted:rows=1500,tests=60,depth=3,noise=0.2"), mt.Accuracy(), mt.Trees(3))
+    result = mt.solve(problem, "benders-oct@highs", start="cart", time_limit=1.0)
+    assert not result.optimal
+    assert "digits" not in result.message
+
+
 def rational(digits):
     """Six rows whose weights have so many decimals."""
     rng = np.random.default_rng(3)

@@ -54,6 +54,21 @@ def test_the_number_of_splits_follows_from_depth_and_leaves():
     assert [mt.Trees(2, k).limits_leaves for k in (None, 3, 4)] == [False, True, False]
 
 
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (lambda data: mt.Problem([[0], [1]], mt.Accuracy(), mt.Trees(1)), "dataset must be a Dataset"),
+        (lambda data: mt.Problem(data, "accuracy", mt.Trees(1)), "task must be a Task"),
+        (lambda data: mt.Problem(data, mt.Accuracy(), 2), "space must be a Space"),
+        (lambda data: mt.solve(data), "A Problem is needed"),
+        (lambda data: mt.compare([data], ["dp"]), "A Problem is needed"),
+    ],
+)
+def test_what_is_no_problem_gets_a_sentence(make, word):
+    with pytest.raises(DataError, match=word):
+        make(mt.Dataset([[0], [1]], y=["u", "v"]))
+
+
 def test_a_view_is_made_once_per_problem():
     """Methods share it; a fresh problem makes its own."""
     made = problem("xor")
