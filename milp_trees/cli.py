@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -297,8 +299,8 @@ def main() -> None:
     """Entry point of `milp-trees`."""
     from milp_trees import cli_more  # noqa: F401  (it adds its commands)
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a letter gets a question mark, not an error
+            stream.reconfigure(errors="replace")
     app()
 
-
-if __name__ == "__main__":
-    main()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli import EXIT_CODES, Json, Out, TimeLimit, app, finish_study, report, write
+from milp_trees.cli import EXIT_CODES, MAX_NONZEROS, Json, MaxNonzeros, Out, TimeLimit, app, finish_study, report, write
 from milp_trees.cli_options import ProblemOptions, explained, takes_problem
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def predict(
         write({"predictions": labels}, None, True)
     text = as_csv("prediction", labels)
     if out is not None:
-        out.write_text(text)
+        out.write_text(text, encoding="utf-8")
     elif not as_json:
         typer.echo(text, nl=False)
     if note:
@@ -94,13 +94,14 @@ def export(
     out: Annotated[Path, typer.Option("--out", help="File to write: .mps, .mps.gz or .lp; the .sol goes beside it.")] = Path("model.mps.gz"),
     solution: Annotated[bool, typer.Option(help="Also write the proven optimum as .sol.")] = True,
     time_limit: TimeLimit = 60.0,
+    max_nonzeros: MaxNonzeros = MAX_NONZEROS,
     as_json: Json = False,
 ) -> None:
     """Write any problem × formulation as a model file, with the proven optimum as a solution file."""
     from milp_trees.study.export import export_model
 
     problem, _ = options.problem(quiet=as_json)
-    written = export_model(problem, formulation, out, solution, time_limit)
+    written = export_model(problem, formulation, out, solution, time_limit, max_nonzeros)
     if as_json:
         write(written, None, True)
     else:

@@ -218,7 +218,7 @@ def read_feature_costs(path: Path) -> dict[str, str]:
         name, _, cost = line.strip().rpartition("," if "," in line else " ")
         if not name or not _is_number(cost):
             raise DataError(f"{path} must hold lines 'COLUMN COST'; one is {line.strip()!r}.")
-        out[name.strip()] = cost.strip()
+        out[name.strip().strip('"')] = cost.strip()
     return out
 
 

@@ -12,6 +12,18 @@ import numpy as np
 
 from milp_trees.errors import DataError
 
+#: Field of a Dataset → the option of the command line (and, without dashes, of `load`) that names its column.
+ROLES = {
+    "y": "--target",
+    "groups": "--group",
+    "factor": "--factor",
+    "weights": "--weights",
+    "treatments": "--treatment",
+    "outcomes": "--outcome",
+    "propensities": "--propensity",
+    "values": "--values",
+}
+
 
 @dataclass(frozen=True)
 class Test:
@@ -182,7 +194,7 @@ class Dataset:
         """The array called `name`, or a DataError that says what needs it."""
         value = getattr(self, name)
         if value is None:
-            raise DataError(f"{why} needs `{name}`, which this dataset does not have; give Dataset(…, {name}=…).")
+            raise DataError(f"{why} needs `{name}`, which this dataset does not have; name its column with {ROLES[name]}, or give Dataset(…, {name}=…).")
         return np.asarray(value)
 
     # -- making others ---------------------------------------------------------------------------------------

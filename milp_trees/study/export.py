@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError, MilpTreesError
+from milp_trees.errors import DataError, MilpTreesError, Unsupported
+from milp_trees.formulation_method import too_large
 from milp_trees.matrix import MatrixModel, compile_model, write_model
 from milp_trees.registry import registry
 from milp_trees.result import Result
-from milp_trees.solver import Limits
+from milp_trees.solver import MAX_NONZEROS, Limits
 from milp_trees.study.agreement import choose_oracle
 from milp_trees.study.estimate import named_formulation
 
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 SUFFIXES = (".mps.gz", ".mps", ".lp")
 
 
-def export_model(problem: Problem, formulation: str, path: str | Path, solution: bool = True, time_limit: float = 60.0) -> dict[str, Any]:
+def export_model(
+    problem: Problem, formulation: str, path: str | Path, solution: bool = True, time_limit: float = 60.0, max_nonzeros: int | None = MAX_NONZEROS
+) -> dict[str, Any]:
     """Write a model and, beside it, its proven optimum.
 
     Parameters
@@ -30,6 +33,8 @@ def export_model(problem: Problem, formulation: str, path: str | Path, solution:
         Ends in `.mps.gz`, `.mps` or `.lp`.
     solution : bool, default=True
         Whether to solve (with an oracle, or with the formulation itself on HiGHS) and write `NAME.sol`: a line per variable that is not 0.
+    max_nonzeros : int or None, default=20 million
+        A larger model is not built.
 
     Returns
     -------
@@ -41,6 +46,11 @@ def export_model(problem: Problem, formulation: str, path: str | Path, solution:
     if suffix is None:
         raise DataError(f"A model file ends in .mps, .mps.gz or .lp; got {path.name!r}.")
     model = named_formulation(formulation)
+    if not path.absolute().parent.is_dir():
+        raise DataError(f"{path} cannot be written: there is no folder {path.parent}. Make it first.")
+    why = model.unsupported(problem) or too_large(model.sizes(model.instance(problem), problem.trees).nonzeros, Limits(None, nonzeros=max_nonzeros))
+    if why:
+        raise Unsupported(f"{model.label}: {why}")
     m = model.build(problem)
     matrix = compile_model(m)
     write_model(matrix, path)

@@ -233,7 +233,7 @@ def test_constraints_need_their_group_and_are_kept(tmp_path):
         (["solve", PLANTED, "--class-weight", "1=2"], 1, "does not use --class-weight"),
         (["solve", PLANTED, "--task", "cost-matrix"], 1, "needs --costs"),
         (["solve", PLANTED, "--task", "weighted", "--class-weight", "x=2"], 1, "is no class"),
-        (["solve", PLANTED, "--task", "policy-ipw"], 1, "needs `treatments`"),
+        (["solve", PLANTED, "--task", "policy-ipw"], 1, "name its column with --treatment"),
         (["solve", PLANTED, "--min-samples-leaf", "500"], 3, "No tree satisfies the constraints"),
         (["solve", "planted:rows=500,tests=60", "--depth", "3", "--method", "enumerate"], 1, "tiny problems"),
         (["solve", PLANTED, "--option", "presolve=off"], 1, "takes no solver options"),
@@ -242,6 +242,8 @@ def test_constraints_need_their_group_and_are_kept(tmp_path):
         (["verify", "nowhere.json"], 1, "cannot be read"),
         (["solve", PLANTED, "--out", "/proc/nowhere/r.json"], 1, "there is no folder /proc/nowhere"),
         (["solve", PLANTED, "--depht", "3"], 2, "No such option"),
+        (["export", PLANTED, "--depth", "30", "--out", "m.lp"], 1, "raise --max-nonzeros"),
+        (["export", PLANTED, "--out", "/proc/nowhere/m.lp"], 1, "there is no folder"),
         (["solve", "iris", "--test-size", "0.999"], 1, "leaves no training row"),
         (["solve", PLANTED, "--oracle", "pd"], 1, "no method called 'pd'"),
         (["compare", PLANTED, "--methods", "dp", "--plot", "study.doc"], 1, "ends in .png, .svg, .pdf"),
@@ -328,6 +330,14 @@ def test_help_lists_the_exit_codes_and_is_fast():
     assert "130" in run("--help").stdout
     code = "import sys, milp_trees.cli, milp_trees.cli_more; print([m for m in ('numba', 'pandas', 'sklearn', 'pyomo') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+
+
+def test_a_terminal_without_unicode_is_no_error(table):
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "milp_trees", "compare", str(table), "--methods", "dp,cart"]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert "smoker == yes" in found.stdout
 
 
 def test_the_version_is_printed():
