@@ -43,6 +43,7 @@ class Run:
     incumbent: Tree | None = None
     incumbent_cost: float = math.inf
     bound: float = -math.inf
+    prover: str = "the data (the cheapest action of every row)"
     trace: list[TracePoint] = field(default_factory=list)
     progress: Progress | None = None
     stopped: Limit | None = None
@@ -123,7 +124,7 @@ class FormulationMethod(Method):
             m = self.formulation.build(problem)
         with clock("hand_over"):
             matrix = replace(compile_model(m), implied_integer=self.formulation.implied_integer)
-        run = Run(problem, view, limits, clock, m, matrix, progress=progress)
+        run = Run(problem, view, limits, clock, m, matrix, progress=progress, bound=_unavoidable(view))
         for stage, seconds in getattr(m, "stage_seconds", {}).items():
             clock.times[stage] = seconds
         why = self.solver.unsupported(matrix)
@@ -185,7 +186,9 @@ class FormulationMethod(Method):
         run.cuts += answer.cuts
         if answer.bound is not None and answer.status is not Status.INFEASIBLE:
             finished = answer.status is Status.OPTIMAL and not relax and not run.limits.rel_gap
-            run.bound = max(run.bound, _round_up(answer.bound, run.view, finished))
+            bound = _round_up(answer.bound, run.view, finished)
+            if bound >= run.bound:
+                run.bound, run.prover = bound, f"{self.solver.name} {answer.version}".strip()
         if not relax and answer.x is not None:
             self._decode(run, answer)
         run.record(None, None)
@@ -253,6 +256,11 @@ def too_large(nonzeros: int, limits: Limits) -> str | None:
     return None
 
 
+def _unavoidable(view: CostMatrix) -> float:
+    """What every tree costs: the cheapest action of every row, and one leaf. Solvers begin below it."""
+    return float(view.base.sum() + view.leaf_cost)
+
+
 def _nothing_to_choose(matrix: MatrixModel) -> Answer:
     """A model without variables is solved by looking at it; solvers disagree about what to say of one."""
     if (matrix.row_lower > 0).any() or (matrix.row_upper < 0).any():
@@ -294,7 +302,7 @@ def _result(method: FormulationMethod, run: Run, start: dict[str, Any]) -> Resul
     failed = next((a for a in answers if a.status is Status.ERROR), None)
     bound = (
         None
-        if not math.isfinite(run.bound)
+        if infeasible or not math.isfinite(run.bound)
         else run.view.to_value(min(run.bound, run.incumbent_cost) if run.view.exact and run.closed else run.bound)
     )
     if bound is not None and run.incumbent is not None and run.closed and run.view.exact:
@@ -307,7 +315,7 @@ def _result(method: FormulationMethod, run: Run, start: dict[str, Any]) -> Resul
         run.message = _not_closed(method.solver.name, run)
     result = finish(
         run.problem, method.name, run.incumbent, bound=bound, claims_optimal=run.incumbent is not None and run.closed, infeasible=infeasible,
-        proved_by=f"{method.solver.name} {last.version}".strip() if last else None, clock=run.clock, limit=run.stopped,
+        proved_by=f"{method.solver.name} {last.version}".strip() if infeasible and last else run.prover, clock=run.clock, limit=run.stopped,
         sizes=_sizes(run), trace=tuple(run.trace), nodes=_total_nodes(answers), root_bound=run.natural(_root_bound(run)), start=start,
         log="\n".join(a.log for a in answers if a.log), message=run.message or next((a.message for a in reversed(answers) if a.message), ""),
         options={"solver": method._options(run), "threads": run.limits.threads, "seed": run.limits.seed, "time_limit": run.limits.time},
