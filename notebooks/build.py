@@ -119,7 +119,7 @@ climb towards the incumbent; state-flow has one block per *set* of rows instead 
 already. On the right, for one problem only, who proved it and how much slower than the fastest.
 """,
     ),
-    ("code", "%matplotlib inline\n\nfigure = study.plot()\nfigure.axes[0].set_ylim(-1, 40);  # a solver's first bounds are far below zero"),
+    ("code", "%matplotlib inline\n\nstudy.plot();"),
     ("code", 'study.frame()[["method", "status", "objective", "bound", "variables", "rows", "seconds", "agrees"]]'),
     (
         "markdown",
