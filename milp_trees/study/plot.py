@@ -48,23 +48,23 @@ def plot_traces(study: Study, ax: Any) -> None:
 
 
 def visible_range(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
-    """Ends of the value axis: all incumbents and the last bounds, but no bound so far off that nothing else could be told apart.
+    """Ends of the value axis: the last incumbents and bounds, and of the first ones what does not flatten these.
 
-    First bounds of weak models lie orders of magnitude beyond every value (those of big-M rows, say); the steps simply enter the picture later.
+    First bounds of weak models and first incumbents may lie orders of magnitude away; their steps simply enter the picture later.
     """
-    incumbents = [p[1] for row in rows for p in row["trace"] if p[1] is not None]
-    last = [bounds[-1] for row in rows if (bounds := [p[2] for p in row["trace"] if p[2] is not None])]
-    values = incumbents or last or [0.0, 1.0]
+    incumbents, bounds = ([[p[i] for p in row["trace"] if p[i] is not None] for row in rows] for i in (1, 2))
+    last_bounds = [b[-1] for b in bounds if b]
+    values = [v[-1] for v in incumbents if v] or last_bounds or [0.0, 1.0]
     low, high = min(values), max(values)
     reach = max(high - low, 1.05 * max(abs(low), abs(high))) or 1.0
-    shown = [low, high, *(b for b in last if low - reach <= b <= high + reach)]
-    # Some bound is out of sight: room shows that there is a gap.
-    if any(b < low - reach for b in last):
-        shown.append(low - reach)
-    if any(b > high + reach for b in last):
-        shown.append(high + reach)
-    margin = 0.05 * (max(shown) - min(shown)) or 0.5
-    return min(shown) - margin, max(shown) + margin
+    # A bound out of reach is cut off: the room left for it shows that there is a gap.
+    shown = [*values, *(min(max(b, low - reach), high + reach) for b in last_bounds)]
+    low, high = min(shown), max(shown)
+    span = (high - low) or reach / 10
+    first = [v for row in incumbents for v in row]
+    low, high = max(low - span, min([low, *first])), min(high + span, max([high, *first]))
+    margin = 0.05 * (high - low) or 0.5
+    return low - margin, high + margin
 
 
 def performance_profile(frame: pd.DataFrame) -> pd.DataFrame:

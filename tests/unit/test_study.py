@@ -335,6 +335,7 @@ def test_bounds_that_are_far_off_do_not_flatten_the_picture():
     low, high = visible_range(rows)
     assert -60 < low < 9
     assert 40 < high < 60
+    assert visible_range([{"trace": [(0.1, 5000.0, None), (0.2, 33.0, 20.0)]}])[1] < 60
     assert visible_range([{"trace": [(0.1, None, -5.0)]}])[0] < -5
     assert visible_range([{"trace": [(0.1, 0.0, 0.0)]}])[0] < 0
 
