@@ -303,4 +303,3 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a letter gets a question mark, not an error
             stream.reconfigure(errors="replace")
     app()
-

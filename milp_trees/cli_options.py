@@ -102,8 +102,10 @@ class ProblemOptions:
         if self.class_weight:
             options["class_weight"] = dict(pairs(self.class_weight, "--class-weight", "CLASS=WEIGHT"))
         if self.weights is not None and self.task not in WEIGHTED:
-            raise DataError(f"The task {self.task} counts every row once and does not use --weights; {' and '.join(WEIGHTED)} do. "
-                            "To keep the column from being split on, name it with --drop.")
+            raise DataError(
+                f"The task {self.task} counts every row once and does not use --weights; {' and '.join(WEIGHTED)} do. "
+                "To keep the column from being split on, name it with --drop."
+            )
         if self.costs is not None:
             options["matrix"] = read_costs(self.costs)
         if self.feature_costs is not None:

@@ -194,7 +194,9 @@ class Dataset:
         """The array called `name`, or a DataError that says what needs it."""
         value = getattr(self, name)
         if value is None:
-            raise DataError(f"{why} needs `{name}`, which this dataset does not have; name its column with {ROLES[name]}, or give Dataset(…, {name}=…).")
+            raise DataError(
+                f"{why} needs `{name}`, which this dataset does not have; name its column with {ROLES[name]}, or give Dataset(…, {name}=…)."
+            )
         return np.asarray(value)
 
     # -- making others ---------------------------------------------------------------------------------------

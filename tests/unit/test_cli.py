@@ -124,7 +124,16 @@ def test_a_damaged_result_gets_one_sentence(table, tmp_path):
     new = json.dumps
     file.write_text("[]")
     assert "holds no result" in run("verify", file, code=4).stderr
-    for change in ({"method": None}, {"trace": 5}, {"problem": {}}, {"limit": "x"}, {"gap": "x"}, {"schema": 99}, {"agrees": "maybe"}, {"predictor": {}}):
+    for change in (
+        {"method": None},
+        {"trace": 5},
+        {"problem": {}},
+        {"limit": "x"},
+        {"gap": "x"},
+        {"schema": 99},
+        {"agrees": "maybe"},
+        {"predictor": {}},
+    ):
         file.write_text(new({**good, **change}))
         assert run("verify", file, code=4).stderr.startswith("Error: "), change
     for tree in ({}, [], "x", {**good["predictor"], "actions": ["only"]}, {**good["predictor"], "root": {"oops": 1}}):
