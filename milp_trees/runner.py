@@ -302,10 +302,50 @@ def _await_ready(worker: Worker) -> str | None:
     return f"{worker.solver_name} could not be imported: {why}"
 
 
+class Interrupts:
+    """Counts Ctrl-C instead of raising it, while a solver is followed.
+
+    An exception can be lost: Python prints and forgets one that is raised in a finaliser or a callback of the garbage collector. A count cannot.
+    Outside the main thread nothing changes, since signals only arrive there.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._before: Any = None
+
+    def __enter__(self) -> Interrupts:
+        if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
+            self._before = signal.signal(signal.SIGINT, self._take)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._before is not None:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _take(self, *_: object) -> None:
+        self.count += 1
+
+    def check(self) -> None:
+        """Raise what was counted, at a place that is ready for it."""
+        if self.count:
+            self.count -= 1
+            raise KeyboardInterrupt
+
+
 def _follow(worker: Worker, watch: Watch, progress: Callable[[Event], None] | None, stop: Callable[[], bool] | None) -> tuple[Answer, bool]:
     """The answer of a running job, and whether its process can be used again."""
+    with Interrupts() as interrupts:
+        answer, healthy = _follow_until(worker, watch, progress, stop, interrupts)
+    # A Ctrl-C in the last moment is for whoever would go on after this run.
+    return (replace(answer, limit=Limit.INTERRUPTED) if interrupts.count else answer), healthy
+
+
+def _follow_until(
+    worker: Worker, watch: Watch, progress: Callable[[Event], None] | None, stop: Callable[[], bool] | None, interrupts: Interrupts
+) -> tuple[Answer, bool]:
     while True:
         try:
+            interrupts.check()
             if watch.stopping_since is None and stop is not None and stop():
                 raise KeyboardInterrupt
             message = worker.receive(POLL)

@@ -182,6 +182,21 @@ def test_signal_from_the_terminal_asks_for_the_incumbent(fake):
     assert (answer.status, answer.limit) == (Status.FEASIBLE, Limit.INTERRUPTED)
 
 
+def test_ctrl_c_is_not_lost_where_python_forgets_exceptions(fake):
+    """A KeyboardInterrupt raised in a finaliser is printed and forgotten: one was, in a run of this suite."""
+
+    class Finalised:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    def progress(event):
+        Finalised()
+
+    answer = runner.run(fake, job("obey"), progress)
+    assert (answer.status, answer.limit) == (Status.FEASIBLE, Limit.INTERRUPTED)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_interrupt_of_a_hanging_solver_kills_it(fake, monkeypatch):
     monkeypatch.setattr(runner, "STOPPING", 0.3)
     answer = runner.run(fake, job("hang"), stop=lambda: True)
