@@ -183,7 +183,7 @@ def test_signal_from_the_terminal_asks_for_the_incumbent(fake):
 
 
 def test_ctrl_c_is_not_lost_where_python_forgets_exceptions(fake):
-    """A KeyboardInterrupt raised in a finaliser is printed and forgotten: one was, in a run of this suite."""
+    """Python prints and forgets a KeyboardInterrupt that is raised in a finaliser."""
 
     class Finalised:
         def __del__(self):
