@@ -13,6 +13,7 @@ import csv
 import gzip
 import multiprocessing
 import os
+import queue as queues
 import sys
 import time
 from pathlib import Path
@@ -62,7 +63,7 @@ def main() -> None:
         child.start()
         try:
             row = queue.get(timeout=args.time_limit * 2 + 30)
-        except Exception:
+        except queues.Empty:
             row = {"status": "killed", "message": f"no answer {args.time_limit * 2 + 30} s after the start with a limit of {args.time_limit} s"}
         child.kill()
         rows.append({"set": name, "method": "odtlearn FlowOCT@cbc", **row})
