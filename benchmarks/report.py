@@ -15,7 +15,8 @@ HEAD = """# Measured
 
 Written by `python benchmarks/report.py` from the files in `benchmarks/results`; each table names the command that measured it. All runs: one thread of a
 virtual machine with two cores (AMD EPYC) that other jobs were using at the same time, so times are upper bounds and only rows of one table can be
-compared. `MILP_TREES_DATA` points to the public data sets. Every incumbent equals the dynamic programme's optimum, with which every run started.
+compared. `MILP_TREES_DATA` points to the public data sets. In the depth-two tables of this package every run starts from the dynamic programme's tree, so
+every incumbent is the optimum and only the bounds differ; their rows were measured from several commits of one day.
 """
 
 

@@ -57,7 +57,8 @@ class Formulation(ABC):
     takes_any_costs: ClassVar[bool] = True
     #: Without side constraints and limits on leaves, the linear relaxation has an integral optimum.
     integral_relaxation: ClassVar[bool] = False
-    #: With its integer variables at integers, some optimum has the others at integers too (flows, routings).
+    #: With its integer variables at integers, some optimum has the others at integers too (flows, routings). Read only where all
+    #: coefficients are whole: gains are shares, and with general costs their coefficients are not.
     implied_integer: ClassVar[bool] = False
     #: Coefficients are optimal subproblem values of a dynamic programme.
     dp_derived: ClassVar[bool] = False
