@@ -28,7 +28,7 @@ REDUNDANT = {
 
 def declare_common(m: Any, view: CostMatrix, space: Trees) -> None:
     """Sets, variables and all constraints but connectivity."""
-    D = space.max_depth
+    D = space.depth
     ts.add_sets(m, view, space)
     ts.add_tests_by_row(m, view)
     gains.add_shares(m, view)
@@ -84,7 +84,7 @@ def encode(m: Any, tree: Any) -> None:
 def common_sizes(view: CostMatrix, space: Trees) -> tuple[Sizes, int]:
     """Sizes of what `declare_common` declares, and the number of scored rows."""
     n, actions = gains.counts(view)
-    V, B, F = 2 ** (space.max_depth + 1) - 1, 2**space.max_depth - 1, view.n_tests
+    V, B, F = 2 ** (space.depth + 1) - 1, 2**space.depth - 1, view.n_tests
     base = ts.structure_sizes(view, space, True)
     nonzeros = base.nonzeros + V * (n + actions) + n * V + n * B * (F + 2)
     binaries = base.binaries - V + (0 if view.labels is None else n * V)

@@ -29,7 +29,7 @@ HIERARCHY = {"hierarchy": "(5) removes symmetric solutions: no split below a nod
 def add_splits(m: Any, space: Trees) -> None:
     """Variable d, constraint (5), and the leaf limit."""
     m.d = pyo.Var(m.branch, domain=pyo.Binary, doc="d[v] = 1 iff node v splits")
-    m.below = pyo.Set(initialize=range(2, 2**space.max_depth), doc="branch nodes but the root")
+    m.below = pyo.Set(initialize=range(2, 2**space.depth), doc="branch nodes but the root")
     m.parent = pyo.Param(m.below, initialize=lambda m, v: v // 2, within=pyo.Any, doc="parent of a node")
 
     @m.Constraint(m.below, doc="(5) a node splits only if its parent does")
@@ -113,7 +113,7 @@ def encode_leaves(m: Any, splits: set[int], leaves: dict[int, int], end: np.ndar
 
 def leaf_sizes(view: CostMatrix, space: Trees) -> Sizes:
     """Size of variables and constraints of `add_splits` and `add_leaves`."""
-    n, K, B, T = view.n_rows, view.n_actions, 2**space.max_depth - 1, 2**space.max_depth
+    n, K, B, T = view.n_rows, view.n_actions, 2**space.depth - 1, 2**space.depth
     costly = view.regret > 0
     links = max(B - 1, 0)
     rows = links + n * T + 2 * T + n + K * T
@@ -133,7 +133,7 @@ def on_left(t: int, v: int) -> bool:
 
 def leaves_below(v: int, space: Trees) -> list[int]:
     """Heap numbers of the leaves below a node (itself, if it is one)."""
-    levels = space.max_depth + 1 - v.bit_length()
+    levels = space.depth + 1 - v.bit_length()
     return list(range(v << levels, (v + 1) << levels))
 
 

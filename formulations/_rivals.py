@@ -52,7 +52,7 @@ def nearest_rivals(view: CostMatrix, count: int) -> tuple[np.ndarray, np.ndarray
 def add_rivals(m: Any, view: CostMatrix, space: Trees, count: int) -> None:
     """The cuts, as one block of rows over g and b."""
     pairs, joint = nearest_rivals(view, count)
-    if not len(pairs) or not space.max_depth:
+    if not len(pairs) or not space.depth:
         return
     n_scored, F = len(m.scored), view.n_tests
     position = np.zeros(view.n_rows, dtype=np.int64)
@@ -70,7 +70,7 @@ def add_rivals(m: Any, view: CostMatrix, space: Trees, count: int) -> None:
 def rival_sizes(view: CostMatrix, space: Trees, count: int) -> tuple[int, int]:
     """Rows and nonzeros of the cuts."""
     pairs, _ = nearest_rivals(view, count)
-    if not space.max_depth:
+    if not space.depth:
         return 0, 0
     differ = int((view.X[pairs[:, 0]] != view.X[pairs[:, 1]]).sum())
-    return len(pairs), 2 * len(pairs) + (2**space.max_depth - 1) * differ
+    return len(pairs), 2 * len(pairs) + (2**space.depth - 1) * differ

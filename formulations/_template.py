@@ -67,7 +67,7 @@ class Template(Formulation):
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
         # `view` is the task as integers: `view.X` (rows × tests, 0/1), `view.regret` (rows × actions, costs beyond `view.base`), `view.counts`
         # (original rows behind a row), `view.leaf_cost`, `view.split_costs`, `view.side`. Always minimise; no solving, no files, no randomness.
-        D = space.max_depth
+        D = space.depth
         ts.add_sets(m, view, space)  # m.rows, m.tests, m.actions, m.nodes, m.branch, m.leaves, m.above
         ts.add_tests_by_row(m, view)  # m.false[i], m.true[i]
         ts.add_structure(m, view, space, self._binary(view))  # m.b, m.p, m.w, and the leaf limit
@@ -126,7 +126,7 @@ class Template(Formulation):
 
     def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
         # Columns, binary columns, rows and nonzeros of the model, exactly, without building it: what `estimate` shows before you wait.
-        n, F, K, D = view.n_rows, view.n_tests, view.n_actions, space.max_depth
+        n, F, K, D = view.n_rows, view.n_tests, view.n_actions, space.depth
         B, V = 2**D - 1, 2 ** (D + 1) - 1
         base = ts.structure_sizes(view, space, self._binary(view))
         below = sum(len(subtree(v, D)) - 1 for v in range(1, B + 1))  # nodes below a branch node, summed over branch nodes

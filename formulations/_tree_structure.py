@@ -27,7 +27,7 @@ from milp_trees.matrix import matrix_rows
 
 def add_sets(m: Any, view: CostMatrix, space: Trees) -> None:
     """Index sets of rows, tests, actions and nodes."""
-    D = space.max_depth
+    D = space.depth
     m.rows = pyo.RangeSet(0, view.n_rows - 1, doc="rows i (merged rows count once)")
     m.tests = pyo.RangeSet(0, view.n_tests - 1, doc="tests f")
     m.actions = pyo.RangeSet(0, view.n_actions - 1, doc="actions k")
@@ -73,8 +73,8 @@ def add_split_limit(m: Any, space: Trees) -> None:
 
 def structure_sizes(view: CostMatrix, space: Trees, binary_labels: bool) -> Sizes:
     """Size of variables and constraints of `add_structure`."""
-    B, V, F, K = 2**space.max_depth - 1, 2 ** (space.max_depth + 1) - 1, view.n_tests, view.n_actions
-    rows, nonzeros = 2 * V, B * F + V + sum_of_depths(space.max_depth) + V * (K + 1)
+    B, V, F, K = 2**space.depth - 1, 2 ** (space.depth + 1) - 1, view.n_tests, view.n_actions
+    rows, nonzeros = 2 * V, B * F + V + sum_of_depths(space.depth) + V * (K + 1)
     if space.limits_leaves and view.n_tests:
         rows, nonzeros = rows + 1, nonzeros + B * F
     return Sizes(B * F + V * (1 + K), B * F + V + (V * K if binary_labels else 0), rows, nonzeros)

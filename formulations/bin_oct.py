@@ -133,7 +133,7 @@ class BinOCT(Formulation):
 
     def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
         columns, space = numeric_columns(view), _space(view, space)
-        n, p, K, D = view.n_rows, len(columns), view.n_actions, space.max_depth
+        n, p, K, D = view.n_rows, len(columns), view.n_actions, space.depth
         B, T, bits = 2**D - 1, 2**D, n_bits(columns)
         gain, _ = gains(view)
         up, low = halves(columns)

@@ -39,13 +39,13 @@ class Cut(Formulation):
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
         models.declare_common(m, view, space)
-        if space.max_depth > 0 and m.scored:
+        if space.depth > 0 and m.scored:
 
             @m.Constraint(m.scored, m.passed, doc="a row is right in the subtree of v only if it passes v (c = v)")
             def connect(m: Any, i: Any, v: Any) -> Any:
                 return sum(m.s[i, u] for u in m.below[v]) <= m.q[i, v]
 
-        if space.max_depth > 1 and m.scored:
+        if space.depth > 1 and m.scored:
             m.between = pyo.Set(
                 dimen=2, initialize=[(c, v) for v in m.passed for c in ts.ancestors(v) if c > 1], doc="v and its ancestors c below the root"
             )
@@ -64,7 +64,7 @@ class Cut(Formulation):
 
     def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
         base, n = models.common_sizes(view, space)
-        D = space.max_depth
+        D = space.depth
         rows = n * ts.sum_of_depths(D)
         # A node at depth d has d such rows over its 2^(D-d+1) - 1 descendants and one q; there are 2^d of them.
         return Sizes(base.variables, base.binaries, base.rows + rows, base.nonzeros + n * 2**D * D * (D + 1))

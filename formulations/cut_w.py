@@ -38,7 +38,7 @@ class CutW(Formulation):
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
         models.declare_common(m, view, space)
-        if space.max_depth > 0 and m.scored:
+        if space.depth > 0 and m.scored:
             path = [(c, v) for v in m.passed for c in (v, *ts.ancestors(v)) if c > 1]
             m.path = pyo.Set(dimen=2, initialize=path, doc="nodes c on the path from the root's child to v")
 
@@ -56,5 +56,5 @@ class CutW(Formulation):
 
     def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
         base, n = models.common_sizes(view, space)
-        rows = n * ts.sum_of_depths(space.max_depth)
+        rows = n * ts.sum_of_depths(space.depth)
         return Sizes(base.variables, base.binaries, base.rows + rows, base.nonzeros + 2 * rows)

@@ -101,7 +101,7 @@ class FlowOCT(Formulation):
 
     def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
         n, F, K = view.n_rows, view.n_tests, view.n_actions
-        B, T = 2**space.max_depth - 1, 2**space.max_depth
+        B, T = 2**space.depth - 1, 2**space.depth
         V = B + T
         base = ts.structure_sizes(view, space, bool(view.side))
         if self.multi(view, space):

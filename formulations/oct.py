@@ -189,7 +189,7 @@ class OCT(Formulation):
 
     def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
         columns = numeric_columns(view)
-        n, p, D = view.n_rows, len(columns), space.max_depth
+        n, p, D = view.n_rows, len(columns), space.depth
         B, T = 2**D - 1, 2**D
         base = parts.leaf_sizes(view, space)
         x, rule = scaled(columns, n), self.left_branch(columns)

@@ -71,7 +71,7 @@ class OCTBinary(Formulation):
         parts.encode_leaves(m, set(splits), leaves, ts.reached(splits, m.view), rightmost=True)
 
     def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
-        n, F, D = view.n_rows, view.n_tests, space.max_depth
+        n, F, D = view.n_rows, view.n_tests, space.depth
         B, T = 2**D - 1, 2**D
         base = parts.leaf_sizes(view, space)
         nonzeros = base.nonzeros + B * (F + 1) + n * D * T + 2 * B * int((view.X == 0).sum())

@@ -83,7 +83,7 @@ class PathCut(Formulation):
 
     def labels_per_test(self, space: Trees) -> bool:
         """Whether the model with labels per test is built: there must be a branch level."""
-        return self.strengthen and space.max_depth > 0
+        return self.strengthen and space.depth > 0
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
         ts.add_sets(m, view, space)
@@ -113,7 +113,7 @@ class PathCut(Formulation):
 
 def _plain_sizes(view: CostMatrix, space: Trees) -> Sizes:
     n, actions = gains.counts(view)
-    D, base = space.max_depth, ts.structure_sizes(view, space, False)
+    D, base = space.depth, ts.structure_sizes(view, space, False)
     # A path has D + 1 labels. Half of the paths go left at a node, the others right, and every test leaves one half of them.
     nonzeros = base.nonzeros + 2**D * (n + (D + 1) * actions) + n * view.n_tests * _leaving_tests(D)
     return Sizes(base.variables + n, base.binaries, base.rows + 2**D * n, nonzeros)
@@ -121,7 +121,7 @@ def _plain_sizes(view: CostMatrix, space: Trees) -> Sizes:
 
 def _per_test_sizes(view: CostMatrix, space: Trees) -> Sizes:
     n, actions = gains.counts(view)
-    D, F, K = space.max_depth, view.n_tests, view.n_actions
+    D, F, K = space.depth, view.n_tests, view.n_actions
     B, Q = 2**D - 1, 2 ** (D - 1)
     roles = B * F + B + ts.sum_of_depths(D - 1)
     rows = 2 * B + 2 * Q * F + Q * n
@@ -137,7 +137,7 @@ def _leaving_tests(depth: int) -> int:
 
 
 def _declare_plain(m: Any, view: CostMatrix, space: Trees) -> None:
-    D = space.max_depth
+    D = space.depth
     ts.add_structure(m, view, space, binary_labels=False)
     _add_sides(m, range(2**D, 2 ** (D + 1)))
 
@@ -150,7 +150,7 @@ def _declare_plain(m: Any, view: CostMatrix, space: Trees) -> None:
 
 
 def _declare_per_test(m: Any, space: Trees) -> None:
-    D = space.max_depth
+    D = space.depth
     m.last = pyo.RangeSet(2 ** (D - 1), 2**D - 1, doc="last branch level Q")
     m.sides = pyo.RangeSet(0, 1, doc="sides s of a test")
     _add_sides(m, range(2 ** (D - 1), 2**D))

@@ -139,7 +139,7 @@ class Formulation(ABC):
         m = pyo.ConcreteModel(name=self.name)
         m.view, m.space = self.instance(problem), problem.trees
         # Pyomo cannot make a template over an empty index set, which depth 0 and problems without tests have.
-        with _fast_building(templates=m.space.max_depth > 0 and m.view.n_tests > 0):
+        with _fast_building(templates=m.space.depth > 0 and m.view.n_tests > 0):
             self.declare(m, m.view, m.space)
         return m
 

@@ -36,6 +36,9 @@ class Method(ABC):
     needs: ClassVar[type] = CostMatrix
     questions: ClassVar[frozenset[str]] = frozenset({"best"})
     takes_side_rows: ClassVar[bool] = False
+    #: Whether it can do without a depth limit, and with a minimum weight in the leaves.
+    takes_any_depth: ClassVar[bool] = False
+    takes_min_weight: ClassVar[bool] = False
     #: Whether it proves what it returns (a heuristic does not).
     exact: bool = True
 

@@ -24,6 +24,11 @@ def mismatch(taker: Any, problem: Problem) -> str | None:
         return f"{taker.name} searches {taker.space.name}, not {problem.space.name}."
     if problem.question.name not in taker.questions:
         return f"{taker.name} answers {', '.join(sorted(taker.questions))}, not {problem.question.name}."
+    space = problem.space
+    if getattr(space, "max_depth", 0) is None and not getattr(taker, "takes_any_depth", False):
+        return f"{taker.name} needs a depth limit; give max_depth (--depth)."
+    if getattr(space, "min_weight_leaf", 0) and not getattr(taker, "takes_min_weight", False):
+        return f"{taker.name} cannot express a minimum weight in the leaves; dp can."
     try:
         problem.view(taker.needs)
     except NoView as why:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.errors import DataError, Unsupported
+from milp_trees.tasks import exact
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -39,41 +40,61 @@ class Trees(Space):
 
     Parameters
     ----------
-    max_depth : int
-        Levels of splits; 0 is a single leaf.
+    max_depth : int or None
+        Levels of splits; 0 is a single leaf, None is no limit (for methods that need none; a penalty per leaf keeps trees small).
     max_leaf_nodes : int, optional
         Most leaves (branch nodes + 1).
     min_samples_leaf : int, default=1
         Fewest rows in a leaf (rows are counted, not weighed).
+    min_weight_leaf : number, default=0
+        Smallest total row weight in a leaf.
     split_on_group : bool, default=False
         Whether tests on the dataset's group column may be used.
     """
 
     name: ClassVar[str] = "trees"
 
-    max_depth: int
+    max_depth: int | None
     max_leaf_nodes: int | None = None
     min_samples_leaf: int = 1
     split_on_group: bool = False
+    min_weight_leaf: Any = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.max_depth, (int, np.integer)) or self.max_depth < 0:
-            raise DataError(f"max_depth must be a whole number of at least 0; got {self.max_depth!r}.")
+        if self.max_depth is not None and (not isinstance(self.max_depth, (int, np.integer)) or self.max_depth < 0):
+            raise DataError(f"max_depth must be a whole number of at least 0, or None for no limit; got {self.max_depth!r}.")
         if self.max_leaf_nodes is not None and self.max_leaf_nodes < 1:
             raise DataError(f"max_leaf_nodes must be at least 1; got {self.max_leaf_nodes!r}.")
         if self.min_samples_leaf < 1:
             raise DataError(f"min_samples_leaf must be at least 1; got {self.min_samples_leaf!r}.")
+        weight = exact.fraction(self.min_weight_leaf, "min_weight_leaf")
+        if weight < 0:
+            raise DataError(f"min_weight_leaf must not be negative; got {self.min_weight_leaf!r}.")
+        object.__setattr__(self, "min_weight_leaf", weight)
+
+    @property
+    def depth(self) -> int:
+        """The depth limit, for those who need one.
+
+        Raises
+        ------
+        Unsupported
+            There is none.
+        """
+        if self.max_depth is None:
+            raise Unsupported("This needs a depth limit; give max_depth (--depth).")
+        return self.max_depth
 
     @property
     def max_splits(self) -> int:
         """Most branch nodes that depth and leaves allow."""
-        full = 2**self.max_depth - 1
+        full = 2**self.depth - 1
         return full if self.max_leaf_nodes is None else min(full, self.max_leaf_nodes - 1)
 
     @property
     def limits_leaves(self) -> bool:
         """Whether `max_leaf_nodes` forbids anything that the depth allows."""
-        return self.max_leaf_nodes is not None and self.max_leaf_nodes < 2**self.max_depth
+        return self.max_leaf_nodes is not None and (self.max_depth is None or self.max_leaf_nodes < 2**self.max_depth)
 
     def candidates(self, dataset: Dataset) -> np.ndarray:
         allowed = [j for j, t in enumerate(dataset.tests) if self.split_on_group or dataset.group_column is None or t.column != dataset.group_column]
@@ -81,7 +102,7 @@ class Trees(Space):
 
     def violations(self, predictor: Tree, dataset: Dataset) -> list[str]:
         out = []
-        if predictor.depth > self.max_depth:
+        if self.max_depth is not None and predictor.depth > self.max_depth:
             out.append(f"The tree has depth {predictor.depth}; at most {self.max_depth} is allowed.")
         if self.max_leaf_nodes is not None and predictor.n_leaves > self.max_leaf_nodes:
             out.append(f"The tree has {predictor.n_leaves} leaves; at most {self.max_leaf_nodes} are allowed.")
@@ -91,13 +112,19 @@ class Trees(Space):
         sizes = np.bincount(routes.leaf, minlength=routes.n_leaves)
         if sizes.min() < self.min_samples_leaf:
             out.append(f"A leaf holds {sizes.min()} rows; at least {self.min_samples_leaf} are asked for.")
+        if self.min_weight_leaf:
+            whole, scale, _ = exact.integers(dataset.row_weights)
+            lightest = scale * min(int(whole[routes.leaf == leaf].sum()) for leaf in range(routes.n_leaves))
+            if lightest < self.min_weight_leaf:
+                out.append(f"A leaf holds rows of weight {float(lightest):g}; at least {float(self.min_weight_leaf):g} is asked for.")
         return out
 
     def spec(self) -> dict[str, Any]:
         return {
             "name": self.name,
-            "max_depth": int(self.max_depth),
+            "max_depth": None if self.max_depth is None else int(self.max_depth),
             "max_leaf_nodes": self.max_leaf_nodes,
             "min_samples_leaf": self.min_samples_leaf,
             "split_on_group": self.split_on_group,
+            **({"min_weight_leaf": str(self.min_weight_leaf)} if self.min_weight_leaf else {}),
         }

@@ -54,7 +54,7 @@ def greedy_tree(view: CostMatrix, space: Trees) -> Tree | None:
     if view.total_rows < space.min_samples_leaf:
         return None
     grower = _Grower(view, space)
-    prunings = grower.grow(np.arange(view.n_rows), space.max_depth)
+    prunings = grower.grow(np.arange(view.n_rows), space.depth)
     _, node = min((p for p in prunings if p is not None), key=lambda p: p[0])
     return Tree(node, view.actions)
 

@@ -46,8 +46,8 @@ class Enumerator(Method):
         clock = Clock()
         view, space = problem.view(CostMatrix), problem.trees
         with clock("solve"):
-            achieved = enumerate_trees(view, space.max_depth, space.min_samples_leaf)
-            most = space.max_leaf_nodes or 2**space.max_depth
+            achieved = enumerate_trees(view, space.depth, space.min_samples_leaf)
+            most = space.max_leaf_nodes or 2**space.depth
             feasible = [
                 (cost, leaves, node)
                 for (leaves, totals), (cost, node) in achieved.items()

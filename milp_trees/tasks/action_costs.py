@@ -151,6 +151,7 @@ class ActionCosts(Task):
             offset = self.to_natural(least, dataset)
             scale = self.to_natural(least + scale, dataset) - offset
             leaf, splits = Fraction(0), [Fraction(0)] * len(tests)
+        mass, least_mass = _masses(dataset, space)
         return CostMatrix(
             X=np.ascontiguousarray(dataset.X[:, candidates]),
             tests=tests,
@@ -164,6 +165,8 @@ class ActionCosts(Task):
             scale=scale,
             exact=is_exact,
             rows=np.arange(dataset.n_rows, dtype=np.int64),
+            mass=mass,
+            least_mass=least_mass,
         )
 
     def _penalties(self, tests: Any, dataset: Dataset) -> tuple[Fraction, list[Fraction]]:
@@ -183,6 +186,15 @@ class ActionCosts(Task):
                 continue
             out[f.name] = _spec(value)
         return out
+
+
+def _masses(dataset: Dataset, space: Space) -> tuple[np.ndarray | None, int]:
+    """Row weights as integers and the least sum of them in a leaf, where the space sets one."""
+    least = getattr(space, "min_weight_leaf", 0)
+    if not least:
+        return None, 0
+    whole, scale, _ = exact.integers(dataset.row_weights)
+    return whole, math.ceil(least / scale)
 
 
 def _total(weights: np.ndarray) -> Fraction:

@@ -82,6 +82,8 @@ class CostMatrix:
         False when natural costs had to be rounded to integers.
     rows : int64 array of shape (n,)
         For every row, one row of the dataset that it stands for.
+    mass, least_mass : int64 array of shape (n,), int
+        Scaled row weights, and the smallest sum of them that a leaf may hold (0: no minimum).
     alias : mapping of Test to (int, bool) or bool
         Where a dropped test went: index of the equal test and whether it is its complement; for a constant test its truth.
     """
@@ -99,6 +101,8 @@ class CostMatrix:
     exact: bool
     rows: np.ndarray
     alias: Mapping[Test, tuple[int, bool] | bool] = field(default_factory=dict)
+    mass: np.ndarray | None = None
+    least_mass: int = 0
 
     # -- sizes -----------------------------------------------------------------------------------------------
 
@@ -264,5 +268,6 @@ class CostMatrix:
 
         side = tuple(replace(row, coefs=total(row.coefs)) for row in self.side)
         return replace(
-            self, X=np.ascontiguousarray(self.X[first]), costs=total(self.costs), counts=total(self.counts), side=side, rows=self.rows[first]
-        )
+            self, X=np.ascontiguousarray(self.X[first]), costs=total(self.costs), counts=total(self.counts), side=side, rows=self.rows[first],
+            mass=None if self.mass is None else total(self.mass),
+        )  # fmt: skip

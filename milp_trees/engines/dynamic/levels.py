@@ -56,7 +56,7 @@ class Enumeration:
 
     def levels(self, with_columns: bool) -> Iterator[tuple[Level, list[np.ndarray], list[np.ndarray], list[np.ndarray]]]:
         """Every level with its stops and last splits (info, side) and its splits; the last level is not opened without columns."""
-        level, depth = Level(self.root(), self.space.max_depth, 0), self.space.max_depth
+        level, depth = Level(self.root(), self.space.depth, 0), self.space.depth
         above, splits = level, [np.array([[0, -1, 0, 0]])]  # what the root is entered from when it is the last level: itself, all on one side
         while True:
             if depth == 1:
