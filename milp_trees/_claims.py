@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.errors import VerificationError
 from milp_trees.result import Status, relative_gap
 from milp_trees.study.agreement import crosses
-from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -52,14 +51,14 @@ def _check_bound(data: Mapping[str, Any]) -> None:
 
 def _check_closed(data: Mapping[str, Any], problem: Problem) -> None:
     """An optimum has a bound within one integer unit."""
-    view = problem.view(CostMatrix)
+    scale = problem.scale
     if data["bound"] is None:
         raise VerificationError("The status is 'optimal', but there is no bound.")
-    bound = view.from_value(as_fraction(data["bound_exact"], "bound_exact") if data["bound_exact"] is not None else float(data["bound"]))
-    value = view.from_value(as_fraction(data["exact"], "exact") if data["exact"] is not None else float(data["objective"]))
-    if value - bound > view.absolute_gap * (1 + 1e-6) + 1e-6:
+    bound = scale.from_value(as_fraction(data["bound_exact"], "bound_exact") if data["bound_exact"] is not None else float(data["bound"]))
+    value = scale.from_value(as_fraction(data["exact"], "exact") if data["exact"] is not None else float(data["objective"]))
+    if value - bound > scale.absolute_gap * (1 + 1e-6) + 1e-6:
         raise VerificationError(f"The status is 'optimal', but the bound {data['bound']!r} leaves a gap to the value {data['objective']!r}.")
-    if crosses(bound, value, view):
+    if crosses(bound, value, scale):
         raise VerificationError(f"The bound {data['bound']!r} excludes the result's own value {data['objective']!r}.")
 
 
@@ -67,12 +66,12 @@ def _check_trace(data: Mapping[str, Any], problem: Problem) -> None:
     """No moment of the run had a better incumbent than the answer, or a bound that excludes it."""
     if data["objective"] is None:
         return
-    view = problem.view(CostMatrix)
-    value = view.from_value(float(data["objective"]))
+    scale = problem.scale
+    value = scale.from_value(float(data["objective"]))
     for seconds, incumbent, bound in data["trace"]:
-        if incumbent is not None and crosses(value, view.from_value(float(incumbent)), view):
+        if incumbent is not None and crosses(value, scale.from_value(float(incumbent)), scale):
             raise VerificationError(f"The trace has the incumbent {incumbent!r} at {seconds:.3g} s, better than the answer {data['objective']!r}.")
-        if bound is not None and crosses(view.from_value(float(bound)), value, view):
+        if bound is not None and crosses(scale.from_value(float(bound)), value, scale):
             raise VerificationError(f"The trace has the bound {bound!r} at {seconds:.3g} s, which excludes the answer {data['objective']!r}.")
 
 

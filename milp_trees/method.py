@@ -15,7 +15,7 @@ from milp_trees.problem import Problem, mismatch
 from milp_trees.result import Certificate, Limit, Result, Solution, Status, TracePoint
 from milp_trees.solver import Limits
 from milp_trees.space import Trees
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, Scale
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -31,9 +31,9 @@ class Method(ABC):
 
     name: str
     title: ClassVar[str] = ""
-    #: Space and view it takes, and the questions it answers.
+    #: Space and view it takes (of several views the first that a task offers), and the questions it answers.
     space: ClassVar[type] = Trees
-    needs: ClassVar[type] = CostMatrix
+    needs: ClassVar[type | tuple[type, ...]] = CostMatrix
     questions: ClassVar[frozenset[str]] = frozenset({"best"})
     takes_side_rows: ClassVar[bool] = False
     #: Whether it can do without a depth limit, and with a minimum weight in the leaves.
@@ -47,7 +47,7 @@ class Method(ABC):
         why = mismatch(self, problem)
         if why:
             return why
-        if self.needs is CostMatrix and problem.view(CostMatrix).side and not self.takes_side_rows:
+        if getattr(problem.first_view(self.needs), "side", ()) and not self.takes_side_rows:
             return f"{self.name} cannot express side constraints; the formulations flow-oct and state-flow can."
         return self.unsupported_view(problem)
 
@@ -165,7 +165,7 @@ def finish(
     more
         Further fields of Result (`sizes`, `trace`, `nodes`, …).
     """
-    view = problem.view(CostMatrix)
+    scale = problem.scale
     checked: list[str] = []
     message = more.pop("message", "")
     status = Status.NO_SOLUTION
@@ -178,13 +178,13 @@ def finish(
         solutions = (Solution(tree, value),)
         if wrong:
             status, message = Status.ERROR, f"{method} returned an infeasible tree: {' '.join(wrong)}"
-        elif bound is not None and _crosses(view, value.exact if value.exact is not None else Fraction(value.number), bound):
+        elif bound is not None and _crosses(scale, value.exact if value.exact is not None else Fraction(value.number), bound):
             status, message = Status.ERROR, f"{method} claims the bound {float(bound):.12g}, but its own tree has {value.number:.12g}."
         else:
             status = Status.OPTIMAL if claims_optimal else Status.FEASIBLE
     elif infeasible:
         status = Status.INFEASIBLE
-    exact_bound = Fraction(bound) if bound is not None and view.exact else None
+    exact_bound = Fraction(bound) if bound is not None and scale.exact else None
     certificate = Certificate(
         None if bound is None else float(bound), exact_bound, proved_by if bound is not None or infeasible else None, tuple(checked)
     )
@@ -193,10 +193,10 @@ def finish(
     )  # fmt: skip
 
 
-def _crosses(view: CostMatrix, value: Fraction, bound: Fraction | float) -> bool:
+def _crosses(scale: Scale, value: Fraction, bound: Fraction | float) -> bool:
     """Whether a value is better than a bound says is possible, beyond rounding."""
-    slack = float(view.from_value(bound) - view.from_value(value))
-    return slack > max(view.tolerance, 1e-6 * max(1.0, abs(float(view.from_value(value)))))
+    slack = float(scale.from_value(bound) - scale.from_value(value))
+    return slack > max(scale.tolerance, 1e-6 * max(1.0, abs(float(scale.from_value(value)))))
 
 
 def versions(**more: str) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from milp_trees.data.dataset import Dataset
 from milp_trees.errors import DataError, NoView
 from milp_trees.space import Space, Trees
 from milp_trees.tasks.base import Task, Value
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import CostMatrix, Scale
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -30,7 +30,7 @@ def mismatch(taker: Any, problem: Problem) -> str | None:
     if getattr(space, "min_weight_leaf", 0) and not getattr(taker, "takes_min_weight", False):
         return f"{taker.name} cannot express a minimum weight in the leaves; dp can."
     try:
-        problem.view(taker.needs)
+        problem.first_view(taker.needs)
     except NoView as why:
         return str(why)
     return None
@@ -87,6 +87,25 @@ class Problem:
             self._views[kind] = self.task.view(kind, self.dataset, self.space)
         view: V = self._views[kind]
         return view
+
+    def first_view(self, kinds: type | tuple[type, ...]) -> Any:
+        """The view of the first of several kinds that the task offers.
+
+        Raises
+        ------
+        NoView
+            It offers none of them.
+        """
+        wanted = kinds if isinstance(kinds, tuple) else (kinds,)
+        return self.view(next((kind for kind in wanted if self.task.offers(kind)), wanted[0]))
+
+    @property
+    def scale(self) -> Scale:
+        """How values of this problem are compared: the first view that its task offers."""
+        if not self.task.view_makers:
+            raise NoView(f"The task {self.task.name} offers no view, so no method can take it and no two values of it can be compared.")
+        scale: Scale = self.view(next(iter(self.task.view_makers)))
+        return scale
 
     def instance(self, merge_rows: bool = True, drop_tests: bool = True) -> CostMatrix:
         """The cost-matrix view after presolve (made once per combination of switches)."""

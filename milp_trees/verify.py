@@ -19,7 +19,6 @@ from milp_trees.solver import Limits
 from milp_trees.space import Trees
 from milp_trees.study.agreement import base_name, crosses, units
 from milp_trees.tasks import from_spec
-from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -272,9 +271,9 @@ def _deriver(result: Result) -> str | None:
 
 
 def _contradiction(result: Result, other: Result, name: str) -> None:
-    view = result.problem.view(CostMatrix)
-    mine = None if result.value is None else units(result.value, view)
-    theirs = None if other.value is None else units(other.value, view)
+    scale = result.problem.scale
+    mine = None if result.value is None else units(result.value, scale)
+    theirs = None if other.value is None else units(other.value, scale)
     if result.status is Status.INFEASIBLE and theirs is not None:
         raise VerificationError(f"The result says that nothing is feasible, but {name} finds a tree of value {other.value}.")
     if other.status is Status.INFEASIBLE and mine is not None:
@@ -282,17 +281,17 @@ def _contradiction(result: Result, other: Result, name: str) -> None:
     if result.optimal and other.optimal and not _equal(result, other):
         raise VerificationError(f"The result calls {result.value} optimal; {name} proves {other.value}.")
     for what, stated in (("bound", result.certificate.bound_exact or result.bound), ("root bound", result.root_bound)):
-        if stated is not None and crosses(view.from_value(stated), theirs, view):
+        if stated is not None and crosses(scale.from_value(stated), theirs, scale):
             raise VerificationError(f"The {what} {float(stated):.12g} is wrong: {name} finds a tree of value {other.value}.")
-    if other.bound is not None and crosses(view.from_value(other.certificate.bound_exact or other.bound), mine, view):
+    if other.bound is not None and crosses(scale.from_value(other.certificate.bound_exact or other.bound), mine, scale):
         raise VerificationError(f"{name} proves that no tree is better than {other.bound:.12g}, but the result has {result.value}.")
 
 
 def _equal(result: Result, other: Result) -> bool:
-    view = result.problem.view(CostMatrix)
+    scale = result.problem.scale
     assert result.value is not None
     assert other.value is not None
-    return abs(units(result.value, view) - units(other.value, view)) <= view.tolerance
+    return abs(units(result.value, scale) - units(other.value, scale)) <= scale.tolerance
 
 
 # -- small things --------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from milp_trees.registry import registry
 from milp_trees.result import Result, Status
 from milp_trees.tasks.base import Value
-from milp_trees.tasks.views import CostMatrix
+from milp_trees.tasks.views import Scale
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -72,37 +72,37 @@ def with_agreement(result: Result, oracle: Result | None) -> Result:
 
 
 def agreement(result: Result, oracle: Result) -> bool | None:
-    """See `with_agreement`. Values are compared as exact rationals, inexact ones with the view's tolerance, in integer units."""
-    view = result.problem.view(CostMatrix)
-    mine, other = _interval(result, view), _interval(oracle, view)
-    if crosses(mine[0], other[1], view) or crosses(other[0], mine[1], view):
+    """See `with_agreement`. Values are compared as exact rationals, inexact ones with the scale's tolerance, in its units."""
+    scale = result.problem.scale
+    mine, other = _interval(result, scale), _interval(oracle, scale)
+    if crosses(mine[0], other[1], scale) or crosses(other[0], mine[1], scale):
         return False
     if result.status is Status.INFEASIBLE and oracle.status is Status.INFEASIBLE:
         return True
     if result.optimal and oracle.optimal:
         assert mine[1] is not None
         assert other[1] is not None
-        return abs(mine[1] - other[1]) <= view.tolerance
+        return abs(mine[1] - other[1]) <= scale.tolerance
     return None
 
 
-def _interval(result: Result, view: CostMatrix) -> tuple[Fraction | float | None, Fraction | None]:
-    """(bound, incumbent) in integer units, always minimised; an infeasible problem has the bound infinity."""
-    incumbent = None if result.value is None else units(result.value, view)
+def _interval(result: Result, scale: Scale) -> tuple[Fraction | float | None, Fraction | None]:
+    """(bound, incumbent) in units of the scale, always minimised; an infeasible problem has the bound infinity."""
+    incumbent = None if result.value is None else units(result.value, scale)
     if result.status is Status.INFEASIBLE:
         return float("inf"), incumbent
     exact = result.certificate.bound_exact
     bound = exact if exact is not None else result.bound
-    return (None if bound is None else view.from_value(bound)), incumbent
+    return (None if bound is None else scale.from_value(bound)), incumbent
 
 
-def units(value: Value, view: CostMatrix) -> Fraction:
-    """A value in integer units of a view."""
-    return view.from_value(value.exact if value.exact is not None else value.number)
+def units(value: Value, scale: Scale) -> Fraction:
+    """A value in the units of a scale."""
+    return scale.from_value(value.exact if value.exact is not None else value.number)
 
 
-def crosses(bound: Fraction | float | None, incumbent: Fraction | None, view: CostMatrix) -> bool:
+def crosses(bound: Fraction | float | None, incumbent: Fraction | None, scale: Scale) -> bool:
     """Whether an incumbent is better than a bound says is possible, beyond rounding."""
     if bound is None or incumbent is None:
         return False
-    return bool(bound - incumbent > max(view.tolerance, BOUND_SLACK * max(1.0, abs(float(incumbent)))))
+    return bool(bound - incumbent > max(scale.tolerance, BOUND_SLACK * max(1.0, abs(float(incumbent)))))

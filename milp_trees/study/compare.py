@@ -17,7 +17,6 @@ from milp_trees.study.agreement import choose_oracle, judge_of, with_agreement
 from milp_trees.study.run import Start, attempt, find_start, named_method, start_from
 from milp_trees.study.store import StoreError
 from milp_trees.study.study import Study, run_key
-from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -106,7 +105,7 @@ class Comparison:
     def _check(self, problem: Problem) -> None:
         """What is wrong with the question itself is an error, not a row."""
         try:
-            problem.view(CostMatrix)
+            _ = problem.scale
         except NoView:
             return
 

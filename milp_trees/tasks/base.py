@@ -49,7 +49,8 @@ class Task(ABC):
     """What is optimised.
 
     A task defines `value` (the only scorer there is) and, in the class attribute `view_makers`, functions that produce its views:
-    `{CostMatrix: "cost_matrix"}` says that `self.cost_matrix(dataset, space)` returns a CostMatrix.
+    `{CostMatrix: "cost_matrix"}` says that `self.cost_matrix(dataset, space)` returns a CostMatrix. The first of them is also the
+    `Scale` on which its values are compared.
     """
 
     name: ClassVar[str]
@@ -80,6 +81,10 @@ class Task(ABC):
     @abstractmethod
     def spec(self) -> dict[str, Any]:
         """A JSON description that `milp_trees.tasks.from_spec` turns back into the task."""
+
+    def offers(self, kind: type) -> bool:
+        """Whether the task has views of the given kind (making one may still fail on some data)."""
+        return kind in self.view_makers
 
     def view(self, kind: type[V], dataset: Dataset, space: Space) -> V:
         """The view of the given kind.

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,6 +19,25 @@ from milp_trees.data.dataset import Test
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
+
+
+class Scale(Protocol):
+    """How values of a problem are compared, which every view can say: `problem.scale` is the first view that the task offers."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether values and bounds are rationals without rounding."""
+
+    @property
+    def tolerance(self) -> int:
+        """Two values that differ by no more than this many units are the same (0 where they are exact)."""
+
+    @property
+    def absolute_gap(self) -> float:
+        """Gap in units below which an incumbent is optimal."""
+
+    def from_value(self, value: Fraction | float) -> Fraction:
+        """A natural value in units that are always minimised."""
 
 
 @dataclass(frozen=True, eq=False)
