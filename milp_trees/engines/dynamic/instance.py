@@ -38,6 +38,8 @@ class Instance:
         First row and value vector of each group; G = 0 to sum row by row.
     first_action : int64 array of shape (n,)
         Scaled regret of the first action.
+    most_regret : int64 array of shape (n,)
+        Scaled regret of the worst action: a set of rows without this one costs at most so much less.
     leaf, split : scaled costs
     least : int
         Smallest leaf; values carry a count if it is above 1.
@@ -50,6 +52,7 @@ class Instance:
     starts: np.ndarray
     coef: np.ndarray
     first_action: np.ndarray
+    most_regret: np.ndarray
     leaf: int
     split: np.ndarray
     least: int
@@ -68,8 +71,13 @@ class Instance:
         return SMALL if self.dtype == np.int32 else LARGE
 
 
-def prepare(view: CostMatrix, space: Trees) -> Instance:
+def prepare(view: CostMatrix, space: Trees, settle_ties: bool = True) -> Instance:
     """The instance of a reduced view.
+
+    Parameters
+    ----------
+    settle_ties : bool, default=True
+        Whether every leaf costs 1 more (fronts, which list every number of leaves, need no such thing).
 
     Raises
     ------
@@ -77,15 +85,16 @@ def prepare(view: CostMatrix, space: Trees) -> Instance:
         The costs are too large for exact 64-bit sums, or there are too many tests.
     """
     n = max(1, view.n_rows)
-    most = min(n, 2 ** min(space.max_depth, 40))
-    max_leaves = most if space.max_leaf_nodes is None else min(most, space.max_leaf_nodes)
-    unit = 1 << (most + 1).bit_length()
+    max_leaves = n if space.max_depth is None else min(n, 2 ** min(space.max_depth, 40))
+    if space.max_leaf_nodes is not None:
+        max_leaves = min(max_leaves, space.max_leaf_nodes)
+    unit = 1 << (max_leaves + 1).bit_length() if settle_ties else 1
     least = min(space.min_samples_leaf, view.total_rows + 1)
     r = view.regret
     values = r[:, 1:] - r[:, :1]
     if values.shape[1] == 0:
         values = np.zeros((view.n_rows, 1), dtype=np.int64)
-    penalty = (view.leaf_cost + int(view.split_costs.max(initial=0))) * most
+    penalty = (view.leaf_cost + int(view.split_costs.max(initial=0))) * max_leaves
     largest = 2 * (int(np.abs(values).sum(axis=0).max(initial=0)) + int(r[:, 0].sum()) + penalty + 1) * unit
     if largest >= LARGE:
         raise Unsupported("dp adds costs in 64 bits, and these are too large; divide them by a common factor.")
@@ -95,11 +104,12 @@ def prepare(view: CostMatrix, space: Trees) -> Instance:
         largest = max(largest, view.total_rows)
     dtype = np.int32 if largest < SMALL else np.int64
     rows, group, coef, rowwise = _groups(values, view.n_tests)
-    first = np.zeros(len(rows), dtype=np.int64)
+    first, worst = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
     if len(rows):
         # A row of the data that is spread over several rows here is charged once.
         position = np.unique(rows, return_index=True)
         first[position[1]] = r[position[0], 0] * unit
+        worst[position[1]] = r[position[0]].max(axis=1) * unit
     padded = -(-max(1, view.n_tests) // LANES) * LANES
     sums = 3 * values.shape[1] * padded**2 * np.dtype(dtype).itemsize
     if sums > MOST_BYTES:
@@ -116,7 +126,8 @@ def prepare(view: CostMatrix, space: Trees) -> Instance:
         starts=np.zeros(0, dtype=np.int64) if rowwise else np.searchsorted(group, np.arange(len(coef) + 1)),
         coef=np.zeros((0, values.shape[1]), dtype=dtype) if rowwise else np.ascontiguousarray(coef, dtype=dtype),
         first_action=first,
-        leaf=view.leaf_cost * unit + 1,
+        most_regret=worst,
+        leaf=view.leaf_cost * unit + int(settle_ties),
         split=split,
         least=least,
         unit=unit,
