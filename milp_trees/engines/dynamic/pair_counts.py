@@ -1,0 +1,122 @@
+"""Compiled kernels of the exact tree engine: pair sums, best trees of depth two, packing, hashing.
+
+Kernels are vector code behind C function addresses: a search that calls them through `call` neither optimises them again nor depends on them
+when it is cached. `pair_layout` documents their arguments. Import this module only where it is used: it loads numba.
+"""
+
+# mypy: disable-error-code="import-untyped,no-untyped-def,untyped-decorator"
+
+from __future__ import annotations
+
+import zlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import cfunc, types
+from numba.extending import intrinsic
+
+from milp_trees.engines.dynamic import pair_layout, pair_sums_code, pair_values_code
+
+#: Positions in what `kernel_addresses` returns.
+COUNT, GATHER, PACK, EVALUATE, EVALUATE_ONE, HASH = range(6)
+
+_CODE: tuple[Any, ...] = (
+    pair_sums_code.count,
+    pair_sums_code.gather,
+    pair_sums_code.pack,
+    pair_values_code.evaluate,
+    pair_values_code.evaluate_one,
+    pair_sums_code.nh_children,
+)
+_BITS = {"i16": 16, "i32": 32, "i64": 64}
+
+
+@intrinsic(prefer_literal=True)
+def _body(typingctx: Any, table: Any, kernel: Any, bits: Any, has_split: Any, has_mass: Any, one_value: Any, version: Any) -> Any:
+    """The code of a kernel; all but the table are compile-time constants."""
+    choice = [x.literal_value for x in (kernel, bits, has_split, has_mass, one_value)]
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        _CODE[choice[0]](builder, args[0], *choice[1:])
+        return ir.Constant(ir.IntType(64), 0)
+
+    return types.int64(table, kernel, bits, has_split, has_mass, one_value, version), codegen
+
+
+@intrinsic
+def call(typingctx: Any, address: Any, table: Any) -> Any:
+    """Call the kernel at this address with the address of its table of arguments (both int64)."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kernel = ir.FunctionType(ir.IntType(64), [ir.IntType(64)])
+        return builder.call(builder.inttoptr(args[0], kernel.as_pointer()), [args[1]])
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+@cache
+def _version() -> int:
+    """Checksum of the files that write code: numba's cache sees changes in this file only."""
+    texts = [Path(str(module.__file__)).read_bytes() for module in (pair_layout, pair_sums_code, pair_values_code)]
+    return zlib.crc32(b"".join(texts))
+
+
+@cache
+def _kernel(kernel: int, bits: int, has_split: int, has_mass: int, one_value: int) -> Any:
+    version = _version()
+
+    @cfunc("int64(int64)", cache=True)
+    def pair_kernel(table):
+        return _body(table, kernel, bits, has_split, has_mass, one_value, version)
+
+    return pair_kernel
+
+
+def kernel_addresses(dtype: str, has_split: bool, has_mass: bool, n_values: int, kernels: tuple[int, ...] = tuple(range(6))) -> np.ndarray:
+    """Addresses of the kernels for one kind of problem, compiled or loaded from numba's cache on disk.
+
+    Parameters
+    ----------
+    dtype : {"i16", "i32", "i64"}
+        Width of all sums. The caller guarantees that they fit: the sum over rows of the largest absolute value, 4 leaves and 3 test costs must
+        stay below the largest number, with masses below a quarter of it; sums of masses below the largest number.
+    has_split, has_mass : bool
+        Whether tests cost something, whether leaves have smallest masses.
+    n_values : int
+        V; code for one value is faster.
+    kernels : tuple of int
+        Those needed; the others' addresses are 0.
+
+    Returns
+    -------
+    numpy.ndarray of int64
+        Indexed by COUNT, GATHER, PACK, EVALUATE, EVALUATE_ONE, HASH.
+    """
+    addresses = np.zeros(len(_CODE), np.int64)
+    for kernel in kernels:
+        bits, split, mass, one = _BITS[dtype], int(has_split), int(has_mass), int(n_values == 1)
+        if kernel in (COUNT, GATHER):
+            split = mass = one = 0
+        elif kernel in (PACK, HASH):
+            bits, split, mass, one = 64, 0, 0, 0
+        addresses[kernel] = _kernel(kernel, bits, split, mass, one).address
+    return addresses
+
+
+def hash_keys(n_words: int, seed: int = 0) -> np.ndarray:
+    """KEYS of HASH for sets of up to `n_words` words: two rows of random keys, two rows of what a zero word would add."""
+    keys = np.zeros((4, n_words), np.uint64)
+    keys[:2] = np.random.default_rng(seed).integers(0, 2**64, (2, n_words), np.uint64)
+    keys[2:] = (keys[:2] & np.uint64(2**32 - 1)) * (keys[:2] >> np.uint64(32))
+    return keys
+
+
+def aligned(shape: int | tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Zeros that begin at a multiple of 64 bytes."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    raw = np.zeros(size + 64, np.uint8)
+    begin = -raw.ctypes.data % 64
+    return raw[begin : begin + size].view(dtype).reshape(shape)

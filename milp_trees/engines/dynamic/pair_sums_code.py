@@ -1,0 +1,190 @@
+"""Code that packs rows, sums the values of every pair of tests, and hashes sets of rows.
+
+Counting: the rows of a group lie eight to a byte, so a byte operation and a population count serve 8 rows and 32 tests (Muła, Kurz, Lemire
+2018, *Faster population counts using AVX2 instructions*). Counts of four tests by 32 or 64 tests stay in registers as bytes, which hold the
+sum of 31 slots; then they are multiplied by the group's values and added to the pair sums. Hashing: NH (Black et al. 1999, *UMAC*).
+"""
+
+# mypy: disable-error-code="import-untyped,no-untyped-def,no-untyped-call"
+
+from llvmlite import ir
+
+from milp_trees.engines.dynamic import pair_layout as at
+from milp_trees.engines.dynamic.pair_layout import I8, I32, I64, Code
+
+#: Slots whose eight rows each a byte can count.
+BLOCK = 31
+
+
+def rounded(code: Code, n):
+    """F rounded up as in `pair_rows`."""
+    return code.builder.and_(code.sum(n, 3), code.number(-4))
+
+
+def count(builder, table, bits, _has_split, _has_mass, _one_value):
+    """COUNT: pair sums by groups."""
+    code = Code(builder, table, bits, 32)
+    F, S = code.slot(at.TESTS), code.slot(at.STRIDE)
+    with code.loop(0, F, 4) as i:
+        begin = builder.and_(i, code.number(-32))
+        with code.loop(begin, code.sum(S, -32), 64) as j:
+            _count_tile(code, i, j, 2)
+        odd = builder.and_(code.sum(S, (begin, -1)), code.number(32))
+        with builder.if_then(builder.icmp_signed("!=", odd, code.number(0))):
+            _count_tile(code, i, code.sum(S, -32), 1)
+
+
+def _count_tile(code: Code, i, j, blocks):
+    """Sums of tests i to i + 3 with 32 or 64 tests from j on."""
+    builder = code.builder
+    S, U = code.slot(at.STRIDE), code.sum(code.slot(at.VALUES), code.slot(at.MASSES))
+    slots, coef = code.slot(at.SLOTS), code.slot(at.COEF)
+    out = code.sum(code.slot(at.PAIRS), (code.sum((i, S), j), code.size))
+    matrix = code.sum((code.sum((rounded(code, code.slot(at.TESTS)), S)), code.size))
+    keep = code.var(code.number(0))  # zero before the first block, whose sums replace what the memory holds, then all ones
+    zero = ir.Constant(ir.VectorType(I8, 32), None)
+    with code.loop(0, code.slot(at.GROUPS)) as g:
+        begin, end = (code.load(code.sum(slots, (8, code.sum(g, k))), I64) for k in (0, 1))
+        with code.loop(begin, end, BLOCK) as block:
+            ones = [[code.var(zero) for _ in range(blocks)] for _ in range(4)]
+            with code.loop(block, code.smaller(code.sum(block, BLOCK), end)) as s:
+                _count_slot(code, code.sum(code.slot(at.BYTES), (s, S)), i, j, ones)
+            with code.loop(0, U) as u:
+                factor = code.load(code.sum(coef, (8, code.sum((g, U), u))), I64)
+                useful = builder.icmp_signed("!=", factor, code.number(0))
+                first = builder.icmp_signed("==", code.get(keep), code.number(0))
+                with builder.if_then(builder.or_(useful, first)):
+                    _flush(code, ones, factor, code.get(keep), code.sum(out, (u, matrix)))
+            code.set(keep, code.number(-1))
+    with builder.if_then(builder.icmp_signed("==", code.get(keep), code.number(0))), code.loop(0, U) as u:
+        _store_zeros(code, code.sum(out, (u, matrix)), 4, blocks)
+
+
+def _count_slot(code: Code, slot, i, j, ones):
+    bytes32 = ir.VectorType(I8, 32)
+    columns = [code.load(code.sum(slot, j, 32 * v), bytes32) for v in range(len(ones[0]))]
+    for q, row in enumerate(ones):
+        test = code.splat(code.load(code.sum(slot, i, q), I8), bytes32)
+        for column, variable in zip(columns, row, strict=True):
+            both = code.call("ctpop", code.builder.and_(column, test))
+            code.set(variable, code.builder.add(code.get(variable), both))
+
+
+def _flush(code: Code, ones, factor, keep, out):
+    builder, S = code.builder, code.slot(at.STRIDE)
+    factor, keep = code.splat_long(factor), code.splat_long(keep)
+    for q, row in enumerate(ones):
+        for v, variable in enumerate(row):
+            address = code.sum(out, (code.sum((q, S), 32 * v), code.size))
+            total = builder.mul(builder.zext(code.get(variable), code.vec), factor)
+            code.store(builder.add(total, builder.and_(code.load(address, code.vec), keep)), address)
+
+
+def _store_zeros(code: Code, out, rows, blocks):
+    S = code.slot(at.STRIDE)
+    for q in range(rows):
+        for v in range(blocks):
+            code.store(code.splat(0), code.sum(out, (code.sum((q, S), 32 * v), code.size)))
+
+
+def gather(builder, table, bits, _has_split, _has_mass, _one_value):
+    """GATHER: pair sums by rows."""
+    code = Code(builder, table, bits, 32)
+    F, S = code.slot(at.TESTS), code.slot(at.STRIDE)
+    U = code.sum(code.slot(at.VALUES), code.slot(at.MASSES))
+    matrix = code.sum((code.sum((rounded(code, F), S)), code.size))
+    wide = 2 if bits < 64 else 1
+    with code.loop(0, F) as i:
+        n = _list_rows(code, i)
+        begin = builder.and_(i, code.number(-32))
+        with code.loop(0, U) as u:
+            values = code.sum(code.slot(at.WEIGHTED), (code.sum((code.sum((u, code.slot(at.WEIGHTED_ROWS))), S)), code.size))
+            out = code.sum(code.slot(at.PAIRS), (u, matrix), (code.sum((i, S)), code.size))
+            with code.loop(begin, code.sum(S, -32 * (wide - 1)), 32 * wide) as j:
+                _gather_tile(code, n, code.sum(values, (j, code.size)), code.sum(out, (j, code.size)), wide)
+            odd = builder.and_(code.sum(S, (begin, -1)), code.number(32))
+            if wide == 2:
+                j = code.sum(S, -32)
+                with builder.if_then(builder.icmp_signed("!=", odd, code.number(0))):
+                    _gather_tile(code, n, code.sum(values, (j, code.size)), code.sum(out, (j, code.size)), 1)
+    with code.loop(F, rounded(code, F)) as i, code.loop(0, U) as u, code.loop(0, S, 32) as j:
+        _store_zeros(code, code.sum(code.slot(at.PAIRS), (u, matrix), (code.sum((i, S), j), code.size)), 1, 1)
+
+
+def _list_rows(code: Code, i):
+    """Offsets of the rows of test i in the matrix of values, listed in the scratch memory; returns their number."""
+    builder, words = code.builder, code.slot(at.WORDS)
+    n = code.var(code.number(0))
+    with code.loop(0, words) as w:
+        rows = code.load(code.sum(code.slot(at.MASK), (8, w)), I64)
+        rows = code.var(builder.and_(rows, code.load(code.sum(code.slot(at.TEST_BITS), (8, code.sum((i, words), w))), I64)))
+        with code.loop(0, builder.ctpop(code.get(rows))):
+            left = code.get(rows)
+            row = code.sum((64, w), builder.cttz(left, ir.Constant(ir.IntType(1), 1)))
+            code.store(code.sum((code.sum((row, code.slot(at.STRIDE))), code.size)), code.sum(code.slot(at.SCRATCH), (8, code.get(n))))
+            code.set(rows, builder.and_(left, code.sum(left, -1)))
+            code.set(n, code.sum(code.get(n), 1))
+    return code.get(n)
+
+
+def _gather_tile(code: Code, n, values, out, blocks):
+    totals = [code.var(code.splat(0)) for _ in range(blocks)]
+    with code.loop(0, n) as k:
+        row = code.sum(values, code.load(code.sum(code.slot(at.SCRATCH), (8, k)), I64))
+        for v, total in enumerate(totals):
+            code.set(total, code.builder.add(code.get(total), code.load(code.sum(row, 32 * v * code.size), code.vec)))
+    for v, total in enumerate(totals):
+        code.store(code.get(total), code.sum(out, 32 * v * code.size))
+
+
+def pack(builder, table, bits, _has_split, _has_mass, _one_value):
+    """PACK: eight rows of a group to a byte. A last slot repeats its last row and masks it out."""
+    code = Code(builder, table, 8, 32)
+    longs = ir.VectorType(I64, 4)
+    S, rows, slots = code.slot(at.STRIDE), code.slot(at.ROWS), code.slot(at.SLOTS)
+    used = code.var(code.number(0))
+    code.store(code.number(0), slots)
+    with code.loop(0, code.slot(at.GROUPS)) as g:
+        begin, end = (code.load(code.sum(code.slot(at.FIRST), (8, code.sum(g, k))), I64) for k in (0, 1))
+        with code.loop(begin, end, 8) as k:
+            last = code.sum(end, -1)
+            eight = [code.load(code.sum(rows, (8, code.smaller(code.sum(k, t), last))), I64) for t in range(8)]
+            eight = [code.sum(code.slot(at.X), (row, S)) for row in eight]
+            mask = code.sum(builder.shl(code.number(1), code.smaller(code.sum(end, (k, -1)), 8)), -1)
+            mask = code.splat(builder.trunc(mask, I8))
+            out = code.sum(code.slot(at.BYTES), (code.get(used), S))
+            with code.loop(0, S, 32) as c:
+                # A byte is 0 or 1, so shifting four whole words moves no bit into the next byte.
+                bytes8 = [builder.bitcast(code.load(code.sum(row, c), code.vec), longs) for row in eight]
+                bytes8 = [builder.shl(x, code.splat(t, longs)) for t, x in enumerate(bytes8)]
+                while len(bytes8) > 1:
+                    bytes8 = [builder.or_(a, b) for a, b in zip(bytes8[::2], bytes8[1::2], strict=True)]
+                code.store(builder.and_(builder.bitcast(bytes8[0], code.vec), mask), code.sum(out, c))
+            code.set(used, code.sum(code.get(used), 1))
+        code.store(code.get(used), code.sum(slots, 8, (8, g)))
+
+
+def nh_children(builder, table, bits, _has_split, _has_mass, _one_value):
+    """HASH: two NH hashes of both children of a set, for one or more tests.
+
+    A word w with keys (k1, k2) adds (low(w) + k1)(high(w) + k2) - k1 k2, so that a zero word adds nothing and may be left out.
+    """
+    code = Code(builder, table, 64, 4)
+    halves = ir.VectorType(I32, 8)
+    low, up = code.splat(2**32 - 1), code.splat(32)
+    stride = code.slot(at.KEYS_STRIDE)
+    with code.loop(0, code.slot(at.SET_COUNT)) as n:
+        totals = [code.var(code.splat(0)) for _ in range(4)]
+        test = code.sum(code.slot(at.SET_TESTS), (8, code.sum((n, code.slot(at.SET_TESTS_STRIDE)))))
+        with code.loop(0, code.slot(at.SET_WORDS), 4) as w:
+            whole = code.load(code.sum(code.slot(at.SET), (8, w)), code.vec)
+            true = builder.and_(whole, code.load(code.sum(test, (8, w)), code.vec))
+            sides = [builder.bitcast(side, halves) for side in (builder.xor(whole, true), true)]
+            keys = [code.load(code.sum(code.slot(at.KEYS), (8, code.sum((k, stride), w))), code.vec) for k in range(4)]
+            for total, (side, h) in zip(totals, [(s, h) for s in sides for h in range(2)], strict=True):
+                word = builder.bitcast(builder.add(side, builder.bitcast(keys[h], halves)), code.vec)
+                product = builder.mul(builder.and_(word, low), builder.lshr(word, up))
+                code.set(total, builder.add(code.get(total), builder.sub(product, keys[2 + h])))
+        for k, total in enumerate(totals):
+            summed = code.call("vector.reduce.add", code.get(total), result=I64)
+            code.store(summed, code.sum(code.slot(at.HASHES), (8, code.sum((n, 4), k))))
