@@ -100,7 +100,9 @@ class FormulationMethod(Method):
         self.exact = True
 
     def unsupported(self, problem: Problem) -> str | None:
-        return self.formulation.unsupported(problem)
+        from milp_trees.dinkelbach import by_steps, one_step
+
+        return self.formulation.unsupported(one_step(problem) if by_steps(self, problem) else problem)
 
     def warm_up(self) -> None:
         self.formulation.warm_up()

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees.errors import DataError, Unsupported
@@ -44,6 +45,9 @@ class Method(ABC):
 
     def unsupported(self, problem: Problem) -> str | None:
         """The sentence why this method cannot take a problem, or None."""
+        from milp_trees.dinkelbach import by_steps, one_step
+
+        problem = one_step(problem) if by_steps(self, problem) else problem
         why = mismatch(self, problem)
         if why:
             return why
@@ -81,6 +85,8 @@ class Method(ABC):
         DataError
             The start is a tree for other data.
         """
+        from milp_trees import dinkelbach
+
         self.warm_up()
         began = time.perf_counter()
         fresh = problem.fresh()  # so that the preparation of the data is part of every method's time
@@ -89,7 +95,8 @@ class Method(ABC):
             raise Unsupported(why)
         refused = None if start is None else _refused(fresh, start)
         prepared = time.perf_counter() - began
-        result = self.search(fresh, limits or Limits(), None if refused else start, progress)
+        search = partial(dinkelbach.search, self) if dinkelbach.by_steps(self, fresh) else self.search
+        result = search(fresh, limits or Limits(), None if refused else start, progress)
         if refused:
             result = replace(result, start={"accepted": False, "reason": refused})
         apart = result.times.get("enumerate", 0.0)

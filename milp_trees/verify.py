@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees._claims import as_fraction, check_claims
 from milp_trees.data.dataset import Test
+from milp_trees.dinkelbach import one_step
 from milp_trees.errors import DataError, MilpTreesError, UnknownName, VerificationError
 from milp_trees.problem import Problem
 from milp_trees.registry import registry
@@ -263,8 +264,8 @@ def _deriver(result: Result) -> str | None:
         if mine or formulation not in registry.classes(group) or registry.method(name).unsupported(result.problem):
             continue
         if solver:
-            model = named_formulation(formulation)
-            if model.sizes(model.instance(result.problem), result.problem.trees).variables > MOST_COLUMNS:
+            model, asked = named_formulation(formulation), one_step(result.problem)
+            if model.sizes(model.instance(asked), asked.trees).variables > MOST_COLUMNS:
                 continue
         return name
     return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from milp_trees.dinkelbach import one_step
 from milp_trees.formulation import Formulation
 from milp_trees.formulation_method import FormulationMethod
 from milp_trees.problem import Problem
@@ -22,7 +23,7 @@ ROW_BLOCKS = (1_500, 6_000, 20_000)
 
 
 def estimates(problem: Problem, formulations: str | Iterable[str] = "all") -> list[dict[str, Any]]:
-    """A row per formulation: its sizes and time class, or the reason why it cannot take the problem."""
+    """A row per formulation: its sizes and time class (for a ratio, of one step), or the reason why it cannot take the problem."""
     if formulations == "all":
         names = list(registry.classes("formulations"))
     else:
@@ -38,6 +39,7 @@ def named_formulation(name: str) -> Formulation:
 
 
 def _estimate(formulation: Formulation, problem: Problem) -> dict[str, Any]:
+    problem = one_step(problem)
     row: dict[str, Any] = {"formulation": formulation.label, "variables": None, "binaries": None, "rows": None, "nonzeros": None}
     why = formulation.unsupported(problem)
     if why:

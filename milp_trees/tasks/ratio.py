@@ -1,0 +1,325 @@
+r"""Objectives that are one count over another: F-beta, F1, Jaccard index, precision at a floor on recall, any other ratio of confusion counts.
+
+With true and false positives and negatives of one *positive* class (rows weighed by the dataset's row weights), a subclass says how much each of
+the four counts adds to the numerator and to the denominator. Where nothing is counted in either, the ratio is 0/0 and its value is 0, as
+scikit-learn's `zero_division=0`: an F-score is 0 where no row is positive and none is predicted to be.
+
+With a penalty the value is the loss :math:`1-\text{ratio}+\lambda\cdot\text{leaves}` (Lin, Zhong, Hu, Rudin, Seltzer 2020, *Generalized and
+scalable optimal sparse decision trees*, for the F-score). Any method for cost matrices solves these tasks, in Dinkelbach steps.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from milp_trees.errors import DataError
+from milp_trees.registry import register_task
+from milp_trees.tasks import exact
+from milp_trees.tasks.action_costs import _masses, _spec
+from milp_trees.tasks.base import Task, Value
+from milp_trees.tasks.classification import _classes
+from milp_trees.tasks.constraints import Constraint
+from milp_trees.tasks.ratio_view import Ratio, quotient
+from milp_trees.tasks.views import CostMatrix, SideRow
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.models.tree import Routes
+    from milp_trees.space import Space
+
+#: How much each confusion count adds.
+Counts = Mapping[str, Fraction]
+
+#: The confusion counts: true and false positives and negatives.
+CONFUSION = ("TP", "FP", "FN", "TN")
+
+
+@dataclass(frozen=True)
+class ConfusionRatio(Task):
+    """Base of the ratios of confusion counts; maximised, or minimised as a loss with a penalty.
+
+    Parameters
+    ----------
+    positive : class, optional
+        The positive class; by default the last (of 0 and 1, it is 1). All other classes are negative.
+    leaf_penalty : number, default=0
+        Added per leaf to one minus the ratio.
+    constraints : sequence of Constraint
+        Linear side constraints on the actions.
+    """
+
+    view_makers: ClassVar[dict[type, str]] = {Ratio: "ratio"}
+    #: Unit without and with a penalty.
+    units: ClassVar[tuple[str, str]] = ("ratio", "1 - ratio")
+
+    positive: Any = None
+    leaf_penalty: Any = 0
+    constraints: tuple[Constraint, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "constraints", tuple(self.constraints))
+        penalty = exact.fraction(self.leaf_penalty, "leaf_penalty")
+        if penalty < 0:
+            raise DataError(f"leaf_penalty must not be negative; got {self.leaf_penalty}.")
+        object.__setattr__(self, "leaf_penalty", penalty)
+
+    # -- what a subclass says ---------------------------------------------------------------------------------
+
+    @abstractmethod
+    def coefficients(self) -> tuple[Counts, Counts]:
+        """What TP, FP, FN and TN (those that are left out: nothing) add to the numerator and to the denominator."""
+
+    def own_rows(self, dataset: Dataset) -> tuple[SideRow, ...]:
+        """Side rows that are part of the metric's definition."""
+        return ()
+
+    def least_denominator(self, dataset: Dataset) -> int:
+        """What the metric's own side rows imply for positive denominators, in whole weights."""
+        return 1
+
+    # -- from that, everything else ---------------------------------------------------------------------------
+
+    @property
+    def unit(self) -> str:
+        return self.units[int(bool(self.leaf_penalty))]
+
+    @property
+    def sense(self) -> str:
+        return "min" if self.leaf_penalty else "max"
+
+    def actions(self, dataset: Dataset) -> tuple[Any, ...]:
+        return _classes(dataset, self.name)[1]
+
+    def positive_index(self, dataset: Dataset) -> int:
+        """Position of the positive class."""
+        classes = self.actions(dataset)
+        if self.positive is None:
+            return len(classes) - 1
+        for k, c in enumerate(classes):
+            if c == self.positive or str(c) == str(self.positive):
+                return k
+        raise DataError(f"The positive class {self.positive!r} is no class of the data; the classes are {', '.join(map(str, classes))}.")
+
+    def value(self, routes: Routes, dataset: Dataset) -> Value:
+        weights, _, is_exact = exact.integers(dataset.row_weights)
+        if not is_exact:
+            weights = np.asarray(dataset.row_weights, dtype=float)
+        truth, said = (self._is_positive(which, dataset) for which in (_classes(dataset, self.name)[0], routes.action))
+        totals = {name: Fraction(weights[where].sum().item()) for name, where in _confusion(truth, said).items()}
+        n, d = (sum((c * totals[name] for name, c in coefs.items()), Fraction(0)) for coefs in self.coefficients())
+        number = quotient(n, d)
+        if self.leaf_penalty:
+            number = 1 - number + self.leaf_penalty * routes.n_leaves
+        return Value(float(number), number if is_exact else None, self.unit, self.sense)
+
+    def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
+        actions = self.actions(dataset)
+        out = [message for c in self.constraints for message in c.violations(routes.action, dataset, actions)]
+        for row in self.own_rows(dataset):
+            total = int(row.coefs[np.arange(len(routes.action)), routes.action].sum())
+            if not row.holds(total):
+                out.append(f"{row.name}: {total} is outside [{row.lower}, {row.upper}].")
+        return out
+
+    def ratio(self, dataset: Dataset, space: Space) -> Ratio:
+        """The task as exact integers on the candidate tests of a space."""
+        candidates, actions = space.candidates(dataset), self.actions(dataset)
+        numerator, denominator = (self.counts(coefs, dataset) for coefs in self._whole())
+        mass, least_mass = _masses(dataset, space)
+        frame = CostMatrix(
+            X=np.ascontiguousarray(dataset.X[:, candidates]),
+            tests=tuple(dataset.tests[j] for j in candidates),
+            costs=numerator,
+            actions=actions,
+            counts=np.ones(dataset.n_rows, dtype=np.int64),
+            leaf_cost=0,
+            split_costs=np.zeros(len(candidates), dtype=np.int64),
+            side=(*self.own_rows(dataset), *(row.reduced() for c in self.constraints for row in c.rows(dataset, actions))),
+            offset=Fraction(0),
+            scale=Fraction(1),
+            exact=True,
+            rows=np.arange(dataset.n_rows, dtype=np.int64),
+            mass=mass,
+            least_mass=least_mass,
+        )
+        return Ratio(self, frame, denominator, self.leaf_penalty, self.least_denominator(dataset))
+
+    def counts(self, coefs: Mapping[str, int], dataset: Dataset) -> np.ndarray:
+        """What every action adds on every row, shape (n, K), in units of the smallest weight's grid."""
+        weights = whole_weights(self, dataset)
+        y, classes = _classes(dataset, self.name)
+        said = np.broadcast_to(self._is_positive(np.arange(len(classes)), dataset), (dataset.n_rows, len(classes)))
+        truth = np.broadcast_to(self._is_positive(y, dataset)[:, None], said.shape)
+        out = np.zeros(said.shape, dtype=np.int64)
+        for name, where in _confusion(truth, said).items():
+            out += coefs.get(name, 0) * where
+        return out * weights[:, None]
+
+    def _whole(self) -> tuple[dict[str, int], dict[str, int]]:
+        """The coefficients times their common denominator, divided by their common divisor."""
+        both = self.coefficients()
+        numbers = [c for coefs in both for c in coefs.values()]
+        times = math.lcm(*(c.denominator for c in numbers))
+        by = math.gcd(*(int(c * times) for c in numbers)) or 1
+        first, second = ({name: int(c * times) // by for name, c in coefs.items()} for coefs in both)
+        return first, second
+
+    def _is_positive(self, which: np.ndarray, dataset: Dataset) -> np.ndarray:
+        out: np.ndarray = np.asarray(which) == self.positive_index(dataset)
+        return out
+
+    def spec(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"name": self.name}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if value == f.default or value is None:
+                continue
+            out[f.name] = _spec(value)
+        return out
+
+
+def whole_weights(task: Task, dataset: Dataset) -> np.ndarray:
+    """The row weights as integers, divided by their unit: it cancels in a ratio."""
+    weights, _, is_exact = exact.integers(dataset.row_weights)
+    if not is_exact:
+        raise DataError(f"The task {task.name} is solved in exact rationals; round the row weights to at most nine digits.")
+    if weights.min(initial=0) < 0:
+        raise DataError(f"The task {task.name} needs row weights of at least 0; one is {dataset.row_weights.min()}.")
+    return weights
+
+
+def _confusion(truth: np.ndarray, said: np.ndarray) -> dict[str, np.ndarray]:
+    return {"TP": truth & said, "FP": ~truth & said, "FN": truth & ~said, "TN": ~truth & ~said}
+
+
+@dataclass(frozen=True)
+class F1(ConfusionRatio):
+    """F1 score, the harmonic mean of precision and recall: 2·TP / (2·TP + FP + FN)."""
+
+    name: ClassVar[str] = "f1"
+    units: ClassVar[tuple[str, str]] = ("f1", "1 - f1")
+
+    def coefficients(self) -> tuple[Counts, Counts]:
+        return {"TP": Fraction(2)}, {"TP": Fraction(2), "FP": Fraction(1), "FN": Fraction(1)}
+
+
+@dataclass(frozen=True)
+class FBeta(ConfusionRatio):
+    """F-beta score: (1 + β²)·TP / ((1 + β²)·TP + β²·FN + FP); recall counts β times as much as precision.
+
+    Parameters
+    ----------
+    beta : number, default=1
+    """
+
+    name: ClassVar[str] = "f-beta"
+    units: ClassVar[tuple[str, str]] = ("f-beta", "1 - f-beta")
+
+    beta: Any = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "beta", exact.fraction(self.beta, "beta"))
+        if self.beta < 0:
+            raise DataError(f"beta must not be negative; got {self.beta}.")
+
+    def coefficients(self) -> tuple[Counts, Counts]:
+        square = self.beta**2
+        return {"TP": 1 + square}, {"TP": 1 + square, "FN": square, "FP": Fraction(1)}
+
+
+@dataclass(frozen=True)
+class Jaccard(ConfusionRatio):
+    """Jaccard index (intersection over union, critical success index): TP / (TP + FP + FN)."""
+
+    name: ClassVar[str] = "jaccard"
+    units: ClassVar[tuple[str, str]] = ("jaccard", "1 - jaccard")
+
+    def coefficients(self) -> tuple[Counts, Counts]:
+        return {"TP": Fraction(1)}, {"TP": Fraction(1), "FP": Fraction(1), "FN": Fraction(1)}
+
+
+@dataclass(frozen=True)
+class Precision(ConfusionRatio):
+    """Precision TP / (TP + FP) among the trees whose recall TP / (TP + FN) is at least `min_recall`.
+
+    Parameters
+    ----------
+    min_recall : number in [0, 1], default=0
+        With a floor above 0 the task has a side constraint, which `flow-oct`, `state-flow` and other formulations take.
+    """
+
+    name: ClassVar[str] = "precision"
+    units: ClassVar[tuple[str, str]] = ("precision", "1 - precision")
+
+    min_recall: Any = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "min_recall", exact.fraction(self.min_recall, "min_recall"))
+        if not 0 <= self.min_recall <= 1:
+            raise DataError(f"min_recall must lie between 0 and 1; got {self.min_recall}.")
+
+    def coefficients(self) -> tuple[Counts, Counts]:
+        return {"TP": Fraction(1)}, {"TP": Fraction(1), "FP": Fraction(1)}
+
+    def own_rows(self, dataset: Dataset) -> tuple[SideRow, ...]:
+        if not self.min_recall:
+            return ()
+        return (SideRow("true positives", self.counts({"TP": 1}, dataset), self._least_found(dataset), None),)
+
+    def least_denominator(self, dataset: Dataset) -> int:
+        return max(1, self._least_found(dataset))
+
+    def _least_found(self, dataset: Dataset) -> int:
+        there = self._is_positive(_classes(dataset, self.name)[0], dataset)
+        return math.ceil(self.min_recall * int(whole_weights(self, dataset)[there].sum()))
+
+
+@dataclass(frozen=True)
+class CountRatio(ConfusionRatio):
+    """Any ratio of linear functions of the confusion counts with coefficients of at least 0.
+
+    Parameters
+    ----------
+    numerator, denominator : mapping of "TP", "FP", "FN", "TN" to number
+        What each count adds.
+
+    Examples
+    --------
+    Balanced costs of errors against what was found:
+
+    >>> import milp_trees as mt
+    >>> task = mt.CountRatio(numerator={"TP": 3}, denominator={"TP": 3, "FN": 2, "FP": "1/2"})
+    """
+
+    name: ClassVar[str] = "count-ratio"
+
+    numerator: Any = None
+    denominator: Any = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("numerator", "denominator"):
+            given = getattr(self, name)
+            if not given:
+                raise DataError(f"The task {self.name} needs {name}=, a mapping such as {{'TP': 2}}; known counts are {', '.join(CONFUSION)}.")
+            coefs = {str(k): exact.fraction(v, f"the coefficient of {k}") for k, v in dict(given).items()}
+            if set(coefs) - set(CONFUSION):
+                raise DataError(f"{sorted(set(coefs) - set(CONFUSION))[0]!r} is no confusion count; known are {', '.join(CONFUSION)}.")
+            if any(c < 0 for c in coefs.values()):
+                raise DataError(f"The coefficients of a {name} must not be negative.")
+            object.__setattr__(self, name, coefs)
+
+    def coefficients(self) -> tuple[Counts, Counts]:
+        return self.numerator, self.denominator
+
+
+register_task(F1, FBeta, Jaccard, Precision, CountRatio)

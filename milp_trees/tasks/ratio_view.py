@@ -1,0 +1,238 @@
+r"""View `Ratio`: an objective that is one linear count over another, and the linear problem of a Dinkelbach step.
+
+A tree that gives row :math:`i` action :math:`a(i)` has the ratio :math:`\rho = N/D` with :math:`N=\sum_i n_{i,a(i)}`, :math:`D=\sum_i d_{i,a(i)}`,
+all integers of at least 0, and :math:`0/0=0`. For any :math:`q=a/b\ge0`, a tree has :math:`\rho>q` exactly if :math:`bN-aD\ge1`, and whether there is
+such a tree is a question to a `CostMatrix` with costs :math:`a\,d_{ik}-b\,n_{ik}` (Dinkelbach 1967, *On nonlinear fractional programming*).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from milp_trees.errors import DataError
+from milp_trees.tasks.base import Task, Value
+from milp_trees.tasks.views import CostMatrix, SideRow
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.models.tree import Routes, Tree
+    from milp_trees.space import Space
+
+#: Costs of a step and their sums must stay below this.
+LARGEST = 2**62
+
+
+@dataclass(frozen=True, eq=False)
+class Ratio:
+    r"""A ratio of linear counts, to be maximised, possibly less a penalty per leaf.
+
+    The task's natural value is :math:`\rho` itself, or with a penalty :math:`1-\rho+\lambda\cdot\#\text{leaves}`, minimised. Inside, both are
+    the *loss* :math:`\lambda\cdot\#\text{leaves}-\rho`, always minimised.
+
+    Parameters
+    ----------
+    task : Task
+        Whose value the ratio is.
+    frame : CostMatrix
+        Rows, tests and side rows; its costs are the numerators :math:`n_{ik}`.
+    denominator : int64 array of shape (n, K)
+    leaf_penalty : Fraction, default=0
+        :math:`\lambda`.
+    floor : int, default=1
+        A number that no feasible tree's positive denominator falls below.
+    """
+
+    task: Task
+    frame: CostMatrix
+    denominator: np.ndarray
+    leaf_penalty: Fraction = Fraction(0)
+    floor: int = 1
+    _reduced: dict[tuple[bool, bool], Ratio] = field(default_factory=dict, repr=False)
+
+    exact: ClassVar[bool] = True
+    tolerance: ClassVar[int] = 0
+
+    def __post_init__(self) -> None:
+        if self.numerator.min(initial=0) < 0 or self.denominator.min(initial=0) < 0:
+            raise DataError(f"The task {self.task.name} needs numerators and denominators of at least 0; some are negative.")
+        if self.largest[0] and not self.least and (self.numerator[self.denominator == 0] > 0).any():
+            raise DataError(f"The task {self.task.name} divides by zero: some rows add to the numerator and nothing to the denominator.")
+        if self.largest[1] * sum(self.largest) > LARGEST:
+            raise DataError(f"The total weight of the task {self.task.name} is too large for exact ratios; round the row weights to fewer digits.")
+
+    # -- sizes -------------------------------------------------------------------------------------------------
+
+    @property
+    def numerator(self) -> np.ndarray:
+        return self.frame.costs
+
+    @property
+    def side(self) -> tuple[SideRow, ...]:
+        return self.frame.side
+
+    @cached_property
+    def largest(self) -> tuple[int, int]:
+        """Numerator and denominator that no tree exceeds."""
+        return int(self.numerator.max(axis=1, initial=0).sum()), int(self.denominator.max(axis=1, initial=0).sum())
+
+    @cached_property
+    def least(self) -> int:
+        """Denominator that every tree has at least."""
+        return int(self.denominator.min(axis=1).sum()) if self.denominator.size else 0
+
+    # -- values ------------------------------------------------------------------------------------------------
+
+    def of(self, tree: Tree) -> Fraction:
+        """The ratio of a tree on the view's tests."""
+        action = self.frame.canonical(tree).routes(self.frame).action
+        rows = np.arange(len(action))
+        return quotient(int(self.numerator[rows, action].sum()), int(self.denominator[rows, action].sum()))
+
+    def to_value(self, loss: Fraction) -> Fraction:
+        """Natural value of a loss."""
+        return 1 + loss if self.leaf_penalty else -loss
+
+    @cached_property
+    def unit(self) -> int:
+        """Two different ratios are at least one over this apart."""
+        return max(1, self.largest[1]) ** 2
+
+    @property
+    def absolute_gap(self) -> float:
+        """Below this many units two ratios are the same; with penalties nothing but equality closes a gap."""
+        return 0.0 if self.leaf_penalty else 0.999
+
+    def from_value(self, value: Fraction | float) -> Fraction:
+        """A natural value as a loss, in units of the smallest difference of two ratios."""
+        loss = Fraction(value) - 1 if self.leaf_penalty else -Fraction(value)
+        return loss * self.unit
+
+    # -- bounds ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def ceiling(self) -> Fraction:
+        """The ratio if every row could be given an action of its own: no tree has more (on merged rows, the equivalent-points bound)."""
+        q, rows = Fraction(0), np.arange(self.frame.n_rows)
+        while len(rows):
+            action = self._costs(q).argmin(axis=1)
+            better = quotient(int(self.numerator[rows, action].sum()), int(self.denominator[rows, action].sum()))
+            if better <= q:
+                break
+            q = better
+        return q
+
+    def least_denominator(self, q: Fraction) -> int:
+        r"""What the denominator of a tree with a ratio above q is at least.
+
+        By Lagrangian duality, for every :math:`\mu\ge0`: :math:`D\ge D-\mu(N-qD)\ge\sum_i\min_k\,[d_{ik}-\mu(n_{ik}-q\,d_{ik})]`. The values of
+        :math:`\mu` tried are those at which some row changes its action.
+        """
+        best = Fraction(max(self.floor, self.least, 1))
+        for mu in self._multipliers(q):
+            s, t = mu.numerator * q.denominator, mu.denominator * q.denominator  # everything times t: d·t - s·n + mu.numerator·q.numerator·d
+            factor = t + mu.numerator * q.numerator
+            if factor * self.largest[1] + s * self.largest[0] < LARGEST:
+                total = int((factor * self.denominator - s * self.numerator).min(axis=1).sum())
+                best = max(best, Fraction(total, t))
+        return -(-best.numerator // best.denominator)
+
+    def _multipliers(self, q: Fraction) -> set[Fraction]:
+        n, d = self.numerator, self.denominator
+        out: set[Fraction] = set()
+        patterns = np.unique(np.concatenate([n, d], axis=1), axis=0)[:8]
+        K = self.frame.n_actions
+        for row in patterns.tolist():
+            for k in range(K):
+                for j in range(k):
+                    gain = (row[k] - row[j]) - q * (row[K + k] - row[K + j])
+                    if gain and (row[K + k] - row[K + j]) / gain > 0:
+                        out.add((row[K + k] - row[K + j]) / gain)
+        return out
+
+    # -- the linear problem --------------------------------------------------------------------------------------
+
+    def at(self, q: Fraction, leaf_cost: Fraction = Fraction(0)) -> RatioStep:
+        """The task "which tree has the least q·D - N + leaf_cost · leaves?", which offers a CostMatrix."""
+        return RatioStep(self, q, leaf_cost)
+
+    def matrix(self, q: Fraction, leaf_cost: Fraction = Fraction(0)) -> CostMatrix:
+        """That task in integers, for the rows and tests of this view."""
+        b = q.denominator
+        by = leaf_cost.denominator // math.gcd(leaf_cost.denominator, b) if leaf_cost else 1
+        if by * self.largest[1] * sum(self.largest) > LARGEST:
+            raise DataError(f"The leaf penalty of the task {self.task.name} has too many digits for exact ratios; round it.")
+        return replace(self.frame, costs=self._costs(q) * by, leaf_cost=int(leaf_cost * b * by), scale=Fraction(1, b * by))
+
+    def _costs(self, q: Fraction) -> np.ndarray:
+        costs: np.ndarray = q.numerator * self.denominator - q.denominator * self.numerator
+        return costs
+
+    # -- presolve ------------------------------------------------------------------------------------------------
+
+    def reduce(self, merge_rows: bool = True, drop_tests: bool = True) -> Ratio:
+        """The same ratio on fewer rows and tests, as `CostMatrix.reduce` (made once per combination)."""
+        key = (merge_rows, drop_tests)
+        if key not in self._reduced:
+            rows = SideRow("denominator", self.denominator, None, None)
+            small = replace(self.frame, side=(*self.side, rows)).reduce(merge_rows, drop_tests)
+            self._reduced[key] = replace(
+                self, frame=replace(small, side=small.side[:-1]), denominator=small.side[-1].coefs, floor=max(self.floor, self.least), _reduced={}
+            )
+        return self._reduced[key]
+
+
+@dataclass(frozen=True, eq=False)
+class RatioStep(Task):
+    """The linear task of one Dinkelbach step: minimise q·D - N, under the side constraints of the task whose ratio it is.
+
+    Parameters
+    ----------
+    ratio : Ratio
+    q : Fraction
+    leaf_cost : Fraction, default=0
+        Added per leaf.
+    """
+
+    name: ClassVar[str] = "ratio-step"
+    view_makers: ClassVar[dict[type, str]] = {CostMatrix: "cost_matrix"}
+
+    ratio: Ratio
+    q: Fraction
+    leaf_cost: Fraction = Fraction(0)
+
+    @property
+    def unit(self) -> str:
+        return "q·D - N"
+
+    @property
+    def sense(self) -> str:
+        return "min"
+
+    def value(self, routes: Routes, dataset: Dataset) -> Value:
+        rows = np.arange(len(routes.action))
+        n, d = (int(counts[rows, routes.action].sum()) for counts in (self.ratio.numerator, self.ratio.denominator))
+        number = self.q * d - n + self.leaf_cost * routes.n_leaves
+        return Value(float(number), number, self.unit, self.sense)
+
+    def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
+        return self.ratio.task.violations(routes, dataset)
+
+    def actions(self, dataset: Dataset) -> tuple[Any, ...]:
+        return self.ratio.frame.actions
+
+    def cost_matrix(self, dataset: Dataset, space: Space) -> CostMatrix:
+        return self.ratio.matrix(self.q, self.leaf_cost)
+
+    def spec(self) -> dict[str, Any]:
+        return {"name": self.name, "of": self.ratio.task.spec(), "q": str(self.q)}
+
+
+def quotient(n: int | Fraction, d: int | Fraction) -> Fraction:
+    """n/d, and 0 for 0/0."""
+    return Fraction(n) / Fraction(d) if d else Fraction(0)
