@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.errors import SolverFailure
 from milp_trees.method import Method, Progress
-from milp_trees.problem import Problem
-from milp_trees.result import Limit, Result
+from milp_trees.problem import NearBest, Problem
+from milp_trees.result import Limit, Result, Status
 from milp_trees.solver import MAX_NONZEROS, Limits
 from milp_trees.study import Study
 from milp_trees.study.agreement import judge_of, with_agreement
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Tree
+    from milp_trees.tree_set import TreeSet
 
 
 def solve(
@@ -175,6 +177,56 @@ def estimate(problem: Problem, formulations: str | Iterable[str] = "all") -> pd.
     return pd.DataFrame(estimates(problem, formulations))
 
 
+def near_best(
+    problem: Problem,
+    *,
+    slack: Any = None,
+    relative: Any = None,
+    trivial: bool = True,
+    equal_tests: str = "all",
+    time_limit: float | None = 60.0,
+    memory_mb: int | None = None,
+) -> TreeSet:
+    """All trees within a slack of the optimum, counted exactly: the Rashomon set.
+
+    Parameters
+    ----------
+    problem : Problem
+        Any task that is a sum of exact action costs, without side constraints. Its own question is not looked at.
+    slack, relative, trivial, equal_tests
+        See `NearBest`, which also says what a tree is.
+    time_limit : float or None, default=60
+        Seconds. A run that is stopped (or interrupted by Ctrl-C) gives the complete set for a smaller slack and says so.
+    memory_mb : int, optional
+        Megabytes for the search, as it estimates them; 2000 by default.
+
+    Returns
+    -------
+    TreeSet
+
+    Raises
+    ------
+    Unsupported, DataError
+    SolverFailure
+        No tree is feasible, or not even the optimum was found within the limits.
+
+    Examples
+    --------
+    >>> import milp_trees as mt
+    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(), mt.Trees(max_depth=2))
+    >>> trees = mt.near_best(problem, slack=2)
+    >>> trees.optimum.number, trees[0].predictor.depth
+    (0.0, 2)
+    """
+    _check(problem)
+    asked = replace(problem, question=NearBest(slack, relative, trivial, equal_tests, most=1))
+    result = named_method("near-best").run(asked, make_limits(time_limit, memory_mb, None, 1, 0, None))
+    if result.trees is None:
+        why = "No tree satisfies the constraints." if result.status is Status.INFEASIBLE else result.message
+        raise SolverFailure(f"{why} Raise time_limit or memory_mb." if result.limit else why)
+    return result.trees
+
+
 def _check(problem: Any) -> None:
     if not isinstance(problem, Problem):
         from milp_trees.errors import DataError
@@ -200,4 +252,4 @@ def make_limits(
     )  # fmt: skip
 
 
-__all__ = ["compare", "estimate", "solve"]
+__all__ = ["compare", "estimate", "near_best", "solve"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -10,6 +11,7 @@ from milp_trees.data.dataset import Dataset
 from milp_trees.errors import DataError, NoView
 from milp_trees.space import Space, Trees
 from milp_trees.tasks.base import Task, Value
+from milp_trees.tasks.exact import fraction
 from milp_trees.tasks.views import CostMatrix, Scale
 
 if TYPE_CHECKING:
@@ -45,6 +47,56 @@ class Best:
     """
 
     name = "best"
+
+
+@dataclass(frozen=True)
+class NearBest:
+    """The question "which trees are nearly as good as the best?": all of them, counted exactly (the Rashomon set).
+
+    Two trees are different if they differ as drawn: in shape, in the test of a node or in which side is left. A leaf chooses the cheapest
+    action for its rows (of equal ones the first in order), and no split has an empty side.
+
+    Parameters
+    ----------
+    slack : number, optional
+        How much worse than the best a tree may be, in the task's unit. Numbers are read as written: 0.1 is 1/10.
+    relative : number, optional
+        The same as a share of the best value; give one of the two.
+    trivial : bool, default=True
+        Whether trees count in which two sibling leaves choose the same action.
+    equal_tests : {"all", "one"}, default="all"
+        Tests that divide the rows of a node in the same way: every one makes a tree of its own, or the cheapest (then the first) stands for all.
+    most : int, default=10
+        Number of trees to list in `Result.solutions`; all are in `Result.trees`.
+    """
+
+    name = "near-best"
+
+    slack: Any = None
+    relative: Any = None
+    trivial: bool = True
+    equal_tests: str = "all"
+    most: int = 10
+
+    def __post_init__(self) -> None:
+        if (self.slack is None) == (self.relative is None):
+            raise DataError("Give slack= (in the task's unit) or relative= (a share of the best value), and not both.")
+        for field_name in ("slack", "relative"):
+            given = getattr(self, field_name)
+            if given is not None:
+                number = fraction(given, field_name)
+                if number < 0:
+                    raise DataError(f"{field_name} must not be negative; got {given!r}.")
+                object.__setattr__(self, field_name, number)
+        if self.equal_tests not in ("all", "one"):
+            raise DataError(f"equal_tests is 'all' or 'one'; got {self.equal_tests!r}.")
+        if not isinstance(self.most, int) or self.most < 1:
+            raise DataError(f"most must be a whole number of at least 1; got {self.most!r}.")
+
+    def allowance(self, best: Fraction) -> Fraction:
+        """How much worse than the best value a tree may be, in natural units."""
+        share: Fraction = self.slack if self.slack is not None else self.relative * abs(best)
+        return share
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,6 +14,7 @@ from milp_trees.tasks.base import Value
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
+    from milp_trees.tree_set import TreeSet
 
 
 class Status(enum.Enum):
@@ -85,7 +86,7 @@ class Result:
     limit : Limit or None
         Why it stopped early.
     solutions : tuple of Solution
-        One for the question `best`.
+        One for the question `best`, best first for others.
     certificate : Certificate
     seconds : float
         From arrays in memory to the answer, without compilation of kernels.
@@ -103,6 +104,8 @@ class Result:
         Against the oracle: True if proven and equal, False if proven and different or a bound is crossed.
     message : str
         A sentence for people: why there is no answer, or a warning.
+    trees : TreeSet or None
+        All trees near the best, for the question `near-best`; `solutions` holds the first of them.
     """
 
     problem: Problem
@@ -124,6 +127,7 @@ class Result:
     options: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
+    trees: TreeSet | None = None
 
     @property
     def predictor(self) -> Tree | None:

@@ -1,0 +1,174 @@
+"""`near-best`: all trees within a slack of the optimum, counted exactly: the Rashomon set (Xin et al. 2022, *TreeFARMS*).
+
+Optimal values of sets of rows bound what can be within the slack; the hypergraph of what is left holds every such tree, and numbers of trees
+per value at each of its states make the set countable, listable in order and a thing to draw from. The slack is raised in steps, so that a run
+that is stopped keeps the complete set for a smaller slack.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.models.tree import Tree
+from milp_trees.problem import NearBest
+from milp_trees.registry import register
+from milp_trees.result import Limit, Result, Solution, Status
+from milp_trees.solver import Limits
+from milp_trees.tasks.views import CostMatrix
+from milp_trees.tree_set import TreeSet
+
+if TYPE_CHECKING:
+    from milp_trees.engines.dynamic.near_graph import Graph
+    from milp_trees.engines.dynamic.near_states import RowSets
+    from milp_trees.problem import Problem
+
+log = logging.getLogger("milp_trees")
+
+#: Memory for the hypergraph, if no limit is given.
+MEMORY_MB = 2000
+
+_warm: set[str] = set()
+
+
+@register
+class NearBestTrees(Method):
+    """Exact search that keeps every tree within the slack."""
+
+    name = "near-best"
+    title: ClassVar[str] = "All trees within a slack of the optimum (Rashomon set), counted"
+    questions: ClassVar[frozenset[str]] = frozenset({"best", "near-best"})
+    takes_any_depth: ClassVar[bool] = True
+    takes_min_weight: ClassVar[bool] = True
+
+    def unsupported_view(self, problem: Problem) -> str | None:
+        view = problem.view(CostMatrix)
+        if view.leaf_cost < 0 or (view.split_costs < 0).any():
+            return "near-best takes penalties and test costs of at least 0; some are negative."
+        if isinstance(problem.question, NearBest) and not view.exact:
+            return "near-best counts trees by their exact values, and this task's costs are measured floats; round them, for example to 4 digits."
+        return None
+
+    def warm_up(self) -> None:
+        """Compile the kernels, once per process; later processes read them from a cache."""
+        if _warm:
+            return
+        _warm.add(self.name)
+        log.info("compiling the kernels of near-best")
+        from milp_trees.data.dataset import Test
+        from milp_trees.engines.dynamic.near_states import RowSets
+        from milp_trees.engines.states import _tiny
+        from milp_trees.space import Trees
+        from milp_trees.tasks.views import SideRow
+
+        sets = RowSets(replace(_tiny(Test, SideRow), side=()), Trees(2), None, 2**30)
+        sets.one(sets.all_rows)
+        sets.two(sets.all_rows)
+
+    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+        clock = Clock()
+        with clock("prepare"):
+            view = problem.instance()
+            search = _Search(problem, view, limits, clock.begin)
+        if not search.feasible:
+            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True)
+        with clock("solve"):
+            limit = search.run()
+        if search.graph is None or search.optimum is None:
+            message = "The limit was hit before the optimum was known; there is no set of trees."
+            return finish(problem, self.name, start, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=limit, message=message)
+        with clock("list"):
+            trees = TreeSet(
+                problem, search.graph, offset=int(view.base.sum()), optimum=search.optimum, asked=search.asked, covered=search.covered, limit=limit
+            )
+            first = trees[0].predictor
+        sizes = {"states": len(search.graph.states), "splits": sum(len(s.edges) for s in search.graph.states), "calls": search.sets.calls}
+        message = (
+            "" if trees.complete else f"The set is complete only up to a slack of {float(trees.covered):g}; {float(trees.slack):g} was asked for."
+        )
+        result = finish(
+            problem, self.name, first, bound=view.to_value(search.optimum + int(view.base.sum())), claims_optimal=True, proved_by=self.name,
+            clock=clock, limit=limit, sizes=sizes, message=message,
+        )  # fmt: skip
+        if not isinstance(problem.question, NearBest) or result.status is not Status.OPTIMAL:
+            return result
+        listed = tuple(Solution(s.predictor, problem.value(s.predictor)) for s in trees[: problem.question.most])
+        status = Status.OPTIMAL if trees.complete else Status.FEASIBLE
+        return replace(result, solutions=listed, trees=trees, status=status)
+
+
+class _Search:
+    """The optimum, and hypergraphs for a rising slack."""
+
+    def __init__(self, problem: Problem, view: CostMatrix, limits: Limits, began: float) -> None:
+        from milp_trees.engines.dynamic.near_states import RowSets
+
+        self.problem, self.view, self.space = problem, view, problem.trees
+        self.deadline = None if limits.time is None else began + limits.time
+        self.sets: RowSets = RowSets(view, self.space, self.deadline, (limits.memory_mb or MEMORY_MB) * 2**20)
+        self.most_leaves = self.space.max_leaf_nodes if self.space.limits_leaves else None
+        question = problem.question
+        self.question = question if isinstance(question, NearBest) else NearBest(slack=0)
+        self.optimum: int | None = None
+        self.asked = self.covered = 0
+        self.graph: Graph | None = None
+
+    @property
+    def feasible(self) -> bool:
+        mass = 0 if self.view.mass is None else int(self.view.mass.sum())
+        return self.view.total_rows >= self.space.min_samples_leaf and mass >= self.view.least_mass
+
+    def run(self) -> Limit | None:
+        from milp_trees.engines.dynamic.near_graph import Graph
+        from milp_trees.engines.dynamic.near_states import Stopped
+
+        given = self.problem.view(CostMatrix)
+        try:
+            self.optimum = self._best()
+            self.asked = self._slack(self.optimum)
+            depth = self._depth(self.optimum + self.asked)
+            for slack in sorted({0, self.asked // 4, self.asked // 2, self.asked}):
+                self.graph = Graph(
+                    self.sets, given, depth, self.optimum + slack, self.most_leaves, self.question.trivial, self.question.equal_tests == "one"
+                )
+                self.covered = slack
+        except Stopped as stopped:
+            return stopped.limit
+        except MemoryError:
+            return Limit.MEMORY
+        except KeyboardInterrupt:
+            return Limit.INTERRUPTED
+        return None
+
+    def _best(self) -> int:
+        """Least regret of a tree of the space."""
+        sets = self.sets
+        if self.most_leaves is None:
+            return sets.value(sets.all_rows, self._depth(sets.one(sets.all_rows).leaf), 2**59)
+        from milp_trees.engines.dp import solve_view
+
+        try:
+            Z, _ = solve_view(self.view, self.space, self.deadline)
+        except TimeoutError:
+            from milp_trees.engines.dynamic.near_states import Stopped
+
+            raise Stopped(Limit.TIME) from None
+        assert Z is not None
+        return Z - int(self.view.base.sum())
+
+    def _depth(self, allowance: int) -> int:
+        """The depth limit, or where it forbids nothing the number of rows, which makes states of equal rows one."""
+        view, most = self.view, self.space.max_depth
+        each = self.sets.leaf_cost + (int(self.sets.split.min()) if view.n_tests else 0)
+        splits = allowance // each if each else view.n_rows
+        free = max(0, min(view.n_tests, view.n_rows - 1, splits))
+        return max(0, view.n_rows - 1) if most is None or most >= free else int(most)
+
+    def _slack(self, optimum: int) -> int:
+        """The slack in integer units, rounded down: values between are not taken."""
+        best = self.view.to_value(optimum + int(self.view.base.sum()))
+        slack: Fraction = self.question.allowance(best) / abs(self.view.scale)
+        return int(slack)
