@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import reduce
 from typing import Any
 
 from llvmlite import ir
@@ -92,14 +93,9 @@ class Code:
     # Memory.
 
     def sum(self, *terms: Any) -> Any:
-        """Sum of int64 numbers; (a, b) is a product."""
-        total = None
-        for term in terms:
-            if isinstance(term, tuple):
-                term = self.builder.mul(*map(self.number, term))
-            term = self.number(term)
-            total = term if total is None else self.builder.add(total, term)
-        return total
+        """Sum of int64 numbers; (a, b, ...) is a product."""
+        terms = tuple(reduce(self.builder.mul, map(self.number, t)) if isinstance(t, tuple) else self.number(t) for t in terms)
+        return reduce(self.builder.add, terms)
 
     @staticmethod
     def number(x: Any) -> Any:
@@ -115,7 +111,10 @@ class Code:
         self.builder.store(value, self.builder.inttoptr(address, kind.as_pointer()), align=align)
 
     def slot(self, entry: int) -> Any:
-        return self.load(self.sum(self.table, 8 * entry), I64)
+        """An argument. No kernel reads what it writes to the table, so loops need not load it again."""
+        value = self.load(self.sum(self.table, 8 * entry), I64)
+        value.set_metadata("invariant.load", self.builder.module.add_metadata([]))
+        return value
 
     def set_slot(self, entry: int, value: Any) -> None:
         self.store(value, self.sum(self.table, 8 * entry))

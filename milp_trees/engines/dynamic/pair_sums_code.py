@@ -28,25 +28,25 @@ def count(builder, table, bits, _has_split, _has_mass, _one_value):
     with code.loop(0, F, 4) as i:
         begin = builder.and_(i, code.number(-32))
         with code.loop(begin, code.sum(S, -32), 64) as j:
-            _count_tile(code, i, j, 2)
+            _count_tile(Code(builder, table, bits, 64), i, j)
         odd = builder.and_(code.sum(S, (begin, -1)), code.number(32))
         with builder.if_then(builder.icmp_signed("!=", odd, code.number(0))):
-            _count_tile(code, i, code.sum(S, -32), 1)
+            _count_tile(code, i, code.sum(S, -32))
 
 
-def _count_tile(code: Code, i, j, blocks):
-    """Sums of tests i to i + 3 with 32 or 64 tests from j on."""
+def _count_tile(code: Code, i, j):
+    """Sums of tests i to i + 3 with the 32 or 64 tests from j on."""
     builder = code.builder
     S, U = code.slot(at.STRIDE), code.sum(code.slot(at.VALUES), code.slot(at.MASSES))
     slots, coef = code.slot(at.SLOTS), code.slot(at.COEF)
     out = code.sum(code.slot(at.PAIRS), (code.sum((i, S), j), code.size))
     matrix = code.sum((code.sum((rounded(code, code.slot(at.TESTS)), S)), code.size))
     keep = code.var(code.number(0))  # zero before the first block, whose sums replace what the memory holds, then all ones
-    zero = ir.Constant(ir.VectorType(I8, 32), None)
+    zero = ir.Constant(ir.VectorType(I8, code.lanes), None)
     with code.loop(0, code.slot(at.GROUPS)) as g:
         begin, end = (code.load(code.sum(slots, (8, code.sum(g, k))), I64) for k in (0, 1))
         with code.loop(begin, end, BLOCK) as block:
-            ones = [[code.var(zero) for _ in range(blocks)] for _ in range(4)]
+            ones = [code.var(zero) for _ in range(4)]
             with code.loop(block, code.smaller(code.sum(block, BLOCK), end)) as s:
                 _count_slot(code, code.sum(code.slot(at.BYTES), (s, S)), i, j, ones)
             with code.loop(0, U) as u:
@@ -57,34 +57,25 @@ def _count_tile(code: Code, i, j, blocks):
                     _flush(code, ones, factor, code.get(keep), code.sum(out, (u, matrix)))
             code.set(keep, code.number(-1))
     with builder.if_then(builder.icmp_signed("==", code.get(keep), code.number(0))), code.loop(0, U) as u:
-        _store_zeros(code, code.sum(out, (u, matrix)), 4, blocks)
+        for q in range(4):
+            code.store(code.splat(0), code.sum(out, (u, matrix), (q, S, code.size)))
 
 
 def _count_slot(code: Code, slot, i, j, ones):
-    bytes32 = ir.VectorType(I8, 32)
-    columns = [code.load(code.sum(slot, j, 32 * v), bytes32) for v in range(len(ones[0]))]
-    for q, row in enumerate(ones):
-        test = code.splat(code.load(code.sum(slot, i, q), I8), bytes32)
-        for column, variable in zip(columns, row, strict=True):
-            both = code.call("ctpop", code.builder.and_(column, test))
-            code.set(variable, code.builder.add(code.get(variable), both))
+    bytes_of_tests = ir.VectorType(I8, code.lanes)
+    columns = code.load(code.sum(slot, j), bytes_of_tests)
+    for q, variable in enumerate(ones):
+        test = code.splat(code.load(code.sum(slot, i, q), I8), bytes_of_tests)
+        code.set(variable, code.builder.add(code.get(variable), code.call("ctpop", code.builder.and_(columns, test))))
 
 
 def _flush(code: Code, ones, factor, keep, out):
-    builder, S = code.builder, code.slot(at.STRIDE)
+    builder = code.builder
     factor, keep = code.splat_long(factor), code.splat_long(keep)
-    for q, row in enumerate(ones):
-        for v, variable in enumerate(row):
-            address = code.sum(out, (code.sum((q, S), 32 * v), code.size))
-            total = builder.mul(builder.zext(code.get(variable), code.vec), factor)
-            code.store(builder.add(total, builder.and_(code.load(address, code.vec), keep)), address)
-
-
-def _store_zeros(code: Code, out, rows, blocks):
-    S = code.slot(at.STRIDE)
-    for q in range(rows):
-        for v in range(blocks):
-            code.store(code.splat(0), code.sum(out, (code.sum((q, S), 32 * v), code.size)))
+    for q, variable in enumerate(ones):
+        address = code.sum(out, (q, code.slot(at.STRIDE), code.size))
+        total = builder.mul(builder.zext(code.get(variable), code.vec), factor)
+        code.store(builder.add(total, builder.and_(code.load(address, code.vec), keep)), address)
 
 
 def gather(builder, table, bits, _has_split, _has_mass, _one_value):
@@ -92,23 +83,21 @@ def gather(builder, table, bits, _has_split, _has_mass, _one_value):
     code = Code(builder, table, bits, 32)
     F, S = code.slot(at.TESTS), code.slot(at.STRIDE)
     U = code.sum(code.slot(at.VALUES), code.slot(at.MASSES))
-    matrix = code.sum((code.sum((rounded(code, F), S)), code.size))
-    wide = 2 if bits < 64 else 1
+    rows = rounded(code, F)
     with code.loop(0, F) as i:
         n = _list_rows(code, i)
         begin = builder.and_(i, code.number(-32))
         with code.loop(0, U) as u:
-            values = code.sum(code.slot(at.WEIGHTED), (code.sum((code.sum((u, code.slot(at.WEIGHTED_ROWS))), S)), code.size))
-            out = code.sum(code.slot(at.PAIRS), (u, matrix), (code.sum((i, S)), code.size))
-            with code.loop(begin, code.sum(S, -32 * (wide - 1)), 32 * wide) as j:
-                _gather_tile(code, n, code.sum(values, (j, code.size)), code.sum(out, (j, code.size)), wide)
+            values = code.sum(code.slot(at.WEIGHTED), (u, code.slot(at.WEIGHTED_ROWS), S, code.size))
+            out = code.sum(code.slot(at.PAIRS), (code.sum((u, rows), i), S, code.size))
+            with code.loop(begin, code.sum(S, -32), 64) as j:
+                _gather_tile(Code(builder, table, bits, 64), n, code.sum(values, (j, code.size)), code.sum(out, (j, code.size)))
             odd = builder.and_(code.sum(S, (begin, -1)), code.number(32))
-            if wide == 2:
+            with builder.if_then(builder.icmp_signed("!=", odd, code.number(0))):
                 j = code.sum(S, -32)
-                with builder.if_then(builder.icmp_signed("!=", odd, code.number(0))):
-                    _gather_tile(code, n, code.sum(values, (j, code.size)), code.sum(out, (j, code.size)), 1)
-    with code.loop(F, rounded(code, F)) as i, code.loop(0, U) as u, code.loop(0, S, 32) as j:
-        _store_zeros(code, code.sum(code.slot(at.PAIRS), (u, matrix), (code.sum((i, S), j), code.size)), 1, 1)
+                _gather_tile(code, n, code.sum(values, (j, code.size)), code.sum(out, (j, code.size)))
+    with code.loop(F, rows) as i, code.loop(0, U) as u, code.loop(0, S, 32) as j:
+        code.store(code.splat(0), code.sum(code.slot(at.PAIRS), (code.sum((code.sum((u, rows), i), S), j), code.size)))
 
 
 def _list_rows(code: Code, i):
@@ -127,14 +116,12 @@ def _list_rows(code: Code, i):
     return code.get(n)
 
 
-def _gather_tile(code: Code, n, values, out, blocks):
-    totals = [code.var(code.splat(0)) for _ in range(blocks)]
+def _gather_tile(code: Code, n, values, out):
+    total = code.var(code.splat(0))
     with code.loop(0, n) as k:
-        row = code.sum(values, code.load(code.sum(code.slot(at.SCRATCH), (8, k)), I64))
-        for v, total in enumerate(totals):
-            code.set(total, code.builder.add(code.get(total), code.load(code.sum(row, 32 * v * code.size), code.vec)))
-    for v, total in enumerate(totals):
-        code.store(code.get(total), code.sum(out, 32 * v * code.size))
+        offset = code.load(code.sum(code.slot(at.SCRATCH), (8, k)), I64)
+        code.set(total, code.builder.add(code.get(total), code.load(code.sum(values, offset), code.vec)))
+    code.store(code.get(total), out)
 
 
 def pack(builder, table, bits, _has_split, _has_mass, _one_value):
