@@ -1,0 +1,226 @@
+r"""`partial-trees`: branch and bound over partial trees, for areas under the ROC curve (Lin, Zhong, Hu, Rudin, Seltzer 2020, *GOSDT*; for
+accuracy Hu, Rudin, Seltzer 2019, *OSDT*).
+
+A partial tree is a set of leaves, of which some stay leaves and some may still be split. The most promising one is taken, one of its open leaves
+chosen, and a child made for the leaf that stays and for each of its splits. Nothing is additive here: what a split gains depends on all other leaves.
+
+**Bounds.** Write a leaf with p positives and q negatives as the vector (q, p). The ROC hull of a tree is the sequence of its vectors by falling slope,
+which is the upper boundary of their zonotope (the Minkowski sum of the segments from 0 to the vectors), and the area under it grows with the
+zonotope. Minkowski sums preserve inclusion. So if every tree on an open leaf has its zonotope inside a convex body, fixed leaves and the bodies of open
+leaves added up contain every tree that the partial tree can become, and the area of the sum, up to θ for the partial AUC, is a bound. A body is given
+by its upper boundary, a *curve*, and curves are added by sorting their steps. All published bounds are of this kind, with bodies from weak to strong:
+
+- *perfect separation* (Theorems 2.1 and 2.2): the rectangle, curve (0, p), (q, 0). It holds for every child, since the rectangle contains all;
+- *equal rows* (B.9 for this loss, C.3; `equal_rows`): every group of equal rows is a leaf of its own, as no tree can split it;
+- *hulls* (ours; `hulls`): the convex hull of all points (false, true positives) that trees of the remaining depth reach when their leaves
+  are labelled. A zonotope's vertices are such points, so it lies inside; and the hull of all trees of depth d is the hull over all tests
+  of the sums of both sides' hulls of depth d − 1, as sums and hulls commute. At depth one and two it comes from pair counts.
+
+With a penalty λ per leaf (`look_ahead`; B.2 and more): a tree with e further leaves splits no open leaf deeper than e levels, so its
+value is at most that of the hulls of depth min(d, e) less the penalty of H + e leaves; the bound is the best over all e ≥ 1, and e = 0
+is a tree, whose value is known. `leaf_limit` (B.4, B.5): H + e leaves beat the incumbent only if e · λ is below what the hulls leave; the printed form
+of B.5, H' < H + ⌊(R − b)/λ⌋, cuts off optima. It limits the depth of every open leaf to e too, whence a depth where none is given.
+
+**Branching.** `dominance`: on the last level a split whose vector lies in the triangle of another's can be exchanged for it. `refinement`: without
+penalty and limit on leaves, splitting never lowers the area, so an open leaf that can be split need not stay. `permutations` (B.8): a tree is
+the set of its leaves; one that was met before is left. `plunge`: the best child is followed at once, for incumbents; otherwise best first.
+
+Bound B.3 (a subtree alone is worse than the incumbent) needs a sum over leaves and is no bound here.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.registry import register
+from milp_trees.result import Limit, Result, TracePoint
+from milp_trees.solver import Limits
+from milp_trees.tasks.count_views import LeafCounts
+
+if TYPE_CHECKING:
+    from milp_trees.engines.ranking.parts import Part
+    from milp_trees.engines.ranking.search import Search, Units
+    from milp_trees.problem import Problem
+
+#: Seconds between points of the trace that only report a better bound.
+REPORT_EVERY = 0.05
+#: Rough bytes of a partial tree, and of a part besides its rows.
+NODE_BYTES, PART_BYTES = 900, 2500
+
+
+class _Stop(Exception):
+    """A limit was reached."""
+
+    def __init__(self, limit: Limit) -> None:
+        self.limit = limit
+
+
+@register
+class PartialTrees(Method):
+    """Exact search for areas under the ROC curve.
+
+    Parameters
+    ----------
+    switches
+        Fields of `milp_trees.engines.ranking.search.Switches`: `hulls=0`, `equal_rows=False`, ….
+    """
+
+    name = "partial-trees"
+    title: ClassVar[str] = "Branch and bound over partial trees, for AUC and partial AUC"
+    needs = LeafCounts
+    takes_any_depth = True
+
+    def __init__(self, **switches: Any) -> None:
+        self.switches = switches
+
+    def warm_up(self) -> None:
+        """Compile the kernels."""
+        import numpy as np
+
+        from milp_trees.engines.ranking import kernels
+
+        rows, tests = np.array([3, 3], dtype=np.uint64), np.array([[1, 1], [2, 1]], dtype=np.uint64)
+        pairs = kernels.pair_counts(rows, tests, 1)
+        sides = kernels.side_counts(rows, tests, 1)
+        kernels.undominated(sides, 2, 2, 1)
+        curve = kernels.merge(kernels.one_split(sides, 2, 2, 1), kernels.two_levels(pairs, 2, 2, 1))
+        starts = np.array([0, len(curve)])
+        kernels.hull_of_curves(curve, starts, 4, 4)
+        kernels.group_counts(rows, np.zeros(128, dtype=np.int64), 1, 1)
+        kernels.spread(kernels.by_slope(curve))
+        kernels.areas(curve, curve, starts, np.array([1, 2, 1]))
+
+    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+        clock = Clock()
+        space = problem.trees
+        with clock("prepare"):
+            from dataclasses import replace
+
+            whole = problem.view(LeafCounts)
+            view = replace(whole, errors=whole.errors.reduce(merge_rows=False))
+        if len(view.is_positive) < space.min_samples_leaf:
+            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True)
+        run = _Run(view, problem, limits, progress, clock.begin, self.switches)
+        with clock("solve"):
+            limit = run.solve(start)
+            tree = run.tree()
+        return finish(
+            problem, self.name, tree, bound=view.to_value(run.exact(run.search.bound)), claims_optimal=limit is None, proved_by=self.name,
+            clock=clock, limit=limit, sizes=run.sizes(), trace=tuple(run.trace), nodes=run.search.counters.expanded, root_bound=run.root_bound,
+        )  # fmt: skip
+
+
+class _Run:
+    """One run: limits, trace, and the tree in the end."""
+
+    def __init__(self, view: LeafCounts, problem: Problem, limits: Limits, progress: Progress | None, began: float, switches: dict[str, Any]) -> None:
+        from milp_trees.engines.ranking.parts import Parts
+        from milp_trees.engines.ranking.search import Search, Switches
+
+        space = problem.trees
+        self.view, self.limits, self.progress, self.began = view, limits, progress, began
+        self.deadline = None if limits.time is None else began + limits.time
+        chosen = Switches(**switches)
+        # No path has more useful tests than there are tests, or rows to part.
+        most = min(view.errors.n_tests, len(view.is_positive) - 1)
+        depth = most if space.max_depth is None else min(space.max_depth, most)
+        self.parts = Parts(view, space.min_samples_leaf, chosen.hulls, chosen.equal_rows, chosen.dominance, self.check)
+        self.search: Search = Search(view, self.parts, depth, space.max_leaf_nodes, chosen, self.report)
+        self.trace: list[TracePoint] = []
+        self.start: tuple[Units, Tree] | None = None
+        self.root_bound: float | None = None
+
+    def solve(self, start: Tree | None) -> Limit | None:
+        self.search.begin()
+        if start is not None:
+            self.offer_start(start)
+        try:
+            self.search.run(self.pause)
+        except _Stop as stop:
+            return stop.limit
+        except KeyboardInterrupt:
+            return Limit.INTERRUPTED
+        finally:
+            self.report()
+        return None
+
+    def offer_start(self, tree: Tree) -> None:
+        """A given tree is the incumbent if it is better than a leaf."""
+        placed = self.view.errors.canonical(tree)
+        leaf, ones = placed.routes(self.view.errors).leaf, self.view.is_positive
+        counts = [(int((ones & (leaf == l)).sum()), int((~ones & (leaf == l)).sum())) for l in range(placed.n_leaves)]
+        units = self.view.units(counts)
+        value = (int(units // 1), float(units % 1))
+        if value > (self.search.best or value):
+            self.start = (value, placed)
+            self.search.offer(value, None)
+
+    # -- limits and reports ------------------------------------------------------------------------------------
+
+    def check(self) -> None:
+        if self.deadline is not None and time.perf_counter() > self.deadline:
+            raise _Stop(Limit.TIME)
+
+    def pause(self) -> None:
+        """Between two partial trees."""
+        search = self.search
+        if self.root_bound is None:
+            self.root_bound = float(self.view.to_value(self.exact(search.bound)))
+        self.check()
+        if self.limits.nodes is not None and search.counters.expanded >= self.limits.nodes:
+            raise _Stop(Limit.NODES)
+        if self.limits.memory_mb is not None and self.bytes() > self.limits.memory_mb * 2**20:
+            raise _Stop(Limit.MEMORY)
+        if not self.trace or time.perf_counter() - self.began - self.trace[-1].seconds > REPORT_EVERY:
+            self.report()
+
+    def bytes(self) -> int:
+        """Roughly what the search holds."""
+        parts = len(self.parts.by_rows)
+        return parts * (2 * self.parts.root.rows.nbytes + PART_BYTES) + NODE_BYTES * (len(self.search.heap) + len(self.search.seen))
+
+    def report(self) -> None:
+        search = self.search
+        if search.best is None:
+            return
+        incumbent, bound = (float(self.view.to_value(self.exact(units))) for units in (search.best, search.bound))
+        point = TracePoint(time.perf_counter() - self.began, incumbent, bound)
+        if self.trace and self.trace[-1][1:] == point[1:]:
+            return
+        self.trace.append(point)
+        if self.progress:
+            self.progress(point)
+
+    def exact(self, units: Units) -> Fraction:
+        """Units as a rational: the fraction's denominator is at most the number of negatives."""
+        return units[0] + Fraction(units[1]).limit_denominator(self.view.totals[1])
+
+    def sizes(self) -> dict[str, int]:
+        return {**asdict(self.search.counters), "dominated": self.parts.dominated, "parts": len(self.parts.by_rows), "open": len(self.search.heap)}
+
+    # -- the tree ----------------------------------------------------------------------------------------------
+
+    def tree(self) -> Tree:
+        """The incumbent, its leaves labelled by their majority."""
+        if self.start is not None and self.search.best == self.start[0]:
+            return self.start[1]
+        splits: dict[int, int] = {}
+        made = self.search.made
+        while made is not None:
+            splits[made[0]] = made[1]
+            made = made[2]
+        return Tree(self._node(self.parts.root, splits), self.view.actions)
+
+    def _node(self, part: Part, splits: dict[int, int]) -> Node:
+        if part.number not in splits:
+            counts = (part.q, part.p) if self.view.positive == 1 else (part.p, part.q)
+            return Leaf(int(counts[1] > counts[0]))
+        test = splits[part.number]
+        true = part.rows & self.parts.tests[test]
+        left, right = self.parts.part(part.rows & ~true), self.parts.part(true)
+        return Branch(self.view.errors.tests[test], self._node(left, splits), self._node(right, splits))

@@ -1,0 +1,170 @@
+"""Parts of the rows, each with the curves that trees on it can reach, made when first asked for and remembered by the set of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from milp_trees.engines.ranking import kernels
+from milp_trees.tasks.count_views import LeafCounts
+
+
+@dataclass
+class Splits:
+    """The different splits of a part: tests and the two parts of each."""
+
+    tests: list[int]
+    sides: list[tuple[Part, Part]]
+    #: Per level of the sides' curves: steps of all splits one after the other, and where each begins.
+    curves: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+
+
+class Part:
+    """A set of rows that some path of tests leads to."""
+
+    def __init__(self, number: int, rows: np.ndarray, p: int, q: int) -> None:
+        self.number, self.rows, self.p, self.q = number, rows, p, q
+        self.curves: dict[int, np.ndarray] = {0: np.array([[p, q]], dtype=np.int64)}
+        self.splits: Splits | None = None
+        self.last: Splits | None = None
+
+
+class Parts:
+    """All parts met so far.
+
+    Parameters
+    ----------
+    view : LeafCounts
+    least : int
+        Fewest rows in a leaf.
+    hulls : int
+        Up to which depth the curve around all trees is computed (0: never).
+    equal_rows : bool
+        Whether deeper trees are bounded by groups of equal rows, or by perfect separation.
+    dominance : bool
+        Whether splits of the last level that another split is better than in every tree are left out.
+    check : callable
+        Called before long work; raises when it is time to stop.
+    """
+
+    #: Stands for a depth beyond `hulls` among the levels of curves.
+    BEYOND = 10**6
+
+    def __init__(self, view: LeafCounts, least: int, hulls: int, equal_rows: bool, dominance: bool, check: Callable[[], None]) -> None:
+        self.view, self.least, self.hulls, self.equal_rows, self.dominance, self.check = view, least, hulls, equal_rows, dominance, check
+        X, ones = view.errors.X, view.is_positive
+        self.order, self.ups = _slots(ones)
+        words = len(self.order) // 64
+        filled = self.order >= 0
+        bits = np.zeros((X.shape[1], len(self.order)), dtype=np.uint8)
+        bits[:, filled] = X[self.order[filled]].T
+        self.tests = _packed(bits, words)
+        self.by_rows: dict[bytes, Part] = {}
+        self.root = self.part(_packed(filled[None].astype(np.uint8), words)[0])
+        self.dominated = 0
+
+    def part(self, rows: np.ndarray) -> Part:
+        key = rows.tobytes()
+        found = self.by_rows.get(key)
+        if found is None:
+            p, q = kernels.count(rows, rows, 0, self.ups), kernels.count(rows, rows, self.ups, len(rows))
+            found = self.by_rows[key] = Part(len(self.by_rows), rows, p, q)
+        return found
+
+    @cached_property
+    def groups(self) -> tuple[np.ndarray, int]:
+        """Group of equal rows of every bit, and their number."""
+        _, where = np.unique(self.view.errors.X, axis=0, return_inverse=True)
+        out = np.zeros(len(self.order), dtype=np.int64)
+        filled = self.order >= 0
+        out[filled] = where.ravel()[self.order[filled]]
+        return out, int(where.max()) + 1
+
+    def level(self, depth: int) -> int:
+        """Which curve bounds trees of a depth."""
+        return depth if depth <= self.hulls else self.BEYOND
+
+    def curve(self, part: Part, level: int) -> np.ndarray:
+        """A curve that lies on or above that of every tree of this depth on the part."""
+        found = part.curves.get(level)
+        if found is None:
+            found = part.curves[level] = self._curve(part, level)
+        return found
+
+    def _curve(self, part: Part, level: int) -> np.ndarray:
+        if not part.p or not part.q:
+            return part.curves[0]
+        if level == self.BEYOND:
+            return self._beyond(part)
+        if level == 1:
+            return kernels.one_split(kernels.side_counts(part.rows, self.tests, self.ups), part.p, part.q, self.least)
+        self.check()
+        if level == 2:
+            return kernels.two_levels(kernels.pair_counts(part.rows, self.tests, self.ups), part.p, part.q, self.least)
+        return kernels.hull_of_curves(*self.side_curves(self.splits(part), level - 1), part.p, part.q)
+
+    def _beyond(self, part: Part) -> np.ndarray:
+        """Groups of equal rows (or pure leaves) as leaves of their own."""
+        if self.equal_rows:
+            return kernels.by_slope(kernels.group_counts(part.rows, self.groups[0], self.ups, self.groups[1]))
+        return np.array([[part.p, 0], [0, part.q]], dtype=np.int64)
+
+    def splits(self, part: Part, last: bool = False) -> Splits:
+        """The different splits of a part that leave enough rows on both sides; with `last` those worth making on the last level."""
+        if last and self.dominance:
+            if part.last is None:
+                sides = kernels.side_counts(part.rows, self.tests, self.ups)
+                kept = kernels.undominated(sides, part.p, part.q, self.least)
+                self.dominated += int((allowed(sides, part.p + part.q, self.least)).sum()) - len(kept)
+                part.last = self._split(part, kept)
+            return part.last
+        if part.splits is None:
+            sides = kernels.side_counts(part.rows, self.tests, self.ups)
+            part.splits = self._split(part, np.flatnonzero(allowed(sides, part.p + part.q, self.least)))
+        return part.splits
+
+    def _split(self, part: Part, tests: np.ndarray) -> Splits:
+        out, seen = Splits([], []), set()
+        true = part.rows & self.tests[tests]
+        false = part.rows & ~self.tests[tests]
+        for i, f in enumerate(tests.tolist()):
+            left, right = self.part(false[i]), self.part(true[i])
+            key = (min(left.number, right.number), max(left.number, right.number))
+            if key not in seen:
+                seen.add(key)
+                out.tests.append(f)
+                out.sides.append((left, right))
+        return out
+
+    def side_curves(self, splits: Splits, level: int) -> tuple[np.ndarray, np.ndarray]:
+        """For every split the curves of both sides, merged."""
+        if level not in splits.curves:
+            merged = [kernels.merge(self.curve(left, level), self.curve(right, level)) for left, right in splits.sides]
+            starts = np.zeros(len(merged) + 1, dtype=np.int64)
+            np.cumsum([len(c) for c in merged], out=starts[1:])
+            splits.curves[level] = (np.concatenate(merged) if merged else np.zeros((0, 2), dtype=np.int64), starts)
+        return splits.curves[level]
+
+
+def allowed(sides: np.ndarray, n: int, least: int) -> np.ndarray:
+    """Which tests leave at least `least` rows on both sides."""
+    true = sides.sum(axis=1)
+    return np.asarray((true >= least) & (n - true >= least))
+
+
+def _slots(ones: np.ndarray) -> tuple[np.ndarray, int]:
+    """Row of every bit, or -1, positives first and each class in whole words; and the number of words of positives."""
+    halves = []
+    for rows in (np.flatnonzero(ones), np.flatnonzero(~ones)):
+        padded = np.full(-(-len(rows) // 64) * 64, -1, dtype=np.int64)
+        padded[: len(rows)] = rows
+        halves.append(padded)
+    return np.concatenate(halves), len(halves[0]) // 64
+
+
+def _packed(bits: np.ndarray, words: int) -> np.ndarray:
+    """Rows of 0/1 as 64-bit words, first bit lowest."""
+    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64).reshape(len(bits), words)

@@ -1,0 +1,308 @@
+"""Branch and bound over partial trees; what it is and why its bounds hold is said in `milp_trees.engines.partial_trees`."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from milp_trees.engines.ranking import kernels
+from milp_trees.engines.ranking.parts import Part, Parts, Splits
+from milp_trees.tasks.count_views import LeafCounts
+
+#: Units of a value: whole part, and a fraction below 1.
+Units = tuple[int, float]
+#: Part and levels of splits it may still get; 0: it stays a leaf.
+Place = tuple[Part, int]
+#: Splits made so far: (number of the part, test, earlier splits).
+Made = tuple[int, int, "Made"] | None
+
+_NOTHING = np.zeros((0, 2), dtype=np.int64)
+_ALONE = np.array([0, 1], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Switches:
+    """What the search may use; every combination finds the same optimum.
+
+    Parameters
+    ----------
+    hulls : int
+        Up to which depth open leaves are bounded by the curve around all their trees (0: never).
+    equal_rows : bool
+        Deeper ones by groups of equal rows; otherwise by perfect separation (Theorem 2.1).
+    look_ahead, leaf_limit, permutations, dominance, refinement, plunge : bool
+        See `milp_trees.engines.partial_trees`.
+    """
+
+    hulls: int = 3
+    equal_rows: bool = True
+    look_ahead: bool = True
+    leaf_limit: bool = True
+    permutations: bool = True
+    dominance: bool = True
+    refinement: bool = True
+    plunge: bool = True
+
+
+@dataclass
+class Counters:
+    """How often each technique did something."""
+
+    expanded: int = 0
+    generated: int = 0
+    bounded: int = 0
+    limited: int = 0
+    duplicates: int = 0
+    not_fixed: int = 0
+
+
+class Node(NamedTuple):
+    """A partial tree: its leaves, how many more it may get (None: any number), a bound, and how it was made."""
+
+    places: tuple[Place, ...]
+    room: int | None
+    bound: Units
+    made: Made
+
+
+@dataclass
+class Search:
+    """One run.
+
+    Parameters
+    ----------
+    view : LeafCounts
+    parts : Parts
+    depth : int
+    max_leaves : int or None
+    switches : Switches
+    improved : callable
+        Called with nothing after every new incumbent.
+    """
+
+    view: LeafCounts
+    parts: Parts
+    depth: int
+    max_leaves: int | None
+    switches: Switches
+    improved: Callable[[], None]
+    counters: Counters = field(default_factory=Counters)
+    best: Units | None = None
+    made: Made = None
+    heap: list[tuple[int, float, int, Node]] = field(default_factory=list)
+    current: Node | None = None
+    seen: set[tuple[tuple[int, int], ...]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        theta = self.view.theta
+        self.scale = np.array([theta.denominator, theta.numerator * self.view.totals[1], self.view.multiplier], dtype=np.int64)
+        self.penalty = self.view.leaf_units
+        self.ties = itertools.count()
+
+    # -- the loop --------------------------------------------------------------------------------------------
+
+    def begin(self) -> None:
+        """The root as a leaf, and as a partial tree with nothing decided, bounded by perfect separation."""
+        positives, negatives = self.view.totals
+        room = None if self.max_leaves is None else self.max_leaves - 1
+        whole, fraction = kernels.areas(np.array([[positives, 0], [0, negatives]]), _NOTHING, np.array([0, 0]), self.scale)
+        self.offer(self.value([self.parts.root]), None)
+        self.current = Node(((self.parts.root, self.depth),), room, (int(whole[0]) - self.penalty, float(fraction[0])), None)
+
+    def run(self, pause: Callable[[], None]) -> None:
+        """Expand the most promising partial tree until none is better than the incumbent; `pause` may raise to stop."""
+        assert self.current is not None
+        self.current = self._with_bound(self.current)
+        while self.current is not None:
+            pause()
+            children = self.expand(self.current)
+            child = max(children, key=lambda node: node.bound, default=None) if self.switches.plunge else None
+            for other in children:
+                if other is not child:
+                    heapq.heappush(self.heap, (-other.bound[0], -other.bound[1], next(self.ties), other))
+            self.current = self._next(child)
+
+    def _next(self, child: Node | None) -> Node | None:
+        """The best child if one is to be followed at once, else the best of all."""
+        assert self.best is not None
+        if child is not None and child.bound > self.best:
+            return child
+        if self.heap and self.heap[0][3].bound > self.best:
+            return heapq.heappop(self.heap)[3]
+        self.heap.clear()
+        return None
+
+    @property
+    def bound(self) -> Units:
+        """No tree has more units."""
+        open_bounds = [self.heap[0][3].bound] if self.heap else []
+        if self.current is not None:
+            open_bounds.append(self.current.bound)
+        assert self.best is not None
+        return max([self.best, *open_bounds])
+
+    # -- values ----------------------------------------------------------------------------------------------
+
+    def value(self, leaves: list[Part]) -> Units:
+        """Units of the tree with these leaves."""
+        steps = kernels.by_slope(np.concatenate([part.curves[0] for part in leaves]))
+        whole, fraction = kernels.areas(steps, _NOTHING, np.array([0, 0]), self.scale)
+        return int(whole[0]) - self.penalty * len(leaves), float(fraction[0])
+
+    def offer(self, value: Units, made: Made) -> None:
+        if self.best is None or value > self.best:
+            self.best, self.made = value, made
+            self.improved()
+
+    def _open(self, part: Part, depth: int) -> Place:
+        """A place with no more levels than can be of use."""
+        return (part, depth if part.p and part.q else 0)
+
+    # -- branching -------------------------------------------------------------------------------------------
+
+    def expand(self, node: Node) -> list[Node]:
+        """Decide about one open leaf: it stays, or it gets one of its splits."""
+        self.counters.expanded += 1
+        chosen = self._choose(node)
+        if chosen is None:
+            return []
+        part, depth = node.places[chosen]
+        if node.room is not None:
+            depth = min(depth, node.room)
+        others = node.places[:chosen] + node.places[chosen + 1 :]
+        children: list[Node] = []
+        splits = self.parts.splits(part, last=depth == 1) if depth else Splits([], [])
+        if splits.tests:
+            children += self._split(node, others, part, depth, splits)
+        if splits.tests and self.switches.refinement and not self.penalty and node.room is None:
+            self.counters.not_fixed += 1
+        else:
+            children += self._fixed(node, others, part)
+        return children
+
+    def _choose(self, node: Node) -> int | None:
+        """The open leaf from which most may be gained."""
+        gains = [self._gain(part, depth if node.room is None else min(depth, node.room)) for part, depth in node.places]
+        return max(range(len(gains)), key=gains.__getitem__) if max(gains) > 0 else None
+
+    def _gain(self, part: Part, depth: int) -> int:
+        return 0 if not depth else int(kernels.spread(self.parts.curve(part, self.parts.level(depth))))
+
+    def _split(self, node: Node, others: tuple[Place, ...], part: Part, depth: int, splits: Splits) -> list[Node]:
+        leaves = len(node.places) + 1
+        room = None if node.room is None else node.room - 1
+        # The trees that the children are, if nothing more is split.
+        values = self._areas(others, 0, self.parts.side_curves(splits, 0), leaves)
+        k = _largest(values)
+        self.offer((int(values[0][k]), float(values[1][k])), (part.number, splits.tests[k], node.made))
+        rest = [(p, d) for p, d in others if d]
+        levels = self._levels(max([d for _, d in rest] + [depth - 1]), room)
+        if not levels:
+            return []
+        bounds, top = self._bounds(others, lambda e: self.parts.side_curves(splits, self.parts.level(min(depth - 1, e))), leaves, levels)
+        children = []
+        for k in self._kept(bounds):
+            left, right = splits.sides[k]
+            places = (*others, self._open(left, depth - 1), self._open(right, depth - 1))
+            made = (part.number, splits.tests[k], node.made)
+            child = self._child(Node(places, room, (int(bounds[0][k]), float(bounds[1][k])), made), (top[0][k], top[1][k]))
+            if child is not None:
+                children.append(child)
+        return children
+
+    def _fixed(self, node: Node, others: tuple[Place, ...], part: Part) -> list[Node]:
+        levels = self._levels(max([d for _, d in others], default=0), node.room)
+        if not levels:
+            return []
+        alone = (part.curves[0], _ALONE)
+        bounds, top = self._bounds(others, lambda e: alone, len(node.places), levels)
+        if not len(self._kept(bounds)):
+            return []
+        child = Node((*others, (part, 0)), node.room, min(node.bound, (int(bounds[0][0]), float(bounds[1][0]))), node.made)
+        kept = self._child(child, (top[0][0], top[1][0]))
+        return [] if kept is None else [kept]
+
+    def _child(self, child: Node, top: tuple[int, float]) -> Node | None:
+        """The child with as many further leaves as can pay, unless it is known already or has no open leaf."""
+        room = child.room
+        if self.switches.leaf_limit and self.penalty:
+            assert self.best is not None
+            # Area without penalty, rounded up, above what the incumbent and the leaves cost; e more leaves pay only if e · penalty is below that.
+            paid = int(top[0]) + (top[1] > 0) - self.penalty * len(child.places) - self.best[0]
+            most = (paid - 1) // self.penalty
+            if room is None or most < room:
+                self.counters.limited += 1
+                room = most
+            if room <= 0:
+                return None
+        if not any(depth for _, depth in child.places):
+            return None
+        if self.switches.permutations:
+            key = tuple(sorted((part.number, depth) for part, depth in child.places))
+            if key in self.seen:
+                self.counters.duplicates += 1
+                return None
+            self.seen.add(key)
+        return child._replace(room=room)
+
+    # -- bounds ----------------------------------------------------------------------------------------------
+
+    def _levels(self, depth: int, room: int | None) -> list[int]:
+        """Numbers of further leaves to bound for; the last stands for all larger ones too."""
+        most = min(depth, self.parts.hulls + 1)
+        if room is not None:
+            most = min(most, room)
+        return list(range(1, most + 1)) if self.penalty and self.switches.look_ahead else [most] if most > 0 else []
+
+    def _bounds(
+        self, others: tuple[Place, ...], curves: Callable[[int], tuple[np.ndarray, np.ndarray]], leaves: int, levels: list[int]
+    ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+        """Most units per child over the numbers of further leaves, and the area (without penalty) that any number of leaves reaches."""
+        best = None
+        for e in levels:
+            further = e if self.penalty and self.switches.look_ahead else 0
+            whole, fraction = self._areas(others, e, curves(e), leaves + further)
+            if best is None:
+                best = (whole.copy(), fraction.copy())
+            else:
+                better = (whole > best[0]) | ((whole == best[0]) & (fraction > best[1]))
+                best[0][better], best[1][better] = whole[better], fraction[better]
+            last = (whole + self.penalty * (leaves + further), fraction)
+        assert best is not None
+        return best, last
+
+    def _areas(self, others: tuple[Place, ...], e: int, curves: tuple[np.ndarray, np.ndarray], leaves: int) -> tuple[np.ndarray, np.ndarray]:
+        """Units of every child when open leaves reach their curves of level e."""
+        steps = [self.parts.curve(part, self.parts.level(min(depth, e))) for part, depth in others]
+        base = kernels.by_slope(np.concatenate(steps)) if steps else _NOTHING
+        whole, fraction = kernels.areas(base, *curves, self.scale)
+        return whole - self.penalty * leaves, fraction
+
+    def _kept(self, bounds: tuple[np.ndarray, np.ndarray]) -> list[int]:
+        """Children that may be better than the incumbent."""
+        assert self.best is not None
+        whole, fraction = bounds
+        keep = (whole > self.best[0]) | ((whole == self.best[0]) & (fraction > self.best[1]))
+        self.counters.generated += len(whole)
+        self.counters.bounded += int((~keep).sum())
+        kept: list[int] = np.flatnonzero(keep).tolist()
+        return kept
+
+    def _with_bound(self, node: Node) -> Node:
+        """The root with its bound."""
+        levels = self._levels(node.places[0][1], node.room)
+        if not levels:
+            return node
+        bounds, _ = self._bounds(node.places, lambda e: (_NOTHING, np.array([0, 0])), 1, levels)
+        return node._replace(bound=(int(bounds[0][0]), float(bounds[1][0])))
+
+
+def _largest(values: tuple[np.ndarray, np.ndarray]) -> int:
+    whole, fraction = values
+    ties = np.flatnonzero(whole == whole.max())
+    return int(ties[fraction[ties].argmax()])

@@ -1,0 +1,112 @@
+"""Metrics of the confusion matrix of two classes that fall in both false positives and false negatives, sums or not.
+
+Such a metric is best at a point of the Pareto front of (false positives, false negatives), whatever its formula (van der Linden, de Weerdt,
+Demirović 2023, *STreeD*, use this for F1), and so for square roots of rationals too, which no sequence of linear problems reaches exactly.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar
+
+from milp_trees.registry import register_task
+from milp_trees.tasks.base import Value
+from milp_trees.tasks.count_views import PairCounts
+from milp_trees.tasks.surd import Surd
+from milp_trees.tasks.two_classes import TwoClassTask
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.models.tree import Routes
+    from milp_trees.space import Space
+
+
+@dataclass(frozen=True)
+class MonotoneMetric(TwoClassTask):
+    """A metric that is given by `worth`.
+
+    It may rise with an error only where it is worse than the better one of the two single leaves, as correlations below zero do: there no optimum is.
+    """
+
+    view_makers: ClassVar[dict[type, str]] = {PairCounts: "pair_counts"}
+    #: Whether `worth` is always rational.
+    rational: ClassVar[bool] = True
+
+    @abstractmethod
+    def worth(self, fp: int, fn: int, positives: int, negatives: int) -> Surd:
+        """The metric of a labelling with so many false positives and negatives; larger is better."""
+
+    def value(self, routes: Routes, dataset: Dataset) -> Value:
+        positive = self.positive_action(dataset)
+        is_positive = dataset.require("y", f"The task {self.name}") == positive
+        said = routes.action == positive
+        ones = int(is_positive.sum())
+        metric = self.worth(int((said & ~is_positive).sum()), int((~said & is_positive).sum()), ones, len(is_positive) - ones)
+        number = -metric + (1 + self.leaf_penalty * routes.n_leaves) if self.leaf_penalty else metric
+        return Value(float(number), number.exact, self.unit, self.sense)
+
+    def pair_counts(self, dataset: Dataset, space: Space) -> PairCounts:
+        """The view."""
+        positive = self.positive_action(dataset)
+        errors = self.errors(dataset, space)
+        ones = int(errors.costs[:, 1 - positive].sum())
+        zeros = len(errors.costs) - ones
+        return PairCounts(errors, positive, self.leaf_penalty, lambda fp, fn: self.worth(fp, fn, ones, zeros), self.rational)
+
+
+@dataclass(frozen=True)
+class Matthews(MonotoneMetric):
+    r"""Matthews' correlation coefficient, :math:`(TP\,TN-FP\,FN)/\sqrt{(TP+FP)(TP+FN)(TN+FP)(TN+FN)}`; 0 where only one class is predicted.
+
+    It falls in FP and FN wherever it is positive. Proof for FP, with s rows predicted positive of n and numerator
+    :math:`u=N^+TN-N^-FN>0`: the derivative of its logarithm is :math:`-N^+/u-(n-2s)/(2s(n-s))`, and :math:`(2s-n)u\le2s\,N^+TN\le2s(n-s)N^+`.
+    """
+
+    name: ClassVar[str] = "mcc"
+    rational: ClassVar[bool] = False
+
+    @property
+    def metric(self) -> str:
+        return "MCC"
+
+    def worth(self, fp: int, fn: int, positives: int, negatives: int) -> Surd:
+        said = positives - fn + fp
+        under = said * (positives + negatives - said) * positives * negatives
+        over = (positives - fn) * (negatives - fp) - fp * fn
+        return Surd(Fraction(0), Fraction(over * abs(over), under) if under else Fraction(0))
+
+
+@dataclass(frozen=True)
+class GeometricMean(MonotoneMetric):
+    """Geometric mean of the shares of positives and of negatives that are classified correctly."""
+
+    name: ClassVar[str] = "g-mean"
+    rational: ClassVar[bool] = False
+
+    @property
+    def metric(self) -> str:
+        return "geometric mean"
+
+    def worth(self, fp: int, fn: int, positives: int, negatives: int) -> Surd:
+        return Surd(Fraction(0), Fraction((positives - fn) * (negatives - fp), positives * negatives))
+
+
+@dataclass(frozen=True)
+class CohenKappa(MonotoneMetric):
+    """Cohen's kappa, agreement above chance; falls in FP and FN wherever it is positive."""
+
+    name: ClassVar[str] = "kappa"
+
+    @property
+    def metric(self) -> str:
+        return "kappa"
+
+    def worth(self, fp: int, fn: int, positives: int, negatives: int) -> Surd:
+        said = positives - fn + fp
+        over = 2 * (positives * negatives - positives * fp - negatives * fn)
+        return Surd(Fraction(over, said * negatives + (positives + negatives - said) * positives))
+
+
+register_task(Matthews, GeometricMean, CohenKappa)
