@@ -16,8 +16,14 @@ def describe(problem: Problem) -> str:
     limits = ", ".join(f"{k}={v}" for k, v in space.items() if k != "name" and v not in (None, False) and (k, v) != ("min_samples_leaf", 1))
     if known:
         return f"{known} ({limits})"
-    view = problem.view(CostMatrix)
-    arrays = f"X={np.asarray(view.X).tolist()}, costs={view.costs.tolist()}" if view.n_rows <= 16 else repr(problem.dataset)
+    data = problem.dataset
+    if data.n_rows > 16:
+        arrays = repr(data)
+    elif problem.task.offers(CostMatrix):
+        view = problem.view(CostMatrix)
+        arrays = f"X={np.asarray(view.X).tolist()}, costs={view.costs.tolist()}"
+    else:
+        arrays = f"X={np.asarray(data.X).tolist()}, y={None if data.y is None else data.y.tolist()}, weights={data.row_weights.tolist()}"
     return f"{problem.task.spec()} ({limits}) with {arrays}"
 
 

@@ -16,7 +16,6 @@ from milp_trees.tasks.base import Value
 from milp_trees.tasks.classification import Accuracy
 from milp_trees.tasks.constraints import Capacity
 from milp_trees.tasks.policy import ActionCostMatrix
-from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.problems import numeric_dataset
 
 
@@ -69,14 +68,18 @@ def planted_problem(seed: int, n_rows: int = 12, n_tests: int = 4, depth: int = 
 
 def random_tree(problem: Problem, rng: np.random.Generator, tries: int = 50) -> Tree | None:
     """A random feasible tree of the problem's space without empty leaves; None if none was found."""
-    view = problem.view(CostMatrix)
-    tests = view.tests
+    tests, actions = _choices(problem)
     for _ in range(tries):
-        node = _grow(tests, view.n_actions, problem.trees.max_depth, rng, stop=0.25)
-        tree = Tree(node, view.actions).prune_empty(problem.dataset)
+        node = _grow(tests, len(actions), problem.trees.depth, rng, stop=0.25)
+        tree = Tree(node, actions).prune_empty(problem.dataset)
         if not problem.violations(tree):
             return tree
     return None
+
+
+def _choices(problem: Problem) -> tuple[tuple[Test, ...], tuple[Any, ...]]:
+    """The tests and actions that trees of a problem are made of."""
+    return tuple(problem.dataset.tests[j] for j in problem.space.candidates(problem.dataset)), problem.task.actions(problem.dataset)
 
 
 def _grow(tests: tuple[Test, ...], n_actions: int, depth: int, rng: np.random.Generator, stop: float) -> Node:
@@ -101,10 +104,10 @@ def all_trees(tests: tuple[Test, ...], n_actions: int, depth: int) -> Iterator[N
 @lru_cache(maxsize=1024)
 def brute_force(problem: Problem) -> tuple[Tree, Value] | None:
     """The best feasible tree and its value, by scoring every tree with the task: no view, no bound, no shared code. None if none is feasible."""
-    view = problem.view(CostMatrix)
+    tests, actions = _choices(problem)
     best: tuple[Tree, Value] | None = None
-    for node in all_trees(view.tests, view.n_actions, problem.trees.max_depth):
-        tree = Tree(node, view.actions)
+    for node in all_trees(tests, len(actions), problem.trees.depth):
+        tree = Tree(node, actions)
         value = problem.value(tree)
         if (best is None or value.better_than(best[1])) and not problem.violations(tree):
             best = tree, value

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from milp_trees.result import Result, Status
 from milp_trees.solver import Limits
-from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.describe import describe, expression
 from milp_trees.testing.generate import brute_force, random_tree
 from milp_trees.testing.sets import default_problems
@@ -34,17 +33,17 @@ def check_result(method: Method, problem: Problem, start: Tree | None = None) ->
 
 def judge(method: Method, problem: Problem, result: Result) -> Result:
     """The claims of a result against the oracle; returns it if they hold."""
-    best, view, where = brute_force(problem), problem.view(CostMatrix), f"{method.name} on {describe(problem)}"
+    best, scale, where = brute_force(problem), problem.scale, f"{method.name} on {describe(problem)}"
 
     def units(value: float) -> float:
-        return float(view.from_value(value))
+        return float(scale.from_value(value))
 
     if best is None:
         allowed = {Status.INFEASIBLE} if method.exact else {Status.INFEASIBLE, Status.NO_SOLUTION}
         if result.status not in allowed:
             raise AssertionError(f"{where}: no tree is feasible, but the status is {result.status.value} ({result.message}).")
         return result
-    near = 1e-6 * max(1.0, abs(units(best[1].number))) + view.tolerance
+    near = 1e-6 * max(1.0, abs(units(best[1].number))) + scale.tolerance
     said = f"{result.status.value}, value {result.objective}, bound {result.bound}, {result.message or 'no message'}"
     expected = f"{best[1]} by {expression(best[0])}"
     if method.exact and result.status is not Status.OPTIMAL:
