@@ -33,3 +33,10 @@ def fairness() -> dict[str, mt.Dataset]:
     """Every set of `fairness/`; column 0 is the group."""
     files = sorted(p for p in (root() / "fairness").iterdir() if "binarized.csv" in p.name)
     return {p.name.split("-binarized")[0]: mt.load(str(p), group="0") for p in files}
+
+
+def sparse() -> dict[str, mt.Dataset]:
+    """The binary sets of `gosdt/` by name, smallest first; targets are in the last column."""
+    names = ("monk1", "monk2", "monk3", "tic-tac-toe", "car", "bar-7", "coupon_carryout", "compas-binned")
+    sets = {n: mt.load(str(root() / "gosdt" / f"{n}.csv")) for n in names}
+    return dict(sorted(sets.items(), key=lambda item: item[1].n_rows * item[1].n_tests))

@@ -1,0 +1,100 @@
+"""One job for every engine: arrays and settings in a file that any Python can read, and the `Problem` that scores whatever comes back.
+
+A tree travels as nested lists: `[test, tree if false, tree if true]` or the number of the action.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+import milp_trees as mt
+from milp_trees.registry import registry
+
+__all__ = ["Job", "nested", "problem", "replace", "tree"]
+
+#: Name of a task here → the task of the package that it is.
+TASKS = {
+    "accuracy": "accuracy",
+    "weights": "weighted",
+    "cost-matrix": "cost-matrix",
+    "instance-cost": "action-costs",
+    "f1": "f1",
+    "balanced": "balanced-accuracy",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """What is solved: `X` and `y` (or `values`: the cost of every action on every row), the task, and the limits.
+
+    Parameters
+    ----------
+    penalty : str
+        λ per leaf as an exact decimal or fraction; `"0"` is none.
+    weights : array, optional
+        Row weights of the task `weights`.
+    matrix : nested list, optional
+        Misclassification costs of the task `cost-matrix`.
+    """
+
+    name: str
+    X: np.ndarray
+    y: np.ndarray
+    task: str = "accuracy"
+    depth: int | None = 3
+    min_leaf: int = 1
+    penalty: str = "0"
+    threads: int = 1
+    time_limit: float = 60.0
+    values: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    matrix: list[list[float]] | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def write(self, path: str) -> None:
+        """The arrays as a file for another interpreter."""
+        given = {k: v for k, v in self.arrays().items() if v is not None}
+        np.savez(path, **given)
+
+    def arrays(self) -> dict[str, np.ndarray | None]:
+        return {"X": self.X, "y": self.y, "values": self.values, "weights": self.weights}
+
+    def settings(self) -> dict[str, Any]:
+        """Everything but the arrays, as JSON."""
+        return {k: v for k, v in asdict(self).items() if k not in self.arrays()}
+
+
+def problem(settings: dict[str, Any], arrays: dict[str, np.ndarray | None]) -> mt.Problem:
+    """The problem that a job states."""
+    y, values = arrays["y"], arrays.get("values")
+    classes = len(settings["matrix"] or ()) or int(y.max()) + 1  # a class may have no row
+    known = {"values": values} if values is not None else {"y": y, "classes": tuple(range(classes))}
+    data = mt.Dataset(arrays["X"], weights=arrays.get("weights"), **known)
+    more: dict[str, Any] = {} if settings["penalty"] == "0" else {"leaf_penalty": Fraction(settings["penalty"])}
+    if settings["matrix"] is not None:
+        more["matrix"] = settings["matrix"]
+    task = registry.task(TASKS[settings["task"]])(**more)
+    return mt.Problem(data, task, mt.Trees(settings["depth"], min_samples_leaf=settings["min_leaf"]))
+
+
+def tree(nested: Any, stated: mt.Problem) -> mt.Tree:
+    """The tree that an engine returned, over the problem's tests."""
+    tests = stated.dataset.tests
+
+    def node(part: Any) -> Any:
+        return mt.Leaf(part) if isinstance(part, int) else mt.Branch(tests[part[0]], node(part[1]), node(part[2]))
+
+    return mt.Tree(node(nested), stated.task.actions(stated.dataset))
+
+
+def nested(found: mt.Tree, data: mt.Dataset) -> Any:
+    """The way back."""
+
+    def part(node: Any) -> Any:
+        return int(node.action) if isinstance(node, mt.Leaf) else [data.index[node.test], part(node.left), part(node.right)]
+
+    return part(found.root)
