@@ -98,7 +98,9 @@ def kernel_addresses(dtype: str, has_split: bool, has_mass: bool, n_values: int,
     addresses = np.zeros(len(_CODE), np.int64)
     for kernel in kernels:
         bits, split, mass, one = _BITS[dtype], int(has_split), int(has_mass), int(n_values == 1)
-        if kernel in (COUNT, GATHER):
+        if kernel == COUNT:
+            split, mass, one = 0, 0, one & (1 - mass)
+        elif kernel == GATHER:
             split = mass = one = 0
         elif kernel in (PACK, HASH):
             bits, split, mass, one = 64, 0, 0, 0

@@ -7,6 +7,8 @@ sum of 31 slots; then they are multiplied by the group's values and added to the
 
 # mypy: disable-error-code="import-untyped,no-untyped-def,no-untyped-call"
 
+from contextlib import contextmanager
+
 from llvmlite import ir
 
 from milp_trees.engines.dynamic import pair_layout as at
@@ -21,41 +23,62 @@ def rounded(code: Code, n):
     return code.builder.and_(code.sum(n, 3), code.number(-4))
 
 
-def count(builder, table, bits, _has_split, _has_mass, _one_value):
+def count(builder, table, bits, _has_split, has_mass, one_value):
     """COUNT: pair sums by groups."""
     code = Code(builder, table, bits, 32)
     F, S = code.slot(at.TESTS), code.slot(at.STRIDE)
+    tile = _count_one if one_value and not has_mass else _count_many
     with code.loop(0, F, 4) as i:
         begin = builder.and_(i, code.number(-32))
         with code.loop(begin, code.sum(S, -32), 64) as j:
-            _count_tile(Code(builder, table, bits, 64), i, j)
+            tile(Code(builder, table, bits, 64), i, j)
         odd = builder.and_(code.sum(S, (begin, -1)), code.number(32))
         with builder.if_then(builder.icmp_signed("!=", odd, code.number(0))):
-            _count_tile(code, i, code.sum(S, -32))
+            tile(code, i, code.sum(S, -32))
 
 
-def _count_tile(code: Code, i, j):
-    """Sums of tests i to i + 3 with the 32 or 64 tests from j on."""
-    builder = code.builder
-    S, U = code.slot(at.STRIDE), code.sum(code.slot(at.VALUES), code.slot(at.MASSES))
-    slots, coef = code.slot(at.SLOTS), code.slot(at.COEF)
-    out = code.sum(code.slot(at.PAIRS), (code.sum((i, S), j), code.size))
-    matrix = code.sum((code.sum((rounded(code, code.slot(at.TESTS)), S)), code.size))
-    keep = code.var(code.number(0))  # zero before the first block, whose sums replace what the memory holds, then all ones
-    zero = ir.Constant(ir.VectorType(I8, code.lanes), None)
+@contextmanager
+def _counts(code: Code, i, j):
+    """For every block of slots: its group, and how often tests i to i + 3 are true together with the 32 or 64 tests from j on."""
+    slots, zero = code.slot(at.SLOTS), ir.Constant(ir.VectorType(I8, code.lanes), None)
     with code.loop(0, code.slot(at.GROUPS)) as g:
         begin, end = (code.load(code.sum(slots, (8, code.sum(g, k))), I64) for k in (0, 1))
         with code.loop(begin, end, BLOCK) as block:
             ones = [code.var(zero) for _ in range(4)]
             with code.loop(block, code.smaller(code.sum(block, BLOCK), end)) as s:
-                _count_slot(code, code.sum(code.slot(at.BYTES), (s, S)), i, j, ones)
-            with code.loop(0, U) as u:
-                factor = code.load(code.sum(coef, (8, code.sum((g, U), u))), I64)
-                useful = builder.icmp_signed("!=", factor, code.number(0))
-                first = builder.icmp_signed("==", code.get(keep), code.number(0))
-                with builder.if_then(builder.or_(useful, first)):
-                    _flush(code, ones, factor, code.get(keep), code.sum(out, (u, matrix)))
-            code.set(keep, code.number(-1))
+                _count_slot(code, code.sum(code.slot(at.BYTES), (s, code.slot(at.STRIDE))), i, j, ones)
+            yield g, [code.builder.zext(code.get(variable), code.vec) for variable in ones]
+
+
+def _count_one(code: Code, i, j):
+    """One value: its sums stay in registers until the end."""
+    builder, S = code.builder, code.slot(at.STRIDE)
+    totals = [code.var(code.splat(0)) for _ in range(4)]
+    with _counts(code, i, j) as (g, counts):
+        factor = code.splat_long(code.load(code.sum(code.slot(at.COEF), (8, g)), I64))
+        for total, number in zip(totals, counts, strict=True):
+            code.set(total, builder.add(code.get(total), builder.mul(number, factor)))
+    for q, total in enumerate(totals):
+        code.store(code.get(total), code.sum(code.slot(at.PAIRS), (code.sum((code.sum(i, q), S), j), code.size)))
+
+
+def _count_many(code: Code, i, j):
+    """Several values: the first block's sums replace what the memory holds, the others' are added."""
+    builder, S = code.builder, code.slot(at.STRIDE)
+    U = code.sum(code.slot(at.VALUES), code.slot(at.MASSES))
+    out = code.sum(code.slot(at.PAIRS), (code.sum((i, S), j), code.size))
+    matrix = code.sum((rounded(code, code.slot(at.TESTS)), S, code.size))
+    keep = code.var(code.number(0))  # which bits of the memory count: none, then all
+    with _counts(code, i, j) as (g, counts):
+        old = code.get(keep)
+        with code.loop(0, U) as u:
+            factor = code.load(code.sum(code.slot(at.COEF), (8, code.sum((g, U), u))), I64)
+            with builder.if_then(builder.icmp_signed("!=", builder.or_(factor, builder.not_(old)), code.number(0))):
+                for q, number in enumerate(counts):
+                    address = code.sum(out, (u, matrix), (q, S, code.size))
+                    before = builder.and_(code.load(address, code.vec), code.splat_long(old))
+                    code.store(builder.add(before, builder.mul(number, code.splat_long(factor))), address)
+        code.set(keep, code.number(-1))
     with builder.if_then(builder.icmp_signed("==", code.get(keep), code.number(0))), code.loop(0, U) as u:
         for q in range(4):
             code.store(code.splat(0), code.sum(out, (u, matrix), (q, S, code.size)))
@@ -67,15 +90,6 @@ def _count_slot(code: Code, slot, i, j, ones):
     for q, variable in enumerate(ones):
         test = code.splat(code.load(code.sum(slot, i, q), I8), bytes_of_tests)
         code.set(variable, code.builder.add(code.get(variable), code.call("ctpop", code.builder.and_(columns, test))))
-
-
-def _flush(code: Code, ones, factor, keep, out):
-    builder = code.builder
-    factor, keep = code.splat_long(factor), code.splat_long(keep)
-    for q, variable in enumerate(ones):
-        address = code.sum(out, (q, code.slot(at.STRIDE), code.size))
-        total = builder.mul(builder.zext(code.get(variable), code.vec), factor)
-        code.store(builder.add(total, builder.and_(code.load(address, code.vec), keep)), address)
 
 
 def gather(builder, table, bits, _has_split, _has_mass, _one_value):
