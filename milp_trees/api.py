@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import SolverFailure
+from milp_trees.errors import DataError, SolverFailure
 from milp_trees.method import Method, Progress
 from milp_trees.problem import NearBest, Problem
 from milp_trees.result import Limit, Result, Status
@@ -207,8 +207,9 @@ def near_best(
     Raises
     ------
     Unsupported, DataError
+        No tree is feasible, or the problem cannot be taken as it is.
     SolverFailure
-        No tree is feasible, or not even the optimum was found within the limits.
+        Not even the optimum was found within the limits.
 
     Examples
     --------
@@ -221,9 +222,10 @@ def near_best(
     _check(problem)
     asked = replace(problem, question=NearBest(slack, relative, trivial, equal_tests, most=1))
     result = named_method("near-best").run(asked, make_limits(time_limit, memory_mb, None, 1, 0, None))
+    if result.status is Status.INFEASIBLE:
+        raise DataError("No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower min_samples_leaf or min_weight_leaf.")
     if result.trees is None:
-        why = "No tree satisfies the constraints." if result.status is Status.INFEASIBLE else result.message
-        raise SolverFailure(f"{why} Raise time_limit or memory_mb." if result.limit else why)
+        raise SolverFailure(f"{result.message} Raise time_limit or memory_mb." if result.limit else result.message)
     return result.trees
 
 

@@ -4,16 +4,34 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli import EXIT_CODES, MAX_NONZEROS, Json, MaxNonzeros, Out, TimeLimit, app, finish_study, report, write
-from milp_trees.cli_options import ProblemOptions, explained, takes_problem
+from milp_trees.cli import (
+    EXIT_CODES,
+    MAX_NONZEROS,
+    Json,
+    MaxNonzeros,
+    Memory,
+    Out,
+    TimeLimit,
+    app,
+    check_picture,
+    finish,
+    finish_study,
+    report,
+    writable,
+    write,
+)  # fmt: skip
+from milp_trees.cli_options import INTERRUPTED, NO_MODEL, ProblemOptions, explained, takes_problem
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from milp_trees.tree_set import TreeSet
 
 Stored = Annotated[Path, typer.Argument(help="What solve or compare wrote with --out or --json.")]
 
@@ -108,6 +126,67 @@ def export(
         for name, value in written.items():
             if value is not None:
                 typer.echo(f"{name:<10} {value}")
+
+
+@app.command("near-best", epilog=EXIT_CODES)
+@explained
+@takes_problem
+def near_best(
+    options: ProblemOptions,
+    slack: Annotated[str | None, typer.Option("--slack", help="How much worse than the best a tree may be, in the task's unit.")] = None,
+    relative: Annotated[str | None, typer.Option("--relative", help="The same as a share of the best value; give one of the two.")] = None,
+    trivial: Annotated[bool, typer.Option(help="Count trees in which two sibling leaves choose the same action.")] = True,
+    equal_tests: Annotated[
+        str, typer.Option("--equal-tests", help="all or one: tests that divide a node's rows alike make a tree each, or one.")
+    ] = "all",
+    listed: Annotated[int, typer.Option("--list", help="Trees to show, best first.")] = 3,
+    sample: Annotated[int, typer.Option("--sample", help="Trees to draw uniformly and show.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of --sample.")] = 0,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of values and use of tests (.png, .svg, .pdf).")] = None,
+    time_limit: TimeLimit = 60.0,
+    memory_limit: Memory = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Count all trees within a slack of the optimum (the Rashomon set); list the first, draw some, and say which tests they use."""
+    from milp_trees.api import solve as run
+    from milp_trees.problem import NearBest
+    from milp_trees.result import Limit
+
+    writable(plot, out)
+    check_picture(plot)
+    question = NearBest(slack, relative, trivial, equal_tests, most=1)
+    problem, _ = options.problem(quiet=as_json)
+    result = run(replace(problem, question=question), "near-best", time_limit=time_limit, memory_mb=memory_limit)
+    trees = result.trees
+    if trees is None:
+        finish(result)
+        raise typer.Exit(NO_MODEL)
+    drawn = {"trees": trees[: max(0, listed)], "sample": trees.sample(sample, seed)}
+    used = trees.importance().astype(object)
+    tests = used.where(used.notna(), None).to_dict("records")
+    if plot is not None:
+        trees.plot().savefig(plot)
+    if not as_json:
+        show_trees(trees, tests, drawn)
+    shown = {name: [{"value": s.value.number, "exact": str(s.value.exact), "tree": s.predictor.to_json()} for s in of] for name, of in drawn.items()}
+    write({**trees.to_json(), "tests": tests, **shown}, out, as_json)
+    if trees.limit is Limit.INTERRUPTED:
+        typer.echo("Interrupted; this is the set for the smaller slack.", err=True)
+        raise typer.Exit(INTERRUPTED)
+
+
+def show_trees(trees: TreeSet, tests: list[dict[str, Any]], drawn: dict[str, Any]) -> None:
+    """The counts, the use of tests and some trees, for people."""
+    typer.echo(f"\n{trees!r}\n".replace("<", "", 1).replace(">\n", "\n"))
+    print_table([trees.optimum.unit, "trees"], [[f"{float(v):.10g}", _number(c)] for v, c in trees.values().items()])
+    typer.echo()
+    print_table(["test", "trees", "share", "best without"], [
+        [t["test"], _number(t["trees"]), f"{t['share']:.1%}", "–" if t["best_without"] is None else f"{t['best_without']:.10g}"] for t in tests
+    ])  # fmt: skip
+    for name, of in drawn.items():
+        for s in of:
+            typer.echo(f"\n{s.value}{' (drawn)' if name == 'sample' else ''}:\n{s.predictor.to_text()}")
 
 
 @app.command(epilog=EXIT_CODES)

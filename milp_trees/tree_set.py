@@ -39,7 +39,7 @@ class TreeSet:
         Slack asked for and reached, in the task's unit.
     """
 
-    def __init__(self, problem: Problem, graph: Graph, offset: int, optimum: int, asked: int, covered: int, limit: Limit | None) -> None:
+    def __init__(self, problem: Problem, graph: Graph, offset: int, optimum: int, asked: Fraction, covered: int | None, limit: Limit | None) -> None:
         from milp_trees.engines.dynamic.near_lookup import Lookup
 
         self.problem, self.limit = problem, limit
@@ -48,18 +48,15 @@ class TreeSet:
         self._keys = list(graph.root.table)
         self._ends = list(accumulate(graph.root.table.values()))
         self._optimum = optimum
-        unit = abs(self._view.scale)
-        self.slack, self.covered = asked * unit, covered * unit
+        self.slack = asked
+        self.covered = asked if covered is None else covered * abs(self._view.scale)
+        self.complete = covered is None
 
     # -- numbers ---------------------------------------------------------------------------------------------
 
     @property
     def count(self) -> int:
         return self._ends[-1]
-
-    @property
-    def complete(self) -> bool:
-        return self.covered == self.slack
 
     @property
     def optimum(self) -> Value:

@@ -82,7 +82,13 @@ class NearBestTrees(Method):
             return finish(problem, self.name, start, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=limit, message=message)
         with clock("list"):
             trees = TreeSet(
-                problem, search.graph, offset=int(view.base.sum()), optimum=search.optimum, asked=search.asked, covered=search.covered, limit=limit
+                problem,
+                search.graph,
+                offset=int(view.base.sum()),
+                optimum=search.optimum,
+                asked=search.asked,
+                covered=search.covered,
+                limit=limit,
             )
             first = trees[0].predictor
         sizes = {"states": len(search.graph.states), "splits": sum(len(s.edges) for s in search.graph.states), "calls": search.sets.calls}
@@ -113,7 +119,9 @@ class _Search:
         question = problem.question
         self.question = question if isinstance(question, NearBest) else NearBest(slack=0)
         self.optimum: int | None = None
-        self.asked = self.covered = 0
+        #: Slack asked for, in natural units, and reached, in integer units; None when it is all that was asked for.
+        self.asked = Fraction(0)
+        self.covered: int | None = 0
         self.graph: Graph | None = None
 
     @property
@@ -128,13 +136,14 @@ class _Search:
         given = self.problem.view(CostMatrix)
         try:
             self.optimum = self._best()
-            self.asked = self._slack(self.optimum)
-            depth = self._depth(self.optimum + self.asked)
-            for slack in sorted({0, self.asked // 4, self.asked // 2, self.asked}):
+            self.asked = self.question.allowance(self.view.to_value(self.optimum + int(self.view.base.sum())))
+            last = int(self.asked / abs(self.view.scale))  # values between two integers are not taken by any tree
+            depth = self._depth(self.optimum + last)
+            for slack in sorted({0, last // 4, last // 2, last}):
                 self.graph = Graph(
                     self.sets, given, depth, self.optimum + slack, self.most_leaves, self.question.trivial, self.question.equal_tests == "one"
                 )
-                self.covered = slack
+                self.covered = slack if slack < last else None
         except Stopped as stopped:
             return stopped.limit
         except MemoryError:
@@ -151,7 +160,8 @@ class _Search:
         from milp_trees.engines.dp import solve_view
 
         try:
-            Z, _ = solve_view(self.view, self.space, self.deadline)
+            deepest = self.most_leaves - 1 if self.space.max_depth is None else min(self.space.max_depth, self.most_leaves - 1)
+            Z, _ = solve_view(self.view, replace(self.space, max_depth=deepest), self.deadline)
         except TimeoutError:
             from milp_trees.engines.dynamic.near_states import Stopped
 
@@ -166,9 +176,3 @@ class _Search:
         splits = allowance // each if each else view.n_rows
         free = max(0, min(view.n_tests, view.n_rows - 1, splits))
         return max(0, view.n_rows - 1) if most is None or most >= free else int(most)
-
-    def _slack(self, optimum: int) -> int:
-        """The slack in integer units, rounded down: values between are not taken."""
-        best = self.view.to_value(optimum + int(self.view.base.sum()))
-        slack: Fraction = self.question.allowance(best) / abs(self.view.scale)
-        return int(slack)

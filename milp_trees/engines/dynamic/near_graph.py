@@ -152,7 +152,7 @@ class Graph:
         if self.merge and len(at):
             side = self.sets.truth[s.kept[at]] & state.rows
             first = np.flatnonzero(state.rows)[0]
-            has = (side[:, first] & (state.rows[first] & -state.rows[first])) != 0
+            has = (side[:, first] & (state.rows[first] & (~state.rows[first] + np.uint64(1)))) != 0
             side[~has] ^= state.rows
             order = np.argsort(s.cost[at], kind="stable")
             _, cheapest = np.unique(side[order], axis=0, return_index=True)

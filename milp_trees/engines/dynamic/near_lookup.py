@@ -63,7 +63,8 @@ class Lookup:
         known = self._choices.get((id(state), key))
         if known is not None:
             return known
-        counts, choices = [], []
+        counts: list[int] = []
+        choices: list[tuple[Any, ...]] = []
         if self._is_leaf(state, key):
             counts.append(1)
             choices.append((state.action,))
