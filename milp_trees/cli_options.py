@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 OK, WRONG_INPUT, USAGE, NO_MODEL, NOT_VERIFIED, SOLVER_FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 
 #: Tasks that row weights are for.
-WEIGHTED = ("weighted", "cost-matrix")
+WEIGHTED = ("weighted", "cost-matrix", "f1", "f-beta", "jaccard", "precision")
+
+#: Options that some tasks only take, by the task's parameter.
+ONLY_FOR = {
+    "class_weight": "--class-weight; --task weighted does", "matrix": "--costs; --task cost-matrix does", "beta": "--beta; --task f-beta does",
+    "positive": "--positive; --task f1, f-beta, jaccard and precision do", "min_recall": "--min-recall; --task precision does",
+    "leaf_penalty": "--leaf-penalty", "split_penalty": "--split-penalty; --leaf-penalty counts leaves, one more than splits",
+    "feature_costs": "--feature-costs", "constraints": "side constraints (--constraint, --capacity)",
+}  # fmt: skip
 
 DATA, TASK, SPACE = "Data", "Task", "Space"
 
@@ -53,9 +61,16 @@ class ProblemOptions:
     test_size: Annotated[float | None, _option("Share of rows left out for test scores.", DATA)] = None
     split_seed: Annotated[int, _option("Seed of that split.", DATA)] = 0
     task: Annotated[
-        str, _option("accuracy, weighted, balanced-accuracy, cost-matrix, action-costs, action-values, policy-ipw, -dm or -dr.", TASK)
+        str,
+        _option(
+            "accuracy, weighted, balanced-accuracy, f1, f-beta, jaccard, precision, cost-matrix, action-costs, action-values, policy-ipw, -dm or -dr.",
+            TASK,
+        ),
     ] = "accuracy"
     class_weight: Annotated[list[str] | None, _option("CLASS=WEIGHT, repeatable (task weighted).", TASK)] = None
+    positive: Annotated[str | None, _option("Positive class (tasks f1, f-beta, jaccard, precision); by default the last.", TASK)] = None
+    beta: Annotated[str | None, _option("How many times as much recall counts as precision (task f-beta).", TASK)] = None
+    min_recall: Annotated[str | None, _option("Least recall, e.g. 0.8 (task precision).", TASK)] = None
     costs: Annotated[Path | None, _option("File with the K × K cost matrix, row = true class (task cost-matrix).", TASK)] = None
     leaf_penalty: Annotated[str, _option("Added to the rate per leaf, e.g. 0.01 or 1/200.", TASK)] = "0"
     split_penalty: Annotated[str, _option("Added to the rate per split.", TASK)] = "0"
@@ -103,17 +118,19 @@ class ProblemOptions:
             options["class_weight"] = dict(pairs(self.class_weight, "--class-weight", "CLASS=WEIGHT"))
         if self.weights is not None and self.task not in WEIGHTED:
             raise DataError(
-                f"The task {self.task} counts every row once and does not use --weights; {' and '.join(WEIGHTED)} do. "
+                f"The task {self.task} counts every row once and does not use --weights; {', '.join(WEIGHTED)} do. "
                 "To keep the column from being split on, name it with --drop."
             )
         if self.costs is not None:
             options["matrix"] = read_costs(self.costs)
         if self.feature_costs is not None:
             options["feature_costs"] = read_feature_costs(self.feature_costs)
+        options |= {name: given for name in ("positive", "beta", "min_recall") if (given := getattr(self, name)) is not None}
         known = {f.name for f in fields(kind)}
-        for name, flag in {"class_weight": "--class-weight", "matrix": "--costs"}.items():
-            if name in options and name not in known:
-                raise DataError(f"The task {self.task} does not use {flag}; --task weighted takes class weights, --task cost-matrix takes costs.")
+        for name in [name for name in options if name not in known]:
+            if options[name] not in ("0", ()):
+                raise DataError(f"The task {self.task} does not use {ONLY_FOR[name]}.")
+            del options[name]
         if "matrix" in known and self.costs is None:
             raise DataError("The task cost-matrix needs --costs FILE: one line per true class, one number per predicted class.")
         return kind(**options)

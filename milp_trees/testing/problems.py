@@ -21,6 +21,7 @@ from milp_trees.space import Trees
 from milp_trees.tasks.classification import Accuracy, BalancedAccuracy, MisclassificationCosts, WeightedError
 from milp_trees.tasks.constraints import Capacity, ConditionalStatisticalParity, EqualisedOdds, EqualOpportunity, StatisticalParity
 from milp_trees.tasks.policy import ActionCostMatrix, DirectMethod, DoublyRobust, InversePropensity
+from milp_trees.tasks.ratio import F1, FBeta, Precision
 
 Maker = Callable[[], Problem]
 
@@ -373,6 +374,47 @@ def make_cannot_hold() -> Problem:
     """Side constraints that no tree meets: the answer is that there is none."""
     constraints = (Capacity(1, at_least=2), Capacity(0, at_least=3))
     return _accuracy(SQUARE, [0, 1, 1, 0], 2, Accuracy(constraints=constraints))
+
+
+@named
+def make_f_score_conundrum() -> Problem:
+    """The fewest rows on which labelling leaves by one threshold fails: F1 is 2/3 only if the leaf with 2 positives of 5 rows is called positive.
+
+    By majority (a false negative costs as much as a false positive) the best tree has 1/2; with classes balanced (4/3 as much), 3/5.
+    """
+    return Problem(numeric_dataset({"x": [1, 2, 3, 3, 3, 3, 3]}, y=[1, 0, 1, 1, 0, 0, 0]), F1(), Trees(2))
+
+
+@named
+def make_f_score_conundrum_reversed() -> Problem:
+    """A leaf with 2 positives of 5 rows again, and F1 is 5/6 only if it is called negative: no price of a false negative suits both problems."""
+    return Problem(numeric_dataset({"x": [1] * 5 + [2] * 5}, y=[1] * 5 + [1, 1, 0, 0, 0]), F1(), Trees(2))
+
+
+@named
+def make_f_beta_weights() -> Problem:
+    """F2 of weighted rows with the first class as the positive one, under a minimum leaf size."""
+    data = _data([*SQUARE, [0, 1], [1, 0], [1, 1]], y=[0, 1, 1, 0, 1, 0, 1], weights=[0.5, 1, 2, 1.25, 0, 3, 1])
+    return Problem(data, FBeta(positive=0, beta=2), Trees(2, min_samples_leaf=2))
+
+
+@named
+def make_f1_leaf_penalty() -> Problem:
+    """F1 loss plus a penalty per leaf: with 1/20 per leaf the optimum has fewer leaves than the largest F1."""
+    return Problem(_data([*CUBE, [0, 0, 1], [1, 0, 1]], y=[0, 0, 1, 0, 1, 1, 1, 0, 1, 0]), F1(leaf_penalty="1/20"), Trees(2))
+
+
+@named
+def make_f1_without_positives() -> Problem:
+    """No row is of the positive class: every tree has F1 = 0, also the one that predicts no positive (0/0)."""
+    return Problem(_data(SQUARE, y=[0, 0, 0, 0], classes=(0, 1)), F1(), Trees(1))
+
+
+@named
+def make_precision_at_recall() -> Problem:
+    """Precision among the trees that find three positives of four: without that floor one pure leaf would do."""
+    data = _data([*SQUARE, [0, 0], [0, 1], [1, 0]], y=[1, 1, 0, 1, 0, 0, 1])
+    return Problem(data, Precision(min_recall="3/4"), Trees(2))
 
 
 #: Problems on which the checks that change a problem are run.
