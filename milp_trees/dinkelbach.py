@@ -114,6 +114,9 @@ class _Run:
                 proven = (self._relaxed() or self._by_leaves()) if self.penalty else self._plain()
         except KeyboardInterrupt:
             self.stopped = Limit.INTERRUPTED
+        if proven:
+            self.bound, self.prover = self.loss, self.results[-1].certificate.proved_by or self.method.name
+            self._record()
         return self._result(proven, start)
 
     def _begin(self, start: Tree | None) -> None:
@@ -294,7 +297,7 @@ class _Run:
         nodes = [r.nodes for r in self.results if r.nodes is not None]
         bound = None
         if self.method.exact and not self.infeasible:
-            bound = self.ratio.to_value(self.loss if proven else min(self.bound, self.loss) if self.tree is not None else self.bound)
+            bound = self.ratio.to_value(self.bound if self.tree is None else min(self.bound, self.loss))
         result = finish(
             self.problem, self.method.name, self.tree, bound=bound, claims_optimal=proven, infeasible=self.infeasible and self.failed is None,
             proved_by=self.prover, clock=self.clock, limit=self.stopped, trace=tuple(self.trace), nodes=sum(nodes) if nodes else None,

@@ -1,0 +1,412 @@
+"""Ratios of counts: the tasks against scikit-learn, Dinkelbach steps against a front of all achievable counts, bounds, limits and the conundrum."""
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+from sklearn.metrics import fbeta_score, jaccard_score, precision_score
+
+import milp_trees as mt
+from milp_trees.engines.enumerate import Enumerator
+from milp_trees.registry import registry
+from milp_trees.result import Limit, Status
+from milp_trees.tasks import from_spec
+from milp_trees.testing import brute_force
+from milp_trees.testing.generate import random_tree
+from milp_trees.testing.problems import problem
+
+#: F1 of the optimal tree of depth 3 on german-credit, class 1 positive (pystreed 1.4.0 finds the same).
+GERMAN = 0.8438287153652393
+
+
+def random_problem(seed, depth=None, **task):
+    """Few rows and tests; with weights, a minimum leaf size or a limit on leaves by turns."""
+    rng = np.random.default_rng(seed)
+    n, F = int(rng.integers(4, 13)), int(rng.integers(1, 5))
+    weights = rng.integers(0, 5, n) / 4 if seed % 2 else None
+    y = rng.integers(0, 2, n)
+    data = mt.Dataset(rng.integers(0, 2, (n, F)), y=y, classes=(0, 1), weights=weights)
+    depth = int(rng.integers(1, 4)) if depth is None else depth
+    leaves = [None, None, 3][seed % 3]
+    space = mt.Trees(depth, max_leaf_nodes=leaves, min_samples_leaf=int(rng.integers(1, 3)))
+    kind = task.pop("kind", [mt.F1, mt.FBeta, mt.Jaccard][seed % 3])
+    if kind is mt.FBeta:
+        task["beta"] = ["2", "1/2", "0.3"][seed // 3 % 3]
+    return mt.Problem(data, kind(positive=seed // 2 % 2, **task), space)
+
+
+def front(asked):
+    """The best value, from all (leaves, TP, FP) that trees of the problem achieve: no ratio before the end, and no code of the package's methods."""
+    data, space, task = asked.dataset, asked.space, asked.task
+    positive = data.y == task.positive_index(data)
+    weight = [Fraction(w) for w in data.row_weights.tolist()]
+
+    @cache
+    def achieved(rows, depth):
+        out = set()
+        if len(rows) >= space.min_samples_leaf:
+            p, n = sum(weight[i] for i in rows if positive[i]), sum(weight[i] for i in rows if not positive[i])
+            out = {(1, 0, 0), (1, p, n)}
+        for f in range(data.n_tests if depth else 0):
+            sides = [tuple(i for i in rows if data.X[i, f] == side) for side in (0, 1)]
+            if all(sides):
+                out |= {
+                    tuple(a + b for a, b in zip(left, right, strict=True))
+                    for left, right in product(achieved(sides[0], depth - 1), achieved(sides[1], depth - 1))
+                }
+        return out
+
+    total = sum(weight[i] for i in range(data.n_rows) if positive[i])
+    numerator, denominator = task.coefficients()
+    best = None
+    for leaves, tp, fp in achieved(tuple(range(data.n_rows)), space.max_depth):
+        if leaves > (space.max_leaf_nodes or 99):
+            continue
+        counts = {"TP": tp, "FP": fp, "FN": total - tp}
+        n, d = (sum(c * counts[name] for name, c in coefs.items()) for coefs in (numerator, denominator))
+        ratio = Fraction(n) / d if d else Fraction(0)
+        value = 1 - ratio + task.leaf_penalty * leaves if task.leaf_penalty else ratio
+        if best is None or (value < best if task.leaf_penalty else value > best):
+            best = value
+    return best
+
+
+# -- the tasks ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_values_are_those_of_scikit_learn(seed):
+    """F-beta, Jaccard and precision of random trees, with weights, either class positive, and 0 where nothing is counted."""
+    asked = random_problem(seed, depth=2)
+    data, rng = asked.dataset, np.random.default_rng(seed)
+    tree = random_tree(replace(asked, space=mt.Trees(2)), rng)
+    said = np.array(tree.predict(data))
+    positive = int(seed // 2 % 2)
+    given = {"pos_label": positive, "sample_weight": data.row_weights, "zero_division": 0}
+    expected = {
+        mt.F1(positive=positive): fbeta_score(data.y, said, beta=1, **given),
+        mt.FBeta(positive=positive, beta="1/2"): fbeta_score(data.y, said, beta=0.5, **given),
+        mt.Jaccard(positive=positive): jaccard_score(data.y, said, **given),
+        mt.Precision(positive=positive): precision_score(data.y, said, **given),
+    }
+    for task, number in expected.items():
+        value = task.value(tree.routes(data), data)
+        assert value.number == pytest.approx(number, abs=1e-12), task
+        assert (value.sense, value.unit) == ("max", task.name)
+        assert float(value.exact) == value.number
+
+
+def test_penalised_ratios_are_losses():
+    """With a penalty: one minus the ratio plus the penalty per leaf, minimised."""
+    asked = problem("f1_leaf_penalty")
+    plain = replace(asked, task=mt.F1())
+    tree = brute_force(plain)[0]
+    value = asked.value(tree)
+    assert value.exact == 1 - plain.value(tree).exact + Fraction(tree.n_leaves, 20)
+    assert (value.sense, value.unit) == ("min", "1 - f1")
+
+
+@pytest.mark.parametrize(
+    "task",
+    [mt.F1(), mt.FBeta(beta=2, positive="a"), mt.Precision(min_recall="0.3", constraints=(mt.Capacity("a", at_most=3),)),
+     mt.CountRatio(numerator={"TP": 1}, denominator={"TP": 1, "FP": "1/3"}, leaf_penalty=0.01)],
+)  # fmt: skip
+def test_a_task_is_read_back_from_its_description(task):
+    """`spec` holds what makes the task, in JSON."""
+    import json
+
+    assert from_spec(json.loads(json.dumps(task.spec()))).spec() == task.spec()
+
+
+def test_a_ratio_of_ones_own_equals_f1():
+    """CountRatio with F1's coefficients, or with multiples of them, has F1's optimum."""
+    asked = random_problem(5)
+    best = mt.solve(replace(asked, task=mt.F1())).value.exact
+    own = mt.CountRatio(numerator={"TP": "2/3"}, denominator={"TP": "2/3", "FP": "1/3", "FN": "1/3"})
+    assert mt.solve(replace(asked, task=own)).value.exact == best
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: mt.FBeta(beta=-1), "beta must not be negative"),
+        (lambda: mt.F1(leaf_penalty=-1), "leaf_penalty must not be negative"),
+        (lambda: mt.Precision(min_recall=2), "between 0 and 1"),
+        (lambda: mt.CountRatio(), "needs numerator="),
+        (lambda: mt.CountRatio(numerator={"XP": 1}, denominator={"TP": 1}), "'XP' is no confusion count"),
+        (lambda: mt.CountRatio(numerator={"TP": -1}, denominator={"TP": 1}), "must not be negative"),
+    ],
+)
+def test_wrong_parameters_are_named(make, said):
+    with pytest.raises(mt.DataError, match=said):
+        make()
+
+
+def test_wrong_data_are_named():
+    """A class that is not there, negative or overlong weights, and a ratio that could be infinite."""
+    X, y = [[0], [1]], [0, 1]
+    for task, weights, said in [
+        (mt.F1(positive="x"), None, "'x' is no class of the data; the classes are 0, 1"),
+        (mt.F1(), [1 / 3, 2**0.5], "at most nine digits"),
+        (mt.CountRatio(numerator={"TN": 1}, denominator={"TP": 1}), None, "divides by zero"),
+    ]:
+        with pytest.raises(mt.DataError, match=said):
+            mt.solve(mt.Problem(mt.Dataset(X, y=y, weights=weights), task, mt.Trees(1)))
+
+
+# -- the methods -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("penalty", ["0", "1/40", "0.07", "1/3"])
+def test_dp_and_the_enumerator_equal_the_front(penalty):
+    """The largest ratio, or least penalised loss, among all achievable counts; proven, with an equal bound."""
+    for seed in range(40 if penalty == "0" else 20):
+        asked = random_problem(seed, leaf_penalty=penalty)
+        expected = front(asked)
+        for name in ("dp", "enumerate"):
+            result = mt.solve(asked, name)
+            where = f"{name}, seed {seed}: {asked.task}, {asked.space}"
+            if expected is None:
+                assert result.status is Status.INFEASIBLE, where
+                continue
+            assert result.status is Status.OPTIMAL, where
+            assert result.value.exact == result.certificate.bound_exact == expected, where
+            assert result.trace[-1][1:] == (float(expected), float(expected)), where
+
+
+@pytest.mark.parametrize("name", ["flow-oct@highs", "state-flow@highs", "oct@highs"])
+def test_formulations_equal_the_front(name):
+    """Integer programs solve the same steps."""
+    for seed in range(4):
+        asked = random_problem(seed, depth=2, leaf_penalty=["0", "0", "0", "1/30"][seed])
+        result = mt.solve(asked, name)
+        assert (result.status, result.value.exact) == (Status.OPTIMAL, front(asked)), f"seed {seed}"
+
+
+def test_without_a_depth_limit_the_penalty_alone_stops():
+    """A method that needs no depth limit proves the penalised optimum over all trees."""
+    if not registry.method("dp").takes_any_depth:
+        pytest.skip("dp needs a depth limit")
+    for seed in range(8):
+        asked = random_problem(seed, depth=4, leaf_penalty="1/25")
+        free = replace(asked, space=replace(asked.space, max_depth=None))
+        result = mt.solve(free)
+        assert (result.status, result.value.exact) == (Status.OPTIMAL, front(asked)), f"seed {seed}"
+
+
+def test_side_constraints_and_floors():
+    """Precision at a floor on recall and F1 under a capacity, by methods that take side rows; the others say who does."""
+    asked = problem("precision_at_recall")
+    best = brute_force(asked)[1].exact
+    assert best < brute_force(replace(asked, task=mt.Precision()))[1].exact
+    for name in ("enumerate", "flow-oct@highs", "state-flow@highs"):
+        assert mt.solve(asked, name).value.exact == best
+    with pytest.raises(mt.Unsupported, match="side constraints; the formulations flow-oct"):
+        mt.solve(asked, "dp")
+    limited = replace(asked, task=mt.F1(constraints=(mt.Capacity(1, at_most=2),)))
+    assert mt.solve(limited, "enumerate").value.exact == brute_force(limited)[1].exact
+    impossible = replace(asked, task=mt.F1(constraints=(mt.Capacity(1, at_most=2), mt.Capacity(0, at_most=2))))
+    assert mt.solve(impossible, "enumerate").status is Status.INFEASIBLE
+
+
+def test_a_heuristic_proves_nothing():
+    """cart takes steps too; its answer has no bound."""
+    result = mt.solve(random_problem(3, depth=2), "cart")
+    assert (result.status, result.bound) == (Status.FEASIBLE, None)
+
+
+def test_a_question_that_steps_cannot_answer_is_refused():
+    """Only the best tree is found in steps."""
+    asked = replace(random_problem(1), question=mt.NearBest(slack=0))
+    with pytest.raises(mt.Unsupported):
+        mt.solve(asked)
+
+
+def test_a_start_is_used_or_refused():
+    """A given tree is where the steps begin; an infeasible one is left aside with the reason."""
+    asked = random_problem(2, depth=2)
+    best = mt.solve(asked)
+    again = mt.solve(asked, start=best.tree)
+    assert again.sizes["steps"] == 1
+    assert again.value == best.value
+    strict = replace(asked, space=mt.Trees(0))
+    refused = mt.solve(strict, start=best.tree)
+    assert refused.start["accepted"] is False
+    assert "depth" in refused.start["reason"]
+
+
+def test_results_agree_verify_and_survive_a_file(tmp_path):
+    """A comparison judges ratios by the oracle; a stored result is verified by another method."""
+    data = mt.load("planted:rows=40,depth=2,noise=0.2,tests=5")
+    asked = mt.Problem(data, mt.F1(leaf_penalty="0.02"), mt.Trees(2))
+    study = mt.compare(asked, ["dp", "state-flow@highs", "cart"], store=tmp_path / "s.db")
+    assert study.frame()["agrees"].tolist()[:2] == [True, True]
+    from milp_trees.verify import verify
+
+    checked = verify(mt.solve(asked).to_json())
+    assert any("Derived again by enumerate" in line or "Derived again by state-flow" in line for line in checked)
+    worse = {**mt.solve(asked).to_json(), "bound": 0.9, "bound_exact": "9/10"}
+    with pytest.raises(mt.VerificationError):
+        verify(worse)
+    assert mt.estimate(asked, ["flow-oct"])["variables"].iloc[0] > 0
+
+
+# -- bounds and limits -------------------------------------------------------------------------------------------
+
+
+class Stopping(Enumerator):
+    """The enumerator, except that it stops: the bound it knows is weaker by `slack`, and step number `last` hits a limit."""
+
+    def __init__(self, slack, last=1, limit=Limit.TIME):
+        self.slack, self.last, self.limit, self.calls = slack, last, limit, 0
+
+    def search(self, problem, limits, start, progress):
+        self.calls += 1
+        if self.calls < self.last:
+            return super().search(problem, limits, start, progress)
+        if self.limit is Limit.INTERRUPTED:
+            raise KeyboardInterrupt
+        result = super().search(problem, limits, start, progress)
+        if result.bound is None:
+            return result
+        weaker = result.certificate.bound_exact - self.slack
+        certificate = replace(result.certificate, bound=float(weaker), bound_exact=weaker)
+        return replace(result, status=Status.FEASIBLE, limit=self.limit, certificate=certificate)
+
+
+@pytest.mark.parametrize("penalty", ["0", "1/40"])
+@pytest.mark.parametrize("slack", [Fraction(0), Fraction(1, 2), Fraction(3)])
+def test_the_bound_of_an_unfinished_run_holds(penalty, slack):
+    """Whatever a step knew when it stopped is a bound on the ratio, and nothing is called optimal that was not proven."""
+    gaps = 0
+    for seed in range(25):
+        asked = random_problem(seed, leaf_penalty=penalty)
+        expected = front(asked)
+        for last in (1, 2, 3):
+            method = Stopping(slack, last)
+            result = method.run(asked)
+            if expected is None or method.calls < last:
+                continue
+            assert result.limit is Limit.TIME
+            exact, bound = result.value.exact, result.certificate.bound_exact
+            assert (expected <= exact and bound <= expected) if penalty != "0" else (exact <= expected <= bound), f"seed {seed}"
+            assert result.optimal <= (exact == expected)
+            gaps += bound != expected
+    assert gaps or not slack
+
+
+def test_ctrl_c_keeps_the_best_tree():
+    """An interrupt in the second step: the tree of the first is the answer."""
+    stopped = 0
+    for seed in range(30):
+        method = Stopping(0, last=2, limit=Limit.INTERRUPTED)
+        result = method.run(random_problem(seed, depth=2))
+        if method.calls == 2:
+            stopped += 1
+            assert (result.status, result.limit) == (Status.FEASIBLE, Limit.INTERRUPTED)
+            assert result.tree is not None
+            assert result.bound >= result.objective
+    assert stopped
+
+
+def test_an_error_of_a_step_is_an_error():
+    """A method that claims a bound which its own tree crosses is not believed."""
+
+    class Wrong(Enumerator):
+        def search(self, problem, limits, start, progress):
+            return replace(super().search(problem, limits, start, progress), status=Status.ERROR, message="broken")
+
+    result = Wrong().run(random_problem(4))
+    assert (result.status, result.message) == (Status.ERROR, "broken")
+
+
+def test_denominators_and_ceilings_bound_every_tree():
+    """No tree's ratio is above the ceiling, and none with a ratio above q has a denominator below `least_denominator(q)`."""
+    rng = np.random.default_rng(0)
+    tight = 0
+    for seed in range(30):
+        asked = random_problem(seed, depth=2)
+        ratio = asked.view(mt.Ratio)
+        for view in (ratio, ratio.reduce()):
+            for _ in range(15):
+                tree = random_tree(asked, rng)
+                if tree is None:
+                    continue
+                rho, action = ratio.of(tree), tree.routes(asked.dataset).action
+                d = int(ratio.denominator[np.arange(len(action)), action].sum())
+                assert rho <= view.ceiling
+                assert asked.value(tree).exact == rho
+                for q in (Fraction(0), Fraction(1, 3), rho * Fraction(9, 10)):
+                    if rho > q:
+                        assert view.least_denominator(q) <= d
+                        tight += view.least_denominator(q) == d
+    assert tight
+
+
+# -- the conundrum -----------------------------------------------------------------------------------------------
+
+
+def by_threshold(asked, price):
+    """The largest F1 of all trees whose leaves are labelled by `price · positives > negatives` (a tie: whichever is better)."""
+    data, best = asked.dataset, Fraction(0)
+    seen = set()
+    from milp_trees.testing.generate import all_trees
+
+    for node in all_trees(tuple(data.tests), 1, asked.space.max_depth):
+        routes = mt.Tree(node, (0, 1)).routes(data)
+        cells = tuple(sorted((int(data.y[routes.leaf == v].sum()), int((1 - data.y[routes.leaf == v]).sum())) for v in np.unique(routes.leaf)))
+        if cells in seen:
+            continue
+        seen.add(cells)
+        for ties in (False, True):
+            said = [(p, n) for p, n in cells if price * p > n or (ties and price * p == n)]
+            tp, fp = sum(p for p, _ in said), sum(n for _, n in said)
+            best = max(best, Fraction(2 * tp, tp + fp + int(data.y.sum())))
+    return best
+
+
+def test_labels_by_one_threshold_miss_the_best_f_score():
+    """Majority and balanced labels lose on the named problem, and no price of a false negative suits both problems; the steps are optimal on both."""
+    first, second = problem("f_score_conundrum"), problem("f_score_conundrum_reversed")
+    assert by_threshold(first, Fraction(1)) == Fraction(1, 2)
+    assert by_threshold(first, Fraction(4, 3)) == Fraction(3, 5)
+    prices = [Fraction(k, 20) for k in range(1, 200)]
+    right = [{w for w in prices if by_threshold(p, w) == brute_force(p)[1].exact} for p in (first, second)]
+    assert right[0]
+    assert right[1]
+    assert right[0] & right[1] <= {Fraction(3, 2)}, "only a tie, broken in two ways, suits both"
+    for asked, best in ((first, Fraction(2, 3)), (second, Fraction(5, 6))):
+        for name in ("dp", "enumerate", "flow-oct@highs"):
+            result = mt.solve(asked, name)
+            assert result.optimal
+            assert result.value.exact == best == brute_force(asked)[1].exact
+
+
+# -- published values --------------------------------------------------------------------------------------------
+
+
+def test_german_credit(data_folder):
+    """The largest F1 at depth 3, proven; the last class is the positive one."""
+    data = mt.load(data_folder / "classification" / "german-credit.txt")
+    result = mt.solve(mt.Problem(data, mt.F1(), mt.Trees(3)))
+    assert result.optimal
+    assert result.value.number == pytest.approx(GERMAN, abs=1e-15)
+    other = mt.solve(mt.Problem(data, mt.F1(positive=0), mt.Trees(2)))
+    assert other.value.number == pytest.approx(0.5844636251541308, abs=1e-15)
+
+
+def test_against_pystreed():
+    """STreeD's Pareto search finds the same F1."""
+    pystreed = pytest.importorskip("pystreed")
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 2, (60, 6)), rng.integers(0, 2, 60)
+        model = pystreed.STreeDClassifier("f1-score", max_depth=3)
+        model.fit(X, y)
+        theirs = fbeta_score(y, model.predict(X), beta=1)
+        ours = mt.solve(mt.Problem(mt.Dataset(X, y=y), mt.F1(), mt.Trees(3)))
+        assert ours.optimal
+        assert ours.value.number == pytest.approx(theirs, abs=1e-12)
