@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from milp_trees.engines.ranking import kernels
+from milp_trees.engines.ranking.bits import pack
 from milp_trees.tasks.count_views import LeafCounts
 
 
@@ -55,15 +56,9 @@ class Parts:
 
     def __init__(self, view: LeafCounts, least: int, hulls: int, equal_rows: bool, dominance: bool, check: Callable[[], None]) -> None:
         self.view, self.least, self.hulls, self.equal_rows, self.dominance, self.check = view, least, hulls, equal_rows, dominance, check
-        X, ones = view.errors.X, view.is_positive
-        self.order, self.ups = _slots(ones)
-        words = len(self.order) // 64
-        filled = self.order >= 0
-        bits = np.zeros((X.shape[1], len(self.order)), dtype=np.uint8)
-        bits[:, filled] = X[self.order[filled]].T
-        self.tests = _packed(bits, words)
+        self.tests, root, self.ups, self.order = pack(view)
         self.by_rows: dict[bytes, Part] = {}
-        self.root = self.part(_packed(filled[None].astype(np.uint8), words)[0])
+        self.root = self.part(root)
         self.dominated = 0
 
     def part(self, rows: np.ndarray) -> Part:
@@ -153,18 +148,3 @@ def allowed(sides: np.ndarray, n: int, least: int) -> np.ndarray:
     """Which tests leave at least `least` rows on both sides."""
     true = sides.sum(axis=1)
     return np.asarray((true >= least) & (n - true >= least))
-
-
-def _slots(ones: np.ndarray) -> tuple[np.ndarray, int]:
-    """Row of every bit, or -1, positives first and each class in whole words; and the number of words of positives."""
-    halves = []
-    for rows in (np.flatnonzero(ones), np.flatnonzero(~ones)):
-        padded = np.full(-(-len(rows) // 64) * 64, -1, dtype=np.int64)
-        padded[: len(rows)] = rows
-        halves.append(padded)
-    return np.concatenate(halves), len(halves[0]) // 64
-
-
-def _packed(bits: np.ndarray, words: int) -> np.ndarray:
-    """Rows of 0/1 as 64-bit words, first bit lowest."""
-    return np.packbits(bits, axis=1, bitorder="little").view(np.uint64).reshape(len(bits), words)

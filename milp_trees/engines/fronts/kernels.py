@@ -1,0 +1,111 @@
+"""Compiled fronts of (leaves, false positives, false negatives). Import this module only where it is used: it loads numba.
+
+A front is an array of such triples of which none is at most another in all three; leaves count 0 where their number does not matter. While it is
+made it is a table `least[leaves, fp]` of the fewest false negatives. `allowed[leaves, fp]` is the most false negatives with which a tree could still
+be better than the incumbent (-1: none); it falls in both arguments, so what is cut here is cut in every sum.
+
+Complexity of `two_levels` for F tests: F² words for the counts, then F sums of two fronts.
+"""
+
+# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+# Types of compiled functions are inferred by numba.
+
+import numpy as np
+from numba import njit
+
+from milp_trees.engines.ranking.kernels import pair_counts, side_counts
+
+#: Stands for no point.
+NONE = np.int64(2**40)
+
+
+@njit(cache=True)
+def put(least, allowed, leaves, fp, fn):
+    """Enter a point, if a tree with it could be better than the incumbent."""
+    if leaves < len(allowed) and fn <= allowed[leaves, fp] and fn < least[leaves, fp]:
+        least[leaves, fp] = fn
+
+
+@njit(cache=True)
+def put_leaf(least, allowed, p, q, unit):
+    """Both labels of a set of p positives and q negatives."""
+    put(least, allowed, unit, np.int64(0), p)
+    put(least, allowed, unit, q, np.int64(0))
+
+
+@njit(cache=True)
+def put_sums(least, allowed, a, b):
+    """All sums of a point of one front and a point of another."""
+    for i in range(len(a)):
+        for j in range(len(b)):
+            put(least, allowed, a[i, 0] + b[j, 0], a[i, 1] + b[j, 1], a[i, 2] + b[j, 2])
+
+
+@njit(cache=True)
+def put_splits(least, allowed, sides, p, q, size, unit):
+    """All labelled splits of a set, from the counts of one side of every test."""
+    for f in range(len(sides)):
+        p1, q1 = sides[f, 0], sides[f, 1]
+        p2, q2 = p - p1, q - q1
+        if p1 + q1 >= size and p2 + q2 >= size:
+            put(least, allowed, 2 * unit, q1, p2)
+            put(least, allowed, 2 * unit, q2, p1)
+
+
+@njit(cache=True)
+def front_of(least, width):
+    """The front in a table, by leaves and false positives; the table is emptied. False positives are below `width`."""
+    out = np.empty((16, 3), dtype=np.int64)
+    n = 0
+    low = np.full(width, NONE, dtype=np.int64)
+    for leaves in range(len(least)):
+        here = NONE
+        for fp in range(width):
+            here = min(here, low[fp])
+            fn = least[leaves, fp]
+            least[leaves, fp] = NONE
+            if fn < here:
+                if n == len(out):
+                    out = np.concatenate((out, np.empty_like(out)))
+                out[n, 0], out[n, 1], out[n, 2] = leaves, fp, fn
+                n += 1
+                here = fn
+            low[fp] = here
+    return out[:n].copy()
+
+
+@njit(cache=True)
+def leaf(least, allowed, p, q, unit):
+    """The front of a set as a leaf."""
+    put_leaf(least, allowed, p, q, unit)
+    return front_of(least, q + 1)
+
+
+@njit(cache=True)
+def one_level(least, allowed, rows, tests, ups, p, q, size, unit):
+    """The front of a set for at most one split."""
+    put_leaf(least, allowed, p, q, unit)
+    put_splits(least, allowed, side_counts(rows, tests, ups), p, q, size, unit)
+    return front_of(least, q + 1)
+
+
+@njit(cache=True)
+def two_levels(least, allowed, rows, tests, ups, p, q, size, unit):
+    """The front of a set for at most two levels of splits."""
+    pairs = pair_counts(rows, tests, ups)
+    F = len(tests)
+    table, rest = np.full_like(least, NONE), np.empty((F, 2), dtype=np.int64)
+    put_leaf(least, allowed, p, q, unit)
+    for f in range(F):
+        p1, q1 = pairs[f, f, 0], pairs[f, f, 1]
+        if p1 + q1 < size or p + q - p1 - q1 < size:
+            continue
+        put_leaf(table, allowed, p1, q1, unit)
+        put_splits(table, allowed, pairs[f], p1, q1, size, unit)
+        true = front_of(table, q1 + 1)
+        for g in range(F):
+            rest[g, 0], rest[g, 1] = pairs[g, g, 0] - pairs[f, g, 0], pairs[g, g, 1] - pairs[f, g, 1]
+        put_leaf(table, allowed, p - p1, q - q1, unit)
+        put_splits(table, allowed, rest, p - p1, q - q1, size, unit)
+        put_sums(least, allowed, true, front_of(table, q - q1 + 1))
+    return front_of(least, q + 1)
