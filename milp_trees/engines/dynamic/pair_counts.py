@@ -32,18 +32,20 @@ _CODE: tuple[Any, ...] = (
     pair_sums_code.nh_children,
 )
 _BITS = {"i16": 16, "i32": 32, "i64": 64}
+#: Up to so many sums per pair are counted in registers.
+_FEW = {"i16": 3, "i32": 2, "i64": 1}
 
 
 @intrinsic(prefer_literal=True)
-def _body(typingctx: Any, table: Any, kernel: Any, bits: Any, has_split: Any, has_mass: Any, one_value: Any, version: Any) -> Any:
+def _body(typingctx: Any, table: Any, kernel: Any, bits: Any, has_split: Any, has_mass: Any, few: Any, version: Any) -> Any:
     """The code of a kernel; all but the table are compile-time constants."""
-    choice = [x.literal_value for x in (kernel, bits, has_split, has_mass, one_value)]
+    choice = [x.literal_value for x in (kernel, bits, has_split, has_mass, few)]
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         _CODE[choice[0]](builder, args[0], *choice[1:])
         return ir.Constant(ir.IntType(64), 0)
 
-    return types.int64(table, kernel, bits, has_split, has_mass, one_value, version), codegen
+    return types.int64(table, kernel, bits, has_split, has_mass, few, version), codegen
 
 
 @intrinsic
@@ -65,17 +67,19 @@ def _version() -> int:
 
 
 @cache
-def _kernel(kernel: int, bits: int, has_split: int, has_mass: int, one_value: int) -> Any:
+def _kernel(kernel: int, bits: int, has_split: int, has_mass: int, few: int) -> Any:
     version = _version()
 
     @cfunc("int64(int64)", cache=True)
     def pair_kernel(table):
-        return _body(table, kernel, bits, has_split, has_mass, one_value, version)
+        return _body(table, kernel, bits, has_split, has_mass, few, version)
 
     return pair_kernel
 
 
-def kernel_addresses(dtype: str, has_split: bool, has_mass: bool, n_values: int, kernels: tuple[int, ...] = tuple(range(6))) -> np.ndarray:
+def kernel_addresses(
+    dtype: str, has_split: bool, has_mass: bool, n_values: int, kernels: tuple[int, ...] = tuple(range(6)), n_masses: int | None = None
+) -> np.ndarray:
     """Addresses of the kernels for one kind of problem, compiled or loaded from numba's cache on disk.
 
     Parameters
@@ -89,6 +93,8 @@ def kernel_addresses(dtype: str, has_split: bool, has_mass: bool, n_values: int,
         V; code for one value is faster.
     kernels : tuple of int
         Those needed; the others' addresses are 0.
+    n_masses : int, optional
+        M; with masses COUNT is faster if it is given.
 
     Returns
     -------
@@ -96,15 +102,18 @@ def kernel_addresses(dtype: str, has_split: bool, has_mass: bool, n_values: int,
         Indexed by COUNT, GATHER, PACK, EVALUATE, EVALUATE_ONE, HASH.
     """
     addresses = np.zeros(len(_CODE), np.int64)
+    if n_masses is None and not has_mass:
+        n_masses = 0
+    n_sums = 0 if n_masses is None else n_values + n_masses
     for kernel in kernels:
-        bits, split, mass, one = _BITS[dtype], int(has_split), int(has_mass), int(n_values == 1)
+        width, split, mass, few = _BITS[dtype], 0, 0, 0
         if kernel == COUNT:
-            split, mass, one = 0, 0, one & (1 - mass)
-        elif kernel == GATHER:
-            split = mass = one = 0
+            few = n_sums if n_sums <= _FEW[dtype] else 0
+        elif kernel in (EVALUATE, EVALUATE_ONE):
+            split, mass, few = int(has_split), int(has_mass), int(n_values == 1)
         elif kernel in (PACK, HASH):
-            bits, split, mass, one = 64, 0, 0, 0
-        addresses[kernel] = _kernel(kernel, bits, split, mass, one).address
+            width = 64  # one version
+        addresses[kernel] = _kernel(kernel, width, split, mass, few).address
     return addresses
 
 

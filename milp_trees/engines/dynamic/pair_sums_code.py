@@ -8,6 +8,7 @@ sum of 31 slots; then they are multiplied by the group's values and added to the
 # mypy: disable-error-code="import-untyped,no-untyped-def,no-untyped-call"
 
 from contextlib import contextmanager
+from functools import partial
 
 from llvmlite import ir
 
@@ -23,11 +24,11 @@ def rounded(code: Code, n):
     return code.builder.and_(code.sum(n, 3), code.number(-4))
 
 
-def count(builder, table, bits, _has_split, has_mass, one_value):
+def count(builder, table, bits, _has_split, _has_mass, n_sums):
     """COUNT: pair sums by groups."""
     code = Code(builder, table, bits, 32)
     F, S = code.slot(at.TESTS), code.slot(at.STRIDE)
-    tile = _count_one if one_value and not has_mass else _count_many
+    tile = partial(_count_few, n_sums=n_sums) if n_sums else _count_many
     with code.loop(0, F, 4) as i:
         begin = builder.and_(i, code.number(-32))
         with code.loop(begin, code.sum(S, -32), 64) as j:
@@ -50,16 +51,19 @@ def _counts(code: Code, i, j):
             yield g, [code.builder.zext(code.get(variable), code.vec) for variable in ones]
 
 
-def _count_one(code: Code, i, j):
-    """One value: its sums stay in registers until the end."""
+def _count_few(code: Code, i, j, n_sums):
+    """A few values: their sums stay in registers until the end."""
     builder, S = code.builder, code.slot(at.STRIDE)
-    totals = [code.var(code.splat(0)) for _ in range(4)]
+    totals = [[code.var(code.splat(0)) for _ in range(4)] for _ in range(n_sums)]
     with _counts(code, i, j) as (g, counts):
-        factor = code.splat_long(code.load(code.sum(code.slot(at.COEF), (8, g)), I64))
-        for total, number in zip(totals, counts, strict=True):
-            code.set(total, builder.add(code.get(total), builder.mul(number, factor)))
-    for q, total in enumerate(totals):
-        code.store(code.get(total), code.sum(code.slot(at.PAIRS), (code.sum((code.sum(i, q), S), j), code.size)))
+        for u, four in enumerate(totals):
+            factor = code.splat_long(code.load(code.sum(code.slot(at.COEF), (8, code.sum((g, n_sums), u))), I64))
+            for total, number in zip(four, counts, strict=True):
+                code.set(total, builder.add(code.get(total), builder.mul(number, factor)))
+    rows = rounded(code, code.slot(at.TESTS))
+    for u, four in enumerate(totals):
+        for q, total in enumerate(four):
+            code.store(code.get(total), code.sum(code.slot(at.PAIRS), (code.sum((code.sum((u, rows), i, q), S), j), code.size)))
 
 
 def _count_many(code: Code, i, j):
