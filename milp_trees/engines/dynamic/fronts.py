@@ -25,7 +25,7 @@ from milp_trees.space import Trees
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
-    from milp_trees.engines.dynamic.front_kernels import Archive, Data, Frames, Memo, Room
+    from milp_trees.engines.dynamic.front_state import Archive, Data, Frames, Memo, Room
 
 log = logging.getLogger("milp_trees")
 
@@ -60,7 +60,7 @@ class Size:
 
     @property
     def proven(self) -> bool:
-        return self.Z == self.bound
+        return self.Z is not None and self.bound >= self.Z
 
 
 @dataclass(frozen=True)
@@ -123,12 +123,11 @@ def solve_sizes(
 class FrontSearch:
     """One search: arrays for the kernels, the loop around them, and the trees."""
 
-    def __init__(
-        self, instance: Instance, view: CostMatrix, max_depth: int | None, deadline: float | None, memory_bytes: int, similar: bool
-    ) -> None:
-        from milp_trees.engines.dynamic import front_kernels
+    def __init__(self, instance: Instance, view: CostMatrix, max_depth: int | None, deadline: float | None, memory_bytes: int, similar: bool) -> None:
+        from milp_trees.engines.dynamic import front_kernels, front_state
 
         self.kernels: Any = front_kernels
+        self.parts: Any = front_state
         self.instance, self.view, self.deadline, self.similar = instance, view, deadline, similar
         self.leaves = instance.max_leaves
         self.depth = self.leaves - 1 if max_depth is None else min(max_depth, self.leaves - 1)
@@ -167,7 +166,7 @@ class FrontSearch:
         worst = np.unique(inst.most_regret)
         weight = int(worst[0]) if len(worst) == 1 else -1
         numbers = [F, inst.leaf, inst.least, inst.infinity, int(inst.split[:F].min()) if F else 0, self.leaves, int(similar), weight]
-        return self.kernels.Data(
+        return self.parts.Data(
             inst.X, inst.starts.astype(np.int64), inst.coef, inst.values, inst.first_action, inst.most_regret,
             np.ascontiguousarray(bits).view(np.uint64), inst.split, np.array(numbers, dtype=np.int64),
         )  # fmt: skip
@@ -175,7 +174,7 @@ class FrontSearch:
     def _frames(self, words: int, n: int, F: int) -> Frames:
         size, levels = self.leaves + 5, self.levels
         ints = np.int64
-        return self.kernels.Frames(
+        return self.parts.Frames(
             bits=np.zeros((levels, words), dtype=np.uint64), rows=np.zeros((levels, n), dtype=ints), state=np.zeros((levels, 9), dtype=ints),
             budget=np.zeros((levels, size), dtype=ints), best=np.zeros((levels, size), dtype=ints), test=np.zeros((levels, size), dtype=ints),
             left=np.zeros((levels, size), dtype=ints), order=np.zeros((levels, F), dtype=ints),
@@ -187,11 +186,12 @@ class FrontSearch:
         inst = self.instance
         dtype, V, F = inst.dtype, inst.values.shape[1], max(1, inst.n_tests)
         words = max(1, (n + 63) // 64)
-        return self.kernels.Room(
+        return self.parts.Room(
             rest=np.zeros((V, F, padded) if V > 1 else (1, 1, 1), dtype=dtype), column=np.zeros((V, padded), dtype=dtype),
             cell=np.zeros((4, padded), dtype=dtype), sides=np.zeros((4, padded), dtype=dtype),
             packed=np.zeros((n // 8 + 1, padded), dtype=np.uint8), count=np.zeros(padded, dtype=np.uint8), wide=np.zeros(padded, dtype=dtype),
             rows=np.zeros(max(1, n), dtype=np.int64), words=np.zeros((2, words), dtype=np.uint64), found=np.zeros((2, 5), dtype=np.int64),
+            guess=np.zeros(F, dtype=np.int64),
             counters=np.zeros(4, dtype=np.int64),
         )  # fmt: skip
 
@@ -199,23 +199,23 @@ class FrontSearch:
         entry = 32 * (self.leaves + 5) + 3 * 8 * 4
         most = max(1, memory_bytes // (2 * entry))  # the table and its copy while it grows
         slots = 2**10
-        return self.kernels.Memo(
+        return self.parts.Memo(
             np.zeros((slots, 3), dtype=np.uint64), np.zeros((slots // 2, 4, self.leaves + 5), dtype=np.int64), np.array([0, most], dtype=np.int64)
         )
 
     def _grow(self) -> None:
         keys, entries = self.memo.keys, self.memo.entries
-        new = self.kernels.Memo(
+        new = self.parts.Memo(
             np.zeros((4 * len(keys), 3), dtype=np.uint64),
             np.concatenate([entries, np.zeros((3 * len(entries), *entries.shape[1:]), dtype=np.int64)]),
             self.memo.count,
         )
-        self.kernels.rehash(keys, new.keys)
+        self.parts.rehash(keys, new.keys)
         self.memo = new
 
     def _archive(self) -> Archive:
-        size, depths = self.kernels.ARCHIVE, max(3, self.depth + 1)
-        return self.kernels.Archive(
+        size, depths = self.parts.ARCHIVE, max(3, self.depth + 1)
+        return self.parts.Archive(
             np.zeros((depths, size, self.frames.bits.shape[1]), dtype=np.uint64),
             np.zeros((depths, size, self.leaves + 5), dtype=np.int64),
             np.zeros(depths, dtype=np.int64),
@@ -225,11 +225,11 @@ class FrontSearch:
 
     def begin(self, bits: np.ndarray, depth: int, leaves: int, budget: int) -> None:
         """Make a set of rows the root of the search."""
-        k = self.kernels
+        p = self.parts
         self.level = 0
         self.frames.bits[0] = bits
         self.frames.budget[0] = budget
-        self.frames.state[0, [k.DEPTH, k.LEAVES, k.STATE, k.KEY]] = depth, leaves, k.ENTER, depth
+        self.frames.state[0, [p.DEPTH, p.LEAVES, p.STATE, p.KEY]] = depth, leaves, self.kernels.ENTER, depth
 
     def run(self, between: Callable[[], bool]) -> bool:
         """Search until done (True) or until `between` says to stop."""
@@ -265,7 +265,7 @@ class FrontSearch:
                 progress(found)
             return (self.deadline is not None and time.perf_counter() > self.deadline) or (stop is not None and stop())
 
-        self.begin(bits, self.depth, self.leaves, self.kernels.BIG)
+        self.begin(bits, self.depth, self.leaves, self.parts.BIG)
         limit = None
         try:
             if not self.run(between):
@@ -280,9 +280,9 @@ class FrontSearch:
         k, inst = self.kernels, self.instance
         best = self.frames.best[0, : self.leaves + 1]
         state = self.frames.state[0]
-        exact = 4 if state[k.STATE] > k.PAIRS else 1 if state[k.STATE] == k.PAIRS else 0
+        exact = 4 if state[self.parts.STATE] > k.PAIRS else 1 if state[self.parts.STATE] == k.PAIRS else 0
         lower = best.copy()
-        cheap = int(self.data.numbers[self.kernels.CHEAP])
+        cheap = int(self.data.numbers[self.parts.CHEAP])
         for leaves in range(exact + 1, self.leaves + 1):
             known = (exact + 1) * inst.leaf + exact * cheap
             lower[leaves] = min(known, int(best[exact])) if exact else inst.leaf
@@ -328,13 +328,13 @@ class FrontSearch:
         if depth <= 2:
             _, test, left = self.shallow(bits, depth, leaves)
             return self._split(bits, depth, leaves, int(test[leaves]), int(left[leaves]))
-        k = self.kernels
-        e = k.recall(self.memo, bits, depth)
+        p = self.parts
+        e = p.recall(self.memo, bits, depth)
         if e >= 0 and self.memo.entries[e, 0, leaves] >= self.memo.entries[e, 1, leaves]:
             entry = self.memo.entries[e]
             return self._split(bits, depth, leaves, int(entry[2, leaves]), int(entry[3, leaves]))
-        self.begin(bits, depth, leaves, -k.BIG)
-        self.frames.budget[0, leaves] = k.BIG
+        self.begin(bits, depth, leaves, -p.BIG)
+        self.frames.budget[0, leaves] = p.BIG
         self.run(lambda: False)
         return self._split(bits, depth, leaves, int(self.frames.test[0, leaves]), int(self.frames.left[0, leaves]))
 
@@ -360,10 +360,10 @@ class FrontSearch:
         most = min(self.leaves if leaves is None else leaves, 4)
         size = (self.leaves if leaves is None else leaves) + 1
         value, test, left = np.zeros(max(size, 5), dtype=np.int64), np.full(max(size, 5), -1), np.zeros(max(size, 5), dtype=np.int64)
+        from milp_trees.engines.dynamic import front_pairs
+
         rows = self._members(bits)
-        self.kernels.two(
-            self.data, self.room, rows, self.P, self.total, min(most, 1 << depth) if self.instance.n_tests else 1, value, test, left
-        )
+        front_pairs.two(self.data, self.room, rows, self.P, self.total, min(most, 1 << depth) if self.instance.n_tests else 1, value, test, left)
         for part in (value, test, left):
             part[5:] = part[4]
         return value[:size], test[:size], left[:size]
