@@ -97,8 +97,9 @@ class Trees(Space):
         return self.max_leaf_nodes is not None and (self.max_depth is None or self.max_leaf_nodes < 2**self.max_depth)
 
     def candidates(self, dataset: Dataset) -> np.ndarray:
-        allowed = [j for j, t in enumerate(dataset.tests) if self.split_on_group or dataset.group_column is None or t.column != dataset.group_column]
-        return np.array(allowed, dtype=np.int64)
+        if self.split_on_group or dataset.group_column is None:
+            return np.arange(dataset.n_tests)
+        return np.array([j for j, t in enumerate(dataset.tests) if t.column != dataset.group_column], dtype=np.int64)
 
     def violations(self, predictor: Tree, dataset: Dataset) -> list[str]:
         out = []

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from milp_trees.data.dataset import Dataset, Test
+from milp_trees.data.ranked import RankedTests
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -189,12 +190,16 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
     def transform(self, X: Any) -> np.ndarray:
         """Outcome of every test on every row, uint8 of shape (n, F)."""
         frame, tests = as_frame(X), self.tests
+        self._check_columns(frame, tests)
+        return _outcomes(tests, frame)
+
+    def _check_columns(self, frame: pd.DataFrame, tests: tuple[Test, ...]) -> None:
+        """Refuse a table without a column that is tested, or with gaps in one."""
         needed = {t.column for t in tests}
         missing = needed - {str(c) for c in frame.columns}
         if missing:
             raise DataError(f"The table has no column {sorted(missing)[0]!r}, which the binarizer was fitted on; it has {_some(frame.columns)}.")
         check_complete(frame[[c for c in frame.columns if str(c) in needed]])
-        return _outcomes(tests, frame)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the tests."""
@@ -204,7 +209,9 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         """A Dataset of a table; the binarizer is fitted on it first if it has not been fitted."""
         if not hasattr(self, "rules_"):
             self.fit(frame, y)
-        return Dataset(self.transform(frame), self.tests, y=y, **fields)
+        table, tests = as_frame(frame), self.tests
+        self._check_columns(table, tests)
+        return Dataset(_ranked(self.rules_, table), tests, y=y, **fields)
 
     # -- exchange --------------------------------------------------------------------------------------------
 
@@ -302,6 +309,34 @@ def _outcomes(tests: Any, frame: pd.DataFrame) -> np.ndarray:
         except (TypeError, ValueError):
             raise DataError(f"The column {t.column!r} must hold numbers, as it did when the binarizer was fitted; it holds text.") from None
     return out
+
+
+def _ranked(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTests:
+    """Outcomes of all tests as ranks: a column's number of thresholds below each value, or a 0/1 column for every other test."""
+    names = {str(c): c for c in frame.columns}
+    codes: list[np.ndarray] = []
+    column: list[int] = []
+    cut: list[int] = []
+    for name, rule in rules.items():
+        tests = _tests({name: rule})
+        if not tests:
+            continue
+        values = frame[names[name]].to_numpy()
+        try:
+            if isinstance(rule, list):
+                thresholds = np.sort(np.array(rule, dtype=float))
+                codes.append(np.searchsorted(thresholds, values.astype(float), side="left"))
+                column += [len(codes) - 1] * len(rule)
+                cut += np.searchsorted(thresholds, np.array(rule, dtype=float), side="left").tolist()
+            else:
+                for t in tests:
+                    codes.append(1 - t.evaluate(values).astype(np.int32))
+                    column.append(len(codes) - 1)
+                    cut.append(0)
+        except (TypeError, ValueError):
+            raise DataError(f"The column {name!r} must hold numbers, as it did when the binarizer was fitted; it holds text.") from None
+    stacked = np.array(codes, dtype=np.int32).T if codes else np.zeros((len(frame), 0), dtype=np.int32)
+    return RankedTests(np.ascontiguousarray(stacked), np.array(column, dtype=np.int64), np.array(cut, dtype=np.int64))
 
 
 def _some(names: Any, limit: int = 12) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.data.ranked import MaybeRanked
 from milp_trees.errors import DataError
 
 #: Field of a Dataset → the option of the command line (and, without dashes, of `load`) that names its column.
@@ -76,13 +77,13 @@ class Test:
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
+class Dataset(MaybeRanked):
     """Rows, the binary tests they may be split on, and what is known about each row.
 
     Parameters
     ----------
     X : array of shape (n, F), values 0/1
-        Outcome of each candidate test on each row.
+        Outcome of each candidate test on each row. Given as `RankedTests` (as `Binarizer.dataset` does), the matrix is made when it is asked for.
     tests : sequence of Test, length F, optional
         What the columns of `X` mean; by default columns named `"0"`, `"1"`, ….
     y : array of shape (n,), optional
@@ -124,9 +125,11 @@ class Dataset:
     source: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        X = _binary(self.X)
+        X: Any = self._keep_ranked()
+        if X is None:
+            X = _binary(self.X)
+            self._put("X", _frozen(X))
         tests = tuple(self.tests) or tuple(Test(str(j)) for j in range(X.shape[1]))
-        self._put("X", _frozen(X))
         self._put("tests", tests)
         if len(tests) != X.shape[1]:
             raise DataError(f"{len(tests)} tests are named but X has {X.shape[1]} columns; give one Test per column.")
@@ -161,11 +164,11 @@ class Dataset:
             return
         if self.classes is not None:
             codes = np.asarray(self.y)
-            if codes.shape != (len(self.X),) or (len(codes) and (codes.min() < 0 or codes.max() >= len(self.classes))):
+            if codes.shape != (self.n_rows,) or (len(codes) and (codes.min() < 0 or codes.max() >= len(self.classes))):
                 raise DataError("With classes given, y must hold one code 0..K-1 per row.")
             self._put("classes", tuple(self.classes))
         else:
-            labels = _labels(self.y, "y", len(self.X))
+            labels = _labels(self.y, "y", self.n_rows)
             classes, codes = np.unique(labels, return_inverse=True)
             self._put("classes", tuple(c.item() if hasattr(c, "item") else c for c in classes))
         self._put("y", _frozen(np.asarray(codes, dtype=np.int64)))
@@ -174,11 +177,11 @@ class Dataset:
 
     @property
     def n_rows(self) -> int:
-        return int(self.X.shape[0])
+        return int(self.stored.shape[0])
 
     @property
     def n_tests(self) -> int:
-        return int(self.X.shape[1])
+        return int(self.stored.shape[1])
 
     @cached_property
     def index(self) -> dict[Test, int]:
@@ -204,7 +207,7 @@ class Dataset:
     def subset(self, rows: Any) -> Dataset:
         """The dataset with the given rows (indices or mask) only; tests, classes and actions unchanged."""
         rows = np.asarray(rows)
-        changed: dict[str, Any] = {"X": self.X[rows]}
+        changed: dict[str, Any] = {"X": self.X[rows] if self.ranked is None else self.ranked.take(rows)}
         for name in ("y", "weights", "groups", "factor", "treatments", "outcomes", "propensities", "values"):
             if getattr(self, name) is not None:
                 changed[name] = getattr(self, name)[rows]
@@ -214,13 +217,18 @@ class Dataset:
         """A copy with some fields replaced."""
         if "y" in changes and "classes" not in changes:
             changes["classes"] = None
-        return replace(self, **changes)
+        return replace(self, **{"X": self.stored, **changes})
 
     @cached_property
     def sha256(self) -> str:
         """Fingerprint of the arrays and the names of the tests."""
         h = hashlib.sha256("\n".join(t.name for t in self.tests).encode())
         for f in fields(self):
+            if f.name == "X" and self.ranked is not None:
+                h.update(b"X")
+                for block in self.ranked.blocks():
+                    h.update(block.tobytes())
+                continue
             value = getattr(self, f.name)
             if isinstance(value, np.ndarray):
                 h.update(f.name.encode())

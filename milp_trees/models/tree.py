@@ -113,8 +113,8 @@ class Tree:
 
     def routes(self, rows: Rows) -> Routes:
         """Leaf and action of every row of a Dataset (or of a view of one)."""
-        X, index = rows.X, rows.index
-        leaf = np.zeros(len(X), dtype=np.int64)
+        outcome, index = _outcomes(rows), rows.index
+        leaf = np.zeros(_length(rows), dtype=np.int64)
         paths: list[tuple[Test, ...]] = []
         actions: list[int] = []
 
@@ -126,11 +126,11 @@ class Tree:
                 return
             if node.test not in index:
                 raise DataError(f"The tree tests {node.test.name!r}, which the data do not have; use the data (or binarizer) it was fitted on.")
-            true = X[here, index[node.test]] == 1
+            true = outcome(index[node.test], here) == 1
             walk(node.left, here[~true], (*path, node.test))
             walk(node.right, here[true], (*path, node.test))
 
-        walk(self.root, np.arange(len(X)), ())
+        walk(self.root, np.arange(len(leaf)), ())
         return Routes(leaf, np.array(actions, dtype=np.int64)[leaf], tuple(paths), tuple(actions), self.splits)
 
     def predict(self, data: Any) -> np.ndarray:
@@ -157,19 +157,19 @@ class Tree:
 
     def prune_empty(self, rows: Rows) -> Tree:
         """The tree without branch nodes that send all rows one way; every given row keeps its action."""
-        X, index = rows.X, rows.index
+        outcome, index = _outcomes(rows), rows.index
 
         def walk(node: Node, here: np.ndarray) -> Node:
             if isinstance(node, Leaf):
                 return node
-            true = X[here, index[node.test]] == 1
+            true = outcome(index[node.test], here) == 1
             if true.all():
                 return walk(node.right, here)
             if not true.any():
                 return walk(node.left, here)
             return Branch(node.test, walk(node.left, here[~true]), walk(node.right, here[true]))
 
-        return Tree(walk(self.root, np.arange(len(X))), self.actions)
+        return Tree(walk(self.root, np.arange(_length(rows))), self.actions)
 
     # -- exchange --------------------------------------------------------------------------------------------
 
@@ -209,6 +209,17 @@ class Tree:
 
     def __str__(self) -> str:
         return self.to_text()
+
+
+def _outcomes(rows: Rows) -> Callable[[int, np.ndarray], np.ndarray]:
+    """Outcomes of a test (by index) on some rows; those who keep their tests in another form than a matrix say so themselves."""
+    own: Callable[[int, np.ndarray], np.ndarray] | None = getattr(rows, "outcome", None)
+    return own if own is not None else lambda test, here: np.asarray(rows.X[here, test])
+
+
+def _length(rows: Rows) -> int:
+    """Number of rows."""
+    return int(rows.n_rows) if hasattr(rows, "n_rows") else len(rows.X)
 
 
 class RawRows:

@@ -131,8 +131,9 @@ class ActionCosts(Task):
     def cost_matrix(self, dataset: Dataset, space: Space) -> CostMatrix:
         """The task as exact integers on the candidate tests of a space."""
         candidates = space.candidates(dataset)
-        tests = tuple(dataset.tests[j] for j in candidates)
-        costs, (leaf, splits) = self.costs(dataset), self._penalties(tests, dataset)
+        tests = tuple(dataset.tests) if len(candidates) == dataset.n_tests else tuple(dataset.tests[j] for j in candidates)
+        columns = list(dict.fromkeys(t.column for t in tests))
+        costs, (leaf, splits) = self.costs(dataset), self._penalties(columns, dataset)
         whole, scale, is_exact = exact.integers(costs)
         least = Fraction(0)  # what rows cost at least; zero where the integers hold that too
         if not is_exact:
@@ -150,16 +151,17 @@ class ActionCosts(Task):
         else:
             offset = self.to_natural(least, dataset)
             scale = self.to_natural(least + scale, dataset) - offset
-            leaf, splits = Fraction(0), [Fraction(0)] * len(tests)
+            leaf, splits = Fraction(0), [Fraction(0)] * len(columns)
         mass, least_mass = _masses(dataset, space)
+        price = {c: round(s) for c, s in zip(columns, splits, strict=True)}
         return CostMatrix(
-            X=np.ascontiguousarray(dataset.X[:, candidates]),
+            X=np.ascontiguousarray(dataset.X[:, candidates]) if dataset.ranked is None else dataset.ranked.select(candidates),
             tests=tests,
             costs=whole,
             actions=self.actions(dataset),
             counts=np.ones(dataset.n_rows, dtype=np.int64),
             leaf_cost=round(leaf),
-            split_costs=np.array([round(s) for s in splits], dtype=np.int64),
+            split_costs=np.array([price[t.column] for t in tests], dtype=np.int64),
             side=self.side_rows(dataset),
             offset=offset,
             scale=scale,
@@ -169,14 +171,14 @@ class ActionCosts(Task):
             least_mass=least_mass,
         )
 
-    def _penalties(self, tests: Any, dataset: Dataset) -> tuple[Fraction, list[Fraction]]:
-        """Leaf and split penalties in units of summed cost."""
+    def _penalties(self, columns: list[str], dataset: Dataset) -> tuple[Fraction, list[Fraction]]:
+        """Penalty per leaf, and per split on each of the columns, in units of summed cost."""
         n = self.rate_unit(dataset) if self.penalised else Fraction(1)
         of = self.feature_costs or {}
-        unknown = set(of) - {t.column for t in dataset.tests}
+        unknown = set(of) - {t.column for t in dataset.tests} if of else ()
         if unknown:
             raise DataError(f"feature_costs names {sorted(unknown)[0]!r}, which is not a column of the data.")
-        return self.leaf_penalty * n, [(self.split_penalty + of.get(t.column, Fraction(0))) * n for t in tests]
+        return self.leaf_penalty * n, [(self.split_penalty + of.get(c, Fraction(0))) * n for c in columns]
 
     def spec(self) -> dict[str, Any]:
         out: dict[str, Any] = {"name": self.name}

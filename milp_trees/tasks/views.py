@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from milp_trees.data.dataset import Test
+from milp_trees.data.ranked import MaybeRanked
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -72,7 +73,7 @@ class SideRow:
 
 
 @dataclass(frozen=True, eq=False)
-class CostMatrix:
+class CostMatrix(MaybeRanked):
     r"""A task on a finite action set, in exact integers.
 
     The objective of a tree that gives row :math:`i` action :math:`a(i)` is
@@ -84,7 +85,7 @@ class CostMatrix:
     Parameters
     ----------
     X : uint8 array of shape (n, F)
-        The candidate tests (only those that may be used).
+        The candidate tests (only those that may be used). Given as `RankedTests`, it is kept as `ranked` and made when someone asks for it.
     tests : tuple of Test, length F
     costs : int64 array of shape (n, K)
     actions : tuple, length K
@@ -123,15 +124,18 @@ class CostMatrix:
     mass: np.ndarray | None = None
     least_mass: int = 0
 
+    def __post_init__(self) -> None:
+        self._keep_ranked()
+
     # -- sizes -----------------------------------------------------------------------------------------------
 
     @property
     def n_rows(self) -> int:
-        return int(self.X.shape[0])
+        return int(self.stored.shape[0])
 
     @property
     def n_tests(self) -> int:
-        return int(self.X.shape[1])
+        return int(self.stored.shape[1])
 
     @property
     def n_actions(self) -> int:

@@ -1,0 +1,98 @@
+"""`RankedTests`: tests that are thresholds of few columns, stored as one small number per row and column.
+
+Tests `column <= t` of one column are nested: how many thresholds lie below a value says the outcome of all of them. With all midpoints of a few
+thousand rows there are tens of thousands of tests; their 0/1 matrix is made only for those who ask for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+#: Rows of the 0/1 matrix that are made at a time.
+BLOCK = 64
+
+
+@dataclass(frozen=True, eq=False)
+class RankedTests:
+    """Test f is true on row i iff `codes[i, column[f]] <= cut[f]`.
+
+    Parameters
+    ----------
+    codes : int32 array of shape (n, p)
+        Number of thresholds of the column below the row's value.
+    column, cut : int64 arrays of shape (F,)
+    """
+
+    codes: np.ndarray
+    column: np.ndarray
+    cut: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.codes.shape[0], len(self.column)
+
+    def outcome(self, test: int, rows: Any = slice(None)) -> np.ndarray:
+        """Outcomes 0/1 of one test on the given rows."""
+        return (self.codes[rows, self.column[test]] <= self.cut[test]).astype(np.uint8)
+
+    def blocks(self) -> Iterator[np.ndarray]:
+        """The 0/1 matrix, some rows at a time."""
+        for begin in range(0, self.shape[0], BLOCK):
+            yield (self.codes[begin : begin + BLOCK][:, self.column] <= self.cut).astype(np.uint8)
+
+    @cached_property
+    def dense(self) -> np.ndarray:
+        """The whole 0/1 matrix (made once): rows × tests bytes."""
+        out = np.empty(self.shape, dtype=np.uint8)
+        begin = 0
+        for block in self.blocks():
+            out[begin : begin + len(block)] = block
+            begin += len(block)
+        out.setflags(write=False)
+        return out
+
+    def take(self, rows: Any) -> RankedTests:
+        """The same tests on some rows (indices or mask)."""
+        return RankedTests(self.codes[rows], self.column, self.cut)
+
+    def select(self, tests: Any) -> RankedTests:
+        """Some of the tests."""
+        if len(tests) == len(self.column) and (np.asarray(tests) == np.arange(len(tests))).all():
+            return self
+        return RankedTests(self.codes, self.column[tests], self.cut[tests])
+
+
+class MaybeRanked:
+    """Mixin of frozen dataclasses with a field `X`: given as RankedTests it is kept as `ranked`, and `X` is the matrix once someone asks."""
+
+    #: The tests as ranks, if `X` was given as such.
+    ranked: RankedTests | None
+
+    def _keep_ranked(self) -> RankedTests | None:
+        """To be called first in `__post_init__`: moves a ranked `X` aside."""
+        given = self.__dict__["X"]
+        ranked = given if isinstance(given, RankedTests) else None
+        if ranked is not None:
+            del self.__dict__["X"]
+        self.__dict__["ranked"] = ranked
+        return ranked
+
+    def __getattr__(self, name: str) -> Any:
+        ranked = self.__dict__.get("ranked")
+        if name == "X" and ranked is not None:
+            return ranked.dense
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def stored(self) -> Any:
+        """`X` in the form it is kept in."""
+        return self.__dict__["X"] if self.ranked is None else self.ranked
+
+    def outcome(self, test: int, rows: Any = slice(None)) -> np.ndarray:
+        """Outcomes 0/1 of one test on the given rows."""
+        return np.asarray(self.X[rows, test]) if self.ranked is None else self.ranked.outcome(test, rows)

@@ -1,0 +1,257 @@
+"""Inner loops over one sorted column, for many cuts of another column at once, as vector instructions.
+
+A node of the search has m rows. The root of a depth-two tree cuts column c after some of its distinct values; its children cut column j. For up to
+`lanes` root cuts at once, one pass over the rows in the order of column j keeps, per lane, the sum of the rows on the low side of the root; from
+it and the plain prefix sum follow all four leaves of every cut of column j. Each step is a handful of vector operations whatever the number of
+lanes, so the cost per root cut and row is a fraction of a machine cycle.
+
+With two actions a leaf whose rows sum to x (second action minus first) adds min(0, x) to what the first action costs. As a function of the prefix
+sum x, min(0, x) + min(0, total - x) is concave: its minimum over the cuts is at the least or at the largest prefix sum.
+"""
+
+# mypy: disable-error-code="no-untyped-def,untyped-decorator,no-any-unimported"
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+I64 = ir.IntType(64)
+
+
+def lanes_of(dtype: Any) -> int:
+    """Root cuts that one pass handles."""
+    return 32 if np.dtype(dtype) == np.int16 else 16
+
+
+class _Code:
+    """Vector code of one pass: helpers around an IR builder."""
+
+    def __init__(self, context: Any, builder: Any, element: Any) -> None:
+        self.context, self.builder = context, builder
+        self.lanes = lanes_of(str(element))
+        self.scalar = context.get_value_type(element)
+        self.vector = ir.VectorType(self.scalar, self.lanes)
+        self.bits = self.scalar.width
+
+    def data(self, kind: Any, value: Any) -> Any:
+        return self.context.make_array(kind)(self.context, self.builder, value).data
+
+    def constant(self, number: int) -> Any:
+        return ir.Constant(self.vector, [ir.Constant(self.scalar, number)] * self.lanes)
+
+    def place(self, base: Any, index: Any) -> Any:
+        """Address of the index-th vector of a buffer."""
+        return self.builder.gep(self.builder.bitcast(base, self.vector.as_pointer()), [index])
+
+    def load(self, base: Any, index: Any) -> Any:
+        at = self.place(base, index)
+        return self.builder.load(at, align=self.bits // 8)
+
+    def store(self, value: Any, base: Any, index: Any) -> None:
+        self.builder.store(value, self.place(base, index), align=self.bits // 8)
+
+    def spread(self, scalar: Any) -> Any:
+        empty = ir.Constant(self.vector, ir.Undefined)
+        one = self.builder.insert_element(empty, scalar, ir.Constant(ir.IntType(32), 0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [ir.Constant(ir.IntType(32), 0)] * self.lanes)
+        return self.builder.shuffle_vector(one, empty, zeros)
+
+    def at(self, base: Any, index: Any) -> Any:
+        return self.builder.load(self.builder.gep(base, [index]))
+
+    def low(self, a: Any, b: Any) -> Any:
+        return self.builder.select(self.builder.icmp_signed("<", a, b), a, b)
+
+    def high(self, a: Any, b: Any) -> Any:
+        return self.builder.select(self.builder.icmp_signed(">", a, b), a, b)
+
+    def cell(self, start: Any) -> Any:
+        """A vector that changes; LLVM keeps it in registers."""
+        place = cgutils.alloca_once(self.builder, self.vector if start.type == self.vector else self.scalar)
+        self.builder.store(start, place)
+        return place
+
+    def update(self, cell: Any, by: Any, value: Any) -> None:
+        self.builder.store(by(self.builder.load(cell), value), cell)
+
+    def keep_least(self, value: Any, base: Any, i: int) -> None:
+        """The i-th vector of a buffer becomes the smaller of itself and a value."""
+        index = ir.Constant(I64, i)
+        self.store(self.low(self.load(base, index), value), base, index)
+
+    def runs(self, ends: Any, n_runs: Any, row: Any, after: Any) -> None:
+        """`row(k)` for all rows, `after()` behind the last row of each run of equal values."""
+        builder = self.builder
+        begin = cgutils.alloca_once_value(builder, ir.Constant(I64, 0))
+        with cgutils.for_range(builder, n_runs, intp=I64) as over:
+            end = builder.sext(self.at(ends, over.index), I64)
+            with cgutils.for_range_slice(builder, builder.load(begin), end, ir.Constant(I64, 1), intp=I64) as (k, _):
+                row(k)
+            builder.store(end, begin)
+            after()
+
+
+def _fold(code: _Code, out: Any, first: int, low: Any, total: Any, extremes: Any) -> None:
+    """The least sum of two leaves of both sides from the extreme prefix sums, kept in two vectors of `out` where it is smaller.
+
+    Where no cut was allowed the least prefix sum is larger than the largest, and nothing is kept.
+    """
+    builder = code.builder
+    zero, top = code.constant(0), code.constant(2 ** (code.bits - 2))
+    sides = (builder.load(low), builder.sub(code.spread(builder.load(total)), builder.load(low)))
+    for i, whole in enumerate(sides):
+        least, largest = builder.load(extremes[2 * i]), builder.load(extremes[2 * i + 1])
+        leaves = [builder.add(code.low(zero, x), code.low(zero, builder.sub(whole, x))) for x in (least, largest)]
+        none = builder.icmp_signed(">", least, largest)
+        code.keep_least(builder.select(none, top, code.low(*leaves)), out, first + i)
+
+
+@intrinsic
+def scan_two(typingctx: Any, P: Any, W: Any, ends: Any, n_runs: Any, cuts: Any, out: Any) -> Any:
+    """Two actions: the least sum of two leaves of either side of every root cut, kept in `out` where it is smaller (low sides, high sides).
+
+    `P[k]` is the position in the root's column of the k-th row in the order of this column, `W[k]` its value, `ends` where runs of equal values end,
+    `cuts[lane]` the last position on the low side.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        code = _Code(context, builder, P.dtype)
+        p, w, e, t, o = (code.data(kind, args[i]) for kind, i in ((P, 0), (W, 1), (ends, 2), (cuts, 4), (out, 5)))
+        cut, zero = code.load(t, ir.Constant(I64, 0)), code.constant(0)
+        low, total = code.cell(zero), code.cell(ir.Constant(code.scalar, 0))
+        extremes = [code.cell(zero) for _ in range(4)]
+
+        def row(k: Any) -> None:
+            x = code.at(w, k)
+            side = builder.icmp_signed("<=", code.spread(code.at(p, k)), cut)
+            code.update(low, builder.add, builder.select(side, code.spread(x), zero))
+            code.update(total, builder.add, x)
+
+        def after() -> None:
+            here = builder.load(low)
+            rest = builder.sub(code.spread(builder.load(total)), here)
+            for cell, by, value in zip(extremes, (code.low, code.high) * 2, (here, here, rest, rest), strict=True):
+                code.update(cell, by, value)
+
+        code.runs(e, args[3], row, after)
+        _fold(code, o, 0, low, total, extremes)
+        return context.get_dummy_value()
+
+    return types.void(P, W, ends, n_runs, cuts, out), codegen
+
+
+@intrinsic
+def scan_two_least(typingctx: Any, P: Any, W: Any, A: Any, least: Any, C: Any, ends: Any, n_runs: Any, cuts: Any, out: Any) -> Any:
+    """As `scan_two`, and two more vectors in `out` behind it: the same over the cuts whose both sides have an amount of at least `least`.
+
+    `A[k]` is the amount of a row; `C` holds the amount of the low side of every lane, then the amount of its high side.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        code = _Code(context, builder, P.dtype)
+        p, w, a, c, e, t, o = (code.data(kind, args[i]) for kind, i in ((P, 0), (W, 1), (A, 2), (C, 4), (ends, 5), (cuts, 7), (out, 8)))
+        cut, zero = code.load(t, ir.Constant(I64, 0)), code.constant(0)
+        few = code.spread(builder.trunc(args[3], code.scalar) if code.bits < 64 else args[3])
+        most = [builder.sub(code.load(c, ir.Constant(I64, i)), few) for i in (0, 1)]
+        nil = ir.Constant(code.scalar, 0)
+        low, total, amount, amounts = code.cell(zero), code.cell(nil), code.cell(zero), code.cell(nil)
+        extremes = [code.cell(zero) for _ in range(4)]
+        top = 2 ** (code.bits - 1) - 1
+        allowed = [code.cell(code.constant(x)) for x in (top, -top, top, -top)]  # nothing yet
+
+        def row(k: Any) -> None:
+            x, n = code.at(w, k), code.at(a, k)
+            side = builder.icmp_signed("<=", code.spread(code.at(p, k)), cut)
+            code.update(low, builder.add, builder.select(side, code.spread(x), zero))
+            code.update(amount, builder.add, builder.select(side, code.spread(n), zero))
+            code.update(total, builder.add, x)
+            code.update(amounts, builder.add, n)
+
+        def after() -> None:
+            here, count = builder.load(low), builder.load(amount)
+            rest = builder.sub(code.spread(builder.load(total)), here)
+            counts = (count, builder.sub(code.spread(builder.load(amounts)), count))
+            values, ways = (here, here, rest, rest), (code.low, code.high) * 2
+            for cell, by, value in zip(extremes, ways, values, strict=True):
+                code.update(cell, by, value)
+            fits = [builder.and_(builder.icmp_signed(">=", n, few), builder.icmp_signed("<=", n, m)) for n, m in zip(counts, most, strict=True)]
+            for i, (cell, by, value) in enumerate(zip(allowed, ways, values, strict=True)):
+                before = builder.load(cell)
+                builder.store(builder.select(fits[i // 2], by(before, value), before), cell)
+
+        code.runs(e, args[6], row, after)
+        _fold(code, o, 0, low, total, extremes)
+        _fold(code, o, 2, low, total, allowed)
+        return context.get_dummy_value()
+
+    return types.void(P, W, A, least, C, ends, n_runs, cuts, out), codegen
+
+
+@intrinsic
+def scan_many(typingctx: Any, P: Any, W: Any, A: Any, least: Any, C: Any, ends: Any, n_runs: Any, cuts: Any, sums: Any, out: Any) -> Any:
+    """Any number of actions: the least sum of two leaves of either side of every root cut.
+
+    `W[v, k]` is the difference of action v + 1 to the first. `sums` holds vectors in blocks of V: work space, totals of the low sides, totals of the
+    high sides, work space. `out` as for `scan_two_least`.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        code = _Code(context, builder, P.dtype)
+        named = ((P, 0), (W, 1), (A, 2), (C, 4), (ends, 5), (cuts, 7), (sums, 8), (out, 9))
+        p, w, a, c, e, t, s, o = (code.data(kind, args[i]) for kind, i in named)
+        shape = cgutils.unpack_tuple(builder, context.make_array(W)(context, builder, args[1]).shape)
+        V, width = shape[0], shape[1]
+        cut, zero = code.load(t, ir.Constant(I64, 0)), code.constant(0)
+        few = code.spread(builder.trunc(args[3], code.scalar) if code.bits < 64 else args[3])
+        most = [builder.sub(code.load(c, ir.Constant(I64, i)), few) for i in (0, 1)]
+        nil = ir.Constant(code.scalar, 0)
+        amount, amounts = code.cell(zero), code.cell(nil)
+        top = code.constant(2 ** (code.bits - 2))
+        best = [code.cell(zero), code.cell(zero), code.cell(top), code.cell(top)]
+        leaf = [cgutils.alloca_once(builder, code.vector) for _ in range(4)]
+        twice, thrice = builder.mul(V, ir.Constant(I64, 2)), builder.mul(V, ir.Constant(I64, 3))
+        with cgutils.for_range(builder, V, intp=I64) as over:
+            code.store(zero, s, over.index)
+            code.store(zero, s, builder.add(thrice, over.index))
+
+        def row(k: Any) -> None:
+            n = code.at(a, k)
+            side = builder.icmp_signed("<=", code.spread(code.at(p, k)), cut)
+            code.update(amount, builder.add, builder.select(side, code.spread(n), zero))
+            code.update(amounts, builder.add, n)
+            with cgutils.for_range(builder, V, intp=I64) as over:
+                v = over.index
+                x = code.spread(code.at(w, builder.add(builder.mul(v, width), k)))
+                code.store(builder.add(code.load(s, v), builder.select(side, x, zero)), s, v)
+                whole = builder.add(thrice, v)
+                code.store(builder.add(code.load(s, whole), x), s, whole)
+
+        def after() -> None:
+            for cell in leaf:
+                builder.store(zero, cell)
+            with cgutils.for_range(builder, V, intp=I64) as over:
+                v = over.index
+                here = code.load(s, v)
+                rest = builder.sub(code.load(s, builder.add(thrice, v)), here)
+                others = (builder.sub(code.load(s, builder.add(V, v)), here), builder.sub(code.load(s, builder.add(twice, v)), rest))
+                for cell, value in zip(leaf, (here, others[0], rest, others[1]), strict=True):
+                    code.update(cell, code.low, value)
+            count = builder.load(amount)
+            counts = (count, builder.sub(code.spread(builder.load(amounts)), count))
+            for i in (0, 1):
+                value = builder.add(builder.load(leaf[2 * i]), builder.load(leaf[2 * i + 1]))
+                code.update(best[i], code.low, value)
+                fits = builder.and_(builder.icmp_signed(">=", counts[i], few), builder.icmp_signed("<=", counts[i], most[i]))
+                before = builder.load(best[2 + i])
+                builder.store(builder.select(fits, code.low(before, value), before), best[2 + i])
+
+        code.runs(e, args[6], row, after)
+        for i, cell in enumerate(best):
+            code.keep_least(builder.load(cell), o, i)
+        return context.get_dummy_value()
+
+    return types.void(P, W, A, least, C, ends, n_runs, cuts, sums, out), codegen
