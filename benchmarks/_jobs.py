@@ -46,6 +46,7 @@ class Job:
     y: np.ndarray
     task: str = "accuracy"
     depth: int | None = 3
+    leaves: int | None = None
     min_leaf: int = 1
     penalty: str = "0"
     threads: int = 1
@@ -78,7 +79,7 @@ def problem(settings: dict[str, Any], arrays: dict[str, np.ndarray | None]) -> m
     if settings["matrix"] is not None:
         more["matrix"] = settings["matrix"]
     task = registry.task(TASKS[settings["task"]])(**more)
-    return mt.Problem(data, task, mt.Trees(settings["depth"], min_samples_leaf=settings["min_leaf"]))
+    return mt.Problem(data, task, mt.Trees(settings["depth"], settings["leaves"], settings["min_leaf"]))
 
 
 def tree(nested: Any, stated: mt.Problem) -> mt.Tree:

@@ -76,6 +76,8 @@ def pystreed():
         if job.depth is None:
             raise NotImplementedError("pystreed needs a depth limit")
         common = {"max_depth": job.depth, "min_leaf_node_size": job.min_leaf, "time_limit": job.time_limit, "random_seed": 1}
+        if job.leaves is not None:
+            common["max_num_nodes"] = job.leaves - 1
         if job.task == "cost-matrix":
             model = streed.STreeDCostSensitiveClassifier(**common)
             free = [FeatureCostSpecifier(0.0, 0.0, "x", j, j) for j in range(X.shape[1])]
@@ -106,7 +108,7 @@ def pydl85():
     dl85Optimizer.solve = timed(dl85Optimizer.solve)
 
     def fit(job, arrays):
-        if job.task != "accuracy" or job.penalty != "0":
+        if job.task != "accuracy" or job.penalty != "0" or job.leaves is not None:
             raise NotImplementedError("pydl8.5 is asked for accuracy only")
         model = DL85Classifier(max_depth=job.depth, min_sup=job.min_leaf, time_limit=max(1, round(job.time_limit)))
         model.fit(arrays["X"], arrays["y"])
@@ -125,7 +127,7 @@ def gosdt():
     source.gosdt_fit, source.Dataset = timed(source.gosdt_fit), timed(source.Dataset)
 
     def fit(job, arrays):
-        if job.task != "accuracy" or job.min_leaf != 1:
+        if job.task != "accuracy" or job.min_leaf != 1 or job.leaves is not None:
             raise NotImplementedError("gosdt is asked for accuracy with a penalty only")
         depth = {} if job.depth is None else {"depth_budget": job.depth}
         penalty = float(Fraction(job.penalty))
