@@ -1,0 +1,285 @@
+"""The arrays a compiled search works on: tests and rows as bit sets, costs as small integers, groups of rows with equal costs.
+
+Only differences between actions matter: a row is a vector of `V = K - 1` values `regret_k - regret_0`, followed by `M` masses (row counts and
+weights, where leaves have a minimum of them) and by `regret_0`. A leaf costs `sum regret_0 + min(0, sums of the values)`. Rows are either kept in groups
+of equal vectors, whose pairs of tests are counted in bytes, or summed one by one where there are nearly as many vectors as rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from milp_trees.errors import Unsupported
+from milp_trees.space import Trees
+from milp_trees.tasks.views import CostMatrix
+
+#: Tests are padded to a multiple of this many columns: one vector register of bytes.
+LANES = 32
+#: Largest size of the sums for all pairs of tests.
+MOST_BYTES = 2 * 2**30
+#: Larger than every objective; four of them can be added.
+INFINITY = 2**60
+#: The depth of a search without a depth limit; limits from here on are treated as none.
+UNLIMITED = 63
+#: Largest sums per number type.
+_ROOM = {"i16": 2**15 - 1, "i32": 2**31 - 1, "i64": 2**60}
+
+#: Positions in `Data.par`.
+N_TESTS, STRIDE, N_WORDS, N_VALUES, N_MASSES, LEAF, LEAST_SPLIT, BY_ROW, N_GROUPS, N_COUNTED, N_ACTIONS, FORBIDDEN = range(12)
+
+
+class Data(NamedTuple):
+    """Read by all threads. `U = V + M`; positions of rows in bit sets may be padded."""
+
+    X: np.ndarray  # uint8 (positions, S): tests on rows
+    tests: np.ndarray  # uint64 (F, W): rows on which a test is true
+    everything: np.ndarray  # uint64 (W,): all rows
+    values: np.ndarray  # int64 (positions, U + 1): values, masses, regret of the first action
+    best: np.ndarray  # int64 (positions,): the cheapest action
+    heavy: np.ndarray  # int64 (W,): the most that a row of the word can cost
+    most: np.ndarray  # int64 (positions,): the same per row
+    group_bits: np.ndarray  # uint64 (G, W)
+    group_range: np.ndarray  # int64 (G, 2): words in which a group has rows
+    group_values: np.ndarray  # int64 (G, U + 1)
+    group_best: np.ndarray  # int64 (G,)
+    group_most: np.ndarray  # int64 (G,)
+    split: np.ndarray  # int64 (S,)
+    least: np.ndarray  # int64 (M,)
+    keys: np.ndarray  # uint64 (4, W), see `pair_counts.hash_keys`
+    par: np.ndarray  # int64: the numbers above
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """A problem as the compiled search sees it.
+
+    Parameters
+    ----------
+    data : Data
+    kind : {"i16", "i32", "i64"}
+        Number type of the sums over pairs of tests.
+    unit, constant : int
+        Search value = unit · (Z - constant) + number of leaves if `unit > 1`.
+    depth : int
+        Largest depth that can matter, or UNLIMITED.
+    """
+
+    data: Data
+    kind: str
+    unit: int
+    constant: int
+    depth: int
+    n_rows: int
+
+    @property
+    def penalised(self) -> bool:
+        """Whether every split costs something, so that depth need not be limited."""
+        par = self.data.par
+        return bool(par[LEAF] + par[LEAST_SPLIT] > 0)
+
+    def to_Z(self, value: int, n_leaves: int = 0) -> int:
+        """Integer objective of a search value, or a lower bound on it."""
+        return (int(value) - (n_leaves if self.unit > 1 else 0)) // self.unit + self.constant
+
+
+def prepare(view: CostMatrix, space: Trees, fewest_leaves: bool = False) -> Instance:
+    """The arrays of a reduced view.
+
+    Parameters
+    ----------
+    fewest_leaves : bool, default=False
+        Among trees of equal cost prefer fewer leaves: a leaf costs one more than given, and costs are scaled so that this decides ties only.
+
+    Raises
+    ------
+    Unsupported
+        Costs are too large for exact 64-bit sums, or there are too many tests.
+    """
+    regret = view.regret
+    d = regret[:, 1:] - regret[:, :1] if view.n_actions > 1 else np.zeros((view.n_rows, 1), dtype=np.int64)
+    masses, least = _masses(view, space)
+    kept = np.arange(view.n_rows) if len(least) else np.flatnonzero(d.any(axis=1))
+    n = len(kept)
+    most_leaves = max(1, n if space.max_depth is None else min(n, 2 ** min(space.max_depth, 40)))
+    unit = 1 << (most_leaves + 1).bit_length() if fewest_leaves else 1
+    leaf = view.leaf_cost * unit + int(fewest_leaves)
+    split = view.split_costs * unit
+    vectors = np.column_stack([d[kept] * unit, masses[kept], regret[kept, 0] * unit]) if n else np.zeros((0, d.shape[1] + len(least) + 1), np.int64)
+    V, M = d.shape[1], len(least)
+    penalties = 8 * leaf + 8 * int(split.max(initial=0)) + 1
+    largest = int(np.abs(vectors).sum(axis=0, dtype=object).max()) if n else 0
+    if largest * 8 + penalties + (leaf + int(split.max(initial=0))) * 2 * most_leaves >= INFINITY:
+        raise Unsupported("dp adds costs in 64 bits, and these are too large; divide them by a common factor.")
+    kind = _kind(vectors, V, M, least, penalties)
+    F = view.n_tests
+    S = -(-max(1, F) // LANES) * LANES
+    if 3 * (V + M) * F * S * int(kind[1:]) // 8 > MOST_BYTES:
+        raise Unsupported(f"dp keeps sums for all pairs of tests; {F} tests are too many. Use dp-sorted, or fewer thresholds.")
+    layout = _layout(vectors, V, M, regret[kept], unit, kind, F)
+    return Instance(
+        data=_data(view, kept, vectors, regret, unit, layout, leaf, split, least, F, S, kind), kind=kind, unit=unit, constant=int(view.base.sum()),
+        depth=_depth(space, n, F), n_rows=n,
+    )  # fmt: skip
+
+
+def _depth(space: Trees, n: int, F: int) -> int:
+    useful = min(F, max(0, n - 1))
+    return min(space.max_depth, useful) if space.max_depth is not None else (UNLIMITED if useful > 2 else useful)
+
+
+def _masses(view: CostMatrix, space: Trees) -> tuple[np.ndarray, list[int]]:
+    """Columns that leaves must hold a minimum of, and the minima."""
+    columns, least = [], []
+    if space.min_samples_leaf > 1:
+        columns.append(view.counts)
+        least.append(min(space.min_samples_leaf, view.total_rows + 1))
+    if view.least_mass > 0 and view.mass is not None:
+        columns.append(view.mass)
+        least.append(min(view.least_mass, int(view.mass.sum()) + 1))
+    return (np.column_stack(columns) if columns else np.zeros((view.n_rows, 0), dtype=np.int64)), least
+
+
+def _kind(vectors: np.ndarray, V: int, M: int, least: list[int], penalties: int) -> str:
+    """The smallest number type that holds all sums, intermediate differences apart (they wrap around and back)."""
+    sums = vectors[:, : V + M]
+    positive = int(np.where(sums > 0, sums, 0).sum(axis=0).max(initial=0))
+    negative = int(np.where(sums < 0, -sums, 0).sum(axis=0).max(initial=0))
+    largest = max([positive, negative, *least]) + penalties
+    factor = 4 if M else 1
+    return next((kind for kind, room in _ROOM.items() if factor * largest < room), "i64")
+
+
+class _Layout(NamedTuple):
+    position: np.ndarray  # of every kept row in the bit sets
+    n_words: int
+    groups: list[np.ndarray]  # kept rows of each group
+    values: np.ndarray  # (G, U + 1)
+    by_row: bool
+
+
+def _layout(vectors: np.ndarray, V: int, M: int, regret: np.ndarray, unit: int, kind: str, F: int) -> _Layout:
+    """Groups of rows, chosen by the estimated work at a node of typical size, and the order of rows that suits them."""
+    n, U = len(vectors), V + M
+    if not n:
+        return _Layout(np.zeros(0, np.int64), _words(0), [], np.zeros((0, U + 1), np.int64), False)
+    distinct, of = np.unique(vectors, axis=0, return_inverse=True)
+    of = of.ravel()
+    wide = int(kind[1:]) // 16
+    ways: list[tuple[float, list[np.ndarray], np.ndarray]] = []
+    if len(distinct) <= max(64, n // 4):
+        ways.append((0.0, _members(of, len(distinct)), distinct))
+    planes = _planes(vectors)
+    if planes is not None:
+        ways.append((0.0, *planes))
+    priced = [(_count_work(groups, values, U, n, wide), groups, values) for _, groups, values in ways]
+    typical = min(n, 200)
+    by_row = 0.35 * typical * U * 3.0 * wide
+    work, groups, values = min(priced, key=lambda way: way[0], default=(np.inf, [], distinct[:0]))
+    if by_row < work:
+        groups, values = [], distinct[:0]
+    heavy = regret.max(axis=1)
+    aligned = groups and len(groups) <= max(8, n // 64) and sum(map(len, groups)) == n
+    if aligned:
+        counted = values[:, :U].any(axis=1)
+        order = np.argsort(~counted, kind="stable")
+        groups, values = [groups[g] for g in order], values[order]
+        position, begin = np.zeros(n, dtype=np.int64), 0
+        for members in groups:
+            position[members] = begin + np.arange(len(members))
+            begin += -(-len(members) // 64) * 64
+        return _Layout(position, _words(begin), groups, values, False)
+    position = np.empty(n, dtype=np.int64)
+    position[np.argsort(heavy, kind="stable")] = np.arange(n)
+    counted_first = np.argsort(~values[:, :U].any(axis=1), kind="stable") if len(values) else np.zeros(0, np.int64)
+    return _Layout(position, _words(n), [groups[g] for g in counted_first], values[counted_first], not groups)
+
+
+def _words(positions: int) -> int:
+    """Words of a set: a multiple of four, as the hashes are computed on vectors of four."""
+    return 4 * max(1, -(-positions // 256))
+
+
+def _members(of: np.ndarray, n_groups: int) -> list[np.ndarray]:
+    order = np.argsort(of, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(of, minlength=n_groups))[:-1])
+
+
+def _count_work(groups: list[np.ndarray], values: np.ndarray, U: int, n: int, wide: int) -> float:
+    """Vector operations per pair of tests and 32 columns at a node of typical size: a slot per eight rows, a flush per group and value."""
+    share = min(1.0, 200 / n)
+    slots = sum(np.ceil(share * len(g) / 8) for g, v in zip(groups, values, strict=True) if v[:U].any())
+    return float(3.0 * slots + 2.0 * wide * (values[:, :U] != 0).sum())
+
+
+def _planes(vectors: np.ndarray) -> tuple[list[np.ndarray], np.ndarray] | None:
+    """Every column as a signed sum of powers of two times its common divisor: a group per column, sign and power. None if that is too many."""
+    groups: list[np.ndarray] = []
+    values: list[np.ndarray] = []
+    for u in range(vectors.shape[1]):
+        column = vectors[:, u]
+        g = int(np.gcd.reduce(np.abs(column)))
+        if g == 0:
+            continue
+        size = np.abs(column) // g
+        if int(size.max()).bit_length() > 16:
+            return None
+        for bit in range(int(size.max()).bit_length()):
+            for sign in (1, -1):
+                here = np.flatnonzero(((size >> bit) & 1 == 1) & (np.sign(column) == sign))
+                if len(here):
+                    vector = np.zeros(vectors.shape[1], dtype=np.int64)
+                    vector[u] = sign * g << bit
+                    groups.append(here)
+                    values.append(vector)
+    return (groups, np.array(values).reshape(-1, vectors.shape[1])) if len(groups) <= 64 else None
+
+
+def _bits(positions: np.ndarray, n_words: int) -> np.ndarray:
+    member = np.zeros(64 * n_words, dtype=np.uint8)
+    member[positions] = 1
+    return np.packbits(member, bitorder="little").view(np.uint64)
+
+
+def _data(
+    view: CostMatrix, kept: np.ndarray, vectors: np.ndarray, regret: np.ndarray, unit: int, layout: _Layout, leaf: int, split: np.ndarray,
+    least: list[int], F: int, S: int, kind: str,
+) -> Data:  # fmt: skip
+    from milp_trees.engines.dynamic.pair_counts import hash_keys
+
+    position, W, U = layout.position, layout.n_words, vectors.shape[1] - 1
+    X = np.zeros((64 * W, S), dtype=np.uint8)
+    X[position, :F] = view.X[kept]
+    values = np.zeros((64 * W, U + 1), dtype=np.int64)
+    values[position] = vectors
+    most = np.zeros(64 * W, dtype=np.int64)
+    most[position] = regret[kept].max(axis=1) * unit
+    best = np.zeros(64 * W, dtype=np.int64)
+    best[position] = regret[kept].argmin(axis=1)
+    tests = np.ascontiguousarray(np.packbits(np.ascontiguousarray(X[:, :F].T), axis=1, bitorder="little")).view(np.uint64).reshape(F, W)
+    G = len(layout.groups)
+    group_bits = np.zeros((max(1, G), W), dtype=np.uint64)
+    group_range = np.zeros((max(1, G), 2), dtype=np.int64)
+    for g, members in enumerate(layout.groups):
+        at = position[members]
+        group_bits[g] = _bits(at, W)
+        group_range[g] = at.min() // 64, at.max() // 64 + 1
+    group_values = np.zeros((max(1, G), U + 1), dtype=np.int64)
+    group_values[:G] = layout.values
+    padded = np.zeros(S, dtype=np.int64)
+    padded[:F] = split
+    M = len(least)
+    par = np.zeros(16, dtype=np.int64)
+    par[N_TESTS], par[STRIDE], par[N_WORDS], par[N_VALUES], par[N_MASSES] = F, S, W, U - M, M
+    par[LEAF], par[LEAST_SPLIT], par[BY_ROW], par[N_GROUPS] = leaf, int(split.min(initial=0)) if F else 0, int(layout.by_row), G
+    par[N_COUNTED] = int(layout.values[:, :U].any(axis=1).sum()) if G else 0
+    par[N_ACTIONS] = max(2, view.n_actions)
+    par[FORBIDDEN] = {"i16": 2**13, "i32": 2**29, "i64": INFINITY}[kind]
+    signed = group_values[:, 0] if U - M == 1 else np.zeros(max(1, G), dtype=np.int64)
+    return Data(
+        X=X, tests=tests, everything=_bits(position, W), values=values, best=best, heavy=most.reshape(W, 64).max(axis=1), most=most,
+        group_bits=group_bits, group_range=group_range, group_values=group_values, group_best=(signed < 0).astype(np.int64), group_most=np.abs(signed),
+        split=padded, least=np.array(least, dtype=np.int64), keys=hash_keys(W), par=par,
+    )  # fmt: skip

@@ -1,0 +1,111 @@
+"""Memory of a compiled search: buffers of a thread, stacks, tables. Loads numba."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from milp_trees.engines.dynamic import pair_layout as at
+from milp_trees.engines.dynamic.arrays import (
+    BY_ROW, INFINITY, LEAF, LEAST_SPLIT, N_ACTIONS, N_COUNTED, N_MASSES, N_TESTS, N_VALUES, N_WORDS, STRIDE, UNLIMITED, Instance,
+)  # fmt: skip
+from milp_trees.engines.dynamic.memory import RING, Archive, Table
+from milp_trees.engines.dynamic.nodes import Work
+from milp_trees.engines.dynamic.pair_counts import aligned, kernel_addresses
+from milp_trees.engines.dynamic.stack import Stack
+
+#: Entries of the smallest table. A large one that is touched at random costs page faults worth more than a small search.
+_SMALLEST = 2**13
+#: Rows by position that are needed for one slot of eight rows.
+_SLOT = 8
+
+
+def address(array: np.ndarray) -> int:
+    """Where an array's numbers begin."""
+    return int(array.ctypes.data)
+
+
+def table_of(entries: int) -> Table:
+    """An empty table for at least this many entries at half load."""
+    size = _SMALLEST
+    while size < 2 * entries:
+        size *= 2
+    return Table(np.zeros((size, 4), dtype=np.uint64), np.array([0, size // 2], dtype=np.int64))
+
+
+def most_levels(inst: Instance, upper: int) -> int:
+    """Levels that a stack needs when only trees up to a value matter."""
+    par = inst.data.par
+    if inst.depth != UNLIMITED:
+        return inst.depth + 3
+    per_level = int(par[LEAF] + par[LEAST_SPLIT])
+    tests = min(int(par[N_TESTS]), max(1, inst.n_rows - 1)) + 3
+    return min(tests, upper // per_level + 4) if per_level else tests
+
+
+def stack_of(inst: Instance, levels: int, shared: Stack | None = None) -> Stack:
+    par = inst.data.par
+    F, W, U = max(1, int(par[N_TESTS])), int(par[N_WORDS]), int(par[N_VALUES] + par[N_MASSES])
+    return Stack(
+        number=np.zeros((levels, 16), dtype=np.int64), bits=np.zeros((levels, W), dtype=np.uint64), key=np.zeros((levels, 2), dtype=np.uint64),
+        order=np.zeros((levels, F), dtype=np.int64), bound=np.zeros((levels, F), dtype=np.int64), hashes=np.zeros((levels, F, 4), dtype=np.uint64),
+        side=np.zeros((levels, 2, W), dtype=np.uint64), total=np.zeros((levels, U + 1), dtype=np.int64), state=np.zeros(8, dtype=np.int64),
+        board=shared.board if shared else np.array([0, INFINITY], dtype=np.int64),
+        root_bound=shared.root_bound if shared else np.zeros(F, dtype=np.int64), busy=shared.busy if shared else np.zeros(F, dtype=np.int64),
+    )  # fmt: skip
+
+
+def work_of(inst: Instance, flags: np.ndarray, depth: int) -> Work:
+    """Buffers of one thread, and the table of arguments of its kernels."""
+    data, par = inst.data, inst.data.par
+    F, S, W = max(1, int(par[N_TESTS])), int(par[STRIDE]), int(par[N_WORDS])
+    V, M, n = int(par[N_VALUES]), int(par[N_MASSES]), max(1, inst.n_rows)
+    U, by_row, bits = V + M, bool(par[BY_ROW]), int(inst.kind[1:])
+    number = np.dtype(f"i{bits // 8}")
+    G = int(par[N_COUNTED])
+    listed = sum(int(np.bitwise_count(data.group_bits[g]).sum()) for g in range(G)) if G else 0
+    words = (n + 63) // 64
+    weighted_rows = n if by_row else 1
+    R = at.pair_rows(F)
+    keep = {
+        "P": aligned((U, R, S), number), "Q": aligned((U, R, S), number), "bytes": aligned((listed // _SLOT + G + 1, S), np.uint8),
+        "slots": np.zeros(G + 2, dtype=np.int64), "split": aligned(S, number), "coef": np.ascontiguousarray(data.group_values[: max(1, G), :U]),
+        "scratch": aligned(at.scratch_bytes(S, U, weighted_rows), np.uint8), "X": aligned((n, S), np.uint8), "listed": np.zeros(listed + 1, np.int64),
+        "first": np.zeros(G + 2, dtype=np.int64), "total": np.zeros((3, U + 1), dtype=np.int64), "mask": np.zeros(words, dtype=np.uint64),
+        "test_bits": np.zeros((F if by_row else 1, words), dtype=np.uint64), "weighted": aligned((U, weighted_rows, S), number),
+        "least": data.least.copy() if M else np.zeros(1, dtype=np.int64),
+    }  # fmt: skip
+    keep["split"][:] = data.split
+    args = np.zeros(at.TABLE, dtype=np.int64)
+    for slot, value in {
+        at.TESTS: F, at.STRIDE: S, at.VALUES: V, at.MASSES: M, at.LEAF: int(par[LEAF]), at.SPLIT: address(keep["split"]),
+        at.LEAST: address(keep["least"]), at.SCRATCH: address(keep["scratch"]), at.GROUPS: G, at.COEF: address(keep["coef"]),
+        at.SLOTS: address(keep["slots"]), at.BYTES: address(keep["bytes"]), at.X: address(keep["X"]), at.ROWS: address(keep["listed"]),
+        at.FIRST: address(keep["first"]), at.WEIGHTED: address(keep["weighted"]), at.WEIGHTED_ROWS: weighted_rows,
+        at.TEST_BITS: address(keep["test_bits"]), at.MASK: address(keep["mask"]), at.WORDS: words, at.SET_WORDS: W,
+        at.SET_TESTS: address(data.tests), at.SET_TESTS_STRIDE: W, at.SET_COUNT: int(par[N_TESTS]), at.KEYS: address(data.keys), at.KEYS_STRIDE: W,
+    }.items():  # fmt: skip
+        args[slot] = value
+    depths = min(depth, UNLIMITED - 1) + 1 if depth != UNLIMITED else 5
+    work = Work(
+        args=args, kernels=kernel_addresses(inst.kind, bool(data.split.any()), M > 0, V, (0, 1, 2, 3, 5) if by_row else (0, 2, 3, 5)),
+        flags=flags, counters=np.zeros(16, dtype=np.int64), rows=np.zeros(n, dtype=np.int64), local=np.zeros(64 * W, dtype=np.int64), X=keep["X"],
+        listed=keep["listed"], first=keep["first"], total=keep["total"], sides=np.zeros((2, W), dtype=np.uint64),
+        hashes=np.zeros((F, 4), dtype=np.uint64), pairs=np.array([address(keep["P"]), address(keep["Q"])]),
+        totals=np.array([address(keep["total"][k]) for k in range(3)]), test_bits=keep["test_bits"], mask=keep["mask"], weighted=keep["weighted"],
+        value=np.zeros((2, 2), dtype=np.int64), weight=np.zeros((F + 1, int(par[N_ACTIONS])), dtype=np.int64), impurity=np.zeros(F),
+        archive=Archive(
+            np.zeros((depths, RING, W), dtype=np.uint64), np.zeros((depths, RING), dtype=np.int64), np.zeros((depths, RING, F), dtype=np.int64),
+            np.zeros((depths, 2), dtype=np.int64),
+        ),
+    )  # fmt: skip
+    _KEPT[id(args)] = keep
+    return work
+
+
+#: Buffers that are known by their address only, kept as long as the arguments that name them.
+_KEPT: dict[int, dict[str, np.ndarray]] = {}
+
+
+def release(work: Work) -> None:
+    """Let go of the buffers of a thread that will not run again."""
+    _KEPT.pop(id(work.args), None)

@@ -1,0 +1,60 @@
+"""Compiled order of root tests by the impurity they leave. Loads numba."""
+
+# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+# Types of compiled functions are inferred by numba.
+
+import numpy as np
+from numba import njit
+
+from milp_trees.engines.dynamic.arrays import BY_ROW, N_ACTIONS, N_GROUPS, N_TESTS, N_VALUES
+from milp_trees.engines.dynamic.words import lowest, ones
+
+
+@njit(cache=True)
+def _weights(data, bits, weight):
+    """weight[f, k]: what the rows where test f is true, and whose cheapest action is k, can lose; weight[F] for all rows."""
+    F = data.par[N_TESTS]
+    weight[:] = 0
+    if not data.par[BY_ROW] and data.par[N_VALUES] == 1:
+        for g in range(data.par[N_GROUPS]):
+            k, most = data.group_best[g], data.group_most[g]
+            if most:
+                n = 0
+                for w in range(data.group_range[g, 0], data.group_range[g, 1]):
+                    n += ones(bits[w] & data.group_bits[g, w])
+                weight[F, k] += most * n
+                for f in range(F):
+                    n = 0
+                    for w in range(data.group_range[g, 0], data.group_range[g, 1]):
+                        n += ones(bits[w] & data.group_bits[g, w] & data.tests[f, w])
+                    weight[f, k] += most * n
+        return
+    for w in range(len(bits)):
+        word = bits[w]
+        while word:
+            r = 64 * w + lowest(word)
+            word &= word - np.uint64(1)
+            k, most = data.best[r], data.most[r]
+            weight[F, k] += most
+            row = data.X[r]
+            for f in range(F):
+                weight[f, k] += most * row[f]
+
+
+@njit(cache=True)
+def gini_order(data, bits, order, weight, impurity):
+    """Tests by the Gini impurity of the cheapest actions on both sides, weighted by what a wrong action can cost."""
+    F, K = data.par[N_TESTS], data.par[N_ACTIONS]
+    _weights(data, bits, weight)
+    for f in range(F):
+        right = left = 0.0
+        right_squares = left_squares = 0.0
+        for k in range(K):
+            a = float(weight[f, k])
+            b = float(weight[F, k]) - a
+            right += a
+            left += b
+            right_squares += a * a
+            left_squares += b * b
+        impurity[f] = (right - right_squares / right if right > 0 else 0.0) + (left - left_squares / left if left > 0 else 0.0)
+    order[:F] = np.argsort(impurity[:F], kind="mergesort")

@@ -1,0 +1,147 @@
+"""Compiled memory of a search: a table of solved sets, and an archive of recent ones for similarity bounds. Loads numba.
+
+A table entry says for (set, depth) either the optimum or a lower bound. Entries are four words; the second is mixed with the content, so
+that an entry half written by another thread does not match any key (Hyatt, Mann 2002, a lock-less transposition table).
+
+The archive keeps, per depth, the last solved sets with their bounds. For any two sets D, D': opt(D') >= opt(D) - sum over D \\ D' of the most that
+a row can cost, because the best tree of D' costs at most that much more on D (Demirović et al. 2022, *MurTree*). Rows must be shifted so
+that their cheapest action is free. With a minimum leaf size the tree of D' need not be allowed on D unless D' is a subset of D.
+"""
+
+# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+# Types of compiled functions are inferred by numba.
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from milp_trees.engines.dynamic.words import atomic_add, inside, missing_weight
+
+_GOLD = np.uint64(0x9E3779B97F4A7C15)
+_MIX = np.uint64(0xBF58476D1CE4E5B9)
+_SHIFT = np.uint64(29)
+#: Slots that are looked at for a key.
+_PROBES = 16
+#: Sets kept in the archive per depth.
+RING = 64
+
+#: Positions in `Table.state`.
+USED, ROOM = 0, 1
+
+
+class Table(NamedTuple):
+    slots: np.ndarray  # uint64 (a power of two, 4)
+    state: np.ndarray  # int64: entries used, entries allowed before it should grow
+
+
+class Archive(NamedTuple):
+    bits: np.ndarray  # uint64 (depths, RING, W)
+    bound: np.ndarray  # int64 (depths, RING)
+    per_test: np.ndarray  # int64 (depths, RING, F): bounds with a given root test
+    filled: np.ndarray  # int64 (depths, 2): sets kept, next place
+
+
+@njit(cache=True)
+def _place(slots, h1, depth):
+    h = (h1 + np.uint64(depth) * _MIX) * _GOLD
+    return np.int64((h ^ (h >> _SHIFT)) & np.uint64(len(slots) - 1))
+
+
+@njit(cache=True)
+def _sealed(h2, meta, value):
+    return h2 ^ ((meta ^ (value * _MIX)) * _GOLD)
+
+
+@njit(cache=True)
+def look_up(table, h1, h2, depth):
+    """(known, value, exact, root test) of a set; the test is -1 for a leaf."""
+    slots = table.slots
+    at = _place(slots, h1, depth)
+    for _ in range(_PROBES):
+        meta = slots[at, 2]
+        if meta == 0:
+            return False, np.int64(0), False, np.int64(-1)
+        if slots[at, 0] == h1 and np.int64(meta & np.uint64(0xFFF)) == depth and slots[at, 1] == _sealed(h2, meta, slots[at, 3]):
+            return True, np.int64(slots[at, 3]), bool(meta & np.uint64(0x1000)), np.int64(meta >> np.uint64(13)) - 1
+        at = (at + 1) & (len(slots) - 1)
+    return False, np.int64(0), False, np.int64(-1)
+
+
+@njit(cache=True)
+def store(table, h1, h2, depth, value, exact, test):
+    """Remember a value or bound; where there is no free slot the shallowest set nearby is forgotten."""
+    slots = table.slots
+    at = _place(slots, h1, depth)
+    victim, victim_depth = at, np.int64(1 << 60)
+    for _ in range(_PROBES):
+        meta = slots[at, 2]
+        if meta == 0:
+            victim = at
+            atomic_add(table.state.ctypes.data, 1)
+            break
+        there = np.int64(meta & np.uint64(0xFFF))
+        if slots[at, 0] == h1 and there == depth and slots[at, 1] == _sealed(h2, meta, slots[at, 3]):
+            known_exact = bool(meta & np.uint64(0x1000))
+            if known_exact or (not exact and np.int64(slots[at, 3]) >= value):
+                return
+            victim = at
+            break
+        if there < victim_depth:
+            victim, victim_depth = at, there
+        at = (at + 1) & (len(slots) - 1)
+    meta = np.uint64(depth) | (np.uint64(0x1000) if exact else np.uint64(0)) | (np.uint64(test + 1) << np.uint64(13))
+    slots[victim, 0] = h1
+    slots[victim, 1] = _sealed(h2, meta, np.uint64(value))
+    slots[victim, 3] = np.uint64(value)
+    slots[victim, 2] = meta
+
+
+@njit(cache=True)
+def move(old, table):
+    """Copy all entries to a larger table."""
+    for i in range(len(old.slots)):
+        meta = old.slots[i, 2]
+        if meta:
+            h2 = old.slots[i, 1] ^ _sealed(np.uint64(0), meta, old.slots[i, 3])
+            store(
+                table, old.slots[i, 0], h2, np.int64(meta & np.uint64(0xFFF)), np.int64(old.slots[i, 3]), bool(meta & np.uint64(0x1000)),
+                np.int64(meta >> np.uint64(13)) - 1,
+            )  # fmt: skip
+
+
+@njit(cache=True)
+def similar(archive, level, bits, heavy, subsets_only):
+    """Lower bound on a set from the archived ones of the same depth."""
+    best = np.int64(0)
+    for i in range(archive.filled[level, 0]):
+        if archive.bound[level, i] > best and (not subsets_only or inside(bits, archive.bits[level, i])):
+            bound = archive.bound[level, i] - missing_weight(archive.bits[level, i], bits, heavy)
+            best = max(best, bound)
+    return best
+
+
+@njit(cache=True)
+def similar_per_test(archive, level, bits, heavy, subsets_only, F, out):
+    """Raise lower bounds on a set with a given root test; returns the bound for all."""
+    best = np.int64(0)
+    for i in range(archive.filled[level, 0]):
+        if subsets_only and not inside(bits, archive.bits[level, i]):
+            continue
+        far = missing_weight(archive.bits[level, i], bits, heavy)
+        best = max(best, archive.bound[level, i] - far)
+        row = archive.per_test[level, i]
+        for f in range(F):
+            out[f] = max(out[f], row[f] - far)
+    return best
+
+
+@njit(cache=True)
+def archive_set(archive, level, bits, bound, per_test, F):
+    """Keep a solved set and its bounds instead of the oldest one."""
+    at = archive.filled[level, 1]
+    archive.bits[level, at] = bits
+    archive.bound[level, at] = bound
+    archive.per_test[level, at, :F] = per_test[:F]
+    archive.filled[level, 1] = (at + 1) % RING
+    archive.filled[level, 0] = min(RING, archive.filled[level, 0] + 1)

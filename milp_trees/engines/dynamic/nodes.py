@@ -1,0 +1,263 @@
+"""Compiled work on one set of rows: its rows and sums, its best trees of depth one and two, and those of its children. Loads numba.
+
+`load` counts all pairs of tests on a node; `pair` then gives the best trees of depth two on both sides of a test by counting only the smaller
+side, because the other side's sums are the difference (Demirović et al. 2022, *MurTree*). Values include the regret of the first action.
+"""
+
+# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+# Types of compiled functions are inferred by numba.
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from milp_trees.engines.dynamic import pair_layout as at
+from milp_trees.engines.dynamic.arrays import (
+    BY_ROW, FORBIDDEN, INFINITY, LEAF, N_COUNTED, N_GROUPS, N_MASSES, N_TESTS, N_VALUES, N_WORDS,
+)  # fmt: skip
+from milp_trees.engines.dynamic.memory import Archive, look_up, store
+from milp_trees.engines.dynamic.pair_counts import COUNT, EVALUATE, GATHER, HASH, PACK, call
+from milp_trees.engines.dynamic.words import children, lowest, ones
+
+#: Positions in `Work.flags`: the switches.
+CACHE, CACHE_TWO, SIMILARITY, PER_TEST, SIBLING, LARGER_FIRST, GINI, LOOK_AHEAD, UPPER, SMALLER_COUNTED = range(10)
+#: Positions in `Work.counters`.
+CALLS, LOADS, NODES, HITS, HITS_TWO, CUT_SIMILAR, CUT_TEST, CUT_SIBLING, CUT_AHEAD, PAIRS_COUNTED = range(10)
+
+
+class Work(NamedTuple):
+    """Buffers of one thread."""
+
+    args: np.ndarray  # int64: arguments of the kernels
+    kernels: np.ndarray  # int64: their addresses
+    flags: np.ndarray  # int64
+    counters: np.ndarray  # int64
+    rows: np.ndarray  # int64: positions of the node's rows
+    local: np.ndarray  # int64: position -> place in `rows`
+    X: np.ndarray  # uint8 (rows, S): tests on the node's rows
+    listed: np.ndarray  # int64: places of rows by group
+    first: np.ndarray  # int64 (G + 1,)
+    total: np.ndarray  # int64 (3, U + 1): sums of the node and of two children
+    sides: np.ndarray  # uint64 (2, W): children
+    hashes: np.ndarray  # uint64 (F, 4) of the children of the node that is loaded
+    pairs: np.ndarray  # int64 (2,): addresses of the pair sums of the node and of a child
+    totals: np.ndarray  # int64 (2,): addresses of rows 0 and 1 of `total`
+    test_bits: np.ndarray  # uint64 (F, words) of the loaded node, for sums by row
+    mask: np.ndarray  # uint64 (words,)
+    weighted: np.ndarray  # (U, rows, S) for sums by row
+    value: np.ndarray  # int64 (2, 2): value and root test of the last pair
+    weight: np.ndarray  # int64 (F + 1, K), scratch
+    impurity: np.ndarray  # float64 (F,), scratch
+    archive: Archive
+
+
+@njit(cache=True)
+def sums(data, bits, out):
+    """Sums of values, masses and regrets of the first action over a set."""
+    out[:] = 0
+    if data.par[BY_ROW]:
+        for w in range(len(bits)):
+            word = bits[w]
+            while word:
+                r = 64 * w + lowest(word)
+                word &= word - np.uint64(1)
+                for u in range(len(out)):
+                    out[u] += data.values[r, u]
+    else:
+        for g in range(data.par[N_GROUPS]):
+            n = 0
+            for w in range(data.group_range[g, 0], data.group_range[g, 1]):
+                n += ones(bits[w] & data.group_bits[g, w])
+            for u in range(len(out)):
+                out[u] += n * data.group_values[g, u]
+
+
+@njit(cache=True)
+def leaf_value(data, total):
+    """Cost of one leaf, or INFINITY if it is too small."""
+    V = data.par[N_VALUES]
+    for k in range(data.par[N_MASSES]):
+        if total[V + k] < data.least[k]:
+            return INFINITY
+    best = np.int64(0)
+    for v in range(V):
+        best = min(best, total[v])
+    return best + total[len(total) - 1] + data.par[LEAF]
+
+
+@njit(cache=True)
+def large_enough(data, total):
+    for k in range(data.par[N_MASSES]):
+        if total[data.par[N_VALUES] + k] < data.least[k]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def best_one(data, bits, left, right, total):
+    """Best tree of depth at most one: (value, test or -1). `left`, `right`, `total` are scratch."""
+    sums(data, bits, total[0])
+    best, test = leaf_value(data, total[0]), np.int64(-1)
+    for f in range(data.par[N_TESTS]):
+        n = children(bits, data.tests[f], left, right)
+        if n == 0:
+            continue
+        sums(data, right, total[1])
+        total[2] = total[0] - total[1]
+        value = leaf_value(data, total[1]) + leaf_value(data, total[2]) + data.split[f]
+        if value < best:
+            best, test = value, f
+    return best, test
+
+
+@njit(cache=True)
+def _list_rows(data, work, bits):
+    """Rows of a subset of the loaded node, by group, as places in the node; returns how many."""
+    m = 0
+    for g in range(data.par[N_COUNTED]):
+        work.first[g] = m
+        for w in range(data.group_range[g, 0], data.group_range[g, 1]):
+            word = bits[w] & data.group_bits[g, w]
+            while word:
+                work.listed[m] = work.local[64 * w + lowest(word)]
+                m += 1
+                word &= word - np.uint64(1)
+    work.first[data.par[N_COUNTED]] = m
+    return m
+
+
+@njit(cache=True)
+def _count(data, work, bits, matrix):
+    """Pair sums of a subset of the loaded node."""
+    work.args[at.PAIRS] = matrix
+    work.counters[PAIRS_COUNTED] += 1
+    if data.par[BY_ROW]:
+        work.mask[:] = 0
+        for w in range(len(bits)):
+            word = bits[w]
+            while word:
+                r = work.local[64 * w + lowest(word)]
+                work.mask[r >> 6] |= np.uint64(1) << np.uint64(r & 63)
+                word &= word - np.uint64(1)
+        call(work.kernels[GATHER], work.args.ctypes.data)
+    else:
+        _list_rows(data, work, bits)
+        call(work.kernels[PACK], work.args.ctypes.data)
+        call(work.kernels[COUNT], work.args.ctypes.data)
+
+
+@njit(cache=True)
+def _by_row(data, work, m):
+    """Test bits and weighted tests of the loaded node, for sums row by row."""
+    F, U = data.par[N_TESTS], data.par[N_VALUES] + data.par[N_MASSES]
+    words = (m + 63) // 64
+    work.args[at.WORDS] = len(work.mask)
+    work.test_bits[:, :words] = 0
+    work.mask[:] = 0
+    for i in range(m):
+        row = work.X[i]
+        bit = np.uint64(1) << np.uint64(i & 63)
+        for f in range(F):
+            if row[f]:
+                work.test_bits[f, i >> 6] |= bit
+        for u in range(U):
+            value = work.weighted.dtype.type(data.values[work.rows[i], u])
+            out = work.weighted[u, i]
+            for f in range(len(row)):
+                out[f] = value if row[f] else 0
+
+
+@njit(cache=True)
+def load(data, work, bits):
+    """Prepare a node for `pair`; returns the value and root test of its best tree of depth at most two (-1: a leaf)."""
+    m = 0
+    for w in range(len(bits)):
+        word = bits[w]
+        while word:
+            r = 64 * w + lowest(word)
+            work.rows[m] = r
+            work.local[r] = m
+            work.X[m] = data.X[r]
+            m += 1
+            word &= word - np.uint64(1)
+    work.counters[LOADS] += 1
+    if data.par[BY_ROW]:
+        _by_row(data, work, m)
+    sums(data, bits, work.total[0])
+    _count(data, work, bits, work.pairs[0])
+    work.args[at.TOTALS] = work.totals[0]
+    work.args[at.PARENT] = 0
+    call(work.kernels[EVALUATE], work.args.ctypes.data)
+    return _at_most_two(data, work.total[0], work.args[at.BEST], work.args[at.BEST_TEST])
+
+
+@njit(cache=True)
+def hash_children(data, work, bits, out):
+    """Keys of both sides of every test: out[f] = two hashes of the left side, two of the right one."""
+    work.args[at.SET] = bits.ctypes.data
+    work.args[at.HASHES] = out.ctypes.data
+    call(work.kernels[HASH], work.args.ctypes.data)
+
+
+@njit(cache=True)
+def _at_most_two(data, total, best, test):
+    """The better of a leaf and the best tree with two or three splits that a kernel found."""
+    single = leaf_value(data, total)
+    if best < data.par[FORBIDDEN] and best + total[len(total) - 1] < single:
+        return best + total[len(total) - 1], test
+    return single, np.int64(-1)
+
+
+@njit(cache=True)
+def pair(data, work, table, bits, f, goal):
+    """Best trees of depth two on both sides of a test of the loaded node, in `work.value`.
+
+    Returns False if a side is too small, or if one side is known to cost too much for a sum below `goal`.
+    """
+    left, right = work.sides[0], work.sides[1]
+    n = children(bits, data.tests[f], left, right)
+    size = 0
+    for w in range(len(bits)):
+        size += ones(bits[w])
+    if n == 0 or n == size:
+        return False
+    h = work.hashes[f]
+    known_left = known_right = False
+    if work.flags[CACHE_TWO]:
+        known_left, a, _, i = look_up(table, h[0], h[1], 2)
+        known_right, b, _, j = look_up(table, h[2], h[3], 2)
+        if known_left:
+            work.value[0, 0], work.value[0, 1] = a, i
+        if known_right:
+            work.value[1, 0], work.value[1, 1] = b, j
+        if known_left or known_right:
+            work.counters[HITS_TWO] += 1
+        if known_left and known_right:
+            return True
+        cost = data.split[f] + data.par[LEAF]
+        if (known_left and a + cost >= goal) or (known_right and b + cost >= goal):
+            return False
+    small = 1 if 2 * n <= size else 0
+    if not work.flags[SMALLER_COUNTED]:
+        small = 1
+    sums(data, work.sides[small], work.total[1])
+    work.total[2] = work.total[0] - work.total[1]
+    if not large_enough(data, work.total[1]) or not large_enough(data, work.total[2]):
+        return False
+    work.counters[CALLS] += 1
+    _count(data, work, work.sides[small], work.pairs[1])
+    work.args[at.TOTALS] = work.totals[1]
+    work.args[at.PARENT] = work.pairs[0]
+    work.args[at.PARENT_TOTALS] = work.totals[0]
+    call(work.kernels[EVALUATE], work.args.ctypes.data)
+    v, t = _at_most_two(data, work.total[1], work.args[at.BEST], work.args[at.BEST_TEST])
+    work.value[small, 0], work.value[small, 1] = v, t
+    v, t = _at_most_two(data, work.total[2], work.args[at.REST], work.args[at.REST_TEST])
+    work.value[1 - small, 0], work.value[1 - small, 1] = v, t
+    if work.flags[CACHE_TWO]:
+        if not known_left:
+            store(table, h[0], h[1], 2, work.value[0, 0], True, work.value[0, 1])
+        if not known_right:
+            store(table, h[2], h[3], 2, work.value[1, 0], True, work.value[1, 1])
+    return True

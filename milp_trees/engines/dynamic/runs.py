@@ -1,0 +1,255 @@
+"""Running a compiled search: worker threads, limits, growing tables, deepening, incumbents and bounds. Loads numba."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from milp_trees.engines.dynamic import nodes
+from milp_trees.engines.dynamic.arrays import BY_ROW, INFINITY, N_TESTS, UNLIMITED, Instance
+from milp_trees.engines.dynamic.buffers import most_levels, release, stack_of, table_of, work_of
+from milp_trees.engines.dynamic.descent import DONE, IMPROVED, NEEDS_ROOM, run
+from milp_trees.engines.dynamic.extract import extract
+from milp_trees.engines.dynamic.memory import ROOM, USED, Table, move
+from milp_trees.engines.dynamic.nodes import Work, best_one, leaf_value, load, sums
+from milp_trees.engines.dynamic.stack import ALLOWED, BASE, BEST, BUDGET, DEPTH, LEVEL, PHASE, REPORTED, RETURNED, RETURNED_TEST, SHARED_BEST, STOP, TEST, Stack
+from milp_trees.result import Limit
+
+#: Seconds between looks at the clock and the keyboard.
+_TICK = 0.05
+
+#: Reports (value, tests in preorder, lower bound or None).
+Report = Callable[[int, np.ndarray | None, int], None]
+
+
+@dataclass(frozen=True)
+class Switches:
+    """Techniques that can be switched off; the optimum never depends on them."""
+
+    cache: bool = True
+    cache_two: bool = True
+    similarity: bool = True
+    per_test: bool = True
+    sibling: bool = True
+    larger_first: bool = True
+    gini: bool = True
+    look_ahead: bool = True
+    upper: bool = True
+    smaller_counted: bool = True
+
+    def flags(self) -> np.ndarray:
+        return np.array([getattr(self, name) for name in self.__dataclass_fields__], dtype=np.int64)
+
+
+@dataclass
+class Outcome:
+    """What a run found: search values (`Instance.to_Z`), the tree's tests in preorder, why it stopped, and what it did."""
+
+    value: int = INFINITY
+    tests: np.ndarray | None = None
+    bound: int = 0
+    limit: Limit | None = None
+    counters: dict[str, int] = field(default_factory=dict)
+
+
+_COUNTERS = {
+    "calls": nodes.CALLS, "loads": nodes.LOADS, "nodes": nodes.NODES, "hits": nodes.HITS, "hits_two": nodes.HITS_TWO, "similar": nodes.CUT_SIMILAR,
+    "tests_skipped": nodes.CUT_TEST, "siblings": nodes.CUT_SIBLING, "ahead": nodes.CUT_AHEAD, "counted": nodes.PAIRS_COUNTED,
+}  # fmt: skip
+
+
+class Search:
+    """One instance, its tables and its threads.
+
+    Parameters
+    ----------
+    order : {"depth-first", "best-first", "limited-discrepancy"}
+    threads : int
+    memory : int, optional
+        Most bytes of the table.
+    """
+
+    def __init__(
+        self, inst: Instance, switches: Switches | None = None, order: str = "depth-first", threads: int = 1, memory: int = 2**30,
+        report: Report | None = None,
+    ) -> None:  # fmt: skip
+        self.inst, self.order, self.threads, self.report = inst, order, threads, report
+        flags = (switches or Switches()).flags()
+        self.works: list[Work] = [work_of(inst, flags, inst.depth) for _ in range(threads)]
+        self.most_entries = max(2**12, memory // 64)
+        self.table: Table = table_of(2**18 if threads > 1 else 8 * int(inst.data.par[N_TESTS]))
+        self.outcome = Outcome()
+        self._board = np.array([0, INFINITY], dtype=np.int64)
+        self._lock = threading.Lock()
+        self._news: queue.SimpleQueue[tuple[int, np.ndarray | None, int]] = queue.SimpleQueue()
+
+    # -- the run ---------------------------------------------------------------------------------------------
+
+    def solve(self, deadline: float | None = None, upper: int = INFINITY) -> Outcome:
+        """The optimum, or the best so far. A tree must cost less than `upper` to be found."""
+        done = threading.Event()
+        failures: list[BaseException] = []
+
+        def work() -> None:
+            try:
+                self._search(upper)
+            except BaseException as error:  # handed to the caller's thread
+                failures.append(error)
+            finally:
+                done.set()
+
+        worker = threading.Thread(target=work, daemon=True)
+        worker.start()
+        limit = self._watch(done, deadline)
+        if failures:
+            raise failures[0]
+        out = self.outcome
+        out.limit = limit
+        out.counters = {name: int(sum(w.counters[i] for w in self.works)) for name, i in _COUNTERS.items()}
+        out.counters["entries"] = int(self.table.state[USED])
+        return out
+
+    def close(self) -> None:
+        for work in self.works:
+            release(work)
+
+    def _watch(self, done: threading.Event, deadline: float | None) -> Limit | None:
+        """Wait for the search; at the deadline or on Ctrl-C ask it to stop."""
+        limit: Limit | None = None
+        while True:
+            try:
+                wait = _TICK if deadline is None else max(0.0, min(_TICK, deadline - time.perf_counter()))
+                finished = done.wait(wait)
+                self._tell()
+                if finished:
+                    return limit if self._board[STOP] else None
+                if deadline is not None and time.perf_counter() >= deadline and not limit:
+                    limit = Limit.TIME
+                    self._board[STOP] = 1
+                elif self._board[STOP]:
+                    done.wait(_TICK)
+            except KeyboardInterrupt:
+                limit = Limit.INTERRUPTED
+                self._board[STOP] = 1
+
+    def _tell(self) -> None:
+        while self.report and not self._news.empty():
+            self.report(*self._news.get())
+
+    def _search(self, upper: int) -> None:
+        inst, out = self.inst, self.outcome
+        data, work = inst.data, self.works[0]
+        bits = data.everything
+        total = work.total[0]
+        sums(data, bits, total)
+        single = int(leaf_value(data, total))
+        if single >= INFINITY:
+            out.bound = INFINITY
+            return
+        self._keep(single, np.array([-1]))
+        if inst.depth == 0:
+            out.bound = min(single, upper)
+            return
+        if inst.depth <= 2:
+            self._shallow(upper)
+            return
+        levels = most_levels(inst, min(single, upper))
+        stacks = [stack_of(inst, levels)]
+        stacks[0] = stacks[0]._replace(board=self._board)
+        stacks += [stack_of(inst, levels, stacks[0]) for _ in range(self.threads - 1)]
+        scratch = stack_of(inst, levels)._replace(board=np.array([0, INFINITY], dtype=np.int64))
+        if self.order == "limited-discrepancy":
+            for allowed in (0, 1, 3, 7):
+                if allowed < inst.data.par[N_TESTS] and not self._pass(stacks[:1], scratch, inst.depth, allowed, min(upper, out.value)):
+                    return
+        elif inst.depth != UNLIMITED and inst.depth > 4 and not inst.penalised:
+            for depth in range(4, inst.depth):
+                if not self._pass(stacks, scratch, depth, -1, min(upper, out.value)):
+                    return
+        if self._pass(stacks, scratch, inst.depth, -1, min(upper, out.value)):
+            out.bound = min(out.value, upper)
+
+    def _shallow(self, upper: int) -> None:
+        inst, work, out = self.inst, self.works[0], self.outcome
+        value, test = load(inst.data, work, inst.data.everything) if inst.depth == 2 else best_one(
+            inst.data, inst.data.everything, work.sides[0], work.sides[1], work.total
+        )
+        if value < out.value:
+            self._keep(int(value), self._tree(stack_of(inst, 4), inst.depth, -1, test))
+        out.bound = min(out.value, upper)
+
+    # -- passes ----------------------------------------------------------------------------------------------
+
+    def _pass(self, stacks: list[Stack], scratch: Stack, depth: int, allowed: int, upper: int) -> bool:
+        """One search of the root; False if it was stopped."""
+        stacks[0].root_bound[:] = 0
+        stacks[0].busy[:] = 0
+        self._board[SHARED_BEST] = INFINITY
+        for stack in stacks:
+            number, state = stack.number[0], stack.state
+            number[DEPTH], number[BUDGET], number[ALLOWED], number[PHASE], number[BEST] = depth, upper - 1, allowed, 0, INFINITY
+            stack.bits[0] = self.inst.data.everything
+            state[LEVEL], state[BASE], state[REPORTED] = 0, 0, upper
+        final = depth == self.inst.depth and allowed < 0
+        if len(stacks) == 1:
+            return self._drive(0, stacks[0], scratch, depth, allowed, final)
+        finished = [False] * len(stacks)
+
+        def drive(k: int) -> None:
+            own = scratch if k == 0 else stack_of(self.inst, len(scratch.number))
+            finished[k] = self._drive(k, stacks[k], own, depth, allowed, final)
+
+        others = [threading.Thread(target=drive, args=(k,), daemon=True) for k in range(1, len(stacks))]
+        for thread in others:
+            thread.start()
+        drive(0)
+        for thread in others:
+            thread.join()
+        return all(finished)
+
+    def _drive(self, k: int, stack: Stack, scratch: Stack, depth: int, allowed: int, final: bool) -> bool:
+        data, work = self.inst.data, self.works[k]
+        best_first = self.order == "best-first"
+        while True:
+            full = bool(self.table.state[ROOM] >= self.most_entries) or self.threads > 1
+            code = run(data, work, self.table, stack, best_first, full)
+            if code == NEEDS_ROOM:
+                self._grow()
+                continue
+            value, test = (stack.state[RETURNED], stack.state[RETURNED_TEST]) if code == DONE else (stack.number[0, BEST], stack.number[0, TEST])
+            if value < self.outcome.value and test >= 0:
+                self._keep(int(value), self._tree(scratch, depth, allowed, test, work))
+            if final:
+                self._raise_bound(stack)
+            if code != IMPROVED:
+                return bool(code == DONE)
+
+    def _raise_bound(self, stack: Stack) -> None:
+        F = self.inst.data.par[N_TESTS]
+        low = int(min(self.outcome.value, stack.root_bound[:F].min()))
+        if low > self.outcome.bound:
+            self.outcome.bound = low
+
+    def _grow(self) -> None:
+        larger = table_of(min(self.most_entries, 4 * len(self.table.slots) // 2))
+        move(self.table, larger)
+        self.table = larger
+
+    # -- trees -----------------------------------------------------------------------------------------------
+
+    def _tree(self, scratch: Stack, depth: int, allowed: int, test: int, work: Work | None = None) -> np.ndarray:
+        out = np.empty(4 * max(1, self.inst.n_rows) + 4, dtype=np.int64)
+        used = self.works[0] if work is None else work
+        n = extract(self.inst.data, used, self.table, scratch, self.inst.data.everything, depth, allowed, np.int64(test), out)
+        return out[:n].copy()
+
+    def _keep(self, value: int, tests: np.ndarray) -> None:
+        with self._lock:
+            if value < self.outcome.value:
+                self.outcome.value, self.outcome.tests = value, tests
+                self._news.put((value, tests, self.outcome.bound))
