@@ -262,14 +262,13 @@ class _Run:
 
     def _offer(self, tree: Tree) -> bool:
         """Keep a tree if it is feasible and better."""
-        value = self.problem.value(tree).exact
-        assert value is not None
-        loss = value - 1 if self.penalty else -value
-        if self.tree is not None and loss >= self.loss and self.penalty * tree.n_leaves - loss <= self.highest:
+        ratio = self.small.of(tree)
+        loss = self.penalty * tree.n_leaves - ratio
+        if self.tree is not None and loss >= self.loss and ratio <= self.highest:
             return False
         if self.problem.violations(tree):
             return False
-        self.highest = max(self.highest, self.penalty * tree.n_leaves - loss)
+        self.highest = max(self.highest, ratio)
         if self.tree is not None and loss >= self.loss:
             return False
         self.tree, self.loss = tree, loss

@@ -131,29 +131,28 @@ class Ratio:
         r"""What the denominator of a tree with a ratio above q is at least.
 
         By Lagrangian duality, for every :math:`\mu\ge0`: :math:`D\ge D-\mu(N-qD)\ge\sum_i\min_k\,[d_{ik}-\mu(n_{ik}-q\,d_{ik})]`. The values of
-        :math:`\mu` tried are those at which some row changes its action.
+        :math:`\mu` tried are some of those at which a row changes its action.
         """
         best = Fraction(max(self.floor, self.least, 1))
         for mu in self._multipliers(q):
             s, t = mu.numerator * q.denominator, mu.denominator * q.denominator  # everything times t: d·t - s·n + mu.numerator·q.numerator·d
             factor = t + mu.numerator * q.numerator
-            if factor * self.largest[1] + s * self.largest[0] < LARGEST:
+            if abs(factor) * self.largest[1] + s * self.largest[0] < LARGEST:
                 total = int((factor * self.denominator - s * self.numerator).min(axis=1).sum())
                 best = max(best, Fraction(total, t))
         return -(-best.numerator // best.denominator)
 
     def _multipliers(self, q: Fraction) -> set[Fraction]:
-        n, d = self.numerator, self.denominator
-        out: set[Fraction] = set()
-        patterns = np.unique(np.concatenate([n, d], axis=1), axis=0)[:8]
+        changes = {(dd, dn - q * dd) for dn, dd in self._swaps if dn != q * dd}
+        return {mu for dd, gain in changes if (mu := dd / gain) > 0}
+
+    @cached_property
+    def _swaps(self) -> set[tuple[int, int]]:
+        """What one action adds to numerator and denominator over another, on some rows."""
+        patterns = np.unique(np.concatenate([self.numerator, self.denominator], axis=1)[:50], axis=0).tolist()
+        pairs = [(k, j) for k in range(self.frame.n_actions) for j in range(k)]
         K = self.frame.n_actions
-        for row in patterns.tolist():
-            for k in range(K):
-                for j in range(k):
-                    gain = (row[k] - row[j]) - q * (row[K + k] - row[K + j])
-                    if gain and (row[K + k] - row[K + j]) / gain > 0:
-                        out.add((row[K + k] - row[K + j]) / gain)
-        return out
+        return {(row[k] - row[j], row[K + k] - row[K + j]) for row in patterns[:8] for k, j in pairs}
 
     # -- the linear problem --------------------------------------------------------------------------------------
 
@@ -165,7 +164,7 @@ class Ratio:
         """That task in integers, for the rows and tests of this view."""
         b = q.denominator
         by = leaf_cost.denominator // math.gcd(leaf_cost.denominator, b) if leaf_cost else 1
-        if by * self.largest[1] * sum(self.largest) > LARGEST:
+        if by * (abs(q.numerator) * self.largest[1] + b * self.largest[0]) > LARGEST:
             raise DataError(f"The leaf penalty of the task {self.task.name} has too many digits for exact ratios; round it.")
         return replace(self.frame, costs=self._costs(q) * by, leaf_cost=int(leaf_cost * b * by), scale=Fraction(1, b * by))
 
