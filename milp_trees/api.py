@@ -15,7 +15,7 @@ from milp_trees.solver import MAX_NONZEROS, Limits
 from milp_trees.study import Study
 from milp_trees.study.agreement import judge_of, with_agreement
 from milp_trees.study.compare import Watcher, compare_problems, method_names
-from milp_trees.study.run import attempt, find_start, named_method, run_method
+from milp_trees.study.run import attempt, default_method, find_start, named_method, run_method
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def solve(
     problem: Problem,
-    method: str | Method = "dp",
+    method: str | Method | None = None,
     *,
     time_limit: float | None = 60.0,
     start: str | Tree | None = None,
@@ -47,8 +47,9 @@ def solve(
     Parameters
     ----------
     problem : Problem
-    method : str or Method, default="dp"
-        An engine (`dp`, `enumerate`), a heuristic (`cart`), or a formulation with a solver (`flow-oct@highs`).
+    method : str or Method, optional
+        An engine (`dp`, `enumerate`), a heuristic (`cart`), or a formulation with a solver (`flow-oct@highs`); by default the engine that takes
+        the task: `dp`, for areas under ROC curves `partial-trees`, for metrics such as Matthews' coefficient `pareto`.
     time_limit : float or None, default=60
         Seconds for building and solving.
     start : Tree or str, optional
@@ -88,7 +89,7 @@ def solve(
     """
     _check(problem)
     limits = make_limits(time_limit, memory_mb, node_limit, threads, seed, log_file, max_nonzeros)
-    chosen = named_method(method, options)
+    chosen = named_method(method or default_method(problem), options)
     begin = find_start(problem, start, limits)
     result = run_method(chosen, problem, limits, begin, progress, test)
     judge = judge_of(chosen.name, problem, oracle)

@@ -70,7 +70,10 @@ def callback(
 @takes_problem
 def solve(
     options: ProblemOptions,
-    method: Annotated[str, typer.Option("--method", help="dp, enumerate, cart, … or FORMULATION@SOLVER, e.g. flow-oct@highs.")] = "dp",
+    method: Annotated[
+        str | None,
+        typer.Option("--method", help="dp, cart, … or FORMULATION@SOLVER, e.g. flow-oct@highs; by default the engine that takes the task."),
+    ] = None,
     start: Annotated[str | None, typer.Option("--start", help="Method that makes a tree to begin with: dp, cart or none.")] = None,
     oracle: Annotated[str, typer.Option("--oracle", help="Method that judges the answer (its time is not counted), or none.")] = "dp",
     time_limit: TimeLimit = 60.0,
@@ -86,9 +89,11 @@ def solve(
     """Solve one problem with one method and draw the tree."""
     from milp_trees.api import solve as run
     from milp_trees.study.live import Live
+    from milp_trees.study.run import default_method
 
     writable(log, out)
     problem, test = options.problem(quiet=as_json)
+    method = method or default_method(problem)
     with Live() as live:
         live.bar.update(live.task, method=method)
         result = run(

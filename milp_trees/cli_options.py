@@ -27,8 +27,8 @@ WEIGHTED = ("weighted", "cost-matrix", "f1", "f-beta", "jaccard", "precision")
 #: Options that some tasks only take, by the task's parameter.
 ONLY_FOR = {
     "class_weight": "--class-weight; --task weighted does", "matrix": "--costs; --task cost-matrix does", "beta": "--beta; --task f-beta does",
-    "positive": "--positive; --task f1, f-beta, jaccard and precision do", "min_recall": "--min-recall; --task precision does",
-    "leaf_penalty": "--leaf-penalty", "split_penalty": "--split-penalty; --leaf-penalty counts leaves, one more than splits",
+    "positive": "--positive; tasks on two classes do", "min_recall": "--min-recall; --task precision does",
+    "theta": "--theta; --task partial-auc does", "leaf_penalty": "--leaf-penalty", "split_penalty": "--split-penalty; --leaf-penalty counts leaves, one more than splits",
     "feature_costs": "--feature-costs", "constraints": "side constraints (--constraint, --capacity)",
 }  # fmt: skip
 
@@ -63,14 +63,16 @@ class ProblemOptions:
     task: Annotated[
         str,
         _option(
-            "accuracy, weighted, balanced-accuracy, f1, f-beta, jaccard, precision, cost-matrix, action-costs, action-values, policy-ipw, -dm or -dr.",
+            "accuracy, weighted, balanced-accuracy, f1, f-beta, jaccard, precision, mcc, g-mean, kappa, auc, partial-auc, cost-matrix, action-costs, "
+            "action-values, policy-ipw, -dm or -dr.",
             TASK,
         ),
     ] = "accuracy"
     class_weight: Annotated[list[str] | None, _option("CLASS=WEIGHT, repeatable (task weighted).", TASK)] = None
-    positive: Annotated[str | None, _option("Positive class (tasks f1, f-beta, jaccard, precision); by default the last.", TASK)] = None
+    positive: Annotated[str | None, _option("Positive class (f1, precision, partial-auc and others); by default the last.", TASK)] = None
     beta: Annotated[str | None, _option("How many times as much recall counts as precision (task f-beta).", TASK)] = None
     min_recall: Annotated[str | None, _option("Least recall, e.g. 0.8 (task precision).", TASK)] = None
+    theta: Annotated[str | None, _option("Largest false positive rate, e.g. 0.2 (task partial-auc).", TASK)] = None
     costs: Annotated[Path | None, _option("File with the K × K cost matrix, row = true class (task cost-matrix).", TASK)] = None
     leaf_penalty: Annotated[str, _option("Added to the rate per leaf, e.g. 0.01 or 1/200.", TASK)] = "0"
     split_penalty: Annotated[str, _option("Added to the rate per split.", TASK)] = "0"
@@ -125,7 +127,7 @@ class ProblemOptions:
             options["matrix"] = read_costs(self.costs)
         if self.feature_costs is not None:
             options["feature_costs"] = read_feature_costs(self.feature_costs)
-        options |= {name: given for name in ("positive", "beta", "min_recall") if (given := getattr(self, name)) is not None}
+        options |= {name: given for name in ("positive", "beta", "min_recall", "theta") if (given := getattr(self, name)) is not None}
         known = {f.name for f in fields(kind)}
         for name in [name for name in options if name not in known]:
             if options[name] not in ("0", ()):

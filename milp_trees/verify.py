@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
 
 #: Methods that may derive a bound again, in this order.
-DERIVERS = ("dp", "enumerate", "state-flow@highs")
+DERIVERS = ("dp", "enumerate", "enumerate-counts", "pareto", "state-flow@highs")
 #: A state-flow model with more columns than this is not built to check a result.
 MOST_COLUMNS = 400_000
 #: What a stored result must have.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 #: Methods that may judge others, best first: exact, and sharing as little as possible with what they judge.
-ORACLES = ("dp", "enumerate", "state-flow@highs")
+ORACLES = ("dp", "enumerate", "state-flow@highs", "enumerate-counts")
 #: Relative slack for bounds, which solvers compute in floating point.
 BOUND_SLACK = 1e-6
 

@@ -49,6 +49,15 @@ class Start:
         return {**out, **of_run}
 
 
+#: Methods that take problems nobody was named for: the first that can.
+DEFAULTS = ("dp", "partial-trees", "pareto")
+
+
+def default_method(problem: Problem) -> str:
+    """The method for a problem when none is named: the first engine that takes it; `dp`, which then says why not, if none does."""
+    return next((name for name in DEFAULTS if registry.method(name).unsupported(problem) is None), DEFAULTS[0])
+
+
 def named_method(name: str | Method, options: Mapping[str, Any] | None = None) -> Method:
     """The method of that name, with solver options.
 

@@ -19,14 +19,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.errors import DataError, NoView
 from milp_trees.registry import register_task
 from milp_trees.tasks import exact
 from milp_trees.tasks.action_costs import _masses, _spec
 from milp_trees.tasks.base import Task, Value
-from milp_trees.tasks.classification import _classes
+from milp_trees.tasks.classification import Accuracy, _classes
 from milp_trees.tasks.constraints import Constraint
+from milp_trees.tasks.count_views import PairCounts
 from milp_trees.tasks.ratio_view import Ratio, quotient
+from milp_trees.tasks.surd import Surd
 from milp_trees.tasks.views import CostMatrix, SideRow
 
 if TYPE_CHECKING:
@@ -55,7 +57,9 @@ class ConfusionRatio(Task):
         Linear side constraints on the actions.
     """
 
-    view_makers: ClassVar[dict[type, str]] = {Ratio: "ratio"}
+    view_makers: ClassVar[dict[type, str]] = {Ratio: "ratio", PairCounts: "pair_counts"}
+    #: Whether the ratio falls in false positives and in false negatives whatever the data.
+    monotone: ClassVar[bool] = False
     #: Unit without and with a penalty.
     units: ClassVar[tuple[str, str]] = ("ratio", "1 - ratio")
 
@@ -151,6 +155,24 @@ class ConfusionRatio(Task):
         )
         return Ratio(self, frame, denominator, self.leaf_penalty, self.least_denominator(dataset))
 
+    def pair_counts(self, dataset: Dataset, space: Space) -> PairCounts:
+        """The task as a metric of whole false positives and false negatives, for two classes without weights and side constraints."""
+        if not self.monotone or self.constraints or len(self.actions(dataset)) != 2 or (dataset.row_weights != 1).any():
+            raise NoView(
+                f"The task {self.name} has a PairCounts view only for two classes, without row weights and side constraints, and if the ratio "
+                "falls in false positives and negatives (f1, f-beta, jaccard); any method for cost matrices takes it in steps."
+            )
+        positive = self.positive_index(dataset)
+        ones = int((_classes(dataset, self.name)[0] == positive).sum())
+        zeros = dataset.n_rows - ones
+        over, under = self.coefficients()
+
+        def worth(fp: int, fn: int) -> Surd:
+            totals = {"TP": ones - fn, "FP": fp, "FN": fn, "TN": zeros - fp}
+            return Surd(quotient(*(sum((c * totals[name] for name, c in coefs.items()), Fraction(0)) for coefs in (over, under))))
+
+        return PairCounts(Accuracy().cost_matrix(dataset, space), positive, self.leaf_penalty, worth)
+
     def counts(self, coefs: Mapping[str, int], dataset: Dataset) -> np.ndarray:
         """What every action adds on every row, shape (n, K), in units of the smallest weight's grid."""
         weights = whole_weights(self, dataset)
@@ -204,6 +226,7 @@ class F1(ConfusionRatio):
     """F1 score, the harmonic mean of precision and recall: 2·TP / (2·TP + FP + FN)."""
 
     name: ClassVar[str] = "f1"
+    monotone: ClassVar[bool] = True
     units: ClassVar[tuple[str, str]] = ("f1", "1 - f1")
 
     def coefficients(self) -> tuple[Counts, Counts]:
@@ -220,6 +243,7 @@ class FBeta(ConfusionRatio):
     """
 
     name: ClassVar[str] = "f-beta"
+    monotone: ClassVar[bool] = True
     units: ClassVar[tuple[str, str]] = ("f-beta", "1 - f-beta")
 
     beta: Any = 1
@@ -240,6 +264,7 @@ class Jaccard(ConfusionRatio):
     """Jaccard index (intersection over union, critical success index): TP / (TP + FP + FN)."""
 
     name: ClassVar[str] = "jaccard"
+    monotone: ClassVar[bool] = True
     units: ClassVar[tuple[str, str]] = ("jaccard", "1 - jaccard")
 
     def coefficients(self) -> tuple[Counts, Counts]:

@@ -111,8 +111,8 @@ class Search:
         positives, negatives = self.view.totals
         room = None if self.max_leaves is None else self.max_leaves - 1
         whole, fraction = kernels.areas(np.array([[positives, 0], [0, negatives]]), _NOTHING, np.array([0, 0]), self.scale)
-        self.offer(self.value([self.parts.root]), None)
         self.current = Node(((self.parts.root, self.depth),), room, (int(whole[0]) - self.penalty, float(fraction[0])), None)
+        self.offer(self.value([self.parts.root]), None)
 
     def run(self, pause: Callable[[], None]) -> None:
         """Expand the most promising partial tree until none is better than the incumbent; `pause` may raise to stop."""

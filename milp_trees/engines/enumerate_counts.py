@@ -1,0 +1,103 @@
+"""`enumerate-counts`: the oracle for tiny problems on two classes whose value is no sum: areas under ROC curves, metrics of FP and FN.
+
+For a set of rows and a depth it lists what every tree achieves: the counts of its leaves, or its leaves, false positives and false negatives. Nothing
+is bounded, merged or cut, no code is shared with the engines it checks, and the task itself scores a tree of each kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, ClassVar
+
+from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.problem import Problem
+from milp_trees.registry import register
+from milp_trees.result import Result
+from milp_trees.solver import Limits
+from milp_trees.tasks.count_views import LeafCounts, PairCounts
+
+#: Largest n_rows · (2 · n_tests)^depth that is taken on: seconds, not minutes.
+MOST_WORK = 100_000
+
+#: What trees achieve, each with a tree that does; the first entry of a kind is its number of leaves.
+Achieved = dict[tuple[Any, ...], Node]
+
+
+@register
+class CountEnumerator(Method):
+    """All trees of a tiny problem on two classes."""
+
+    name = "enumerate-counts"
+    title: ClassVar[str] = "Enumeration of what all trees achieve, for tiny problems on two classes that are no sums"
+    needs = (LeafCounts, PairCounts)
+
+    def unsupported_view(self, problem: Problem) -> str | None:
+        errors = problem.first_view(self.needs).errors
+        work = errors.n_rows * (2 * errors.n_tests) ** problem.trees.depth
+        if work > MOST_WORK:
+            return f"enumerate-counts is for tiny problems: rows · (2 · tests)^depth may be at most {MOST_WORK:,}; here it is {work:.3g}."
+        return None
+
+    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+        clock = Clock()
+        view, space = problem.first_view(self.needs), problem.trees
+        with clock("solve"):
+            achieved = enumerate_counts(view, space.depth, space.min_samples_leaf, isinstance(view, LeafCounts))
+            most = space.max_leaf_nodes or 2**space.depth
+            best = None
+            for kind, node in achieved.items():
+                tree = Tree(node, view.actions)
+                value = problem.value(tree)
+                if kind[0] <= most and (best is None or value.better_than(best[1])):
+                    best = tree, value
+        sizes = {"achieved": len(achieved)}
+        if best is None:
+            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True, sizes=sizes)
+        bound = best[1].number if best[1].exact is None else best[1].exact
+        return finish(problem, self.name, best[0], bound=bound, claims_optimal=True, proved_by=self.name, clock=clock, sizes=sizes)
+
+
+def enumerate_counts(view: LeafCounts | PairCounts, max_depth: int, min_samples_leaf: int = 1, leaves_apart: bool = True) -> Achieved:
+    """What trees of at most this depth achieve on all rows; a set of rows is an integer with a bit per row.
+
+    Parameters
+    ----------
+    leaves_apart : bool
+        List (leaves, counts of every leaf, sorted); otherwise (leaves, false positives, false negatives).
+    """
+    errors, ones = view.errors, view.is_positive.tolist()
+    true = [sum(1 << i for i in range(errors.n_rows) if errors.X[i, f]) for f in range(errors.n_tests)]
+    join: Callable[[Any, Any], tuple[Any, ...]] = _together if leaves_apart else _added
+
+    @cache
+    def trees(rows: int, depth: int) -> Achieved:
+        out: Achieved = {}
+        members = [i for i in range(errors.n_rows) if rows >> i & 1]
+        p = sum(ones[i] for i in members)
+        q = len(members) - p
+        if len(members) >= min_samples_leaf:
+            positive, negative = Leaf(view.positive), Leaf(1 - view.positive)
+            if leaves_apart:
+                out[1, ((p, q),)] = positive if p > q else negative
+            else:
+                out[1, q, 0] = positive
+                out[1, 0, p] = negative
+        for f in range(errors.n_tests if depth else 0):
+            left, right = rows & ~true[f], rows & true[f]
+            if left and right:
+                for a, node_a in trees(left, depth - 1).items():
+                    for b, node_b in trees(right, depth - 1).items():
+                        out.setdefault(join(a, b), Branch(errors.tests[f], node_a, node_b))
+        return out
+
+    return trees((1 << errors.n_rows) - 1, max_depth)
+
+
+def _together(a: tuple[int, Any], b: tuple[int, Any]) -> tuple[Any, ...]:
+    return a[0] + b[0], tuple(sorted(a[1] + b[1]))
+
+
+def _added(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[Any, ...]:
+    return tuple(x + y for x, y in zip(a, b, strict=True))
