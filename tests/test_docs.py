@@ -60,7 +60,7 @@ def test_continuous_integration_runs_the_readme_s_test_command_word_for_word():
     assert 'bash -euo pipefail -c "$command"' in script
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if p.name in ("README.md", "cli.md", "conventions.md", "correctness.md")], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name in ("README.md", "cli.md", "conventions.md", "correctness.md", "near_best.md")], ids=lambda p: p.name)
 def test_commands_in_the_documents_exist(page):
     """Every `milp-trees …` line names a command, and options it has."""
     commands = click_commands()
@@ -117,7 +117,7 @@ def test_every_convention_of_penalties_is_described():
     assert {name: needs.strip() for name, needs in rows.items()} == {c.name: ", ".join(c.needs) for c in CONVENTIONS.values()}
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/conventions.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/conventions.md", "docs/near_best.md"])
 def test_python_examples_run(page, tmp_path):
     """The Python blocks of a page run one after the other, in a folder of their own."""
     code = "\n".join(re.findall(r"^```python\n(.*?)^```", text(page), flags=re.MULTILINE | re.DOTALL))
