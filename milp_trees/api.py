@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, SolverFailure
 from milp_trees.method import Method, Progress
-from milp_trees.problem import NearBest, Problem
+from milp_trees.problem import BySize, NearBest, Problem
 from milp_trees.result import Limit, Result, Status
 from milp_trees.solver import MAX_NONZEROS, Limits
 from milp_trees.study import Study
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Tree
+    from milp_trees.path import Path as SizePath
     from milp_trees.tree_set import TreeSet
 
 
@@ -230,6 +231,73 @@ def near_best(
     return result.trees
 
 
+def sizes(
+    problem: Problem,
+    *,
+    max_leaves: int,
+    method: str | Method = "dp-sizes",
+    time_limit: float | None = 60.0,
+    memory_mb: int | None = None,
+    threads: int = 1,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> SizePath:
+    """The best tree of every number of leaves, and the penalties per leaf for which each is the best.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its own question is not looked at; its space bounds the sizes too. Without a depth limit the leaves bound the depth.
+    max_leaves : int
+    method : str or Method, default="dp-sizes"
+        `dp-sizes` answers all sizes in one run; any other method is run once per size, from the tree before.
+    time_limit : float or None, default=60
+        Seconds, of each run. What is not proven by then says so (`Point.proven`).
+    memory_mb, threads, seed
+        As for `solve`.
+    progress : callable, optional
+        Called with every `TracePoint` of the largest size.
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    Unsupported, DataError
+        No tree is feasible, or the method cannot take the problem.
+    SolverFailure
+        Nothing was found within the limits.
+
+    Examples
+    --------
+    >>> import milp_trees as mt
+    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(), mt.Trees(max_depth=None))
+    >>> path = mt.sizes(problem, max_leaves=5)
+    >>> path.at_leaves(5).value.number
+    0.0
+    """
+    from milp_trees.path import by_runs
+
+    _check(problem)
+    question = BySize(max_leaves)
+    limits = make_limits(time_limit, memory_mb, None, threads, seed, None)
+    chosen = named_method(method)
+    if question.name in chosen.questions:
+        result = chosen.run(replace(problem, question=question), limits, None, progress)
+        if result.status is Status.ERROR:
+            raise SolverFailure(f"{chosen.name} failed: {result.message}")
+        path = result.path
+    else:
+        most = max_leaves if problem.trees.max_leaf_nodes is None else min(max_leaves, problem.trees.max_leaf_nodes)
+        path = by_runs(problem, most, lambda one, start: chosen.run(one, limits, start, progress), chosen.name)
+    if path is None or not path.points:
+        if path is not None and path.limit is not None:
+            raise SolverFailure(f"{chosen.name} found no tree within the limits; raise time_limit.")
+        raise DataError("No tree satisfies the limits; lower min_samples_leaf or loosen the constraints.")
+    return path
+
+
 def _check(problem: Any) -> None:
     if not isinstance(problem, Problem):
         from milp_trees.errors import DataError
@@ -255,4 +323,4 @@ def make_limits(
     )  # fmt: skip
 
 
-__all__ = ["compare", "estimate", "near_best", "solve"]
+__all__ = ["compare", "estimate", "near_best", "sizes", "solve"]

@@ -128,6 +128,52 @@ def export(
                 typer.echo(f"{name:<10} {value}")
 
 
+@app.command(epilog=EXIT_CODES)
+@explained
+@takes_problem
+def path(
+    options: ProblemOptions,
+    leaves: Annotated[int, typer.Option("--leaves", min=1, help="Largest number of leaves.")] = 8,
+    method: Annotated[str, typer.Option("--method", help="dp-sizes answers all sizes in one run; other methods run once per size.")] = "dp-sizes",
+    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of value against leaves (.png, .svg, .pdf).")] = None,
+    time_limit: TimeLimit = 60.0,
+    memory_limit: Memory = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """The best tree of every number of leaves, each with its proof, and the penalties per leaf for which it is the best."""
+    from milp_trees.api import sizes
+    from milp_trees.result import Limit
+    from milp_trees.study.live import Live
+
+    writable(out, plot)
+    check_picture(plot)
+    problem, _ = options.problem(quiet=as_json)
+    with Live() as live:
+        live.bar.update(live.task, method=method)
+        found = sizes(problem, max_leaves=leaves, method=method, time_limit=time_limit, memory_mb=memory_limit, progress=live.point)
+    if not as_json:
+        print_table(["leaves", found.points[0].value.unit, "bound", "proven", "depth", "best for penalties per leaf"], [
+            [r["leaves"], f"{r['value']:.10g}", "–" if r["bound"] is None else f"{float(r['bound']):.10g}", "yes" if r["proven"] else "no",
+             r["depth"], _between(r)]
+            for r in found.rows()
+        ])  # fmt: skip
+        typer.echo(f"\n{found.improving[-1].predictor.to_text()}")
+    if plot is not None:
+        found.plot().figure.savefig(plot, bbox_inches="tight")
+    write(found.to_json(), out, as_json)
+    if found.limit is Limit.INTERRUPTED:
+        typer.echo("Interrupted; these are the best so far.", err=True)
+        raise typer.Exit(INTERRUPTED)
+
+
+def _between(row: dict[str, Any]) -> str:
+    """The penalties for which a size is the best, as fractions."""
+    if not row["on_hull"]:
+        return "none"
+    return f"{row['penalty_from']} to {row['penalty_to']}" if row["penalty_to"] is not None else f"from {row['penalty_from']}"
+
+
 @app.command("near-best", epilog=EXIT_CODES)
 @explained
 @takes_problem

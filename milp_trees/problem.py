@@ -50,6 +50,25 @@ class Best:
 
 
 @dataclass(frozen=True)
+class BySize:
+    """The question "which tree is best for each number of leaves?": one model and a proof per size.
+
+    Parameters
+    ----------
+    max_leaves : int
+        Largest number of leaves asked about; all smaller ones are answered too.
+    """
+
+    name = "by-size"
+
+    max_leaves: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.max_leaves, int) or self.max_leaves < 1:
+            raise DataError(f"max_leaves must be a whole number of at least 1; got {self.max_leaves!r}.")
+
+
+@dataclass(frozen=True)
 class NearBest:
     """The question "which trees are nearly as good as the best?": all of them, counted exactly (the Rashomon set).
 

@@ -13,6 +13,7 @@ from milp_trees.models.tree import Tree
 from milp_trees.tasks.base import Value
 
 if TYPE_CHECKING:
+    from milp_trees.path import Path
     from milp_trees.problem import Problem
     from milp_trees.tree_set import TreeSet
 
@@ -106,6 +107,8 @@ class Result:
         A sentence for people: why there is no answer, or a warning.
     trees : TreeSet or None
         All trees near the best, for the question `near-best`; `solutions` holds the first of them.
+    path : Path or None
+        The best trees of all sizes, for the question `by-size`; `solutions` holds those that improve, the largest first.
     """
 
     problem: Problem
@@ -128,6 +131,7 @@ class Result:
     versions: Mapping[str, str] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     trees: TreeSet | None = None
+    path: Path | None = None
 
     @property
     def predictor(self) -> Tree | None:

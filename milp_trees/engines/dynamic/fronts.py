@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -70,6 +70,8 @@ class Fronts:
     sizes: tuple[Size, ...]
     limit: Limit | None
     counters: dict[str, int]
+    #: Seconds of compilation, which no run is charged.
+    compiling: float = 0.0
 
 
 #: Called with the objectives (for 1, 2, … leaves) whenever one has improved; 0 leaves the first out.
@@ -111,13 +113,22 @@ def solve_sizes(
     """
     if space.max_depth is None and space.max_leaf_nodes is None:
         raise Unsupported("Trees of every size need a limit: give max_leaf_nodes or max_depth.")
+    if view.least_mass:
+        view, space = _mass_as_rows(view, space)
     instance = prepare(view, space, settle_ties=False)
     most = instance.max_leaves
     if view.total_rows < space.min_samples_leaf:
         return Fronts(tuple(Size(k, None, 0, None) for k in range(1, most + 1)), None, {})
     spent = warm_up(instance)
     run = FrontSearch(instance, view, space.max_depth, None if deadline is None else deadline + spent, memory_bytes, similar)
-    return run.solve(stop, progress)
+    return replace(run.solve(stop, progress), compiling=spent)
+
+
+def _mass_as_rows(view: CostMatrix, space: Trees) -> tuple[CostMatrix, Trees]:
+    """A minimum weight of leaves as a minimum number of rows (twice the weights, so that a minimum of 1 is one too)."""
+    if space.min_samples_leaf > 1 or view.mass is None:
+        raise Unsupported("Fronts take min_samples_leaf or min_weight_leaf, not both.")
+    return replace(view, counts=2 * view.mass, mass=None, least_mass=0), replace(space, min_samples_leaf=2 * view.least_mass, min_weight_leaf=0)
 
 
 class FrontSearch:

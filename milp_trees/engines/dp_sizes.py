@@ -1,0 +1,86 @@
+"""`dp-sizes`: the best trees of every number of leaves from one run of the exact dynamic programme (see `milp_trees.engines.dynamic.fronts`)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import ClassVar
+
+from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.models.tree import Tree
+from milp_trees.path import Path, Point
+from milp_trees.problem import BySize, Problem
+from milp_trees.registry import register
+from milp_trees.result import Result, Solution, TracePoint
+from milp_trees.solver import Limits
+from milp_trees.space import Trees
+from milp_trees.tasks.views import CostMatrix
+
+
+@register
+class DynamicProgrammeBySize(Method):
+    """Exact search for trees with at most 1, 2, …, L leaves at once; asked for the best tree alone, it gives that with L leaves."""
+
+    name = "dp-sizes"
+    title: ClassVar[str] = "Dynamic programme for the best trees of every number of leaves"
+    questions: ClassVar[frozenset[str]] = frozenset({"best", "by-size"})
+    takes_any_depth = True
+    takes_min_weight = True
+
+    def unsupported_view(self, problem: Problem) -> str | None:
+        view, space = problem.view(CostMatrix), limited(problem)
+        if view.leaf_cost < 0 or (view.split_costs < 0).any():
+            return "dp-sizes takes penalties and test costs of at least 0; some are negative."
+        if space.max_depth is None and space.max_leaf_nodes is None:
+            return "dp-sizes needs a limit on the size of trees; give max_leaf_nodes (--max-leaves) or max_depth (--depth)."
+        if view.least_mass and space.min_samples_leaf > 1:
+            return "dp-sizes takes min_samples_leaf or min_weight_leaf, not both; dp and enumerate take both."
+        return None
+
+    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+        from milp_trees.engines.dynamic.fronts import MEMO_BYTES, solve_sizes
+
+        clock = Clock()
+        with clock("prepare"):
+            view, space = problem.instance(), limited(problem)
+        trace: list[TracePoint] = []
+        least = float(view.to_value(int(view.base.sum()) + view.leaf_cost))
+
+        def improved(found: tuple[int | None, ...]) -> None:
+            if found[-1] is not None:
+                trace.append(TracePoint(clock.seconds, float(view.to_value(found[-1])), least))
+                if progress:
+                    progress(trace[-1])
+
+        with clock("solve"):
+            deadline = None if limits.time is None else clock.begin + limits.time
+            memory = MEMO_BYTES if limits.memory_mb is None else limits.memory_mb * 2**19  # half of what is allowed
+            fronts = solve_sizes(view, space, deadline, progress=improved, memory_bytes=memory)
+        clock.begin += fronts.compiling
+        clock.times["solve"] -= fronts.compiling
+        last = fronts.sizes[-1]
+        tree = last.tree
+        if start is not None and (last.Z is None or view.objective(start) < last.Z):
+            tree = start  # better than what was found in time
+        if tree is None and fronts.limit is None:
+            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True)
+        bound = view.to_value(last.bound)
+        if fronts.limit is None:
+            trace.append(TracePoint(clock.seconds, float(bound), float(bound)))
+        result = finish(
+            problem, self.name, tree, bound=bound, claims_optimal=fronts.limit is None, proved_by=self.name, clock=clock, limit=fronts.limit,
+            sizes=fronts.counters, trace=tuple(trace),
+        )  # fmt: skip
+        if not isinstance(problem.question, BySize):
+            return result
+        points = tuple(Point.of(problem, size.leaves, size.tree, view.to_value(size.bound)) for size in fronts.sizes if size.tree is not None)
+        path = Path(problem, points, self.name, fronts.limit, clock.seconds)
+        return replace(result, path=path, solutions=tuple(Solution(p.predictor, p.value) for p in reversed(path.improving)))
+
+
+def limited(problem: Problem) -> Trees:
+    """The space with the number of leaves that the question asks about."""
+    question, space = problem.question, problem.trees
+    if not isinstance(question, BySize):
+        return space
+    most = question.max_leaves if space.max_leaf_nodes is None else min(question.max_leaves, space.max_leaf_nodes)
+    return replace(space, max_leaf_nodes=most)
