@@ -226,14 +226,14 @@ class Pairs(Values):
             sizes = sums(self.number(0))
             ends = [[add(self.cost(x), self.cost(builder.sub(n, x))) for x in seen[2 * k : 2 * k + 2]] for k, n in enumerate(sizes)]
             seen = [self.smin(*pair) for pair in ends]
-        sides = [self.smin(add(leaf, self.leaf), add(pair, twice)) for leaf, pair in zip(self.cells(sums, 2), seen, strict=True)]
+        leaves = self.cells(sums, 2)
+        sides = [self.smin(add(leaf, self.leaf), add(pair, twice)) for leaf, pair in zip(leaves, seen, strict=True)]
         value = add(*sides)
         if self.has_split:
             value = add(value, self.split_costs(j))
         if self.has_mass:
-            # A side without a tree costs at least a third of `forbidden`, any other side less.
-            third = self.splat(forbidden(self.bits) // 3)
-            bad = [builder.icmp_signed(">=", side, third) for side in sides]
+            # Where a leaf is too small, so is every leaf below it.
+            bad = [builder.icmp_signed("==", leaf, self.splat(forbidden(self.bits))) for leaf in leaves]
             value = builder.select(builder.or_(*bad), self.splat(forbidden(self.bits)), value)
         return value
 
