@@ -84,6 +84,7 @@ _HOME = {
     "sizes": "api",
     "Study": "study",
     "OptimalTreeClassifier": "estimators",
+    "OptimalTreeClassifierCV": "estimator_cv",
     "OptimalPolicyTree": "estimators",
     "MilpTreesError": "errors",
     "DataError": "errors",

@@ -16,7 +16,7 @@ from milp_trees.data.binarize import Binarizer
 from milp_trees.errors import DataError, SolverFailure
 from milp_trees.models.tree import Leaf, RawRows
 from milp_trees.problem import Problem
-from milp_trees.result import Status
+from milp_trees.result import Result, Status
 from milp_trees.space import Trees
 
 if TYPE_CHECKING:
@@ -62,19 +62,35 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
     def _solve(self, dataset: Dataset, task: Task) -> None:
         """Run the method and keep its result; a tree that an exact method could not prove optimal comes with a warning."""
         from milp_trees.api import solve
+        from milp_trees.study.run import default_method
 
         problem = Problem(dataset, task, Trees(self.max_depth, self.max_leaf_nodes, self.min_samples_leaf))
-        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
         start = getattr(self.start, "tree_", self.start)
-        result = solve(problem, self.method, time_limit=self.time_limit, start=start, seed=seed)
+        method = self._method() or default_method(problem)
+        result = solve(problem, method, time_limit=self.time_limit, start=start, seed=self._seed(), threads=self.threads)
         if result.predictor is None or result.status is Status.ERROR:
-            why = result.message or f"{self.method} found no tree ({result.status.value}); allow more time, a larger tree or looser constraints."
+            why = result.message or f"{result.method} found no tree ({result.status.value}); allow more time, a larger tree or looser constraints."
             raise DataError(why) if result.status is Status.INFEASIBLE else SolverFailure(why)
         if result.limit is not None:
-            why = f"{self.method} reached its {result.limit.value} limit with {result.value}, bound {result.bound}; raise time_limit for a proof."
+            why = f"{result.method} reached its {result.limit.value} limit with {result.value}, bound {result.bound}; raise time_limit for a proof."
             warnings.warn(why, ConvergenceWarning, stacklevel=3)
+        self._keep(result)
+
+    def _keep(self, result: Result) -> None:
         self.result_ = result
-        self.tree_ = self.predictor_ = result.predictor
+        self.tree_: Any = result.predictor
+        self.predictor_ = self.tree_
+        self.status_, self.bound_, self.gap_ = result.status.value, result.bound, result.gap
+
+    def _method(self) -> str | None:
+        """The method that was asked for; None for the engine that takes the task."""
+        given = [m for m in (self.method, self.engine) if m not in (None, "auto")]
+        if len(set(given)) > 1:
+            raise DataError(f"method={self.method!r} and engine={self.engine!r} name two methods; give one of them.")
+        return given[0] if given else None
+
+    def _seed(self) -> int:
+        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _penalties(self) -> dict[str, Any]:
         return {"split_penalty": self.cost_complexity, "leaf_penalty": self.leaf_penalty, "constraints": tuple(self.constraints)}

@@ -7,18 +7,29 @@ tree is optimal among the trees with those thresholds. Take `binarizer="midpoint
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
 from milp_trees._estimator import OptimalTree, action_values, check_groups, check_weights, take
 from milp_trees.errors import DataError
+from milp_trees.registry import registry
+from milp_trees.space import Trees
 from milp_trees.tasks.base import Task
-from milp_trees.tasks.classification import Accuracy, BalancedAccuracy, WeightedError
+from milp_trees.tasks.exact import fraction
 from milp_trees.tasks.policy import ActionValues, DoublyRobust, InversePropensity
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.path import Path
+
+#: Tasks by name that weigh rows, and those that are about other things than classes.
+WEIGHED = ("weighted", "f1", "f-beta", "jaccard", "precision")
+NOT_CLASSIFICATION = ("action-costs", "action-values", "policy-dm", "policy-ipw", "policy-dr")
 
 
 class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
@@ -26,22 +37,29 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
 
     Parameters
     ----------
-    max_depth : int, default=2
+    max_depth : int or None, default=2
+        None: no limit; then a penalty (`cost_complexity`) or `max_leaf_nodes` keeps the tree small.
     max_leaf_nodes : int, optional
     min_samples_leaf : int, default=1
         Rows are counted, not weighed.
-    objective : {"accuracy", "balanced-accuracy"} or Task, default="accuracy"
+    objective : str or Task, default="accuracy"
+        Name of a task: `accuracy`, `balanced-accuracy` (or `balanced`), `f1`, `f-beta`, `auc`, `mcc`, … (`milp_trees.registry` knows all).
         Classes are weighted by `objective=mt.WeightedError(class_weight={"ill": 5})`. A Task brings its own penalties and constraints,
         and says whether rows are weighed.
     cost_complexity : number, default=0
-        Penalty per split as a fraction of all rows: with 0.01 a split must save more than one percent of errors.
+        Penalty per split as a fraction of all rows: with 0.01 a split must save more than one percent of errors. A penalty per leaf (the
+        regularisation of GOSDT) gives the same trees, because a tree has one leaf more than splits. `OptimalTreeClassifierCV` tunes it.
     leaf_penalty : number, default=0
         The same per leaf.
     constraints : sequence of constraints, default=()
         Side constraints, for example `mt.StatisticalParity(0.01)`; `fit` then needs the groups, and `method` one that takes them
         (`state-flow@highs`).
-    method : str, default="dp"
-        Any method of the registry.
+    method : str, default="auto"
+        Any method of the registry, `flow-oct@highs` for example; "auto" is the engine that takes the objective, mostly `dp`.
+    engine : str, optional
+        Another name for `method`.
+    threads : int, default=1
+        Threads of a solver.
     time_limit : float or None, default=60
         Seconds; a tree that is not proven optimal by then comes with a ConvergenceWarning.
     binarizer : {"auto", "midpoints", "quantiles", "tree-guess"} or Binarizer, default="auto"
@@ -57,6 +75,8 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     result_ : Result
         Value, bound, who proved it, times; its problem holds the training data.
     tree_, predictor_ : Tree
+    status_, bound_, gap_ : str, float, float
+        What is proven: "optimal" with gap 0, or "feasible" with a bound.
     classes_ : array of shape (K,)
     binarizer_ : Binarizer
     n_features_in_, feature_names_in_
@@ -71,19 +91,21 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
 
     def __init__(
         self,
-        max_depth: int = 2,
+        max_depth: int | None = 2,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         objective: Any = "accuracy",
         cost_complexity: Any = 0.0,
         leaf_penalty: Any = 0.0,
         constraints: Any = (),
-        method: str = "dp",
+        method: str = "auto",
         time_limit: float | None = 60.0,
         binarizer: Any = "auto",
         n_bins: int = 8,
         start: Any = None,
         random_state: Any = None,
+        engine: str | None = None,
+        threads: int = 1,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -98,6 +120,8 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         self.n_bins = n_bins
         self.start = start
         self.random_state = random_state
+        self.engine = engine
+        self.threads = threads
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> OptimalTreeClassifier:
         """Find the optimal tree.
@@ -112,6 +136,47 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         groups : array of shape (n,), or name of a column of X, optional
             Levels of the protected attribute, for constraints; a column that is named is not split on.
         """
+        dataset, codes = self._prepare(X, y, sample_weight, groups)
+        self._solve(dataset, self._task(sample_weight is not None))
+        self._count(dataset, codes)
+        return self
+
+    def cost_complexity_path(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, max_leaf_nodes: int | None = None) -> Path:
+        """The optimal trees of all sizes on these rows, and the penalties for which each is the best. Nothing is fitted.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups
+            As in `fit`.
+        max_leaf_nodes : int, optional
+            Largest size; by default that of the estimator, or what its `max_depth` allows, at most 16.
+
+        Returns
+        -------
+        Path
+            From one run where the engine takes the objective, else from one run per size. `cost_complexity` is not looked at: it is what the
+            path is about.
+        """
+        model = clone(self)
+        dataset, _ = model._prepare(X, y, sample_weight, groups)
+        path: Path = model._path(dataset, sample_weight is not None, max_leaf_nodes)
+        return path
+
+    def _path(self, dataset: Dataset, weighted: bool, max_leaf_nodes: int | None = None) -> Path:
+        from milp_trees.api import sizes
+        from milp_trees.problem import BySize, Problem
+        from milp_trees.study.run import default_method
+
+        most = max_leaf_nodes or self.max_leaf_nodes or (16 if self.max_depth is None else min(16, 2**self.max_depth))
+        problem = Problem(dataset, self._task(weighted, cost_complexity=0), Trees(self.max_depth, most, self.min_samples_leaf))
+        method = self._method() or "dp"
+        if method == "dp":
+            at_once = registry.method("dp-sizes").unsupported(replace(problem, question=BySize(most))) is None
+            method = "dp-sizes" if at_once else self._method() or default_method(problem)
+        return sizes(problem, max_leaves=most, method=method, time_limit=self.time_limit, threads=self.threads, seed=self._seed())
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Dataset, np.ndarray]:
+        """Check the arguments, fit the binarizer; the dataset and the index of every row's class."""
         X, y = self._checked(X, y)
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
@@ -127,25 +192,40 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         again = _repeats(weights, len(y))
         self._fit_binarizer(take(X, again), codes[again])
         dataset = self.binarizer_.dataset(X, codes, classes=labels, weights=weights, groups=groups, group_column=column)
-        self._solve(dataset, self._task(weights is not None))
+        return dataset, codes
+
+    def _count(self, dataset: Dataset, codes: np.ndarray) -> None:
+        """Shares of the classes in the leaves."""
+        labels = self.classes_
         self._shares_ = np.zeros((self.tree_.n_leaves, len(labels)))
         np.add.at(self._shares_, (self.tree_.routes(dataset).leaf, codes), dataset.row_weights)
         totals = self._shares_.sum(axis=1, keepdims=True)
         self._shares_ = np.divide(self._shares_, totals, out=np.full_like(self._shares_, 1 / len(labels)), where=totals > 0)
-        return self
 
-    def _task(self, weighted: bool) -> Task:
+    def _task(self, weighted: bool, cost_complexity: Any = None) -> Task:
+        """The objective as a task, with the penalties (`cost_complexity` instead of the estimator's, if given)."""
         if isinstance(self.objective, Task):
             if self.cost_complexity or self.leaf_penalty or self.constraints:
                 raise DataError("objective is a Task, which has penalties and constraints of its own; give them to the Task instead.")
             return self.objective
-        if self.objective == "accuracy":
-            return WeightedError(**self._penalties()) if weighted else Accuracy(**self._penalties())
-        if self.objective != "balanced-accuracy":
-            raise DataError(f'objective must be "accuracy", "balanced-accuracy" or a Task; got {self.objective!r}.')
-        if weighted:
-            raise DataError('objective="balanced-accuracy" weighs the rows by itself; leave out sample_weight, or use objective="accuracy".')
-        return BalancedAccuracy(**self._penalties())
+        name = {"balanced": "balanced-accuracy"}.get(self.objective, self.objective)
+        if name == "accuracy" and weighted:
+            name = "weighted"
+        if not isinstance(name, str) or name in NOT_CLASSIFICATION:
+            raise DataError(f'objective must be the name of a classification task ("accuracy", "f1", "auc", …) or a Task; got {self.objective!r}.')
+        kind = registry.task(name)
+        if weighted and name not in WEIGHED:
+            raise DataError(f'objective="{name}" weighs the rows by itself; leave out sample_weight, or use objective="accuracy".')
+        penalties = self._penalties()
+        if cost_complexity is not None:
+            penalties["split_penalty"] = cost_complexity
+        known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
+        if "split_penalty" not in known:  # a penalty per leaf chooses the same trees
+            penalties["leaf_penalty"] = sum(fraction(penalties.pop(k), k) for k in ("leaf_penalty", "split_penalty"))
+        given = {k: v for k, v in penalties.items() if k in known or v}
+        if not given.keys() <= known:
+            raise DataError(f"The objective {name} takes no {(given.keys() - known).pop()}; it takes {', '.join(sorted(known))}.")
+        return kind(**given)
 
     def predict(self, X: Any) -> np.ndarray:
         """Label of every row."""
@@ -166,7 +246,7 @@ class OptimalPolicyTree(OptimalTree):
     Parameters
     ----------
     max_depth, max_leaf_nodes, min_samples_leaf, cost_complexity, leaf_penalty, constraints
-    method, time_limit, binarizer, n_bins, start, random_state
+    method, time_limit, binarizer, n_bins, start, random_state, engine, threads
         As for `OptimalTreeClassifier`; penalties are in units of the mean value.
 
     Attributes
@@ -186,18 +266,20 @@ class OptimalPolicyTree(OptimalTree):
 
     def __init__(
         self,
-        max_depth: int = 2,
+        max_depth: int | None = 2,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         cost_complexity: Any = 0.0,
         leaf_penalty: Any = 0.0,
         constraints: Any = (),
-        method: str = "dp",
+        method: str = "auto",
         time_limit: float | None = 60.0,
         binarizer: Any = "auto",
         n_bins: int = 8,
         start: Any = None,
         random_state: Any = None,
+        engine: str | None = None,
+        threads: int = 1,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -211,6 +293,8 @@ class OptimalPolicyTree(OptimalTree):
         self.n_bins = n_bins
         self.start = start
         self.random_state = random_state
+        self.engine = engine
+        self.threads = threads
 
     def fit(
         self, X: Any, y: Any = None, *, treatments: Any = None, outcomes: Any = None, propensities: Any = None, groups: Any = None

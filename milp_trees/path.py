@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.errors import DataError, SolverFailure
 from milp_trees.models.tree import Tree
 from milp_trees.result import Limit, Result
-from milp_trees.tasks.action_costs import ActionCosts
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.exact import fraction
 
@@ -38,8 +37,8 @@ class Point:
     bound : Fraction or None
         No tree with at most so many leaves is better (natural units).
     loss : Fraction
-        What a penalty per leaf is added to: the rate for sums of costs (with the task's own penalties), else the value, negative if it is
-        maximised.
+        What a penalty per leaf is added to: a rate, or one minus a score (with the task's own penalties); for a task without such
+        penalties its value, negative if it is maximised.
     """
 
     leaves: int
@@ -69,7 +68,7 @@ class Point:
 
 def _loss(problem: Problem, tree: Tree, value: Value) -> Fraction:
     task: Any = problem.task
-    if isinstance(task, ActionCosts):  # a penalty of 1 more per leaf makes every value a rate
+    if hasattr(task, "leaf_penalty"):  # a penalty of 1 more per leaf makes every value a loss
         one = replace(task, leaf_penalty=task.leaf_penalty + 1).value(tree.routes(problem.dataset), problem.dataset)
         return _exact(one) - tree.n_leaves
     return _exact(value) if value.sense == "min" else -_exact(value)
@@ -180,16 +179,17 @@ class Path:
 
         each = fraction(penalty, "penalty")
         task: Any = self.problem.task
-        if not isinstance(task, ActionCosts):
+        if not hasattr(task, "leaf_penalty"):
             raise DataError(f"The task {task.name} has no penalty per leaf; take at_penalty, or the task's own penalty.")
         point = self.at_penalty(each)
         most = max(p.leaves for p in self.points)
         space = replace(self.problem.trees, max_leaf_nodes=most)
         problem = Problem(self.problem.dataset, replace(task, leaf_penalty=task.leaf_penalty + each), space, Best())
         bound = _exact(problem.value(point.predictor)) if self.proven else None
-        return finish(
+        result = finish(
             problem, self.method, point.predictor, bound=bound, claims_optimal=self.proven, proved_by=self.method, clock=Clock(), limit=self.limit
         )
+        return replace(result, seconds=self.seconds)
 
     # -- showing ---------------------------------------------------------------------------------------------
 
