@@ -5,7 +5,7 @@ A tree travels as nested lists: `[test, tree if false, tree if true]` or the num
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -39,6 +39,8 @@ class Job:
         Row weights of the task `weights`.
     matrix : nested list, optional
         Misclassification costs of the task `cost-matrix`.
+    tests : tuple of (column, kind, value), optional
+        What the columns of `X` mean; only engines that use it need it.
     """
 
     name: str
@@ -54,7 +56,7 @@ class Job:
     values: np.ndarray | None = None
     weights: np.ndarray | None = None
     matrix: list[list[float]] | None = None
-    options: dict[str, Any] = field(default_factory=dict)
+    tests: tuple[tuple[str, str, Any], ...] | None = None
 
     def write(self, path: str) -> None:
         """The arrays as a file for another interpreter."""
@@ -74,7 +76,7 @@ def problem(settings: dict[str, Any], arrays: dict[str, np.ndarray | None]) -> m
     y, values = arrays["y"], arrays.get("values")
     classes = len(settings["matrix"] or ()) or int(y.max()) + 1  # a class may have no row
     known = {"values": values} if values is not None else {"y": y, "classes": tuple(range(classes))}
-    data = mt.Dataset(arrays["X"], weights=arrays.get("weights"), **known)
+    data = mt.Dataset(arrays["X"], [mt.Test(*t) for t in settings["tests"] or ()], weights=arrays.get("weights"), **known)
     more: dict[str, Any] = {} if settings["penalty"] == "0" else {"leaf_penalty": Fraction(settings["penalty"])}
     if settings["matrix"] is not None:
         more["matrix"] = settings["matrix"]

@@ -11,7 +11,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 #: One colour and marker per engine in every picture.
 ENGINES = {
     "milp-trees": ("#0072B2", "o"), "pystreed": ("#D55E00", "s"), "pydl8.5": ("#009E73", "^"), "gosdt": ("#CC79A7", "D"), "CART": ("#000000", "x"),
-    "greedy (ours)": ("#E69F00", "+"), "milp-trees, sorted columns": ("#56B4E9", "v"),
+    "greedy (ours)": ("#E69F00", "+"), "milp-trees, λ": ("#56B4E9", "d"), "milp-trees, sorted columns": ("#56B4E9", "v"),
 }  # fmt: skip
 
 

@@ -37,14 +37,14 @@ def timed(function):
 # -- one function per engine: loads it, returns fit(job, arrays) -> (optimal, function that makes the nested tree, further columns) --------
 
 
-def milp_trees():
+def milp_trees(method="dp"):
     import _jobs
 
     import milp_trees as mt
 
     def fit(job, arrays):
         stated = _jobs.problem(vars(job), arrays)
-        result = mt.solve(stated, method=job.options.get("method", "dp"), time_limit=job.time_limit, threads=job.threads)
+        result = mt.solve(stated, method=method, time_limit=job.time_limit, threads=job.threads)
         clock["engine"] += sum(result.times.get(stage, 0.0) for stage in ("prepare", "solve"))
         more = {"seconds": result.seconds, "bound": result.bound, "sizes": dict(result.sizes)}
         return result.optimal, lambda: None if result.tree is None else _jobs.nested(result.tree, stated.dataset), more
@@ -144,7 +144,13 @@ def gosdt():
     return fit
 
 
-ENGINES = {"milp-trees": (milp_trees, "milp-trees"), "pystreed": (pystreed, "pystreed"), "pydl8.5": (pydl85, "pydl8.5"), "gosdt": (gosdt, "gosdt")}
+ENGINES = {
+    "milp-trees": (milp_trees, "milp-trees"),
+    "milp-trees, sorted columns": (lambda: milp_trees("dp-sorted"), "milp-trees"),
+    "pystreed": (pystreed, "pystreed"),
+    "pydl8.5": (pydl85, "pydl8.5"),
+    "gosdt": (gosdt, "gosdt"),
+}
 
 
 # -- measuring ---------------------------------------------------------------------------------------------
@@ -167,7 +173,7 @@ def small(job, arrays):
     rows = np.sort(np.concatenate([np.flatnonzero(arrays["y"] == k)[:30] for k in np.unique(arrays["y"])]))
     few = {k: None if v is None else v[rows] for k, v in arrays.items()}
     few["X"] = np.ascontiguousarray(few["X"][:, :10])
-    return SimpleNamespace(**{**vars(job), "time_limit": min(20.0, job.time_limit)}), few
+    return SimpleNamespace(**{**vars(job), "tests": job.tests and job.tests[:10], "time_limit": min(20.0, job.time_limit)}), few
 
 
 def measure(fit, job, arrays, inner_seconds=0.2, most=5):

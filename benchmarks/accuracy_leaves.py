@@ -3,7 +3,8 @@
     MILP_TREES_DATA=… python benchmarks/accuracy_leaves.py [--sets monk1,car,bar-7,compas-binned] [--leaves 2,3,4,6,8,12,16] [--depth 5]
 
 Five folds, the same for everyone. CART (scikit-learn), greedy (`cart` of this package), pystreed and `dp` are given every largest number of leaves; pydl8.5 knows
-depths only, gosdt a penalty per leaf only: their points lie where their trees come out. One row per set, engine, setting and fold in
+depths only, gosdt a penalty per leaf only: their points lie where their trees come out, in the mean over folds whose trees differ in size; ours with the same
+penalties stand beside. One row per set, engine, setting and fold in
 `results/accuracy_leaves.csv`; an interrupted run goes on where it stopped. Accuracies are counted here, from the trees.
 """
 
@@ -26,6 +27,7 @@ import milp_trees as mt
 
 RESULTS = Path(__file__).parent / "results" / "accuracy_leaves.csv"
 KEY = ["set", "method", "setting", "fold"]
+PENALISED = "milp-trees, λ"
 PENALTIES = ("0.1", "0.05", "0.02", "0.01", "0.005")
 
 
@@ -33,7 +35,7 @@ def settings(args: argparse.Namespace, method: str) -> Iterator[tuple[str, dict]
     """What an engine is asked for: label and the job's parameters."""
     if method == "pydl8.5":
         yield from ((f"depth {d}", {"depth": d}) for d in range(1, args.depth + 1))
-    elif method == "gosdt":
+    elif method in ("gosdt", PENALISED):
         yield from ((f"λ = {p}", {"depth": args.depth, "penalty": p}) for p in PENALTIES)
     else:
         yield from ((f"{k} leaves", {"depth": args.depth, "leaves": k}) for k in map(int, args.leaves.split(",")))
@@ -88,7 +90,7 @@ def answers(method: str, python: str, train: mt.Dataset, due: list[tuple[str, di
         worker = None
         for label, more in due:
             if worker is None or worker.process.poll() is not None:
-                worker = _peers.Worker(method, python)
+                worker = _peers.Worker(method.split(",")[0], python)
             job = _jobs.Job("fold", train.X, train.y, time_limit=limit, **more)
             job.write(f"{folder}/job.npz")
             found = worker.ask(job, f"{folder}/job.npz", warm=False)
@@ -110,30 +112,22 @@ def draw(table: pd.DataFrame):
             for method, (colour, marker) in _plots.ENGINES.items():
                 points = mean[(mean.set == name) & (mean.method == method)].sort_values("leaves")
                 if len(points):
-                    front = method == "milp-trees"
-                    ax.plot(
-                        points.leaves,
-                        points[part],
-                        color=colour,
-                        marker=marker,
-                        markersize=6 if front else 4,
-                        linewidth=2.6 if front else 1,
-                        label=method,
-                        zorder=1 if front else 2,
-                        alpha=0.9,
-                    )
+                    ours = method in (_peers.OURS, PENALISED)  # under the lines of those who find the same
+                    style = {"markersize": 7, "linewidth": 3} if ours else {"markersize": 4, "linewidth": 1}
+                    ax.plot(points.leaves, points[part], color=colour, marker=marker, label=method, zorder=1 if ours else 2, **style)
             ax.set(
                 title=name if row == 0 else "",
                 xlabel="leaves" if row else "",
                 ylabel=f"{'training' if part == 'train' else 'test'} accuracy" if column == 0 else "",
             )
-            ax.set_xlim(0.5, max(17.0, mean[(mean.set == name) & (mean.method == "milp-trees")].leaves.max() + 1))
-    handles, labels = {}, []
+            ax.set(xscale="log", xlim=(1.8, 34), xticks=(2, 4, 8, 16, 32), xticklabels=(2, 4, 8, 16, 32))
+            ax.minorticks_off()
+    handles: dict = {}
     for ax in axes.ravel():
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             handles.setdefault(label, handle)
     labels = [m for m in _plots.ENGINES if m in handles]
-    figure.legend([handles[m] for m in labels], labels, loc="outside lower center", ncols=len(labels))
+    figure.legend([handles[m] for m in labels], labels, loc="outside lower center", ncols=min(len(labels), 2 * len(sets)))
     return figure
 
 
@@ -148,10 +142,11 @@ def main() -> None:
     args = parser.parse_args()
     table = pd.read_csv(RESULTS) if RESULTS.exists() else pd.DataFrame(columns=KEY)
     if not args.plot_only:
-        sets = _data.sparse()
+        sets, engines = _data.sparse(), _peers.pythons(args)
+        engines[PENALISED] = engines[_peers.OURS]
         for name in args.sets.split(","):
             known = set(zip(*(table[c] for c in KEY), strict=True))
-            for row in rows(args, name, sets[name], known, _peers.pythons(args)):
+            for row in rows(args, name, sets[name], known, engines):
                 table = pd.concat([table, pd.DataFrame([row])], ignore_index=True)
                 table.to_csv(RESULTS, index=False)
             print(name, table[table.set == name].groupby("method")[["leaves", "train", "test"]].mean().round(3).to_dict("index"), flush=True)

@@ -3,7 +3,7 @@
     MILP_TREES_DATA=… python benchmarks/thresholds_slowdown.py [--data numeric/bank.txt] [--bins 3,5,9,17,33,65] [--depth 3] [--penalty 0.01]
 
 Two questions: fewest errors at the depth (DL8.5, STreeD, ours) and errors plus λ per leaf at the depth (GOSDT, STreeD, ours). Every engine gets the same
-quantile thresholds; `--bins all` asks for all midpoints. An engine that ran into the limit is not asked for more thresholds. Slow-down is time over the
+quantile thresholds, ours once as binary tests (`dp`) and once as the columns behind them (`dp-sorted`); `--bins all` asks for all midpoints. An engine that ran into the limit is not asked for more thresholds. Slow-down is time over the
 engine's own time with the fewest thresholds. Rows go to `results/thresholds_slowdown.csv`; an interrupted run goes on where it stopped.
 """
 
@@ -28,8 +28,9 @@ PEERS = {"errors": ("pystreed", "pydl8.5"), "penalty": ("pystreed", "gosdt")}
 def measure(args: argparse.Namespace, table: pd.DataFrame) -> pd.DataFrame:
     """Rows for every question and number of thresholds, fewest first."""
     engines = _peers.pythons(args)
+    engines[_peers.SORTED] = engines[_peers.OURS]
     for question, peers in PEERS.items():
-        able = {n: p for n, p in engines.items() if n == _peers.OURS or n in peers}
+        able = {n: p for n, p in engines.items() if n in (_peers.OURS, _peers.SORTED) or n in peers}
         for bins in args.bins.split(","):
             key = (args.data, question, bins, args.depth, args.time_limit)
             old = table[(table[KEY].astype(str) == [str(k) for k in key]).all(axis=1)]
@@ -37,8 +38,9 @@ def measure(args: argparse.Namespace, table: pd.DataFrame) -> pd.DataFrame:
                 able = still_able(able, old)
                 continue
             data = mt.load(str(_data.root() / args.data), binarizer="midpoints" if bins == "all" else f"quantiles:{bins}")
+            tests = tuple((t.column, t.kind, t.value) for t in data.tests)
             penalty = args.penalty if question == "penalty" else "0"
-            job = _jobs.Job(bins, data.X, data.y, depth=args.depth, penalty=penalty, time_limit=args.time_limit)
+            job = _jobs.Job(bins, data.X, data.y, depth=args.depth, penalty=penalty, time_limit=args.time_limit, tests=tests)
             shared = {**dict(zip(KEY, key, strict=True)), "rows": data.n_rows, "tests": data.n_tests}
             found = _peers.interleaved(job, able, args.repeat, long=5)
             new = pd.DataFrame([{**shared, "method": n, **columns} for n, columns in found.items()])
@@ -78,6 +80,8 @@ def draw(table: pd.DataFrame, depth: int, penalty: str):
         axes[row][0].legend()
         for ax in axes[row]:
             ax.set_xlabel("binary tests")
+            for axis in (ax.xaxis, ax.yaxis):
+                axis.set_major_formatter("{x:g}")
             ax.grid(alpha=0.25, linewidth=0.5)
     return figure
 
