@@ -113,7 +113,7 @@ def means(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def times(table: pd.DataFrame) -> pd.DataFrame:
-    """Sets × (depth, engine): seconds of preparation and search, as in tables 7 and 10 of the STreeD paper; `>` where the limit ended the run."""
+    """Sets × (depth, engine): processor seconds of preparation and search, as in tables 7 and 10 of the STreeD paper; `>` where the limit ended the run."""
     table = table.assign(cell=[seconds(r) for _, r in table.iterrows()], column=[f"{m} {d}" for m, d in zip(table.method, table.depth, strict=True)])
     wide = table.pivot_table(index="set", columns="column", values="cell", aggfunc="first").fillna("")
     methods = [m for m in (OURS, "pystreed", "pydl8.5", "gosdt") if m in set(table.method)]

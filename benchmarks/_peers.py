@@ -118,5 +118,5 @@ def row(stated: Any, turns: list[dict[str, Any]], version: str) -> dict[str, Any
     return {
         "status": status, "value": value, "bound": last.get("bound"), "leaves": leaves, **{k: round(v, 6) for k, v in median.items()},
         "peak_mb": round(max(t["peak_mb"] for t in turns), 1), "start_mb": round(turns[0]["start_mb"], 1),
-        "runs": sum(len(t["call"]) for t in turns), "version": version, "message": message,
+        "runs": sum(len(t["call"]) for t in turns), "load": round(os.getloadavg()[0], 1), "version": version, "message": message,
     }  # fmt: skip

@@ -5,7 +5,7 @@
 Sections: `accuracy`, `costs` (a cost matrix per set, and a cost vector per row), `weights`, `min-leaf`, `f1`, `sparse` (a penalty per leaf, with and without a depth
 limit), `threads` (our second core), `long` (ours alone, ten minutes), `start` (compilation, import, first solve). Every engine runs in a process of its own and is warm before its clock
 starts; values are recomputed from the trees that come back. Rows are kept as each case ends, so an interrupted table goes on where it stopped; `--again`
-measures cases anew. `engine` is the time of preparation and search, `call` that of the whole call from arrays to tree.
+measures cases anew. `engine` is the processor time of preparation and search, `cpu` and `call` are processor and wall time of the whole call from arrays to tree.
 
 pystreed comes with the extra `bench`. The others want older libraries, hence environments of their own (see `_peers.py`):
 

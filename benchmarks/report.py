@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import _engine_tables
 import pandas as pd
 
 RESULTS = Path(__file__).parent / "results"
@@ -47,6 +48,58 @@ def markdown(table: pd.DataFrame) -> str:
 
 def section(title: str, command: str, text: str, table: str) -> None:
     print(f"\n## {title}\n\n```bash\n{command}\n```\n\n{text}\n\n{table}")
+
+
+ENGINE_TEXTS = {
+    "accuracy": "Fewest errors at the depth. The first table sums up, the second has every case, the third is in the form of tables 7 and 10 of the STreeD paper "
+    "(van der Linden, de Weerdt, Demirović 2023).",
+    "costs": "`matrix`: the confusion costs (high) of the first training split of every cost-sensitive set, test costs left out because they depend on the path; "
+    "`per row`: run times of eight solvers on MaxSAT instances, choose the fastest. pystreed's tasks `cost-sensitive` and `instance-cost-sensitive`.",
+    "weights": "Every row weighs 1 to 10; pystreed gets the weights as costs per row.",
+    "min-leaf": "pydl8.5 misses optima here: its similarity bound does not hold with a minimum support.",
+    "f1": "F1 of class 1.",
+    "sparse": "Share of errors plus λ per leaf. gosdt calculates in single precision; its trees are valued by us. pystreed needs a depth limit.",
+    "threads": "Wall seconds of the whole call; here the load of the machine counts.",
+    "long": "What no engine is known to prove, ten minutes each.",
+    "start": "Seconds. `cold` starts without compiled kernels, `cached` finds those of `cold`; the libraries underneath (numba, pandas, SciPy, scikit-learn) are imported "
+    "before the clock starts, except in the third line. `import` is that of the package; `second` is the same problem again.",
+}
+
+
+def engines() -> None:
+    """The sections of `engines.py`."""
+    if not (RESULTS / "engines.csv").exists():
+        return
+    print(
+        "\n## Our engine against compiled peers\n\n"
+        "One thread, every engine in a process of its own and warm, in turns; medians. Seconds are processor seconds of preparation and search (`s`), because other jobs "
+        "stretch wall time; `/ peer` is ours over theirs, `call / peer` the same for the whole call from arrays to tree, with all checks of both. `>`: ended by the limit; "
+        "`<`: the peer was, so the true ratio is smaller. Values are recomputed from the trees. MB is the largest resident memory of the process, interpreter and libraries "
+        "included."
+    )
+    for name, title, tables in _engine_tables.sections(_engine_tables.read(RESULTS / "engines.csv"), RESULTS / "start.csv"):
+        command = f"python benchmarks/engines.py --peers pystreed,pydl8.5,gosdt --sections {name}"
+        section(title, command, ENGINE_TEXTS[name], "\n\n".join(markdown(t) for t in tables))
+
+
+def studies() -> None:
+    """What the studies with pictures found."""
+    roc = RESULTS / "roc_fourclass.csv"
+    if roc.exists():
+        keep = ["objective", "status", "leaves", "seconds", "train_auc", "test_auc", "train_accuracy", "test_accuracy", "train_f1", "test_f1"]
+        text = "Optimal trees for six objectives, λ = 0.01 per leaf, depth 4, fourclass; every column is best where it was optimised, on the training rows, up to λ."
+        section("ROC of optimal trees", "python benchmarks/roc_fourclass.py", text, markdown(pd.read_csv(roc)[keep]))
+    leaves = RESULTS / "accuracy_leaves.csv"
+    if leaves.exists():
+        mean = pd.read_csv(leaves).groupby(["set", "method", "setting"], sort=False)[["leaves", "train", "test"]].mean().round(3).reset_index()
+        section("Accuracy against leaves", "python benchmarks/accuracy_leaves.py", "Means over five folds, depth at most 5.", markdown(mean))
+    thresholds = RESULTS / "thresholds_slowdown.csv"
+    if thresholds.exists():
+        table = pd.read_csv(thresholds)
+        table["cell"] = [_engine_tables.seconds(r) for _, r in table.iterrows()]
+        wide = table.pivot_table(index=["question", "tests"], columns="method", values="cell", aggfunc="first").fillna("").reset_index()
+        text = "Processor seconds at depth 3 on the banknote data, all engines with the same thresholds; an engine that ran into the limit is not asked for more."
+        section("Time against thresholds", "python benchmarks/thresholds_slowdown.py", text, markdown(wide))
 
 
 def main() -> None:
@@ -90,6 +143,8 @@ def main() -> None:
         "What state-flow proves alone", "python benchmarks/state_flow.py", "No start. Seconds of enumeration, Pyomo build, hand-over and solve; `dp` is the dynamic programme's optimum.",
         markdown(pd.read_csv(RESULTS / "state_flow.csv").drop(columns=["prepare"]).astype({"dp": "object"}).fillna("")),
     )  # fmt: skip
+    engines()
+    studies()
     print("\n## Handing a model over\n\n```bash\npython benchmarks/handover.py\n```\n\n```")
     print((RESULTS / "handover.txt").read_text().rstrip())
     print("```")
