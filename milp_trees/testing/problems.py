@@ -20,7 +20,9 @@ from milp_trees.problem import Problem
 from milp_trees.space import Trees
 from milp_trees.tasks.classification import Accuracy, BalancedAccuracy, MisclassificationCosts, WeightedError
 from milp_trees.tasks.constraints import Capacity, ConditionalStatisticalParity, EqualisedOdds, EqualOpportunity, StatisticalParity
+from milp_trees.tasks.monotone import CohenKappa, GeometricMean, Matthews
 from milp_trees.tasks.policy import ActionCostMatrix, DirectMethod, DoublyRobust, InversePropensity
+from milp_trees.tasks.ranking import AUC, PartialAUC
 from milp_trees.tasks.ratio import F1, FBeta, Precision
 
 Maker = Callable[[], Problem]
@@ -415,6 +417,69 @@ def make_precision_at_recall() -> Problem:
     """Precision among the trees that find three positives of four: without that floor one pure leaf would do."""
     data = _data([*SQUARE, [0, 0], [0, 1], [1, 0]], y=[1, 1, 0, 1, 0, 0, 1])
     return Problem(data, Precision(min_recall="3/4"), Trees(2))
+
+
+# -- two classes, no sums over rows ---------------------------------------------------------------------------
+
+
+@named
+def make_auc() -> Problem:
+    """Equal rows of different classes: no tree ranks all; the best for accuracy is not the best for ranking."""
+    return _accuracy([*CUBE, [0, 0, 1], [1, 0, 1], [1, 1, 1]], [0, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1], 2, AUC())
+
+
+@named
+def make_auc_perfect_first_split() -> Problem:
+    """First test perfect, penalty 3/10 per leaf: two leaves at 0.6 beat one at 0.8.
+
+    The printed bound on leaves, H' < H + ⌊(R - b)/λ⌋ = 1 + ⌊(0.8 - 0.3)/0.3⌋ = 2, leaves none but the single leaf.
+    """
+    X = [[1, 0]] * 2 + [[1, 1]] + [[0, 0]] * 3 + [[0, 1]] * 4
+    return _accuracy(X, [1, 1, 1] + [0] * 7, 2, AUC(leaf_penalty="3/10"))
+
+
+@named
+def make_auc_max_leaves() -> Problem:
+    """Three leaves of at least two rows: which leaf is split depends on the others."""
+    return _accuracy([*CUBE, [0, 0, 1], [1, 0, 1]], [0, 1, 1, 0, 1, 1, 0, 1, 0, 1], 2, AUC(), max_leaf_nodes=3, min_samples_leaf=2)
+
+
+@named
+def make_partial_auc() -> Problem:
+    """The limit cuts a step of the curve: its part of the area is no multiple of a unit."""
+    X = [[0, 0], [0, 0], [0, 1], [0, 1], [0, 1], [1, 0], [1, 0], [1, 1], [1, 1], [1, 0]]
+    return _accuracy(X, [0, 1, 0, 1, 1, 0, 0, 1, 0, 0], 2, PartialAUC(theta="3/10"))
+
+
+@named
+def make_partial_auc_first_class() -> Problem:
+    """The first class is the positive one, which matters to a partial area; with a penalty."""
+    X = [[0, 0], [0, 0], [0, 1], [0, 1], [0, 1], [1, 0], [1, 0], [1, 1], [1, 1], [1, 0]]
+    return _accuracy(X, [0, 1, 0, 1, 1, 0, 0, 1, 0, 0], 2, PartialAUC(theta="1/2", positive=0, leaf_penalty="1/100"))
+
+
+@named
+def make_mcc() -> Problem:
+    """Matthews' coefficient, a square root of a rational; few positives."""
+    return _accuracy([*CUBE, [0, 0, 1], [1, 0, 1], [0, 0, 0]], [0, 0, 1, 0, 0, 1, 0, 0, 1, 1, 0], 2, Matthews())
+
+
+@named
+def make_mcc_leaf_penalty() -> Problem:
+    """With a penalty trees of different sizes are compared: irrational numbers plus rational ones."""
+    return _accuracy([*CUBE, [0, 0, 1], [1, 0, 1], [0, 0, 0]], [0, 0, 1, 0, 0, 1, 0, 0, 1, 1, 0], 2, Matthews(leaf_penalty="1/20"))
+
+
+@named
+def make_geometric_mean() -> Problem:
+    """Geometric mean of both classes' shares; a single leaf has 0. Leaves of two rows at least, three of them at most."""
+    return _accuracy([*CUBE, [0, 1, 1]], [0, 0, 1, 0, 0, 1, 0, 0, 1], 2, GeometricMean(), max_leaf_nodes=3, min_samples_leaf=2)
+
+
+@named
+def make_kappa() -> Problem:
+    """Cohen's kappa is rational, though no ratio that takes linear problems with positive denominators."""
+    return _accuracy([*CUBE, [0, 1, 1]], [1, 0, 1, 0, 0, 1, 0, 0, 1], 2, CohenKappa(leaf_penalty="1/30"))
 
 
 #: Problems on which the checks that change a problem are run.
