@@ -1,0 +1,307 @@
+"""Areas under the ROC hull, metrics of FP and FN: tasks, engines, their switches, bounds and limits."""
+
+import itertools
+from fractions import Fraction as F
+
+import numpy as np
+import pytest
+from sklearn.metrics import cohen_kappa_score, matthews_corrcoef, roc_auc_score
+
+import milp_trees as mt
+from milp_trees.engines.enumerate_counts import enumerate_counts
+from milp_trees.engines.pareto import ParetoFront
+from milp_trees.engines.partial_trees import PartialTrees
+from milp_trees.models.tree import Branch, Leaf, Tree
+from milp_trees.registry import registry
+from milp_trees.result import Limit, Status
+from milp_trees.solver import Limits
+from milp_trees.tasks import from_spec
+from milp_trees.tasks.count_views import hull_area
+from milp_trees.tasks.surd import Surd
+from milp_trees.testing import problem as named
+
+SWITCHES = ("equal_rows", "look_ahead", "leaf_limit", "permutations", "dominance", "refinement", "plunge")
+RANKED = ("auc", "auc_perfect_first_split", "auc_max_leaves", "partial_auc", "partial_auc_first_class")
+
+
+def data(seed, rows=12, tests=4):
+    """Random rows of two classes, both present."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, rows)
+    y[:2] = 0, 1
+    return mt.Dataset(rng.integers(0, 2, (rows, tests)), y=y)
+
+
+def problems(seed, make):
+    """Problems with and without penalty and limits, depth 1 to 3."""
+    for depth, penalty, space in itertools.product((1, 2, 3), (0, "1/30"), ({}, {"min_samples_leaf": 2}, {"max_leaf_nodes": 3})):
+        yield mt.Problem(data(seed, 10 + depth), make(penalty), mt.Trees(depth, **space))
+
+
+# -- values --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_values_are_those_of_scikit_learn(seed):
+    rows = data(seed, 30)
+    a, b, c, _ = rows.tests
+    tree = Tree(Branch(a, Branch(b, Leaf(0), Leaf(1)), Branch(c, Leaf(1), Leaf(0))), (0, 1))
+    routes = tree.routes(rows)
+    share = np.array([rows.y[routes.leaf == leaf].mean() for leaf in range(4)])
+    assert mt.AUC().value(routes, rows).number == pytest.approx(roc_auc_score(rows.y, share[routes.leaf]))
+    assert mt.Matthews().value(routes, rows).number == pytest.approx(matthews_corrcoef(rows.y, routes.action))
+    assert mt.CohenKappa().value(routes, rows).number == pytest.approx(cohen_kappa_score(rows.y, routes.action))
+    assert mt.GeometricMean().value(routes, rows).number ** 2 == pytest.approx(
+        np.mean(routes.action[rows.y == 1]) * np.mean(1 - routes.action[rows.y == 0])
+    )
+
+
+def test_one_leaf():
+    rows = data(0)
+    routes = Tree(Leaf(0), (0, 1)).routes(rows)
+    assert mt.AUC().value(routes, rows).exact == F(1, 2)
+    assert mt.PartialAUC(theta="0.3").value(routes, rows).exact == F(9, 200)  # θ² / 2
+    assert mt.AUC(leaf_penalty="1/10").value(routes, rows).exact == F(6, 10)
+    assert mt.Matthews().value(routes, rows).number == 0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_auc_of_labels_is_balanced_accuracy(seed):
+    """Two leaves that predict different labels."""
+    rows = data(seed, 20)
+    tree = Tree(Branch(rows.tests[0], Leaf(0), Leaf(1)), (0, 1))
+    balanced = mt.BalancedAccuracy().value(tree.routes(rows), rows).exact
+    assert mt.AUC().value(tree.routes(rows), rows).exact == max(balanced, 1 - balanced)  # the hull ranks the better leaf first
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_three_forms_of_the_area(seed):
+    """Sorted leaves, misranked pairs, and half plus the zonotope of the leaves."""
+    leaves = [(int(p), int(q)) for p, q in np.random.default_rng(seed).integers(0, 5, (6, 2)) if p + q] + [(1, 1)]
+    P, N = (sum(leaf[k] for leaf in leaves) for k in (0, 1))
+    area = hull_area(leaves, F(N)) / (P * N)
+    assert area == F(1, 2) + F(sum(abs(a[0] * b[1] - a[1] * b[0]) for a, b in itertools.combinations(leaves, 2)), 2 * P * N)
+    assert area == 1 - F(sum(min(a[0] * b[1], a[1] * b[0]) for a in leaves for b in leaves), 2 * P * N)
+
+
+def test_the_area_up_to_one_is_the_area():
+    for seed in range(5):
+        rows = data(seed)
+        optima = [mt.solve(mt.Problem(rows, task, mt.Trees(2)), oracle=None).value.exact for task in (mt.AUC(), mt.PartialAUC(theta=1))]
+        assert optima[0] == optima[1]
+
+
+def test_surds_are_compared_exactly():
+    near = Surd(F(0), F(2)), Surd(F(665857, 470832))  # √2 and a fraction that is larger by 1.6e-12
+    assert near[0] < near[1]
+    assert not near[1] < near[0]
+    assert Surd(F(1), F(2)) == Surd(F(1), F(2))
+    assert Surd(F(3)) == Surd(F(1), F(4))
+    assert Surd(F(0), F(-9, 4)).exact == F(-3, 2)
+    assert Surd(F(0), F(2)).exact is None
+    # √8 - √2 = √2: told apart only after squaring twice.
+    assert (Surd(F(1), F(-1)) > Surd(F(-1, 10**12))) is True
+
+
+@pytest.mark.parametrize("task", [mt.Matthews(), mt.GeometricMean(), mt.CohenKappa()])
+def test_metrics_fall_in_both_errors(task):
+    for P, N in itertools.product(range(1, 6), repeat=2):
+        for fp, fn in itertools.product(range(N + 1), range(P + 1)):
+            here = task.worth(fp, fn, P, N)
+            if float(here) >= 0:
+                assert not fp or task.worth(fp - 1, fn, P, N) >= here
+                assert not fn or task.worth(fp, fn - 1, P, N) >= here
+
+
+# -- optima --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda penalty: mt.AUC(leaf_penalty=penalty),
+        lambda penalty: mt.PartialAUC(theta="0.35", leaf_penalty=penalty),
+        lambda penalty: mt.Matthews(leaf_penalty=penalty),
+        lambda penalty: mt.CohenKappa(leaf_penalty=penalty, positive=0),
+    ],
+)
+def test_engines_equal_the_list_of_all_trees(seed, make):
+    for problem in problems(seed, make):
+        result, oracle = mt.solve(problem, oracle=None), registry.method("enumerate-counts").run(problem)
+        assert result.optimal, result
+        if oracle.value.exact is not None:
+            assert (result.value.exact, result.certificate.bound_exact or result.value.exact) == (oracle.value.exact, oracle.value.exact)
+        assert result.objective == pytest.approx(oracle.objective, abs=1e-12)
+        assert result.bound == pytest.approx(oracle.objective, abs=1e-12)
+
+
+@pytest.mark.parametrize("hulls", [0, 1, 2, 3])
+def test_all_combinations_of_switches_agree(hulls):
+    for name in RANKED:
+        problem = named(name)
+        expected = registry.method("enumerate-counts").run(problem).value.exact
+        for off in itertools.product((True, False), repeat=len(SWITCHES)):
+            result = PartialTrees(hulls=hulls, **dict(zip(SWITCHES, off, strict=True))).run(problem)
+            assert result.optimal, (name, off)
+            assert result.value.exact == expected, (name, hulls, off)
+
+
+def test_a_leaf_limit_keeps_the_optimum_that_the_printed_bound_cuts_off():
+    """H' < H + ⌊(R - b)/λ⌋ would leave the single leaf only; with and without every bound two leaves are found."""
+    problem = named("auc_perfect_first_split")
+    single, perfect, penalty = F(1, 2) + F(3, 10), F(0) + F(3, 10), F(3, 10)
+    assert 1 + (single - perfect) // penalty == 2  # the printed form: fewer than two leaves
+    for switches in ({}, {"hulls": 0, **dict.fromkeys(SWITCHES, False)}, {"look_ahead": False}, {"leaf_limit": False}):
+        result = PartialTrees(**switches).run(problem)
+        assert (result.value.exact, result.tree.n_leaves) == (F(6, 10), 2)
+
+
+@pytest.mark.parametrize(
+    ("switch", "off", "counter", "task"),
+    [
+        ("permutations", False, "duplicates", mt.AUC(leaf_penalty="1/60")),
+        ("dominance", False, "dominated", mt.AUC()),
+        ("refinement", False, "not_fixed", mt.AUC()),
+        ("leaf_limit", False, "limited", mt.AUC(leaf_penalty="1/60")),
+        ("hulls", 0, "generated", mt.AUC()),
+        ("equal_rows", False, "bounded", mt.AUC(leaf_penalty="1/60")),
+        ("look_ahead", False, "expanded", mt.AUC(leaf_penalty="1/60")),
+        ("plunge", False, "expanded", mt.AUC(leaf_penalty="1/60")),
+    ],
+)
+def test_every_switch_changes_a_counter(switch, off, counter, task):
+    problem = mt.Problem(data(3, 40, 7), task, mt.Trees(3))
+    plain = {"hulls": 1} if switch == "equal_rows" else {}
+    on, without = PartialTrees(**plain).run(problem), PartialTrees(**{**plain, switch: off}).run(problem)
+    assert on.value.exact == without.value.exact
+    assert on.sizes[counter] != without.sizes[counter]
+
+
+def test_no_depth_limit():
+    """With a penalty the limit on leaves limits the depth."""
+    rows = data(1, 12, 3)
+    for task in (mt.AUC(leaf_penalty="1/40"), mt.PartialAUC(theta="1/2", leaf_penalty="1/100"), mt.AUC()):
+        free, deep = (mt.solve(mt.Problem(rows, task, mt.Trees(depth)), oracle=None) for depth in (None, 3))
+        assert free.optimal
+        assert free.value.exact == deep.value.exact
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("task", [mt.F1(), mt.FBeta(beta=2), mt.Jaccard(positive=0), mt.F1(leaf_penalty="1/50")])
+def test_ratios_by_fronts_equal_ratios_by_steps(seed, task):
+    problem = mt.Problem(data(seed, 40, 6), task, mt.Trees(3, min_samples_leaf=2))
+    assert ParetoFront().run(problem).value.exact == mt.solve(problem, "dp", oracle=None).value.exact
+
+
+def test_a_front_is_complete():
+    """The engine's front at the root is that of all trees, without an incumbent to cut it."""
+    from milp_trees.engines.fronts.search import Fronts
+
+    problem = mt.Problem(data(5, 14, 4), mt.Matthews(), mt.Trees(3))
+    view = problem.view(mt.PairCounts)
+    fronts = Fronts(view, 1, 8, lambda: None)
+    found = {tuple(point) for point in fronts.front(fronts.root, 3).tolist()}
+    everything = set(enumerate_counts(view, 3, leaves_apart=False))
+    best = {x for x in everything if not any(y != x and all(a <= b for a, b in zip(y, x, strict=True)) for y in everything)}
+    assert found == best
+
+
+# -- runs ----------------------------------------------------------------------------------------------------
+
+
+def stopped(problem, method, **limits):
+    """A run that ends early: its bound holds and its gap is open."""
+    result = method.run(problem, Limits(**limits))
+    assert result.status is Status.FEASIBLE
+    assert result.bound != result.objective
+    better = [point.incumbent for point in result.trace]
+    assert better == sorted(better, reverse=problem.task.sense == "min")
+    assert [point.bound for point in result.trace] == sorted((point.bound for point in result.trace), reverse=problem.task.sense == "max")
+    return result
+
+
+@pytest.mark.parametrize("task", [mt.AUC(), mt.AUC(leaf_penalty="1/500"), mt.PartialAUC(theta="0.3")])
+def test_a_limit_leaves_an_incumbent_and_a_bound(task):
+    problem = mt.Problem(data(2, 120, 12), task, mt.Trees(4))
+    optimum = PartialTrees().run(problem).value
+    by_nodes = stopped(problem, PartialTrees(), nodes=2)
+    assert by_nodes.limit is Limit.NODES
+    assert not by_nodes.value.better_than(optimum)
+    assert (by_nodes.bound - optimum.number) * (1 if task.sense == "max" else -1) >= 0
+    assert stopped(problem, PartialTrees(), time=1e-4).limit is Limit.TIME
+    assert stopped(problem, PartialTrees(), memory_mb=0.001).limit is Limit.MEMORY
+
+
+def test_a_time_limit_leaves_a_front_unfinished():
+    assert stopped(mt.Problem(data(2, 120, 12), mt.Matthews(), mt.Trees(4)), ParetoFront(), time=1e-4).limit is Limit.TIME
+
+
+@pytest.mark.parametrize(("task", "method"), [(mt.AUC(leaf_penalty="1/300"), PartialTrees()), (mt.Matthews(), ParetoFront())])
+def test_an_interrupt_keeps_what_was_found(task, method):
+    problem = mt.Problem(data(2, 120, 12), task, mt.Trees(4))
+
+    def interrupt(point):
+        if len(seen) == 1:
+            raise KeyboardInterrupt
+        seen.append(point)
+
+    seen = []
+    result = method.run(problem, progress=interrupt)
+    assert (result.status, result.limit) == (Status.FEASIBLE, Limit.INTERRUPTED)
+    assert not problem.violations(result.tree)
+
+
+@pytest.mark.parametrize("name", [*RANKED, "mcc", "mcc_leaf_penalty", "kappa"])
+def test_a_start_is_kept_unless_a_better_tree_is_found(name):
+    problem = named(name)
+    first = mt.solve(problem, oracle=None)
+    assert mt.solve(problem, start=first.tree, oracle=None).value == first.value
+    leaf = Tree(Leaf(0), problem.task.actions(problem.dataset))
+    assert mt.solve(problem, start=leaf, oracle=None).value == first.value
+
+
+@pytest.mark.parametrize("name", [*RANKED, "mcc", "geometric_mean", "kappa"])
+def test_results_are_verified(name):
+    result = mt.solve(named(name), oracle="dp")
+    assert result.agrees is True
+    assert any("enumerate-counts" in line for line in result.verify())
+
+
+# -- questions that are wrong ----------------------------------------------------------------------------------
+
+
+def test_sentences():
+    rows = data(0)
+    three = mt.Dataset(rows.X, y=np.arange(12) % 3)
+    with pytest.raises(mt.DataError, match="two classes"):
+        mt.solve(mt.Problem(three, mt.AUC(), mt.Trees(1)))
+    with pytest.raises(mt.DataError, match="no row is of class b"):
+        mt.solve(mt.Problem(mt.Dataset(rows.X, y=[0] * 12, classes=("a", "b")), mt.Matthews(), mt.Trees(1)))
+    with pytest.raises(mt.DataError, match="theta"):
+        mt.PartialAUC(theta=0)
+    with pytest.raises(mt.DataError, match="none of the classes"):
+        mt.solve(mt.Problem(rows, mt.PartialAUC(theta="0.5", positive="x"), mt.Trees(1)))
+    with pytest.raises(mt.DataError, match="round it"):
+        mt.solve(mt.Problem(rows, mt.AUC(leaf_penalty="0.0123456789012345678901"), mt.Trees(1)))
+    with pytest.raises(mt.Unsupported, match="LeafCounts"):
+        mt.solve(mt.Problem(rows, mt.AUC(), mt.Trees(1)), "pareto")
+    with pytest.raises(mt.Unsupported, match="falls in"):
+        mt.solve(mt.Problem(rows, mt.Precision(), mt.Trees(1)), "pareto")
+
+
+@pytest.mark.parametrize("task", [mt.AUC(), mt.PartialAUC(theta="0.2", positive=0, leaf_penalty="1/9"), mt.Matthews(leaf_penalty="0.01")])
+def test_tasks_are_read_back(task):
+    assert from_spec(task.spec()) == task
+
+
+# -- public data ---------------------------------------------------------------------------------------------
+
+
+def test_german_credit(data_folder):
+    """Depth 3 is proven in about a second; two levels agree with the list of all pairs of splits."""
+    rows = mt.load(str(data_folder / "classification" / "german-credit.txt"))
+    result = mt.solve(mt.Problem(rows, mt.AUC(), mt.Trees(3)), oracle=None)
+    assert result.optimal
+    assert result.objective == pytest.approx(0.7720952381)
+    assert mt.solve(mt.Problem(rows, mt.Matthews(), mt.Trees(3)), oracle=None).objective == pytest.approx(0.4363032781)
