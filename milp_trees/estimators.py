@@ -16,7 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
 from milp_trees._estimator import OptimalTree, action_values, check_groups, check_weights, take
-from milp_trees.errors import DataError
+from milp_trees.errors import DataError, UnknownName
 from milp_trees.registry import registry
 from milp_trees.space import Trees
 from milp_trees.tasks.base import Task
@@ -213,7 +213,10 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
             name = "weighted"
         if not isinstance(name, str) or name in NOT_CLASSIFICATION:
             raise DataError(f'objective must be the name of a classification task ("accuracy", "f1", "auc", …) or a Task; got {self.objective!r}.')
-        kind = registry.task(name)
+        try:
+            kind = registry.task(name)
+        except UnknownName as error:
+            raise DataError(f"objective must be the name of a task or a Task. {error}") from None
         if weighted and name not in WEIGHED:
             raise DataError(f'objective="{name}" weighs the rows by itself; leave out sample_weight, or use objective="accuracy".')
         penalties = self._penalties()
