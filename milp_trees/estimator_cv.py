@@ -130,7 +130,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
 
     def _scores(self, X: Any, y: Any, sample_weight: Any, groups: Any, penalties: list[Fraction]) -> np.ndarray:
         """Score of every penalty (columns) on every fold (rows)."""
-        y = np.asarray(y).ravel()
+        X, y = X if hasattr(X, "iloc") else np.asarray(X), np.asarray(y).ravel()
         levels = X[groups] if isinstance(groups, str) else groups
         scorer = check_scoring(self, scoring=self.scoring)
         rows = []

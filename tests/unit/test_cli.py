@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -365,3 +366,31 @@ def test_published_values_come_out():
     fair = ["--constraint", "statistical-parity", "--group", 0, "--max-disparity", "0.01"]
     found = as_json("solve", folder / "fairness/ricci-binarized.csv", "--depth", 2, *fair, "--method", "state-flow@highs")
     assert (found["objective"], found["status"], found["agrees"]) == (47, "optimal", True)
+
+
+def test_path_lists_the_best_tree_of_every_size(tmp_path):
+    """Table, JSON and picture hold the same sizes, each proven; the largest is what solve finds with as many leaves."""
+    out, picture = tmp_path / "path.json", tmp_path / "path.svg"
+    text = run("path", PLANTED, "--depth", 3, "--leaves", 5, "--out", out, "--plot", picture).stdout
+    data = json.loads(out.read_text())
+    assert data["proven"]
+    assert picture.read_text().startswith("<?xml")
+    for row in data["sizes"]:
+        assert row["proven"]
+        assert row["bound"] == row["exact"]
+        assert f"{row['leaves']}" in text
+    alone = as_json("solve", PLANTED, "--depth", 3, "--max-leaves", 5, "--method", "enumerate")
+    assert alone["objective"] == data["sizes"][-1]["value"]
+    best_for = next(row for row in data["sizes"] if row["on_hull"] and row["penalty_to"])
+    penalised = as_json("solve", PLANTED, "--depth", 3, "--leaf-penalty", best_for["penalty_to"], "--method", "enumerate")
+    assert Fraction(best_for["exact"]) / 60 + Fraction(best_for["penalty_to"]) * best_for["leaves"] == Fraction(penalised["exact"])
+
+
+def test_path_by_a_run_per_size_and_what_it_refuses():
+    """A method that answers one size at a time gives the same values; wrong options get a sentence."""
+    at_once, one_by_one = (as_json("path", PLANTED, "--leaves", 3, "--method", m) for m in ("dp-sizes", "enumerate"))
+    assert [r["value"] for r in at_once["sizes"]] == [r["value"] for r in one_by_one["sizes"]]
+    assert at_once["penalties"] == one_by_one["penalties"]
+    assert "CostMatrix" in run("path", PLANTED, "--task", "auc", "--leaves", 3, code=1).stderr
+    assert "picture" in run("path", PLANTED, "--plot", "path.txt", code=1).stderr
+    run("path", PLANTED, "--leaves", 0, code=2)
