@@ -168,10 +168,11 @@ class TreeSet:
         values = self.values()
         shown = [float(v) for v in values]
         gaps = [abs(a - b) for a, b in pairwise(shown)]
-        axes[0].bar(shown, [float(c) for c in values.values()], width=0.8 * min(gaps, default=1.0), color="C0")
+        axes[0].bar(shown, [float(c) for c in values.values()], width=max(0.8 * min(gaps, default=1.0), (max(shown) - min(shown)) / 200), color="C0")
         axes[0].set(xlabel=self.problem.task.unit, ylabel="trees", title=f"{_count(self.count)} trees within {float(self.covered):g} of the best")
         if max(values.values()) > 100 * min(values.values()):
-            axes[0].set_yscale("log")
+            axes[0].set_yscale("log", nonpositive="clip")
+            axes[0].set_ylim(bottom=0.7)
         if min(gaps, default=0) >= 1:
             axes[0].xaxis.get_major_locator().set_params(integer=True)
         used = self.importance().head(most).iloc[::-1]
