@@ -18,7 +18,8 @@ by its upper boundary, a *curve*, and curves are added by sorting their steps. A
 
 With a penalty λ per leaf (`look_ahead`; B.2 and more): a tree with e further leaves splits no open leaf deeper than e levels, so its
 value is at most that of the hulls of depth min(d, e) less the penalty of H + e leaves; the bound is the best over all e ≥ 1, and e = 0
-is a tree, whose value is known. `leaf_limit` (B.4, B.5): H + e leaves beat the incumbent only if e · λ is below what the hulls leave; the printed form
+is a tree, whose value is known. `apart` (ours) tells apart which open leaves are split: of t that are, each takes one of the e, so none is deeper
+than e - t + 1, and the others stay leaves; the best set counts (see `ranking.apart`). `leaf_limit` (B.4, B.5): H + e leaves beat the incumbent only if e · λ is below what the hulls leave; the printed form
 of B.5, H' < H + ⌊(R − b)/λ⌋, cuts off optima. It limits the depth of every open leaf to e too, whence a depth where none is given.
 
 **Branching.** `dominance`: on the last level a split whose vector lies in the triangle of another's can be exchanged for it. `refinement`: without
@@ -30,6 +31,7 @@ Bound B.3 (a subtree alone is worse than the incumbent) needs a sum over leaves 
 
 from __future__ import annotations
 
+import logging
 import time
 from dataclasses import asdict
 from fractions import Fraction
@@ -47,8 +49,12 @@ if TYPE_CHECKING:
     from milp_trees.engines.ranking.search import Search, Units
     from milp_trees.problem import Problem
 
+log = logging.getLogger("milp_trees")
+
 #: Seconds between points of the trace that only report a better bound.
 REPORT_EVERY = 0.05
+#: Trees of these depths are searched first, for an incumbent; with this share of the time and so many partial trees at most for each.
+SHALLOW, SHALLOW_SHARE, SHALLOW_NODES = (2, 3), 0.1, 1000
 #: Rough bytes of a partial tree, and of a part besides its rows.
 NODE_BYTES, PART_BYTES = 900, 2500
 
@@ -140,6 +146,9 @@ class _Run:
         if start is not None:
             self.offer_start(start)
         try:
+            for depth in SHALLOW:
+                if depth < self.search.depth:
+                    self.shallow(depth)
             self.search.run(self.pause)
         except _Stop as stop:
             return stop.limit
@@ -148,6 +157,31 @@ class _Run:
         finally:
             self.report()
         return None
+
+    def shallow(self, depth: int) -> None:
+        """An incumbent from trees of less depth, whose bounds are much closer: so that what follows begins with a good tree."""
+        from milp_trees.engines.ranking.search import Search
+
+        whole = self.search
+        began, share = time.perf_counter(), None if self.limits.time is None else self.limits.time * SHALLOW_SHARE
+
+        def pause() -> None:
+            self.check()
+            if first.counters.expanded >= SHALLOW_NODES or (share is not None and time.perf_counter() - began > share):
+                raise StopIteration
+
+        def improved() -> None:
+            if first.best is not None and whole.best is not None and first.best > whole.best:
+                whole.offer(first.best, first.made)
+
+        first = Search(self.view, self.parts, depth, whole.max_leaves, whole.switches, improved)
+        first.begin()
+        if whole.best is not None and first.best is not None and whole.best > first.best:
+            first.best, first.made = whole.best, whole.made
+        try:
+            first.run(pause)
+        except StopIteration:
+            log.debug("trees of depth %d were not finished", depth)
 
     def offer_start(self, tree: Tree) -> None:
         """A given tree is the incumbent if it is better than a leaf."""

@@ -19,8 +19,8 @@ class Splits:
 
     tests: list[int]
     sides: list[tuple[Part, Part]]
-    #: Per level of the sides' curves: steps of all splits one after the other, and where each begins.
-    curves: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    #: Per levels of the sides' curves: steps of all splits one after the other, and where each begins.
+    curves: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
 
 class Part:
@@ -134,14 +134,15 @@ class Parts:
                 out.sides.append((left, right))
         return out
 
-    def side_curves(self, splits: Splits, level: int) -> tuple[np.ndarray, np.ndarray]:
+    def side_curves(self, splits: Splits, level: int, right_level: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """For every split the curves of both sides, merged."""
-        if level not in splits.curves:
-            merged = [kernels.merge(self.curve(left, level), self.curve(right, level)) for left, right in splits.sides]
+        levels = (level, level if right_level is None else right_level)
+        if levels not in splits.curves:
+            merged = [kernels.merge(self.curve(left, levels[0]), self.curve(right, levels[1])) for left, right in splits.sides]
             starts = np.zeros(len(merged) + 1, dtype=np.int64)
             np.cumsum([len(c) for c in merged], out=starts[1:])
-            splits.curves[level] = (np.concatenate(merged) if merged else np.zeros((0, 2), dtype=np.int64), starts)
-        return splits.curves[level]
+            splits.curves[levels] = (np.concatenate(merged) if merged else np.zeros((0, 2), dtype=np.int64), starts)
+        return splits.curves[levels]
 
 
 def allowed(sides: np.ndarray, n: int, least: int) -> np.ndarray:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
 from milp_trees.engines.ranking import kernels
+from milp_trees.engines.ranking.apart import MOST_APART, Choice, best_choice, choices
 from milp_trees.engines.ranking.parts import Part, Parts, Splits
 from milp_trees.tasks.count_views import LeafCounts
 
@@ -35,13 +36,14 @@ class Switches:
         Up to which depth open leaves are bounded by the curve around all their trees (0: never).
     equal_rows : bool
         Deeper ones by groups of equal rows; otherwise by perfect separation (Theorem 2.1).
-    look_ahead, leaf_limit, permutations, dominance, refinement, plunge : bool
+    look_ahead, apart, leaf_limit, permutations, dominance, refinement, plunge : bool
         See `milp_trees.engines.partial_trees`.
     """
 
     hulls: int = 3
     equal_rows: bool = True
     look_ahead: bool = True
+    apart: bool = True
     leaf_limit: bool = True
     permutations: bool = True
     dominance: bool = True
@@ -56,6 +58,7 @@ class Counters:
     expanded: int = 0
     generated: int = 0
     bounded: int = 0
+    apart: int = 0
     limited: int = 0
     duplicates: int = 0
     not_fixed: int = 0
@@ -205,12 +208,21 @@ class Search:
         if not levels:
             return []
         bounds, top = self._bounds(others, lambda e: self.parts.side_curves(splits, self.parts.level(min(depth - 1, e))), leaves, levels)
+        kept, most = self._kept(bounds), None
+        if kept and self.penalty and self.switches.apart:
+
+            def sides(choice: Choice) -> tuple[np.ndarray, np.ndarray]:
+                left, right = (self.parts.level(min(depth - 1, choice.levels)) if here else 0 for here in (choice.left, choice.right))
+                return self.parts.side_curves(splits, left, right)
+
+            bounds, most, kept = self._apart(others, sides, depth - 1, leaves, room, bounds, kept)
         children = []
-        for k in self._kept(bounds):
+        for k in kept:
             left, right = splits.sides[k]
             places = (*others, self._open(left, depth - 1), self._open(right, depth - 1))
             made = (part.number, splits.tests[k], node.made)
-            child = self._child(Node(places, room, (int(bounds[0][k]), float(bounds[1][k])), made), (top[0][k], top[1][k]))
+            limit = None if most is None else int(most[k])
+            child = self._child(Node(places, room, (int(bounds[0][k]), float(bounds[1][k])), made), (top[0][k], top[1][k]), limit)
             if child is not None:
                 children.append(child)
         return children
@@ -221,20 +233,23 @@ class Search:
             return []
         alone = (part.curves[0], _ALONE)
         bounds, top = self._bounds(others, lambda e: alone, len(node.places), levels)
-        if not len(self._kept(bounds)):
+        kept, most = self._kept(bounds), None
+        if kept and self.penalty and self.switches.apart:
+            bounds, most, kept = self._apart(others, lambda choice: alone, 0, len(node.places), node.room, bounds, kept)
+        if not kept:
             return []
         child = Node((*others, (part, 0)), node.room, min(node.bound, (int(bounds[0][0]), float(bounds[1][0]))), node.made)
-        kept = self._child(child, (top[0][0], top[1][0]))
-        return [] if kept is None else [kept]
+        limited = self._child(child, (top[0][0], top[1][0]), None if most is None else int(most[0]))
+        return [] if limited is None else [limited]
 
-    def _child(self, child: Node, top: tuple[int, float]) -> Node | None:
+    def _child(self, child: Node, top: tuple[int, float], limit: int | None) -> Node | None:
         """The child with as many further leaves as can pay, unless it is known already or has no open leaf."""
         room = child.room
         if self.switches.leaf_limit and self.penalty:
             assert self.best is not None
             # Area without penalty, rounded up, above what the incumbent and the leaves cost; e more leaves pay only if e · penalty is below that.
             paid = int(top[0]) + (top[1] > 0) - self.penalty * len(child.places) - self.best[0]
-            most = (paid - 1) // self.penalty
+            most = (paid - 1) // self.penalty if limit is None else min(limit, (paid - 1) // self.penalty)
             if room is None or most < room:
                 self.counters.limited += 1
                 room = most
@@ -275,6 +290,33 @@ class Search:
             last = (whole + self.penalty * (leaves + further), fraction)
         assert best is not None
         return best, last
+
+    def _apart(
+        self, others: tuple[Place, ...], sides: Callable[[Choice], tuple[np.ndarray, np.ndarray]], side_depth: int, leaves: int, room: int | None,
+        bounds: tuple[np.ndarray, np.ndarray], kept: list[int],
+    ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, list[int]]:  # fmt: skip
+        """Bounds, most further leaves and children that are left when it is told apart which open leaves are split."""
+        assert self.best is not None
+        order = sorted((i for i, (_, depth) in enumerate(others) if depth), key=lambda i: -self._gain(*others[i]))
+        apart, free = order[:MOST_APART], set(order[MOST_APART:])
+        free_depth = max([others[i][1] for i in free], default=0)
+        bases: dict[tuple[tuple[int, ...], int, int], np.ndarray] = {}
+
+        def found() -> Iterator[tuple[Choice, np.ndarray, np.ndarray]]:
+            for choice in choices([others[i][1] for i in apart], free_depth, side_depth, self.parts.hulls + 1, room):
+                key = (choice.apart, choice.levels, choice.others_levels)
+                if key not in bases:
+                    split = {apart[i] for i in choice.apart}
+                    levels = [choice.levels if i in split else choice.others_levels if i in free else 0 for i in range(len(others))]
+                    steps = [self.parts.curve(p, self.parts.level(min(d, level))) for (p, d), level in zip(others, levels, strict=True)]
+                    bases[key] = kernels.by_slope(np.concatenate(steps)) if steps else _NOTHING
+                whole, fraction = kernels.areas(bases[key], *sides(choice), self.scale)
+                yield choice, whole - self.penalty * (leaves + choice.further), fraction
+
+        whole, fraction, most = best_choice(found(), self.best, self.penalty, len(bounds[0]))
+        left = [k for k in kept if (whole[k], fraction[k]) > self.best]
+        self.counters.apart += len(kept) - len(left)
+        return (whole, fraction), most, left
 
     def _areas(self, others: tuple[Place, ...], e: int, curves: tuple[np.ndarray, np.ndarray], leaves: int) -> tuple[np.ndarray, np.ndarray]:
         """Units of every child when open leaves reach their curves of level e."""
