@@ -62,7 +62,7 @@ ENGINE_TEXTS = {
     "threads": "Wall seconds of the whole call; here the load of the machine counts.",
     "long": "What no engine is known to prove, ten minutes each.",
     "start": "Seconds. `cold` starts without compiled kernels, `cached` finds those of `cold`; the libraries underneath (numba, pandas, SciPy, scikit-learn) are imported "
-    "before the clock starts, except in the third line. `import` is that of the package; `second` is the same problem again.",
+    "before the clock starts, except in the third line. `import` is that of the package; `second` is the same problem again. `first, processor` does not depend on the load of the machine.",
 }
 
 
