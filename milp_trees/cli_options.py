@@ -50,7 +50,7 @@ class ProblemOptions:
     target: Annotated[str | None, _option("Target column; by default the last with a header, the first without.", DATA)] = None
     features: Annotated[str, _option("Columns to split on, comma-separated, * and ? allowed.", DATA)] = ""
     drop: Annotated[str, _option("Columns not to split on.", DATA)] = ""
-    binarize: Annotated[str, _option("auto, midpoints, quantiles:N (bins) or tree-guess.", DATA)] = "auto"
+    binarize: Annotated[str, _option("auto, midpoints, quantiles:N (bins), buckets or tree-guess.", DATA)] = "auto"
     weights: Annotated[str | None, _option("Column of row weights (for the task weighted or cost-matrix).", DATA)] = None
     group: Annotated[str | None, _option("Column of the protected group; not split on unless --split-on-group.", DATA)] = None
     factor: Annotated[str | None, _option("Column of a legitimate factor (conditional-statistical-parity).", DATA)] = None

@@ -190,9 +190,15 @@ def summary(row: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("start", f"from {row['start']['method']}, accepted: {shown['start accepted']}" if row["start"].get("method") else ""),
         ("agrees", {True: "yes, with the oracle", False: "NO", None: ""}[row["agrees"]]),
         ("scores", ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items())),
+        ("tests", _scope(row["problem"]["data"].get("loss"))),
         ("note", row["message"]),
     ]
     return [(name, text) for name, text in facts if text]
+
+
+def _scope(loss: str | None) -> str:
+    """What optimality refers to where the tests are not all there could be; empty otherwise."""
+    return f"claims are about these tests only: {loss}" if loss else ""
 
 
 def plain_table(rows: Iterable[Mapping[str, Any]], width: int = 200) -> str:
@@ -209,9 +215,12 @@ def plain_table(rows: Iterable[Mapping[str, Any]], width: int = 200) -> str:
 
 
 def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line per row that has something to say: why it is unsupported or failed, or why it had no start."""
+    """A line per row that has something to say: what the tests may lose, why it is unsupported or failed, or why it had no start."""
     out: dict[str, None] = {}
     for row in rows:
+        loss = row["problem"]["data"].get("loss")
+        if loss:
+            out[f"tests: {_scope(loss)}"] = None
         if row["message"]:
             out[f"{row['method']}: {row['message']}"] = None
         if row["start"].get("reason"):
@@ -252,6 +261,7 @@ def result_html(result: Result) -> str:
         "seconds": shown["seconds"],
         "recomputed by us": "; ".join(result.certificate.checked) or "nothing",
         "agrees with the oracle": shown["agrees"],
+        "tests": _scope(result.problem.dataset.loss),
         "message": result.message,
     }
     lines = "".join(

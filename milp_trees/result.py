@@ -161,6 +161,11 @@ class Result:
     def optimal(self) -> bool:
         return self.status is Status.OPTIMAL
 
+    @property
+    def loss(self) -> str:
+        """What the tests may lose against the columns they were made from: optimal means optimal among these tests. Empty if they lose nothing."""
+        return self.problem.dataset.loss
+
     def verify(self) -> list[str]:
         """Recompute what can be; see `milp_trees.verify.verify`. Returns the list of what was checked."""
         from milp_trees.verify import verify
@@ -181,7 +186,8 @@ class Result:
     def __repr__(self) -> str:
         limit = f" ({self.limit.value} limit)" if self.limit else ""
         bound = "" if self.bound is None else f", bound {self.bound:.10g}"
-        return f"<{self.method}: {self.status.value}{limit}, {self.value or 'no model'}{bound}, {self.seconds:.2f} s>"
+        scope = "; thresholds were left out" if self.loss else ""
+        return f"<{self.method}: {self.status.value}{limit}, {self.value or 'no model'}{bound}, {self.seconds:.2f} s{scope}>"
 
 
 def relative_gap(value: float | None, bound: float | None) -> float | None:

@@ -15,7 +15,14 @@ from milp_trees.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-KINDS = ("auto", "midpoints", "quantiles", "tree-guess")
+KINDS = ("auto", "midpoints", "quantiles", "buckets", "tree-guess")
+
+#: What a result on such thresholds does not say about the columns themselves; all midpoints lose nothing.
+LOSSES = {
+    "quantiles": "thresholds at quantiles only, so another threshold may give a better tree",
+    "buckets": "bucketized thresholds (none between neighbouring values of one class), which may lose the optimum (Lin et al. 2020, Theorem 3.1)",
+    "tree-guess": "thresholds guessed by boosted trees (McTavish et al. 2022), so another threshold may give a better tree",
+}
 
 #: A text column with more different numbers than this, and at most this share of other texts, was meant to be numeric.
 MANY_NUMBERS, SPOILT = 10, 0.1
@@ -32,8 +39,10 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
 
     Parameters
     ----------
-    kind : {"auto", "midpoints", "quantiles", "tree-guess"}
-        Which thresholds a numeric column gets: all midpoints; those at quantiles; those a boosted ensemble of small trees uses
+    kind : {"auto", "midpoints", "quantiles", "buckets", "tree-guess"}
+        Which thresholds a numeric column gets: all midpoints (nothing is lost: `dp-sorted` takes tens of thousands); those at quantiles; those between
+        neighbouring values that are not all of one class, which looks harmless and may lose the optimum (Lin et al. 2020, "Generalized and scalable
+        optimal sparse decision trees", Theorem 3.1); those a boosted ensemble of small trees uses
         (McTavish et al. 2022, "Fast sparse decision tree optimization via reference ensembles"); or, with "auto", all midpoints where there are
         fewer than `max_midpoints` and quantiles elsewhere.
     n_bins : int, default=10
@@ -52,6 +61,8 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
     ----------
     rules_ : dict of column name to rule
     tests : tuple of Test
+    loss_ : str
+        What the thresholds may lose against all midpoints, empty if nothing; it goes with the data into every result.
 
     Examples
     --------
@@ -83,18 +94,20 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
 
     @classmethod
     def from_name(cls, text: str) -> Binarizer:
-        """The binarizer that a command line spells `auto`, `midpoints`, `quantiles:5` or `tree-guess:40`."""
+        """The binarizer that a command line spells `auto`, `midpoints`, `quantiles:5`, `buckets` or `tree-guess:40`."""
         kind, _, number = text.partition(":")
         size = {"auto": "n_bins", "quantiles": "n_bins", "tree-guess": "n_estimators"}.get(kind)
         if kind not in KINDS or (number and (size is None or not number.isdigit())):
-            raise DataError(f"There is no binarizer {text!r}; write auto, midpoints, quantiles:5 (5 bins) or tree-guess:40 (40 boosted trees).")
+            raise DataError(
+                f"There is no binarizer {text!r}; write auto, midpoints, quantiles:5 (5 bins), buckets or tree-guess:40 (40 boosted trees)."
+            )
         sizes: dict[str, Any] = {size: int(number)} if number and size else {}
         return cls(kind, **sizes)
 
     # -- fitting ---------------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any = None) -> Binarizer:
-        """Choose the tests from training rows; `y` is needed by "tree-guess" only."""
+        """Choose the tests from training rows; "tree-guess" and "buckets" need `y`."""
         if self.kind not in KINDS:
             raise DataError(f"There is no binarizer {self.kind!r}; known are {', '.join(KINDS)}.")
         if self.n_bins < 2:
@@ -103,11 +116,39 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         check_complete(frame)
         self.n_features_in_ = frame.shape[1]
         self.rules_: dict[str, Rule] = {str(c): self._rule(str(c), frame[c]) for c in frame.columns}
-        if self.kind == "tree-guess":
+        complete = self.rules_
+        if self.kind in ("tree-guess", "buckets"):
             if y is None:
-                raise DataError("The binarizer tree-guess learns its thresholds from a target; give y, or use quantiles:N.")
-            self.rules_ = self._guess(frame, np.asarray(y))
+                raise DataError(f"The binarizer {self.kind} learns its thresholds from a target; give y, or use quantiles:N.")
+            self.rules_ = self._guess(frame, np.asarray(y)) if self.kind == "tree-guess" else self._buckets(frame, np.asarray(y))
+        self.loss_ = self._loss(frame, complete)
         return self
+
+    def _loss(self, frame: pd.DataFrame, complete: Mapping[str, Rule]) -> str:
+        """The sentence of `LOSSES` if a column has fewer tests than it could have."""
+        names = {str(c): c for c in frame.columns}
+        fewer = any(
+            len(rule) < frame[names[c]].nunique() - 1 if isinstance(rule, list) else rule != complete[c]
+            for c, rule in self.rules_.items()
+            if rule != "0/1"
+        )
+        return LOSSES["quantiles" if self.kind == "auto" else self.kind] if fewer else ""
+
+    def _buckets(self, frame: pd.DataFrame, y: np.ndarray) -> dict[str, Rule]:
+        """Without the thresholds between neighbouring values whose rows are all of one class."""
+        names = {str(c): c for c in frame.columns}
+        codes = np.unique(y, return_inverse=True)[1]
+        out: dict[str, Rule] = {}
+        for c, rule in self.rules_.items():
+            if isinstance(rule, list):
+                values, group = np.unique(frame[names[c]].to_numpy(dtype=float), return_inverse=True)
+                low, high = np.full(len(values), len(codes)), np.full(len(values), -1)
+                np.minimum.at(low, group, codes)
+                np.maximum.at(high, group, codes)
+                pure = (low[:-1] == high[:-1]) & (low[1:] == high[1:]) & (low[:-1] == low[1:])
+                rule = [t for t, drop in zip(rule, pure.tolist(), strict=True) if not drop]
+            out[c] = rule
+        return out
 
     def _rule(self, name: str, column: pd.Series) -> Rule:
         from pandas.api import types
@@ -211,18 +252,21 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
             self.fit(frame, y)
         table, tests = as_frame(frame), self.tests
         self._check_columns(table, tests)
+        if getattr(self, "loss_", ""):
+            fields["source"] = {**fields.get("source", {}), "loss": self.loss_}
         return Dataset(_ranked(self.rules_, table), tests, y=y, **fields)
 
     # -- exchange --------------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        """Kind and the fitted rules; `from_json` gives a binarizer that makes the same tests."""
-        return {"kind": self.kind, "columns": dict(self.rules_)}
+        """Kind, the fitted rules and what they lose; `from_json` gives a binarizer that makes the same tests."""
+        return {"kind": self.kind, "columns": dict(self.rules_), "loss": self.loss_}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Binarizer:
         out = cls(kind=data["kind"])
         out.rules_ = dict(data["columns"])
+        out.loss_ = data.get("loss", "")
         out.n_features_in_ = len(out.rules_)
         return out
 

@@ -188,6 +188,11 @@ class Dataset(MaybeRanked):
         """Column of `X` that holds a test."""
         return {t: j for j, t in enumerate(self.tests)}
 
+    @property
+    def loss(self) -> str:
+        """What the tests may lose against all thresholds of the columns they came from, as the binarizer said; empty if nothing."""
+        return str(self.source.get("loss", ""))
+
     @cached_property
     def row_weights(self) -> np.ndarray:
         """`weights`, or ones; shape (n,)."""

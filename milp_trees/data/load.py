@@ -114,6 +114,8 @@ def load_split(
         "width": frame.shape[1],
         "binarizer": chosen.to_json(),
     }
+    if chosen.loss_:
+        source["loss"] = chosen.loss_
     whole = chosen.dataset(frame[features], group_column=meaning.get("groups"), source=source, **fields)
     return _parts(whole, train, test, source, test_size, seed)
 

@@ -34,7 +34,7 @@ log = logging.getLogger("milp_trees")
 #: Seconds between two looks at a running search.
 POLL = 0.02
 
-_warm: set[tuple[str, bool]] = set()
+_warm: set[tuple[str, str]] = set()
 
 
 @register
@@ -110,16 +110,18 @@ class SortedRun:
     def warm_up(self) -> float:
         """Compile the kernels for this instance's number type, once per process; returns the seconds it took, which no run is charged."""
         began = time.perf_counter()
-        from milp_trees.engines.dynamic import sweep_search
+        from milp_trees.engines.dynamic import sweep_code, sweep_search
 
-        kind = (self.arrays.columns.values.dtype.name, True)
+        a = self.arrays
+        kind = (a.columns.values.dtype.name, a.form)
         if kind not in _warm:
-            log.info("compiling the kernels of dp-sorted (%s); later processes read them from a cache", kind[0])
-            a = self.arrays
+            log.info("compiling the kernels of dp-sorted (%s, %s); later processes read them from a cache", *kind)
+            sweep_code.compiled(a.form, kind[0])
             a.state.stop[0] = 1  # compiled by a call that returns at once
             sweep_search.solve(a.columns, a.lists, a.work, a.state)
             a.state.stop[0] = 0
             _warm.add(kind)
+        a.work.address[0] = sweep_code.compiled(a.form, kind[0]).address
         return time.perf_counter() - began
 
     def counters(self) -> dict[str, int]:
@@ -221,7 +223,7 @@ class SortedRun:
 
     def report(self, Z: int | None) -> None:
         """A new incumbent or bound."""
-        if Z is not None and (self.value is None or Z < self.value):
+        if Z is not None and (self.value is None or self.value > Z):
             self.value = Z
         value = None if self.value is None else float(self.view.to_value(self.value))
         point = TracePoint(time.perf_counter() - self.began, value, float(self.view.to_value(self.bound)))

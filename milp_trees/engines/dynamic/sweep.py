@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from milp_trees.engines.dynamic.sweep_code import scan_many, scan_two, scan_two_least
+from milp_trees.engines.dynamic.sweep_code import call
 
 #: More than every cost; several may be added.
 INFINITY = 2**60
@@ -20,11 +20,15 @@ INFINITY = 2**60
 class Columns(NamedTuple):
     """The problem: what never changes.
 
-    `values[v, i]` is (regret of action v + 1 - regret of action 0) / unit of row i, `first[i]` the regret of action 0 and `worst[i]` the largest
-    regret; `amounts` are what leaves need `least` of; `keys` are two random words per row; `costs` what a split on each column costs.
+    A leaf costs the sum of `first` and `unit` times the least sum of `values[v]`, or zero. In general `first` is the regret of action 0 and `values[v]`
+    the difference of action v + 1 to it. Where a row loses the same on every action but one, and there are three or more, `first` is that loss,
+    `labels` names the one, `weights` is the loss / unit, and `values[v]` is minus the weight on rows of label v. `worst` is the largest regret;
+    `amounts` are what leaves need `least` of; `keys` are two random words per row; `costs` what a split on each column costs.
     """
 
     values: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray
     first: np.ndarray
     worst: np.ndarray
     amounts: np.ndarray
@@ -48,15 +52,17 @@ class Lists(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Scratch arrays of `depth_two`."""
+    """Scratch arrays of `depth_two`, and the address of the pass over a column (`sweep_code.compiled`)."""
 
     position: np.ndarray
     P: np.ndarray
     W: np.ndarray
+    Y: np.ndarray
     A: np.ndarray
     cuts: np.ndarray
     C: np.ndarray
     sums: np.ndarray
+    store: np.ndarray
     out: np.ndarray
     prefix: np.ndarray
     low: np.ndarray
@@ -64,6 +70,13 @@ class Work(NamedTuple):
     spans: np.ndarray
     bounds: np.ndarray
     picked: np.ndarray
+    address: np.ndarray
+
+
+@njit(cache=True)
+def _at(array: Any) -> int:
+    """Address of an array's first entry."""
+    return np.int64(array.ctypes.data)
 
 
 @njit(cache=True, nogil=True)
@@ -166,10 +179,16 @@ def gather(columns: Any, lists: Any, work: Any, level: int, limited: bool) -> No
     for j in range(lists.runs.shape[1]):
         if lists.runs[level, j] > 1:
             rows = lists.rows[level, j]
-            for v in range(columns.values.shape[0]):
-                values, to = columns.values[v], work.W[j, v]
+            if len(columns.labels):
+                weights, labels = work.W[j, 0], work.Y[j]
                 for k in range(m):
-                    to[k] = values[rows[k]]
+                    weights[k] = columns.weights[rows[k]]
+                    labels[k] = columns.labels[rows[k]]
+            else:
+                for v in range(columns.values.shape[0]):
+                    values, to = columns.values[v], work.W[j, v]
+                    for k in range(m):
+                        to[k] = values[rows[k]]
             if limited or columns.values.shape[0] > 1:
                 to = work.A[j]
                 for k in range(m):
@@ -207,7 +226,7 @@ def root_column(columns: Any, lists: Any, work: Any, level: int, c: int) -> None
 def evaluate(columns: Any, lists: Any, work: Any, level: int, c: int, n: int, limited: bool) -> None:
     """Best trees of depth one on both sides of the cuts `picked[:n]` of column c: `low[0]`, `high[0]` without, `low[1]`, `high[1]` with the least
     amount per leaf."""
-    m, last = lists.size[level], lists.runs[level, c] - 1
+    last = lists.runs[level, c] - 1
     V = columns.values.shape[0]
     lanes = work.cuts.shape[0]
     kind = work.cuts.dtype.type
@@ -239,13 +258,13 @@ def evaluate(columns: Any, lists: Any, work: Any, level: int, c: int, n: int, li
                 work.out[2 * lanes :] = top
                 fresh = False
             runs = lists.runs[level, j]
-            if V > 1:
-                W = work.W[j]
-                scan_many(work.P[j], W, work.A[j], least, work.C, lists.ends[level, j], runs, work.cuts, work.sums, work.out)
-            elif limited:
-                scan_two_least(work.P[j], work.W[j, 0], work.A[j], least, work.C, lists.ends[level, j], runs, work.cuts, work.out)
-            else:
-                scan_two(work.P[j], work.W[j, 0], lists.ends[level, j], runs, work.cuts, work.out)
+            call(
+                work.address[0],
+                (
+                    _at(work.P[j]), _at(work.W[j]), _at(work.Y[j]), _at(work.A[j]), least, _at(work.C), _at(lists.ends[level, j]), np.int64(runs),
+                    np.int64(V), np.int64(work.W.shape[2]), _at(work.cuts), _at(work.sums), _at(work.store), _at(work.out),
+                ),
+            )  # fmt: skip
         # Columns of one price are kept together until the next dearer one.
         if not fresh and (q + 1 == len(columns.by_cost) or columns.costs[columns.by_cost[q + 1]] != columns.costs[j]):
             fresh = True
@@ -325,7 +344,7 @@ def depth_two(columns: Any, lists: Any, work: Any, level: int, budget: int, limi
     s1 = 1 if limited else 0
     for q in range(p):
         # The column that was best on the last such node first.
-        c = hint if q == 0 else (0 if q == hint else q)
+        c = np.int64(hint if q == 0 else (0 if q == hint else q))
         if lists.runs[level, c] < 2:
             known[c] = INFINITY
             continue
@@ -343,7 +362,7 @@ def depth_two(columns: Any, lists: Any, work: Any, level: int, budget: int, limi
         while n_open:
             if stop[0]:
                 return ub
-            n = pick(work, n_open, lanes)
+            n = pick(work, np.int64(n_open), np.int64(lanes))
             evaluate(columns, lists, work, level, c, n, limited)
             for i in range(n):
                 value = work.low[s1, i] + work.high[s1, i] + columns.costs[c]

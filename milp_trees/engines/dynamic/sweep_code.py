@@ -11,11 +11,12 @@ sum x, min(0, x) + min(0, total - x) is concave: its minimum over the cuts is at
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,no-any-unimported"
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import cfunc, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -36,9 +37,6 @@ class _Code:
         self.scalar = context.get_value_type(element)
         self.vector = ir.VectorType(self.scalar, self.lanes)
         self.bits = self.scalar.width
-
-    def data(self, kind: Any, value: Any) -> Any:
-        return self.context.make_array(kind)(self.context, self.builder, value).data
 
     def constant(self, number: int) -> Any:
         return ir.Constant(self.vector, [ir.Constant(self.scalar, number)] * self.lanes)
@@ -111,16 +109,32 @@ def _fold(code: _Code, out: Any, first: int, low: Any, total: Any, extremes: Any
 
 
 @intrinsic
-def scan_two(typingctx: Any, P: Any, W: Any, ends: Any, n_runs: Any, cuts: Any, out: Any) -> Any:
+def scan_two(
+    typingctx: Any,
+    P: Any,
+    W: Any,
+    Y: Any,
+    A: Any,
+    least: Any,
+    C: Any,
+    ends: Any,
+    n_runs: Any,
+    V: Any,
+    width: Any,
+    cuts: Any,
+    sums: Any,
+    store: Any,
+    out: Any,
+) -> Any:
     """Two actions: the least sum of two leaves of either side of every root cut, kept in `out` where it is smaller (low sides, high sides).
 
-    `P[k]` is the position in the root's column of the k-th row in the order of this column, `W[k]` its value, `ends` where runs of equal values end,
-    `cuts[lane]` the last position on the low side.
+    All four passes take the same arguments. `P[k]` is the position in the root's column of the k-th row in the order of this column, `W[k]` its value,
+    `ends` where its `n_runs` runs of equal values end, `cuts[lane]` the last position on the low side.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         code = _Code(context, builder, P.dtype)
-        p, w, e, t, o = (code.data(kind, args[i]) for kind, i in ((P, 0), (W, 1), (ends, 2), (cuts, 4), (out, 5)))
+        p, w, _, _, _, _, e, n, _, _, t, _, _, o = args
         cut, zero = code.load(t, ir.Constant(I64, 0)), code.constant(0)
         low, total = code.cell(zero), code.cell(ir.Constant(code.scalar, 0))
         extremes = [code.cell(zero) for _ in range(4)]
@@ -137,15 +151,31 @@ def scan_two(typingctx: Any, P: Any, W: Any, ends: Any, n_runs: Any, cuts: Any, 
             for cell, by, value in zip(extremes, (code.low, code.high) * 2, (here, here, rest, rest), strict=True):
                 code.update(cell, by, value)
 
-        code.runs(e, args[3], row, after)
+        code.runs(e, n, row, after)
         _fold(code, o, 0, low, total, extremes)
         return context.get_dummy_value()
 
-    return types.void(P, W, ends, n_runs, cuts, out), codegen
+    return types.void(P, W, Y, A, least, C, ends, n_runs, V, width, cuts, sums, store, out), codegen
 
 
 @intrinsic
-def scan_two_least(typingctx: Any, P: Any, W: Any, A: Any, least: Any, C: Any, ends: Any, n_runs: Any, cuts: Any, out: Any) -> Any:
+def scan_two_least(
+    typingctx: Any,
+    P: Any,
+    W: Any,
+    Y: Any,
+    A: Any,
+    least: Any,
+    C: Any,
+    ends: Any,
+    n_runs: Any,
+    V: Any,
+    width: Any,
+    cuts: Any,
+    sums: Any,
+    store: Any,
+    out: Any,
+) -> Any:
     """As `scan_two`, and two more vectors in `out` behind it: the same over the cuts whose both sides have an amount of at least `least`.
 
     `A[k]` is the amount of a row; `C` holds the amount of the low side of every lane, then the amount of its high side.
@@ -153,9 +183,9 @@ def scan_two_least(typingctx: Any, P: Any, W: Any, A: Any, least: Any, C: Any, e
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         code = _Code(context, builder, P.dtype)
-        p, w, a, c, e, t, o = (code.data(kind, args[i]) for kind, i in ((P, 0), (W, 1), (A, 2), (C, 4), (ends, 5), (cuts, 7), (out, 8)))
+        p, w, _, a, fewest, c, e, n_runs_, _, _, t, _, _, o = args
         cut, zero = code.load(t, ir.Constant(I64, 0)), code.constant(0)
-        few = code.spread(builder.trunc(args[3], code.scalar) if code.bits < 64 else args[3])
+        few = code.spread(builder.trunc(fewest, code.scalar) if code.bits < 64 else fewest)
         most = [builder.sub(code.load(c, ir.Constant(I64, i)), few) for i in (0, 1)]
         nil = ir.Constant(code.scalar, 0)
         low, total, amount, amounts = code.cell(zero), code.cell(nil), code.cell(zero), code.cell(nil)
@@ -183,30 +213,43 @@ def scan_two_least(typingctx: Any, P: Any, W: Any, A: Any, least: Any, C: Any, e
                 before = builder.load(cell)
                 builder.store(builder.select(fits[i // 2], by(before, value), before), cell)
 
-        code.runs(e, args[6], row, after)
+        code.runs(e, n_runs_, row, after)
         _fold(code, o, 0, low, total, extremes)
         _fold(code, o, 2, low, total, allowed)
         return context.get_dummy_value()
 
-    return types.void(P, W, A, least, C, ends, n_runs, cuts, out), codegen
+    return types.void(P, W, Y, A, least, C, ends, n_runs, V, width, cuts, sums, store, out), codegen
 
 
 @intrinsic
-def scan_many(typingctx: Any, P: Any, W: Any, A: Any, least: Any, C: Any, ends: Any, n_runs: Any, cuts: Any, sums: Any, out: Any) -> Any:
+def scan_many(
+    typingctx: Any,
+    P: Any,
+    W: Any,
+    Y: Any,
+    A: Any,
+    least: Any,
+    C: Any,
+    ends: Any,
+    n_runs: Any,
+    V: Any,
+    width: Any,
+    cuts: Any,
+    sums: Any,
+    store: Any,
+    out: Any,
+) -> Any:
     """Any number of actions: the least sum of two leaves of either side of every root cut.
 
-    `W[v, k]` is the difference of action v + 1 to the first. `sums` holds vectors in blocks of V: work space, totals of the low sides, totals of the
+    `W[v * width + k]`, v < V, is the difference of action v + 1 to the first. `sums` holds vectors in blocks of V: work space, totals of the low sides, totals of the
     high sides, work space. `out` as for `scan_two_least`.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         code = _Code(context, builder, P.dtype)
-        named = ((P, 0), (W, 1), (A, 2), (C, 4), (ends, 5), (cuts, 7), (sums, 8), (out, 9))
-        p, w, a, c, e, t, s, o = (code.data(kind, args[i]) for kind, i in named)
-        shape = cgutils.unpack_tuple(builder, context.make_array(W)(context, builder, args[1]).shape)
-        V, width = shape[0], shape[1]
+        p, w, _, a, fewest, c, e, n_runs_, V, width, t, s, _, o = args
         cut, zero = code.load(t, ir.Constant(I64, 0)), code.constant(0)
-        few = code.spread(builder.trunc(args[3], code.scalar) if code.bits < 64 else args[3])
+        few = code.spread(builder.trunc(fewest, code.scalar) if code.bits < 64 else fewest)
         most = [builder.sub(code.load(c, ir.Constant(I64, i)), few) for i in (0, 1)]
         nil = ir.Constant(code.scalar, 0)
         amount, amounts = code.cell(zero), code.cell(nil)
@@ -249,9 +292,153 @@ def scan_many(typingctx: Any, P: Any, W: Any, A: Any, least: Any, C: Any, ends: 
                 before = builder.load(best[2 + i])
                 builder.store(builder.select(fits, code.low(before, value), before), best[2 + i])
 
-        code.runs(e, args[6], row, after)
+        code.runs(e, n_runs_, row, after)
         for i, cell in enumerate(best):
             code.keep_least(builder.load(cell), o, i)
         return context.get_dummy_value()
 
-    return types.void(P, W, A, least, C, ends, n_runs, cuts, sums, out), codegen
+    return types.void(P, W, Y, A, least, C, ends, n_runs, V, width, cuts, sums, store, out), codegen
+
+
+@intrinsic
+def scan_labels(
+    typingctx: Any,
+    P: Any,
+    W: Any,
+    Y: Any,
+    A: Any,
+    least: Any,
+    C: Any,
+    ends: Any,
+    n_runs: Any,
+    V: Any,
+    width: Any,
+    cuts: Any,
+    sums: Any,
+    store: Any,
+    out: Any,
+) -> Any:
+    """Any number of actions where each row loses its weight `W[k]` on every action but `Y[k]`; results as `scan_many`.
+
+    What a leaf saves is the largest weight of an action. In one direction that only grows, so nothing but the row's own action has to be looked at:
+    a first pass stores the largest weights before every cut (in `store`), a second one, backwards, has those behind it. Work per row does not depend
+    on the number of actions. `sums` is work space of 2 V vectors (V actions), `store` of 3 per run.
+    """
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        code = _Code(context, builder, P.dtype)
+        p, w, y, a, fewest, c, e, n_runs_, V, _, t, s, kept, o = args
+        one, three = ir.Constant(I64, 1), ir.Constant(I64, 3)
+        cut, zero = code.load(t, ir.Constant(I64, 0)), code.constant(0)
+        few = code.spread(builder.trunc(fewest, code.scalar) if code.bits < 64 else fewest)
+        most = [builder.sub(code.load(c, ir.Constant(I64, i)), few) for i in (0, 1)]
+        amount, amounts = code.cell(zero), code.cell(ir.Constant(code.scalar, 0))
+        largest = [code.cell(zero), code.cell(zero)]
+        top = code.constant(2 ** (code.bits - 2))
+        best = [code.cell(zero), code.cell(zero), code.cell(top), code.cell(top)]
+
+        def reset() -> None:
+            with cgutils.for_range(builder, builder.mul(V, ir.Constant(I64, 2)), intp=I64) as over:
+                code.store(zero, s, over.index)
+            for cell in largest:
+                builder.store(zero, cell)
+
+        def add(k: Any) -> Any:
+            """Add a row to its action's weights on its side of every lane; the side."""
+            side = builder.icmp_signed("<=", code.spread(code.at(p, k)), cut)
+            x = code.spread(code.at(w, k))
+            label = builder.mul(builder.sext(code.at(y, k), I64), ir.Constant(I64, 2))
+            for i, part in enumerate((builder.select(side, x, zero), builder.select(side, zero, x))):
+                place = builder.add(label, ir.Constant(I64, i))
+                total = builder.add(code.load(s, place), part)
+                code.store(total, s, place)
+                code.update(largest[i], code.high, total)
+            return side
+
+        def forward(k: Any) -> None:
+            side = add(k)
+            n = code.at(a, k)
+            code.update(amount, builder.add, builder.select(side, code.spread(n), zero))
+            code.update(amounts, builder.add, n)
+
+        begin = cgutils.alloca_once_value(builder, ir.Constant(I64, 0))
+        reset()
+        with cgutils.for_range(builder, n_runs_, intp=I64) as over:
+            end = builder.sext(code.at(e, over.index), I64)
+            with cgutils.for_range_slice(builder, builder.load(begin), end, one, intp=I64) as (k, _):
+                forward(k)
+            builder.store(end, begin)
+            place = builder.mul(over.index, three)
+            # The last store of an amount is that of all rows; the second pass needs it scalar, and finds it as the sum of both sides.
+            for i, value in enumerate((builder.load(largest[0]), builder.load(largest[1]), builder.load(amount))):
+                code.store(value, kept, builder.add(place, ir.Constant(I64, i)))
+        reset()
+        behind = code.cell(ir.Constant(code.scalar, 0))
+        last = builder.sub(n_runs_, one)
+        with cgutils.for_range(builder, last, intp=I64) as over:
+            g = builder.sub(builder.sub(last, over.index), one)
+            end = builder.sext(code.at(e, g), I64)
+            stop = builder.sext(code.at(e, builder.add(g, one)), I64)
+            with cgutils.for_range(builder, builder.sub(stop, end), intp=I64) as inner:
+                k = builder.add(end, inner.index)
+                add(k)
+                code.update(behind, builder.add, code.at(a, k))
+            place = builder.mul(g, three)
+            count = code.load(kept, builder.add(place, ir.Constant(I64, 2)))
+            before = builder.sub(builder.load(amounts), builder.load(behind))
+            counts = (count, builder.sub(code.spread(before), count))
+            for i in (0, 1):
+                first = code.load(kept, builder.add(place, ir.Constant(I64, i)))
+                value = builder.sub(zero, builder.add(first, builder.load(largest[i])))
+                code.update(best[i], code.low, value)
+                fits = builder.and_(builder.icmp_signed(">=", counts[i], few), builder.icmp_signed("<=", counts[i], most[i]))
+                old = builder.load(best[2 + i])
+                builder.store(builder.select(fits, code.low(old, value), old), best[2 + i])
+        for i, cell in enumerate(best):
+            code.keep_least(builder.load(cell), o, i)
+        return context.get_dummy_value()
+
+    return types.void(P, W, Y, A, least, C, ends, n_runs, V, width, cuts, sums, store, out), codegen
+
+
+# -- functions with an address: the search calls them without compiling them again ---------------------------
+
+
+def _two(P, W, Y, A, least, C, ends, n_runs, V, width, cuts, sums, store, out):
+    scan_two(P, W, Y, A, least, C, ends, n_runs, V, width, cuts, sums, store, out)
+
+
+def _two_least(P, W, Y, A, least, C, ends, n_runs, V, width, cuts, sums, store, out):
+    scan_two_least(P, W, Y, A, least, C, ends, n_runs, V, width, cuts, sums, store, out)
+
+
+def _many(P, W, Y, A, least, C, ends, n_runs, V, width, cuts, sums, store, out):
+    scan_many(P, W, Y, A, least, C, ends, n_runs, V, width, cuts, sums, store, out)
+
+
+def _labels(P, W, Y, A, least, C, ends, n_runs, V, width, cuts, sums, store, out):
+    scan_labels(P, W, Y, A, least, C, ends, n_runs, V, width, cuts, sums, store, out)
+
+
+FORMS = {"two": _two, "two, least": _two_least, "many": _many, "labels": _labels}
+
+
+@cache
+def compiled(form: str, dtype: str) -> Any:
+    """One pass, compiled for a number type; its `address` is what `call` takes."""
+    item = types.CPointer(getattr(types, dtype))
+    whole = types.int64
+    signature = types.void(item, item, item, item, whole, item, types.CPointer(types.int32), whole, whole, whole, item, item, item, item)
+    return cfunc(signature, cache=True)(FORMS[form])
+
+
+@intrinsic
+def call(typingctx: Any, address: Any, given: Any) -> Any:
+    """Call a compiled pass by its address with a tuple of 14 addresses and numbers."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(ir.VoidType(), [I64] * len(given))
+        builder.call(builder.inttoptr(args[0], kind.as_pointer()), cgutils.unpack_tuple(builder, args[1]))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, given), codegen

@@ -75,12 +75,13 @@ def _nested(view: CostMatrix) -> Any:
 
 @dataclass(eq=False)
 class Arrays:
-    """What the compiled search works on; see `sweep` and `sweep_search`."""
+    """What the compiled search works on; see `sweep` and `sweep_search`. `form` names the pass over a column (`sweep_code.FORMS`)."""
 
     columns: Any
     lists: Any
     work: Any
     state: Any
+    form: str
 
 
 def allocate(view: CostMatrix, space: Trees, sorted_: SortedColumns, depth: int, memory_mb: int | None = None) -> Arrays:
@@ -97,7 +98,7 @@ def allocate(view: CostMatrix, space: Trees, sorted_: SortedColumns, depth: int,
 
     n, p = view.n_rows, len(sorted_.tests)
     regret = view.regret
-    values = (regret[:, 1:] - regret[:, :1]).T if view.n_actions > 1 else np.zeros((1, n), dtype=np.int64)
+    values, first, labels = _values(view)
     unit = max(1, int(np.gcd.reduce(values, axis=None)))
     penalty = (view.leaf_cost + int(view.split_costs.max(initial=0))) * 2 ** min(depth, 20)
     if 2 * int(regret.sum()) + penalty > LARGEST:
@@ -112,7 +113,8 @@ def allocate(view: CostMatrix, space: Trees, sorted_: SortedColumns, depth: int,
     entries = CACHE_ENTRIES if memory_mb is None else min(CACHE_ENTRIES, max(2**10, 2 ** int(np.log2(memory_mb * 2**20 / 4 / 40))))
     rng = np.random.default_rng(0)
     columns = Columns(
-        values=np.ascontiguousarray(values, dtype=kind), first=np.ascontiguousarray(regret[:, 0]), worst=regret.max(axis=1), amounts=amounts.astype(kind),
+        values=np.ascontiguousarray(values, dtype=kind), labels=labels.astype(kind),
+        weights=(-values.sum(axis=0) if len(labels) else np.zeros(0)).astype(kind), first=first, worst=regret.max(axis=1), amounts=amounts.astype(kind),
         keys=rng.integers(0, 2**64, (2, n), dtype=np.uint64), costs=sorted_.costs, by_cost=np.argsort(sorted_.costs, kind="stable"),
         leaf=int(view.leaf_cost), unit=unit, least=least,
     )  # fmt: skip
@@ -125,11 +127,12 @@ def allocate(view: CostMatrix, space: Trees, sorted_: SortedColumns, depth: int,
         lists.ranks[0, j] = sorted_.ranks[j][lists.rows[0, j]]
     lists.size[0] = n
     work = Work(
-        position=np.zeros(n, dtype=kind), P=np.zeros((p, n), dtype=kind), W=np.zeros((p, V, n), dtype=kind), A=np.zeros((p, n), dtype=kind),
+        position=np.zeros(n, dtype=kind), P=np.zeros((p, n), dtype=kind), W=np.zeros((p, 1 if len(labels) else V, n), dtype=kind),
+        Y=np.zeros((p, n), dtype=kind), A=np.zeros((p, n), dtype=kind),
         cuts=np.zeros(lanes, dtype=kind), C=np.zeros(2 * lanes, dtype=kind), sums=np.zeros(4 * V * lanes, dtype=kind),
-        out=np.zeros(4 * lanes, dtype=kind), prefix=np.zeros((V + 2, n), dtype=np.int64), low=np.zeros((2, lanes), dtype=np.int64),
+        store=np.zeros(3 * lanes * n if len(labels) else 0, dtype=kind), out=np.zeros(4 * lanes, dtype=kind), prefix=np.zeros((V + 2, n), dtype=np.int64), low=np.zeros((2, lanes), dtype=np.int64),
         high=np.zeros((2, lanes), dtype=np.int64), spans=np.zeros((5, n + 2), dtype=np.int64), bounds=np.zeros((4, n + 2), dtype=np.int64),
-        picked=np.zeros(lanes, dtype=np.int64),
+        picked=np.zeros(lanes, dtype=np.int64), address=np.zeros(1, dtype=np.int64),
     )  # fmt: skip
     state = State(
         level=np.zeros((levels, 16), dtype=np.int64), keys=np.zeros((levels, 2), dtype=np.uint64), words=np.zeros((levels, words), dtype=np.uint64),
@@ -139,7 +142,21 @@ def allocate(view: CostMatrix, space: Trees, sorted_: SortedColumns, depth: int,
         archived=np.zeros(levels + 2, dtype=np.int64), known=np.zeros(p, dtype=np.int64), found=np.zeros(3, dtype=np.int64),
         shared=np.zeros(8, dtype=np.int64), stop=np.zeros(1, dtype=np.uint8),
     )  # fmt: skip
-    return Arrays(columns, lists, work, state)
+    form = "labels" if len(labels) else "many" if V > 1 else "two, least" if least else "two"
+    return Arrays(columns, lists, work, state, form)
+
+
+def _values(view: CostMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Values (V, n), first costs and labels (empty without) as `sweep.Columns` describes them."""
+    regret, n = view.regret, view.n_rows
+    form = view.labels if view.n_actions > 2 else None
+    if form is None:
+        values = (regret[:, 1:] - regret[:, :1]).T if view.n_actions > 1 else np.zeros((1, n), dtype=np.int64)
+        return values, np.ascontiguousarray(regret[:, 0]), np.zeros(0, dtype=np.int64)
+    labels, losses = form
+    values = np.zeros((view.n_actions, n), dtype=np.int64)
+    values[labels, np.arange(n)] = -losses
+    return values, losses, labels
 
 
 def amounts_of(view: CostMatrix, space: Trees) -> tuple[np.ndarray, int]:

@@ -163,7 +163,7 @@ def small_depth(columns: Any, lists: Any, work: Any, state: Any, level: int) -> 
     else:
         state.shared[CALLS] += 1
         state.known[:] = 0
-        hint = max(0, state.found[2])
+        hint = max(np.int64(0), state.found[2])
         value = depth_two(columns, lists, work, level, s[BUDGET], limited, state.known, hint, state.stop, state.found)
         if state.found[0] >= 0:
             state.found[2] = state.found[0]
@@ -261,8 +261,15 @@ def better(lists: Any, state: Any, level: int, value: int, low: int, high: int) 
 def solve(columns: Any, lists: Any, work: Any, state: Any) -> int:
     """The optimum of the node at level 0 (its state and lists are set) if it is below its budget, else a lower bound of at least the budget; what
     the root does is in its state. With `stop` set the answer is only what was found."""
-    level = 0
-    answer = np.int64(0)
+    # Typed numbers: every literal at a call compiles the callee once more.
+    level, answer = np.int64(0), np.int64(0)
+    no, one = np.int64(0), np.int64(1)
+    got_low, got_high, got_limited_low, got_limited_high = (
+        np.int64(GOT_LOW),
+        np.int64(GOT_HIGH),
+        np.int64(GOT_LIMITED_LOW),
+        np.int64(GOT_LIMITED_HIGH),
+    )
     while True:
         s = state.level[level]
         phase = s[PHASE]
@@ -277,7 +284,7 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> int:
                 above = state.level[level - 1]
                 make_child(lists, level - 1, state.spans[level - 1, 0, above[SPAN]], above[CUT], above[CHILD_SIDE])
             else:
-                find_runs(lists, 0)
+                find_runs(lists, level)
             if s[DEPTH] <= 2:
                 answer = small_depth(columns, lists, work, state, level)
                 if level == 0:
@@ -305,17 +312,17 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> int:
             state.shared[CUTS] += 1
             c = state.spans[level, 0, s[SPAN]]
             budget = s[UB] - columns.costs[c] - state.bounds[level, 1, s[SPAN]]
-            level = ask(columns, lists, state, level, 0, budget, 0, GOT_LOW)
+            level = ask(columns, lists, state, level, no, budget, no, got_low)
         elif phase == GOT_LOW:
             s[LOW] = answer
             c = state.spans[level, 0, s[SPAN]]
             budget = s[UB] - columns.costs[c] - state.bounds[level, 0, s[SPAN]]
             if answer >= s[UB] - columns.costs[c] - state.bounds[level, 1, s[SPAN]] and s[CUT] - state.spans[level, 1, s[SPAN]] < 2:
                 s[BOUND] = min(s[BOUND], answer + state.bounds[level, 1, s[SPAN]] + columns.costs[c])
-                divide(state, level, answer, 0)
+                divide(state, level, answer, no)
                 s[PHASE] = NEXT
                 continue
-            level = ask(columns, lists, state, level, 1, budget, 0, GOT_HIGH)
+            level = ask(columns, lists, state, level, one, budget, no, got_high)
         elif phase == GOT_HIGH:
             s[HIGH] = answer
             c = state.spans[level, 0, s[SPAN]]
@@ -324,7 +331,7 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> int:
             if value < s[UB] and s[MODE] == 1:
                 # Without the least amount this cut would do; what does it cost with it?
                 if large_enough(columns, lists, level, c, s[CUT]):
-                    level = ask(columns, lists, state, level, 0, s[UB] - columns.costs[c] - s[HIGH], 1, GOT_LIMITED_LOW)
+                    level = ask(columns, lists, state, level, no, s[UB] - columns.costs[c] - s[HIGH], one, got_limited_low)
                     continue
             elif value < s[UB]:
                 better(lists, state, level, value, s[LOW], answer)
@@ -338,7 +345,7 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> int:
             s[PHASE] = NEXT
             if answer + s[HIGH] + columns.costs[c] < s[UB]:
                 state.bounds[level, 2, s[SPAN]] = answer
-                level = ask(columns, lists, state, level, 1, s[UB] - columns.costs[c] - answer, 1, GOT_LIMITED_HIGH)
+                level = ask(columns, lists, state, level, one, s[UB] - columns.costs[c] - answer, one, got_limited_high)
                 continue
             s[BOUND] = min(s[BOUND], answer + s[HIGH] + columns.costs[c])
             divide(state, level, s[LOW], s[HIGH])
