@@ -99,7 +99,8 @@ class PartialTrees(Method):
         kernels.hull_of_curves(curve, starts, 4, 4)
         kernels.group_counts(rows, np.zeros(128, dtype=np.int64), 1, 1)
         kernels.spread(kernels.by_slope(curve))
-        kernels.areas(curve, curve, starts, np.array([1, 2, 1]))
+        whole, fraction = kernels.areas(curve, curve, starts, np.array([1, 2, 1]))
+        kernels.keep_best(whole, fraction, np.zeros(1, dtype=np.int64), whole, fraction, 1, True, 0, 0.0, 1)
 
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
         clock = Clock()

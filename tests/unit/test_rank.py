@@ -172,7 +172,7 @@ def test_a_leaf_limit_keeps_the_optimum_that_the_printed_bound_cuts_off():
     ],
 )
 def test_every_switch_changes_a_counter(switch, off, counter, task):
-    problem = mt.Problem(data(1, 40, 7), task, mt.Trees(3))
+    problem = mt.Problem(data(1, 40, 4 if switch == "equal_rows" else 7), task, mt.Trees(3))
     plain = {"hulls": 1} if switch == "equal_rows" else {}
     on, without = PartialTrees(**plain).run(problem), PartialTrees(**{**plain, switch: off}).run(problem)
     assert on.value.exact == without.value.exact

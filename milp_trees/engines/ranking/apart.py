@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from milp_trees.engines.ranking import kernels
+
 #: Open leaves besides the two new ones that are told apart; the others may be split whichever are.
 MOST_APART = 5
 
@@ -65,10 +67,5 @@ def best_choice(
     whole, fraction = np.full(children, -(2**62), dtype=np.int64), np.zeros(children)
     room = np.zeros(children, dtype=np.int64)
     for choice, w, f in found:
-        better = (w > whole) | ((w == whole) & (f > fraction))
-        whole[better], fraction[better] = w[better], f[better]
-        pays = (w > incumbent[0]) | ((w == incumbent[0]) & (f > incumbent[1]))
-        # More leaves than the last number of levels has only cost more: as many as the excess over the incumbent, rounded up, pays for.
-        more = (w - incumbent[0] + (f > 0) - 1) // penalty if choice.last else 0
-        room = np.where(pays, np.maximum(room, choice.further + np.maximum(more, 0)), room)
+        kernels.keep_best(whole, fraction, room, w, f, choice.further, choice.last, *incumbent, penalty)
     return whole, fraction, room

@@ -251,3 +251,15 @@ def spread(curve):
         x += curve[k, 1]
         y += curve[k, 0]
     return area - x * y
+
+
+@njit(cache=True)
+def keep_best(whole, fraction, room, w, f, further, last, best, best_fraction, penalty):
+    """Enter the units (w, f) of a choice with so many further leaves: best units so far, and most leaves with which the incumbent may be beaten."""
+    for k in range(len(w)):
+        if w[k] > whole[k] or (w[k] == whole[k] and f[k] > fraction[k]):
+            whole[k], fraction[k] = w[k], f[k]
+        if w[k] > best or (w[k] == best and f[k] > best_fraction):
+            # More leaves than the last number of levels has only cost more: as many as the excess over the incumbent, rounded up, pays for.
+            more = (w[k] - best + (f[k] > 0) - 1) // penalty if last else 0
+            room[k] = max(room[k], further + max(more, 0))
