@@ -45,8 +45,9 @@ from milp_trees.solver import Limits
 from milp_trees.tasks.count_views import LeafCounts
 
 if TYPE_CHECKING:
+    from milp_trees.engines.ranking.nodes import Units
     from milp_trees.engines.ranking.parts import Part
-    from milp_trees.engines.ranking.search import Search, Units
+    from milp_trees.engines.ranking.search import Search
     from milp_trees.problem import Problem
 
 log = logging.getLogger("milp_trees")
@@ -73,7 +74,7 @@ class PartialTrees(Method):
     Parameters
     ----------
     switches
-        Fields of `milp_trees.engines.ranking.search.Switches`: `hulls=0`, `equal_rows=False`, ….
+        Fields of `milp_trees.engines.ranking.nodes.Switches`: `hulls=0`, `equal_rows=False`, ….
     """
 
     name = "partial-trees"
@@ -126,8 +127,9 @@ class _Run:
     """One run: limits, trace, and the tree in the end."""
 
     def __init__(self, view: LeafCounts, problem: Problem, limits: Limits, progress: Progress | None, began: float, switches: dict[str, Any]) -> None:
+        from milp_trees.engines.ranking.nodes import Switches
         from milp_trees.engines.ranking.parts import Parts
-        from milp_trees.engines.ranking.search import Search, Switches
+        from milp_trees.engines.ranking.search import Search
 
         space = problem.trees
         self.view, self.limits, self.progress, self.began = view, limits, progress, began

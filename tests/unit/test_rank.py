@@ -306,3 +306,18 @@ def test_german_credit(data_folder):
     assert result.optimal
     assert result.objective == pytest.approx(0.7720952381)
     assert mt.solve(mt.Problem(rows, mt.Matthews(), mt.Trees(3)), oracle=None).objective == pytest.approx(0.4363032781)
+
+
+@pytest.mark.parametrize(
+    ("task", "method"), [(["auc"], "partial-trees"), (["partial-auc", "--theta", "0.2"], "partial-trees"), (["mcc", "--positive", "0"], "pareto")]
+)
+def test_the_command_line_picks_the_engine(task, method):
+    import json
+
+    from typer.testing import CliRunner
+
+    from milp_trees.cli import app
+
+    found = CliRunner().invoke(app, ["solve", "planted:rows=60,tests=5,depth=2,noise=0.2,seed=4", "--task", *task, "--oracle", "none", "--json"])
+    data = json.loads(found.stdout)
+    assert (data["method"], data["status"], data["sense"], data["bound"]) == (method, "optimal", "max", data["objective"])

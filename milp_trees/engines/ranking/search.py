@@ -6,71 +6,17 @@ import heapq
 import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
 from milp_trees.engines.ranking import kernels
 from milp_trees.engines.ranking.apart import MOST_APART, Choice, best_choice, choices
+from milp_trees.engines.ranking.nodes import Counters, Made, Node, Place, Switches, Units
 from milp_trees.engines.ranking.parts import Part, Parts, Splits
 from milp_trees.tasks.count_views import LeafCounts
 
-#: Units of a value: whole part, and a fraction below 1.
-Units = tuple[int, float]
-#: Part and levels of splits it may still get; 0: it stays a leaf.
-Place = tuple[Part, int]
-#: Splits made so far: (number of the part, test, earlier splits).
-Made = tuple[int, int, "Made"] | None
-
 _NOTHING = np.zeros((0, 2), dtype=np.int64)
 _ALONE = np.array([0, 1], dtype=np.int64)
-
-
-@dataclass(frozen=True)
-class Switches:
-    """What the search may use; every combination finds the same optimum.
-
-    Parameters
-    ----------
-    hulls : int
-        Up to which depth open leaves are bounded by the curve around all their trees (0: never).
-    equal_rows : bool
-        Deeper ones by groups of equal rows; otherwise by perfect separation (Theorem 2.1).
-    look_ahead, apart, leaf_limit, permutations, dominance, refinement, plunge : bool
-        See `milp_trees.engines.partial_trees`.
-    """
-
-    hulls: int = 3
-    equal_rows: bool = True
-    look_ahead: bool = True
-    apart: bool = True
-    leaf_limit: bool = True
-    permutations: bool = True
-    dominance: bool = True
-    refinement: bool = True
-    plunge: bool = True
-
-
-@dataclass
-class Counters:
-    """How often each technique did something."""
-
-    expanded: int = 0
-    generated: int = 0
-    bounded: int = 0
-    apart: int = 0
-    limited: int = 0
-    duplicates: int = 0
-    not_fixed: int = 0
-
-
-class Node(NamedTuple):
-    """A partial tree: its leaves, how many more it may get (None: any number), a bound, and how it was made."""
-
-    places: tuple[Place, ...]
-    room: int | None
-    bound: Units
-    made: Made
 
 
 @dataclass
