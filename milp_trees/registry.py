@@ -83,27 +83,33 @@ class Registry:
 
     def formulation(self, name: str, **options: Any) -> Formulation:
         """The formulation of that name; `options` are its fields (`merge_rows=False`, …)."""
-        cls: Any = self._get("formulations", name)
-        known = [f.name for f in dataclasses.fields(cls)]
+        formulation: Formulation = self._configured("formulations", name, options)
+        return formulation
+
+    def _configured(self, group: str, name: str, options: dict[str, Any]) -> Any:
+        """A plug-in with its options, which are its fields."""
+        cls: Any = self._get(group, name)
+        declared = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+        known = [f.name for f in declared]
         unknown = [option for option in options if option not in known]
         if unknown:
-            raise UnknownName(f"{name} has no option {unknown[0]!r}; it has {', '.join(known)}.")
-        for f in dataclasses.fields(cls):
+            raise UnknownName(f"{name} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}.")
+        for f in declared:
             if f.name in options and type(options[f.name]) is not type(f.default):
                 allowed = {bool: "on or off", int: "a whole number"}.get(type(f.default), "a word")
                 raise UnknownName(f"{name}:{f.name} is {allowed}; got {options[f.name]!r}. Options are separated by commas.")
-        formulation: Formulation = cls(**options)
-        return formulation
+        return cls(**options)
 
     def solver(self, name: str) -> Solver:
         solver: Solver = self._get("solvers", name)()
         return solver
 
     def method(self, name: str) -> Method:
-        """A method by its full name: `dp`, `cart`, `flow-oct@highs`, `flow-oct:merge_rows=off@highs`."""
+        """A method by its full name: `dp`, `dp:order=best-first`, `cart`, `flow-oct@highs`, `flow-oct:merge_rows=off@highs`."""
         if "@" not in name:
-            if name in self.classes("methods"):
-                method: Method = self._get("methods", name)()
+            engine, _, given = name.partition(":")
+            if engine in self.classes("methods"):
+                method: Method = self._configured("methods", engine, _options(given))
                 return method
             if name.split(":")[0] in self.classes("formulations"):
                 raise UnknownName(f"{name!r} is a formulation; name the solver too, for example {name}@highs.")

@@ -1,19 +1,25 @@
-"""`dp`: an exact dynamic programme for tasks that are sums of action costs.
+"""`dp`: exact search over sets of rows, for tasks that are sums of action costs, with or without a depth limit.
 
-The best tree of depth d on a set of rows is the best leaf or the best root test with the best trees of depth d - 1 on both sides. Sets of
-rows are remembered; the last two levels are evaluated for all pairs of tests at once from pair counts over bit-packed rows (Demirović et
-al. 2022, *MurTree*; Aglin, Nijssen, Schaus 2020, *DL8.5*; van der Linden, de Weerdt, Demirović 2023, *STreeD*), for any number of actions
-and integer costs, with penalties, smallest leaves and a largest number of leaves.
+The best tree of depth d on a set of rows is the best leaf, or the best root test with the best trees of depth d - 1 on both sides. Sets are
+remembered under collision-safe keys; the last two levels are evaluated for all pairs of tests at once from counts over bit-packed rows, one
+child counted and the other one derived (Demirović et al. 2022, *MurTree*; Aglin, Nijssen, Schaus 2020, *DL8.5*; van der Linden, de Weerdt,
+Demirović 2023, *STreeD*). With a penalty per leaf or split no depth limit is needed (Lin et al. 2020, *GOSDT*). Any number of actions and any integer
+costs, smallest leaves by rows and by weight; limits on the number of leaves go to `dynamic.fronts`.
 
-All arithmetic is in integers. The depth is deepened step by step, so a run that is stopped keeps a good tree and an honest bound.
+A run that is stopped keeps its tree and an honest bound. All arithmetic is in integers.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
+from milp_trees.errors import DataError
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.registry import register
@@ -23,133 +29,272 @@ from milp_trees.space import Trees
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
-    from milp_trees.engines.dynamic.instance import Instance
-    from milp_trees.engines.dynamic.search import Best, Nested, Search
+    from milp_trees.engines.dynamic.arrays import Instance
+    from milp_trees.engines.dynamic.runs import Outcome
     from milp_trees.problem import Problem
 
 log = logging.getLogger("milp_trees")
 
-_warm: set[str] = set()
+ORDERS = ("auto", "depth-first", "best-first", "limited-discrepancy")
+TIES = ("auto", "fewest-leaves", "first")
+#: Bytes of the table when the caller gives no memory limit.
+_TABLE_BYTES = 2**30
 
 
 @register
+@dataclass(frozen=True)
 class DynamicProgramme(Method):
-    """Exact search over sets of rows."""
+    """Exact search over sets of rows.
 
-    name = "dp"
-    title: ClassVar[str] = "Dynamic programme over sets of rows, compiled"
+    Parameters
+    ----------
+    order : {"auto", "depth-first", "best-first", "limited-discrepancy"}
+        Order in which root tests are searched: by their first score to the end; always the one with the lowest bound, in steps, so that
+        the bound rises steadily; or first with few departures from the best-scored tests. `auto` is best-first where splits or leaves cost
+        something, else depth-first.
+    ties : {"auto", "fewest-leaves", "first"}
+        Which of several optimal trees: one with the fewest leaves, or the first found. `auto` is `fewest-leaves` where leaves or splits cost something.
+    lookahead : int, default=0
+        If positive a heuristic: every split is the root of an optimal tree of at most this depth on the rows it sees. Never called optimal.
+    merge_rows, drop_tests : bool, default=True
+        Presolve: equal rows become one, which carries the equivalent-points bound; constant, equal and complementary tests go.
+    cache, cache_two, similarity, per_test, sibling, larger_first, gini, look_ahead, upper, smaller_counted : bool, default=True
+        Techniques of the search (`engines.dynamic.runs.Switches`); the optimum never depends on them.
+
+    References
+    ----------
+    See the module.
+    """
+
+    name: ClassVar[str] = "dp"  # type: ignore[misc]
+    title: ClassVar[str] = "Exact search over sets of rows, compiled"
+    takes_any_depth: ClassVar[bool] = True
+    takes_min_weight: ClassVar[bool] = True
+
+    order: str = "auto"
+    ties: str = "auto"
+    lookahead: int = 0
+    merge_rows: bool = True
+    drop_tests: bool = True
+    cache: bool = True
+    cache_two: bool = True
+    similarity: bool = True
+    per_test: bool = True
+    sibling: bool = True
+    larger_first: bool = True
+    gini: bool = True
+    look_ahead: bool = True
+    upper: bool = True
+    smaller_counted: bool = True
+
+    def __post_init__(self) -> None:
+        for name, allowed in (("order", ORDERS), ("ties", TIES)):
+            if getattr(self, name) not in allowed:
+                raise DataError(f"dp:{name} is one of {', '.join(allowed)}; got {getattr(self, name)!r}.")
+        if self.lookahead < 0:
+            raise DataError(f"dp:lookahead is a depth of at least 1, or 0 for an exact search; got {self.lookahead}.")
+
+    @property
+    def exact(self) -> bool:  # type: ignore[override]
+        """Whether it proves what it returns."""
+        return self.lookahead == 0
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view = problem.view(CostMatrix)
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             return "dp takes penalties and test costs of at least 0; some are negative."
+        space = problem.trees
+        if space.limits_leaves and view.least_mass and space.min_samples_leaf > 1:
+            return "dp takes a largest number of leaves with a minimum of rows or of weight in the leaves, not with both."
         return None
 
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
         clock = Clock()
         with clock("prepare"):
-            from milp_trees.engines.dynamic.instance import prepare
-
-            view = problem.instance()
-            instance = prepare(view, problem.trees)
-        if view.total_rows < problem.trees.min_samples_leaf:
-            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True)
-        clock.begin += warm_up(instance)
+            view = problem.instance(self.merge_rows, self.drop_tests)
+        run = _Run(self, view, problem.trees, limits, start, progress)
+        clock.begin += run.compile()
         with clock("solve"):
-            run = _Run(view, instance, problem.trees, limits, clock.begin, progress)
-            run.offer_start(start)
-            limit = run.solve()
-            tree = run.best_tree()
+            run.begin(clock.begin)
+            run.go()
+        clock.begin += run.compiling
+        clock.times["solve"] -= run.compiling
+        infeasible = run.tree is None and run.limit is None
         return finish(
-            problem, self.name, tree, bound=view.to_value(run.bound), claims_optimal=limit is None, proved_by=self.name, clock=clock, limit=limit,
-            sizes={"calls": run.engine.counters.calls, "cached": run.engine.counters.cached}, trace=tuple(run.trace),
+            problem, self.label, run.tree, bound=None if infeasible or not self.exact else view.to_value(run.bound),
+            claims_optimal=self.exact and run.limit is None, proved_by=self.label, clock=clock, limit=run.limit, infeasible=infeasible,
+            sizes=run.sizes, trace=tuple(run.trace),
         )  # fmt: skip
+
+    @property
+    def label(self) -> str:
+        """Name with the options that differ from their defaults: `dp:order=best-first`."""
+        spelled = {True: "on", False: "off"}
+        changed = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
+        return ":".join(["dp", ",".join(f"{name}={spelled[v] if isinstance(v, bool) else v}" for name, v in changed)] if changed else ["dp"])
 
 
 class _Run:
-    """One run: deepening, incumbent, bound, trace."""
+    """One run on one view: incumbent, bound, trace."""
 
-    def __init__(self, view: CostMatrix, instance: Instance, space: Trees, limits: Limits, began: float, progress: Progress | None) -> None:
-        from milp_trees.engines.dynamic.search import MEMO_BYTES, Search
-
-        deadline = None if limits.time is None else began + limits.time
-        memo = MEMO_BYTES if limits.memory_mb is None else limits.memory_mb * 2**19  # half of what is allowed
-        self.view, self.instance, self.space, self.began, self.progress = view, instance, space, began, progress
-        self.engine: Search = Search(instance, space.limits_leaves, deadline, memo)
-        self.engine.improved = self.improved
-        self.best: Best | None = None
+    def __init__(
+        self, method: DynamicProgramme, view: CostMatrix, space: Trees, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> None:
+        self.method, self.view, self.space, self.limits, self.progress = method, view, space, limits, progress
+        self.start = None if start is None else view.canonical(start)
+        self.tree: Tree | None = None
         self.value: int | None = None
-        self.start: tuple[int, Tree] | None = None
         # What no tree can avoid: the cheapest action of every row, and one leaf.
         self.bound = int(view.base.sum()) + view.leaf_cost
+        self.limit: Limit | None = None
+        self.sizes: dict[str, int] = {}
         self.trace: list[TracePoint] = []
+        self.began = time.perf_counter()
+        #: Seconds of compilation during the search, which it is not charged.
+        self.compiling = 0.0
+        self.penalised = bool(view.leaf_cost or view.split_costs.min(initial=1) > 0 and view.n_tests)
 
-    def offer_start(self, tree: Tree | None) -> None:
-        """A given tree is the incumbent until a better one is found."""
-        if tree is not None:
-            self.start = (self.view.objective(tree), self.view.canonical(tree))
-            self.report(self.start[0])
+    def compile(self) -> float:
+        """Compile what this run needs; returns the seconds, which no run is charged."""
+        return 0.0 if self.space.limits_leaves else warm_up(self.instance(self.view, self.space))
 
-    def objective(self, best: Best) -> int:
-        """Z of the last entry."""
-        return (int(best.value[-1]) + self.instance.constant) // self.instance.unit
+    def instance(self, view: CostMatrix, space: Trees) -> Instance:
+        from milp_trees.engines.dynamic.arrays import prepare
 
-    def solve(self) -> Limit | None:
-        """Deepen until the depth is reached, the tree cannot be improved, or a limit is hit."""
-        from milp_trees.engines.dynamic.search import OutOfTime
+        ties = self.method.ties
+        return prepare(view, space, fewest_leaves=ties == "fewest-leaves" or (ties == "auto" and self.penalised))
 
-        most = min(self.space.max_depth, max(0, self.instance.n_tests), max(0, self.instance.X.shape[0] - 1))
-        depths = [most] if most <= 2 else range(2, most + 1)
-        try:
-            self.keep(self.engine.root(0, 4 * self.instance.infinity))
-            for depth in depths:
-                self.engine.check_time()
-                self.keep(self.engine.root(depth, 4 * self.instance.infinity))
-        except OutOfTime:
-            return Limit.TIME
-        except KeyboardInterrupt:
-            return Limit.INTERRUPTED
-        assert self.best is not None
-        self.bound = self.objective(self.best)
-        self.report(self.bound)
-        return None
+    def begin(self, began: float) -> None:
+        self.began = began
+        self.deadline = None if self.limits.time is None else began + self.limits.time
 
-    def improved(self, depth: int, best: Best) -> None:
-        self.keep(best._replace(value=best.value.copy(), test=best.test.copy(), left=best.left.copy(), depth=best.depth.copy()))
+    def go(self) -> None:
+        if self.start is not None:
+            self.keep(self.view.objective(self.start), self.start)
+        if self.method.lookahead:
+            self.look_ahead()
+        elif self.space.limits_leaves:
+            self.fronts()
+        else:
+            self.exact()
+        if self.limit is None and self.tree is not None and self.method.exact:
+            assert self.value is not None
+            self.bound = self.value
+            self.note()
 
-    def keep(self, best: Best) -> None:
-        if self.best is None or best.value[-1] < self.best.value[-1]:
-            before = None if self.best is None else self.objective(self.best)
-            self.best = best
-            if before is None or self.objective(best) < before:
-                self.report(self.objective(best))
+    # -- ways to search --------------------------------------------------------------------------------------
 
-    def report(self, Z: int) -> None:
-        if self.value is not None and self.value < Z:
+    def exact(self) -> None:
+        from milp_trees.engines.dynamic.arrays import INFINITY
+
+        inst = self.instance(self.view, self.space)
+        upper = INFINITY
+        if self.start is not None and self.value is not None:
+            upper = (self.value - inst.constant) * inst.unit + (self.start.n_leaves if inst.unit > 1 else 0)
+
+        def report(value: int, tests: np.ndarray | None, bound: int) -> None:
+            self.bound = max(self.bound, inst.to_Z(bound))
+            if tests is not None and (self.value is None or inst.to_Z(value) < self.value):
+                self.value = inst.to_Z(value)
+            self.note()
+
+        outcome = self.search(inst, upper, report)
+        self.bound = max(self.bound, inst.to_Z(outcome.bound)) if outcome.bound < INFINITY else self.bound
+        self.limit, self.sizes = outcome.limit, outcome.counters
+        if outcome.tests is not None and outcome.value < upper:
+            self.tree = tree_of(outcome.tests, self.view)
+            self.value = self.view.objective(self.tree)
+
+    def search(self, inst: Instance, upper: int, report: Any) -> Outcome:
+        from milp_trees.engines.dynamic.runs import Search, Switches
+
+        method, order = self.method, self.method.order
+        if order == "auto":
+            order = "best-first" if self.penalised else "depth-first"
+        switches = Switches(**{f.name: getattr(method, f.name) for f in fields(Switches)})
+        memory = _TABLE_BYTES if self.limits.memory_mb is None else self.limits.memory_mb * 2**19  # half of what is allowed
+        return Search(inst, switches, order, max(1, self.limits.threads), memory, report).solve(self.deadline, upper)
+
+    def fronts(self) -> None:
+        from milp_trees.engines.dynamic.fronts import solve_sizes
+
+        def progress(values: Any) -> None:
+            found = [Z for Z in values if Z is not None]
+            if found and (self.value is None or min(found) < self.value):
+                self.value = min(found)
+                self.note()
+
+        memory = {} if self.limits.memory_mb is None else {"memory_bytes": self.limits.memory_mb * 2**19}
+        fronts = solve_sizes(self.view, self.space, self.deadline, progress=progress, **memory)
+        self.compiling = fronts.compiling
+        last = fronts.sizes[-1]
+        self.limit, self.sizes = fronts.limit, dict(fronts.counters)
+        self.bound = max(self.bound, last.bound)
+        if last.tree is not None and last.Z is not None and (self.tree is None or last.Z <= self.view.objective(self.tree)):
+            self.tree, self.value = last.tree, last.Z
+
+    def look_ahead(self) -> None:
+        """Split by split, each the root of an optimal tree of limited depth."""
+        tree = Tree(self._grown(self.view, self.space.max_depth), self.view.actions)
+        if self.value is None or self.view.objective(tree) < self.value:
+            self.keep(self.view.objective(tree), tree)
+
+    def _grown(self, view: CostMatrix, depth: int | None) -> Node:
+        ahead = self.method.lookahead if depth is None else min(self.method.lookahead, depth)
+        inst = self.instance(view, replace(self.space, max_depth=ahead))
+        outcome = self.search(inst, 2**62, None)
+        self.limit = self.limit or outcome.limit
+        root = tree_of(outcome.tests if outcome.tests is not None else np.array([-1]), view).root
+        if isinstance(root, Leaf) or self.limit:
+            return root
+        true = view.X[:, view.index[root.test]] == 1
+        below = None if depth is None else depth - 1
+        return Branch(root.test, *(self._grown(_part(view, side), below) for side in (~true, true)))
+
+    # -- what has been found ---------------------------------------------------------------------------------
+
+    def keep(self, Z: int, tree: Tree) -> None:
+        self.value, self.tree = Z, tree
+        self.note()
+
+    def note(self) -> None:
+        """A point of the trace."""
+        if self.value is None:
             return
-        self.value = Z
-        point = TracePoint(time.perf_counter() - self.began, float(self.view.to_value(Z)), float(self.view.to_value(self.bound)))
+        point = TracePoint(
+            time.perf_counter() - self.began, float(self.view.to_value(self.value)), float(self.view.to_value(min(self.bound, self.value)))
+        )
+        if self.trace and (self.trace[-1].incumbent, self.trace[-1].bound) == (point.incumbent, point.bound):
+            return
         self.trace.append(point)
         if self.progress:
             self.progress(point)
 
-    def best_tree(self) -> Tree | None:
-        """The better of the best tree found and the start."""
-        if self.best is not None and (self.start is None or self.objective(self.best) <= self.start[0]):
-            engine = self.engine
-            engine.deadline = None
-            return Tree(_nodes(engine.tree(engine.rows, self.best), self.view), self.view.actions)
-        return self.start[1] if self.start else None
+
+def _part(view: CostMatrix, kept: np.ndarray) -> CostMatrix:
+    """Some rows of a view."""
+    return replace(
+        view, X=np.ascontiguousarray(view.X[kept]), costs=view.costs[kept], counts=view.counts[kept], rows=view.rows[kept],
+        mass=None if view.mass is None else view.mass[kept],
+    )  # fmt: skip
 
 
-def _nodes(nested: Nested, view: CostMatrix) -> Node:
-    if isinstance(nested, int):
-        return Leaf(nested)
-    f, left, right = nested
-    return Branch(view.tests[f], _nodes(left, view), _nodes(right, view))
+def tree_of(tests: np.ndarray, view: CostMatrix) -> Tree:
+    """The tree with these tests in preorder (-1: a leaf), each leaf with its cheapest action; leaves of one action below a split are joined."""
+    order: Iterator[int] = iter(tests.tolist())
+
+    def grow(rows: np.ndarray) -> Node:
+        f = next(order)
+        if f < 0:
+            return Leaf(int(view.costs[rows].sum(axis=0).argmin()))
+        true = view.X[rows, f] == 1
+        left, right = grow(rows[~true]), grow(rows[true])
+        return left if isinstance(left, Leaf) and left == right else Branch(view.tests[f], left, right)
+
+    return Tree(grow(np.arange(view.n_rows)), view.actions)
 
 
-def solve_view(view: CostMatrix, space: Trees, deadline: float | None = None) -> tuple[int, Tree] | tuple[None, None]:
+def solve_view(view: CostMatrix, space: Trees, deadline: float | None = None, ties: str = "auto") -> tuple[int, Tree] | tuple[None, None]:
     """Optimum of a view without side rows.
 
     Parameters
@@ -158,6 +303,8 @@ def solve_view(view: CostMatrix, space: Trees, deadline: float | None = None) ->
         As the task gives it or reduced.
     deadline : float, optional
         `time.perf_counter()` at which to give up.
+    ties : str
+        See `DynamicProgramme`.
 
     Returns
     -------
@@ -170,44 +317,37 @@ def solve_view(view: CostMatrix, space: Trees, deadline: float | None = None) ->
     TimeoutError
         The deadline passed before the optimum was proven.
     """
-    from milp_trees.engines.dynamic.instance import prepare
-
     if view.side:
         raise ValueError("The dynamic programme takes no side constraints; use state-flow.")
-    if view.total_rows < space.min_samples_leaf:
-        return None, None
-    view = view.reduce()
-    instance = prepare(view, space)
-    warm_up(instance)
-    began = time.perf_counter()
-    run = _Run(view, instance, space, Limits(time=None if deadline is None else deadline - began), began, None)
-    limit = run.solve()
-    if limit is Limit.INTERRUPTED:
+    method = DynamicProgramme(ties=ties)
+    run = _Run(method, view.reduce(), space, Limits(time=None), None, None)
+    run.compile()
+    run.begin(time.perf_counter())
+    run.deadline = deadline
+    run.go()
+    if run.limit is Limit.INTERRUPTED:
         raise KeyboardInterrupt
-    if limit is not None:
+    if run.limit is not None:
         raise TimeoutError("The dynamic programme did not finish before the deadline.")
-    tree = run.best_tree()
-    assert tree is not None
-    return run.bound, tree
+    return (None, None) if run.tree is None or run.value is None else (run.value, run.tree)
+
+
+_warm: set[tuple[str, bool, bool, bool]] = set()
 
 
 def warm_up(instance: Instance) -> float:
-    """Compile the kernels for an instance's number type, once per process; returns the seconds it took, which no run is charged."""
-    import numpy as np
-
+    """Compile or load the kernels for an instance's kind, once per process; returns the seconds it took."""
     began = time.perf_counter()
-    from milp_trees.engines.dynamic.search import Search
+    from milp_trees.engines.dynamic.arrays import BY_ROW, N_MASSES
 
-    kind = instance.dtype.name
+    par = instance.data.par
+    kind = (instance.kind, bool(instance.data.split.any()), bool(par[N_MASSES]), bool(par[BY_ROW]))
     if kind not in _warm:
-        log.info("compiling the kernels of the dynamic programme (%s); later processes read them from a cache", kind)
-        from dataclasses import replace
+        log.info("compiling the kernels of the exact search (%s); later processes read them from a cache", instance.kind)
+        from milp_trees.engines.dynamic.buffers import kernels_of
+        from milp_trees.engines.dynamic.warm import compile_search
 
-        tiny = replace(
-            instance, X=np.eye(2, 32, dtype=np.uint8), values=np.array([[1], [-1]], dtype=instance.dtype), starts=np.array([0, 1, 2]),
-            coef=np.array([[1], [-1]], dtype=instance.dtype), first_action=np.zeros(2, dtype=np.int64), split=np.zeros(32, dtype=instance.dtype),
-            leaf=1, least=1, n_tests=2, max_leaves=8,
-        )  # fmt: skip
-        Search(tiny, True).root(3, 100)
+        compile_search()
+        kernels_of(instance)
         _warm.add(kind)
     return time.perf_counter() - began

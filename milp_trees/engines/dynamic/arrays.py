@@ -8,7 +8,7 @@ of equal vectors, whose pairs of tests are counted in bytes, or summed one by on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,29 +27,8 @@ UNLIMITED = 63
 #: Largest sums per number type.
 _ROOM = {"i16": 2**15 - 1, "i32": 2**31 - 1, "i64": 2**60}
 
-#: Positions in `Data.par`.
+#: Positions in `data.par`.
 N_TESTS, STRIDE, N_WORDS, N_VALUES, N_MASSES, LEAF, LEAST_SPLIT, BY_ROW, N_GROUPS, N_COUNTED, N_ACTIONS, FORBIDDEN = range(12)
-
-
-class Data(NamedTuple):
-    """Read by all threads. `U = V + M`; positions of rows in bit sets may be padded."""
-
-    X: np.ndarray  # uint8 (positions, S): tests on rows
-    tests: np.ndarray  # uint64 (F, W): rows on which a test is true
-    everything: np.ndarray  # uint64 (W,): all rows
-    values: np.ndarray  # int64 (positions, U + 1): values, masses, regret of the first action
-    best: np.ndarray  # int64 (positions,): the cheapest action
-    heavy: np.ndarray  # int64 (W,): the most that a row of the word can cost
-    most: np.ndarray  # int64 (positions,): the same per row
-    group_bits: np.ndarray  # uint64 (G, W)
-    group_range: np.ndarray  # int64 (G, 2): words in which a group has rows
-    group_values: np.ndarray  # int64 (G, U + 1)
-    group_best: np.ndarray  # int64 (G,)
-    group_most: np.ndarray  # int64 (G,)
-    split: np.ndarray  # int64 (S,)
-    least: np.ndarray  # int64 (M,)
-    keys: np.ndarray  # uint64 (4, W), see `pair_counts.hash_keys`
-    par: np.ndarray  # int64: the numbers above
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +37,8 @@ class Instance:
 
     Parameters
     ----------
-    data : Data
+    data : Context
+        The arrays (`layouts.DATA`).
     kind : {"i16", "i32", "i64"}
         Number type of the sums over pairs of tests.
     unit, constant : int
@@ -67,7 +47,7 @@ class Instance:
         Largest depth that can matter, or UNLIMITED.
     """
 
-    data: Data
+    data: Any
     kind: str
     unit: int
     constant: int
@@ -246,7 +226,9 @@ def _bits(positions: np.ndarray, n_words: int) -> np.ndarray:
 def _data(
     view: CostMatrix, kept: np.ndarray, vectors: np.ndarray, regret: np.ndarray, unit: int, layout: _Layout, leaf: int, split: np.ndarray,
     least: list[int], F: int, S: int, kind: str,
-) -> Data:  # fmt: skip
+) -> Any:  # fmt: skip
+    from milp_trees.engines.dynamic.contexts import Context
+    from milp_trees.engines.dynamic.layouts import DATA
     from milp_trees.engines.dynamic.pair_counts import hash_keys
 
     position, W, U = layout.position, layout.n_words, vectors.shape[1] - 1
@@ -278,8 +260,8 @@ def _data(
     par[N_ACTIONS] = max(2, view.n_actions)
     par[FORBIDDEN] = {"i16": 2**13, "i32": 2**29, "i64": INFINITY}[kind]
     signed = group_values[:, 0] if U - M == 1 else np.zeros(max(1, G), dtype=np.int64)
-    return Data(
-        X=X, tests=tests, everything=_bits(position, W), values=values, best=best, heavy=most.reshape(W, 64).max(axis=1), most=most,
+    return Context(
+        DATA, X=X, tests=tests, everything=_bits(position, W), values=values, best=best, heavy=most.reshape(W, 64).max(axis=1), most=most,
         group_bits=group_bits, group_range=group_range, group_values=group_values, group_best=(signed < 0).astype(np.int64), group_most=np.abs(signed),
         split=padded, least=np.array(least, dtype=np.int64), keys=hash_keys(W), par=par,
     )  # fmt: skip

@@ -6,12 +6,12 @@ import numpy as np
 
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.arrays import (
-    BY_ROW, INFINITY, LEAF, LEAST_SPLIT, N_ACTIONS, N_COUNTED, N_MASSES, N_TESTS, N_VALUES, N_WORDS, STRIDE, UNLIMITED, Instance,
+    BY_ROW, LEAF, LEAST_SPLIT, N_ACTIONS, N_COUNTED, N_MASSES, N_TESTS, N_VALUES, N_WORDS, STRIDE, UNLIMITED, Instance,
 )  # fmt: skip
-from milp_trees.engines.dynamic.memory import RING, Archive, Table
-from milp_trees.engines.dynamic.nodes import Work
-from milp_trees.engines.dynamic.pair_counts import aligned, kernel_addresses
-from milp_trees.engines.dynamic.stack import Stack
+from milp_trees.engines.dynamic.contexts import Context
+from milp_trees.engines.dynamic.layouts import STACK, TABLE, TREE, WORK
+from milp_trees.engines.dynamic.memory import RING
+from milp_trees.engines.dynamic.pair_counts import COUNT, EVALUATE, GATHER, HASH, PACK, aligned, kernel_addresses
 
 #: Entries of the smallest table. A large one that is touched at random costs page faults worth more than a small search.
 _SMALLEST = 2**13
@@ -24,12 +24,12 @@ def address(array: np.ndarray) -> int:
     return int(array.ctypes.data)
 
 
-def table_of(entries: int) -> Table:
+def table_of(entries: int) -> Context:
     """An empty table for at least this many entries at half load."""
     size = _SMALLEST
     while size < 2 * entries:
         size *= 2
-    return Table(np.zeros((size, 4), dtype=np.uint64), np.array([0, size // 2], dtype=np.int64))
+    return Context(TABLE, slots=np.zeros((size, 4), dtype=np.uint64), state=np.array([0, size // 2], dtype=np.int64))
 
 
 def most_levels(inst: Instance, upper: int) -> int:
@@ -42,19 +42,28 @@ def most_levels(inst: Instance, upper: int) -> int:
     return min(tests, upper // per_level + 4) if per_level else tests
 
 
-def stack_of(inst: Instance, levels: int, shared: Stack | None = None) -> Stack:
+def stack_of(inst: Instance, levels: int, board: np.ndarray, shared: Context | None = None) -> Context:
     par = inst.data.par
     F, W, U = max(1, int(par[N_TESTS])), int(par[N_WORDS]), int(par[N_VALUES] + par[N_MASSES])
-    return Stack(
-        number=np.zeros((levels, 16), dtype=np.int64), bits=np.zeros((levels, W), dtype=np.uint64), key=np.zeros((levels, 2), dtype=np.uint64),
+    return Context(
+        STACK, number=np.zeros((levels, 16), dtype=np.int64), bits=np.zeros((levels, W), dtype=np.uint64), key=np.zeros((levels, 2), dtype=np.uint64),
         order=np.zeros((levels, F), dtype=np.int64), bound=np.zeros((levels, F), dtype=np.int64), hashes=np.zeros((levels, F, 4), dtype=np.uint64),
         side=np.zeros((levels, 2, W), dtype=np.uint64), total=np.zeros((levels, U + 1), dtype=np.int64), state=np.zeros(8, dtype=np.int64),
-        board=shared.board if shared else np.array([0, INFINITY], dtype=np.int64),
+        board=board,
         root_bound=shared.root_bound if shared else np.zeros(F, dtype=np.int64), busy=shared.busy if shared else np.zeros(F, dtype=np.int64),
     )  # fmt: skip
 
 
-def work_of(inst: Instance, flags: np.ndarray, depth: int) -> Work:
+def kernels_of(inst: Instance) -> np.ndarray:
+    """Addresses of the kernels that an instance needs."""
+    par = inst.data.par
+    how = (GATHER,) if par[BY_ROW] else (COUNT, PACK)
+    return kernel_addresses(
+        inst.kind, bool(inst.data.split.any()), bool(par[N_MASSES]), int(par[N_VALUES]), (*how, EVALUATE, HASH), int(par[N_MASSES])
+    )
+
+
+def work_of(inst: Instance, flags: np.ndarray, depth: int) -> Context:
     """Buffers of one thread, and the table of arguments of its kernels."""
     data, par = inst.data, inst.data.par
     F, S, W = max(1, int(par[N_TESTS])), int(par[STRIDE]), int(par[N_WORDS])
@@ -86,26 +95,26 @@ def work_of(inst: Instance, flags: np.ndarray, depth: int) -> Work:
     }.items():  # fmt: skip
         args[slot] = value
     depths = min(depth, UNLIMITED - 1) + 1 if depth != UNLIMITED else 5
-    work = Work(
-        args=args, kernels=kernel_addresses(inst.kind, bool(data.split.any()), M > 0, V, (0, 1, 2, 3, 5) if by_row else (0, 2, 3, 5)),
+    work = Context(
+        WORK, args=args, kernels=kernels_of(inst),
         flags=flags, counters=np.zeros(16, dtype=np.int64), rows=np.zeros(n, dtype=np.int64), local=np.zeros(64 * W, dtype=np.int64), X=keep["X"],
         listed=keep["listed"], first=keep["first"], total=keep["total"], sides=np.zeros((2, W), dtype=np.uint64),
         hashes=np.zeros((F, 4), dtype=np.uint64), pairs=np.array([address(keep["P"]), address(keep["Q"])]),
-        totals=np.array([address(keep["total"][k]) for k in range(3)]), test_bits=keep["test_bits"], mask=keep["mask"], weighted=keep["weighted"],
+        totals=np.array([address(keep["total"][k]) for k in range(3)]), test_bits=keep["test_bits"], mask=keep["mask"],
+        **{f"weighted_{b}": keep["weighted"] if b == bits else np.zeros((0, 0, 0), dtype=f"i{b // 8}") for b in (16, 32, 64)},
         value=np.zeros((2, 2), dtype=np.int64), weight=np.zeros((F + 1, int(par[N_ACTIONS])), dtype=np.int64), impurity=np.zeros(F),
-        archive=Archive(
-            np.zeros((depths, RING, W), dtype=np.uint64), np.zeros((depths, RING), dtype=np.int64), np.zeros((depths, RING, F), dtype=np.int64),
-            np.zeros((depths, 2), dtype=np.int64),
-        ),
+        kept_bits=np.zeros((depths, RING, W), dtype=np.uint64), kept_bound=np.zeros((depths, RING), dtype=np.int64),
+        kept_tests=np.zeros((depths, RING, F), dtype=np.int64), kept=np.zeros((depths, 2), dtype=np.int64),
     )  # fmt: skip
-    _KEPT[id(args)] = keep
+    work.buffers = keep  # known to the kernels by their address only
     return work
 
 
-#: Buffers that are known by their address only, kept as long as the arguments that name them.
-_KEPT: dict[int, dict[str, np.ndarray]] = {}
-
-
-def release(work: Work) -> None:
-    """Let go of the buffers of a thread that will not run again."""
-    _KEPT.pop(id(work.args), None)
+def writer_of(inst: Instance) -> Context:
+    """What `extract` writes a tree with."""
+    F, W = int(inst.data.par[N_TESTS]), int(inst.data.par[N_WORDS])
+    most = min(F, max(1, inst.n_rows)) + 4
+    return Context(
+        TREE, waiting=np.zeros((most, W), dtype=np.uint64), keys=np.zeros((most, 2), dtype=np.uint64), depths=np.zeros((most, 2), dtype=np.int64),
+        sides=np.zeros((2, W), dtype=np.uint64), out=np.zeros(2 * max(1, inst.n_rows) + 4, dtype=np.int64), state=np.zeros(8, dtype=np.int64),
+    )  # fmt: skip

@@ -18,7 +18,8 @@ import numpy as np
 from numba import njit
 
 from milp_trees.engines.dynamic.arrays import INFINITY, LEAF, LEAST_SPLIT, N_MASSES, N_TESTS, UNLIMITED
-from milp_trees.engines.dynamic.gains import gini_order
+from milp_trees.engines.dynamic.gains import gini_order, sort_tests
+from milp_trees.engines.dynamic.layouts import data_at, stack_at, table_at, work_at
 from milp_trees.engines.dynamic.memory import ROOM, USED, archive_set, look_up, similar, similar_per_test, store
 from milp_trees.engines.dynamic.nodes import (
     CACHE, CUT_AHEAD, CUT_SIBLING, CUT_SIMILAR, CUT_TEST, GINI, HITS, LARGER_FIRST, LOOK_AHEAD, NODES, PER_TEST, SIBLING, SIMILARITY, UPPER,
@@ -38,12 +39,12 @@ _ENTER, _NEXT, _FIRST_BACK, _SECOND_BACK = range(4)
 
 @njit(cache=True)
 def archive_level(work, depth):
-    return min(depth, work.archive.bound.shape[0] - 1)
+    return min(depth, work.kept.shape[0] - 1)
 
 
 @njit(cache=True)
-def depth_three(data, work, table, bits, budget, bound):
-    """(value, exact, root test) of the best tree of depth three; `bound` is scratch for lower bounds per test."""
+def depth_three(data, work, table, board, bits, budget, bound):
+    """(value, exact, root test) of the best tree of depth three, or of the best so far if it is stopped; `bound` is scratch for bounds per test."""
     F, leaf, split = data.par[N_TESTS], data.par[LEAF], data.par[LEAST_SPLIT]
     subsets_only = data.par[N_MASSES] > 0
     level = archive_level(work, 3)
@@ -51,9 +52,9 @@ def depth_three(data, work, table, bits, budget, bound):
     bound[:F] = 0
     if work.flags[SIMILARITY]:
         if work.flags[PER_TEST]:
-            floor = similar_per_test(work.archive, level, bits, data.heavy, subsets_only, F, bound)
+            floor = similar_per_test(work, level, bits, data.heavy, subsets_only, F, bound)
         else:
-            floor = similar(work.archive, level, bits, data.heavy, subsets_only)
+            floor = similar(work, level, bits, data.heavy, subsets_only)
         if floor > budget:
             work.counters[CUT_SIMILAR] += 1
             return floor, False, np.int64(-1)
@@ -65,6 +66,8 @@ def depth_three(data, work, table, bits, budget, bound):
     hash_children(data, work, bits, work.hashes)
     lowest = INFINITY
     for f in range(F):
+        if board[STOP]:
+            return best, False, test
         goal = min(best, budget + 1)
         if bound[f] >= goal:
             work.counters[CUT_TEST] += 1
@@ -86,7 +89,7 @@ def depth_three(data, work, table, bits, budget, bound):
     # A leaf and trees of depth two are covered by `best`; the others by the bounds of their root tests.
     result = best if exact else max(min(best, lowest), budget + 1)
     if work.flags[SIMILARITY]:
-        archive_set(work.archive, level, bits, result, bound, F)
+        archive_set(work, level, bits, result, bound, F)
     return result, exact, test
 
 
@@ -132,7 +135,7 @@ def _enter(data, work, table, stack, lev):
         return _answer(stack, value, value <= budget, known_test)
     floor = max(floor, value)
     if work.flags[SIMILARITY] and depth != 3 and number[ALLOWED] < 0:
-        alike = similar(work.archive, archive_level(work, depth), bits, data.heavy, data.par[N_MASSES] > 0)
+        alike = similar(work, archive_level(work, depth), bits, data.heavy, data.par[N_MASSES] > 0)
         if floor <= budget < alike:
             work.counters[CUT_SIMILAR] += 1
         floor = max(floor, alike)
@@ -142,8 +145,11 @@ def _enter(data, work, table, stack, lev):
     if best <= floor:
         return _answer(stack, best, True, test)
     if depth == 3:
-        value, exact, test = depth_three(data, work, table, bits, budget, stack.bound[lev])
-        if work.flags[CACHE]:
+        value, exact, test = depth_three(data, work, table, stack.board, bits, budget, stack.bound[lev])
+        if stack.board[STOP]:
+            if value < number[BEST]:
+                number[BEST], number[TEST] = value, test
+        elif work.flags[CACHE]:
             store(table, h[0], h[1], code(number), value, exact, test)
         return _answer(stack, value, exact, test)
     return _order(data, work, table, stack, lev)
@@ -159,7 +165,9 @@ def _order(data, work, table, stack, lev):
     if data.par[LEAF] + data.par[LEAST_SPLIT] > 0 and work.flags[LOOK_AHEAD] and number[ALLOWED] < 0:
         if _expand(data, work, table, stack, lev):
             return True
-        stack.order[lev, :F] = np.argsort(stack.bound[lev, :F], kind="mergesort")
+        for f in range(F):
+            work.impurity[f] = stack.bound[lev, f]
+        sort_tests(stack.order[lev], work.impurity, F)
     else:
         if lev == 0 and work.flags[UPPER]:
             value, test = load(data, work, bits)
@@ -196,7 +204,9 @@ def _expand(data, work, table, stack, lev):
         return _answer(stack, number[LOWER], False, number[TEST])
     work.hashes[:] = stack.hashes[lev]
     for f in range(data.par[N_TESTS]):
-        if not pair(data, work, table, bits, f, INFINITY):
+        if stack.board[STOP]:
+            break
+        if not pair(data, work, table, bits, f, np.int64(INFINITY)):
             stack.bound[lev, f] = INFINITY
             continue
         a, b = work.value[0, 0], work.value[1, 0]
@@ -211,7 +221,7 @@ def _bound(data, work, table, bits, h1, h2, depth, allowed):
     """(known exactly, value or lower bound) of a child."""
     exact, value, _ = _remembered(work, table, h1, h2, depth | (allowed + 1) << 6)
     if not exact and work.flags[SIMILARITY] and allowed < 0:
-        value = max(value, similar(work.archive, archive_level(work, depth), bits, data.heavy, data.par[N_MASSES] > 0))
+        value = max(value, similar(work, archive_level(work, depth), bits, data.heavy, data.par[N_MASSES] > 0))
     return exact, value
 
 
@@ -282,7 +292,7 @@ def _try(data, work, table, stack, lev, f):
     n = children(bits, data.tests[f], left, right)
     number[CURRENT] = f
     if n == 0 or n == number[SIZE] or not _both_large(data, work, stack, lev, right):
-        return _settle(stack, lev, INFINITY)
+        return _settle(stack, lev, np.int64(INFINITY))
     h = stack.hashes[lev, f]
     left_exact, a = _bound(data, work, table, left, h[0], h[1], depth, allowed)
     right_exact, b = _bound(data, work, table, right, h[2], h[3], depth, allowed)
@@ -391,13 +401,14 @@ def _close(data, work, table, stack, lev):
     if work.flags[CACHE]:
         store(table, stack.key[lev, 0], stack.key[lev, 1], code(number), value, exact, test)
     if work.flags[SIMILARITY] and number[ALLOWED] < 0:
-        archive_set(work.archive, archive_level(work, number[DEPTH]), stack.bits[lev], value, stack.bound[lev], F)
+        archive_set(work, archive_level(work, number[DEPTH]), stack.bits[lev], value, stack.bound[lev], F)
     _answer(stack, value, exact, test)
 
 
 @njit(cache=True, nogil=True)
-def run(data, work, table, stack, best_first, bounded):
-    """Go on until the set at level `stack.state[BASE]` is answered, or there is a reason to return. `bounded`: ask for more room."""
+def run(data_address, work_address, table_address, stack_address, best_first, bounded):
+    """Go on until the set at level `stack.state[BASE]` is answered, or there is a reason to return. `bounded`: the table must not grow."""
+    data, work, table, stack = data_at(data_address), work_at(work_address), table_at(table_address), stack_at(stack_address)
     F, base = data.par[N_TESTS], stack.state[BASE]
     while True:
         lev = stack.state[LEVEL]
@@ -409,7 +420,7 @@ def run(data, work, table, stack, best_first, bounded):
         if number[PHASE] == _ENTER:
             if not bounded and table.state[USED] > table.state[ROOM]:
                 return NEEDS_ROOM
-            if _enter(data, work, table, stack, lev):
+            if _enter(data, work, table, stack, lev) and not stack.board[STOP]:
                 stack.state[LEVEL] = lev - 1
         elif number[PHASE] == _NEXT:
             if lev == 0 and base == 0 and number[BEST] < stack.state[REPORTED]:

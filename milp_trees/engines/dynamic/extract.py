@@ -1,4 +1,4 @@
-"""Compiled recovery of the tree behind a value, by asking again along it. Loads numba."""
+"""Compiled recovery of the tree behind a value, from the table. Loads numba."""
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 # Types of compiled functions are inferred by numba.
@@ -7,17 +7,24 @@ import numpy as np
 from numba import njit
 
 from milp_trees.engines.dynamic.arrays import INFINITY, UNLIMITED
-from milp_trees.engines.dynamic.descent import DONE, run
 from milp_trees.engines.dynamic.gains import gini_order
+from milp_trees.engines.dynamic.layouts import data_at, stack_at, table_at, tree_at, work_at
 from milp_trees.engines.dynamic.memory import look_up
 from milp_trees.engines.dynamic.nodes import best_one, hash_children, load
 from milp_trees.engines.dynamic.stack import ALLOWED, BASE, BUDGET, DEPTH, LEVEL, PHASE, RETURNED_TEST
 from milp_trees.engines.dynamic.words import children, count
 
+#: Positions in `tree.state`: sets waiting (less one), nodes written, the root's test (UNKNOWN: find it), whether a set has just been solved.
+TOP, WRITTEN, ROOT_TEST, SOLVED = range(4)
+UNKNOWN, _UNSOLVED = -3, -2
+
 
 @njit(cache=True)
-def _root_test(data, work, table, stack, bits, key, depth, allowed):
-    """Root test of an optimal tree of a set (-1: a leaf, -2: stopped)."""
+def _root_test(data, work, table, stack, tree, bits, key, depth, allowed):
+    """Root test of an optimal tree of a set; -1: a leaf; _UNSOLVED: level 1 of the stack says what must be solved first."""
+    if tree.state[SOLVED]:
+        tree.state[SOLVED] = 0
+        return stack.state[RETURNED_TEST]
     if depth == 0:
         return np.int64(-1)
     if depth == 1:
@@ -32,7 +39,7 @@ def _root_test(data, work, table, stack, bits, key, depth, allowed):
     number[DEPTH], number[BUDGET], number[ALLOWED], number[PHASE] = depth, INFINITY, allowed, 0
     stack.bits[1] = bits
     stack.key[1] = key
-    return stack.state[RETURNED_TEST] if run(data, work, table, stack, False, True) == DONE else np.int64(-2)
+    return np.int64(_UNSOLVED)
 
 
 @njit(cache=True)
@@ -49,43 +56,40 @@ def _left_over(data, work, bits, test, allowed):
 
 
 @njit(cache=True, nogil=True)
-def extract(data, work, table, stack, bits, depth, allowed, test, out):
-    """Write an optimal tree of a set with a given root test in preorder: a test's index, or -1 for a leaf. Returns the number of nodes, or -1.
+def extract(data_address, work_address, table_address, stack_address, tree_address):
+    """Write an optimal tree in preorder: a test's index, or -1 for a leaf. Splits with an empty side are left out.
 
-    `stack` is not the one of the search. Splits with an empty side are left out.
+    Returns False where a set must be solved first (`run` with the same stack, then `state[SOLVED] = 1`, and again). The stack is not the search's.
     """
-    most = 2 * len(data.tests) + 4
-    waiting = np.empty((most, len(bits)), dtype=np.uint64)
-    keys = np.zeros((most, 2), dtype=np.uint64)
-    depths = np.empty((most, 2), dtype=np.int64)
-    waiting[0], depths[0, 0], depths[0, 1] = bits, depth, allowed
-    left, right = np.empty_like(bits), np.empty_like(bits)
-    top, written = 0, 0
-    while top >= 0:
-        node, key = waiting[top].copy(), keys[top].copy()
-        d, a = depths[top]
-        if written > 0 or test == -3:
-            test = _root_test(data, work, table, stack, node, key, d, a)
-            if test == -2:
-                return -1
+    data, work, table, stack = data_at(data_address), work_at(work_address), table_at(table_address), stack_at(stack_address)
+    tree = tree_at(tree_address)
+    left, right = tree.sides[0], tree.sides[1]
+    while tree.state[TOP] >= 0:
+        top = tree.state[TOP]
+        node, key = tree.waiting[top], tree.keys[top]
+        depth, allowed = tree.depths[top, 0], tree.depths[top, 1]
+        test = tree.state[ROOT_TEST]
+        if tree.state[WRITTEN] > 0 or test == UNKNOWN:
+            test = _root_test(data, work, table, stack, tree, node, key, depth, allowed)
+            if test == _UNSOLVED:
+                return False
         if test >= 0:
-            n = children(node, data.tests[test], left, right)
+            n, size = children(node, data.tests[test], left, right), count(node)
             hash_children(data, work, node, work.hashes)
-            a = _left_over(data, work, node, test, a)
-            d = d if d == UNLIMITED else d - 1
+            h = work.hashes[test]
+            tree.depths[top, 1] = tree.depths[top + 1, 1] = _left_over(data, work, node, test, allowed)
+            tree.depths[top, 0] = tree.depths[top + 1, 0] = depth if depth == UNLIMITED else depth - 1
             # The right side waits below the left one.
-            waiting[top], keys[top] = right, work.hashes[test, 2:]
-            waiting[top + 1], keys[top + 1] = left, work.hashes[test, :2]
-            depths[top : top + 2, 0] = d
-            depths[top : top + 2, 1] = a
-            if n == 0 or n == count(node):
-                if n == 0:
-                    waiting[top], keys[top] = left, work.hashes[test, :2]
-                if written == 0:
-                    test = -3
+            tree.waiting[top + 1] = left
+            tree.waiting[top] = left if n == 0 else right
+            tree.keys[top + 1, 0], tree.keys[top + 1, 1] = h[0], h[1]
+            tree.keys[top, 0], tree.keys[top, 1] = (h[0], h[1]) if n == 0 else (h[2], h[3])
+            if n == 0 or n == size:
+                if tree.state[WRITTEN] == 0:
+                    tree.state[ROOT_TEST] = UNKNOWN
                 continue
-            top += 2
-        out[written] = test
-        written += 1
-        top -= 1
-    return written
+            tree.state[TOP] += 2
+        tree.out[tree.state[WRITTEN]] = test
+        tree.state[WRITTEN] += 1
+        tree.state[TOP] -= 1
+    return True

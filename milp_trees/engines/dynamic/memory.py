@@ -11,11 +11,10 @@ that their cheapest action is free. With a minimum leaf size the tree of D' need
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 # Types of compiled functions are inferred by numba.
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
+from milp_trees.engines.dynamic.layouts import table_at
 from milp_trees.engines.dynamic.words import atomic_add, inside, missing_weight
 
 _GOLD = np.uint64(0x9E3779B97F4A7C15)
@@ -26,20 +25,8 @@ _PROBES = 16
 #: Sets kept in the archive per depth.
 RING = 64
 
-#: Positions in `Table.state`.
+#: Positions in `table.state`.
 USED, ROOM = 0, 1
-
-
-class Table(NamedTuple):
-    slots: np.ndarray  # uint64 (a power of two, 4)
-    state: np.ndarray  # int64: entries used, entries allowed before it should grow
-
-
-class Archive(NamedTuple):
-    bits: np.ndarray  # uint64 (depths, RING, W)
-    bound: np.ndarray  # int64 (depths, RING)
-    per_test: np.ndarray  # int64 (depths, RING, F): bounds with a given root test
-    filled: np.ndarray  # int64 (depths, 2): sets kept, next place
 
 
 @njit(cache=True)
@@ -98,8 +85,9 @@ def store(table, h1, h2, depth, value, exact, test):
 
 
 @njit(cache=True)
-def move(old, table):
+def move(old_address, new_address):
     """Copy all entries to a larger table."""
+    old, table = table_at(old_address), table_at(new_address)
     for i in range(len(old.slots)):
         meta = old.slots[i, 2]
         if meta:
@@ -111,37 +99,37 @@ def move(old, table):
 
 
 @njit(cache=True)
-def similar(archive, level, bits, heavy, subsets_only):
+def similar(work, level, bits, heavy, subsets_only):
     """Lower bound on a set from the archived ones of the same depth."""
     best = np.int64(0)
-    for i in range(archive.filled[level, 0]):
-        if archive.bound[level, i] > best and (not subsets_only or inside(bits, archive.bits[level, i])):
-            bound = archive.bound[level, i] - missing_weight(archive.bits[level, i], bits, heavy)
+    for i in range(work.kept[level, 0]):
+        if work.kept_bound[level, i] > best and (not subsets_only or inside(bits, work.kept_bits[level, i])):
+            bound = work.kept_bound[level, i] - missing_weight(work.kept_bits[level, i], bits, heavy)
             best = max(best, bound)
     return best
 
 
 @njit(cache=True)
-def similar_per_test(archive, level, bits, heavy, subsets_only, F, out):
+def similar_per_test(work, level, bits, heavy, subsets_only, F, out):
     """Raise lower bounds on a set with a given root test; returns the bound for all."""
     best = np.int64(0)
-    for i in range(archive.filled[level, 0]):
-        if subsets_only and not inside(bits, archive.bits[level, i]):
+    for i in range(work.kept[level, 0]):
+        if subsets_only and not inside(bits, work.kept_bits[level, i]):
             continue
-        far = missing_weight(archive.bits[level, i], bits, heavy)
-        best = max(best, archive.bound[level, i] - far)
-        row = archive.per_test[level, i]
+        far = missing_weight(work.kept_bits[level, i], bits, heavy)
+        best = max(best, work.kept_bound[level, i] - far)
+        row = work.kept_tests[level, i]
         for f in range(F):
             out[f] = max(out[f], row[f] - far)
     return best
 
 
 @njit(cache=True)
-def archive_set(archive, level, bits, bound, per_test, F):
+def archive_set(work, level, bits, bound, per_test, F):
     """Keep a solved set and its bounds instead of the oldest one."""
-    at = archive.filled[level, 1]
-    archive.bits[level, at] = bits
-    archive.bound[level, at] = bound
-    archive.per_test[level, at, :F] = per_test[:F]
-    archive.filled[level, 1] = (at + 1) % RING
-    archive.filled[level, 0] = min(RING, archive.filled[level, 0] + 1)
+    at = work.kept[level, 1]
+    work.kept_bits[level, at] = bits
+    work.kept_bound[level, at] = bound
+    work.kept_tests[level, at, :F] = per_test[:F]
+    work.kept[level, 1] = (at + 1) % RING
+    work.kept[level, 0] = min(RING, work.kept[level, 0] + 1)

@@ -7,8 +7,6 @@ side, because the other side's sums are the difference (Demirović et al. 2022, 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 # Types of compiled functions are inferred by numba.
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
@@ -16,40 +14,14 @@ from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.arrays import (
     BY_ROW, FORBIDDEN, INFINITY, LEAF, N_COUNTED, N_GROUPS, N_MASSES, N_TESTS, N_VALUES, N_WORDS,
 )  # fmt: skip
-from milp_trees.engines.dynamic.memory import Archive, look_up, store
+from milp_trees.engines.dynamic.memory import look_up, store
 from milp_trees.engines.dynamic.pair_counts import COUNT, EVALUATE, GATHER, HASH, PACK, call
 from milp_trees.engines.dynamic.words import children, lowest, ones
 
-#: Positions in `Work.flags`: the switches.
+#: Positions in `work.flags`: the switches.
 CACHE, CACHE_TWO, SIMILARITY, PER_TEST, SIBLING, LARGER_FIRST, GINI, LOOK_AHEAD, UPPER, SMALLER_COUNTED = range(10)
-#: Positions in `Work.counters`.
+#: Positions in `work.counters`.
 CALLS, LOADS, NODES, HITS, HITS_TWO, CUT_SIMILAR, CUT_TEST, CUT_SIBLING, CUT_AHEAD, PAIRS_COUNTED = range(10)
-
-
-class Work(NamedTuple):
-    """Buffers of one thread."""
-
-    args: np.ndarray  # int64: arguments of the kernels
-    kernels: np.ndarray  # int64: their addresses
-    flags: np.ndarray  # int64
-    counters: np.ndarray  # int64
-    rows: np.ndarray  # int64: positions of the node's rows
-    local: np.ndarray  # int64: position -> place in `rows`
-    X: np.ndarray  # uint8 (rows, S): tests on the node's rows
-    listed: np.ndarray  # int64: places of rows by group
-    first: np.ndarray  # int64 (G + 1,)
-    total: np.ndarray  # int64 (3, U + 1): sums of the node and of two children
-    sides: np.ndarray  # uint64 (2, W): children
-    hashes: np.ndarray  # uint64 (F, 4) of the children of the node that is loaded
-    pairs: np.ndarray  # int64 (2,): addresses of the pair sums of the node and of a child
-    totals: np.ndarray  # int64 (2,): addresses of rows 0 and 1 of `total`
-    test_bits: np.ndarray  # uint64 (F, words) of the loaded node, for sums by row
-    mask: np.ndarray  # uint64 (words,)
-    weighted: np.ndarray  # (U, rows, S) for sums by row
-    value: np.ndarray  # int64 (2, 2): value and root test of the last pair
-    weight: np.ndarray  # int64 (F + 1, K), scratch
-    impurity: np.ndarray  # float64 (F,), scratch
-    archive: Archive
 
 
 @njit(cache=True)
@@ -162,10 +134,19 @@ def _by_row(data, work, m):
             if row[f]:
                 work.test_bits[f, i >> 6] |= bit
         for u in range(U):
-            value = work.weighted.dtype.type(data.values[work.rows[i], u])
-            out = work.weighted[u, i]
-            for f in range(len(row)):
-                out[f] = value if row[f] else 0
+            value = data.values[work.rows[i], u]
+            if work.weighted_16.size:
+                _weigh(work.weighted_16[u, i], row, np.int16(value))
+            elif work.weighted_32.size:
+                _weigh(work.weighted_32[u, i], row, np.int32(value))
+            else:
+                _weigh(work.weighted_64[u, i], row, value)
+
+
+@njit(cache=True)
+def _weigh(out, row, value):
+    for f in range(len(row)):
+        out[f] = value if row[f] else 0
 
 
 @njit(cache=True)

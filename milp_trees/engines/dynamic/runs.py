@@ -12,12 +12,27 @@ import numpy as np
 
 from milp_trees.engines.dynamic import nodes
 from milp_trees.engines.dynamic.arrays import BY_ROW, INFINITY, N_TESTS, UNLIMITED, Instance
-from milp_trees.engines.dynamic.buffers import most_levels, release, stack_of, table_of, work_of
+from milp_trees.engines.dynamic.buffers import most_levels, stack_of, table_of, work_of, writer_of
+from milp_trees.engines.dynamic.contexts import Context
 from milp_trees.engines.dynamic.descent import DONE, IMPROVED, NEEDS_ROOM, run
-from milp_trees.engines.dynamic.extract import extract
-from milp_trees.engines.dynamic.memory import ROOM, USED, Table, move
-from milp_trees.engines.dynamic.nodes import Work, best_one, leaf_value, load, sums
-from milp_trees.engines.dynamic.stack import ALLOWED, BASE, BEST, BUDGET, DEPTH, LEVEL, PHASE, REPORTED, RETURNED, RETURNED_TEST, SHARED_BEST, STOP, TEST, Stack
+from milp_trees.engines.dynamic.extract import ROOT_TEST, SOLVED, WRITTEN, extract
+from milp_trees.engines.dynamic.memory import ROOM, USED, move
+from milp_trees.engines.dynamic.shallow import single_leaf, up_to_two
+from milp_trees.engines.dynamic.stack import (
+    ALLOWED,
+    BASE,
+    BEST,
+    BUDGET,
+    DEPTH,
+    LEVEL,
+    PHASE,
+    REPORTED,
+    RETURNED,
+    RETURNED_TEST,
+    SHARED_BEST,
+    STOP,
+    TEST,
+)
 from milp_trees.result import Limit
 
 #: Seconds between looks at the clock and the keyboard.
@@ -80,9 +95,9 @@ class Search:
     ) -> None:  # fmt: skip
         self.inst, self.order, self.threads, self.report = inst, order, threads, report
         flags = (switches or Switches()).flags()
-        self.works: list[Work] = [work_of(inst, flags, inst.depth) for _ in range(threads)]
+        self.works: list[Context] = [work_of(inst, flags, inst.depth) for _ in range(threads)]
         self.most_entries = max(2**12, memory // 64)
-        self.table: Table = table_of(2**18 if threads > 1 else 8 * int(inst.data.par[N_TESTS]))
+        self.table: Context = table_of(2**18 if threads > 1 else 8 * int(inst.data.par[N_TESTS]))
         self.outcome = Outcome()
         self._board = np.array([0, INFINITY], dtype=np.int64)
         self._lock = threading.Lock()
@@ -93,6 +108,7 @@ class Search:
     def solve(self, deadline: float | None = None, upper: int = INFINITY) -> Outcome:
         """The optimum, or the best so far. A tree must cost less than `upper` to be found."""
         done = threading.Event()
+        self._deadline = deadline
         failures: list[BaseException] = []
 
         def work() -> None:
@@ -114,10 +130,6 @@ class Search:
         out.counters["entries"] = int(self.table.state[USED])
         return out
 
-    def close(self) -> None:
-        for work in self.works:
-            release(work)
-
     def _watch(self, done: threading.Event, deadline: float | None) -> Limit | None:
         """Wait for the search; at the deadline or on Ctrl-C ask it to stop."""
         limit: Limit | None = None
@@ -127,7 +139,7 @@ class Search:
                 finished = done.wait(wait)
                 self._tell()
                 if finished:
-                    return limit if self._board[STOP] else None
+                    return (limit or Limit.TIME) if self._board[STOP] else None
                 if deadline is not None and time.perf_counter() >= deadline and not limit:
                     limit = Limit.TIME
                     self._board[STOP] = 1
@@ -143,11 +155,7 @@ class Search:
 
     def _search(self, upper: int) -> None:
         inst, out = self.inst, self.outcome
-        data, work = inst.data, self.works[0]
-        bits = data.everything
-        total = work.total[0]
-        sums(data, bits, total)
-        single = int(leaf_value(data, total))
+        single = int(single_leaf(inst.data.address, self.works[0].address))
         if single >= INFINITY:
             out.bound = INFINITY
             return
@@ -155,14 +163,19 @@ class Search:
         if inst.depth == 0:
             out.bound = min(single, upper)
             return
-        if inst.depth <= 2:
-            self._shallow(upper)
+        if self._deadline is not None and time.perf_counter() >= self._deadline:
+            self._board[STOP] = 1
             return
         levels = most_levels(inst, min(single, upper))
-        stacks = [stack_of(inst, levels)]
-        stacks[0] = stacks[0]._replace(board=self._board)
-        stacks += [stack_of(inst, levels, stacks[0]) for _ in range(self.threads - 1)]
-        scratch = stack_of(inst, levels)._replace(board=np.array([0, INFINITY], dtype=np.int64))
+        scratch = self._stack(levels)
+        if inst.depth <= 2:
+            value, test = up_to_two(inst.data.address, self.works[0].address, inst.depth)
+            if value < out.value:
+                self._keep(int(value), self._tree(scratch, inst.depth, -1, test))
+            out.bound = min(out.value, upper)
+            return
+        stacks = [stack_of(inst, levels, self._board)]
+        stacks += [stack_of(inst, levels, self._board, stacks[0]) for _ in range(self.threads - 1)]
         if self.order == "limited-discrepancy":
             for allowed in (0, 1, 3, 7):
                 if allowed < inst.data.par[N_TESTS] and not self._pass(stacks[:1], scratch, inst.depth, allowed, min(upper, out.value)):
@@ -174,18 +187,13 @@ class Search:
         if self._pass(stacks, scratch, inst.depth, -1, min(upper, out.value)):
             out.bound = min(out.value, upper)
 
-    def _shallow(self, upper: int) -> None:
-        inst, work, out = self.inst, self.works[0], self.outcome
-        value, test = load(inst.data, work, inst.data.everything) if inst.depth == 2 else best_one(
-            inst.data, inst.data.everything, work.sides[0], work.sides[1], work.total
-        )
-        if value < out.value:
-            self._keep(int(value), self._tree(stack_of(inst, 4), inst.depth, -1, test))
-        out.bound = min(out.value, upper)
+    def _stack(self, levels: int) -> Context:
+        """A stack that is not stopped: for trees, which must be written out also after a stop."""
+        return stack_of(self.inst, levels, np.array([0, INFINITY], dtype=np.int64))
 
     # -- passes ----------------------------------------------------------------------------------------------
 
-    def _pass(self, stacks: list[Stack], scratch: Stack, depth: int, allowed: int, upper: int) -> bool:
+    def _pass(self, stacks: list[Context], scratch: Context, depth: int, allowed: int, upper: int) -> bool:
         """One search of the root; False if it was stopped."""
         stacks[0].root_bound[:] = 0
         stacks[0].busy[:] = 0
@@ -201,7 +209,7 @@ class Search:
         finished = [False] * len(stacks)
 
         def drive(k: int) -> None:
-            own = scratch if k == 0 else stack_of(self.inst, len(scratch.number))
+            own = scratch if k == 0 else self._stack(len(scratch.number))
             finished[k] = self._drive(k, stacks[k], own, depth, allowed, final)
 
         others = [threading.Thread(target=drive, args=(k,), daemon=True) for k in range(1, len(stacks))]
@@ -212,12 +220,12 @@ class Search:
             thread.join()
         return all(finished)
 
-    def _drive(self, k: int, stack: Stack, scratch: Stack, depth: int, allowed: int, final: bool) -> bool:
-        data, work = self.inst.data, self.works[k]
+    def _drive(self, k: int, stack: Context, scratch: Context, depth: int, allowed: int, final: bool) -> bool:
+        work = self.works[k]
         best_first = self.order == "best-first"
         while True:
             full = bool(self.table.state[ROOM] >= self.most_entries) or self.threads > 1
-            code = run(data, work, self.table, stack, best_first, full)
+            code = run(self.inst.data.address, work.address, self.table.address, stack.address, best_first, full)
             if code == NEEDS_ROOM:
                 self._grow()
                 continue
@@ -229,7 +237,7 @@ class Search:
             if code != IMPROVED:
                 return bool(code == DONE)
 
-    def _raise_bound(self, stack: Stack) -> None:
+    def _raise_bound(self, stack: Context) -> None:
         F = self.inst.data.par[N_TESTS]
         low = int(min(self.outcome.value, stack.root_bound[:F].min()))
         if low > self.outcome.bound:
@@ -237,16 +245,19 @@ class Search:
 
     def _grow(self) -> None:
         larger = table_of(min(self.most_entries, 4 * len(self.table.slots) // 2))
-        move(self.table, larger)
+        move(self.table.address, larger.address)
         self.table = larger
 
     # -- trees -----------------------------------------------------------------------------------------------
 
-    def _tree(self, scratch: Stack, depth: int, allowed: int, test: int, work: Work | None = None) -> np.ndarray:
-        out = np.empty(4 * max(1, self.inst.n_rows) + 4, dtype=np.int64)
-        used = self.works[0] if work is None else work
-        n = extract(self.inst.data, used, self.table, scratch, self.inst.data.everything, depth, allowed, np.int64(test), out)
-        return out[:n].copy()
+    def _tree(self, scratch: Context, depth: int, allowed: int, test: int, work: Context | None = None) -> np.ndarray:
+        data, used = self.inst.data, self.works[0] if work is None else work
+        tree = writer_of(self.inst)
+        tree.waiting[0], tree.depths[0], tree.state[ROOT_TEST] = data.everything, (depth, allowed), test
+        while not extract(data.address, used.address, self.table.address, scratch.address, tree.address):
+            run(data.address, used.address, self.table.address, scratch.address, False, True)
+            tree.state[SOLVED] = 1
+        return tree.out[: tree.state[WRITTEN]].copy()
 
     def _keep(self, value: int, tests: np.ndarray) -> None:
         with self._lock:
