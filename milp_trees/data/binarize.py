@@ -254,7 +254,8 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         self._check_columns(table, tests)
         if getattr(self, "loss_", ""):
             fields["source"] = {**fields.get("source", {}), "loss": self.loss_}
-        return Dataset(_ranked(self.rules_, table), tests, y=y, **fields)
+        ranked: Any = _ranked(self.rules_, table)
+        return Dataset(ranked, tests, y=y, **fields)
 
     # -- exchange --------------------------------------------------------------------------------------------
 

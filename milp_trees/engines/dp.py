@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.errors import DataError, SolverFailure
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.registry import register
@@ -204,6 +204,8 @@ class _Run:
         if outcome.tests is not None and outcome.value < upper:
             self.tree = tree_of(outcome.tests, self.view)
             self.value = self.view.objective(self.tree)
+            if self.value > inst.to_Z(outcome.value):
+                raise SolverFailure(f"dp found the value {inst.to_Z(outcome.value)}, but its tree has {self.value}. Please report this problem.")
 
     def search(self, inst: Instance, upper: int, report: Any) -> Outcome:
         from milp_trees.engines.dynamic.runs import Search, Switches

@@ -43,13 +43,12 @@ class SortedColumnsSearch(Method):
 
     name = "dp-sorted"
     title: ClassVar[str] = "Exact search over sorted columns: all midpoints of continuous features, compiled"
+    takes_min_weight = True
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view, space = problem.view(CostMatrix), problem.trees
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             return "dp-sorted takes penalties and test costs of at least 0; some are negative."
-        if space.max_depth is None:
-            return "dp-sorted needs a largest depth; give max_depth, or take the method dp."
         if space.limits_leaves:
             return "dp-sorted takes no largest number of leaves; the method dp does."
         if view.least_mass and space.min_samples_leaf > 1:
@@ -157,9 +156,10 @@ class SortedRun:
     def run_depth(self, depth: int, best: int | None, deadline: float | None, last: bool) -> tuple[Limit | None, int]:
         """Search one depth for a tree below `best`; the limit that was hit, and the value of the best tree known."""
         from milp_trees.engines.dynamic import sweep_search as s
+        from milp_trees.engines.dynamic.sweep import INFINITY
 
         state = self.arrays.state
-        budget = s.INFINITY if best is None else best
+        budget = INFINITY if best is None else best
         self._ask(depth, budget, self.limited)
         state.shared[s.BEST], state.shared[s.LOWER] = budget, 0
 
@@ -167,7 +167,7 @@ class SortedRun:
             found = int(state.shared[s.BEST])
             if last:
                 self.bound = max(self.bound, min(self.constant + int(state.shared[s.LOWER]), self.constant + found))
-            self.report(self.constant + found if found < s.INFINITY else None)
+            self.report(self.constant + found if found < INFINITY else None)
 
         limit = self._run(deadline, look)
         level = state.level[0]

@@ -308,6 +308,13 @@ def make_column_without_thresholds() -> Problem:
     return Problem(numeric_dataset({"flat": [7, 7, 7, 7], "x": [1, 2, 2, 3]}, y=[0, 1, 0, 0]), Accuracy(), Trees(1))
 
 
+@named
+def make_bucketization_loses() -> Problem:
+    """Perfect at depth 2 with all midpoints; without those between neighbours of one class (buckets) one row is wrong."""
+    data = numeric_dataset({"a": [5, 0, 1, 2, 4, 3], "b": [3, 2, 4, 0, 1, 5]}, y=[0, 0, 1, 0, 1, 0])
+    return Problem(data, Accuracy(), Trees(2))
+
+
 # -- side constraints -----------------------------------------------------------------------------------------
 
 

@@ -169,7 +169,7 @@ def _order(data, work, table, stack, lev):
             work.impurity[f] = stack.bound[lev, f]
         sort_tests(stack.order[lev], work.impurity, F)
     else:
-        if lev == 0 and work.flags[UPPER]:
+        if lev == 0 and work.flags[UPPER] and number[ALLOWED] < 0:
             value, test = load(data, work, bits)
             if value < number[BEST]:
                 number[BEST], number[TEST] = value, test

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from milp_trees.engines.dynamic import nodes
-from milp_trees.engines.dynamic.arrays import BY_ROW, INFINITY, N_TESTS, UNLIMITED, Instance
+from milp_trees.engines.dynamic.arrays import INFINITY, N_TESTS, UNLIMITED, Instance
 from milp_trees.engines.dynamic.buffers import most_levels, stack_of, table_of, work_of, writer_of
 from milp_trees.engines.dynamic.contexts import Context
 from milp_trees.engines.dynamic.descent import DONE, IMPROVED, NEEDS_ROOM, run

@@ -74,7 +74,7 @@ class Work(NamedTuple):
 
 
 @njit(cache=True)
-def _at(array: Any) -> int:
+def _at(array: Any) -> Any:
     """Address of an array's first entry."""
     return np.int64(array.ctypes.data)
 
@@ -117,7 +117,7 @@ def make_child(lists: Any, level: int, column: int, cut: int, side: int) -> None
 
 
 @njit(cache=True, nogil=True)
-def leaf_value(columns: Any, lists: Any, level: int) -> int:
+def leaf_value(columns: Any, lists: Any, level: int) -> Any:
     """Cost of one leaf with the rows of a node."""
     rows = lists.rows[level, 0]
     m = lists.size[level]
@@ -134,7 +134,7 @@ def leaf_value(columns: Any, lists: Any, level: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def one_split(columns: Any, lists: Any, level: int, budget: int, limited: bool, found: Any) -> int:
+def one_split(columns: Any, lists: Any, level: int, budget: int, limited: bool, found: Any) -> Any:
     """The best tree of depth one that costs less than `budget`, else the budget; `found` gets column and cut (-1: a leaf)."""
     V = columns.values.shape[0]
     m = lists.size[level]
@@ -307,7 +307,7 @@ def allowed_cuts(columns: Any, lists: Any, level: int, c: int, limited: bool):
 
 
 @njit(cache=True, nogil=True)
-def pick(work: Any, n_open: int, lanes: int) -> int:
+def pick(work: Any, n_open: int, lanes: int) -> Any:
     """Choose at most `lanes` cuts in the open spans, evenly, in rising order; `spans[2]` gets how many each span has."""
     a, b, quota = work.spans[0], work.spans[1], work.spans[2]
     total = 0
@@ -325,7 +325,7 @@ def pick(work: Any, n_open: int, lanes: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def depth_two(columns: Any, lists: Any, work: Any, level: int, budget: int, limited: bool, known: Any, hint: int, stop: Any, found: Any) -> int:
+def depth_two(columns: Any, lists: Any, work: Any, level: int, budget: int, limited: bool, known: Any, hint: int, stop: Any, found: Any) -> Any:
     """The best tree of depth two, if it costs less than `budget`; else a lower bound of at least the budget.
 
     Between two evaluated cuts a < b of a column every tree costs at least low(a) + high(b): the low side has more rows than at a, the high side more

@@ -6,7 +6,7 @@ bounds of Brița, van der Linden, Demirović 2025, *ConTree*; here with a pool o
 call each other cannot be cached.
 """
 
-# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+# mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
 
 from typing import Any, NamedTuple
 
@@ -93,7 +93,7 @@ def remember(state: Any, level: int, depth: int, mode: int, value: int, exact: b
 
 
 @njit(cache=True, nogil=True)
-def _lost(columns: Any, mine: Any, other: Any, most: int) -> int:
+def _lost(columns: Any, mine: Any, other: Any, most: int) -> Any:
     """Largest regret of the rows of `other` that are not in `mine`, summed until it reaches `most`."""
     total = 0
     for w in range(len(mine)):
@@ -113,7 +113,7 @@ def _lost(columns: Any, mine: Any, other: Any, most: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def similar(columns: Any, state: Any, level: int, depth: int, budget: int) -> int:
+def similar(columns: Any, state: Any, level: int, depth: int, budget: int) -> Any:
     """A lower bound from archived sets: without the rows that only they have, their trees cost at most the largest regrets of those rows less."""
     best = np.int64(0)
     for s in range(state.archive.shape[1]):
@@ -151,7 +151,7 @@ def quick(columns: Any, lists: Any, state: Any, level: int):
 
 
 @njit(cache=True, nogil=True)
-def small_depth(columns: Any, lists: Any, work: Any, state: Any, level: int) -> int:
+def small_depth(columns: Any, lists: Any, work: Any, state: Any, level: int) -> Any:
     """Solve a node of depth at most two."""
     s = state.level[level]
     limited = s[MODE] == 1
@@ -238,7 +238,7 @@ def large_enough(columns: Any, lists: Any, level: int, c: int, cut: int) -> bool
 
 
 @njit(cache=True, nogil=True)
-def ask(columns: Any, lists: Any, state: Any, level: int, side: int, budget: int, mode: int, phase: int) -> int:
+def ask(columns: Any, lists: Any, state: Any, level: int, side: int, budget: int, mode: int, phase: int) -> Any:
     """Put the question for one side of the chosen cut on the stack."""
     s = state.level[level]
     s[PHASE], s[CHILD_SIDE] = phase, side
@@ -258,7 +258,7 @@ def better(lists: Any, state: Any, level: int, value: int, low: int, high: int) 
 
 
 @njit(cache=True, nogil=True)
-def solve(columns: Any, lists: Any, work: Any, state: Any) -> int:
+def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
     """The optimum of the node at level 0 (its state and lists are set) if it is below its budget, else a lower bound of at least the budget; what
     the root does is in its state. With `stop` set the answer is only what was found."""
     # Typed numbers: every literal at a call compiles the callee once more.
