@@ -93,6 +93,7 @@ def solve(
 
     writable(log, out)
     problem, test = options.problem(quiet=as_json)
+    problem = options.free_of_depth(problem, method)
     method = method or default_method(problem)
     with Live() as live:
         live.bar.update(live.task, method=method)

@@ -6,7 +6,7 @@ import functools
 import inspect
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -46,7 +46,9 @@ class ProblemOptions:
     data: Annotated[
         str, typer.Argument(help="A table (CSV, text, Parquet; plain or .gz) or a built-in name: breast-cancer, iris, wine, digits, planted:…")
     ]
-    depth: Annotated[int, _option("Levels of splits.", SPACE)] = 2
+    depth: Annotated[
+        int | None, _option("Levels of splits. Default: 2; none for solve with a penalty and a method that needs no limit (dp).", SPACE)
+    ] = None
     target: Annotated[str | None, _option("Target column; by default the last with a header, the first without.", DATA)] = None
     features: Annotated[str, _option("Columns to split on, comma-separated, * and ? allowed.", DATA)] = ""
     drop: Annotated[str, _option("Columns not to split on.", DATA)] = ""
@@ -83,6 +85,7 @@ class ProblemOptions:
     capacity: Annotated[list[str] | None, _option("ACTION=N: at most N rows get the action; repeatable.", TASK)] = None
     min_samples_leaf: Annotated[int, _option("Fewest rows in a leaf.", SPACE)] = 1
     max_leaves: Annotated[int | None, _option("Most leaves.", SPACE)] = None
+    min_weight_leaf: Annotated[str, _option("Smallest row weight in a leaf.", SPACE)] = "0"
     split_on_group: Annotated[bool, _option("Allow splits on the group column.", SPACE)] = False
 
     def problem(self, quiet: bool = False) -> tuple[Problem, Dataset | None]:
@@ -96,10 +99,21 @@ class ProblemOptions:
             factor=self.factor, weights=self.weights, treatment=self.treatment, outcome=self.outcome, propensity=self.propensity,
             values=split(self.values), features=split(self.features), drop=split(self.drop),
         )  # fmt: skip
-        space = Trees(self.depth, self.max_leaves, self.min_samples_leaf, self.split_on_group)
+        space = Trees(2 if self.depth is None else self.depth, self.max_leaves, self.min_samples_leaf, self.split_on_group, self.min_weight_leaf)
         problem = TheProblem(train, self.make_task(train), space)
         typer.echo(describe(train, test), err=quiet)
         return problem, test
+
+    def free_of_depth(self, problem: Problem, method: str | None) -> Problem:
+        """The same problem without a depth limit, if none was given, splits cost something, and the method can do without."""
+        from milp_trees.registry import registry
+        from milp_trees.study.run import default_method
+
+        if self.depth is not None or not getattr(problem.task, "penalised", False):
+            return problem
+        free = replace(problem, space=replace(problem.trees, max_depth=None))
+        name = method or default_method(free)
+        return free if registry.method(name).unsupported(free) is None else problem
 
     def make_task(self, dataset: Dataset) -> Any:
         from milp_trees.registry import registry

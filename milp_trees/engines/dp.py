@@ -150,13 +150,22 @@ class _Run:
         self.sizes: dict[str, int] = {}
         self.trace: list[TracePoint] = []
         self.began = time.perf_counter()
+        self.whole: Instance | None = None
         #: Seconds of compilation during the search, which it is not charged.
         self.compiling = 0.0
-        self.penalised = bool(view.leaf_cost or view.split_costs.min(initial=1) > 0 and view.n_tests)
+        self.penalised = bool(view.leaf_cost or (view.split_costs.min(initial=1) > 0 and view.n_tests))
 
     def compile(self) -> float:
         """Compile what this run needs; returns the seconds, which no run is charged."""
-        return 0.0 if self.space.limits_leaves else warm_up(self.instance(self.view, self.space))
+        if self.space.limits_leaves:
+            return 0.0
+        began = time.perf_counter()
+        from milp_trees.engines.dynamic import runs  # noqa: F401  (loads numba)
+
+        loaded = time.perf_counter() - began
+        if not self.method.lookahead:
+            self.whole = self.instance(self.view, self.space)
+        return loaded + (warm_up(self.whole) if self.whole else 0.0)
 
     def instance(self, view: CostMatrix, space: Trees) -> Instance:
         from milp_trees.engines.dynamic.arrays import prepare
@@ -187,7 +196,7 @@ class _Run:
     def exact(self) -> None:
         from milp_trees.engines.dynamic.arrays import INFINITY
 
-        inst = self.instance(self.view, self.space)
+        inst = self.whole or self.instance(self.view, self.space)
         upper = INFINITY
         if self.start is not None and self.value is not None:
             upper = (self.value - inst.constant) * inst.unit + (self.start.n_leaves if inst.unit > 1 else 0)
@@ -232,7 +241,7 @@ class _Run:
         last = fronts.sizes[-1]
         self.limit, self.sizes = fronts.limit, dict(fronts.counters)
         self.bound = max(self.bound, last.bound)
-        if last.tree is not None and last.Z is not None and (self.tree is None or last.Z <= self.view.objective(self.tree)):
+        if last.tree is not None and last.Z is not None and (self.tree is None or self.view.objective(self.tree) >= last.Z):
             self.tree, self.value = last.tree, last.Z
 
     def look_ahead(self) -> None:
