@@ -160,3 +160,9 @@ def test_tests_that_are_not_nested_are_columns_of_their_own():
     X = [[1, 0], [0, 1], [1, 1], [0, 0]]
     data = mt.Dataset(X, [mt.Test("x", "<=", 1.0), mt.Test("x", "<=", 2.0)], y=[0, 0, 1, 1])
     assert mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(2)), "dp-sorted").value.number == 0
+
+
+def test_no_column_to_split_on():
+    """Constant tests only: a leaf, at any depth."""
+    asked = mt.Problem(mt.Dataset([[1], [1], [1]], y=[0, 1, 1]), mt.Accuracy(), mt.Trees(3))
+    assert mt.solve(asked, "dp-sorted").value.number == 1

@@ -119,9 +119,10 @@ def allocate(view: CostMatrix, space: Trees, sorted_: SortedColumns, depth: int,
         leaf=int(view.leaf_cost), unit=unit, least=least,
     )  # fmt: skip
     lists = Lists(
-        rows=np.empty((levels, p, n), dtype=np.int32), ranks=np.empty((levels, p, n), dtype=np.int32), ends=np.empty((levels, p, n), dtype=np.int32),
+        rows=np.empty((levels, max(1, p), n), dtype=np.int32), ranks=np.empty((levels, p, n), dtype=np.int32), ends=np.empty((levels, p, n), dtype=np.int32),
         runs=np.zeros((levels, p), dtype=np.int64), size=np.zeros(levels, dtype=np.int64), side=np.zeros(n, dtype=np.uint8),
     )  # fmt: skip
+    lists.rows[0, 0] = np.arange(n)  # the rows, also where there is no column to split on
     for j in range(p):
         lists.rows[0, j] = np.argsort(sorted_.ranks[j], kind="stable")
         lists.ranks[0, j] = sorted_.ranks[j][lists.rows[0, j]]
