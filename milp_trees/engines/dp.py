@@ -104,6 +104,8 @@ class DynamicProgramme(Method):
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             return "dp takes penalties and test costs of at least 0; some are negative."
         space = problem.trees
+        if space.limits_leaves and self.lookahead:
+            return "dp:lookahead takes no largest number of leaves; dp without it does."
         if space.limits_leaves and view.least_mass and space.min_samples_leaf > 1:
             return "dp takes a largest number of leaves with a minimum of rows or of weight in the leaves, not with both."
         return None
@@ -113,6 +115,9 @@ class DynamicProgramme(Method):
         with clock("prepare"):
             view = problem.instance(self.merge_rows, self.drop_tests)
         run = _Run(self, view, problem.trees, limits, start, progress)
+        clock.begin += run.load()
+        with clock("prepare"):
+            run.prepare()
         clock.begin += run.compile()
         with clock("solve"):
             run.begin(clock.begin)
@@ -155,17 +160,21 @@ class _Run:
         self.compiling = 0.0
         self.penalised = bool(view.leaf_cost or (view.split_costs.min(initial=1) > 0 and view.n_tests))
 
-    def compile(self) -> float:
-        """Compile what this run needs; returns the seconds, which no run is charged."""
-        if self.space.limits_leaves:
-            return 0.0
+    def load(self) -> float:
+        """Load numba; returns the seconds it took, which no run is charged."""
         began = time.perf_counter()
-        from milp_trees.engines.dynamic import runs  # noqa: F401  (loads numba)
+        if not self.space.limits_leaves:
+            from milp_trees.engines.dynamic import runs  # noqa: F401
+        return time.perf_counter() - began
 
-        loaded = time.perf_counter() - began
-        if not self.method.lookahead:
+    def prepare(self) -> None:
+        """The arrays of the search."""
+        if not self.space.limits_leaves and not self.method.lookahead:
             self.whole = self.instance(self.view, self.space)
-        return loaded + (warm_up(self.whole) if self.whole else 0.0)
+
+    def compile(self) -> float:
+        """Compile what this run needs; returns the seconds it took, which no run is charged."""
+        return warm_up(self.whole) if self.whole else 0.0
 
     def instance(self, view: CostMatrix, space: Trees) -> Instance:
         from milp_trees.engines.dynamic.arrays import prepare
@@ -209,7 +218,7 @@ class _Run:
 
         outcome = self.search(inst, upper, report)
         self.bound = max(self.bound, inst.to_Z(outcome.bound)) if outcome.bound < INFINITY else self.bound
-        self.limit, self.sizes = outcome.limit, outcome.counters
+        self.limit, self.sizes = outcome.limit, {"rows": self.view.n_rows, "tests": self.view.n_tests, **outcome.counters}
         if outcome.tests is not None and outcome.value < upper:
             self.tree = tree_of(outcome.tests, self.view)
             self.value = self.view.objective(self.tree)
@@ -246,21 +255,30 @@ class _Run:
 
     def look_ahead(self) -> None:
         """Split by split, each the root of an optimal tree of limited depth."""
-        tree = Tree(self._grown(self.view, self.space.max_depth), self.view.actions)
+        root = self._grown(self.view, self.space.max_depth)
+        if root is None:
+            return
+        tree = Tree(root, self.view.actions)
         if self.value is None or self.view.objective(tree) < self.value:
             self.keep(self.view.objective(tree), tree)
 
-    def _grown(self, view: CostMatrix, depth: int | None) -> Node:
+    def _grown(self, view: CostMatrix, depth: int | None) -> Node | None:
+        """The tree on some rows; None if they are too few for a leaf."""
         ahead = self.method.lookahead if depth is None else min(self.method.lookahead, depth)
         inst = self.instance(view, replace(self.space, max_depth=ahead))
         outcome = self.search(inst, 2**62, None)
         self.limit = self.limit or outcome.limit
-        root = tree_of(outcome.tests if outcome.tests is not None else np.array([-1]), view).root
+        if outcome.tests is None:
+            return None
+        root = tree_of(outcome.tests, view).root
         if isinstance(root, Leaf) or self.limit:
             return root
         true = view.X[:, view.index[root.test]] == 1
         below = None if depth is None else depth - 1
-        return Branch(root.test, *(self._grown(_part(view, side), below) for side in (~true, true)))
+        left, right = (self._grown(_part(view, side), below) for side in (~true, true))
+        assert left is not None
+        assert right is not None
+        return Branch(root.test, left, right)
 
     # -- what has been found ---------------------------------------------------------------------------------
 
@@ -332,6 +350,7 @@ def solve_view(view: CostMatrix, space: Trees, deadline: float | None = None, ti
         raise ValueError("The dynamic programme takes no side constraints; use state-flow.")
     method = DynamicProgramme(ties=ties)
     run = _Run(method, view.reduce(), space, Limits(time=None), None, None)
+    run.prepare()
     run.compile()
     run.begin(time.perf_counter())
     run.deadline = deadline

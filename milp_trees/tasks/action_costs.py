@@ -173,12 +173,14 @@ class ActionCosts(Task):
 
     def _penalties(self, columns: list[str], dataset: Dataset) -> tuple[Fraction, list[Fraction]]:
         """Penalty per leaf, and per split on each of the columns, in units of summed cost."""
-        n = self.rate_unit(dataset) if self.penalised else Fraction(1)
-        of = self.feature_costs or {}
+        if not self.penalised:
+            return Fraction(0), [Fraction(0)] * len(columns)
+        n, of = self.rate_unit(dataset), self.feature_costs or {}
         unknown = set(of) - {t.column for t in dataset.tests} if of else ()
         if unknown:
             raise DataError(f"feature_costs names {sorted(unknown)[0]!r}, which is not a column of the data.")
-        return self.leaf_penalty * n, [(self.split_penalty + of.get(c, Fraction(0))) * n for c in columns]
+        price = {c: (self.split_penalty + of.get(c, Fraction(0))) * n for c in set(columns)}
+        return self.leaf_penalty * n, [price[c] for c in columns]
 
     def spec(self) -> dict[str, Any]:
         out: dict[str, Any] = {"name": self.name}

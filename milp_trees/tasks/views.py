@@ -17,6 +17,7 @@ import numpy as np
 
 from milp_trees.data.dataset import Test
 from milp_trees.data.ranked import MaybeRanked
+from milp_trees.tasks.grouping import equal_rows, packed, sums_by_group
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -251,26 +252,24 @@ class CostMatrix(MaybeRanked):
         return view._merge_rows() if merge_rows else view
 
     def _drop_tests(self) -> CostMatrix:
-        kept: list[int] = []
-        seen: dict[bytes, int] = {}
-        order = np.argsort(self.split_costs, kind="stable") if self.n_tests else np.array([], dtype=int)
-        represent: dict[int, tuple[int, bool] | bool] = {}
-        for f in order.tolist():
-            column = self.X[:, f]
-            if column.min() == column.max():
-                represent[f] = bool(column[0])
-                continue
-            flipped = bool(column[0])
-            key = np.packbits(column ^ 1 if flipped else column).tobytes()
-            if key in seen:
-                g = seen[key]
-                represent[f] = (g, flipped != bool(self.X[0, g]))
-            else:
-                seen[key] = f
-                kept.append(f)
-        kept.sort()
-        position = {f: i for i, f in enumerate(kept)}
-        alias = {self.tests[f]: to if isinstance(to, bool) else (position[to[0]], to[1]) for f, to in represent.items()}
+        if not self.n_tests:
+            return self
+        if not self.n_rows:
+            return replace(self, X=self.X[:, :0], tests=(), split_costs=self.split_costs[:0], alias=dict.fromkeys(self.tests, False))
+        # Complements are equal once every column begins with 0; constant columns are then all 0.
+        words = packed((self.X ^ self.X[0]).T)
+        first, group = equal_rows(words)
+        cheapest_last = np.argsort(self.split_costs, kind="stable")[::-1]
+        represent = np.empty(len(first), dtype=np.int64)
+        represent[group[cheapest_last]] = cheapest_last
+        varies = words[first].any(axis=1)
+        kept = np.sort(represent[varies])
+        position = np.full(self.n_tests, -1)
+        position[kept] = np.arange(len(kept))
+        alias: dict[Test, tuple[int, bool] | bool] = {}
+        for f in np.flatnonzero(position < 0).tolist():
+            g = int(represent[group[f]])
+            alias[self.tests[f]] = (int(position[g]), bool(self.X[0, f] != self.X[0, g])) if varies[group[f]] else bool(self.X[0, f])
         return replace(
             self, X=np.ascontiguousarray(self.X[:, kept]), tests=tuple(self.tests[f] for f in kept), split_costs=self.split_costs[kept], alias=alias
         )
@@ -278,16 +277,10 @@ class CostMatrix(MaybeRanked):
     def _merge_rows(self) -> CostMatrix:
         if not self.n_rows:
             return self
-        packed = np.packbits(self.X, axis=1) if self.n_tests else np.zeros((self.n_rows, 1), dtype=np.uint8)
-        keys = np.ascontiguousarray(packed).view([("", np.void, packed.shape[1])]).ravel()
-        _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-        group = group.ravel()
-        m = len(first)
+        first, group = equal_rows(packed(self.X))
 
         def total(array: np.ndarray) -> np.ndarray:
-            out = np.zeros((m, *array.shape[1:]), dtype=np.int64)
-            np.add.at(out, group, array)
-            return out
+            return sums_by_group(array, group, len(first))
 
         side = tuple(replace(row, coefs=total(row.coefs)) for row in self.side)
         return replace(

@@ -14,6 +14,7 @@ import numpy as np
 
 from milp_trees.errors import Unsupported
 from milp_trees.space import Trees
+from milp_trees.tasks.grouping import equal_rows
 from milp_trees.tasks.views import CostMatrix
 
 #: Tests are padded to a multiple of this many columns: one vector register of bytes.
@@ -22,7 +23,9 @@ LANES = 32
 MOST_BYTES = 2 * 2**30
 #: Larger than every objective; four of them can be added.
 INFINITY = 2**60
-#: The depth of a search without a depth limit; limits from here on are treated as none.
+#: With no more distinct value vectors, rows are grouped by them without looking for another way.
+_FEW = 8
+#: The depth of a search without a depth limit.
 UNLIMITED = 63
 #: Largest sums per number type.
 _ROOM = {"i16": 2**15 - 1, "i32": 2**31 - 1, "i64": 2**60}
@@ -107,7 +110,12 @@ def prepare(view: CostMatrix, space: Trees, fewest_leaves: bool = False) -> Inst
 
 def _depth(space: Trees, n: int, F: int) -> int:
     useful = min(F, max(0, n - 1))
-    return min(space.max_depth, useful) if space.max_depth is not None else (UNLIMITED if useful > 2 else useful)
+    if space.max_depth is None or space.max_depth >= useful >= UNLIMITED:
+        return UNLIMITED if useful > 2 else useful
+    depth = min(space.max_depth, useful)
+    if depth >= UNLIMITED:
+        raise Unsupported(f"dp takes depth limits up to {UNLIMITED - 1}, or none (max_depth=None); got {space.max_depth}.")
+    return depth
 
 
 def _masses(view: CostMatrix, space: Trees) -> tuple[np.ndarray, list[int]]:
@@ -145,13 +153,14 @@ def _layout(vectors: np.ndarray, V: int, M: int, regret: np.ndarray, unit: int, 
     n, U = len(vectors), V + M
     if not n:
         return _Layout(np.zeros(0, np.int64), _words(0), [], np.zeros((0, U + 1), np.int64), False)
-    distinct, of = np.unique(vectors, axis=0, return_inverse=True)
-    of = of.ravel()
+    # With two actions the regret of the first one follows from the difference.
+    first, of = equal_rows(vectors[:, :1] if U == 1 and V == 1 else vectors)
+    distinct = vectors[first]
     wide = int(kind[1:]) // 16
     ways: list[tuple[float, list[np.ndarray], np.ndarray]] = []
     if len(distinct) <= max(64, n // 4):
         ways.append((0.0, _members(of, len(distinct)), distinct))
-    planes = _planes(vectors)
+    planes = _planes(vectors) if len(distinct) > _FEW else None
     if planes is not None:
         ways.append((0.0, *planes))
     priced = [(_count_work(groups, values, U, n, wide), groups, values) for _, groups, values in ways]

@@ -33,7 +33,7 @@ def table_of(entries: int) -> Context:
 
 
 def most_levels(inst: Instance, upper: int) -> int:
-    """Levels that a stack needs when only trees up to a value matter."""
+    """Levels that a stack needs when only trees up to a value matter: every level takes at least a leaf and a split from what is left to spend."""
     par = inst.data.par
     if inst.depth != UNLIMITED:
         return inst.depth + 3

@@ -27,6 +27,7 @@ class ContextType(types.Type):
 
     def __init__(self, label: str, fields: tuple[tuple[str, str, int], ...]) -> None:
         self.fields = fields
+        self.kinds = [(name, np.dtype(kind), n) for name, kind, n in fields]
         super().__init__(name=f"Context({label}, {fields})")
 
     def array(self, name: str) -> Any:
@@ -108,9 +109,9 @@ class Context:
     def __init__(self, kind: ContextType, **arrays: np.ndarray) -> None:
         self.arrays = arrays
         table: list[int] = []
-        for name, dtype, n in kind.fields:
+        for name, dtype, n in kind.kinds:
             array = arrays[name]
-            if array.dtype != np.dtype(dtype) or array.ndim != n or not array.flags.c_contiguous:
+            if array.dtype != dtype or array.ndim != n or not array.flags.c_contiguous:
                 raise TypeError(f"{name} must be a contiguous {dtype} array of {n} dimensions; got {array.dtype} of {array.ndim}.")
             table += [array.ctypes.data, *array.shape]
         self._table = np.array(table, dtype=np.int64)

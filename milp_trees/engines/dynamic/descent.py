@@ -218,8 +218,9 @@ def _expand(data, work, table, stack, lev):
 
 @njit(cache=True)
 def _bound(data, work, table, bits, h1, h2, depth, allowed):
-    """(known exactly, value or lower bound) of a child."""
+    """(known exactly, value or lower bound) of a child; it is at least the cost of a leaf, which the depth of the stack relies on."""
     exact, value, _ = _remembered(work, table, h1, h2, depth | (allowed + 1) << 6)
+    value = max(value, data.par[LEAF])
     if not exact and work.flags[SIMILARITY] and allowed < 0:
         value = max(value, similar(work, archive_level(work, depth), bits, data.heavy, data.par[N_MASSES] > 0))
     return exact, value
@@ -310,7 +311,7 @@ def _try(data, work, table, stack, lev, f):
     number[FIRST_SIDE] = first
     number[OTHER_BOUND], number[OTHER_EXACT] = (b, right_exact) if first == 0 else (a, left_exact)
     number[PHASE] = _FIRST_BACK
-    other = number[OTHER_BOUND] if work.flags[SIBLING] or number[OTHER_EXACT] else np.int64(0)
+    other = number[OTHER_BOUND] if work.flags[SIBLING] or number[OTHER_EXACT] else data.par[LEAF]
     return _push(stack, lev, first, depth, allowed, goal - 1 - data.split[f] - other)
 
 

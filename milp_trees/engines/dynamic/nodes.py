@@ -12,16 +12,16 @@ from numba import njit
 
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.arrays import (
-    BY_ROW, FORBIDDEN, INFINITY, LEAF, N_COUNTED, N_GROUPS, N_MASSES, N_TESTS, N_VALUES, N_WORDS,
+    BY_ROW, FORBIDDEN, INFINITY, LEAF, N_COUNTED, N_GROUPS, N_MASSES, N_TESTS, N_VALUES,
 )  # fmt: skip
 from milp_trees.engines.dynamic.memory import look_up, store
 from milp_trees.engines.dynamic.pair_counts import COUNT, EVALUATE, GATHER, HASH, PACK, call
-from milp_trees.engines.dynamic.words import children, lowest, ones
+from milp_trees.engines.dynamic.words import children, count, lowest, ones
 
 #: Positions in `work.flags`: the switches.
 CACHE, CACHE_TWO, SIMILARITY, PER_TEST, SIBLING, LARGER_FIRST, GINI, LOOK_AHEAD, UPPER, SMALLER_COUNTED = range(10)
 #: Positions in `work.counters`.
-CALLS, LOADS, NODES, HITS, HITS_TWO, CUT_SIMILAR, CUT_TEST, CUT_SIBLING, CUT_AHEAD, PAIRS_COUNTED = range(10)
+CALLS, LOADS, NODES, HITS, HITS_TWO, CUT_SIMILAR, CUT_TEST, CUT_SIBLING, CUT_AHEAD, ROWS_COUNTED = range(10)
 
 
 @njit(cache=True)
@@ -103,7 +103,7 @@ def _list_rows(data, work, bits):
 def _count(data, work, bits, matrix):
     """Pair sums of a subset of the loaded node."""
     work.args[at.PAIRS] = matrix
-    work.counters[PAIRS_COUNTED] += 1
+    work.counters[ROWS_COUNTED] += count(bits)
     if data.par[BY_ROW]:
         work.mask[:] = 0
         for w in range(len(bits)):

@@ -117,6 +117,7 @@ def kernel_addresses(
     return addresses
 
 
+@cache
 def hash_keys(n_words: int, seed: int = 0) -> np.ndarray:
     """KEYS of HASH for sets of up to `n_words` words: two rows of random keys, two rows of what a zero word would add."""
     keys = np.zeros((4, n_words), np.uint64)

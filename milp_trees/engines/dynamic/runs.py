@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from milp_trees.engines.dynamic import nodes
-from milp_trees.engines.dynamic.arrays import INFINITY, N_TESTS, UNLIMITED, Instance
+from milp_trees.engines.dynamic.arrays import BY_ROW, INFINITY, N_MASSES, N_TESTS, N_VALUES, UNLIMITED, Instance
 from milp_trees.engines.dynamic.buffers import most_levels, stack_of, table_of, work_of, writer_of
 from milp_trees.engines.dynamic.contexts import Context
 from milp_trees.engines.dynamic.descent import DONE, IMPROVED, NEEDS_ROOM, run
@@ -37,6 +37,9 @@ from milp_trees.result import Limit
 
 #: Seconds between looks at the clock and the keyboard.
 _TICK = 0.05
+
+#: A search that surely takes less, in seconds, needs no thread of its own to stay open to Ctrl-C.
+_INLINE = 0.02
 
 #: Reports (value, tests in preorder, lower bound or None).
 Report = Callable[[int, np.ndarray | None, int], None]
@@ -74,7 +77,7 @@ class Outcome:
 
 _COUNTERS = {
     "calls": nodes.CALLS, "loads": nodes.LOADS, "nodes": nodes.NODES, "hits": nodes.HITS, "hits_two": nodes.HITS_TWO, "similar": nodes.CUT_SIMILAR,
-    "tests_skipped": nodes.CUT_TEST, "siblings": nodes.CUT_SIBLING, "ahead": nodes.CUT_AHEAD, "counted": nodes.PAIRS_COUNTED,
+    "tests_skipped": nodes.CUT_TEST, "siblings": nodes.CUT_SIBLING, "ahead": nodes.CUT_AHEAD, "rows_counted": nodes.ROWS_COUNTED,
 }  # fmt: skip
 
 
@@ -101,14 +104,21 @@ class Search:
         self.outcome = Outcome()
         self._board = np.array([0, INFINITY], dtype=np.int64)
         self._lock = threading.Lock()
+        #: Bounds of the root tests, once they hold for the whole problem; the bound last reported.
+        self._open: np.ndarray | None = None
+        self._told = 0
         self._news: queue.SimpleQueue[tuple[int, np.ndarray | None, int]] = queue.SimpleQueue()
 
     # -- the run ---------------------------------------------------------------------------------------------
 
     def solve(self, deadline: float | None = None, upper: int = INFINITY) -> Outcome:
         """The optimum, or the best so far. A tree must cost less than `upper` to be found."""
-        done = threading.Event()
         self._deadline = deadline
+        if self._seconds() < _INLINE:
+            self._search(upper)
+            self._tell()
+            return self._counted(Limit.TIME if self._board[STOP] else None)
+        done = threading.Event()
         failures: list[BaseException] = []
 
         def work() -> None:
@@ -121,9 +131,24 @@ class Search:
 
         worker = threading.Thread(target=work, daemon=True)
         worker.start()
-        limit = self._watch(done, deadline)
+        try:
+            limit = self._watch(done, deadline)
+        finally:  # also where a progress callback fails
+            if not done.is_set():
+                self._board[STOP] = 1
+                done.wait()
         if failures:
             raise failures[0]
+        return self._counted(limit)
+
+    def _seconds(self) -> float:
+        """A generous estimate for depths up to three, where all root tests are one kernel call each; infinite for deeper trees."""
+        par = self.inst.data.par
+        F = float(par[N_TESTS])
+        kernel = F * F * (self.inst.n_rows / 16 + 40) * float(par[N_VALUES] + par[N_MASSES]) / 64 * 2e-9
+        return (1 + F * (self.inst.depth == 3)) * kernel if self.inst.depth <= 3 and self.threads == 1 and not par[BY_ROW] else np.inf
+
+    def _counted(self, limit: Limit | None) -> Outcome:
         out = self.outcome
         out.limit = limit
         out.counters = {name: int(sum(w.counters[i] for w in self.works)) for name, i in _COUNTERS.items()}
@@ -150,8 +175,16 @@ class Search:
                 self._board[STOP] = 1
 
     def _tell(self) -> None:
-        while self.report and not self._news.empty():
+        if not self.report:
+            return
+        while not self._news.empty():
             self.report(*self._news.get())
+        if self._open is not None:
+            # The numbers only rise, and each is a bound at any moment.
+            bound = min(self.outcome.value, int(self._open.min()))
+            if bound > self._told:
+                self._told = bound
+                self.report(self.outcome.value, None, bound)
 
     def _search(self, upper: int) -> None:
         inst, out = self.inst, self.outcome
@@ -167,7 +200,8 @@ class Search:
             self._board[STOP] = 1
             return
         levels = most_levels(inst, min(single, upper))
-        scratch = self._stack(levels)
+        # Trees are written out set by set, with all of a leaf's cost to spend.
+        scratch = self._stack(most_levels(inst, single))
         if inst.depth <= 2:
             value, test = up_to_two(inst.data.address, self.works[0].address, inst.depth)
             if value < out.value:
@@ -204,13 +238,19 @@ class Search:
             stack.bits[0] = self.inst.data.everything
             state[LEVEL], state[BASE], state[REPORTED] = 0, 0, upper
         final = depth == self.inst.depth and allowed < 0
+        self._open = stacks[0].root_bound[: self.inst.data.par[N_TESTS]] if final else None
         if len(stacks) == 1:
             return self._drive(0, stacks[0], scratch, depth, allowed, final)
         finished = [False] * len(stacks)
+        failures: list[BaseException] = []
 
         def drive(k: int) -> None:
-            own = scratch if k == 0 else self._stack(len(scratch.number))
-            finished[k] = self._drive(k, stacks[k], own, depth, allowed, final)
+            try:
+                own = scratch if k == 0 else self._stack(len(scratch.number))
+                finished[k] = self._drive(k, stacks[k], own, depth, allowed, final)
+            except BaseException as error:  # raised below, when the other threads have stopped
+                failures.append(error)
+                self._board[STOP] = 1
 
         others = [threading.Thread(target=drive, args=(k,), daemon=True) for k in range(1, len(stacks))]
         for thread in others:
@@ -218,6 +258,8 @@ class Search:
         drive(0)
         for thread in others:
             thread.join()
+        if failures:
+            raise failures[0]
         return all(finished)
 
     def _drive(self, k: int, stack: Context, scratch: Context, depth: int, allowed: int, final: bool) -> bool:
