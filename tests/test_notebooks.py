@@ -36,10 +36,16 @@ def test_the_notebook_is_stored_executed(path):
     assert not re.search(r"/(home|root|tmp|work|Users)/", path.read_text(encoding="utf-8"))
 
 
-def test_the_notebook_holds_what_its_script_says():
-    """`notebooks/build.py` is where cells are edited; `make notebook` stores them executed."""
-    stored = nbformat.read(FOLDER / "01_compare_formulations.ipynb", as_version=4)
-    assert [c.source for c in stored.cells] == [c.source for c in script().notebook().cells], "run: python notebooks/build.py"
+@pytest.mark.parametrize("name", [p.stem for p in NOTEBOOKS])
+def test_the_notebook_holds_what_its_cells_say(name):
+    """Cells are edited in `notebooks/cells`; `make notebook` stores them executed."""
+    stored = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
+    assert [c.source for c in stored.cells] == [c.source for c in script().notebook(name).cells], f"run: python notebooks/build.py {name}"
+
+
+def test_every_file_of_cells_is_a_notebook():
+    """No cells without a notebook, no notebook without cells."""
+    assert sorted(script().CELLS) == [p.stem for p in NOTEBOOKS]
 
 
 @pytest.mark.notebook
