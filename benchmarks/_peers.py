@@ -69,8 +69,11 @@ class Worker:
     def ask(self, job: _jobs.Job, arrays: str, warm: bool) -> dict[str, Any]:
         if self.process.poll() is not None or self.hello["status"] != "ready":
             return self.hello
-        self.process.stdin.write(json.dumps({"settings": job.settings(), "arrays": arrays, "warm": warm}) + "\n")
-        self.process.stdin.flush()
+        try:
+            self.process.stdin.write(json.dumps({"settings": job.settings(), "arrays": arrays, "warm": warm}) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass  # it has died: reading says how
         return self.read(job.time_limit * 1.5 + (COMPILE_SECONDS if warm else 60))
 
     def close(self) -> None:
