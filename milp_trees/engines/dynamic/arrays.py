@@ -134,8 +134,9 @@ def _kind(vectors: np.ndarray, V: int, M: int, least: list[int], penalties: int)
     """The smallest number type that holds all sums, intermediate differences apart (they wrap around and back)."""
     sums = vectors[:, : V + M]
     positive = int(np.where(sums > 0, sums, 0).sum(axis=0).max(initial=0))
-    negative = int(np.where(sums < 0, -sums, 0).sum(axis=0).max(initial=0))
-    largest = max([positive, negative, *least]) + penalties
+    # Several leaves of different actions together gain up to what the first action loses everywhere, more than any one column may sum to.
+    gain = int(vectors[:, -1].sum())
+    largest = max([positive, gain, *least]) + penalties
     factor = 4 if M else 1
     return next((kind for kind, room in _ROOM.items() if factor * largest < room), "i64")
 
