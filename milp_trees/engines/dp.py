@@ -11,7 +11,6 @@ A run that is stopped keeps its tree and an honest bound. All arithmetic is in i
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from milp_trees.compiling import compiling
 from milp_trees.errors import DataError, SolverFailure
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from milp_trees.engines.dynamic.arrays import Instance
     from milp_trees.engines.dynamic.runs import Outcome
     from milp_trees.problem import Problem
-
-log = logging.getLogger("milp_trees")
 
 ORDERS = ("auto", "depth-first", "best-first", "limited-discrepancy")
 TIES = ("auto", "fewest-leaves", "first")
@@ -373,11 +371,11 @@ def warm_up(instance: Instance) -> float:
     par = instance.data.par
     kind = (instance.kind, bool(instance.data.split.any()), bool(par[N_MASSES]), bool(par[BY_ROW]))
     if kind not in _warm:
-        log.info("compiling the kernels of the exact search (%s); later processes read them from a cache", instance.kind)
         from milp_trees.engines.dynamic.buffers import kernels_of
         from milp_trees.engines.dynamic.warm import compile_search
 
-        compile_search()
-        kernels_of(instance)
+        with compiling("the exact search"):
+            compile_search()
+            kernels_of(instance)
         _warm.add(kind)
     return time.perf_counter() - began

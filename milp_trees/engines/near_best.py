@@ -12,6 +12,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
+from milp_trees.compiling import compiling
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.models.tree import Tree
 from milp_trees.problem import NearBest
@@ -60,16 +61,16 @@ class NearBestTrees(Method):
         if _warm:
             return
         _warm.add(self.name)
-        log.info("compiling the kernels of near-best")
-        from milp_trees.data.dataset import Test
-        from milp_trees.engines.dynamic.near_states import RowSets
-        from milp_trees.engines.states import _tiny
-        from milp_trees.space import Trees
-        from milp_trees.tasks.views import SideRow
+        with compiling("near-best"):
+            from milp_trees.data.dataset import Test
+            from milp_trees.engines.dynamic.near_states import RowSets
+            from milp_trees.engines.states import _tiny
+            from milp_trees.space import Trees
+            from milp_trees.tasks.views import SideRow
 
-        sets = RowSets(replace(_tiny(Test, SideRow), side=()), Trees(2), None, 2**30)
-        sets.one(sets.all_rows)
-        sets.two(sets.all_rows)
+            sets = RowSets(replace(_tiny(Test, SideRow), side=()), Trees(2), None, 2**30)
+            sets.one(sets.all_rows)
+            sets.two(sets.all_rows)
 
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
         if problem.trees.limits_leaves:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from milp_trees.compiling import compiling
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.registry import register
@@ -114,11 +115,11 @@ class SortedRun:
         a = self.arrays
         kind = (a.columns.values.dtype.name, a.form)
         if kind not in _warm:
-            log.info("compiling the kernels of dp-sorted (%s, %s); later processes read them from a cache", *kind)
-            sweep_code.compiled(a.form, kind[0])
-            a.state.stop[0] = 1  # compiled by a call that returns at once
-            sweep_search.solve(a.columns, a.lists, a.work, a.state)
-            a.state.stop[0] = 0
+            with compiling("dp-sorted"):
+                sweep_code.compiled(a.form, kind[0])
+                a.state.stop[0] = 1  # compiled by a call that returns at once
+                sweep_search.solve(a.columns, a.lists, a.work, a.state)
+                a.state.stop[0] = 0
             _warm.add(kind)
         a.work.address[0] = sweep_code.compiled(a.form, kind[0]).address
         return time.perf_counter() - began

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.compiling import compiling
 from milp_trees.models.tree import Leaf, Node, Tree
 from milp_trees.space import Trees
 from milp_trees.tasks.views import CostMatrix
@@ -211,13 +212,13 @@ def warm_up() -> None:
     if _warm:
         return
     _warm.add("states")
-    log.info("compiling the kernels that enumerate states")
-    from milp_trees.data.dataset import Test
-    from milp_trees.engines.dynamic import row_sets
-    from milp_trees.tasks.views import SideRow
+    with compiling("the enumeration of states"):
+        from milp_trees.data.dataset import Test
+        from milp_trees.engines.dynamic import row_sets
+        from milp_trees.tasks.views import SideRow
 
-    enumerate_states(_tiny(Test, SideRow), Trees(2))
-    row_sets.rehash(np.zeros(1, dtype=np.uint64), 1, np.full(2, -1, dtype=np.int64))
+        enumerate_states(_tiny(Test, SideRow), Trees(2))
+        row_sets.rehash(np.zeros(1, dtype=np.uint64), 1, np.full(2, -1, dtype=np.int64))
 
 
 def _tiny(Test: Any, SideRow: Any) -> CostMatrix:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# Long lists of names stay on few lines.
+# ruff: isort: skip_file
+
 import numpy as np
 
 from milp_trees.engines.dynamic import pair_layout as at
@@ -115,6 +118,6 @@ def writer_of(inst: Instance) -> Context:
     F, W = int(inst.data.par[N_TESTS]), int(inst.data.par[N_WORDS])
     most = min(F, max(1, inst.n_rows)) + 4
     return Context(
-        TREE, waiting=np.zeros((most, W), dtype=np.uint64), keys=np.zeros((most, 2), dtype=np.uint64), depths=np.zeros((most, 2), dtype=np.int64),
+        TREE, waiting=np.zeros((most, W), dtype=np.uint64), keys=np.zeros((most, 2), dtype=np.uint64), depths=np.zeros((most, 3), dtype=np.int64),
         sides=np.zeros((2, W), dtype=np.uint64), out=np.zeros(2 * max(1, inst.n_rows) + 4, dtype=np.int64), state=np.zeros(8, dtype=np.int64),
     )  # fmt: skip

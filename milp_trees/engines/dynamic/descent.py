@@ -14,6 +14,9 @@ sibling : what a side must cost at least is taken from the budget of the other s
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 # Types of compiled functions are inferred by numba.
 
+# Long lists of names stay on few lines.
+# ruff: isort: skip_file
+
 import numpy as np
 from numba import njit
 

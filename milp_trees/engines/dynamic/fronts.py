@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.compiling import compiling
 from milp_trees.data.dataset import Test
 from milp_trees.engines.dynamic.instance import MOST_BYTES, Instance, prepare
 from milp_trees.errors import Unsupported
@@ -385,14 +386,14 @@ def warm_up(instance: Instance) -> float:
     began = time.perf_counter()
     kind = instance.dtype.name
     if kind not in _warm:
-        log.info("compiling the search for trees of every size (%s); later processes read it from a cache", kind)
-        _warm.add(kind)
-        rng = np.random.default_rng(0)
-        X = rng.integers(0, 2, (24, 6)).astype(np.uint8)
-        tiny = CostMatrix(
-            X=X, tests=tuple(Test(str(f)) for f in range(6)), costs=rng.integers(0, 2 if kind == "int32" else 2**40, (24, 3)), actions=(0, 1, 2),
-            counts=np.ones(24, dtype=np.int64), leaf_cost=0, split_costs=np.zeros(6, dtype=np.int64), side=(), offset=Fraction(0),
-            scale=Fraction(1), exact=True, rows=np.arange(24),
-        )  # fmt: skip
-        solve_sizes(tiny, Trees(5, 7))
+        with compiling("the search for trees of every size"):
+            _warm.add(kind)
+            rng = np.random.default_rng(0)
+            X = rng.integers(0, 2, (24, 6)).astype(np.uint8)
+            tiny = CostMatrix(
+                X=X, tests=tuple(Test(str(f)) for f in range(6)), costs=rng.integers(0, 2 if kind == "int32" else 2**40, (24, 3)), actions=(0, 1, 2),
+                counts=np.ones(24, dtype=np.int64), leaf_cost=0, split_costs=np.zeros(6, dtype=np.int64), side=(), offset=Fraction(0),
+                scale=Fraction(1), exact=True, rows=np.arange(24),
+            )  # fmt: skip
+            solve_sizes(tiny, Trees(5, 7))
     return time.perf_counter() - began

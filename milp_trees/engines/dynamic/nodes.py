@@ -7,6 +7,9 @@ side, because the other side's sums are the difference (Demirović et al. 2022, 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 # Types of compiled functions are inferred by numba.
 
+# Long lists of names stay on few lines.
+# ruff: isort: skip_file
+
 import numpy as np
 from numba import njit
 
@@ -60,7 +63,7 @@ def leaf_value(data, total):
 
 @njit(cache=True)
 def large_enough(data, total):
-    for k in range(data.par[N_MASSES]):
+    for k in range(data.par[N_MASSES]):  # noqa: SIM110 (numba compiles loops better)
         if total[data.par[N_VALUES] + k] < data.least[k]:
             return False
     return True

@@ -101,7 +101,7 @@ def missing_weight(bits, other, heavy):
 @njit(cache=True)
 def inside(bits, other):
     """Whether a set lies in another."""
-    for w in range(len(bits)):
+    for w in range(len(bits)):  # noqa: SIM110 (numba compiles loops better)
         if bits[w] & ~other[w]:
             return False
     return True

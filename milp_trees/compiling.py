@@ -1,0 +1,41 @@
+"""Tell the user that code is being compiled, if that takes long enough to be noticed."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+log = logging.getLogger("milp_trees")
+
+#: Seconds after which it is not a cache that is read.
+_NOTICED = 1.5
+
+
+@contextmanager
+def compiling(what: str) -> Iterator[None]:
+    """Within this block `what` is compiled or read from numba's cache; a warning says so where it takes more than a moment.
+
+    Parameters
+    ----------
+    what : str
+        E.g. `the exact search`.
+    """
+    began = time.perf_counter()
+    told = threading.Event()
+
+    def tell() -> None:
+        told.set()
+        log.warning("Compiling %s for this machine; this takes up to half a minute, once. Later processes read it from a cache.", what)
+
+    timer = threading.Timer(_NOTICED, tell)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        if told.is_set():
+            log.info("compiled %s in %.1f s", what, time.perf_counter() - began)
