@@ -1,4 +1,8 @@
-"""Compiled recovery of the tree behind a value, from the table. Loads numba."""
+"""Compiled recovery of the tree behind a value, from the table. Loads numba.
+
+A value was either put together from optima of both sides, which the table holds unless it had to forget them, or it is that of a tree of depth
+three, which the search had from its bounds; the depth-two optima of the sides tell which.
+"""
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 # Types of compiled functions are inferred by numba.
@@ -6,40 +10,61 @@
 import numpy as np
 from numba import njit
 
-from milp_trees.engines.dynamic.arrays import INFINITY, UNLIMITED
+from milp_trees.engines.dynamic.arrays import INFINITY, LEAF, UNLIMITED
 from milp_trees.engines.dynamic.gains import gini_order
 from milp_trees.engines.dynamic.layouts import data_at, stack_at, table_at, tree_at, work_at
 from milp_trees.engines.dynamic.memory import look_up
 from milp_trees.engines.dynamic.nodes import best_one, hash_children, load
-from milp_trees.engines.dynamic.stack import ALLOWED, BASE, BUDGET, DEPTH, LEVEL, PHASE, RETURNED_TEST
+from milp_trees.engines.dynamic.stack import ALLOWED, BASE, BUDGET, DEPTH, LEVEL, PHASE, RETURNED, RETURNED_TEST
 from milp_trees.engines.dynamic.words import children, count
 
-#: Positions in `tree.state`: sets waiting (less one), nodes written, the root's test (UNKNOWN: find it), whether a set has just been solved.
-TOP, WRITTEN, ROOT_TEST, SOLVED = range(4)
+#: Positions in `tree.state`: sets waiting (less one), nodes written, the root's test (UNKNOWN: find it), whether a set has just been solved, the
+#: root's value.
+TOP, WRITTEN, ROOT_TEST, SOLVED, ROOT_VALUE = range(5)
 UNKNOWN, _UNSOLVED = -3, -2
 
 
 @njit(cache=True)
-def _root_test(data, work, table, stack, tree, bits, key, depth, allowed):
-    """Root test of an optimal tree of a set; -1: a leaf; _UNSOLVED: level 1 of the stack says what must be solved first."""
+def _root_test(data, work, table, stack, tree, bits, key, depth, allowed, most):
+    """(root test, value) of an optimal tree of a set that costs at most `most`.
+
+    The test is -1 for a leaf, _UNSOLVED if level 1 of the stack says what must be solved first.
+    """
     if tree.state[SOLVED]:
         tree.state[SOLVED] = 0
-        return stack.state[RETURNED_TEST]
+        return stack.state[RETURNED_TEST], stack.state[RETURNED]
     if depth == 0:
-        return np.int64(-1)
+        return np.int64(-1), most
     if depth == 1:
-        return best_one(data, bits, work.sides[0], work.sides[1], work.total)[1]
-    known, _, exact, test = look_up(table, key[0], key[1], depth | (allowed + 1) << 6 if depth > 2 else depth)
+        value, test = best_one(data, bits, work.sides[0], work.sides[1], work.total)
+        return test, value
+    known, value, exact, test = look_up(table, key[0], key[1], depth | (allowed + 1) << 6 if depth > 2 else depth)
     if known and exact:
-        return test
+        return test, value
     if depth == 2:
-        return load(data, work, bits)[1]
+        value, test = load(data, work, bits)
+        return test, value
     stack.state[BASE] = stack.state[LEVEL] = 1
     number = stack.number[1]
-    number[DEPTH], number[BUDGET], number[ALLOWED], number[PHASE] = depth, INFINITY, allowed, 0
+    number[DEPTH], number[BUDGET], number[ALLOWED], number[PHASE] = depth, most, allowed, 0
     stack.bits[1] = bits
     stack.key[1] = key
-    return np.int64(_UNSOLVED)
+    return np.int64(_UNSOLVED), most
+
+
+@njit(cache=True)
+def _two_suffice(data, work, table, left, right, h, most):
+    """Whether trees of depth two on both sides cost at most `most` together."""
+    known, value, _, _ = look_up(table, h[0], h[1], 2)
+    if not known:
+        value = load(data, work, left)[0]
+    if value >= most:
+        return False
+    most -= value
+    known, value, _, _ = look_up(table, h[2], h[3], 2)
+    if not known:
+        value = load(data, work, right)[0]
+    return value <= most
 
 
 @njit(cache=True)
@@ -59,7 +84,8 @@ def _left_over(data, work, bits, test, allowed):
 def extract(data_address, work_address, table_address, stack_address, tree_address):
     """Write an optimal tree in preorder: a test's index, or -1 for a leaf. Splits with an empty side are left out.
 
-    Returns False where a set must be solved first (`run` with the same stack, then `state[SOLVED] = 1`, and again). The stack is not the search's.
+    Returns False where a set must be solved first (`run` with the same stack, then `state[SOLVED] = 1`, and again). The stack is not the search's,
+    except that both are stopped together.
     """
     data, work, table, stack = data_at(data_address), work_at(work_address), table_at(table_address), stack_at(stack_address)
     tree = tree_at(tree_address)
@@ -67,10 +93,10 @@ def extract(data_address, work_address, table_address, stack_address, tree_addre
     while tree.state[TOP] >= 0:
         top = tree.state[TOP]
         node, key = tree.waiting[top], tree.keys[top]
-        depth, allowed = tree.depths[top, 0], tree.depths[top, 1]
-        test = tree.state[ROOT_TEST]
+        depth, allowed, most = tree.depths[top, 0], tree.depths[top, 1], tree.depths[top, 2]
+        test, value = tree.state[ROOT_TEST], tree.state[ROOT_VALUE]
         if tree.state[WRITTEN] > 0 or test == UNKNOWN:
-            test = _root_test(data, work, table, stack, tree, node, key, depth, allowed)
+            test, value = _root_test(data, work, table, stack, tree, node, key, depth, allowed, most)
             if test == _UNSOLVED:
                 return False
         if test >= 0:
@@ -78,7 +104,12 @@ def extract(data_address, work_address, table_address, stack_address, tree_addre
             hash_children(data, work, node, work.hashes)
             h = work.hashes[test]
             tree.depths[top, 1] = tree.depths[top + 1, 1] = _left_over(data, work, node, test, allowed)
-            tree.depths[top, 0] = tree.depths[top + 1, 0] = depth if depth == UNLIMITED else depth - 1
+            below = depth if depth == UNLIMITED else depth - 1
+            most = value - data.split[test]
+            if below > 2 and allowed < 0 and 0 < n < size and _two_suffice(data, work, table, left, right, h, most):
+                below = np.int64(2)
+            tree.depths[top, 0] = tree.depths[top + 1, 0] = below
+            tree.depths[top, 2] = tree.depths[top + 1, 2] = most - data.par[LEAF] if 0 < n < size else INFINITY
             # The right side waits below the left one.
             tree.waiting[top + 1] = left
             tree.waiting[top] = left if n == 0 else right

@@ -49,7 +49,7 @@ STACK = ContextType(
     ),
 )
 
-#: What is left to do of a tree that is being written: waiting sets with their keys and (depth, discrepancies), and how far it is.
+#: What is left to do of a tree that is being written: waiting sets with their keys and (depth, discrepancies, cost at most), and how far it is.
 TREE = ContextType("TreeWriter", fields("waiting:uint64:2 keys:uint64:2 depths:int64:2 sides:uint64:2 out:int64:1 state:int64:1"))
 
 data_at, work_at, table_at, stack_at, tree_at = map(context_at, (DATA, WORK, TABLE, STACK, TREE))

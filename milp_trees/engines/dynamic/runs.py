@@ -15,7 +15,7 @@ from milp_trees.engines.dynamic.arrays import BY_ROW, INFINITY, N_MASSES, N_TEST
 from milp_trees.engines.dynamic.buffers import most_levels, stack_of, table_of, work_of, writer_of
 from milp_trees.engines.dynamic.contexts import Context
 from milp_trees.engines.dynamic.descent import DONE, IMPROVED, NEEDS_ROOM, run
-from milp_trees.engines.dynamic.extract import ROOT_TEST, SOLVED, WRITTEN, extract
+from milp_trees.engines.dynamic.extract import ROOT_TEST, ROOT_VALUE, SOLVED, WRITTEN, extract
 from milp_trees.engines.dynamic.memory import ROOM, USED, move
 from milp_trees.engines.dynamic.shallow import single_leaf, up_to_two
 from milp_trees.engines.dynamic.stack import (
@@ -205,7 +205,7 @@ class Search:
         if inst.depth <= 2:
             value, test = up_to_two(inst.data.address, self.works[0].address, inst.depth)
             if value < out.value:
-                self._keep(int(value), self._tree(scratch, inst.depth, -1, test))
+                self._keep(int(value), self._tree(scratch, inst.depth, -1, test, int(value)))
             out.bound = min(out.value, upper)
             return
         stacks = [stack_of(inst, levels, self._board)]
@@ -222,8 +222,8 @@ class Search:
             out.bound = min(out.value, upper)
 
     def _stack(self, levels: int) -> Context:
-        """A stack that is not stopped: for trees, which must be written out also after a stop."""
-        return stack_of(self.inst, levels, np.array([0, INFINITY], dtype=np.int64))
+        """A stack for writing out trees, which is possible after a stop too unless the table had to forget."""
+        return stack_of(self.inst, levels, self._board)
 
     # -- passes ----------------------------------------------------------------------------------------------
 
@@ -273,7 +273,10 @@ class Search:
                 continue
             value, test = (stack.state[RETURNED], stack.state[RETURNED_TEST]) if code == DONE else (stack.number[0, BEST], stack.number[0, TEST])
             if value < self.outcome.value and test >= 0:
-                self._keep(int(value), self._tree(scratch, depth, allowed, test, work))
+                tests = self._tree(scratch, depth, allowed, test, int(value), work)
+                if tests is None:
+                    return False
+                self._keep(int(value), tests)
             if final:
                 self._raise_bound(stack)
             if code != IMPROVED:
@@ -292,12 +295,14 @@ class Search:
 
     # -- trees -----------------------------------------------------------------------------------------------
 
-    def _tree(self, scratch: Context, depth: int, allowed: int, test: int, work: Context | None = None) -> np.ndarray:
+    def _tree(self, scratch: Context, depth: int, allowed: int, test: int, value: int, work: Context | None = None) -> np.ndarray | None:
+        """The tree behind a value at the root; None if that takes more search and there is no time."""
         data, used = self.inst.data, self.works[0] if work is None else work
         tree = writer_of(self.inst)
-        tree.waiting[0], tree.depths[0], tree.state[ROOT_TEST] = data.everything, (depth, allowed), test
+        tree.waiting[0], tree.depths[0], tree.state[ROOT_TEST], tree.state[ROOT_VALUE] = data.everything, (depth, allowed, value), test, value
         while not extract(data.address, used.address, self.table.address, scratch.address, tree.address):
-            run(data.address, used.address, self.table.address, scratch.address, False, True)
+            if run(data.address, used.address, self.table.address, scratch.address, False, True) != DONE:
+                return None
             tree.state[SOLVED] = 1
         return tree.out[: tree.state[WRITTEN]].copy()
 
