@@ -115,9 +115,14 @@ class Search:
         """The optimum, or the best so far. A tree must cost less than `upper` to be found."""
         self._deadline = deadline
         if self._seconds() < _INLINE:
-            self._search(upper)
-            self._tell()
-            return self._counted(Limit.TIME if self._board[STOP] else None)
+            limit = None
+            try:
+                self._search(upper)
+                limit = Limit.TIME if self._board[STOP] else None
+                self._tell()
+            except KeyboardInterrupt:
+                limit = Limit.INTERRUPTED
+            return self._counted(limit)
         done = threading.Event()
         failures: list[BaseException] = []
 
@@ -205,7 +210,9 @@ class Search:
         if inst.depth <= 2:
             value, test = up_to_two(inst.data.address, self.works[0].address, inst.depth)
             if value < out.value:
-                self._keep(int(value), self._tree(scratch, inst.depth, -1, test, int(value)))
+                tests = self._tree(scratch, inst.depth, -1, test, int(value))
+                assert tests is not None  # nothing is searched at these depths
+                self._keep(int(value), tests)
             out.bound = min(out.value, upper)
             return
         stacks = [stack_of(inst, levels, self._board)]
