@@ -88,11 +88,13 @@ _HOME = {
     "OptimalPolicyTree": "estimators",
     "MilpTreesError": "errors",
     "DataError": "errors",
+    "Infeasible": "errors",
     "NoView": "errors",
     "Unsupported": "errors",
     "UnknownName": "errors",
     "SolverUnavailable": "errors",
     "SolverFailure": "errors",
+    "NothingFound": "errors",
     "VerificationError": "errors",
 }
 

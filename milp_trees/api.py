@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError, SolverFailure
+from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
 from milp_trees.method import Method, Progress
 from milp_trees.problem import BySize, NearBest, Problem
 from milp_trees.result import Limit, Result, Status
@@ -209,9 +209,11 @@ def near_best(
     Raises
     ------
     Unsupported, DataError
-        No tree is feasible, or the problem cannot be taken as it is.
-    SolverFailure
-        Not even the optimum was found within the limits.
+        The problem cannot be taken as it is.
+    Infeasible
+        No tree is feasible (a DataError).
+    NothingFound
+        Not even the optimum was found within the limits (a SolverFailure).
 
     Examples
     --------
@@ -225,9 +227,13 @@ def near_best(
     asked = replace(problem, question=NearBest(slack, relative, trivial, equal_tests, most=1))
     result = named_method("near-best").run(asked, make_limits(time_limit, memory_mb, None, 1, 0, None))
     if result.status is Status.INFEASIBLE:
-        raise DataError("No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower min_samples_leaf or min_weight_leaf.")
+        raise Infeasible(
+            "No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower min_samples_leaf or min_weight_leaf."
+        )
     if result.trees is None:
-        raise SolverFailure(f"{result.message} Raise time_limit or memory_mb." if result.limit else result.message)
+        if result.limit:
+            raise NothingFound(f"{result.message} Raise time_limit or memory_mb.")
+        raise SolverFailure(result.message)
     return result.trees
 
 
@@ -235,7 +241,7 @@ def sizes(
     problem: Problem,
     *,
     max_leaves: int,
-    method: str | Method = "dp-sizes",
+    method: str | Method | None = None,
     time_limit: float | None = 60.0,
     memory_mb: int | None = None,
     threads: int = 1,
@@ -249,8 +255,9 @@ def sizes(
     problem : Problem
         Its own question is not looked at; its space bounds the sizes too. Without a depth limit the leaves bound the depth.
     max_leaves : int
-    method : str or Method, default="dp-sizes"
-        `dp-sizes` answers all sizes in one run; any other method is run once per size, from the tree before.
+    method : str or Method, optional
+        `dp-sizes`, the default for sums of costs, answers all sizes in one run; any other method is run once per size, from the tree before. By
+        default that is the engine that takes the task, as for `solve`.
     time_limit : float or None, default=60
         Seconds, of each run. What is not proven by then says so (`Point.proven`).
     memory_mb, threads, seed
@@ -265,9 +272,11 @@ def sizes(
     Raises
     ------
     Unsupported, DataError
-        No tree is feasible, or the method cannot take the problem.
-    SolverFailure
-        Nothing was found within the limits.
+        The method cannot take the problem.
+    Infeasible
+        No tree is feasible (a DataError).
+    NothingFound
+        Nothing was found within the limits (a SolverFailure).
 
     Examples
     --------
@@ -278,11 +287,12 @@ def sizes(
     0.0
     """
     from milp_trees.path import by_runs
+    from milp_trees.tasks.views import CostMatrix
 
     _check(problem)
     question = BySize(max_leaves)
     limits = make_limits(time_limit, memory_mb, None, threads, seed, None)
-    chosen = named_method(method)
+    chosen = named_method(method or ("dp-sizes" if problem.task.offers(CostMatrix) else default_method(problem)))
     if question.name in chosen.questions:
         result = chosen.run(replace(problem, question=question), limits, None, progress)
         if result.status is Status.ERROR:
@@ -293,8 +303,8 @@ def sizes(
         path = by_runs(problem, most, lambda one, start: chosen.run(one, limits, start, progress), chosen.name)
     if path is None or not path.points:
         if path is not None and path.limit is not None:
-            raise SolverFailure(f"{chosen.name} found no tree within the limits; raise time_limit.")
-        raise DataError("No tree satisfies the limits; lower min_samples_leaf or loosen the constraints.")
+            raise NothingFound(f"{chosen.name} found no tree within the limits; raise time_limit.")
+        raise Infeasible("No tree satisfies the limits; lower min_samples_leaf or loosen the constraints.")
     return path
 
 
@@ -310,7 +320,6 @@ def make_limits(
     max_nonzeros: int | None = MAX_NONZEROS,
 ) -> Limits:  # fmt: skip
     """Checked limits."""
-    from milp_trees.errors import DataError
 
     for name, value in {
         "time_limit": time_limit, "memory_mb": memory_mb, "node_limit": node_limit, "threads": threads, "max_nonzeros": max_nonzeros,

@@ -26,7 +26,7 @@ from milp_trees.cli import (
     writable,
     write,
 )  # fmt: skip
-from milp_trees.cli_options import INTERRUPTED, NO_MODEL, ProblemOptions, explained, takes_problem
+from milp_trees.cli_options import INTERRUPTED, NO_MODEL, ProblemOptions, explained, fail, takes_problem
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -134,7 +134,9 @@ def export(
 def path(
     options: ProblemOptions,
     leaves: Annotated[int, typer.Option("--leaves", min=1, help="Largest number of leaves.")] = 8,
-    method: Annotated[str, typer.Option("--method", help="dp-sizes answers all sizes in one run; other methods run once per size.")] = "dp-sizes",
+    method: Annotated[
+        str | None, typer.Option("--method", help="dp-sizes answers all sizes in one run; others run once per size. Default: what takes the task.")
+    ] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of value against leaves (.png, .svg, .pdf).")] = None,
     time_limit: TimeLimit = 60.0,
     memory_limit: Memory = None,
@@ -150,7 +152,7 @@ def path(
     check_picture(plot)
     problem, _ = options.problem(quiet=as_json)
     with Live() as live:
-        live.bar.update(live.task, method=method)
+        live.bar.update(live.task, method=method or "")
         found = sizes(problem, max_leaves=leaves, method=method, time_limit=time_limit, memory_mb=memory_limit, progress=live.point)
     if not as_json:
         print_table(["leaves", found.points[0].value.unit, "bound", "proven", "depth", "best for penalties per leaf"], [
@@ -168,10 +170,11 @@ def path(
 
 
 def _between(row: dict[str, Any]) -> str:
-    """The penalties for which a size is the best, as fractions."""
+    """The penalties for which a size is the best, as fractions where these are short."""
     if not row["on_hull"]:
         return "none"
-    return f"{row['penalty_from']} to {row['penalty_to']}" if row["penalty_to"] is not None else f"from {row['penalty_from']}"
+    low, high = (str(p) if p is None or p.denominator < 10**6 else f"{float(p):.8g}" for p in (row["penalty_from"], row["penalty_to"]))
+    return f"{low} to {high}" if row["penalty_to"] is not None else f"from {low}"
 
 
 @app.command("near-best", epilog=EXIT_CODES)
@@ -206,6 +209,8 @@ def near_best(
     result = run(replace(problem, question=question), "near-best", time_limit=time_limit, memory_mb=memory_limit)
     trees = result.trees
     if trees is None:
+        if result.limit in (Limit.TIME, Limit.MEMORY):
+            fail(f"{result.message} Raise {'--time-limit' if result.limit is Limit.TIME else '--memory-limit'}.", NO_MODEL)
         finish(result)
         raise typer.Exit(NO_MODEL)
     drawn = {"trees": trees[: max(0, listed)], "sample": trees.sample(sample, seed)}
@@ -259,8 +264,8 @@ def methods(as_json: Json = False) -> None:
     """List the methods that need no solver; formulations are methods with one, as FORMULATION@SOLVER."""
     from milp_trees.registry import registry
 
-    classes: dict[str, Any] = registry.classes("methods")
-    rows = [{"name": c.name, "title": c.title, "exact": c.exact} for c in classes.values()]
+    found = [registry.method(name) for name in registry.classes("methods")]
+    rows = [{"name": m.name, "title": m.title, "exact": m.exact} for m in found]  # whether it proves may depend on its options
     if as_json:
         write(rows, None, True)
     else:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from milp_trees.errors import DataError, MilpTreesError, SolverFailure, SolverUnavailable, VerificationError
+from milp_trees.errors import DataError, Infeasible, MilpTreesError, NothingFound, SolverFailure, SolverUnavailable, VerificationError
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -183,6 +183,8 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
             command(*args, **given)
         except VerificationError as error:
             fail(str(error), NOT_VERIFIED)
+        except (Infeasible, NothingFound) as error:
+            fail(str(error), NO_MODEL)
         except (SolverFailure, SolverUnavailable) as error:
             fail(str(error), SOLVER_FAILED)
         except MilpTreesError as error:

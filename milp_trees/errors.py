@@ -9,6 +9,10 @@ class DataError(MilpTreesError, ValueError):
     """The data cannot be used as given."""
 
 
+class Infeasible(DataError):
+    """No tree satisfies the limits and constraints."""
+
+
 class NoView(MilpTreesError):
     """A task has no view of the kind a method asked for; the message says why."""
 
@@ -31,6 +35,10 @@ class SolverUnavailable(MilpTreesError):
 
 class SolverFailure(MilpTreesError):
     """A solver crashed, was killed, or answered something its adapter does not know."""
+
+
+class NothingFound(SolverFailure):
+    """No tree was found within the limits, though there may be one."""
 
 
 class VerificationError(MilpTreesError):

@@ -26,6 +26,8 @@ def mismatch(taker: Any, problem: Problem) -> str | None:
         return f"{taker.name} searches {taker.space.name}, not {problem.space.name}."
     if problem.question.name not in taker.questions:
         return f"{taker.name} answers {', '.join(sorted(taker.questions))}, not {problem.question.name}."
+    if not offers_what(taker, problem.task):
+        return _no_view(taker, problem)
     space = problem.space
     if getattr(space, "max_depth", 0) is None and not getattr(taker, "takes_any_depth", False):
         return f"{taker.name} needs a depth limit; give max_depth (--depth)."
@@ -36,6 +38,24 @@ def mismatch(taker: Any, problem: Problem) -> str | None:
     except NoView as why:
         return str(why)
     return None
+
+
+def offers_what(taker: Any, task: Task) -> bool:
+    """Whether a task offers a view that a method or formulation needs."""
+    return any(task.offers(kind) for kind in (taker.needs if isinstance(taker.needs, tuple) else (taker.needs,)))
+
+
+def _no_view(taker: Any, problem: Problem) -> str:
+    """That a method or formulation cannot take a task, and which methods can."""
+    from milp_trees.dinkelbach import by_steps
+    from milp_trees.registry import registry
+
+    task = problem.task
+    offered = ", ".join(kind.__name__ for kind in task.view_makers) or "none"
+    classes: dict[str, Any] = registry.classes("methods")
+    able = [name for name, c in classes.items() if problem.question.name in c.questions and (offers_what(c, task) or by_steps(c, problem))]
+    remedy = f"; {', '.join(able)} can" if able else ""
+    return f"{taker.name} cannot take the task {task.name} (views it offers: {offered}){remedy}."
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ class TreeSet:
 
     def __repr__(self) -> str:
         part = "" if self.complete else f", complete only up to {float(self.covered):g} ({self.limit.value if self.limit else 'stopped'})"
-        return f"<{_count(self.count)} trees within {float(self.slack):g} of {self.optimum}{part}>"
+        return f"<{_count(self.count)} tree{'' if self.count == 1 else 's'} within {float(self.slack):g} of {self.optimum}{part}>"
 
 
 def _count(count: int) -> str:

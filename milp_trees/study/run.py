@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.errors import DataError, MilpTreesError, SolverUnavailable, UnknownName, Unsupported
 from milp_trees.method import Method, Progress, versions
 from milp_trees.models.tree import Tree
+from milp_trees.problem import offers_what
 from milp_trees.registry import registry
 from milp_trees.result import Result, Status
 from milp_trees.solver import Limits
@@ -54,8 +55,10 @@ DEFAULTS = ("dp", "partial-trees", "pareto")
 
 
 def default_method(problem: Problem) -> str:
-    """The method for a problem when none is named: the first engine that takes it; `dp`, which then says why not, if none does."""
-    return next((name for name in DEFAULTS if registry.method(name).unsupported(problem) is None), DEFAULTS[0])
+    """The method for a problem when none is named: the first engine that takes it; if none does, the first for such tasks, to say why not."""
+    engines = [registry.method(name) for name in DEFAULTS]
+    fitting = [m for m in engines if m.unsupported(problem) is None] or [m for m in engines if offers_what(m, problem.task)] or engines
+    return fitting[0].name
 
 
 def named_method(name: str | Method, options: Mapping[str, Any] | None = None) -> Method:

@@ -36,7 +36,7 @@ def fraction(number: Any, name: str = "number") -> Fraction:
     if isinstance(number, str):
         try:
             return Fraction(number)
-        except ValueError:
+        except (ValueError, ZeroDivisionError):
             raise DataError(f"{name} must be a number such as 0.01 or 1/200; got {number!r}.") from None
     if isinstance(number, (int, np.integer)):
         return Fraction(int(number))

@@ -391,6 +391,8 @@ def test_path_by_a_run_per_size_and_what_it_refuses():
     at_once, one_by_one = (as_json("path", PLANTED, "--leaves", 3, "--method", m) for m in ("dp-sizes", "enumerate"))
     assert [r["value"] for r in at_once["sizes"]] == [r["value"] for r in one_by_one["sizes"]]
     assert at_once["penalties"] == one_by_one["penalties"]
-    assert "CostMatrix" in run("path", PLANTED, "--task", "auc", "--leaves", 3, code=1).stderr
+    assert as_json("path", PLANTED, "--task", "auc", "--leaves", 3)["method"] == "partial-trees"
+    assert "views it offers: LeafCounts" in run("path", PLANTED, "--task", "auc", "--leaves", 3, "--method", "dp-sizes", code=1).stderr
+    assert "No tree" in run("path", PLANTED, "--min-samples-leaf", 100, code=3).stderr
     assert "picture" in run("path", PLANTED, "--plot", "path.txt", code=1).stderr
     run("path", PLANTED, "--leaves", 0, code=2)

@@ -23,7 +23,7 @@ def test_a_number_is_the_rational_that_was_meant(given, meant):
     assert fraction(given) == Fraction(meant)
 
 
-@pytest.mark.parametrize("given", ["many", float("nan"), float("inf")])
+@pytest.mark.parametrize("given", ["many", "1/0", float("nan"), float("inf")])
 def test_what_is_no_number_is_refused_by_name(given):
     """The parameter's name is in the sentence."""
     with pytest.raises(DataError, match="penalty must be"):

@@ -97,3 +97,14 @@ def test_limits_of_the_named_problems_bind():
         made = problem(name)
         free = mt.Problem(made.dataset, replace(made.task, constraints=()), mt.Trees(made.trees.max_depth))
         assert brute_force(free)[1].better_than(brute_force(made)[1]), name
+
+
+def test_a_method_for_other_views_names_those_that_can():
+    """The sentence names what the task offers and who takes it; of the default methods the one for such tasks explains itself."""
+    data = mt.load("planted:rows=20,tests=3,depth=1")
+    with pytest.raises(mt.Unsupported, match=r"dp cannot take the task mcc \(views it offers: PairCounts\).*pareto"):
+        mt.solve(mt.Problem(data, mt.Matthews(), mt.Trees(max_depth=1)), "dp")
+    with pytest.raises(mt.Unsupported, match=r"pareto cannot take the task accuracy .* dp"):
+        mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)), "pareto")
+    with pytest.raises(mt.Unsupported, match="pareto needs a depth limit"):
+        mt.solve(mt.Problem(data, mt.Matthews(), mt.Trees(max_depth=None)))

@@ -321,3 +321,13 @@ def test_the_command_line_picks_the_engine(task, method):
     found = CliRunner().invoke(app, ["solve", "planted:rows=60,tests=5,depth=2,noise=0.2,seed=4", "--task", *task, "--oracle", "none", "--json"])
     data = json.loads(found.stdout)
     assert (data["method"], data["status"], data["sense"], data["bound"]) == (method, "optimal", "max", data["objective"])
+
+
+def test_a_penalty_that_no_split_can_pay_for_needs_no_search():
+    """Perfect separation already says that further leaves do not pay: neither hulls nor parts are made."""
+    data = mt.load("planted:rows=80,tests=12,depth=3,noise=0.2,seed=1")
+    result = mt.solve(mt.Problem(data, mt.AUC(leaf_penalty="1/2"), mt.Trees(max_depth=None)))
+    assert result.status.value == "optimal"
+    assert result.predictor.n_leaves == 1
+    assert result.sizes["expanded"] == 0
+    assert result.sizes["parts"] == 1

@@ -281,8 +281,14 @@ class Search:
         kept: list[int] = np.flatnonzero(keep).tolist()
         return kept
 
-    def _with_bound(self, node: Node) -> Node:
-        """The root with its bound."""
+    def _with_bound(self, node: Node) -> Node | None:
+        """The root with its bound, and with as many further leaves as perfect separation makes worth their penalty; None if none is."""
+        if self.switches.leaf_limit and self.penalty:
+            whole, fraction = kernels.areas(np.array([[node.places[0][0].p, 0], [0, node.places[0][0].q]]), _NOTHING, np.array([0, 0]), self.scale)
+            limited = self._child(node, (int(whole[0]), float(fraction[0])), None)
+            if limited is None:
+                return None
+            node = limited
         levels = self._levels(node.places[0][1], node.room)
         if not levels:
             return node
