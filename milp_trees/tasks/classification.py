@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
 
 
+_ZERO = Fraction(0)
+
+
 def _classes(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...]]:
     y = dataset.require("y", f"The task {name}")
     classes = tuple(dataset.classes or ())
@@ -68,15 +71,18 @@ class WeightedError(Accuracy):
         if any(v < 0 for v in given.values()):
             raise DataError("Class weights must not be negative.")
         per_class = [given.get(str(c), Fraction(1)) for c in classes]
-        weights = [fraction(w) for w in dataset.row_weights.tolist()]
-        out = np.empty(dataset.n_rows, dtype=object)
-        out[:] = [per_class[c] * w for c, w in zip(y.tolist(), weights, strict=True)]
-        return out
+        distinct, which = np.unique(dataset.row_weights, return_inverse=True)
+        table = np.empty((len(per_class), len(distinct)), dtype=object)
+        weights = [fraction(w) for w in distinct.tolist()]
+        for c, unit in enumerate(per_class):
+            table[c] = [unit * w for w in weights]
+        losses: np.ndarray = table[y, which.ravel()]
+        return losses
 
     def costs(self, dataset: Dataset) -> np.ndarray:
         loss = self.row_losses(dataset)
-        wrong = super().costs(dataset).astype(object)
-        return wrong * loss[:, None]
+        # `where` and not a product: equal costs stay one object, which makes them cheap to tell apart.
+        return np.where(super().costs(dataset) == 1, loss[:, None], _ZERO)
 
     def normaliser(self, dataset: Dataset) -> Fraction:
         return Fraction(sum(self.row_losses(dataset).tolist(), Fraction(0)))
@@ -98,7 +104,7 @@ class BalancedAccuracy(Accuracy):
         counts = np.bincount(y, minlength=len(classes))
         present = int((counts > 0).sum())
         share = np.array([Fraction(1, present * int(c)) if c else Fraction(0) for c in counts], dtype=object)
-        return super().costs(dataset).astype(object) * share[y][:, None]
+        return np.where(super().costs(dataset) == 1, share[y][:, None], _ZERO)
 
     def normaliser(self, dataset: Dataset) -> Fraction:
         return Fraction(1)

@@ -98,9 +98,14 @@ def on_grid(regret: np.ndarray, penalty: float) -> tuple[np.ndarray, Fraction]:
 
 
 def _unique_objects(flat: np.ndarray) -> tuple[list[Any], np.ndarray]:
+    """Distinct values and where they are; each object is hashed once, however often it occurs."""
     seen: dict[Any, int] = {}
-    where = np.array([seen.setdefault(v, len(seen)) for v in flat.tolist()], dtype=np.int64)
-    return list(seen), where
+    by_id: dict[int, int] = {}
+    values = flat.tolist()
+    for v in values:
+        if id(v) not in by_id:
+            by_id[id(v)] = seen.setdefault(v, len(seen))
+    return list(seen), np.array([by_id[id(v)] for v in values], dtype=np.int64)
 
 
 def _rationals(values: Any) -> list[Fraction] | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.registry import register_task
@@ -53,7 +54,7 @@ class MonotoneMetric(TwoClassTask):
         errors = self.errors(dataset, space)
         ones = int(errors.costs[:, 1 - positive].sum())
         zeros = len(errors.costs) - ones
-        return PairCounts(errors, positive, self.leaf_penalty, lambda fp, fn: self.worth(fp, fn, ones, zeros), self.rational)
+        return PairCounts(errors, positive, self.leaf_penalty, partial(self.worth, positives=ones, negatives=zeros), self.rational)
 
 
 @dataclass(frozen=True)

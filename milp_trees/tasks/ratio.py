@@ -15,6 +15,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -165,13 +166,12 @@ class ConfusionRatio(Task):
         positive = self.positive_index(dataset)
         ones = int((_classes(dataset, self.name)[0] == positive).sum())
         zeros = dataset.n_rows - ones
-        over, under = self.coefficients()
+        return PairCounts(Accuracy().cost_matrix(dataset, space), positive, self.leaf_penalty, partial(self._worth, ones, zeros))
 
-        def worth(fp: int, fn: int) -> Surd:
-            totals = {"TP": ones - fn, "FP": fp, "FN": fn, "TN": zeros - fp}
-            return Surd(quotient(*(sum((c * totals[name] for name, c in coefs.items()), Fraction(0)) for coefs in (over, under))))
-
-        return PairCounts(Accuracy().cost_matrix(dataset, space), positive, self.leaf_penalty, worth)
+    def _worth(self, ones: int, zeros: int, fp: int, fn: int) -> Surd:
+        """The ratio of two classes of so many rows with so many errors."""
+        totals = {"TP": ones - fn, "FP": fp, "FN": fn, "TN": zeros - fp}
+        return Surd(quotient(*(sum((c * totals[name] for name, c in coefs.items()), Fraction(0)) for coefs in self.coefficients())))
 
     def counts(self, coefs: Mapping[str, int], dataset: Dataset) -> np.ndarray:
         """What every action adds on every row, shape (n, K), in units of the smallest weight's grid."""
