@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 _ZERO = Fraction(0)
 
 
+def _weights(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct row weights as Fractions, and which one each row has."""
+    distinct, which = np.unique(dataset.row_weights, return_inverse=True)
+    out = np.empty(len(distinct), dtype=object)
+    out[:] = [fraction(w) for w in distinct.tolist()]
+    return out, which.ravel()
+
+
 def _classes(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...]]:
     y = dataset.require("y", f"The task {name}")
     classes = tuple(dataset.classes or ())
@@ -71,12 +79,8 @@ class WeightedError(Accuracy):
         if any(v < 0 for v in given.values()):
             raise DataError("Class weights must not be negative.")
         per_class = [given.get(str(c), Fraction(1)) for c in classes]
-        distinct, which = np.unique(dataset.row_weights, return_inverse=True)
-        table = np.empty((len(per_class), len(distinct)), dtype=object)
-        weights = [fraction(w) for w in distinct.tolist()]
-        for c, unit in enumerate(per_class):
-            table[c] = [unit * w for w in weights]
-        losses: np.ndarray = table[y, which.ravel()]
+        weights, which = _weights(dataset)
+        losses: np.ndarray = np.multiply.outer(weights, np.array(per_class, dtype=object))[which, y]
         return losses
 
     def costs(self, dataset: Dataset) -> np.ndarray:
@@ -141,8 +145,10 @@ class MisclassificationCosts(ActionCosts):
         M = np.array(self.matrix, dtype=object)
         if M.shape != (len(classes), len(classes)):
             raise DataError(f"The cost matrix has shape {M.shape}; {len(classes)} classes need ({len(classes)}, {len(classes)}).")
-        weights = np.array([fraction(w) for w in dataset.row_weights.tolist()], dtype=object)
-        return M[y] * weights[:, None]
+        weights, which = _weights(dataset)
+        # One object per weight, class and prediction: equal costs stay one object, which makes them cheap to tell apart.
+        costs: np.ndarray = np.multiply.outer(weights, M)[which, y]
+        return costs
 
 
 register_task(Accuracy, WeightedError, BalancedAccuracy, MisclassificationCosts)
