@@ -149,9 +149,10 @@ class Search:
     def _seconds(self) -> float:
         """A generous estimate for depths up to three, where all root tests are one kernel call each; infinite for deeper trees."""
         par = self.inst.data.par
-        F = float(par[N_TESTS])
-        kernel = F * F * (self.inst.n_rows / 16 + 40) * float(par[N_VALUES] + par[N_MASSES]) / 64 * 2e-9
-        return (1 + F * (self.inst.depth == 3)) * kernel if self.inst.depth <= 3 and self.threads == 1 and not par[BY_ROW] else np.inf
+        F, U = float(par[N_TESTS]), float(par[N_VALUES] + par[N_MASSES])
+        rows = self.inst.n_rows / 5 if par[BY_ROW] else self.inst.n_rows / 32
+        kernel = F * F * (rows + 2) * U * 1e-9
+        return float((1 + F * (self.inst.depth == 3)) * kernel) if self.inst.depth <= 3 and self.threads == 1 else np.inf
 
     def _counted(self, limit: Limit | None) -> Outcome:
         out = self.outcome
