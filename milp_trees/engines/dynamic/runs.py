@@ -151,7 +151,7 @@ class Search:
         par = self.inst.data.par
         F, U = float(par[N_TESTS]), float(par[N_VALUES] + par[N_MASSES])
         rows = self.inst.n_rows / 5 if par[BY_ROW] else self.inst.n_rows / 32
-        kernel = F * F * (rows + 2) * U * 1e-9
+        kernel = F * F * (rows + 2) * U * 1e-10
         return float((1 + F * (self.inst.depth == 3)) * kernel) if self.inst.depth <= 3 and self.threads == 1 else np.inf
 
     def _counted(self, limit: Limit | None) -> Outcome:
