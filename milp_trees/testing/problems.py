@@ -275,6 +275,38 @@ def make_min_leaf_equal_rows() -> Problem:
 
 
 @named
+def make_min_leaf_not_similar() -> Problem:
+    """A minimum leaf size breaks the similarity bound opt(D) >= opt(D') - |D' \\ D|, and with it opt(D) >= opt(D') for subsets D' of D.
+
+    Rows of D that are not in D' may be what makes a leaf large enough. A search that prunes by either bound finds one error where none is needed.
+    """
+    X = [[0, 1, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1], [1, 1, 1, 1], [1, 0, 1, 0], [1, 0, 0, 1]]
+    return _accuracy(X, [1, 1, 0, 1, 1, 0], 2, min_samples_leaf=2)
+
+
+@named
+def make_min_leaf_not_superadditive() -> Problem:
+    """A minimum leaf size breaks opt(A ∪ B) >= opt(A) + opt(B) for disjoint sets; a search that prunes by it finds one error where none is needed."""
+    X = [[0, 1, 1, 1], [1, 0, 1, 1], [0, 0, 0, 1], [0, 1, 1, 0], [0, 0, 0, 0], [1, 0, 1, 0]]
+    return _accuracy(X, [0, 0, 1, 1, 1, 1], 2, min_samples_leaf=2)
+
+
+@named
+def make_costs_below_zero() -> Problem:
+    """Cheapest actions that are not free: a similarity bound must subtract them first, or rows of negative cost make it too high."""
+    values = [[2, 1], [0, 1], [3, 3], [3, 3], [2, -3]]
+    return Problem(_data([[1, 1], [0, 1], [0, 1], [1, 0], [1, 0]], values=values), DirectMethod(), Trees(2))
+
+
+@named
+def make_many_gains() -> Problem:
+    """Three actions: leaves of different actions together gain more than any one action does, 60 000 where 16-bit sums suffice for each action."""
+    most = 15_000
+    values = [[0, most, -most], [0, most, 0], [0, -most, most], [0, 0, most - 1]]
+    return Problem(_data(SQUARE, values=values), DirectMethod(), Trees(2))
+
+
+@named
 def make_max_leaves() -> Problem:
     """Three leaves where four would be perfect."""
     return _accuracy([*SQUARE, [0, 0]], [0, 1, 1, 0, 0], 2, max_leaf_nodes=3)
