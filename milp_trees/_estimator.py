@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from milp_trees.data.binarize import Binarizer
-from milp_trees.errors import DataError, SolverFailure
+from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
 from milp_trees.models.tree import Leaf, RawRows
 from milp_trees.problem import Problem
 from milp_trees.result import Result, Status
@@ -69,8 +69,12 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         method = self._method() or default_method(problem)
         result = solve(problem, method, time_limit=self.time_limit, start=start, seed=self._seed(), threads=self.threads)
         if result.predictor is None or result.status is Status.ERROR:
-            why = result.message or f"{result.method} found no tree ({result.status.value}); allow more time, a larger tree or looser constraints."
-            raise DataError(why) if result.status is Status.INFEASIBLE else SolverFailure(why)
+            if result.status is Status.INFEASIBLE:
+                raise Infeasible(
+                    result.message or "No tree satisfies the limits; lower min_samples_leaf, loosen the constraints or allow a larger tree."
+                )
+            why = result.message or f"{result.method} found no tree ({result.status.value}); allow more time."
+            raise SolverFailure(why) if result.status is Status.ERROR else NothingFound(why)
         if result.limit is not None:
             why = f"{result.method} reached its {result.limit.value} limit with {result.value}, bound {result.bound}; raise time_limit for a proof."
             warnings.warn(why, ConvergenceWarning, stacklevel=3)

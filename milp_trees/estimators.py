@@ -218,7 +218,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         except UnknownName as error:
             raise DataError(f"objective must be the name of a task or a Task. {error}") from None
         if weighted and name not in WEIGHED:
-            raise DataError(f'objective="{name}" weighs the rows by itself; leave out sample_weight, or use objective="accuracy".')
+            raise DataError(f'objective="{name}" takes no row weights; leave out sample_weight, or use objective="accuracy".')
         penalties = self._penalties()
         if cost_complexity is not None:
             penalties["split_penalty"] = cost_complexity

@@ -210,6 +210,10 @@ class Problem:
     def _views(self) -> dict[Any, Any]:
         return {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle: views are made again when they are asked for."""
+        return {name: value for name, value in self.__dict__.items() if name != "_views"}
+
     def fresh(self) -> Problem:
         """The same problem with no view made yet: what a method is given when its preparation is to be timed."""
         return Problem(self.dataset, self.task, self.space, self.question)

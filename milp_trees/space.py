@@ -63,10 +63,11 @@ class Trees(Space):
     def __post_init__(self) -> None:
         if self.max_depth is not None and (not isinstance(self.max_depth, (int, np.integer)) or self.max_depth < 0):
             raise DataError(f"max_depth must be a whole number of at least 0, or None for no limit; got {self.max_depth!r}.")
-        if self.max_leaf_nodes is not None and self.max_leaf_nodes < 1:
-            raise DataError(f"max_leaf_nodes must be at least 1; got {self.max_leaf_nodes!r}.")
-        if self.min_samples_leaf < 1:
-            raise DataError(f"min_samples_leaf must be at least 1; got {self.min_samples_leaf!r}.")
+        for name, least in (("max_leaf_nodes", self.max_leaf_nodes), ("min_samples_leaf", self.min_samples_leaf)):
+            if least is None and name == "max_leaf_nodes":
+                continue
+            if not isinstance(least, (int, np.integer)) or least < 1:
+                raise DataError(f"{name} must be a whole number and at least 1; got {least!r}.")
         weight = exact.fraction(self.min_weight_leaf, "min_weight_leaf")
         if weight < 0:
             raise DataError(f"min_weight_leaf must not be negative; got {self.min_weight_leaf!r}.")

@@ -141,5 +141,5 @@ def test_engine_is_another_name_for_method():
         mt.OptimalTreeClassifier(method="dp", engine="enumerate").fit(X, y)
     with pytest.raises(ValueError, match="objective must be"):
         mt.OptimalTreeClassifier(objective="action-values").fit(X, y)
-    with pytest.raises(ValueError, match="weighs the rows by itself"):
+    with pytest.raises(ValueError, match="takes no row weights"):
         mt.OptimalTreeClassifier(objective="mcc").fit(X, y, sample_weight=np.ones(len(y)))

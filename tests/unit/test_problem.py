@@ -1,5 +1,7 @@
 """Problems and spaces: one right answer, limits said in sentences, views made once."""
 
+import pickle
+
 import pytest
 
 import milp_trees as mt
@@ -108,3 +110,23 @@ def test_a_method_for_other_views_names_those_that_can():
         mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)), "pareto")
     with pytest.raises(mt.Unsupported, match="pareto needs a depth limit"):
         mt.solve(mt.Problem(data, mt.Matthews(), mt.Trees(max_depth=None)))
+
+
+@pytest.mark.parametrize("task", [mt.F1(), mt.Matthews(), mt.CohenKappa(leaf_penalty="1/50"), mt.AUC(), mt.Accuracy()], ids=lambda t: t.name)
+def test_results_survive_pickling(task):
+    """With every view made before; the copy is solved to the same value, and holds no view."""
+    asked = mt.Problem(mt.load("planted:rows=40,tests=4,depth=2,noise=0.1"), task, mt.Trees(max_depth=2))
+    for kind in task.view_makers:
+        asked.view(kind)
+    result = mt.solve(asked)
+    copy = pickle.loads(pickle.dumps(result))
+    assert copy.problem.value(copy.predictor) == result.value == mt.solve(copy.problem).value
+    assert pickle.loads(pickle.dumps(asked))._views == {}
+    assert pickle.loads(pickle.dumps(asked.scale)).from_value(0) == asked.scale.from_value(0)
+
+
+@pytest.mark.parametrize("limits", [{"max_leaf_nodes": 2.5}, {"min_samples_leaf": 0.1}, {"min_samples_leaf": None}, {"max_leaf_nodes": 0}])
+def test_limits_on_leaves_are_whole_numbers(limits):
+    """No share of the rows, no fraction."""
+    with pytest.raises(DataError, match=f"{next(iter(limits))} must be a whole number and at least 1"):
+        mt.Trees(max_depth=2, **limits)
