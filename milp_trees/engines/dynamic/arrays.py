@@ -164,12 +164,14 @@ def _layout(vectors: np.ndarray, V: int, M: int, regret: np.ndarray, unit: int, 
     planes = _planes(vectors) if len(distinct) > _FEW else None
     if planes is not None:
         ways.append((0.0, *planes))
-    priced = [(_count_work(groups, values, U, n, wide), groups, values) for _, groups, values in ways]
-    typical = min(n, 200)
-    by_row = 0.35 * typical * U * 3.0 * wide
-    work, groups, values = min(priced, key=lambda way: way[0], default=(np.inf, [], distinct[:0]))
-    if by_row < work:
-        groups, values = [], distinct[:0]
+    if len(distinct) <= _FEW:
+        _, groups, values = ways[0]
+    else:
+        priced = [(_count_work(groups, values, U, n, wide), groups, values) for _, groups, values in ways]
+        by_row = 0.35 * min(n, 200) * U * 3.0 * wide
+        work, groups, values = min(priced, key=lambda way: way[0], default=(np.inf, [], distinct[:0]))
+        if by_row < work:
+            groups, values = [], distinct[:0]
     heavy = regret.max(axis=1)
     aligned = groups and len(groups) <= max(8, n // 64) and sum(map(len, groups)) == n
     if aligned:
@@ -194,7 +196,8 @@ def _words(positions: int) -> int:
 
 def _members(of: np.ndarray, n_groups: int) -> list[np.ndarray]:
     order = np.argsort(of, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(of, minlength=n_groups))[:-1])
+    ends = np.cumsum(np.bincount(of, minlength=n_groups)).tolist()
+    return [order[begin:end] for begin, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 
 def _count_work(groups: list[np.ndarray], values: np.ndarray, U: int, n: int, wide: int) -> float:
