@@ -8,7 +8,7 @@ Bounds
 look-ahead : every tree that is not a leaf has two leaves and a split; one with four leaves or more costs four leaves and three splits, and one
     with fewer has depth two at most, so a depth-two optimum below that is optimal at any depth (Lin et al. 2020, GOSDT, section 4 and appendix B).
 similarity, per test : see `memory`.
-sibling : what a side must cost at least is taken from the budget of the other side.
+sibling : what a side must cost at least is taken from the budget of the other side; its depth-two optimum bounds that too, by look-ahead.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -221,9 +221,17 @@ def _expand(data, work, table, stack, lev):
 
 @njit(cache=True)
 def _bound(data, work, table, bits, h1, h2, depth, allowed):
-    """(known exactly, value or lower bound) of a child; it is at least the cost of a leaf, which the depth of the stack relies on."""
+    """(known exactly, value or lower bound) of a child; it is at least the cost of a leaf, which the depth of the stack relies on.
+
+    Trees with four leaves or more cost at least `four`, and the others are no deeper than two.
+    """
     exact, value, _ = _remembered(work, table, h1, h2, depth | (allowed + 1) << 6)
     value = max(value, data.par[LEAF])
+    four = 4 * data.par[LEAF] + 3 * data.par[LEAST_SPLIT]
+    if not exact and value < four and allowed < 0 and work.flags[LOOK_AHEAD]:
+        known, two, _, _ = look_up(table, h1, h2, 2)
+        if known:
+            value = max(value, min(two, four))
     if not exact and work.flags[SIMILARITY] and allowed < 0:
         value = max(value, similar(work, archive_level(work, depth), bits, data.heavy, data.par[N_MASSES] > 0))
     return exact, value
@@ -308,7 +316,9 @@ def _try(data, work, table, stack, lev, f):
     if low >= goal:
         work.counters[CUT_SIBLING] += 1
         return _settle(stack, lev, low)
-    first = 0 if (2 * n <= number[SIZE]) == (work.flags[LARGER_FIRST] != 0) else 1
+    # Where splits are free the larger side exhausts the budget sooner; where they cost, the smaller one is settled by its depth-two tree.
+    larger = (work.flags[LARGER_FIRST] != 0) == (data.par[LEAF] + data.par[LEAST_SPLIT] == 0)
+    first = 0 if (2 * n <= number[SIZE]) == larger else 1
     if left_exact or right_exact:
         first = 1 if left_exact else 0
     number[FIRST_SIDE] = first
