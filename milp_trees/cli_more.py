@@ -211,6 +211,8 @@ def near_best(
     if trees is None:
         if result.limit in (Limit.TIME, Limit.MEMORY):
             fail(f"{result.message} Raise {'--time-limit' if result.limit is Limit.TIME else '--memory-limit'}.", NO_MODEL)
+        if result.limit is Limit.INTERRUPTED:
+            fail("Interrupted before there was an answer.", INTERRUPTED)
         finish(result)
         raise typer.Exit(NO_MODEL)
     drawn = {"trees": trees[: max(0, listed)], "sample": trees.sample(sample, seed)}

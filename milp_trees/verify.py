@@ -233,6 +233,9 @@ def _derive_again(result: Result, time_limit: float) -> list[str]:
         return [f"The result claims nothing: {result.status.value}. {result.message}".strip()]
     name = _deriver(result)
     claimed = f"The bound is claimed by {result.certificate.proved_by}"
+    again = ""
+    if name is None and result.method in registry.classes("methods") and registry.method(result.method).exact:
+        name, again = result.method, " itself, run anew, as no other method here can"
     if name is None:
         return [f"{claimed}; no other method here can derive it again."] if result.certificate.proved_by else ["No bound is claimed."]
     try:
@@ -240,14 +243,14 @@ def _derive_again(result: Result, time_limit: float) -> list[str]:
     except (DataError, UnknownName):
         raise
     except MilpTreesError as error:
-        return [f"{claimed}; {name} could not derive it again: {error}"]
+        return [f"{claimed}; {name}{again} could not derive it again: {error}"]
     _contradiction(result, other, name)
     if not other.optimal and other.status is not Status.INFEASIBLE:
-        return [f"{claimed}; {name} did not finish within {time_limit:g} s, and nothing it found contradicts."]
+        return [f"{claimed}; {name}{again} did not finish within {time_limit:g} s, and nothing it found contradicts."]
     if other.status is Status.INFEASIBLE:
         return [f"{name} proves too that no tree satisfies the constraints."]
     verdict = "is optimal" if other.value is not None and result.value is not None and _equal(result, other) else "and its bound are possible"
-    return [f"Derived again by {name}: the optimum is {other.value}, so the result's value {verdict}."]
+    return [f"Derived again by {name}{again}: the optimum is {other.value}, so the result's value {verdict}."]
 
 
 def _deriver(result: Result) -> str | None:

@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 
 
 class _Stop(Exception):
-    """The time is up."""
+    """A limit was reached."""
+
+    def __init__(self, limit: Limit) -> None:
+        self.limit = limit
 
 
 @register
@@ -86,6 +89,7 @@ class _Run:
         space = problem.trees
         self.view, self.progress, self.began = view, progress, began
         self.deadline = None if limits.time is None else began + limits.time
+        self.most_bytes = None if limits.memory_mb is None else limits.memory_mb * 2**20
         self.depth = min(space.depth, view.errors.n_tests, len(view.is_positive) - 1)
         most = min(2**self.depth, len(view.is_positive))
         counts_leaves = bool(view.leaf_penalty) or space.limits_leaves
@@ -97,7 +101,9 @@ class _Run:
 
     def check(self) -> None:
         if self.deadline is not None and time.perf_counter() > self.deadline:
-            raise _Stop
+            raise _Stop(Limit.TIME)
+        if self.most_bytes is not None and self.fronts.bytes > self.most_bytes:
+            raise _Stop(Limit.MEMORY)
 
     def solve(self, start: Tree | None) -> Limit | None:
         root = self.fronts.root
@@ -109,8 +115,8 @@ class _Run:
                 self.take(self.fronts.front(root, min(self.depth, 2)), min(self.depth, 2))
             for depth in range(3, self.depth + 1):
                 self.deepen(depth)
-        except _Stop:
-            return Limit.TIME
+        except _Stop as stop:
+            return stop.limit
         except KeyboardInterrupt:
             return Limit.INTERRUPTED
         assert self.best is not None

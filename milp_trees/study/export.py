@@ -13,6 +13,8 @@ from milp_trees.result import Result
 from milp_trees.solver import MAX_NONZEROS, Limits
 from milp_trees.study.agreement import choose_oracle
 from milp_trees.study.estimate import named_formulation
+from milp_trees.tasks.ratio_view import Ratio
+from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     import numpy as np
@@ -48,6 +50,8 @@ def export_model(
     model = named_formulation(formulation)
     if not path.absolute().parent.is_dir():
         raise DataError(f"{path} cannot be written: there is no folder {path.parent}. Make it first.")
+    if problem.task.offers(Ratio) and not problem.task.offers(CostMatrix):
+        raise Unsupported(f"The task {problem.task.name} is a ratio and solved in steps, each a model of its own; there is no one model to export.")
     why = model.unsupported(problem) or too_large(model.sizes(model.instance(problem), problem.trees).nonzeros, Limits(None, nonzeros=max_nonzeros))
     if why:
         raise Unsupported(f"{model.label}: {why}")

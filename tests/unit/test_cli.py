@@ -396,3 +396,8 @@ def test_path_by_a_run_per_size_and_what_it_refuses():
     assert "No tree" in run("path", PLANTED, "--min-samples-leaf", 100, code=3).stderr
     assert "picture" in run("path", PLANTED, "--plot", "path.txt", code=1).stderr
     run("path", PLANTED, "--leaves", 0, code=2)
+
+
+def test_a_ratio_has_no_one_model_to_export(tmp_path):
+    """It is solved in steps; the sentence says so."""
+    assert "solved in steps" in run("export", PLANTED, "--task", "f1", "--out", tmp_path / "f1.mps", code=1).stderr

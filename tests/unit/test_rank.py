@@ -331,3 +331,11 @@ def test_a_penalty_that_no_split_can_pay_for_needs_no_search():
     assert result.predictor.n_leaves == 1
     assert result.sizes["expanded"] == 0
     assert result.sizes["parts"] == 1
+
+
+def test_a_memory_limit_leaves_the_best_pair_counts_so_far():
+    """Fronts are counted: at the limit there is a tree and a bound that is not crossed."""
+    problem = mt.Problem(mt.load("planted:rows=300,tests=60,depth=4,noise=0.3,seed=2"), mt.Matthews(), mt.Trees(max_depth=4))
+    result = mt.solve(problem, "pareto", memory_mb=1, time_limit=60)
+    assert result.limit is Limit.MEMORY
+    assert 0 < result.value.number <= result.bound

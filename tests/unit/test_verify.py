@@ -2,6 +2,7 @@
 
 import copy
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -151,3 +152,13 @@ def test_a_result_without_a_model_claims_nothing(stored):
     data = copy.deepcopy(stored)
     data.update(status="no solution", predictor=None, objective=None, exact=None, bound=None, bound_exact=None, gap=None, proved_by=None, scores={})
     assert "claims nothing" in verify(data)[-1]
+
+
+def test_an_engine_that_alone_takes_a_task_is_run_anew():
+    """A claim for shallower trees does not pass for deeper ones, though no other method can judge it."""
+    data = mt.load("planted:rows=150,tests=20,depth=3,noise=0.1,seed=3")
+    shallow, deep = (mt.Problem(data, mt.Matthews(), mt.Trees(max_depth=d)) for d in (2, 3))
+    result = mt.solve(deep)
+    assert any("Derived again by pareto itself, run anew" in line for line in result.verify())
+    with pytest.raises(mt.VerificationError, match="pareto"):
+        replace(mt.solve(shallow), problem=deep).verify()

@@ -18,6 +18,10 @@ Point = tuple[int, int, int]
 Nested = int | tuple[int, Any, Any]
 
 
+#: Rough bytes of a remembered front besides its points and its rows.
+ENTRY_BYTES = 300
+
+
 class Fronts:
     """The search on one problem.
 
@@ -42,6 +46,8 @@ class Fronts:
         self.table = np.full((layers, width), kernels.NONE, dtype=np.int64)
         self.memo: dict[tuple[bytes, int], np.ndarray] = {}
         self.sums = self.reused = 0
+        #: Rough bytes of what is remembered.
+        self.bytes = 0
 
     def allow(self, better: Callable[[int, int, int], bool]) -> None:
         """Cut off what is no better than a new incumbent; `better(fp, fn, leaves)` falls in all three."""
@@ -77,6 +83,7 @@ class Fronts:
                 self.add(table, left, right, depth - 1)
             out = kernels.front_of(table, q + 1)
         self.memo[key] = out
+        self.bytes += out.nbytes + len(key[0]) + ENTRY_BYTES
         return out
 
     def add(self, table: np.ndarray, left: np.ndarray, right: np.ndarray, depth: int) -> None:
