@@ -2,8 +2,8 @@
 
     MILP_TREES_DATA=… python benchmarks/switches.py [--depth 4] [--time-limit 60]
 
-Six sets of `classification/` at one depth without penalties, and six problems of `gosdt/` with a penalty per leaf and no depth limit. The number is the
-geometric mean of row counts (rows whose pairs of tests were summed: `rows_counted`); beside it kernel calls and time. `>`: a run reached the time limit.
+Six sets of `classification/` at one depth without penalties, and six problems of `gosdt/` with a penalty per leaf and no depth limit. Geometric means of
+counted rows (`rows_counted`: rows whose pairs of tests were summed), kernel calls, and time. `>`: a run reached the time limit.
 Rows go to `results/switches.csv`.
 """
 
