@@ -60,7 +60,9 @@ def test_continuous_integration_runs_the_readme_s_test_command_word_for_word():
     assert 'bash -euo pipefail -c "$command"' in script
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if p.name in ("README.md", "cli.md", "conventions.md", "correctness.md", "near_best.md")], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page", [p for p in PAGES if p.name in ("README.md", "cli.md", "conventions.md", "correctness.md", "near_best.md")], ids=lambda p: p.name
+)
 def test_commands_in_the_documents_exist(page):
     """Every `milp-trees …` line names a command, and options it has."""
     commands = click_commands()

@@ -243,7 +243,7 @@ class _Run:
                 self.value = min(found)
                 self.note()
 
-        memory = {} if self.limits.memory_mb is None else {"memory_bytes": self.limits.memory_mb * 2**19}
+        memory: dict[str, Any] = {} if self.limits.memory_mb is None else {"memory_bytes": self.limits.memory_mb * 2**19}
         fronts = solve_sizes(self.view, self.space, self.deadline, progress=progress, **memory)
         self.compiling = fronts.compiling
         last = fronts.sizes[-1]

@@ -37,7 +37,7 @@ class Enumerator(Method):
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view = problem.view(CostMatrix)
-        work = view.n_rows * (2 * view.n_tests) ** problem.trees.max_depth
+        work = view.n_rows * (2 * view.n_tests) ** problem.trees.depth
         if work > MOST_WORK:
             return f"enumerate is for tiny problems: rows · (2 · tests)^depth may be at most {MOST_WORK:,}; here it is {work:.3g}."
         return None

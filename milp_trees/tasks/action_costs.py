@@ -154,8 +154,9 @@ class ActionCosts(Task):
             leaf, splits = Fraction(0), [Fraction(0)] * len(columns)
         mass, least_mass = _masses(dataset, space)
         price = {c: round(s) for c, s in zip(columns, splits, strict=True)}
+        X: Any = np.ascontiguousarray(dataset.X[:, candidates]) if dataset.ranked is None else dataset.ranked.select(candidates)
         return CostMatrix(
-            X=np.ascontiguousarray(dataset.X[:, candidates]) if dataset.ranked is None else dataset.ranked.select(candidates),
+            X=X,
             tests=tests,
             costs=whole,
             actions=self.actions(dataset),

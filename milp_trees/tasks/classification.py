@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
 
 
-_ZERO = Fraction(0)
+#: What a right prediction costs, as an array that broadcasts.
+_FREE = np.array([Fraction(0)], dtype=object)
 
 
 def _weights(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
@@ -86,7 +87,7 @@ class WeightedError(Accuracy):
     def costs(self, dataset: Dataset) -> np.ndarray:
         loss = self.row_losses(dataset)
         # `where` and not a product: equal costs stay one object, which makes them cheap to tell apart.
-        return np.where(super().costs(dataset) == 1, loss[:, None], _ZERO)
+        return np.where(super().costs(dataset) == 1, loss[:, None], _FREE)
 
     def normaliser(self, dataset: Dataset) -> Fraction:
         return Fraction(sum(self.row_losses(dataset).tolist(), Fraction(0)))
@@ -108,7 +109,7 @@ class BalancedAccuracy(Accuracy):
         counts = np.bincount(y, minlength=len(classes))
         present = int((counts > 0).sum())
         share = np.array([Fraction(1, present * int(c)) if c else Fraction(0) for c in counts], dtype=object)
-        return np.where(super().costs(dataset) == 1, share[y][:, None], _ZERO)
+        return np.where(super().costs(dataset) == 1, share[y][:, None], _FREE)
 
     def normaliser(self, dataset: Dataset) -> Fraction:
         return Fraction(1)

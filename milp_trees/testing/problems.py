@@ -423,13 +423,13 @@ def make_f_score_conundrum() -> Problem:
 
     By majority (a false negative costs as much as a false positive) the best tree has 1/2; with classes balanced (4/3 as much), 3/5.
     """
-    return Problem(numeric_dataset({"x": [1, 2, 3, 3, 3, 3, 3]}, y=[1, 0, 1, 1, 0, 0, 0]), F1(), Trees(2))
+    return Problem(numeric_dataset({"x": [1.0, 2, 3, 3, 3, 3, 3]}, y=[1, 0, 1, 1, 0, 0, 0]), F1(), Trees(2))
 
 
 @named
 def make_f_score_conundrum_reversed() -> Problem:
     """A leaf with 2 positives of 5 rows again, and F1 is 5/6 only if it is called negative: no price of a false negative suits both problems."""
-    return Problem(numeric_dataset({"x": [1] * 5 + [2] * 5}, y=[1] * 5 + [1, 1, 0, 0, 0]), F1(), Trees(2))
+    return Problem(numeric_dataset({"x": [1.0] * 5 + [2.0] * 5}, y=[1] * 5 + [1, 1, 0, 0, 0]), F1(), Trees(2))
 
 
 @named

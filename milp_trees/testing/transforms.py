@@ -62,7 +62,7 @@ def add_constant_test(problem: Problem) -> Problem:
 def one_level_deeper(problem: Problem) -> Problem | None:
     """One more level of splits (up to two)."""
     space = problem.trees
-    return replace(problem, space=replace(space, max_depth=space.max_depth + 1)) if space.max_depth < 2 else None
+    return replace(problem, space=replace(space, max_depth=space.depth + 1)) if space.depth < 2 else None
 
 
 #: Transforms that keep the optimal value.

@@ -11,7 +11,7 @@ similarity, per test : see `memory`.
 sibling : what a side must cost at least is taken from the budget of the other side; its depth-two optimum bounds that too, by look-ahead.
 """
 
-# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+# mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
 # Types of compiled functions are inferred by numba.
 
 # Long lists of names stay on few lines.

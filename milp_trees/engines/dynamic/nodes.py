@@ -4,7 +4,7 @@
 side, because the other side's sums are the difference (Demirović et al. 2022, *MurTree*). Values include the regret of the first action.
 """
 
-# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+# mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
 # Types of compiled functions are inferred by numba.
 
 # Long lists of names stay on few lines.

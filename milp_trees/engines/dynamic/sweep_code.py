@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba import cfunc, types
 from numba.core import cgutils
 from numba.extending import intrinsic
