@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from milp_trees.errors import SolverFailure
+
 log = logging.getLogger("milp_trees")
 
 #: Seconds after which it is not a cache that is read.
@@ -22,6 +24,11 @@ def compiling(what: str) -> Iterator[None]:
     ----------
     what : str
         E.g. `the exact search`.
+
+    Raises
+    ------
+    SolverFailure
+        The cache is from another version and names what no longer exists.
     """
     began = time.perf_counter()
     told = threading.Event()
@@ -35,6 +42,13 @@ def compiling(what: str) -> Iterator[None]:
     timer.start()
     try:
         yield
+    except AttributeError as error:
+        if "Can't get attribute" not in str(error):
+            raise
+        raise SolverFailure(
+            "numba's cache on disk was written by an older version of this package and cannot be read. Delete the files *.nbi in the folders "
+            "__pycache__ of milp_trees/engines (or in the folder that NUMBA_CACHE_DIR names), and run again."
+        ) from error
     finally:
         timer.cancel()
         if told.is_set():

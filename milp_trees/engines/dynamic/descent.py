@@ -21,16 +21,18 @@ import numpy as np
 from numba import njit
 
 from milp_trees.engines.dynamic.arrays import INFINITY, LEAF, LEAST_SPLIT, N_MASSES, N_TESTS, UNLIMITED
+from milp_trees.engines.dynamic.choice import goal_of, pick
+from milp_trees.engines.dynamic.depth_three import archive_level, depth_three
 from milp_trees.engines.dynamic.gains import gini_order, sort_tests
 from milp_trees.engines.dynamic.layouts import data_at, stack_at, table_at, work_at
-from milp_trees.engines.dynamic.memory import ROOM, USED, archive_set, look_up, similar, similar_per_test, store
+from milp_trees.engines.dynamic.memory import ROOM, USED, archive_set, look_up, similar, store
 from milp_trees.engines.dynamic.nodes import (
-    CACHE, CUT_AHEAD, CUT_SIBLING, CUT_SIMILAR, CUT_TEST, GINI, HITS, LARGER_FIRST, LOOK_AHEAD, NODES, PER_TEST, SIBLING, SIMILARITY, UPPER,
-    hash_children, large_enough, leaf_value, load, pair, sums,
+    CACHE, CUT_AHEAD, CUT_SIBLING, CUT_SIMILAR, GINI, HITS, LARGER_FIRST, LOOK_AHEAD, NODES, SIBLING, SIMILARITY, UPPER, hash_children,
+    large_enough, leaf_value, load, pair, sums,
 )  # fmt: skip
 from milp_trees.engines.dynamic.stack import (
-    ALLOWED, BASE, BEST, BUDGET, CURRENT, DEPTH, EXACT, FIRST_SIDE, FIRST_VALUE, LEVEL, LOWER, OTHER_BOUND, OTHER_EXACT, PHASE, POSITION, REPORTED,
-    RETURNED, RETURNED_TEST, RUNG, SHARED_BEST, SIZE, STOP, TEST,
+    ALLOWED, BASE, BEST, BUDGET, CURRENT, DEPTH, EXACT, FIRST_SIDE, FIRST_VALUE, LEVEL, LOWER, OTHER_BOUND, OTHER_EXACT, PHASE, POSITION,
+    REPORTED, RETURNED, RETURNED_TEST, SHARED_BEST, SIZE, STOP, TEST,
 )  # fmt: skip
 from milp_trees.engines.dynamic.words import atomic_add, atomic_min, children, count
 
@@ -38,62 +40,6 @@ from milp_trees.engines.dynamic.words import atomic_add, atomic_min, children, c
 DONE, STOPPED, NEEDS_ROOM, IMPROVED = range(4)
 #: What a level does next (0: enter its set).
 _ENTER, _NEXT, _FIRST_BACK, _SECOND_BACK = range(4)
-
-
-@njit(cache=True)
-def archive_level(work, depth):
-    return min(depth, work.kept.shape[0] - 1)
-
-
-@njit(cache=True)
-def depth_three(data, work, table, board, bits, budget, bound):
-    """(value, exact, root test) of the best tree of depth three, or of the best so far if it is stopped; `bound` is scratch for bounds per test."""
-    F, leaf, split = data.par[N_TESTS], data.par[LEAF], data.par[LEAST_SPLIT]
-    subsets_only = data.par[N_MASSES] > 0
-    level = archive_level(work, 3)
-    floor = np.int64(0)
-    bound[:F] = 0
-    if work.flags[SIMILARITY]:
-        if work.flags[PER_TEST]:
-            floor = similar_per_test(work, level, bits, data.heavy, subsets_only, F, bound)
-        else:
-            floor = similar(work, level, bits, data.heavy, subsets_only)
-        if floor > budget:
-            work.counters[CUT_SIMILAR] += 1
-            return floor, False, np.int64(-1)
-    best, test = load(data, work, bits)
-    four = 4 * leaf + 3 * split
-    if best <= floor or (work.flags[LOOK_AHEAD] and best <= four):
-        work.counters[CUT_AHEAD] += 1
-        return best, True, test
-    hash_children(data, work, bits, work.hashes)
-    lowest = INFINITY
-    for f in range(F):
-        if board[STOP]:
-            return best, False, test
-        goal = min(best, budget + 1)
-        if bound[f] >= goal:
-            work.counters[CUT_TEST] += 1
-            lowest = min(lowest, bound[f])
-            continue
-        if pair(data, work, table, bits, f, goal):
-            value = work.value[0, 0] + work.value[1, 0] + data.split[f]
-            bound[f] = max(bound[f], value)
-            if value < best:
-                best, test = value, f
-                if best <= floor:
-                    break
-        else:
-            bound[f] = max(bound[f], goal)
-        lowest = min(lowest, bound[f])
-    if best <= floor:
-        lowest = floor
-    exact = best <= budget
-    # A leaf and trees of depth two are covered by `best`; the others by the bounds of their root tests.
-    result = best if exact else max(min(best, lowest), budget + 1)
-    if work.flags[SIMILARITY]:
-        archive_set(work, level, bits, result, bound, F)
-    return result, exact, test
 
 
 @njit(cache=True)
@@ -238,63 +184,6 @@ def _bound(data, work, table, bits, h1, h2, depth, allowed):
 
 
 @njit(cache=True)
-def _goal(stack, lev):
-    """What a tree with the current root test must stay below to matter."""
-    number = stack.number[lev]
-    goal = min(number[BEST], number[BUDGET] + 1)
-    if lev == 0:
-        goal = min(goal, stack.board[SHARED_BEST], number[RUNG] + 1)
-    return goal
-
-
-@njit(cache=True)
-def _pick(stack, lev, F, best_first):
-    """The next root test of a set, -1 if none is left."""
-    number = stack.number[lev]
-    if lev == 0:
-        return _pick_at_root(stack, F, best_first)
-    goal = min(number[BEST], number[BUDGET] + 1)
-    last = F - 1 if number[ALLOWED] < 0 else min(F - 1, number[ALLOWED])
-    while number[POSITION] < last:
-        number[POSITION] += 1
-        f = stack.order[lev, number[POSITION]]
-        if stack.bound[lev, f] < goal:
-            return f
-    return np.int64(-1)
-
-
-@njit(cache=True)
-def _pick_at_root(stack, F, best_first):
-    """The next free root test: the first in order, or the one with the lowest bound, which is then tried up to the next bound only."""
-    number = stack.number[0]
-    last = F - 1 if number[ALLOWED] < 0 else min(F - 1, number[ALLOWED])
-    while True:
-        goal = min(number[BEST], number[BUDGET] + 1, stack.board[SHARED_BEST])
-        chosen, second = np.int64(-1), goal
-        for k in range(last + 1):
-            f = stack.order[0, k]
-            low = stack.root_bound[f]
-            if low >= goal or stack.busy[f]:
-                continue
-            if chosen < 0:
-                chosen, number[POSITION] = f, k
-                if not best_first:
-                    break
-            elif low < stack.root_bound[chosen]:
-                chosen, second, number[POSITION] = f, stack.root_bound[chosen], k
-            else:
-                second = min(second, low)
-        if chosen < 0:
-            return np.int64(-1)
-        if atomic_add(stack.busy.ctypes.data + 8 * chosen, 1) == 0:
-            break
-        atomic_add(stack.busy.ctypes.data + 8 * chosen, -1)
-    low = stack.root_bound[chosen]
-    number[RUNG] = max(second, low + max(1, (goal - low) // 4)) if best_first else INFINITY
-    return chosen
-
-
-@njit(cache=True)
 def _try(data, work, table, stack, lev, f):
     """Bounds of both sides of a root test; if they do not settle it, the first side becomes the next level."""
     number, bits = stack.number[lev], stack.bits[lev]
@@ -308,7 +197,7 @@ def _try(data, work, table, stack, lev, f):
     h = stack.hashes[lev, f]
     left_exact, a = _bound(data, work, table, left, h[0], h[1], depth, allowed)
     right_exact, b = _bound(data, work, table, right, h[2], h[3], depth, allowed)
-    goal = _goal(stack, lev)
+    goal = goal_of(stack, lev)
     low = a + b + data.split[f]
     if left_exact and right_exact:
         _offer(stack, lev, low, f)
@@ -390,7 +279,7 @@ def _back(data, work, stack, lev):
         _offer(stack, lev, total, f)
         _settle(stack, lev, total)
         return
-    goal = _goal(stack, lev)
+    goal = goal_of(stack, lev)
     if total >= goal:
         work.counters[CUT_SIBLING] += 1
         _settle(stack, lev, total)
@@ -441,7 +330,7 @@ def run(data_address, work_address, table_address, stack_address, best_first, bo
                 stack.state[REPORTED] = number[BEST]
                 atomic_min(stack.board.ctypes.data + 8 * SHARED_BEST, number[BEST])
                 return IMPROVED
-            f = _pick(stack, lev, F, best_first)
+            f = pick(stack, lev, F, best_first)
             if f >= 0:
                 _try(data, work, table, stack, lev, f)
             elif lev == 0:
