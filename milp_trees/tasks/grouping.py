@@ -13,7 +13,7 @@ def packed(X: np.ndarray) -> np.ndarray:
     n, F = X.shape
     out = np.zeros((n, 8 * max(1, -(-F // 64))), dtype=np.uint8)
     if F:
-        out[:, : -(-F // 8)] = np.packbits(X, axis=1)
+        out[:, : -(-F // 8)] = np.packbits(np.ascontiguousarray(X), axis=1)
     return out.view(np.uint64)
 
 
