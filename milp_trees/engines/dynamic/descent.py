@@ -34,7 +34,7 @@ from milp_trees.engines.dynamic.stack import (
     ALLOWED, BASE, BEST, BUDGET, CURRENT, DEPTH, EXACT, FIRST_SIDE, FIRST_VALUE, LEVEL, LOWER, OTHER_BOUND, OTHER_EXACT, PHASE, POSITION,
     REPORTED, RETURNED, RETURNED_TEST, SHARED_BEST, SIZE, STOP, TEST,
 )  # fmt: skip
-from milp_trees.engines.dynamic.words import atomic_add, atomic_min, children, count
+from milp_trees.engines.dynamic.words import atomic_add, atomic_min, children, copy, count, subtract
 
 #: Why the search returned.
 DONE, STOPPED, NEEDS_ROOM, IMPROVED = range(4)
@@ -151,7 +151,8 @@ def _expand(data, work, table, stack, lev):
     if number[LOWER] > budget:
         work.counters[CUT_AHEAD] += 1
         return _answer(stack, number[LOWER], False, number[TEST])
-    work.hashes[:] = stack.hashes[lev]
+    for f in range(data.par[N_TESTS]):
+        copy(stack.hashes[lev, f], work.hashes[f])
     for f in range(data.par[N_TESTS]):
         if stack.board[STOP]:
             break
@@ -222,7 +223,7 @@ def _both_large(data, work, stack, lev, right):
     if data.par[N_MASSES] == 0:
         return True
     sums(data, right, work.total[1])
-    work.total[2] = stack.total[lev] - work.total[1]
+    subtract(stack.total[lev], work.total[1], work.total[2])
     return large_enough(data, work.total[1]) and large_enough(data, work.total[2])
 
 
@@ -230,7 +231,7 @@ def _both_large(data, work, stack, lev, right):
 def _push(stack, lev, side, depth, allowed, budget):
     child = stack.number[lev + 1]
     child[DEPTH], child[BUDGET], child[ALLOWED], child[PHASE] = depth, budget, allowed, _ENTER
-    stack.bits[lev + 1] = stack.side[lev, side]
+    copy(stack.side[lev, side], stack.bits[lev + 1])
     f = stack.number[lev, CURRENT]
     stack.key[lev + 1, 0] = stack.hashes[lev, f, 2 * side]
     stack.key[lev + 1, 1] = stack.hashes[lev, f, 2 * side + 1]
@@ -299,7 +300,11 @@ def _close(data, work, table, stack, lev):
     exact = best <= budget
     value = best
     if not exact:
-        value = min(best, stack.bound[lev, :F].min()) if number[ALLOWED] < 0 else budget + 1
+        if number[ALLOWED] < 0:
+            for f in range(F):
+                value = min(value, stack.bound[lev, f])
+        else:
+            value = budget + 1
         value = max(value, budget + 1)
     if work.flags[CACHE]:
         store(table, stack.key[lev, 0], stack.key[lev, 1], code(number), value, exact, test)

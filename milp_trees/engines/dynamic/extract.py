@@ -16,7 +16,7 @@ from milp_trees.engines.dynamic.layouts import data_at, stack_at, table_at, tree
 from milp_trees.engines.dynamic.memory import look_up
 from milp_trees.engines.dynamic.nodes import best_one, hash_children, load
 from milp_trees.engines.dynamic.stack import ALLOWED, BASE, BUDGET, DEPTH, LEVEL, PHASE, RETURNED, RETURNED_TEST
-from milp_trees.engines.dynamic.words import children, count
+from milp_trees.engines.dynamic.words import children, copy, count
 
 #: Positions in `tree.state`: sets waiting (less one), nodes written, the root's test (UNKNOWN: find it), whether a set has just been solved, the
 #: root's value.
@@ -47,8 +47,8 @@ def _root_test(data, work, table, stack, tree, bits, key, depth, allowed, most):
     stack.state[BASE] = stack.state[LEVEL] = 1
     number = stack.number[1]
     number[DEPTH], number[BUDGET], number[ALLOWED], number[PHASE] = depth, most, allowed, 0
-    stack.bits[1] = bits
-    stack.key[1] = key
+    copy(bits, stack.bits[1])
+    copy(key, stack.key[1])
     return np.int64(_UNSOLVED), most
 
 
@@ -111,8 +111,8 @@ def extract(data_address, work_address, table_address, stack_address, tree_addre
             tree.depths[top, 0] = tree.depths[top + 1, 0] = below
             tree.depths[top, 2] = tree.depths[top + 1, 2] = most - data.par[LEAF] if 0 < n < size else INFINITY
             # The right side waits below the left one.
-            tree.waiting[top + 1] = left
-            tree.waiting[top] = left if n == 0 else right
+            copy(left, tree.waiting[top + 1])
+            copy(left if n == 0 else right, tree.waiting[top])
             tree.keys[top + 1, 0], tree.keys[top + 1, 1] = h[0], h[1]
             tree.keys[top, 0], tree.keys[top, 1] = (h[0], h[1]) if n == 0 else (h[2], h[3])
             if n == 0 or n == size:

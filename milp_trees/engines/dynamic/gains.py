@@ -7,14 +7,15 @@ import numpy as np
 from numba import njit
 
 from milp_trees.engines.dynamic.arrays import BY_ROW, N_ACTIONS, N_GROUPS, N_TESTS, N_VALUES
-from milp_trees.engines.dynamic.words import lowest, ones
+from milp_trees.engines.dynamic.words import clear, lowest, ones
 
 
 @njit(cache=True)
 def _weights(data, bits, weight):
     """weight[f, k]: what the rows where test f is true, and whose cheapest action is k, can lose; weight[F] for all rows."""
     F = data.par[N_TESTS]
-    weight[:] = 0
+    for f in range(weight.shape[0]):
+        clear(weight[f])
     if not data.par[BY_ROW] and data.par[N_VALUES] == 1:
         for g in range(data.par[N_GROUPS]):
             k, most = data.group_best[g], data.group_most[g]

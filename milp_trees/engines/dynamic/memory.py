@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from milp_trees.engines.dynamic.layouts import table_at
-from milp_trees.engines.dynamic.words import atomic_add, inside, missing_weight
+from milp_trees.engines.dynamic.words import atomic_add, copy, inside, missing_weight
 
 _GOLD = np.uint64(0x9E3779B97F4A7C15)
 _MIX = np.uint64(0xBF58476D1CE4E5B9)
@@ -128,8 +128,10 @@ def similar_per_test(work, level, bits, heavy, subsets_only, F, out):
 def archive_set(work, level, bits, bound, per_test, F):
     """Keep a solved set and its bounds instead of the oldest one."""
     at = work.kept[level, 1]
-    work.kept_bits[level, at] = bits
+    copy(bits, work.kept_bits[level, at])
     work.kept_bound[level, at] = bound
-    work.kept_tests[level, at, :F] = per_test[:F]
+    row = work.kept_tests[level, at]
+    for f in range(F):
+        row[f] = per_test[f]
     work.kept[level, 1] = (at + 1) % RING
     work.kept[level, 0] = min(RING, work.kept[level, 0] + 1)

@@ -19,7 +19,7 @@ from milp_trees.engines.dynamic.arrays import (
 )  # fmt: skip
 from milp_trees.engines.dynamic.memory import look_up, store
 from milp_trees.engines.dynamic.pair_counts import COUNT, EVALUATE, GATHER, HASH, PACK, call
-from milp_trees.engines.dynamic.words import children, count, lowest, ones
+from milp_trees.engines.dynamic.words import children, clear, copy, count, lowest, ones, subtract
 
 #: Positions in `work.flags`: the switches.
 CACHE, CACHE_TWO, SIMILARITY, PER_TEST, SIBLING, LARGER_FIRST, GINI, LOOK_AHEAD, UPPER, SMALLER_COUNTED = range(10)
@@ -30,7 +30,7 @@ CALLS, LOADS, NODES, HITS, HITS_TWO, CUT_SIMILAR, CUT_TEST, CUT_SIBLING, CUT_AHE
 @njit(cache=True)
 def sums(data, bits, out):
     """Sums of values, masses and regrets of the first action over a set."""
-    out[:] = 0
+    clear(out)
     if data.par[BY_ROW]:
         for w in range(len(bits)):
             word = bits[w]
@@ -79,7 +79,7 @@ def best_one(data, bits, left, right, total):
         if n == 0:
             continue
         sums(data, right, total[1])
-        total[2] = total[0] - total[1]
+        subtract(total[0], total[1], total[2])
         value = leaf_value(data, total[1]) + leaf_value(data, total[2]) + data.split[f]
         if value < best:
             best, test = value, f
@@ -108,7 +108,7 @@ def _count(data, work, bits, matrix):
     work.args[at.PAIRS] = matrix
     work.counters[ROWS_COUNTED] += count(bits)
     if data.par[BY_ROW]:
-        work.mask[:] = 0
+        clear(work.mask)
         for w in range(len(bits)):
             word = bits[w]
             while word:
@@ -128,8 +128,10 @@ def _by_row(data, work, m):
     F, U = data.par[N_TESTS], data.par[N_VALUES] + data.par[N_MASSES]
     words = (m + 63) // 64
     work.args[at.WORDS] = len(work.mask)
-    work.test_bits[:, :words] = 0
-    work.mask[:] = 0
+    for f in range(F):
+        for w in range(words):
+            work.test_bits[f, w] = 0
+    clear(work.mask)
     for i in range(m):
         row = work.X[i]
         bit = np.uint64(1) << np.uint64(i & 63)
@@ -162,7 +164,7 @@ def load(data, work, bits):
             r = 64 * w + lowest(word)
             work.rows[m] = r
             work.local[r] = m
-            work.X[m] = data.X[r]
+            copy(data.X[r], work.X[m])
             m += 1
             word &= word - np.uint64(1)
     work.counters[LOADS] += 1
@@ -226,7 +228,7 @@ def pair(data, work, table, bits, f, goal):
     if not work.flags[SMALLER_COUNTED]:
         small = 1
     sums(data, work.sides[small], work.total[1])
-    work.total[2] = work.total[0] - work.total[1]
+    subtract(work.total[0], work.total[1], work.total[2])
     if not large_enough(data, work.total[1]) or not large_enough(data, work.total[2]):
         return False
     work.counters[CALLS] += 1

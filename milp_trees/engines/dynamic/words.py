@@ -56,6 +56,30 @@ atomic_add = _atomic("add")
 atomic_min = _atomic("min")
 
 
+# Loops instead of slices: every kind of array assignment costs numba a quarter of a second to compile.
+
+
+@njit(cache=True)
+def copy(source, target):
+    """Copy the first numbers of an array, as many as the target has."""
+    for i in range(len(target)):
+        target[i] = source[i]
+
+
+@njit(cache=True)
+def clear(target):
+    """Set all numbers of a vector to 0."""
+    for i in range(len(target)):
+        target[i] = 0
+
+
+@njit(cache=True)
+def subtract(a, b, target):
+    """target = a - b."""
+    for i in range(len(target)):
+        target[i] = a[i] - b[i]
+
+
 @njit(cache=True)
 def count(bits):
     """Number of rows in a set."""
