@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.compiling import compiling
+from milp_trees.engines.dynamic.switches import Switches
 from milp_trees.errors import DataError, SolverFailure
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
@@ -41,7 +42,7 @@ _TABLE_BYTES = 2**30
 
 @register
 @dataclass(frozen=True)
-class DynamicProgramme(Method):
+class DynamicProgramme(Switches, Method):
     """Exact search over sets of rows.
 
     Parameters
@@ -57,7 +58,7 @@ class DynamicProgramme(Method):
     merge_rows, drop_tests : bool, default=True
         Presolve: equal rows become one, which carries the equivalent-points bound; constant, equal and complementary tests go.
     cache, cache_two, similarity, per_test, sibling, larger_first, gini, look_ahead, upper, smaller_counted : bool, default=True
-        Techniques of the search (`engines.dynamic.runs.Switches`); the optimum never depends on them. `larger_first` is the larger side first
+        Techniques of the search (`engines.dynamic.switches.Switches`); the optimum never depends on them. `larger_first` is the larger side first
         where splits are free and the smaller one where they cost something; off, the other way round.
 
     References
@@ -75,16 +76,6 @@ class DynamicProgramme(Method):
     lookahead: int = 0
     merge_rows: bool = True
     drop_tests: bool = True
-    cache: bool = True
-    cache_two: bool = True
-    similarity: bool = True
-    per_test: bool = True
-    sibling: bool = True
-    larger_first: bool = True
-    gini: bool = True
-    look_ahead: bool = True
-    upper: bool = True
-    smaller_counted: bool = True
 
     def __post_init__(self) -> None:
         for name, allowed in (("order", ORDERS), ("ties", TIES)):
@@ -225,14 +216,13 @@ class _Run:
                 raise SolverFailure(f"dp found the value {inst.to_Z(outcome.value)}, but its tree has {self.value}. Please report this problem.")
 
     def search(self, inst: Instance, upper: int, report: Any) -> Outcome:
-        from milp_trees.engines.dynamic.runs import Search, Switches
+        from milp_trees.engines.dynamic.runs import Search
 
         method, order = self.method, self.method.order
         if order == "auto":
             order = "best-first" if self.penalised else "depth-first"
-        switches = Switches(**{f.name: getattr(method, f.name) for f in fields(Switches)})
         memory = _TABLE_BYTES if self.limits.memory_mb is None else self.limits.memory_mb * 2**19  # half of what is allowed
-        return Search(inst, switches, order, max(1, self.limits.threads), memory, report).solve(self.deadline, upper)
+        return Search(inst, method, order, max(1, self.limits.threads), memory, report).solve(self.deadline, upper)
 
     def fronts(self) -> None:
         from milp_trees.engines.dynamic.fronts import solve_sizes

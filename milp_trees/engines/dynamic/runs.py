@@ -33,6 +33,7 @@ from milp_trees.engines.dynamic.stack import (
     STOP,
     TEST,
 )
+from milp_trees.engines.dynamic.switches import Switches
 from milp_trees.result import Limit
 
 #: Seconds between looks at the clock and the keyboard.
@@ -43,25 +44,6 @@ _INLINE = 0.02
 
 #: Reports (value, tests in preorder, lower bound or None).
 Report = Callable[[int, np.ndarray | None, int], None]
-
-
-@dataclass(frozen=True)
-class Switches:
-    """Techniques that can be switched off; the optimum never depends on them."""
-
-    cache: bool = True
-    cache_two: bool = True
-    similarity: bool = True
-    per_test: bool = True
-    sibling: bool = True
-    larger_first: bool = True
-    gini: bool = True
-    look_ahead: bool = True
-    upper: bool = True
-    smaller_counted: bool = True
-
-    def flags(self) -> np.ndarray:
-        return np.array([getattr(self, name) for name in self.__dataclass_fields__], dtype=np.int64)
 
 
 @dataclass
@@ -97,7 +79,7 @@ class Search:
         report: Report | None = None,
     ) -> None:  # fmt: skip
         self.inst, self.order, self.threads, self.report = inst, order, threads, report
-        flags = (switches or Switches()).flags()
+        flags = np.array((switches or Switches()).flags(), dtype=np.int64)
         self.works: list[Context] = [work_of(inst, flags, inst.depth) for _ in range(threads)]
         self.most_entries = max(2**12, memory // 64)
         self.table: Context = table_of(2**18 if threads > 1 else 8 * int(inst.data.par[N_TESTS]))
