@@ -86,6 +86,7 @@ _HOME = {
     "OptimalTreeClassifier": "estimators",
     "OptimalTreeClassifierCV": "estimator_cv",
     "OptimalPolicyTree": "estimators",
+    "BudgetForestClassifier": "budget_forest",
     "MilpTreesError": "errors",
     "DataError": "errors",
     "Infeasible": "errors",
