@@ -26,17 +26,17 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Formulation, Sizes, Tree, Trees
+from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees
 
 from . import _tree_structure as ts
 
 # Inside this folder import the package from `milp_trees` and siblings relatively, and add `register` to the first of these imports:
-# from milp_trees import CostMatrix, Formulation, Sizes, Tree, Trees, register
+# from milp_trees import CostMatrix, TreeFormulation, Sizes, Tree, Trees, register
 
 
 # @register  <- uncomment in your copy. Files that begin with an underscore are not looked at.
 @dataclass(frozen=True)
-class Template(Formulation):
+class Template(TreeFormulation):
     """One line for the docs page. Options of the model are fields of this dataclass, each with a default and a line here.
 
     Parameters

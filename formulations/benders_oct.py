@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import CostMatrix, Formulation, Sizes, Tree, Trees, register
+from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees, register
 from milp_trees.matrix import MatrixModel
 
 from . import _gains as gains
@@ -31,7 +31,7 @@ from ._benders_cuts import BendersCuts
 
 @register
 @dataclass(frozen=True)
-class BendersOCT(Formulation):
+class BendersOCT(TreeFormulation):
     """BendersOCT. The size before any cut; the result counts the cuts that were added."""
 
     name = "benders-oct"

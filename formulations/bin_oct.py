@@ -42,7 +42,7 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Formulation, Leaf, Sizes, Tree, Trees, register
+from milp_trees import CostMatrix, Leaf, Sizes, Tree, TreeFormulation, Trees, register
 
 from . import _tree_structure as ts
 from ._columns import Column, branch, halves, n_bits, numeric_columns, place, reached, read_threshold, write_threshold
@@ -51,7 +51,7 @@ from ._oct_structure import cost_unit, entries, in_units, leaves_below
 
 @register
 @dataclass(frozen=True)
-class BinOCT(Formulation):
+class BinOCT(TreeFormulation):
     """BinOCT."""
 
     name = "bin-oct"

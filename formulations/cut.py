@@ -17,7 +17,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Formulation, Sizes, Tree, Trees, register
+from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees, register
 
 from . import _cut_models as models
 from . import _gains as gains
@@ -26,7 +26,7 @@ from . import _tree_structure as ts
 
 @register
 @dataclass(frozen=True)
-class Cut(Formulation):
+class Cut(TreeFormulation):
     """CUT, with all rows that were published."""
 
     name = "cut"

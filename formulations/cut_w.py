@@ -16,7 +16,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Formulation, Sizes, Tree, Trees, register
+from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees, register
 
 from . import _cut_models as models
 from . import _gains as gains
@@ -25,7 +25,7 @@ from . import _tree_structure as ts
 
 @register
 @dataclass(frozen=True)
-class CutW(Formulation):
+class CutW(TreeFormulation):
     """CUT_W."""
 
     name = "cut-w"

@@ -29,14 +29,14 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Formulation, Sizes, Tree, Trees, register
+from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees, register
 
 from . import _tree_structure as ts
 
 
 @register
 @dataclass(frozen=True)
-class FlowOCT(Formulation):
+class FlowOCT(TreeFormulation):
     """FlowOCT with one sink or, where the task needs it, one sink per action.
 
     Parameters

@@ -39,7 +39,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Formulation, Sizes, Tree, Trees, UnknownName, register
+from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees, UnknownName, register
 
 from . import _oct_structure as parts
 from . import _tree_structure as ts
@@ -60,7 +60,7 @@ class LeftBranch(NamedTuple):
 
 @register
 @dataclass(frozen=True)
-class OCT(Formulation):
+class OCT(TreeFormulation):
     """OCT on numeric columns.
 
     Parameters

@@ -17,7 +17,7 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from milp_trees import Branch, CostMatrix, Formulation, Sizes, Tree, Trees, register
+from milp_trees import Branch, CostMatrix, Sizes, Tree, TreeFormulation, Trees, register
 
 from . import _oct_structure as parts
 from . import _tree_structure as ts
@@ -25,7 +25,7 @@ from . import _tree_structure as ts
 
 @register
 @dataclass(frozen=True)
-class OCTBinary(Formulation):
+class OCTBinary(TreeFormulation):
     """OCT on binary tests."""
 
     name = "oct-binary"

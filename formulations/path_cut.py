@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import Branch, CostMatrix, Formulation, Leaf, Sizes, Tree, Trees, register
+from milp_trees import Branch, CostMatrix, Leaf, Sizes, Tree, TreeFormulation, Trees, register
 
 from . import _gains as gains
 from . import _tree_structure as ts
@@ -40,7 +40,7 @@ from ._rivals import add_rivals, rival_sizes
 
 @register
 @dataclass(frozen=True)
-class PathCut(Formulation):
+class PathCut(TreeFormulation):
     """Min-cut inequalities of all root-to-leaf paths.
 
     Parameters

@@ -30,7 +30,7 @@ import pyomo.environ as pyo
 from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
-from milp_trees import Branch, CostMatrix, Formulation, Leaf, Sizes, Tree, Trees, register
+from milp_trees import Branch, CostMatrix, Leaf, Sizes, Tree, TreeFormulation, Trees, register
 from milp_trees.matrix import matrix_rows
 
 STOP, SPLIT, LAST = 0, 1, 2
@@ -38,7 +38,7 @@ STOP, SPLIT, LAST = 0, 1, 2
 
 @register
 @dataclass(frozen=True)
-class StateFlow(Formulation):
+class StateFlow(TreeFormulation):
     """The state-flow model.
 
     Parameters

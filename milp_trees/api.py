@@ -151,7 +151,7 @@ def compare(
     problems = [problem] if isinstance(problem, Problem) else list(problem)
     for each in problems:
         _check(each)
-    names = method_names(methods, formulations, solvers)
+    names = method_names(methods, formulations, solvers, problems)
     limits = make_limits(time_limit, memory_mb, node_limit, threads, 0, log_file, max_nonzeros)
     settings: dict[str, Any] = {
         "limits": limits, "start": start, "oracle": oracle, "seeds": seeds, "store": store, "options": dict(options or {}), "test": test,

@@ -17,7 +17,6 @@ from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.matrix import MatrixModel, Separator
-    from milp_trees.models.tree import Tree
 
 
 class Sizes(NamedTuple):
@@ -31,14 +30,10 @@ class Sizes(NamedTuple):
 
 @dataclass(frozen=True)
 class Formulation(ABC):
-    """Base of all formulations; stateless apart from its options.
+    """Base of all formulations; stateless apart from its options, which are fields.
 
-    A subclass names itself, declares the model, and translates trees to values and back. See `formulations/_template.py`.
-
-    Parameters
-    ----------
-    merge_rows, drop_tests : bool, default=True
-        Presolve: merge rows with equal tests; drop constant, equal and complementary tests.
+    A subclass names itself, says which space and view it takes, declares the model, and translates predictors to values and back. Formulations of
+    trees are `TreeFormulation`s; see `formulations/_template.py`.
     """
 
     registry_group: ClassVar[str] = "formulations"
@@ -48,12 +43,12 @@ class Formulation(ABC):
     #: Paper or page the model is from.
     reference: ClassVar[str]
     #: Space and view it takes, and the questions it answers.
-    space: ClassVar[type] = Trees
-    needs: ClassVar[type] = CostMatrix
+    space: ClassVar[type]
+    needs: ClassVar[type]
     questions: ClassVar[frozenset[str]] = frozenset({"best"})
-    #: Whether side rows, a minimum leaf size above 1, general costs can be expressed.
-    takes_side_rows: ClassVar[bool] = True
-    takes_min_leaf: ClassVar[bool] = True
+    #: Whether side rows, a minimum leaf size above 1, general costs can be expressed (trees).
+    takes_side_rows: ClassVar[bool] = False
+    takes_min_leaf: ClassVar[bool] = False
     takes_any_costs: ClassVar[bool] = True
     #: Without side constraints and limits on leaves, the linear relaxation has an integral optimum.
     integral_relaxation: ClassVar[bool] = False
@@ -67,28 +62,29 @@ class Formulation(ABC):
     #: Options a solver does well with on this model: `{"highs": {"solver": "ipm"}}`.
     suggested_options: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
-    merge_rows: bool = True
-    drop_tests: bool = True
-
     # -- what a subclass writes -------------------------------------------------------------------------------
 
     @abstractmethod
-    def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
+    def declare(self, m: Any, view: Any, space: Any) -> None:
         """Add sets, variables, constraints and the (minimised, integer-unit) objective `m.objective` to a Pyomo model."""
 
     @abstractmethod
-    def decode(self, m: Any) -> Tree:
-        """The tree that the values of the model's variables describe."""
+    def decode(self, m: Any) -> Any:
+        """The predictor that the values of the model's variables describe."""
 
     @abstractmethod
-    def encode(self, tree: Tree, m: Any) -> None:
-        """Set every variable of the model to the solution that a tree describes."""
+    def encode(self, predictor: Any, m: Any) -> None:
+        """Set every variable of the model to the solution that a predictor describes."""
 
     @abstractmethod
-    def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
+    def sizes(self, view: Any, space: Any) -> Sizes:
         """Size of the model, from formulas: nothing is built."""
 
-    def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
+    @abstractmethod
+    def instance(self, problem: Problem) -> Any:
+        """The view that is modelled: after presolve, as far as the switches allow."""
+
+    def unsupported_view(self, view: Any, space: Any) -> str | None:
         """Why this formulation cannot express a view, beyond the declared switches; None if it can."""
         return None
 
@@ -96,32 +92,22 @@ class Formulation(ABC):
         """For models that are completed by cuts: who finds violated ones. None for a complete model."""
         return None
 
-    def options_for(self, solver: str, view: CostMatrix, space: Trees) -> Mapping[str, Any]:
+    def options_for(self, solver: str, view: Any, space: Any) -> Mapping[str, Any]:
         """Solver options the formulation suggests for this view (the user's own options go before them)."""
         return self.suggested_options.get(solver, {})
 
     def warm_up(self) -> None:
         """Compile what needs compiling, before any clock starts."""
 
-    # -- what the package does with it ------------------------------------------------------------------------
+    def templates(self, view: Any, space: Any) -> bool:
+        """Whether constraints may be templates: Pyomo cannot make one over an empty index set."""
+        return True
 
-    def instance(self, problem: Problem) -> CostMatrix:
-        """The view that is modelled: after presolve, as far as the switches allow."""
-        return problem.instance(self.merge_rows, self.drop_tests)
+    # -- what the package does with it ------------------------------------------------------------------------
 
     def unsupported(self, problem: Problem) -> str | None:
         """The sentence why this formulation cannot take a problem, or None."""
-        why = mismatch(self, problem)
-        if why:
-            return why
-        view, space = problem.view(CostMatrix), problem.trees
-        if view.side and not self.takes_side_rows:
-            return f"{self.name} cannot express side constraints; flow-oct and state-flow can."
-        if space.min_samples_leaf > 1 and not self.takes_min_leaf:
-            return f"{self.name} cannot express a minimum leaf size; flow-oct, oct and state-flow can."
-        if not self.takes_any_costs and view.labels is None:
-            return f"{self.name} needs costs that are equal for all wrong actions of a row; flow-oct and state-flow take any."
-        return self.unsupported_view(self.instance(problem), space)
+        return mismatch(self, problem) or self.unsupported_view(self.instance(problem), problem.space)
 
     def build(self, problem: Problem) -> Any:
         """The Pyomo model of a problem. Pure: no solving, no I/O; twice gives the same model.
@@ -137,9 +123,8 @@ class Formulation(ABC):
         import pyomo.environ as pyo
 
         m = pyo.ConcreteModel(name=self.name)
-        m.view, m.space = self.instance(problem), problem.trees
-        # Pyomo cannot make a template over an empty index set, which depth 0 and problems without tests have.
-        with _fast_building(templates=m.space.depth > 0 and m.view.n_tests > 0):
+        m.view, m.space = self.instance(problem), problem.space
+        with _fast_building(self.templates(m.view, m.space)):
             self.declare(m, m.view, m.space)
         return m
 
@@ -153,6 +138,44 @@ class Formulation(ABC):
             if (v := getattr(self, f.name)) != f.default
         ]
         return self.name + (":" + ",".join(changed) if changed else "")
+
+
+@dataclass(frozen=True)
+class TreeFormulation(Formulation):
+    """Base of formulations of single trees.
+
+    Parameters
+    ----------
+    merge_rows, drop_tests : bool, default=True
+        Presolve: merge rows with equal tests; drop constant, equal and complementary tests.
+    """
+
+    space: ClassVar[type] = Trees
+    needs: ClassVar[type] = CostMatrix
+    takes_side_rows: ClassVar[bool] = True
+    takes_min_leaf: ClassVar[bool] = True
+
+    merge_rows: bool = True
+    drop_tests: bool = True
+
+    def instance(self, problem: Problem) -> CostMatrix:
+        return problem.instance(self.merge_rows, self.drop_tests)
+
+    def templates(self, view: CostMatrix, space: Trees) -> bool:
+        return space.depth > 0 and view.n_tests > 0
+
+    def unsupported(self, problem: Problem) -> str | None:
+        why = mismatch(self, problem)
+        if why:
+            return why
+        view, space = problem.view(CostMatrix), problem.trees
+        if view.side and not self.takes_side_rows:
+            return f"{self.name} cannot express side constraints; flow-oct and state-flow can."
+        if space.min_samples_leaf > 1 and not self.takes_min_leaf:
+            return f"{self.name} cannot express a minimum leaf size; flow-oct, oct and state-flow can."
+        if not self.takes_any_costs and view.labels is None:
+            return f"{self.name} needs costs that are equal for all wrong actions of a row; flow-oct and state-flow take any."
+        return self.unsupported_view(self.instance(problem), space)
 
 
 @contextlib.contextmanager

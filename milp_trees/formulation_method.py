@@ -17,7 +17,6 @@ from milp_trees.matrix import MatrixModel, compile_model, write_model
 from milp_trees.method import Clock, Method, Progress, finish, versions
 from milp_trees.result import Limit, Result, Status, TracePoint
 from milp_trees.solver import Answer, Event, Job, Limits, Solver
-from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -34,16 +33,16 @@ class Run:
     """State of one run; what its stages share."""
 
     problem: Problem
-    view: CostMatrix
+    view: Any
     limits: Limits
     clock: Clock
     m: Any
     matrix: MatrixModel
     start: np.ndarray | None = None
-    incumbent: Tree | None = None
+    incumbent: Any = None
     incumbent_cost: float = math.inf
     bound: float = -math.inf
-    prover: str = "the data (the cheapest action of every row)"
+    prover: str = "the data (what every predictor costs at least)"
     trace: list[TracePoint] = field(default_factory=list)
     progress: Progress | None = None
     stopped: Limit | None = None
@@ -70,7 +69,7 @@ class Run:
 
     def take(self, tree: Tree) -> None:
         """Keep a tree if it is feasible and better than the incumbent."""
-        tree = tree.prune_empty(self.view)
+        tree = self.problem.space.simplify(tree, self.view)
         cost = self.view.objective(tree)
         if cost < self.incumbent_cost and not self.problem.violations(tree):
             self.incumbent, self.incumbent_cost = tree, cost
@@ -120,13 +119,13 @@ class FormulationMethod(Method):
         clock = Clock()
         view = self.formulation.instance(problem)
         with clock("build"):
-            why = too_large(self.formulation.sizes(view, problem.trees).nonzeros, limits)
+            why = too_large(self.formulation.sizes(view, problem.space).nonzeros, limits)
             if why:
                 raise Unsupported(f"{self.formulation.label} {why}")
             m = self.formulation.build(problem)
         with clock("hand_over"):
             matrix = replace(compile_model(m), implied_integer=self.formulation.implied_integer)
-        run = Run(problem, view, limits, clock, m, matrix, progress=progress, bound=_unavoidable(view))
+        run = Run(problem, view, limits, clock, m, matrix, progress=progress, bound=float(view.unavoidable))
         for stage, seconds in getattr(m, "stage_seconds", {}).items():
             clock.times[stage] = seconds
         why = self.solver.unsupported(matrix)
@@ -137,7 +136,7 @@ class FormulationMethod(Method):
         return _result(self, run, start_info)
 
     def _options(self, run: Run) -> dict[str, Any]:
-        return {**self.formulation.options_for(self.solver.name, run.view, run.problem.trees), **self.options}
+        return {**self.formulation.options_for(self.solver.name, run.view, run.problem.space), **self.options}
 
     # -- stages ----------------------------------------------------------------------------------------------
 
@@ -145,7 +144,7 @@ class FormulationMethod(Method):
         """Encode a start; it is checked here before the solver sees it."""
         with run.clock("encode"):
             value = run.problem.value(start)
-            tree = run.view.canonical(start).prune_empty(run.view)
+            tree = run.problem.space.simplify(start, run.view)
             run.take(tree)
             run.record(None, None)
             self.formulation.encode(tree, run.m)
@@ -214,7 +213,7 @@ class FormulationMethod(Method):
         run.matrix.load(x)
         tree = self.formulation.decode(run.m)
         claimed = run.matrix.objective(x)
-        actual = run.view.objective(tree.prune_empty(run.view))
+        actual = run.view.objective(run.problem.space.simplify(tree, run.view))
         if actual > claimed + max(1e-4 * max(1.0, abs(claimed)), run.view.tolerance) and self.formulation.separator(run.m, run.matrix) is None:
             path = Path(tempfile.mkdtemp(prefix="milp-trees-")) / f"{self.formulation.name}.mps.gz"
             write_model(run.matrix, path)
@@ -258,11 +257,6 @@ def too_large(nonzeros: int, limits: Limits) -> str | None:
     return None
 
 
-def _unavoidable(view: CostMatrix) -> float:
-    """What every tree costs: the cheapest action of every row, and one leaf. Solvers begin below it."""
-    return float(view.base.sum() + view.leaf_cost)
-
-
 def _nothing_to_choose(matrix: MatrixModel) -> Answer:
     """A model without variables is solved by looking at it; solvers disagree about what to say of one."""
     if (matrix.row_lower > 0).any() or (matrix.row_upper < 0).any():
@@ -270,15 +264,15 @@ def _nothing_to_choose(matrix: MatrixModel) -> Answer:
     return Answer(Status.OPTIMAL, x=np.zeros(0), objective=matrix.offset, bound=matrix.offset)
 
 
-def _solver_gap(view: CostMatrix) -> float:
+def _solver_gap(view: Any) -> float:
     """The absolute gap at which a solver may stop: its claim, less what its arithmetic may be off by, must still close the run's gap."""
     if not view.exact:
         return view.absolute_gap / 2
-    spread = int(view.regret.max(axis=1).sum())
+    spread = view.spread
     return view.absolute_gap if spread < 10**4 else 0.9 if spread < 10**6 else 0.5
 
 
-def _round_up(bound: float, view: CostMatrix, finished: bool) -> float:
+def _round_up(bound: float, view: Any, finished: bool) -> float:
     """Exact costs are whole numbers: a bound of 57.2 is one of 58, with a margin for the solver's tolerances.
 
     The margin is wide while the search goes on, where a bound is the value of some relaxation. Once the solver has finished, its bound is nearer to
@@ -287,8 +281,8 @@ def _round_up(bound: float, view: CostMatrix, finished: bool) -> float:
     """
     if not view.exact or not math.isfinite(bound):
         return bound
-    above = abs(bound - float(view.base.sum()))
-    margin = 1e-6 + 3e-8 * max(above, float(view.regret.max(axis=1).sum())) if finished else 1e-6 * max(1.0, above)
+    above = abs(bound - float(view.unavoidable))
+    margin = 1e-6 + 3e-8 * max(above, float(view.spread)) if finished else 1e-6 * max(1.0, above)
     return float(math.ceil(bound - margin - 1e-12 * abs(bound)))
 
 
@@ -337,7 +331,7 @@ def _not_closed(solver: str, run: Run) -> str:
         return f"{solver} stopped within the relative gap it was given."
     return (
         f"{solver} calls this optimal, but its bound leaves a gap of {run.incumbent_cost - run.bound:.3g} whole units of costs that differ by up to "
-        f"{float(run.view.regret.max(axis=1).sum()):.3g}: more digits than solvers tell apart. Round costs, weights and penalties to fewer digits, or use dp."
+        f"{float(run.view.spread):.3g}: more digits than solvers tell apart. Round costs, weights and penalties to fewer digits, or use an engine (dp, min-cut)."
     )
 
 
@@ -345,7 +339,7 @@ def _sizes(run: Run) -> dict[str, int]:
     first = run.matrix
     return {
         "variables": first.n_variables, "binaries": int(first.integer.sum()), "rows": first.n_rows, "nonzeros": int(first.A.nnz), "cuts": run.cuts,
-        "data_rows": run.view.n_rows, "data_tests": run.view.n_tests, **getattr(run.m, "extra_sizes", {}),
+        **run.view.data_sizes, **getattr(run.m, "extra_sizes", {}),
     }  # fmt: skip
 
 

@@ -70,6 +70,16 @@ class Best:
 
 
 @dataclass(frozen=True)
+class PruningPath:
+    """The question "which pruning is best for each λ?": the lower hull of error and cost, with every λ at which it turns.
+
+    The task's own λ is not looked at.
+    """
+
+    name = "path"
+
+
+@dataclass(frozen=True)
 class BySize:
     """The question "which tree is best for each number of leaves?": one model and a proof per size.
 
@@ -228,6 +238,10 @@ class Problem:
     def value(self, predictor: Tree) -> Value:
         """The task's value of a predictor on the problem's data."""
         return self.task.value(predictor.routes(self.dataset), self.dataset)
+
+    def beside(self, predictor: Any) -> dict[str, float]:
+        """Numbers that the task reports beside its value."""
+        return self.task.beside(predictor.routes(self.dataset), self.dataset) if self.task.reports else {}
 
     def violations(self, predictor: Tree) -> list[str]:
         """A sentence per limit or side constraint that a predictor breaks; empty if it is feasible."""

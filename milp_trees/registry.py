@@ -100,6 +100,11 @@ class Registry:
                 raise UnknownName(f"{name}:{f.name} is {allowed}; got {options[f.name]!r}. Options are separated by commas.")
         return cls(**options)
 
+    def formulations_for(self, space: Any) -> list[str]:
+        """Names of the formulations that search such a space."""
+        classes: dict[str, Any] = self.classes("formulations")
+        return [name for name, cls in classes.items() if isinstance(space, cls.space)]
+
     def solver(self, name: str) -> Solver:
         solver: Solver = self._get("solvers", name)()
         return solver

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.models.draw import leaf_counts, tree_svg
-from milp_trees.models.tree import Tree
 from milp_trees.result import Certificate, Limit, Result, Solution, Status, TracePoint, relative_gap
 from milp_trees.tasks.base import Value
 
@@ -70,7 +68,7 @@ def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:
     solutions: tuple[Solution, ...] = ()
     if data["predictor"] is not None:
         exact = None if data["exact"] is None else Fraction(data["exact"])
-        solutions = (Solution(Tree.from_json(data["predictor"]), Value(float(data["objective"]), exact, data["unit"], data["sense"])),)
+        solutions = (Solution(problem.space.read(data["predictor"]), Value(float(data["objective"]), exact, data["unit"], data["sense"])),)
     bound = data["bound"]
     certificate = Certificate(
         None if bound is None else float(bound),
@@ -267,8 +265,7 @@ def result_html(result: Result) -> str:
     lines = "".join(
         f"<tr><th style='text-align:left'>{html.escape(k)}</th><td style='text-align:left'>{html.escape(v)}</td></tr>" for k, v in facts.items() if v
     )
-    tree = result.predictor
-    picture = "" if tree is None else tree_svg(tree, leaf_counts(tree, result.problem.dataset))
+    picture = "" if result.predictor is None else result.predictor.picture(result.problem.dataset)
     return f"<div>{picture}<table>{lines}</table></div>"
 
 

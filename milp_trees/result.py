@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from milp_trees.models.tree import Tree
 from milp_trees.tasks.base import Value
 
 if TYPE_CHECKING:
     from milp_trees.path import Path
     from milp_trees.problem import Problem
+    from milp_trees.pruning_path import PruningCurve
     from milp_trees.tree_set import TreeSet
 
 
@@ -48,9 +48,9 @@ class TracePoint(NamedTuple):
 
 @dataclass(frozen=True)
 class Solution:
-    """A predictor with its value recomputed on the data."""
+    """A predictor (a `Tree`, or an `Ensemble`) with its value recomputed on the data."""
 
-    predictor: Tree
+    predictor: Any
     value: Value
 
 
@@ -107,8 +107,9 @@ class Result:
         A sentence for people: why there is no answer, or a warning.
     trees : TreeSet or None
         All trees near the best, for the question `near-best`; `solutions` holds the first of them.
-    path : Path or None
-        The best trees of all sizes, for the question `by-size`; `solutions` holds those that improve, the largest first.
+    path : Path, PruningCurve or None
+        The best trees of all sizes, for the question `by-size`: `solutions` holds those that improve, the largest first. The best prunings for all λ,
+        for the question `path`.
     """
 
     problem: Problem
@@ -131,10 +132,10 @@ class Result:
     versions: Mapping[str, str] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     trees: TreeSet | None = None
-    path: Path | None = None
+    path: Path | PruningCurve | None = None
 
     @property
-    def predictor(self) -> Tree | None:
+    def predictor(self) -> Any:
         return self.solutions[0].predictor if self.solutions else None
 
     tree = predictor

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,6 +15,7 @@ from milp_trees.tasks import exact
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Tree
+    from milp_trees.tasks.views import CostMatrix
 
 
 class Space(ABC):
@@ -22,12 +24,16 @@ class Space(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def candidates(self, dataset: Dataset) -> np.ndarray:
-        """Indices of the dataset's tests that may be used."""
-
-    @abstractmethod
     def violations(self, predictor: Any, dataset: Dataset) -> list[str]:
         """A sentence per limit that a predictor breaks on the data."""
+
+    @abstractmethod
+    def simplify(self, predictor: Any, view: Any) -> Any:
+        """An equal predictor in the view's own terms, without parts that no row reaches."""
+
+    @abstractmethod
+    def read(self, stored: Mapping[str, Any]) -> Any:
+        """The predictor that its `to_json` described."""
 
     @abstractmethod
     def spec(self) -> dict[str, Any]:
@@ -98,6 +104,7 @@ class Trees(Space):
         return self.max_leaf_nodes is not None and (self.max_depth is None or self.max_leaf_nodes < 2**self.max_depth)
 
     def candidates(self, dataset: Dataset) -> np.ndarray:
+        """Indices of the dataset's tests that may be used."""
         if self.split_on_group or dataset.group_column is None:
             return np.arange(dataset.n_tests)
         return np.array([j for j, t in enumerate(dataset.tests) if t.column != dataset.group_column], dtype=np.int64)
@@ -120,6 +127,14 @@ class Trees(Space):
             if lightest < self.min_weight_leaf:
                 out.append(f"A leaf holds rows of weight {float(lightest):g}; at least {float(self.min_weight_leaf):g} is asked for.")
         return out
+
+    def simplify(self, predictor: Tree, view: CostMatrix) -> Tree:
+        return view.canonical(predictor).prune_empty(view)
+
+    def read(self, stored: Mapping[str, Any]) -> Tree:
+        from milp_trees.models.tree import Tree
+
+        return Tree.from_json(stored)
 
     def spec(self) -> dict[str, Any]:
         return {

@@ -12,12 +12,14 @@ from milp_trees._claims import as_fraction, check_claims
 from milp_trees.data.dataset import Test
 from milp_trees.dinkelbach import one_step
 from milp_trees.errors import DataError, MilpTreesError, UnknownName, VerificationError
+from milp_trees.models.ensemble import Ensemble
 from milp_trees.problem import Problem
 from milp_trees.registry import registry
 from milp_trees.report import SCHEMA, result_from_json, result_json
 from milp_trees.result import Result, Status
 from milp_trees.solver import Limits
-from milp_trees.space import Trees
+from milp_trees.space import Space, Trees
+from milp_trees.space_pruned import PrunedEnsembles
 from milp_trees.study.agreement import base_name, crosses, units
 from milp_trees.tasks import from_spec
 
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
 
 #: Methods that may derive a bound again, in this order.
-DERIVERS = ("dp", "enumerate", "enumerate-counts", "pareto", "state-flow@highs")
+DERIVERS = ("dp", "enumerate", "enumerate-counts", "pareto", "min-cut", "enumerate-prunings", "ip3-closure@highs", "state-flow@highs")
 #: A state-flow model with more columns than this is not built to check a result.
 MOST_COLUMNS = 400_000
 #: What a stored result must have.
@@ -126,12 +128,20 @@ def problem_of(spec: Mapping[str, Any], dataset: Dataset | None = None, path: st
             )
     if dataset.sha256 != data["arrays_sha256"]:
         raise VerificationError("The data are not those of the result: tests, target or another array differ.")
-    space = dict(spec["space"])
-    if space.pop("name") != Trees.name:
-        raise VerificationError(f"The result's space is {spec['space']['name']!r}; only trees can be verified.")
     if spec["question"] != "best":
         raise VerificationError(f"The result's question is {spec['question']!r}; only 'best' can be verified.")
-    return Problem(dataset, from_spec(spec["task"]), Trees(**space))
+    return Problem(dataset, from_spec(spec["task"]), _space(spec["space"]))
+
+
+def _space(spec: Mapping[str, Any]) -> Space:
+    """The space that `space.spec()` described."""
+    options = dict(spec)
+    name = options.pop("name")
+    if name == Trees.name:
+        return Trees(**options)
+    if name == PrunedEnsembles.name:
+        return PrunedEnsembles(Ensemble.from_json(options["ensemble"]))
+    raise VerificationError(f"The result's space is {name!r}; trees and pruned ensembles can be verified.")
 
 
 # -- the value -----------------------------------------------------------------------------------------------
@@ -163,7 +173,7 @@ def _check_value(data: Mapping[str, Any], problem: Problem) -> list[str]:
             if data[name] is not None:
                 raise VerificationError(f"The result states {name} {data[name]!r} but holds no predictor.")
         return []
-    tree = _tree(data["predictor"], problem)
+    tree = _tree(data["predictor"], problem) if isinstance(problem.space, Trees) else problem.space.read(data["predictor"])
     wrong = problem.violations(tree)
     if wrong:
         raise VerificationError(f"The predictor is not feasible: {wrong[0]}")
@@ -212,19 +222,25 @@ def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
 
 def _check_scores(data: Mapping[str, Any], problem: Problem, from_file: bool, path: str | Path | None) -> list[str]:
     """Train and test scores are those of the predictor."""
-    if not data["scores"] or not from_file or data["predictor"] is None:
-        return []
+    own = problem.beside(problem.space.read(data["predictor"])) if data["predictor"] is not None else {}
+    for name, value in own.items():
+        _check_score(data, name, value)
+    if set(data["scores"]) <= set(own) or not from_file or data["predictor"] is None:
+        return [f"{', '.join(own)} were recomputed."] if own else []
     from milp_trees.data.load import reload
-    from milp_trees.models.tree import Tree
     from milp_trees.study.run import scores
 
     test = reload(data["problem"]["data"], path)[1]
     if test is None:
         raise VerificationError("The result states test scores, but its data were not split.")
-    for name, value in scores(problem, Tree.from_json(data["predictor"]), test).items():
-        if name not in data["scores"] or abs(data["scores"][name] - value) > 1e-9 * max(1.0, abs(value)):
-            raise VerificationError(f"The stated score {name} is {data['scores'].get(name)!r}; recomputed it is {value!r}.")
+    for name, value in scores(problem, problem.space.read(data["predictor"]), test).items():
+        _check_score(data, name, value)
     return ["Train and test scores were recomputed."]
+
+
+def _check_score(data: Mapping[str, Any], name: str, value: float) -> None:
+    if name not in data["scores"] or abs(data["scores"][name] - value) > 1e-9 * max(1.0, abs(value)):
+        raise VerificationError(f"The stated score {name} is {data['scores'].get(name)!r}; recomputed it is {value!r}.")
 
 
 def _derive_again(result: Result, time_limit: float) -> list[str]:
@@ -268,7 +284,7 @@ def _deriver(result: Result) -> str | None:
             continue
         if solver:
             model, asked = named_formulation(formulation), one_step(result.problem)
-            if model.sizes(model.instance(asked), asked.trees).variables > MOST_COLUMNS:
+            if model.sizes(model.instance(asked), asked.space).variables > MOST_COLUMNS:
                 continue
         return name
     return None

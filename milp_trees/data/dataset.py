@@ -100,6 +100,9 @@ class Dataset(MaybeRanked):
         Value or predicted outcome of every action on every row.
     actions : sequence, optional
         Names of the K columns of `values` (and order of the treatments).
+    numeric : array of shape (n, d), optional
+        Numeric columns as they are, for predictors with thresholds of their own (ensembles); named by `columns`.
+    columns : sequence of str, length d, optional
     source : mapping, optional
         Where the data came from (path, SHA-256, reading options); carried into results.
 
@@ -122,6 +125,8 @@ class Dataset(MaybeRanked):
     propensities: np.ndarray | None = None
     values: np.ndarray | None = None
     actions: Sequence[Any] | None = None
+    numeric: np.ndarray | None = None
+    columns: Sequence[str] | None = None
     source: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -154,6 +159,12 @@ class Dataset(MaybeRanked):
             self._put("actions", tuple(range(K)) if self.actions is None else tuple(self.actions))
         elif self.actions is not None:
             self._put("actions", tuple(self.actions))
+        if self.numeric is not None:
+            d = np.shape(self.numeric)[1] if np.ndim(self.numeric) == 2 else 1
+            self._put("numeric", _frozen(_floats(self.numeric, "numeric", (X.shape[0], d))))
+            self._put("columns", tuple(str(j) for j in range(d)) if self.columns is None else tuple(map(str, self.columns)))
+            if len(self.columns or ()) != d:
+                raise DataError(f"{len(self.columns or ())} columns are named but numeric has {d}; give one name per column.")
         self._put("source", dict(self.source))
 
     def _put(self, name: str, value: Any) -> None:
@@ -213,7 +224,7 @@ class Dataset(MaybeRanked):
         """The dataset with the given rows (indices or mask) only; tests, classes and actions unchanged."""
         rows = np.asarray(rows)
         changed: dict[str, Any] = {"X": self.X[rows] if self.ranked is None else self.ranked.take(rows)}
-        for name in ("y", "weights", "groups", "factor", "treatments", "outcomes", "propensities", "values"):
+        for name in ("y", "weights", "groups", "factor", "treatments", "outcomes", "propensities", "values", "numeric"):
             if getattr(self, name) is not None:
                 changed[name] = getattr(self, name)[rows]
         return replace(self, **changed)
@@ -238,13 +249,14 @@ class Dataset(MaybeRanked):
             if isinstance(value, np.ndarray):
                 h.update(f.name.encode())
                 h.update(np.ascontiguousarray(value).tobytes() if value.dtype != object else repr(value.tolist()).encode())
-            elif f.name in ("classes", "actions"):
+            elif f.name in ("classes", "actions") or (f.name == "columns" and value is not None):
                 h.update(repr(value).encode())
         return h.hexdigest()
 
     def __repr__(self) -> str:
         target = "" if self.classes is None else f", {len(self.classes)} classes"
-        return f"Dataset({self.n_rows} rows × {self.n_tests} tests{target})"
+        numeric = "" if self.numeric is None else f", {self.numeric.shape[1]} numeric columns"
+        return f"Dataset({self.n_rows} rows × {self.n_tests} tests{numeric}{target})"
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -204,6 +204,12 @@ class Tree:
 
         return tree_svg(self)
 
+    def picture(self, dataset: Any) -> str:
+        """The tree as an SVG picture with the rows of a Dataset counted in its leaves."""
+        from milp_trees.models.draw import leaf_counts, tree_svg
+
+        return tree_svg(self, leaf_counts(self, dataset))
+
     def _repr_html_(self) -> str:
         return self.to_svg()
 

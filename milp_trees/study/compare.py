@@ -37,7 +37,9 @@ class Moment:
 Watcher = Callable[[Moment], None]
 
 
-def method_names(methods: Iterable[str] | None, formulations: str | Iterable[str], solvers: str | Iterable[str]) -> list[str]:
+def method_names(
+    methods: Iterable[str] | None, formulations: str | Iterable[str], solvers: str | Iterable[str], problems: Iterable[Problem] = ()
+) -> list[str]:
     """The methods that were asked for, by name; every name is checked before anything runs.
 
     Parameters
@@ -45,14 +47,14 @@ def method_names(methods: Iterable[str] | None, formulations: str | Iterable[str
     methods : names of methods, optional
         They stand for themselves; formulations and solvers are then ignored.
     formulations, solvers : "all" or names
-        Every combination. "all" solvers are those found on this machine.
+        Every combination. "all" solvers are those found on this machine, "all" formulations those that search the space of one of the problems.
     """
     if methods is not None:
         names = [methods] if isinstance(methods, str) else list(methods)
         for name in names:
             registry.method(name)
         return list(dict.fromkeys(names))
-    chosen = list(registry.classes("formulations")) if formulations == "all" else _names(formulations)
+    chosen = _fitting(problems) if formulations == "all" else _names(formulations)
     found = [n for n, c in registry.classes("solvers").items() if c().availability().found] if solvers == "all" else _names(solvers)
     names = [f"{f}@{s}" for f in chosen for s in found]
     if not names:
@@ -60,6 +62,12 @@ def method_names(methods: Iterable[str] | None, formulations: str | Iterable[str
     for name in names:
         registry.method(name)
     return list(dict.fromkeys(names))
+
+
+def _fitting(problems: Iterable[Problem]) -> list[str]:
+    """Formulations that search the space of one of the problems; all, if there are none."""
+    fitting = {name for problem in problems for name in registry.formulations_for(problem.space)}
+    return [name for name in registry.classes("formulations") if name in fitting or not fitting]
 
 
 def _names(given: str | Iterable[str]) -> list[str]:

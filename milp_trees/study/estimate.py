@@ -14,7 +14,6 @@ from milp_trees.formulation import Formulation
 from milp_trees.formulation_method import FormulationMethod
 from milp_trees.problem import Problem
 from milp_trees.registry import registry
-from milp_trees.tasks.views import CostMatrix
 
 CLASSES = ("under a second", "seconds", "minutes", "probably only a bound")
 #: Nonzeros up to which a model is in the first, second and third class.
@@ -25,7 +24,7 @@ ROW_BLOCKS = (1_500, 6_000, 20_000)
 def estimates(problem: Problem, formulations: str | Iterable[str] = "all") -> list[dict[str, Any]]:
     """A row per formulation: its sizes and time class (for a ratio, of one step), or the reason why it cannot take the problem."""
     if formulations == "all":
-        names = list(registry.classes("formulations"))
+        names = registry.formulations_for(problem.space)
     else:
         names = [n.strip() for n in formulations.split(",") if n.strip()] if isinstance(formulations, str) else list(formulations)
     return [_estimate(named_formulation(name), problem) for name in names]
@@ -44,8 +43,9 @@ def _estimate(formulation: Formulation, problem: Problem) -> dict[str, Any]:
     why = formulation.unsupported(problem)
     if why:
         return {**row, "time_class": None, "reason": why}
-    sizes = formulation.sizes(formulation.instance(problem), problem.trees)
-    return {**row, **sizes._asdict(), "time_class": time_class(formulation, sizes.nonzeros, bool(problem.view(CostMatrix).side)), "reason": None}
+    sizes = formulation.sizes(formulation.instance(problem), problem.space)
+    side = bool(getattr(problem.view(formulation.needs), "side", ()))
+    return {**row, **sizes._asdict(), "time_class": time_class(formulation, sizes.nonzeros, side), "reason": None}
 
 
 def time_class(formulation: Formulation, nonzeros: int, side: bool) -> str:

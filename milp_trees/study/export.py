@@ -52,7 +52,7 @@ def export_model(
         raise DataError(f"{path} cannot be written: there is no folder {path.parent}. Make it first.")
     if problem.task.offers(Ratio) and not problem.task.offers(CostMatrix):
         raise Unsupported(f"The task {problem.task.name} is a ratio and solved in steps, each a model of its own; there is no one model to export.")
-    why = model.unsupported(problem) or too_large(model.sizes(model.instance(problem), problem.trees).nonzeros, Limits(None, nonzeros=max_nonzeros))
+    why = model.unsupported(problem) or too_large(model.sizes(model.instance(problem), problem.space).nonzeros, Limits(None, nonzeros=max_nonzeros))
     if why:
         raise Unsupported(f"{model.label}: {why}")
     m = model.build(problem)

@@ -51,12 +51,12 @@ class Start:
 
 
 #: Methods that take problems nobody was named for: the first that can.
-DEFAULTS = ("dp", "partial-trees", "pareto")
+DEFAULTS = ("dp", "partial-trees", "pareto", "min-cut")
 
 
 def default_method(problem: Problem) -> str:
     """The method for a problem when none is named: the first engine that takes it; if none does, the first for such tasks, to say why not."""
-    engines = [registry.method(name) for name in DEFAULTS]
+    engines = [registry.method(name) for name in DEFAULTS if name in registry.classes("methods")]
     fitting = [m for m in engines if m.unsupported(problem) is None] or [m for m in engines if offers_what(m, problem.task)] or engines
     return fitting[0].name
 
@@ -135,7 +135,7 @@ def with_scores(result: Result, test: Dataset | None) -> Result:
     """The result with train and test scores: the task's value on both, and the share of rows classified correctly where there are classes."""
     if test is None or result.predictor is None:
         return result
-    return replace(result, scores=scores(result.problem, result.predictor, test))
+    return replace(result, scores={**result.scores, **scores(result.problem, result.predictor, test)})
 
 
 def scores(problem: Problem, tree: Tree, test: Dataset) -> dict[str, float]:
@@ -144,6 +144,7 @@ def scores(problem: Problem, tree: Tree, test: Dataset) -> dict[str, float]:
     for name, data in (("train", problem.dataset), ("test", test)):
         routes = tree.routes(data)
         out[name] = problem.task.value(routes, data).number
+        out |= {f"{name}_{k}": v for k, v in problem.task.beside(routes, data).items()}
         if data.y is not None and data.classes is not None and tuple(tree.actions) == tuple(data.classes):
             out[f"{name}_accuracy"] = float((routes.action == data.y).mean())
         out[f"{name}_rows"] = data.n_rows

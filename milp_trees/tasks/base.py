@@ -55,6 +55,8 @@ class Task(ABC):
 
     name: ClassVar[str]
     view_makers: ClassVar[dict[type, str]] = {}
+    #: Whether `beside` has anything to say.
+    reports: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -73,6 +75,10 @@ class Task(ABC):
     @abstractmethod
     def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
         """A sentence per side constraint of the task that a predictor breaks; empty if it is feasible."""
+
+    def beside(self, routes: Any, dataset: Dataset) -> dict[str, float]:
+        """Numbers that are reported beside the value but not optimised; goes into `Result.scores`."""
+        return {}
 
     @abstractmethod
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:

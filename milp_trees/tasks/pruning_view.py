@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 class NodeGains:
     r"""Errors of nodes and prices of what splits need, in exact integers.
 
-    The value of a pruning is ``error_unit · E + lam · cost_unit · C`` with the integers E (errors of its leaves) and C (prices of its purchases, and
+    The value of a pruning is ``error_unit · E + lam · cost_unit · C`` (and a constant) with the integers E (errors of its leaves) and C (prices of its purchases, and
     `keep_cost` of its splits).
 
     Parameters
@@ -60,8 +60,8 @@ class NodeGains:
         False where measured losses or prices had to be rounded to integers.
     budget : int or None
         Largest C that is allowed.
-    offset : Fraction
-        Added to the value (costs that no pruning avoids).
+    cost_offset : Fraction
+        Natural cost that no pruning avoids (the last leaf of every tree): the value is ``error_unit · E + lam · (cost_unit · C + cost_offset)``.
     """
 
     parent: np.ndarray
@@ -85,7 +85,7 @@ class NodeGains:
     lam: Fraction
     exact: bool = True
     budget: int | None = None
-    offset: Fraction = Fraction(0)
+    cost_offset: Fraction = Fraction(0)
 
     # -- sizes -----------------------------------------------------------------------------------------------
 
@@ -143,6 +143,11 @@ class NodeGains:
             return 1, 0, mine
         ratio = other / mine
         return ratio.denominator, ratio.numerator, mine / ratio.denominator
+
+    @property
+    def offset(self) -> Fraction:
+        """Natural value of Z = 0."""
+        return self.lam * self.cost_offset
 
     @property
     def scale(self) -> Fraction:

@@ -188,6 +188,21 @@ class CostMatrix(MaybeRanked):
         return self.costs - self.base[:, None]
 
     @cached_property
+    def spread(self) -> int:
+        """By how much the costs of the rows can differ between two trees at most."""
+        return int(self.regret.max(axis=1).sum()) if self.n_rows else 0
+
+    @property
+    def unavoidable(self) -> float:
+        """What every tree costs: the cheapest action of every row, and one leaf."""
+        return float(self.base.sum() + self.leaf_cost)
+
+    @property
+    def data_sizes(self) -> dict[str, int]:
+        """Sizes of the problem that stand beside those of a model."""
+        return {"data_rows": self.n_rows, "data_tests": self.n_tests}
+
+    @cached_property
     def labels(self) -> tuple[np.ndarray, np.ndarray] | None:
         """(best action, weight) per row if each row loses the same amount on every other action; None otherwise.
 

@@ -78,7 +78,7 @@ def check_sizes(formulation: Formulation, problem: Problem) -> None:
     """`sizes` knows the size of the model without building it."""
     matrix = built(formulation, problem).matrix
     actual = Sizes(matrix.n_variables, int(matrix.integer.sum()), matrix.n_rows, int(matrix.A.count_nonzero()))
-    stated = Sizes(*map(int, formulation.sizes(formulation.instance(problem), problem.trees)))
+    stated = Sizes(*map(int, formulation.sizes(formulation.instance(problem), problem.space)))
     demand(stated == actual, formulation, problem, f"sizes() says {stated}; the model has {actual}.")
 
 

@@ -1,0 +1,183 @@
+"""Ensembles read from what others fitted: scikit-learn's trees, forests, bagging and extra trees, BudgetRF, and this project's own trees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.errors import DataError
+from milp_trees.models.ensemble import Ensemble, assemble
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.models.tree import Node, Tree
+
+
+def read_ensemble(model: Any, columns: Sequence[str] | None = None, features: Mapping[str, str] | None = None) -> Ensemble:
+    """The ensemble of a fitted model.
+
+    Parameters
+    ----------
+    model : estimator
+        A tree, forest, extra trees or bagging of trees of scikit-learn (classifier or regressor), or a `BudgetForestClassifier`.
+    columns : sequence of str, optional
+        Names of the columns; by default those the model was fitted with, or `x0`, `x1`, ….
+    features : mapping of column to feature, optional
+        Columns that are acquired together as one feature (dummy variables of one question).
+
+    Raises
+    ------
+    DataError
+        The model is not fitted, is boosted, has several outputs or members that are not trees.
+    """
+    kind = type(model).__name__
+    if "Boost" in kind:
+        raise DataError(f"{kind} adds up its trees: an error of a single tree means nothing. Give a forest, bagging, extra trees or a tree.")
+    members = _members(model, kind)
+    n_columns = int(model.n_features_in_)
+    names = _names(model, columns, n_columns)
+    if getattr(model, "n_outputs_", 1) != 1:
+        raise DataError(f"{kind} predicts {model.n_outputs_} outputs; ensembles with one output can be pruned.")
+    classes = None if not hasattr(model, "classes_") else tuple(c.item() if hasattr(c, "item") else c for c in model.classes_)
+    chosen = getattr(model, "estimators_features_", None)
+    trees = [_arrays(m, kind, classes, None if chosen is None else np.asarray(chosen[t])) for t, m in enumerate(members)]
+    return assemble(
+        trees, names, classes=classes, single=not getattr(model, "double_precision_", False), normalise=True, **_features(names, features),
+        source={"model": kind, "trees": len(trees)},
+    )  # fmt: skip
+
+
+def _members(model: Any, kind: str) -> list[Any]:
+    if hasattr(model, "tree_"):
+        return [model]
+    members = getattr(model, "estimators_", None)
+    if members is None:
+        if not hasattr(model, "fit"):
+            raise DataError(
+                f"{kind} is no ensemble of trees; give a fitted scikit-learn tree, forest, bagging or extra trees, or a BudgetForestClassifier."
+            )
+        raise DataError(f"This {kind} is not fitted yet, or is no ensemble of trees; call fit(X, y) on a tree, forest, bagging or extra trees first.")
+    return list(members)
+
+
+def _names(model: Any, columns: Sequence[str] | None, n_columns: int) -> list[str]:
+    own = getattr(model, "feature_names_in_", None)
+    names = [str(c) for c in (columns if columns is not None else own if own is not None else [f"x{j}" for j in range(n_columns)])]
+    if len(names) != n_columns:
+        raise DataError(f"The model was fitted on {n_columns} columns; {len(names)} names are given.")
+    return names
+
+
+def _features(names: Sequence[str], features: Mapping[str, str] | None) -> dict[str, Any]:
+    """Fields `features` and `feature_of` from a mapping of columns to what they are part of."""
+    if features is None:
+        return {}
+    unknown = [c for c in features if c not in names]
+    if unknown:
+        raise DataError(f"There is no column {unknown[0]!r} to make part of the feature {features[unknown[0]]!r}.")
+    acquired = list(dict.fromkeys(features.get(c, c) for c in names))
+    place = {f: k for k, f in enumerate(acquired)}
+    return {"features": tuple(acquired), "feature_of": np.array([place[features.get(c, c)] for c in names], dtype=np.int64)}
+
+
+def _arrays(member: Any, kind: str, classes: tuple[Any, ...] | None, chosen: np.ndarray | None) -> dict[str, np.ndarray]:
+    """One member as parallel arrays in the columns and classes of the whole."""
+    tree = getattr(member, "tree_", member)
+    if not hasattr(tree, "children_left"):
+        raise DataError(f"A member of this {kind} is a {type(member).__name__}, which is no tree.")
+    left = np.asarray(tree.children_left, dtype=np.int64)
+    column = np.asarray(tree.feature, dtype=np.int64)
+    if chosen is not None:
+        column = np.where(left >= 0, chosen[np.maximum(column, 0)], -1)
+    value = np.asarray(tree.value, dtype=float)
+    value = value[:, 0, :] if value.ndim == 3 else value
+    if classes is not None and value.shape[1] != len(classes):
+        # A bagged member that saw some classes only; it names them by their place among all.
+        whole = np.zeros((len(value), len(classes)))
+        whole[:, np.asarray(member.classes_, dtype=np.int64)] = value
+        value = whole
+    return {
+        "left": left,
+        "right": np.asarray(tree.children_right, dtype=np.int64),
+        "column": column,
+        "threshold": np.asarray(tree.threshold),
+        "value": value,
+    }
+
+
+def ensemble_from_trees(trees: Sequence[Tree], dataset: Dataset) -> tuple[Ensemble, Dataset]:
+    """This project's own trees as an ensemble, and the dataset in the columns that it tests.
+
+    A node's value is the number of rows of each class that reach it. The columns are the binary tests; tests on one original column are one feature.
+
+    Parameters
+    ----------
+    trees : sequence of Tree
+        Their actions are the dataset's classes.
+    dataset : Dataset
+        Rows with a target, on which inner nodes count their classes.
+    """
+    y = dataset.require("y", "An ensemble of trees")
+    classes = tuple(dataset.classes or ())
+    for tree in trees:
+        if tuple(tree.actions) != classes:
+            raise DataError(f"A tree chooses among {tree.actions}, the data have the classes {classes}.")
+    names = [t.name for t in dataset.tests]
+    arrays = [_tree_arrays(tree, dataset, np.asarray(y), len(classes)) for tree in trees]
+    ensemble = assemble(
+        arrays, names, classes=classes, **_features(names, {t.name: t.column for t in dataset.tests}), source={"model": "Tree", "trees": len(trees)}
+    )
+    return ensemble, dataset.with_(numeric=dataset.X.astype(float), columns=names)
+
+
+def _tree_arrays(tree: Tree, dataset: Dataset, y: np.ndarray, n_classes: int) -> dict[str, np.ndarray]:
+    from milp_trees.models.tree import Leaf
+
+    left, right, column, value = [], [], [], []
+
+    def add(node: Node, rows: np.ndarray) -> int:
+        place = len(left)
+        counts = np.bincount(y[rows], minlength=n_classes).astype(float)
+        left.append(-1)
+        right.append(-1)
+        column.append(-1)
+        if isinstance(node, Leaf):
+            # A leaf keeps its own action, also where its rows say otherwise.
+            counts = np.eye(n_classes)[node.action]
+            value.append(counts)
+            return place
+        value.append(counts)
+        column[place] = dataset.index[node.test]
+        true = dataset.X[rows, column[place]] == 1
+        left[place] = add(node.left, rows[~true])
+        right[place] = add(node.right, rows[true])
+        return place
+
+    add(tree.root, np.arange(dataset.n_rows))
+    return {
+        "left": np.array(left), "right": np.array(right), "column": np.array(column), "threshold": np.full(len(left), 0.5), "value": np.array(value),
+    }  # fmt: skip
+
+
+def out_of_bag(model: Any, n_rows: int) -> np.ndarray:
+    """Which training rows each tree did not see, as weights 0/1 of shape (n, T).
+
+    Raises
+    ------
+    DataError
+        The model keeps no samples (it was grown without bootstrap), or was fitted on another number of rows.
+    """
+    samples = getattr(model, "estimators_samples_", None)
+    if samples is None or getattr(model, "bootstrap", True) is False:
+        raise DataError(
+            f"{type(model).__name__} has no out-of-bag rows: it was grown on all rows. Fit it with bootstrap=True, or count errors on held-out rows."
+        )
+    out = np.ones((n_rows, len(samples)))
+    for t, rows in enumerate(samples):
+        rows = np.asarray(rows)
+        if len(rows) and rows.max() >= n_rows:
+            raise DataError(f"The model was fitted on more rows than the {n_rows} that are given; give its training rows.")
+        out[rows, t] = 0
+    return out

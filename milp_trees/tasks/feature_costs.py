@@ -1,0 +1,268 @@
+"""What features cost: per feature, per feature and row, per group acquired together, per node evaluated, per leaf.
+
+All prices are rationals: a number counts as it is written (0.25 is 1/4). Group structures are those of cost-sensitive learning with group
+discounts (Turney 1995), as far as the cost of a set of features is modular over features and groups.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from milp_trees.errors import DataError
+from milp_trees.tasks.exact import fraction
+
+#: A price with a larger denominator than this is taken for a measurement: it must be rounded to a stated denominator first.
+LARGEST_DENOMINATOR = 10**9
+
+
+@dataclass(frozen=True)
+class Group:
+    """Features (or groups) with a common price on top of their own.
+
+    Parameters
+    ----------
+    name : str
+    members : sequence of str
+        Features, or other groups: hierarchies are allowed, cycles are not.
+    cost : number
+        Paid for a row as soon as one member is used for it.
+    once : bool, default=False
+        Paid a single time for all rows together (a device is bought), not for every row.
+    """
+
+    name: str
+    members: Sequence[str]
+    cost: Any
+    once: bool = False
+
+    def spec(self) -> dict[str, Any]:
+        return {"name": self.name, "members": list(self.members), "cost": str(fraction(self.cost, "cost")), "once": self.once}
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureCosts:
+    """Prices of features.
+
+    Parameters
+    ----------
+    features : number, mapping of name to number, or sequence, default=1
+        Price of each feature for a row. In a mapping, features without an entry are free. A sequence follows the order of the features.
+    per_row : array of shape (n, K), optional
+        Price of each feature for each row, instead of `features`.
+    groups : sequence of Group
+    node : number, default=0
+        Price of every node evaluated for a row.
+    leaf : number, default=0
+        Price of every leaf of the pruned ensemble (as CART's alpha; not divided by the number of rows).
+    denominator : int, optional
+        Prices are rounded to multiples of 1/denominator. Without it they must be short numbers.
+
+    Examples
+    --------
+    >>> import milp_trees as mt
+    >>> mt.FeatureCosts({"age": 1, "ecg": 7.27}, groups=[mt.Group("blood", ["glucose", "cholesterol"], "2.1")]).node
+    Fraction(0, 1)
+    """
+
+    features: Any = 1
+    per_row: Any = None
+    groups: Sequence[Group] = ()
+    node: Any = 0
+    leaf: Any = 0
+    denominator: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.denominator is not None and (not isinstance(self.denominator, int) or self.denominator < 1):
+            raise DataError(f"denominator must be a whole number of at least 1; got {self.denominator!r}.")
+        object.__setattr__(self, "groups", tuple(self.groups))
+        for name in ("node", "leaf"):
+            object.__setattr__(self, name, self._price(getattr(self, name), name))
+
+    def _price(self, number: Any, name: str) -> Fraction:
+        """A price as a rational."""
+        price = fraction(number, f"The cost of {name}")
+        if self.denominator is not None:
+            price = Fraction(round(price * self.denominator), self.denominator)
+        if price < 0:
+            raise DataError(f"The cost of {name} is {number}; costs must not be negative.")
+        if price.denominator > LARGEST_DENOMINATOR:
+            raise DataError(f"The cost of {name}, {number!r}, has more digits than exact arithmetic takes; round it, or give denominator=1000.")
+        return price
+
+    # -- per feature -----------------------------------------------------------------------------------------
+
+    def prices(self, names: Sequence[str]) -> list[Fraction]:
+        """Price of every feature.
+
+        Raises
+        ------
+        DataError
+            A feature is named that does not exist, a cost is negative, missing or too long.
+        """
+        given = self.features
+        if isinstance(given, Mapping):
+            unknown = [k for k in given if k not in names]
+            if unknown:
+                raise DataError(f"There is a cost for {unknown[0]!r}, which is no feature of the ensemble; its features are {_some(names)}.")
+            return [self._price(given.get(k, 0), k) for k in names]
+        if isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str):
+            if len(given) != len(names):
+                raise DataError(f"{len(given)} feature costs are given for {len(names)} features; give one per feature, or a mapping by name.")
+            return [self._price(_number(c), k) for c, k in zip(given, names, strict=True)]
+        return [self._price(given, "a feature")] * len(names)
+
+    def table(self, names: Sequence[str], n: int) -> tuple[np.ndarray, Fraction]:
+        """Prices as integers: an array of shape (K,) or, with `per_row`, (n, K), and what one of their units is worth."""
+        if self.per_row is None:
+            prices = self.prices(names)
+            denominator = math.lcm(*(p.denominator for p in prices)) if prices else 1
+            numbers = [int(p * denominator) for p in prices]
+            _check_size(max(numbers, default=0))
+            return np.array(numbers, dtype=np.int64), Fraction(1, denominator)
+        array = np.asarray(self.per_row)
+        if array.shape != (n, len(names)):
+            raise DataError(f"per_row must have a cost for each of {n} rows and {len(names)} features; its shape is {array.shape}.")
+        values, where = np.unique(array, return_inverse=True)
+        prices = [self._price(_number(v), "a feature for a row") for v in values]
+        denominator = math.lcm(*(p.denominator for p in prices)) if prices else 1
+        numbers = [int(p * denominator) for p in prices]
+        _check_size(max(numbers, default=0))
+        return np.array(numbers, dtype=np.int64)[where.reshape(array.shape)], Fraction(1, denominator)
+
+    # -- groups ----------------------------------------------------------------------------------------------
+
+    def group_costs(self) -> list[Fraction]:
+        return [self._price(g.cost, f"the group {g.name}") for g in self.groups]
+
+    def parents(self, names: Sequence[str]) -> list[list[int]]:
+        """For every feature, then every group: indices of the groups it belongs to directly.
+
+        Raises
+        ------
+        DataError
+            A member does not exist, a name stands for two things, or groups contain each other.
+        """
+        place = {name: i for i, name in enumerate(names)}
+        for g, group in enumerate(self.groups):
+            if group.name in place:
+                raise DataError(f"The group {group.name!r} has the name of a feature or of another group; rename it.")
+            place[group.name] = len(names) + g
+        out: list[list[int]] = [[] for _ in place]
+        for g, group in enumerate(self.groups):
+            for member in group.members:
+                if member not in place:
+                    raise DataError(f"The group {group.name!r} has the member {member!r}, which is no feature or group; features are {_some(names)}.")
+                out[place[member]].append(g)
+        self._check_order(out[len(names) :])
+        return out
+
+    def _check_order(self, parents: list[list[int]]) -> None:
+        for begin in range(len(parents)):
+            seen, stack = set(), list(parents[begin])
+            while stack:
+                g = stack.pop()
+                if g == begin:
+                    raise DataError(f"The group {self.groups[begin].name!r} contains itself; a hierarchy has no cycles.")
+                if g not in seen:
+                    seen.add(g)
+                    stack += parents[g]
+
+    # -- charging --------------------------------------------------------------------------------------------
+
+    def charge(self, used: np.ndarray, evaluations: np.ndarray, n_leaves: int, weights: Sequence[Fraction], names: Sequence[str]) -> Fraction:
+        """Mean cost of a row.
+
+        Parameters
+        ----------
+        used : bool array of shape (n, K)
+            Features that a row needs.
+        evaluations : int array of shape (n,)
+            Nodes evaluated for a row, over all trees.
+        n_leaves : int
+            Leaves of all trees.
+        weights : Fractions, length n
+        """
+        table, unit = self.table(names, len(used))
+        total = sum(weights)
+        if not total:
+            raise DataError("The weights of the rows that pay for features sum to 0; at least one must be positive.")
+        paid = Fraction(0)
+        by_row = (used * table).sum(axis=1) if used.shape[1] else np.zeros(len(used), dtype=np.int64)
+        bought = self._groups_used(used, names)
+        costs = self.group_costs()
+        for i, w in enumerate(weights):
+            paid += w * (unit * int(by_row[i]) + self.node * int(evaluations[i]))
+        for g, group in enumerate(self.groups):
+            if group.once:
+                paid += costs[g] * int(any(w and b for w, b in zip(weights, bought[:, g].tolist(), strict=True)))
+            else:
+                paid += costs[g] * sum((w for w, b in zip(weights, bought[:, g].tolist(), strict=True) if b), Fraction(0))
+        return paid / total + self.leaf * n_leaves
+
+    def per_row_cost(self, used: np.ndarray, evaluations: np.ndarray, names: Sequence[str]) -> np.ndarray:
+        """What every row pays at prediction time, shape (n,); groups that are bought once and leaves are not in it."""
+        table, unit = self.table(names, len(used))
+        out = (used * table).sum(axis=1) * float(unit) + float(self.node) * evaluations
+        bought = self._groups_used(used, names)
+        for g, cost in enumerate(self.group_costs()):
+            if not self.groups[g].once:
+                out = out + float(cost) * bought[:, g]
+        return np.asarray(out, dtype=float)
+
+    def _groups_used(self, used: np.ndarray, names: Sequence[str]) -> np.ndarray:
+        """Whether a row uses a member of a group, directly or through a group inside, shape (n, G)."""
+        parents = self.parents(names)
+        bought = np.zeros((len(used), len(self.groups)), dtype=bool)
+        for k in range(len(names)):
+            for g in parents[k]:
+                bought[:, g] |= used[:, k]
+        for _ in self.groups:  # as often as the hierarchy can be deep
+            for g in range(len(self.groups)):
+                for above in parents[len(names) + g]:
+                    bought[:, above] |= bought[:, g]
+        return bought
+
+    def spec(self) -> dict[str, Any]:
+        given = self.features
+        if isinstance(given, Mapping):
+            features: Any = {k: str(self._price(c, k)) for k, c in given.items()}
+        elif isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str):
+            features = [str(self._price(_number(c), "a feature")) for c in given]
+        else:
+            features = str(self._price(given, "a feature"))
+        out: dict[str, Any] = {"features": features}
+        if self.per_row is not None:
+            out["per_row"] = [[str(self._price(_number(c), "a feature for a row")) for c in row] for row in np.asarray(self.per_row)]
+        if self.groups:
+            out["groups"] = [g.spec() for g in self.groups]
+        for name in ("node", "leaf"):
+            if getattr(self, name):
+                out[name] = str(getattr(self, name))
+        return out
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> FeatureCosts:
+        per_row = spec.get("per_row")
+        return cls(
+            spec["features"], None if per_row is None else np.array([[Fraction(c) for c in row] for row in per_row], dtype=object),
+            tuple(Group(**g) for g in spec.get("groups", ())), spec.get("node", 0), spec.get("leaf", 0),
+        )  # fmt: skip
+
+
+def _number(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _check_size(largest: int) -> None:
+    if largest > 10**12:
+        raise DataError("The feature costs have no common unit of reasonable size; round them (denominator=1000).")
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")

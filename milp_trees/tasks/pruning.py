@@ -1,0 +1,303 @@
+r"""`PrunedError`: mean error of an ensemble's trees plus λ times the mean cost of the features that a row needs.
+
+.. math:: \frac1{NT}\sum_t\sum_h e_{t,h} z_{t,h} + \lambda\,\frac1N\sum_k\sum_i c_k W_{k,i}
+
+(Nan, Wang, Saligrama 2016, *Optimally pruning decision tree ensembles with feature cost*, ICML, objective of their ensemble programs.) The first
+part is the error of a tree drawn at random, which is not the error of the trees' vote; the vote is reported beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from milp_trees.errors import DataError, NoView
+from milp_trees.registry import register_task
+from milp_trees.tasks.base import Task, Value
+from milp_trees.tasks.exact import fraction, integers
+from milp_trees.tasks.feature_costs import FeatureCosts
+from milp_trees.tasks.first_uses import integer_prices, purchases
+from milp_trees.tasks.pruning_view import NodeGains
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.models.ensemble import Ensemble, EnsembleRoutes
+    from milp_trees.space import Space
+
+
+@dataclass(frozen=True, eq=False)
+class PrunedError(Task):
+    """Mean error of the trees + λ · mean feature cost of a row.
+
+    Parameters
+    ----------
+    lam : number, default=0
+        Price of cost in terms of error.
+    costs : FeatureCosts, optional
+        Default: every feature costs 1 for a row.
+    error_weights : array of shape (n,) or (n, T), optional
+        How much an error on a row counts, for each tree or for all: 0/1 for out-of-bag rows (`milp_trees.models.read_ensemble.out_of_bag`), 0 for rows
+        that are there for their features only. By default the dataset's row weights.
+    cost_weights : array of shape (n,), optional
+        How much a row counts in the mean cost. By default the dataset's row weights.
+    loss : {"auto", "error", "squared"}
+        `error` counts wrong labels of single trees, `squared` is the squared error of single regression trees; auto: what the ensemble is for.
+    max_cost : number, optional
+        Budget: largest mean cost of a row.
+
+    Examples
+    --------
+    >>> import milp_trees as mt
+    >>> mt.PrunedError("0.01", mt.FeatureCosts(2)).lam
+    Fraction(1, 100)
+    """
+
+    name: ClassVar[str] = "pruned-error"
+    view_makers: ClassVar[dict[type, str]] = {NodeGains: "node_gains"}
+    reports: ClassVar[bool] = True
+
+    lam: Any = 0
+    costs: FeatureCosts = None  # type: ignore[assignment]
+    error_weights: Any = None
+    cost_weights: Any = None
+    loss: str = "auto"
+    max_cost: Any = None
+
+    def __post_init__(self) -> None:
+        lam = fraction(self.lam, "lam")
+        if lam < 0:
+            raise DataError(f"lam must not be negative; got {self.lam!r}.")
+        object.__setattr__(self, "lam", lam)
+        if self.loss not in ("auto", "error", "squared"):
+            raise DataError(f"loss is 'auto', 'error' or 'squared'; got {self.loss!r}.")
+        if self.costs is None:
+            object.__setattr__(self, "costs", FeatureCosts())
+        if isinstance(self.costs, Mapping):
+            known = isinstance(self.costs.get("features"), (str, Mapping, list)) and set(self.costs) <= {
+                "features",
+                "per_row",
+                "groups",
+                "node",
+                "leaf",
+            }
+            object.__setattr__(self, "costs", FeatureCosts.from_spec(self.costs) if known else FeatureCosts(self.costs))
+        if not isinstance(self.costs, FeatureCosts):
+            object.__setattr__(self, "costs", FeatureCosts(self.costs))
+        if self.max_cost is not None:
+            budget = fraction(self.max_cost, "max_cost")
+            if budget < 0:
+                raise DataError(f"max_cost must not be negative; got {self.max_cost!r}.")
+            object.__setattr__(self, "max_cost", budget)
+
+    @property
+    def unit(self) -> str:
+        return "error" if not self.lam else "error + λ·cost"
+
+    @property
+    def sense(self) -> str:
+        return "min"
+
+    # -- scoring ---------------------------------------------------------------------------------------------
+
+    def value(self, routes: EnsembleRoutes, dataset: Dataset) -> Value:  # type: ignore[override]
+        error, cost = self.parts(routes, dataset)
+        total = error + self.lam * cost
+        exact = self._squared(routes.ensemble) is False
+        return Value(float(total), Fraction(total) if exact else None, self.unit, self.sense)
+
+    def parts(self, routes: EnsembleRoutes, dataset: Dataset) -> tuple[Fraction, Fraction]:
+        """Mean error of the trees and mean cost of a row. A squared error is rounded to a double."""
+        ensemble = routes.ensemble
+        whole, _ = self._error_weights(dataset, ensemble.n_trees)
+        total = _total(whole, ensemble.n_trees)
+        if self._squared(ensemble):
+            wrong = float((whole * (targets(dataset)[:, None] - ensemble.value[routes.leaf, 0]) ** 2).sum())
+            error = Fraction(wrong / total)
+        else:
+            miss = ensemble.label[routes.leaf] != codes(dataset, ensemble)[:, None]
+            error = Fraction(int((whole * miss).sum()), total)
+        weights, _ = self._cost_weights(dataset)
+        cost = self.costs.charge(routes.used, routes.evaluations, routes.n_leaves, [Fraction(int(w)) for w in weights], ensemble.features)
+        return error, _once(self.costs, cost, weights, self._cost_weights(dataset)[1], routes)
+
+    def beside(self, routes: EnsembleRoutes, dataset: Dataset) -> dict[str, float]:  # type: ignore[override]
+        """The parts of the value, and what the ensemble as a whole predicts: error of its vote, or squared error of its mean."""
+        error, cost = self.parts(routes, dataset)
+        out = {"error": float(error), "cost": float(cost)}
+        weights = dataset.row_weights
+        if dataset.y is not None and weights.sum() > 0:
+            if self._squared(routes.ensemble):
+                off = (routes.ensemble.mean_value(routes.leaf)[:, 0] - targets(dataset)) ** 2
+                out["mean_squared_error"] = float(off @ weights / weights.sum())
+            else:
+                wrong = routes.action != codes(dataset, routes.ensemble)
+                out["vote_error"] = float(wrong @ weights / weights.sum())
+        return out
+
+    def violations(self, routes: EnsembleRoutes, dataset: Dataset) -> list[str]:  # type: ignore[override]
+        if self.max_cost is None:
+            return []
+        cost = self.parts(routes, dataset)[1]
+        return [] if cost <= self.max_cost else [f"A row costs {float(cost):.6g} on average; at most {float(self.max_cost):.6g} is allowed."]
+
+    def actions(self, dataset: Dataset) -> tuple[Any, ...]:
+        return tuple(dataset.classes or ())
+
+    # -- the view --------------------------------------------------------------------------------------------
+
+    def node_gains(self, dataset: Dataset, space: Space) -> NodeGains:
+        """Errors of all nodes and prices of what they need."""
+        ensemble: Ensemble | None = getattr(space, "ensemble", None)
+        if ensemble is None:
+            raise NoView(f"The task {self.name} prunes ensembles; the space is {space.name}. Give PrunedEnsembles(ensemble).")
+        leaf = ensemble.pruned(ensemble.left >= 0).routes(dataset).leaf
+        error, error_unit, exact = self._errors(dataset, ensemble, leaf)
+        weights, weight_unit = self._cost_weights(dataset)
+        prices = integer_prices(self.costs, ensemble.features, dataset.n_rows, weights, weight_unit)
+        paying = np.flatnonzero(weights)
+        if prices.own.ndim == 2:
+            from dataclasses import replace
+
+            prices = replace(prices, own=prices.own[paying])
+        bought = purchases(ensemble, leaf[paying], prices, weights[paying])
+        avoidable = prices.leaf * ensemble.n_trees
+        budget = None if self.max_cost is None else int(self.max_cost // prices.unit) - avoidable
+        return NodeGains(
+            ensemble.parent, ensemble.left, ensemble.right, ensemble.member, bought.unit, error, bought.keep_cost, leaf[paying], bought.first, bought.start,
+            bought.need, bought.price, bought.purchase_unit, np.where(bought.purchase_row >= 0, paying[bought.purchase_row], -1), bought.above,
+            prices.units, error_unit, prices.unit, self.lam, exact, budget, prices.unit * avoidable,
+        )  # fmt: skip
+
+    def _errors(self, dataset: Dataset, ensemble: Ensemble, leaf: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
+        """Errors at every node as a leaf, in integers; what one is worth; whether they are exact."""
+        whole, _ = self._error_weights(dataset, ensemble.n_trees)
+        total = _total(whole, ensemble.n_trees)
+        weights = np.broadcast_to(whole, leaf.shape)
+        if self._squared(ensemble):
+            y = targets(dataset)
+            sums = _per_node(ensemble, leaf, [weights, weights * y[:, None], weights * (y**2)[:, None]])
+            v = ensemble.value[:, 0]
+            rounded, unit, _ = integers(np.maximum(0.0, sums[2] - 2 * v * sums[1] + v**2 * sums[0]) / total)
+            return rounded, unit, False
+        y = codes(dataset, ensemble)
+        right = _per_class(ensemble, leaf, y, weights)
+        everything = _per_node(ensemble, leaf, [weights])[0]
+        return np.rint(everything - right).astype(np.int64), Fraction(1, total), True
+
+    def _error_weights(self, dataset: Dataset, n_trees: int) -> tuple[np.ndarray, Fraction]:
+        """Integer weights of shape (n, 1) or (n, T), and what one of their units is worth."""
+        given = dataset.row_weights if self.error_weights is None else np.asarray(self.error_weights)
+        if given.shape not in ((dataset.n_rows,), (dataset.n_rows, n_trees)):
+            raise DataError(f"error_weights must have shape ({dataset.n_rows},) or ({dataset.n_rows}, {n_trees}); its shape is {given.shape}.")
+        whole, unit = _whole(given, "error_weights")
+        return (whole[:, None] if whole.ndim == 1 else whole), unit
+
+    def _cost_weights(self, dataset: Dataset) -> tuple[np.ndarray, Fraction]:
+        given = dataset.row_weights if self.cost_weights is None else np.asarray(self.cost_weights)
+        if given.shape != (dataset.n_rows,):
+            raise DataError(f"cost_weights must have one entry per row ({dataset.n_rows}); its shape is {given.shape}.")
+        return _whole(given, "cost_weights")
+
+    def _squared(self, ensemble: Ensemble) -> bool:
+        if self.loss == "error" and ensemble.classes is None:
+            raise DataError("The ensemble predicts numbers, so labels cannot be counted; use loss='squared'.")
+        if self.loss == "squared" and ensemble.classes is not None:
+            raise DataError("The ensemble predicts classes; use loss='error'.")
+        return ensemble.classes is None
+
+    # -- exchange --------------------------------------------------------------------------------------------
+
+    def spec(self) -> dict[str, Any]:
+        out: dict[str, Any] = {"name": self.name, "lam": str(self.lam), "costs": self.costs.spec(), "loss": self.loss}
+        for name in ("error_weights", "cost_weights"):
+            given = getattr(self, name)
+            if given is not None:
+                out[name] = np.asarray(given).tolist()
+        if self.max_cost is not None:
+            out["max_cost"] = str(self.max_cost)
+        return out
+
+
+def _whole(weights: np.ndarray, name: str) -> tuple[np.ndarray, Fraction]:
+    """Weights as integers.
+
+    Raises
+    ------
+    DataError
+        Negative, missing, or with more digits than exact arithmetic takes.
+    """
+    numbers = weights.astype(float)
+    if not np.isfinite(numbers).all() or (numbers < 0).any():
+        raise DataError(f"{name} must be finite and not negative.")
+    whole, unit, exact = integers(weights)
+    if not exact:
+        raise DataError(f"{name} have more digits than exact arithmetic takes; round them, for example to three decimals.")
+    return whole, unit
+
+
+def _total(whole: np.ndarray, n_trees: int) -> int:
+    total = int(whole.sum()) * (n_trees if whole.shape[1] == 1 else 1)
+    if total <= 0:
+        raise DataError("The weights of the rows that count errors sum to 0; at least one must be positive.")
+    return total
+
+
+def _once(costs: FeatureCosts, cost: Fraction, whole: np.ndarray, unit: Fraction, routes: EnsembleRoutes) -> Fraction:
+    """Groups that are paid once are divided by the sum of the weights as given, where `charge` divided by their integers."""
+    if unit == 1 or not any(g.once for g in costs.groups):
+        return cost
+    bought = costs._groups_used(routes.used[whole > 0], routes.ensemble.features).any(axis=0)
+    paid = sum((c for c, g, b in zip(costs.group_costs(), costs.groups, bought.tolist(), strict=True) if g.once and b), Fraction(0))
+    return cost + paid / int(whole.sum()) * (1 / unit - 1)
+
+
+def codes(dataset: Dataset, ensemble: Ensemble) -> np.ndarray:
+    """Class of every row by its place among the ensemble's classes; -1 for a class that the ensemble does not know."""
+    y = dataset.require("y", "Counting errors")
+    place = {c: k for k, c in enumerate(ensemble.classes or ())}
+    spelled = {str(c): k for c, k in place.items()}
+    known = [place.get(c, spelled.get(str(c), -1)) for c in dataset.classes or ()]
+    if known and max(known) < 0:
+        raise DataError(
+            f"The data have the classes {list(dataset.classes or ())[:6]}, the ensemble {list(ensemble.classes or ())[:6]}: none in common."
+        )
+    return np.array(known, dtype=np.int64)[y]
+
+
+def targets(dataset: Dataset) -> np.ndarray:
+    """The numbers that a regression ensemble predicts, shape (n,)."""
+    y = dataset.require("y", "A squared error")
+    try:
+        return np.array(dataset.classes, dtype=float)[y]
+    except (TypeError, ValueError):
+        raise DataError("A regression ensemble needs numbers as its target; this one holds labels.") from None
+
+
+def _per_node(ensemble: Ensemble, leaf: np.ndarray, weights: list[np.ndarray]) -> np.ndarray:
+    """Sums over the rows at every node, shape (len(weights), M)."""
+    at = leaf.ravel()
+    sums = np.stack([np.bincount(at, weights=np.broadcast_to(w, leaf.shape).ravel(), minlength=ensemble.n_nodes) for w in weights], axis=1)
+    return _up(ensemble, sums).T
+
+
+def _per_class(ensemble: Ensemble, leaf: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Weight of the rows at every node whose class is the node's label, shape (M,)."""
+    K = len(ensemble.classes or ())
+    seen = y >= 0
+    at = leaf[seen].astype(np.int64) * K + y[seen, None]
+    counts = np.bincount(at.ravel(), weights=weights[seen].ravel(), minlength=ensemble.n_nodes * K).reshape(-1, K)
+    return np.asarray(_up(ensemble, counts)[np.arange(ensemble.n_nodes), ensemble.label])
+
+
+def _up(ensemble: Ensemble, sums: np.ndarray) -> np.ndarray:
+    """Add every node's sums to its ancestors'."""
+    for level in ensemble.levels[:0:-1]:
+        np.add.at(sums, ensemble.parent[level], sums[level])
+    return sums
+
+
+register_task(PrunedError)
