@@ -1,0 +1,181 @@
+r"""`dantzig-wolfe`: column generation over the prunings of single trees (Dantzig and Wolfe 1960; Nan, Wang, Saligrama, ICML 2016, for pruning with feature costs).
+
+The master programme chooses a convex combination of known prunings for every tree and buys what they need; its duals are prices at which each tree,
+by itself, names its best pruning. That pruning is a new column if it is better than those the tree has. Every round gives a Lagrangian bound, made
+of integers (`engines.decomposition.coupling`), and an incumbent: the best pruning that needs only what the master buys at least half of.
+
+The closure programme behind it is totally unimodular: at an optimum of the master with the value v, each level set of W is an optimal choice of
+purchases, so the incumbent is v too, and bound and incumbent meet. Nothing is called optimal before they have.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from milp_trees.compiling import compiling
+from milp_trees.errors import DataError, Unsupported
+from milp_trees.method import Clock, Method, Progress, finish, versions
+from milp_trees.registry import register
+from milp_trees.result import Limit, Result
+from milp_trees.solver import Limits
+from milp_trees.space_pruned import PrunedEnsembles
+from milp_trees.tasks.pruning_view import NodeGains
+
+if TYPE_CHECKING:
+    from milp_trees.engines.decomposition.master import Master, MasterPoint
+    from milp_trees.engines.decomposition.run import Run
+    from milp_trees.problem import Problem
+
+#: A tree's pruning is a new column if it is better by more than this many units, and this share of the largest objective.
+REDUCED_COST, RELATIVE = 1e-6, 1e-13
+
+
+class Decomposition(Method):
+    """What both decompositions have in common: the space, the view, and where trees are priced."""
+
+    space: ClassVar[type] = PrunedEnsembles
+    needs: ClassVar[type | tuple[type, ...]] = NodeGains
+
+    jobs: int
+    merge: bool
+    cluster: Any
+
+    def __post_init__(self) -> None:
+        if self.jobs < 1:
+            raise DataError(f"{self.name}:jobs is a number of threads of at least 1; got {self.jobs}.")
+
+    @property
+    def label(self) -> str:
+        """Name with the options that differ from their defaults."""
+        spelled = {True: "on", False: "off"}
+        changed = [
+            (f.name, v if isinstance(v, str | int) else "client")
+            for f in fields(self)  # type: ignore[arg-type]
+            if (v := getattr(self, f.name)) != f.default
+        ]
+        return self.name + ":" * bool(changed) + ",".join(f"{k}={spelled[v] if isinstance(v, bool) else v}" for k, v in changed)
+
+    def unsupported_view(self, problem: Problem) -> str | None:
+        if problem.view(NodeGains).budget is not None:
+            return f"{self.name} takes no budget (max_cost); ip3-closure does."
+        return None
+
+    def warm_up(self) -> None:
+        """Compile the kernels, load HiGHS and joblib."""
+        with compiling("the pricing of trees"):
+            from milp_trees.engines.decomposition import coupling, master, pricing, run  # noqa: F401
+
+            pricing.warm_up()
+            coupling.warm_up()
+
+    def search(self, problem: Problem, limits: Limits, start: Any, progress: Progress | None) -> Result:
+        from milp_trees.engines.decomposition.coupling import coupled
+        from milp_trees.engines.decomposition.run import Run, place_for
+
+        clock = Clock()
+        with clock("prepare"):
+            view = problem.view(NodeGains)
+            parts = coupled(view, self.merge)
+            _check_size(self.name, 2 * parts.n_links, limits)
+            place = place_for(parts, self.jobs, self.cluster)
+            run = Run(view, parts, place, limits, progress, clock.begin)
+            if start is not None:
+                run.take(start.kept)
+        try:
+            with clock("solve"):
+                more = self.solve(run, limits)
+        finally:
+            place.close()
+        run.report(even_if_same=False)
+        return finish(
+            problem, self.label, problem.space.ensemble.pruned(run.keep),  # type: ignore[attr-defined]
+            bound=view.to_value(run.value if run.closed and view.exact else run.bound), claims_optimal=run.closed, proved_by=self.label, clock=clock,
+            trace=tuple(run.trace), **more,
+        )  # fmt: skip
+
+    def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
+        """Do the rounds. Returns further fields of the Result."""
+        raise NotImplementedError
+
+
+@register
+@dataclass(frozen=True)
+class DantzigWolfe(Decomposition):
+    """Column generation over the prunings of single trees.
+
+    Parameters
+    ----------
+    jobs : int, default=1
+        Threads that price trees.
+    merge : bool, default=True
+        Purchases that the same splits need are one, and what a single split needs is a cost of its own: a far smaller master. Off: the master of
+        the paper, with one row for every tree, feature and row of data.
+    cluster : str or distributed.Client, default=""
+        A Dask cluster that prices trees instead: the address of its scheduler, `dantzig-wolfe:cluster=tcp://host:8786`, or a client.
+
+    Examples
+    --------
+    >>> from milp_trees.engines.dantzig_wolfe import DantzigWolfe
+    >>> DantzigWolfe(jobs=2).label
+    'dantzig-wolfe:jobs=2'
+    """
+
+    name: ClassVar[str] = "dantzig-wolfe"  # type: ignore[misc]
+    title: ClassVar[str] = "Column generation over prunings of single trees, master on HiGHS"
+
+    jobs: int = 1
+    merge: bool = True
+    cluster: Any = ""
+
+    def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
+        from milp_trees.engines.decomposition.master import Master
+
+        master = Master(run.problem, limits.threads, limits.seed)
+        limit = run.until(lambda: _rounds(run, master))
+        sizes = {**run.sizes, "columns": master.n_columns, "master_rows": master.n_rows, "master_purchases": run.problem.n_purchases}
+        message = ""
+        if limit is None and not run.closed:
+            message = (
+                f"No tree has a better pruning at the prices of the master, but they leave a gap of {float(run.value - run.bound):.3g} whole units of costs that "
+                f"add up to {run.problem.total:.3g}: more digits than HiGHS tells apart. Round prices, weights and lam to fewer digits, or use min-cut."
+            )
+        return {"limit": limit, "sizes": sizes, "message": message, "versions": versions(highs=master.version)}
+
+
+def _rounds(run: Run, master: Master) -> None:
+    """Price, add columns, solve the master, until bound and incumbent meet or no tree has a better pruning."""
+    from milp_trees.engines.decomposition.run import Stop
+
+    trees = np.arange(run.problem.n_trees)
+    links, pairs = run.problem.fair_duals()
+    point: MasterPoint | None = None
+    master.add(trees, np.zeros(run.view.n_nodes, dtype=bool))
+    master.add(trees, run.keep)
+    tolerance = REDUCED_COST + RELATIVE * run.problem.total
+    while True:
+        _, values, keep, rest = run.price(links, pairs)
+        if point is None:
+            run.buy(rest <= 0)
+        run.take(keep)
+        run.report()
+        if run.closed:
+            return
+        better = trees if point is None else np.flatnonzero(values < point.trees - tolerance)
+        if not master.add(better, keep) and point is not None:
+            return
+        point = master.solve(run.remaining)
+        if point is None:
+            raise Stop(Limit.TIME)
+        run.buy(point.W > 0.5)
+        links, pairs = point.links, point.pairs
+
+
+def _check_size(name: str, nonzeros: int, limits: Limits) -> None:
+    if limits.nonzeros is not None and nonzeros > limits.nonzeros:
+        raise Unsupported(
+            f"{name} would begin with a master programme of {nonzeros:,} nonzeros, where at most {limits.nonzeros:,} are built; raise --max-nonzeros "
+            "(max_nonzeros=), use min-cut, or use fewer trees or rows."
+        )

@@ -1,0 +1,173 @@
+r"""The master programme of Dantzig and Wolfe (1960): a convex combination of known prunings for every tree, what they need is bought.
+
+.. math:: \min \sum_{t,c} v_{tc} \lambda_{tc} + \sum_p b_p W_p \quad\text{s.t.}\quad
+    \sum_{c: y^c_h = 1} \lambda_{tc} \le W_p \;\; \forall (h, p),\qquad W_p \le W_g \;\; \forall (p, g),\qquad \sum_c \lambda_{tc} = 1 \;\; \forall t .
+
+It is one HiGHS object for all rounds; new columns come to the old basis, from which the primal simplex goes on.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import highspy
+import numpy as np
+
+from milp_trees.errors import SolverFailure
+
+if TYPE_CHECKING:
+    from milp_trees.engines.decomposition.coupling import Coupled
+
+#: Largest objective coefficient handed over; tolerances of simplex codes are absolute.
+LARGEST = 1e6
+
+
+@dataclass(frozen=True, eq=False)
+class MasterPoint:
+    """An optimum of the master programme, in whole units.
+
+    Parameters
+    ----------
+    W : float array of shape (P,)
+    links, pairs : float arrays of shape (E,), (A,)
+        Duals of the coupling rows, at least 0.
+    trees : float array of shape (T,)
+        Duals of the convexity rows.
+    value : float
+    """
+
+    W: np.ndarray
+    links: np.ndarray
+    pairs: np.ndarray
+    trees: np.ndarray
+    value: float
+
+
+class Master:
+    """The linear programme and its columns.
+
+    Parameters
+    ----------
+    problem : Coupled
+    threads, seed : int
+        Settings of HiGHS.
+    """
+
+    def __init__(self, problem: Coupled, threads: int = 1, seed: int = 0) -> None:
+        self.problem = problem
+        self.scale = max(1.0, problem.total / LARGEST)
+        self.known: set[tuple[int, bytes]] = set()
+        self._stop = False
+        self.h = highspy.Highs()
+        # Columns keep the basis primal feasible: the primal simplex need not start again.
+        options = {"output_flag": False, "threads": threads, "random_seed": seed, "parallel": "off", "solver": "simplex", "simplex_strategy": 4}
+        for key, value in {**options, "primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}.items():
+            _check(self.h.setOptionValue(key, value), f"the option {key}")
+        self.h.cbSimplexInterrupt.subscribe(self._on_check)
+        self._rows_and_purchases()
+
+    @property
+    def n_rows(self) -> int:
+        return self.problem.n_links + len(self.problem.above) + self.problem.n_trees
+
+    @property
+    def version(self) -> str:
+        return str(self.h.version())
+
+    @property
+    def n_columns(self) -> int:
+        """Prunings that are known to it."""
+        return len(self.known)
+
+    def _on_check(self, event: highspy.HighsCallbackEvent) -> None:
+        if self._stop:
+            event.interrupt()
+
+    def _rows_and_purchases(self) -> None:
+        p = self.problem
+        at_most, equal = p.n_links + len(p.above), p.n_trees
+        lower = np.concatenate([np.full(at_most, -highspy.kHighsInf), np.ones(equal)])
+        none = np.zeros(0, dtype=np.int32)
+        _check(self.h.addRows(len(lower), lower, np.concatenate([np.zeros(at_most), np.ones(equal)]), 0, none, none, np.zeros(0)), "the rows")
+        pairs = p.n_links + np.arange(len(p.above))
+        column = np.concatenate([p.purchase, p.above[:, 0], p.above[:, 1]])
+        row = np.concatenate([np.arange(p.n_links), pairs, pairs])
+        entry = np.concatenate([np.full(p.n_links, -1.0), np.ones(len(pairs)), np.full(len(pairs), -1.0)])
+        order = np.argsort(column, kind="stable")
+        self._add_columns(p.price / self.scale, np.bincount(column, minlength=p.n_purchases), row[order], entry[order])
+
+    def _add_columns(self, costs: np.ndarray, sizes: np.ndarray, rows: np.ndarray, entries: np.ndarray) -> None:
+        n, starts = len(costs), np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        upper = np.full(n, highspy.kHighsInf)
+        _check(
+            self.h.addCols(n, costs, np.zeros(n), upper, len(rows), starts.astype(np.int32), rows.astype(np.int32), entries.astype(float)), "columns"
+        )
+
+    def add(self, trees: np.ndarray, keep: np.ndarray) -> int:
+        """Make a pruning of each of some trees known; those that are known already are left out. Returns how many were new."""
+        p, costs, rows = self.problem, [], []
+        for t in trees.tolist():
+            lo, hi = int(p.begin[t]), int(p.begin[t + 1])
+            key = t, np.packbits(keep[lo:hi]).tobytes()
+            if key in self.known:
+                continue
+            self.known.add(key)
+            costs.append(self._own_cost(lo, hi, keep))
+            links = np.arange(p.link_begin[t], p.link_begin[t + 1])
+            rows.append(np.append(links[keep[p.node[links]]], p.n_links + len(p.above) + t))
+        if costs:
+            entries = np.concatenate(rows)
+            self._add_columns(np.array(costs) / self.scale, np.array([len(r) for r in rows]), entries, np.ones(len(entries)))
+        return len(costs)
+
+    def _own_cost(self, lo: int, hi: int, keep: np.ndarray) -> int:
+        """Errors of a tree's leaves and own costs of its splits."""
+        p, parent = self.problem, self.problem.parent[lo:hi]
+        is_leaf = ~keep[lo:hi] & ((parent < 0) | keep[parent])
+        return int(p.error[lo:hi][is_leaf].sum()) + int(p.split_cost[lo:hi][keep[lo:hi]].sum())
+
+    def solve(self, seconds: float | None) -> MasterPoint | None:
+        """The optimum, or None if the time did not suffice.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            Ctrl-C while it runs; HiGHS has stopped then.
+        SolverFailure
+            HiGHS answers that an LP which has an optimum has none.
+        """
+        # HiGHS counts the time of all its runs together.
+        self.h.setOptionValue("time_limit", highspy.kHighsInf if seconds is None else self.h.getRunTime() + max(seconds, 0.0))
+        self._run()
+        status = self.h.getModelStatus()
+        if status in (highspy.HighsModelStatus.kTimeLimit, highspy.HighsModelStatus.kInterrupt):
+            return None
+        if status != highspy.HighsModelStatus.kOptimal:
+            raise SolverFailure(f"HiGHS answers {self.h.modelStatusToString(status)} for the master programme, which has an optimum.")
+        solution, p = self.h.getSolution(), self.problem
+        duals = np.array(solution.row_dual) * self.scale
+        at_most = p.n_links + len(p.above)
+        return MasterPoint(
+            np.array(solution.col_value[: p.n_purchases]), np.maximum(-duals[: p.n_links], 0.0), np.maximum(-duals[p.n_links : at_most], 0.0),
+            duals[at_most:], self.h.getObjectiveValue() * self.scale,
+        )  # fmt: skip
+
+    def _run(self) -> None:
+        """HiGHS in a thread of its own: Ctrl-C reaches Python at once, and HiGHS at its next iteration."""
+        self._stop = False
+        thread = threading.Thread(target=self.h.run, daemon=True)
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(0.2)
+        except BaseException:
+            self._stop = True
+            thread.join()
+            raise
+
+
+def _check(status: highspy.HighsStatus, what: str) -> None:
+    if status != highspy.HighsStatus.kOk:
+        raise SolverFailure(f"HiGHS did not take {what} of the master programme.")

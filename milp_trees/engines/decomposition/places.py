@@ -1,0 +1,141 @@
+"""Where trees are priced: here one after the other, in threads (joblib), or on a Dask cluster. Pricing gives the same prunings everywhere."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.engines.decomposition.pricing import Part, part
+from milp_trees.errors import SolverFailure, SolverUnavailable
+
+if TYPE_CHECKING:
+    from milp_trees.engines.decomposition.coupling import Coupled
+
+#: Seconds within which a scheduler has to answer.
+ANSWERS_WITHIN = 10
+INSTALL = "pip install 'milp-trees[cluster]'"
+
+
+class OutOfTime(Exception):
+    """The deadline passed while trees were priced."""
+
+
+class Place(ABC):
+    """Trees in parts of about equal numbers of links, and somebody who prices the parts."""
+
+    def __init__(self, problem: Coupled, parts: int) -> None:
+        weight = np.cumsum(np.diff(problem.link_begin) + np.diff(problem.begin))
+        cuts = np.searchsorted(weight, weight[-1] * np.arange(1, parts) / parts)
+        edges = np.unique(np.concatenate([[0], cuts, [problem.n_trees]])).tolist()
+        self.parts = [part(problem, a, b) for a, b in zip(edges, edges[1:])]
+        self.links = [slice(int(problem.link_begin[a]), int(problem.link_begin[b])) for a, b in zip(edges, edges[1:])]
+
+    def price(self, duals: np.ndarray, shift: int, deadline: float | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The best pruning of every tree: (values of shape (T,), keep of shape (M,)); see `Part.price`.
+
+        Parameters
+        ----------
+        deadline : float, optional
+            Reading of `time.perf_counter` after which a cluster is not waited for.
+
+        Raises
+        ------
+        OutOfTime
+        """
+        answers = self._price([duals[links] for links in self.links], shift, deadline)
+        return np.concatenate([a[0] for a in answers]), np.concatenate([a[1] for a in answers])
+
+    @abstractmethod
+    def _price(self, duals: list[np.ndarray], shift: int, deadline: float | None) -> list[tuple[np.ndarray, np.ndarray]]: ...
+
+    def close(self) -> None:
+        """Give back what was taken."""
+
+
+class Threads(Place):
+    """This process; the kernels run without Python's lock."""
+
+    def __init__(self, problem: Coupled, jobs: int = 1) -> None:
+        from joblib import Parallel
+
+        super().__init__(problem, jobs)
+        self._parallel = Parallel(n_jobs=jobs, prefer="threads") if jobs > 1 else None
+
+    def _price(self, duals: list[np.ndarray], shift: int, deadline: float | None) -> list[tuple[np.ndarray, np.ndarray]]:
+        if self._parallel is None:
+            return [p.price(d, shift) for p, d in zip(self.parts, duals)]
+        from joblib import delayed
+
+        answers: list[tuple[np.ndarray, np.ndarray]] = self._parallel(delayed(p.price)(d, shift) for p, d in zip(self.parts, duals))
+        return answers
+
+
+class Cluster(Place):
+    """A Dask cluster. The trees travel once, then only duals do, and kept splits come back.
+
+    Parameters
+    ----------
+    problem : Coupled
+    client : distributed.Client or str
+        A client, which is left open, or the address of a scheduler.
+
+    Raises
+    ------
+    SolverUnavailable
+        distributed is not installed, nobody answers at the address, or the cluster has no workers.
+    """
+
+    def __init__(self, problem: Coupled, client: Any) -> None:
+        self._own = isinstance(client, str)
+        self.client = _connect(client) if isinstance(client, str) else client
+        try:
+            threads = sum(self.client.nthreads().values())
+            if not threads:
+                raise SolverUnavailable(f"The Dask cluster at {self.client.scheduler.address} has no workers; start some with: dask worker ADDRESS.")
+            super().__init__(problem, threads)
+            self._there = self.client.scatter(self.parts, hash=False)
+        except BaseException:
+            self.close()
+            raise
+
+    def _price(self, duals: list[np.ndarray], shift: int, deadline: float | None) -> list[tuple[np.ndarray, np.ndarray]]:
+        import distributed
+
+        futures = [self.client.submit(price_part, p, d, shift, pure=False) for p, d in zip(self._there, duals)]
+        try:
+            distributed.wait(futures, timeout=None if deadline is None else max(0.0, deadline - time.perf_counter()))
+            answers = self.client.gather(futures)
+        except TimeoutError as late:
+            raise OutOfTime from late
+        except (distributed.KilledWorker, distributed.client.FutureCancelledError, OSError) as lost:
+            raise SolverFailure(f"The Dask cluster lost the trees it was to price ({type(lost).__name__}); run again, or price here with jobs=1.") from lost
+        finally:
+            self.client.cancel(futures)
+        return [(values, np.unpackbits(bits, count=p.begin[-1]).astype(bool)) for (values, bits), p in zip(answers, self.parts)]
+
+    def close(self) -> None:
+        self._there = []
+        if self._own:
+            self.client.close()
+
+
+def price_part(part: Part, duals: np.ndarray, shift: int) -> tuple[np.ndarray, np.ndarray]:
+    """What a worker does; kept splits travel as bits."""
+    values, keep = part.price(duals, shift)
+    return values, np.packbits(keep)
+
+
+def _connect(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError as missing:
+        raise SolverUnavailable(f"Pricing on a cluster needs dask and distributed, which are not installed; {INSTALL}.") from missing
+    try:
+        return Client(address, timeout=ANSWERS_WITHIN, set_as_default=False)
+    except (OSError, ValueError) as nobody:
+        raise SolverUnavailable(
+            f"No Dask scheduler answers at {address!r} ({type(nobody).__name__}); give the address that `dask scheduler` prints, such as tcp://host:8786."
+        ) from nobody

@@ -1,0 +1,147 @@
+"""State of a run on pruned ensembles: incumbent, bound, limits, trace. Both are exact integers whatever the duals came from."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.engines.decomposition.places import Cluster, OutOfTime, Place, Threads
+from milp_trees.engines.decomposition.pricing import part
+from milp_trees.result import Limit, TracePoint
+
+if TYPE_CHECKING:
+    from milp_trees.engines.decomposition.coupling import Coupled
+    from milp_trees.method import Progress
+    from milp_trees.solver import Limits
+    from milp_trees.tasks.pruning_view import NodeGains
+
+
+class Stop(Exception):
+    """A limit was reached."""
+
+    def __init__(self, limit: Limit) -> None:
+        self.limit = limit
+
+
+class Run:
+    """What rounds of pricing share.
+
+    Parameters
+    ----------
+    view : NodeGains
+    problem : Coupled
+    place : Place
+        Where trees are priced.
+    limits : Limits
+    progress : callable, optional
+        Called after every round.
+    began : float
+        Reading of `time.perf_counter` from which seconds count.
+    """
+
+    def __init__(
+        self, view: NodeGains, problem: Coupled, place: Place, limits: Limits, progress: Progress | None = None, began: float | None = None
+    ) -> None:
+        self.view, self.problem, self.place, self.progress = view, problem, place, progress
+        self.began = time.perf_counter() if began is None else began
+        self.deadline = None if limits.time is None else self.began + limits.time
+        self.forest = part(problem, 0, problem.n_trees)
+        self.rounds = 0
+        #: Least cost that is known to be unavoidable, as a multiple of the unit of the view's objective, and the whole number it implies.
+        self.lagrangian = Fraction(round(view.unavoidable))
+        self.trace: list[TracePoint] = []
+        self.keep = np.zeros(view.n_nodes, dtype=bool)
+        self.value = view.Z(self.keep)
+
+    @property
+    def bound(self) -> int | Fraction:
+        """No pruning has a smaller objective. Where objectives are exact the next whole number is as true."""
+        return math.ceil(self.lagrangian) if self.view.exact else self.lagrangian
+
+    @property
+    def closed(self) -> bool:
+        """Whether incumbent and bound are nearer than two different objectives can be."""
+        return float(self.value - self.bound) <= self.view.absolute_gap
+
+    @property
+    def remaining(self) -> float | None:
+        return None if self.deadline is None else self.deadline - time.perf_counter()
+
+    def check(self) -> None:
+        """Raise `Stop` after the deadline."""
+        if self.deadline is not None and time.perf_counter() > self.deadline:
+            raise Stop(Limit.TIME)
+
+    def take(self, keep: np.ndarray) -> int:
+        """Keep a pruning if it is better than the incumbent. Returns its objective."""
+        value = self.view.Z(keep)
+        if value < self.value:
+            self.keep, self.value = keep.copy(), value
+        return value
+
+    def price(self, links: np.ndarray, pairs: np.ndarray) -> tuple[Fraction, np.ndarray, np.ndarray, np.ndarray]:
+        """Price all trees at the duals, and raise the bound if they give a better one.
+
+        Returns
+        -------
+        bound : Fraction
+            Lagrangian bound at these very duals.
+        values : float array of shape (T,)
+            Each tree's least cost.
+        keep : bool array of shape (M,)
+            The prunings.
+        rest : int64 array of shape (P,)
+            What the duals leave of the prices, up to a positive factor.
+        """
+        self.check()
+        duals = self.problem.whole_duals(links, pairs)
+        try:
+            values, keep = self.place.price(duals.links, duals.shift, self.deadline)
+        except OutOfTime as late:
+            raise Stop(Limit.TIME) from late
+        rest = self.problem.rest(duals)
+        bound = self.problem.bound(values, rest, duals.shift)
+        self.lagrangian = max(self.lagrangian, bound)
+        self.rounds += 1
+        return bound, np.ldexp(values.astype(float), -duals.shift), keep, rest
+
+    def buy(self, bought: np.ndarray) -> np.ndarray:
+        """The best pruning that needs nothing beyond these purchases (bool array of shape (P,)); it is offered as an incumbent."""
+        lacking = np.zeros(self.view.n_nodes, dtype=bool)
+        lacking[self.problem.node[~bought[self.problem.purchase]]] = True
+        keep = self.forest.best_with(lacking)
+        self.take(keep)
+        return keep
+
+    def report(self, even_if_same: bool = True) -> None:
+        """A point of the trace."""
+        point = TracePoint(time.perf_counter() - self.began, float(self.view.to_value(self.value)), float(self.view.to_value(self.bound)))
+        if self.trace and self.trace[-1][1:] == point[1:] and not even_if_same:
+            return
+        self.trace.append(point)
+        if self.progress:
+            self.progress(point)
+
+    def until(self, rounds: Callable[[], None]) -> Limit | None:
+        """Do the rounds; why they stopped early, if they did."""
+        try:
+            rounds()
+        except Stop as stop:
+            return stop.limit
+        except KeyboardInterrupt:
+            return Limit.INTERRUPTED
+        return None
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        return {"rounds": self.rounds, "links": self.problem.n_links, "coupled_purchases": self.problem.n_purchases, **self.view.data_sizes}
+
+
+def place_for(problem: Coupled, jobs: int, cluster: Any) -> Place:
+    """Threads of this process, or the cluster if one is named."""
+    return Cluster(problem, cluster) if cluster else Threads(problem, jobs)
