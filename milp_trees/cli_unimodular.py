@@ -1,0 +1,116 @@
+"""The command `unimodular`: is the matrix of a model totally unimodular?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from milp_trees.cli import EXIT_CODES, Json, Out, TimeLimit, app, check_picture, writable, write
+from milp_trees.cli_options import ProblemOptions, explained
+from milp_trees.errors import DataError, UnknownName, Unsupported
+
+if TYPE_CHECKING:
+    from milp_trees.problem import Problem
+    from milp_trees.unimodular import Unimodularity
+
+#: Kinds of model files.
+MODELS = (".mps", ".mps.gz", ".lp", ".lp.gz", ".npz")
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
+def unimodular(
+    model: Annotated[str, typer.Argument(help="A model file (.mps, .lp, each also .gz; sparse .npz of SciPy), or the name of a formulation.")],
+    example: Annotated[str | None, typer.Option("--example", help="For a formulation: a small ensemble by name, e.g. figure-1.")] = None,
+    data: Annotated[str | None, typer.Option("--data", help="For a formulation of trees: a table or a built-in name, e.g. iris.")] = None,
+    depth: Annotated[int, typer.Option("--depth", help="With --data: levels of splits.")] = 2,
+    target: Annotated[str | None, typer.Option("--target", help="With --data: target column.")] = None,
+    binarize: Annotated[str, typer.Option("--binarize", help="With --data: as in solve.")] = "auto",
+    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of the spanning tree, if that is the proof (.png, .svg, .pdf).")] = None,
+    time_limit: TimeLimit = 60.0,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Is a constraint matrix totally unimodular: yes with a proof, no with a violating submatrix, or unknown."""
+    from milp_trees.unimodular import NetworkCertificate, check_unimodular
+
+    writable(plot, out)
+    check_picture(plot)
+    matrix, tree = read_model(model, example, data, {"depth": depth, "target": target, "binarize": binarize}, quiet=as_json)
+    answer = check_unimodular(matrix, tree, time_limit=time_limit)
+    if not as_json:
+        show(answer)
+    if plot is not None:
+        if isinstance(answer.certificate, NetworkCertificate):
+            answer.certificate.plot().figure.savefig(plot, bbox_inches="tight")
+        else:
+            typer.echo(f"{plot} is not written: the proof is no spanning tree.", err=True)
+    write(answer.to_json(), out, as_json)
+
+
+def read_model(model: str, example: str | None, data: str | None, options: dict[str, Any], quiet: bool) -> tuple[Any, Any]:
+    """The matrix of a file or formulation, and the spanning tree if the formulation knows one."""
+    from milp_trees.registry import registry
+
+    known = registry.classes("formulations")
+    if model not in known:
+        if example is not None or data is not None:
+            registry.formulation(model)  # says which there are
+        return read_file(Path(model)), None
+    if (example is None) == (data is None):
+        raise DataError(f"The formulation {model} needs a problem: either --example NAME ({', '.join(examples())}) or --data TABLE.")
+    problem = example_problem(example) if example is not None else ProblemOptions(data=str(data), **options).problem(quiet)[0]
+    formulation = registry.formulation(model)
+    reason = formulation.unsupported(problem)
+    if reason:
+        raise Unsupported(f"{model} cannot take this problem: {reason}")
+    built = formulation.build(problem)
+    named = getattr(formulation, "network_tree", None)
+    return built, named(built) if named else None
+
+
+def examples() -> dict[str, Any]:
+    """Small problems by name."""
+    from milp_trees.testing.pruning_examples import EXAMPLES
+
+    return dict(EXAMPLES)
+
+
+def example_problem(name: str) -> Problem:
+    """A small problem by name."""
+    known = examples()
+    if name not in known:
+        raise UnknownName(f"There is no example called {name!r}. Known: {', '.join(known)}.")
+    problem: Problem = known[name]()
+    return problem
+
+
+def read_file(path: Path) -> Any:
+    """The matrix of a model file."""
+    from milp_trees.unimodular.files import read_model_file
+
+    if not path.name.lower().endswith(MODELS):
+        raise DataError(
+            f"{path} is neither a formulation (milp-trees formulations lists them) nor a model file, whose name ends in {', '.join(MODELS)}."
+        )
+    if not path.is_file():
+        raise DataError(f"There is no file {path}.")
+    return read_model_file(path)
+
+
+def show(answer: Unimodularity) -> None:
+    """The answer for people, with the submatrix or the tree if they are small."""
+    from milp_trees.unimodular import NetworkCertificate
+
+    typer.echo(str(answer))
+    found, tree = answer.submatrix, answer.certificate
+    if found is not None:
+        from milp_trees.cli_more import print_table
+
+        if len(found.rows) <= 20:
+            print_table(["", *found.column_names], [[name, *row] for name, row in zip(found.row_names, found.entries, strict=True)])
+    elif isinstance(tree, NetworkCertificate) and len(tree.vertices) <= 30:
+        for arc in tree.to_json()["arcs"]:
+            typer.echo(f"  {arc['tail']} -> {arc['head']}  carries {arc['carries']}")

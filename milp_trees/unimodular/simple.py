@@ -1,0 +1,89 @@
+"""Linear-time checks that only look at the matrix as it is written."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from milp_trees.unimodular.answer import Unimodularity, no, unknown, yes
+from milp_trees.unimodular.reading import NamedMatrix, read_matrix
+
+
+def check_entries(matrix: Any) -> Unimodularity:
+    """No, if an entry is not 0, 1 or -1 (a 1 × 1 submatrix); else unknown.
+
+    Parameters
+    ----------
+    matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
+    """
+    named = read_matrix(matrix)
+    if named.is_sign_matrix:
+        return unknown(named, "All entries are 0, 1 or -1.")
+    coo = named.A.tocoo()
+    k = int(np.flatnonzero(~np.isin(coo.data, (1, -1)))[0])
+    answer = no(named, [coo.row[k]], [coo.col[k]])
+    return answer.because(f"The entry of row {named.row_names[coo.row[k]]}, column {named.column_names[coo.col[k]]} is {coo.data[k].item():g}.")
+
+
+def check_difference_rows(matrix: Any, *, columns: bool = False) -> Unimodularity:
+    """Yes, if every row has at most one 1 and at most one -1 and nothing else (H. Poincaré, 1900): rows `x - y`, as in closure problems.
+
+    Parameters
+    ----------
+    matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
+    columns : bool
+        Ask this of the columns instead: the node-arc incidence matrix of a directed graph.
+    """
+    named = read_matrix(matrix)
+    if not named.is_sign_matrix:
+        return check_entries(named)
+    A, kind = (named.A.tocsc(), "column") if columns else (named.A, "row")
+    line = np.repeat(np.arange(len(A.indptr) - 1), np.diff(A.indptr))
+    for sign in (1, -1):
+        counts = np.bincount(line[A.data == sign], minlength=1)
+        if len(counts) and counts.max() > 1:
+            name = (named.column_names if columns else named.row_names)[int(counts.argmax())]
+            return unknown(named, f"{kind.capitalize()} {name} has {counts.max()} entries {sign}.")
+    return yes(named, f"difference {kind}s", f"Every {kind} has at most one 1 and at most one -1.")
+
+
+def check_consecutive_ones(matrix: Any, *, columns: bool = False) -> Unimodularity:
+    """Yes, if the nonzeros of every row stand side by side, in the order given, and have one sign (interval matrices).
+
+    Parameters
+    ----------
+    matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
+    columns : bool
+        Ask this of the columns instead.
+    """
+    named = read_matrix(matrix)
+    if not named.is_sign_matrix:
+        return check_entries(named)
+    kind = "column" if columns else "row"
+    bad = _first_gap(sparse.csr_matrix(named.A.T) if columns else named.A)
+    if bad is not None:
+        name = (named.column_names if columns else named.row_names)[bad]
+        return unknown(named, f"The nonzeros of {kind} {name} have gaps or two signs in the given order.")
+    return yes(named, "consecutive ones (given order)", f"The nonzeros of every {kind} are consecutive and have one sign.")
+
+
+def _first_gap(A: sparse.csr_matrix) -> int | None:
+    """The first row whose nonzeros are not side by side with one sign."""
+    A.sort_indices()
+    inside = np.ones(A.nnz, dtype=bool)
+    inside[A.indptr[:-1][np.diff(A.indptr) > 0]] = False  # a row's first entry has no entry before it
+    at = np.flatnonzero(inside)
+    broken = at[(A.indices[at] != A.indices[at - 1] + 1) | (A.data[at] != A.data[at - 1])]
+    return int(np.searchsorted(A.indptr, broken[0], side="right") - 1) if len(broken) else None
+
+
+def easy_checks(named: NamedMatrix) -> Unimodularity | None:
+    """The first of these checks that decides."""
+    for check in (check_difference_rows, check_consecutive_ones):
+        for columns in (False, True):
+            answer = check(named, columns=columns)
+            if answer.answer != "unknown":
+                return answer
+    return None
