@@ -128,6 +128,10 @@ def reload(source: Mapping[str, Any], path: str | Path | None = None) -> tuple[D
         raise DataError("The result was made from arrays in memory; give the dataset to check it against.")
     split = source.get("split") or {}
     options: dict[str, Any] = {"test_size": split.get("test_size"), "seed": split.get("seed", 0)}
+    if source.get("numeric"):
+        from milp_trees.data.numeric import load_numeric_split
+
+        return load_numeric_split(path or source["path"], regression=source["regression"], **options, **source["columns"])
     if "binarizer" in source:
         options |= {**source["columns"], "binarizer": Binarizer.from_json(source["binarizer"])}
     return load_split(path or source["path"], **options)

@@ -1,0 +1,206 @@
+"""`milp-trees prune`: prune an ensemble with feature costs, for one λ, under a budget, or for every λ at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from milp_trees.cli import (
+    EXIT_CODES,
+    MAX_NONZEROS,
+    Json,
+    MaxNonzeros,
+    Memory,
+    Out,
+    Threads,
+    TimeLimit,
+    app,
+    check_picture,
+    finish,
+    finish_study,
+    report,
+    show,
+    writable,
+    write,
+)  # fmt: skip
+from milp_trees.cli_more import print_table
+from milp_trees.cli_options import DATA, INTERRUPTED, WRONG_INPUT, describe, explained, fail, pairs, read_feature_costs, split
+
+if TYPE_CHECKING:
+    from milp_trees.problem import Problem
+    from milp_trees.study.pruning import Grown
+
+ENSEMBLE, COSTS = "Ensemble", "Costs"
+
+
+def _option(text: str, panel: str, *names: str) -> Any:
+    return typer.Option(*names, help=text, rich_help_panel=panel)
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
+def prune(
+    data: Annotated[str, typer.Argument(help="A table (CSV, text, Parquet; plain or .gz) or a built-in name: breast-cancer, iris, wine, digits.")],
+    model: Annotated[str, _option("random-forest, extra-trees, bagging, tree or budget-rf.", ENSEMBLE, "--model")] = "random-forest",
+    trees: Annotated[int, _option("Number of trees.", ENSEMBLE, "--trees")] = 10,
+    max_depth: Annotated[int | None, _option("Depth limit of the trees; by default none.", ENSEMBLE, "--max-depth")] = None,
+    seed: Annotated[int, _option("Seed of the ensemble, of splits of rows and of solvers.", ENSEMBLE, "--seed")] = 0,
+    errors: Annotated[str, _option("Rows on which errors are counted: train, oob or held-out.", ENSEMBLE, "--errors")] = "train",
+    held_out: Annotated[float, _option("Share of rows for --errors held-out.", ENSEMBLE, "--held-out")] = 0.3,
+    regression: Annotated[bool, _option("The target is a number; squared errors are counted.", ENSEMBLE, "--regression")] = False,
+    target: Annotated[str | None, _option("Target column; by default the last with a header, the first without.", DATA, "--target")] = None,
+    features: Annotated[str, _option("Columns to use, comma-separated, * and ? allowed.", DATA, "--features")] = "",
+    drop: Annotated[str, _option("Columns not to use.", DATA, "--drop")] = "",
+    weights: Annotated[str | None, _option("Column of row weights.", DATA, "--weights")] = None,
+    test_size: Annotated[float | None, _option("Share of rows left out for test scores.", DATA, "--test-size")] = None,
+    feature_costs: Annotated[Path | None, _option("File of lines 'FEATURE COST'; by default every feature costs 1.", COSTS, "--feature-costs")] = None,
+    group: Annotated[
+        list[str] | None, _option("NAME=COST:FEATURE,FEATURE: a price shared by features (or groups), once per row; repeatable.", COSTS, "--group")
+    ] = None,
+    node_cost: Annotated[str, _option("Price of every node evaluated for a row.", COSTS, "--node-cost")] = "0",
+    leaf_cost: Annotated[str, _option("Price of every leaf.", COSTS, "--leaf-cost")] = "0",
+    denominator: Annotated[int | None, _option("Round prices to multiples of 1/N.", COSTS, "--denominator")] = None,
+    lam: Annotated[str | None, typer.Option("--lambda", help="Price of cost in terms of error, e.g. 0.001 or 1/1000.")] = None,
+    budget: Annotated[str | None, typer.Option("--budget", help="Largest mean cost of a row: the hull point below it, or with --exact the proven best.")] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Solve the program with the budget as a row (ip3-closure@highs, from the hull point).")] = False,
+    path: Annotated[bool, typer.Option("--path", help="Every breakpoint, for all λ at once (the default without --lambda and --budget).")] = False,
+    method: Annotated[str | None, typer.Option("--method", help="min-cut, dantzig-wolfe, ip3@highs, …; default: min-cut.")] = None,
+    methods: Annotated[str | None, typer.Option("--methods", help="Several methods, comma-separated, compared on one --lambda.")] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of error against cost along the path (.png, .svg, .pdf).")] = None,
+    store: Annotated[Path | None, typer.Option("--store", help="SQLite file for the rows of --methods.")] = None,
+    time_limit: TimeLimit = 60.0,
+    memory_limit: Memory = None,
+    max_nonzeros: MaxNonzeros = MAX_NONZEROS,
+    threads: Threads = 1,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Prune an ensemble with feature costs: grow it, then find the pruning that is best for one λ, for all λ, or within a budget."""
+    from milp_trees.study.pruning import Growing, describe_ensemble, pruning_problem
+
+    writable(out, plot)
+    check_picture(plot)
+    _one_question(lam, budget, path, exact, method, methods)
+    growing = Growing(model, trees, max_depth, seed, errors, held_out, test_size, regression)
+    columns = {"target": target, "weights": weights, "features": split(features), "drop": split(drop)}
+    costs = _costs(feature_costs, group, node_cost, leaf_cost, denominator)
+    grown = pruning_problem(data, growing, lam=lam or 0, costs=costs, **columns)
+    typer.echo(describe(grown.train, grown.test).rsplit("\n", 1)[0], err=as_json)
+    typer.echo(describe_ensemble(grown.problem.space.ensemble, growing), err=as_json)  # type: ignore[attr-defined]
+    limits = {"time_limit": time_limit, "memory_mb": memory_limit, "max_nonzeros": max_nonzeros, "threads": threads}
+    if budget is not None and exact:
+        _within_budget(grown, budget, method, {**limits, "seed": seed}, out, as_json)
+    elif lam is None:
+        _path(grown, method or "min-cut", budget, plot, {**limits, "seed": seed}, out, as_json)
+    elif methods:
+        _compare(grown, split(methods), seed, store, limits, out, as_json)
+    else:
+        _solve(grown, method or "min-cut", {**limits, "seed": seed}, out, as_json)
+
+
+def _one_question(lam: str | None, budget: str | None, path: bool, exact: bool, method: str | None, methods: str | None) -> None:
+    """Refuse options that ask for different things."""
+    asked = [name for name, given in (("--lambda", lam is not None), ("--budget", budget is not None), ("--path", path)) if given]
+    if len(asked) > 1:
+        fail(f"{' and '.join(asked)} ask different questions; give one of them.", WRONG_INPUT)
+    if methods and lam is None:
+        fail("--methods are compared on one λ; give --lambda too.", WRONG_INPUT)
+    if methods and method:
+        fail("Give --method or --methods, not both.", WRONG_INPUT)
+    if exact and budget is None:
+        fail("--exact belongs to --budget; for one λ every method here is exact already.", WRONG_INPUT)
+
+
+def _costs(file: Path | None, groups: list[str] | None, node: str, leaf: str, denominator: int | None) -> Any:
+    from milp_trees.errors import DataError
+    from milp_trees.tasks.feature_costs import FeatureCosts, Group
+
+    made = []
+    for name, text in pairs(groups, "--group", "NAME=COST:FEATURE,FEATURE"):
+        cost, colon, members = text.partition(":")
+        if not colon or not members:
+            raise DataError(f"--group is written NAME=COST:FEATURE,FEATURE, for example blood=2.1:glucose,cholesterol; got {name}={text!r}.")
+        made.append(Group(name, split(members), cost))
+    return FeatureCosts(1 if file is None else read_feature_costs(file), groups=made, node=node, leaf=leaf, denominator=denominator)
+
+
+def _path(grown: Grown, method: str, budget: str | None, plot: Path | None, limits: dict[str, Any], out: Path | None, as_json: bool) -> None:
+    from milp_trees.api import solve
+    from milp_trees.problem import PruningPath
+    from milp_trees.result import Limit
+
+    result = solve(replace(grown.problem, question=PruningPath()), method, **limits)
+    curve: Any = result.path
+    if curve is None:
+        finish(result)
+        raise typer.Exit(3)
+    if plot is not None:
+        curve.plot().figure.savefig(plot, bbox_inches="tight")
+    found = {**curve.to_json(), "method": result.method, "seconds": result.seconds, "times": dict(result.times), "sizes": dict(result.sizes)}
+    if budget is not None:
+        point = curve.below(budget)
+        found = {**found, "budget": point.to_json()}
+    if not as_json:
+        typer.echo()
+        rows = curve.rows()
+        shown = rows if len(rows) <= 24 else [*rows[:12], None, *rows[-11:]]
+        print_table(["lambda from", "lambda to", "error", "cost", "splits"], [
+            ["…"] * 5 if r is None else [_short(r["lambda_from"]), _short(r["lambda_to"]), f"{float(r['error']):.6g}", f"{float(r['cost']):.6g}", r["splits"]]
+            for r in shown
+        ])  # fmt: skip
+        typer.echo(f"\n{len(rows)} prunings are best for some λ ({result.seconds:.3f} s); --json lists all breakpoints exactly.")
+        if budget is not None:
+            typer.echo(f"{point}")
+    write(found, out, as_json)
+    if result.limit is Limit.INTERRUPTED:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _short(value: Any) -> str:
+    return "∞" if value is None else f"{float(value):.6g}"
+
+
+def _within_budget(grown: Grown, budget: str, method: str | None, limits: dict[str, Any], out: Path | None, as_json: bool) -> None:
+    """The exact program, begun from the hull point below the budget."""
+    from milp_trees.api import solve
+
+    task = replace(grown.problem.task, max_cost=budget)  # type: ignore[type-var]
+    problem: Problem = replace(grown.problem, task=task)
+    result = solve(problem, method or "ip3-closure@highs", start=hull_start(grown.problem, budget), **limits)
+    if not as_json:
+        show([result.to_json()], result)
+    write(result.to_json(), out, as_json)
+    finish(result)
+
+
+def hull_start(problem: Problem, budget: str) -> Any:
+    """The best pruning on the hull that the budget allows."""
+    from milp_trees.pruning_path import prune_path
+
+    return prune_path(problem).below(budget).predictor
+
+
+def _compare(grown: Grown, names: list[str], seed: int, store: Path | None, limits: dict[str, Any], out: Path | None, as_json: bool) -> None:
+    from milp_trees.api import compare
+    from milp_trees.study.live import Live
+
+    with Live() as live:
+        study = compare(grown.problem, names, start=None, oracle="min-cut", seeds=[seed], store=store, test=grown.test, progress=live, **limits)
+    report(study, out, as_json)
+    finish_study(study)
+
+
+def _solve(grown: Grown, method: str, limits: dict[str, Any], out: Path | None, as_json: bool) -> None:
+    from milp_trees.api import solve
+    from milp_trees.study.live import Live
+
+    with Live() as live:
+        live.bar.update(live.task, method=method)
+        result = solve(grown.problem, method, oracle="min-cut", test=grown.test, progress=live.point, **limits)
+    if not as_json:
+        show([result.to_json()], result)
+    write(result.to_json(), out, as_json)
+    finish(result)

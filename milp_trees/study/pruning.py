@@ -1,0 +1,160 @@
+"""From a table to a pruning problem: grow an ensemble, decide which rows count errors, state the prices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.data.numeric import load_numeric_split
+from milp_trees.errors import DataError
+from milp_trees.models.read_ensemble import out_of_bag, read_ensemble
+from milp_trees.problem import Best, Problem
+from milp_trees.space_pruned import PrunedEnsembles
+from milp_trees.tasks.feature_costs import FeatureCosts
+from milp_trees.tasks.pruning import PrunedError
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.models.ensemble import Ensemble
+
+#: What grows an ensemble, by name: (module, classifier, regressor).
+GROWERS = {
+    "random-forest": ("sklearn.ensemble", "RandomForestClassifier", "RandomForestRegressor"),
+    "extra-trees": ("sklearn.ensemble", "ExtraTreesClassifier", "ExtraTreesRegressor"),
+    "bagging": ("sklearn.ensemble", "BaggingClassifier", "BaggingRegressor"),
+    "tree": ("sklearn.tree", "DecisionTreeClassifier", "DecisionTreeRegressor"),
+    "budget-rf": ("milp_trees.budget_forest", "BudgetForestClassifier", None),
+}
+#: Rows on which errors are counted.
+ERRORS = ("train", "oob", "held-out")
+
+
+@dataclass(frozen=True)
+class Growing:
+    """How an ensemble is grown and where its errors are counted.
+
+    Parameters
+    ----------
+    model : str, default="random-forest"
+        One of `GROWERS`.
+    trees : int, default=10
+    max_depth : int, optional
+    seed : int, default=0
+        Of the ensemble and of every split of rows.
+    errors : {"train", "oob", "held-out"}
+        Rows on which errors are counted: those the trees were grown on; for each tree those it did not see; or a share that no tree saw.
+    held_out : float, default=0.3
+        That share.
+    test_size : float, optional
+        Share of rows that nothing sees, for test scores.
+    regression : bool, default=False
+    """
+
+    model: str = "random-forest"
+    trees: int = 10
+    max_depth: int | None = None
+    seed: int = 0
+    errors: str = "train"
+    held_out: float = 0.3
+    test_size: float | None = None
+    regression: bool = False
+
+    def __post_init__(self) -> None:
+        if self.model not in GROWERS:
+            raise DataError(f"model is one of {', '.join(GROWERS)}; got {self.model!r}.")
+        if self.errors not in ERRORS:
+            raise DataError(f"errors are counted on {', '.join(ERRORS)} rows; got {self.errors!r}.")
+        if self.trees < 1:
+            raise DataError(f"An ensemble needs at least one tree; got {self.trees}.")
+
+    def estimator(self, costs: FeatureCosts | None = None) -> Any:
+        """The unfitted scikit-learn estimator."""
+        import importlib
+
+        module, classifier, regressor = GROWERS[self.model]
+        name = regressor if self.regression else classifier
+        if name is None:
+            raise DataError(f"{self.model} grows classifiers only; choose another model for regression.")
+        kind = getattr(importlib.import_module(module), name)
+        if self.model == "tree":
+            return kind(max_depth=self.max_depth, random_state=self.seed)
+        if self.model == "bagging":
+            base = replace(self, model="tree").estimator()
+            return kind(base, n_estimators=self.trees, random_state=self.seed)
+        options: dict[str, Any] = {"bootstrap": True} if self.errors == "oob" else {}
+        if self.model == "budget-rf" and costs is not None:
+            options["feature_costs"] = costs.features
+        return kind(n_estimators=self.trees, max_depth=self.max_depth, random_state=self.seed, **options)
+
+
+@dataclass(frozen=True)
+class Grown:
+    """A pruning problem and what it was made from.
+
+    Parameters
+    ----------
+    problem : Problem
+    model : estimator
+        The fitted ensemble.
+    train, test : Dataset, Dataset or None
+    """
+
+    problem: Problem
+    model: Any
+    train: Dataset
+    test: Dataset | None
+
+
+def pruning_problem(
+    data: str | Path, growing: Growing | None = None, *, lam: Any = 0, costs: FeatureCosts | None = None, max_cost: Any = None,
+    question: Any = None, **columns: Any,
+) -> Grown:  # fmt: skip
+    """Grow an ensemble on a table and state the problem of pruning it.
+
+    Parameters
+    ----------
+    data : str or path
+        A file or a built-in name.
+    growing : Growing, optional
+    lam, costs, max_cost
+        As for `PrunedError`.
+    question : optional
+        `Best()` by default.
+    columns
+        `target=`, `weights=`, `features=`, `drop=`, as for `mt.load`.
+    """
+    growing = growing or Growing()
+    options = {"regression": growing.regression, **columns}
+    if growing.errors == "held-out":
+        if growing.test_size is not None:
+            raise DataError("Held-out errors take their rows from --held-out; leave out --test-size, or keep test rows in a file of their own.")
+        train, counted = load_numeric_split(data, test_size=growing.held_out, seed=growing.seed, **options)
+        assert counted is not None
+        test = None
+    else:
+        train, test = load_numeric_split(data, test_size=growing.test_size, seed=growing.seed, **options)
+        counted = train
+    model = fitted(growing, train, costs)
+    ensemble = read_ensemble(model, train.columns, features=train.source["feature_of"] or None)
+    weights = out_of_bag(model, train.n_rows) * train.row_weights[:, None] if growing.errors == "oob" else None
+    task = PrunedError(lam, costs or FeatureCosts(), weights, max_cost=max_cost)
+    grown = replace(ensemble, source={**ensemble.source, "grown": {k: v for k, v in vars(growing).items() if v is not None}})
+    return Grown(Problem(counted, task, PrunedEnsembles(grown), question or Best()), model, train, test)
+
+
+def fitted(growing: Growing, train: Dataset, costs: FeatureCosts | None = None) -> Any:
+    """The ensemble grown on the training rows."""
+    assert train.numeric is not None
+    y = np.array(train.classes)[train.require("y", "Growing an ensemble")]
+    weights = {} if train.weights is None else {"sample_weight": train.weights}
+    return growing.estimator(costs).fit(train.numeric, y, **weights)
+
+
+def describe_ensemble(ensemble: Ensemble, growing: Growing) -> str:
+    """One line for people."""
+    splits = int((ensemble.left >= 0).sum())
+    rows = {"train": "training rows", "oob": "out-of-bag rows", "held-out": "held-out rows"}[growing.errors]
+    return f"ensemble  {growing.model}: {ensemble.n_trees} trees with {splits} splits on {len(ensemble.features)} features; errors counted on {rows}"
