@@ -119,7 +119,7 @@ def test_every_convention_of_penalties_is_described():
     assert {name: needs.strip() for name, needs in rows.items()} == {c.name: ", ".join(c.needs) for c in CONVENTIONS.values()}
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/conventions.md", "docs/near_best.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/budget_forest.md", "docs/conventions.md", "docs/near_best.md"])
 def test_python_examples_run(page, tmp_path):
     """The Python blocks of a page run one after the other, in a folder of their own."""
     code = "\n".join(re.findall(r"^```python\n(.*?)^```", text(page), flags=re.MULTILINE | re.DOTALL))

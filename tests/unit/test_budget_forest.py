@@ -214,11 +214,12 @@ def test_entropy_takes_the_least_mean_of_the_children(alpha):
 
 def test_thresholds_separate_neighbouring_doubles():
     """Rounding never puts a threshold on or above the larger value, nor overflows."""
-    low = np.array([1.0, 0.0, -1.7e308, 1.6e308, 5e-324])
-    high = np.array([np.nextafter(1.0, 2.0), 5e-324, 1.7e308, 1.7e308, 1e-323])
+    odd = np.nextafter(1.0, 2.0)  # half way to the next double is rounded up to that
+    low = np.array([1.0, odd, 0.0, -1.7e308, 1.6e308, 5e-324])
+    high = np.array([odd, np.nextafter(odd, 2.0), 5e-324, 1.7e308, 1.7e308, 1e-323])
     middle = midpoints(low, high)
     assert ((low <= middle) & (middle < high)).all()
-    X = np.array([[1.0], [np.nextafter(1.0, 2.0)]])
+    X = np.array([[odd], [np.nextafter(odd, 2.0)]])
     assert mt.BudgetForestClassifier(1, bootstrap=False).fit(X, [0, 1]).predict(X).tolist() == [0, 1]
 
 
@@ -280,8 +281,8 @@ def test_trees_are_added_until_the_budget_is_exceeded_and_the_last_is_dropped(da
     assert (np.diff(costs) >= 0).all()
     assert costs[-1] == pytest.approx(free.feature_cost(X_val).mean())
     assert free.validation_errors_[-1] == pytest.approx(1 - free.score(X_val, y_val))
-    kept = int(np.flatnonzero(np.diff(costs) > 0.01)[1]) + 1  # between these two trees lies the budget
-    budget = (costs[kept - 1] + costs[kept]) / 2
+    kept = int(np.flatnonzero(np.diff(costs) > 0.01)[1]) + 1  # the next tree costs more
+    budget = costs[kept - 1]  # kept exactly, and just missed below
     forest = mt.BudgetForestClassifier(20, **options, budget=budget, n_jobs=n_jobs).fit(X, y, validation=(X_val, None))
     assert len(forest.estimators_) == kept
     free.estimators_ = free.estimators_[:kept]
@@ -290,6 +291,8 @@ def test_trees_are_added_until_the_budget_is_exceeded_and_the_last_is_dropped(da
     assert not hasattr(forest, "validation_errors_")
     assert forest.feature_cost(X_val).mean() <= budget
     assert len(forest.estimators_samples_) == kept
+    below = mt.BudgetForestClassifier(20, **options, budget=np.nextafter(budget, 0)).fit(X, y, validation=(X_val, None))
+    assert len(below.estimators_) == int(np.flatnonzero(costs >= budget)[0])
 
 
 def test_a_budget_below_the_first_tree_is_refused(data):
