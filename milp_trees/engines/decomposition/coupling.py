@@ -176,7 +176,16 @@ def coupled(view: NodeGains, merge: bool = True) -> Coupled:
         link = c.head >= H
         node = np.repeat(c.splits, np.diff(c.start)[:H])[link]
         return Coupled(
-            view.parent, view.left, view.right, begin, a * view.error, b * split_cost, node, c.head[link].astype(np.int64) - H, b * c.cost[H:], NO_PAIRS
+            view.parent,
+            view.left,
+            view.right,
+            begin,
+            a * view.error,
+            b * split_cost,
+            node,
+            c.head[link].astype(np.int64) - H,
+            b * c.cost[H:],
+            NO_PAIRS,
         )
     price = b * view.price
     above = view.above.reshape(-1, 2).astype(np.int64)
@@ -191,12 +200,18 @@ def coupled(view: NodeGains, merge: bool = True) -> Coupled:
 
 
 def warm_up() -> None:
-    """Compile what merges purchases."""
+    """Compile what merges purchases, on a tree of one split that needs one purchase."""
     from milp_trees.tasks.pruning_view import NodeGains
 
-    none = np.full(3, -1)
-    tree = np.array([-1, 0, 0]), np.array([1, -1, -1]), np.array([2, -1, -1]), np.zeros(3, dtype=np.int64), none
-    links = np.zeros(1, dtype=np.int64), np.array([0, 1]), np.zeros(1, dtype=np.int32)
-    for above in (np.zeros((0, 2), dtype=np.int64), np.array([[0, 1]])):
-        bought = np.ones(2, dtype=np.int64), np.zeros(2, dtype=np.int64), none[:2], above, ("",), Fraction(1), Fraction(1), Fraction(1)
-        coupled(NodeGains(*tree, np.ones(3, dtype=np.int64), np.zeros(3, dtype=np.int64), np.ones((1, 1), dtype=np.int32), *links, *bought))
+    parent, left, right, member, unit, error, keep_cost = np.array(
+        [[-1, 0, 0], [1, -1, -1], [2, -1, -1], [0, 0, 0], [0, -1, -1], [1, 0, 0], [0, 0, 0]]
+    )
+    one, two = np.ones(1, dtype=np.int64), np.ones(2, dtype=np.int64)
+    need, leaf = np.zeros(1, dtype=np.int32), np.ones((1, 1), dtype=np.int32)
+    for above in (NO_PAIRS, np.array([[0, 1]])):
+        coupled(
+            NodeGains(
+                parent, left, right, member, unit, error, keep_cost, leaf, 0 * one, np.array([0, 1]), need, two, 0 * two, -two, above,
+                ('',), Fraction(1), Fraction(1), Fraction(1),
+            )
+        )  # fmt: skip

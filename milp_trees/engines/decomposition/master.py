@@ -3,7 +3,7 @@ r"""The master programme of Dantzig and Wolfe (1960): a convex combination of kn
 .. math:: \min \sum_{t,c} v_{tc} \lambda_{tc} + \sum_p b_p W_p \quad\text{s.t.}\quad
     \sum_{c: y^c_h = 1} \lambda_{tc} \le W_p \;\; \forall (h, p),\qquad W_p \le W_g \;\; \forall (p, g),\qquad \sum_c \lambda_{tc} = 1 \;\; \forall t .
 
-It is one HiGHS object for all rounds; new columns come to the old basis, from which the primal simplex goes on.
+It is one HiGHS object for all rounds; new columns come to the old basis, from which the simplex goes on.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class Master:
         self.problem = problem
         self.scale = max(1.0, problem.total / LARGEST)
         self.known: set[tuple[int, bytes]] = set()
-        self._stop = False
+        self._stop, self._done = False, threading.Event()
         self.h = highspy.Highs()
-        # Columns keep the basis primal feasible: the primal simplex need not start again.
-        options = {"output_flag": False, "threads": threads, "random_seed": seed, "parallel": "off", "solver": "simplex", "simplex_strategy": 4}
+        # The dual simplex, HiGHS's choice, although new columns leave the basis primal feasible: the primal one takes several times as long here.
+        options = {"output_flag": False, "threads": threads, "random_seed": seed, "parallel": "off", "solver": "simplex"}
         for key, value in {**options, "primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}.items():
             _check(self.h.setOptionValue(key, value), f"the option {key}")
         self.h.cbSimplexInterrupt.subscribe(self._on_check)
@@ -157,15 +157,22 @@ class Master:
     def _run(self) -> None:
         """HiGHS in a thread of its own: Ctrl-C reaches Python at once, and HiGHS at its next iteration."""
         self._stop = False
-        thread = threading.Thread(target=self.h.run, daemon=True)
-        thread.start()
+        self._done.clear()
+        threading.Thread(target=self._run_and_tell, daemon=True).start()
         try:
-            while thread.is_alive():
-                thread.join(0.2)
+            # Not Thread.join: interrupted, it takes a running thread for finished (Python 3.11).
+            while not self._done.wait(0.2):
+                pass
         except BaseException:
             self._stop = True
-            thread.join()
+            self._done.wait()
             raise
+
+    def _run_and_tell(self) -> None:
+        try:
+            self.h.run()
+        finally:
+            self._done.set()
 
 
 def _check(status: highspy.HighsStatus, what: str) -> None:

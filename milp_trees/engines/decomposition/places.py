@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,8 +31,8 @@ class Place(ABC):
         weight = np.cumsum(np.diff(problem.link_begin) + np.diff(problem.begin))
         cuts = np.searchsorted(weight, weight[-1] * np.arange(1, parts) / parts)
         edges = np.unique(np.concatenate([[0], cuts, [problem.n_trees]])).tolist()
-        self.parts = [part(problem, a, b) for a, b in zip(edges, edges[1:])]
-        self.links = [slice(int(problem.link_begin[a]), int(problem.link_begin[b])) for a, b in zip(edges, edges[1:])]
+        self.parts = [part(problem, a, b) for a, b in pairwise(edges)]
+        self.links = [slice(int(problem.link_begin[a]), int(problem.link_begin[b])) for a, b in pairwise(edges)]
 
     def price(self, duals: np.ndarray, shift: int, deadline: float | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The best pruning of every tree: (values of shape (T,), keep of shape (M,)); see `Part.price`.
@@ -111,7 +112,9 @@ class Cluster(Place):
         except TimeoutError as late:
             raise OutOfTime from late
         except (distributed.KilledWorker, distributed.client.FutureCancelledError, OSError) as lost:
-            raise SolverFailure(f"The Dask cluster lost the trees it was to price ({type(lost).__name__}); run again, or price here with jobs=1.") from lost
+            raise SolverFailure(
+                f"The Dask cluster lost the trees it was to price ({type(lost).__name__}); run again, or price here with jobs=1."
+            ) from lost
         finally:
             self.client.cancel(futures)
         return [(values, np.unpackbits(bits, count=p.begin[-1]).astype(bool)) for (values, bits), p in zip(answers, self.parts)]

@@ -9,6 +9,7 @@ splits of the tree are added once. The number of arcs is that of the nodes. `pat
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @njit(cache=True, nogil=True)
-def _prune(parent, left, right, error, cost, value, keep):
+def _prune(parent, left, right, error, cost, value, keep):  # type: ignore[no-untyped-def]
     """Least cost of every subtree into `value`, and the kept splits into `keep`; of equal costs the smaller tree."""
     for h in range(len(left) - 1, -1, -1):
         value[h] = error[h]
@@ -35,7 +36,7 @@ def _prune(parent, left, right, error, cost, value, keep):
 
 
 @njit(cache=True, nogil=True)
-def _add_duals(cost, node, duals):
+def _add_duals(cost, node, duals):  # type: ignore[no-untyped-def]
     for j in range(len(node)):
         cost[node[j]] += duals[j]
 
@@ -88,7 +89,13 @@ def part(problem: Coupled, first: int, last: int) -> Part:
     links = slice(int(problem.link_begin[first]), int(problem.link_begin[last]))
     parent, left, right = (np.where(a[lo:hi] >= 0, a[lo:hi] - lo, -1) for a in (problem.parent, problem.left, problem.right))
     return Part(
-        parent, left, right, problem.begin[first : last + 1] - lo, problem.error[lo:hi].copy(), problem.split_cost[lo:hi].copy(), problem.node[links] - lo
+        parent,
+        left,
+        right,
+        problem.begin[first : last + 1] - lo,
+        problem.error[lo:hi].copy(),
+        problem.split_cost[lo:hi].copy(),
+        problem.node[links] - lo,
     )
 
 
@@ -134,7 +141,7 @@ def path_pruning(parent: np.ndarray, left: np.ndarray, right: np.ndarray, error:
     graph = nx.DiGraph()
     graph.add_weighted_edges_from((a, b, length) for (a, b), (_, length) in arcs.items())
     path = nx.bellman_ford_path(graph, 0, leaves)
-    pruned = [arcs[step] for step in zip(path, path[1:])]
+    pruned = [arcs[step] for step in pairwise(path)]
     keep = np.zeros(len(left), dtype=bool)
     for h, _ in pruned:
         while parent[h] >= 0:

@@ -59,9 +59,9 @@ class Run:
         self.value = view.Z(self.keep)
 
     @property
-    def bound(self) -> int | Fraction:
+    def bound(self) -> int | float:
         """No pruning has a smaller objective. Where objectives are exact the next whole number is as true."""
-        return math.ceil(self.lagrangian) if self.view.exact else self.lagrangian
+        return math.ceil(self.lagrangian) if self.view.exact else math.nextafter(float(self.lagrangian), -math.inf)
 
     @property
     def closed(self) -> bool:
