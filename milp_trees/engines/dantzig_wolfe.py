@@ -79,7 +79,6 @@ class Decomposition(Method):
         with clock("prepare"):
             view = problem.view(NodeGains)
             parts = coupled(view, self.merge)
-            _check_size(self.name, 2 * parts.n_links, limits)
             place = place_for(parts, self.jobs, self.cluster)
             run = Run(view, parts, place, limits, progress, clock.begin)
             if start is not None:
@@ -133,6 +132,7 @@ class DantzigWolfe(Decomposition):
     def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
         from milp_trees.engines.decomposition.master import Master
 
+        _check_size(self.name, run.problem.n_links + 2 * len(run.problem.above), limits)
         master = Master(run.problem, limits.threads, limits.seed)
         limit = run.until(lambda: _rounds(run, master))
         sizes = {**run.sizes, "columns": master.n_columns, "master_rows": master.n_rows, "master_purchases": run.problem.n_purchases}

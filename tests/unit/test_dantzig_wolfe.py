@@ -10,6 +10,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import maximum_flow
 
 import milp_trees as mt
 from milp_trees.engines.dantzig_wolfe import DantzigWolfe
@@ -251,18 +253,72 @@ def test_columns_come_in_rounds_until_bound_and_incumbent_meet(medium):
 
 
 def test_the_minimum_cut_is_the_same(medium):
-    """An engine that shares nothing with this one but the merged purchases."""
-    min_cut = pytest.importorskip("milp_trees.engines.min_cut", reason="the engine min-cut is not here")
+    """The closure graph of Picard (1976) built here, its maximum flow by SciPy."""
     rng = random.Random(8)
-    for _ in range(3):
-        view = random_view(rng, n_trees=8, depth=4, rows=30, features=6, lam=Fraction(1, rng.randrange(2, 6)))
+    views = [random_view(rng, n_trees=8, depth=4, rows=30, features=6, lam=Fraction(1, rng.randrange(2, 6))) for _ in range(6)]
+    for view in [medium, *views]:
         run, _ = solve(view, DantzigWolfe(merge=False))
         assert run.closed
-        assert view.Z(_cut(min_cut, view)) == run.value
+        assert run.value == minimum_cut(view)
 
 
-def _cut(min_cut, view):
-    raise NotImplementedError
+def minimum_cut(view) -> int:
+    """The least objective of a view."""
+    a, b, _ = view.step
+    weight = np.concatenate([a * view.gain - b * view.keep_cost, -b * view.price])  # items: nodes, then purchases
+    items, node = np.arange(len(weight)), np.repeat(view.first, np.diff(view.start))
+    source, sink, infinite = len(weight), len(weight) + 1, int(np.abs(weight).sum()) + 1
+    assert infinite < 2**31
+    inner = view.splits[view.parent[view.splits] >= 0]
+    tail = np.concatenate([np.full(len(items), source), items, inner, node, view.n_nodes + view.above[:, 0]])
+    head = np.concatenate([items, np.full(len(items), sink), view.parent[inner], view.n_nodes + view.need, view.n_nodes + view.above[:, 1]])
+    capacity = np.concatenate([np.maximum(weight, 0), np.maximum(-weight, 0), np.full(len(tail) - 2 * len(items), infinite)])
+    graph = csr_matrix((capacity.astype(np.int32), (tail, head)), shape=(sink + 1, sink + 1))
+    return a * view.root_error - int(np.maximum(weight, 0).sum()) + maximum_flow(graph, source, sink).flow_value
+
+
+def test_the_engine_min_cut_finds_the_same_value(forest):
+    """Two engines, one problem."""
+    if "min-cut" not in registry.classes("methods"):
+        pytest.skip("the engine min-cut is not here")
+    assert registry.method("min-cut").run(forest).value.exact == registry.method("dantzig-wolfe").run(forest).value.exact
+
+
+def test_a_problem_is_solved_with_its_proof_and_its_rounds(forest):
+    """From the registry to the Result: value, bound, trace, sizes; what is reported on the way is the trace."""
+    seen = []
+    result = registry.method("dantzig-wolfe").run(forest, progress=seen.append)
+    assert result.optimal
+    assert result.value.exact == result.certificate.bound_exact
+    assert result.certificate.proved_by == "dantzig-wolfe"
+    assert result.sizes["rounds"] == len(result.trace) == len(seen)
+    assert result.sizes["columns"] > 24
+    assert result.versions["highs"]
+    heuristic = registry.method("subgradient").run(forest)
+    assert heuristic.bound <= result.objective <= heuristic.objective
+
+
+def test_a_start_is_an_incumbent_and_a_column(forest):
+    """With no time left it is the answer; otherwise the optimum is the same."""
+    best = registry.method("dantzig-wolfe").run(forest)
+    stopped = registry.method("dantzig-wolfe").run(forest, mt.Limits(time=0.0), start=best.predictor)
+    assert stopped.objective == best.objective
+    assert not stopped.optimal
+    assert stopped.limit is Limit.TIME
+    again = registry.method("dantzig-wolfe").run(forest, start=best.predictor)
+    assert again.objective == best.objective
+    assert again.trace[0].incumbent == pytest.approx(best.objective)
+
+
+@pytest.mark.parametrize("name", ["dantzig-wolfe", "subgradient"])
+def test_what_they_cannot_do_is_said(forest, name):
+    """A budget, and a master that is too large."""
+    budgeted = mt.Problem(forest.dataset, mt.PrunedError("0.01", max_cost=1), forest.space)
+    with pytest.raises(Unsupported, match=f"{name} takes no budget"):
+        registry.method(name).run(budgeted)
+    if name == "dantzig-wolfe":
+        with pytest.raises(Unsupported, match="where at most 10 are built; raise --max-nonzeros"):
+            registry.method(name).run(forest, mt.Limits(nonzeros=10))
 
 
 def test_threads_change_nothing(medium):

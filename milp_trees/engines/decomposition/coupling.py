@@ -212,6 +212,6 @@ def warm_up() -> None:
         coupled(
             NodeGains(
                 parent, left, right, member, unit, error, keep_cost, leaf, 0 * one, np.array([0, 1]), need, two, 0 * two, -two, above,
-                ('',), Fraction(1), Fraction(1), Fraction(1),
+                ("",), Fraction(1), Fraction(1), Fraction(1),
             )
         )  # fmt: skip
