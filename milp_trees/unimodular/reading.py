@@ -90,13 +90,14 @@ def _compiled(model: Any) -> MatrixModel:
     """The matrix of a Pyomo model, whatever its objective."""
     import pyomo.environ as pyo
     from pyomo.common.errors import InvalidConstraintError
+    from pyomo.common.modeling import unique_component_name
 
     goals = list(model.component_data_objects(pyo.Objective, active=True))
     if len(goals) != 1 or goals[0].sense != pyo.minimize:
         model = model.clone()  # the caller's model stays as it is
         for goal in model.component_data_objects(pyo.Objective, active=True):
             goal.deactivate()
-        model.add_component(pyo.unique_component_name(model, "no_objective"), pyo.Objective(expr=0.0))
+        model.add_component(unique_component_name(model, "no_objective"), pyo.Objective(expr=0.0))
     try:
         return compile_model(model)
     except InvalidConstraintError as error:
