@@ -23,6 +23,8 @@ _HOME = {
     "CostMatrix": "tasks.views",
     "NodeGains": "tasks.pruning_view",
     "PrunedError": "tasks.pruning",
+    "LeafOracle": "tasks.decision_view",
+    "Decision": "tasks.decision",
     "FeatureCosts": "tasks.feature_costs",
     "Group": "tasks.feature_costs",
     "SideRow": "tasks.views",

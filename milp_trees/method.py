@@ -115,9 +115,9 @@ def _refused(problem: Problem, start: Tree) -> str | None:
     DataError
         It is a tree for other data: its tests or actions are not the problem's.
     """
-    actions = problem.task.actions(problem.dataset)
-    if list(map(str, start.actions)) != list(map(str, actions)):
-        raise DataError(f"The start chooses among {', '.join(map(str, start.actions))}; the problem's actions are {', '.join(map(str, actions))}.")
+    strange = problem.task.strange_actions(start.actions, problem.dataset)
+    if strange:
+        raise DataError(f"The start is for another problem: {strange}")
     wrong = problem.violations(start)
     return f"The start is not feasible: {wrong[0]}" if wrong else None
 

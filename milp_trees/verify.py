@@ -194,9 +194,10 @@ def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
         tree = Tree.from_json(stored)
     except (KeyError, TypeError, ValueError):
         raise VerificationError("The predictor is damaged: a node is neither a leaf nor a test with two children.") from None
-    actions = problem.task.actions(problem.dataset)
-    if list(map(str, tree.actions)) != list(map(str, actions)):
-        raise VerificationError(f"The predictor's actions are {list(tree.actions)}, the problem's are {list(actions)}.")
+    strange = problem.task.strange_actions(tree.actions, problem.dataset)
+    if strange:
+        raise VerificationError(f"The predictor is for another problem: {strange}")
+    actions = tree.actions
 
     def walk(node: Mapping[str, Any]) -> None:
         if "action" in node:

@@ -101,6 +101,15 @@ class DecisionSet(ABC):
         """S as a linear program; None if it is known by its oracle only."""
         return None
 
+    def contains(self, decision: np.ndarray, tolerance: float = 1e-6) -> bool:
+        """Whether a vector is in (the convex hull of) S, as far as its program says: a set known by its oracle only does not object."""
+        program = self.program()
+        if program is None or len(program.names) != self.dimension:
+            return True
+        activity = program.A @ decision
+        parts = [program.row_lower - activity, activity - program.row_upper, program.lower - decision, decision - program.upper]
+        return max((float(p.max()) for p in parts if len(p)), default=0.0) <= tolerance
+
     @abstractmethod
     def spec(self) -> dict[str, Any]:
         """JSON description (name of the kind and its data)."""

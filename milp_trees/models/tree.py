@@ -56,6 +56,8 @@ class Routes:
     leaf_actions : tuple of int
     splits : tuple of Test
         Test of every branch node (one entry per node).
+    actions : tuple
+        Original names of the actions.
     """
 
     leaf: np.ndarray
@@ -63,6 +65,7 @@ class Routes:
     paths: tuple[tuple[Test, ...], ...]
     leaf_actions: tuple[int, ...]
     splits: tuple[Test, ...]
+    actions: tuple[Any, ...] = ()
 
     @property
     def n_leaves(self) -> int:
@@ -131,7 +134,7 @@ class Tree:
             walk(node.right, here[true], (*path, node.test))
 
         walk(self.root, np.arange(len(leaf)), ())
-        return Routes(leaf, np.array(actions, dtype=np.int64)[leaf], tuple(paths), tuple(actions), self.splits)
+        return Routes(leaf, np.array(actions, dtype=np.int64)[leaf], tuple(paths), tuple(actions), self.splits, self.actions)
 
     def predict(self, data: Any) -> np.ndarray:
         """Original action of every row of a Dataset, a view, or a table of raw columns (DataFrame or mapping)."""

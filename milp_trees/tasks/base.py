@@ -84,6 +84,13 @@ class Task(ABC):
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         """Names of the actions a leaf can choose."""
 
+    def strange_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
+        """Why a predictor with these actions is not one for the task on the data, or None."""
+        own = self.actions(dataset)
+        if list(map(str, actions)) == list(map(str, own)):
+            return None
+        return f"its actions are {', '.join(map(str, actions))}; the problem's are {', '.join(map(str, own))}."
+
     @abstractmethod
     def spec(self) -> dict[str, Any]:
         """A JSON description that `milp_trees.tasks.from_spec` turns back into the task."""

@@ -1,0 +1,92 @@
+"""`load_numeric`: a Dataset whose numeric columns are kept as they are, for ensembles, which have thresholds of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.data.dataset import Dataset
+from milp_trees.data.load import Columns, _check_target, _meanings, _parts, _split, read_named
+from milp_trees.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: A text column with more values than this is an identifier rather than a feature.
+MOST_LEVELS = 100
+
+
+def load_numeric(name: str | Path, *, test_size: float | None = None, seed: int = 0, regression: bool = False, **columns: Any) -> Dataset:
+    """A Dataset with numeric columns from a file or a built-in name.
+
+    Text columns become one 0/1 column per value (`color == red`); `dataset.source["feature_of"]` says which feature each column is part of, as
+    `mt.read_ensemble(model, features=…)` takes it.
+
+    Parameters
+    ----------
+    test_size, seed
+        Share of rows to leave out, and the seed of the split; `load_numeric_split` gives them too.
+    regression : bool, default=False
+        Whether the target is a number to predict; otherwise it is a class.
+    columns
+        `target="y"`, `weights=`, `features=`, `drop=`, as for `mt.load`.
+
+    Examples
+    --------
+    >>> import milp_trees as mt
+    >>> mt.load_numeric("iris")
+    Dataset(150 rows × 0 tests, 4 numeric columns, 3 classes)
+    """
+    return load_numeric_split(name, test_size=test_size, seed=seed, regression=regression, **columns)[0]
+
+
+def load_numeric_split(
+    name: str | Path, *, test_size: float | None = None, seed: int = 0, regression: bool = False, **columns: Any
+) -> tuple[Dataset, Dataset | None]:
+    """Training and test rows; without `test_size` all rows are training rows."""
+    given = Columns(**{k: tuple(v) if isinstance(v, (list, tuple)) else v for k, v in columns.items() if v is not None})
+    table = read_named(name, given.target)
+    meaning, features = _meanings(table, given)
+    frame = table.frame
+    fields = {key: frame[c].to_numpy() for key, c in meaning.items() if key in ("y", "weights", "groups")}
+    if not regression:
+        _check_target(fields.get("y"), meaning.get("y"))
+    numbers, names, feature_of = _as_numbers(frame, features)
+    source = {
+        **table.source,
+        "numeric": True,
+        "regression": regression,
+        "columns": {k: list(v) if isinstance(v, tuple) else v for k, v in vars(given).items() if v not in (None, ())} | {"target": meaning.get("y")},
+        "features": features,
+        "feature_of": feature_of,
+    }
+    whole = Dataset(np.zeros((len(frame), 0), dtype=np.uint8), numeric=numbers, columns=names, source=source, **fields)
+    train, test = _split(len(frame), test_size, seed)
+    return _parts(whole, train, test, source, test_size, seed)
+
+
+def _as_numbers(frame: pd.DataFrame, features: list[str]) -> tuple[np.ndarray, list[str], dict[str, str]]:
+    """Numeric columns, their names, and for dummy columns the feature they come from."""
+    import pandas as pd
+
+    parts, names, feature_of = [], [], {}
+    for c in features:
+        column = frame[c]
+        missing = column.isna()
+        if missing.any():
+            raise DataError(f"The column {c!r} has a missing value in row {int(missing.to_numpy().argmax())}; fill it in or drop the row.")
+        if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
+            parts.append(column.to_numpy(dtype=float))
+            names.append(c)
+            continue
+        levels = sorted(map(str, column.unique()))
+        if len(levels) > MOST_LEVELS:
+            raise DataError(f"The text column {c!r} has {len(levels)} different values; drop it (--drop), or group its values first.")
+        spelled = column.astype(str).to_numpy()
+        for level in levels:
+            parts.append((spelled == level).astype(float))
+            names.append(f"{c} == {level}")
+            feature_of[names[-1]] = c
+    return np.column_stack(parts), names, feature_of

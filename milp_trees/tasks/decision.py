@@ -1,0 +1,161 @@
+r"""`Decision`: a leaf takes a decision w in S, and a row with cost vector c pays c·w (predict, then optimise).
+
+The SPO loss of a tree with leaf decisions :math:`w_l` is the mean over rows of :math:`c_i^\top w_{l(i)}-z^*(c_i)` (Elmachtoub, Liang, McNellis 2020,
+*Decision trees for decision-making under the predict-then-optimize framework*, Theorem 1). The best decision of a leaf is the oracle's for the sum
+of its cost vectors, whatever the ties: the training loss never depends on which of several optimal decisions is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from milp_trees.decisions.base import LISTED, DecisionSet
+from milp_trees.errors import DataError
+from milp_trees.registry import register_task
+from milp_trees.tasks.action_costs import ActionCosts
+from milp_trees.tasks.base import Value
+from milp_trees.tasks.decision_view import LeafOracle
+from milp_trees.tasks.exact import fraction
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.models.tree import Routes
+    from milp_trees.space import Space
+
+
+@dataclass(frozen=True)
+class Decision(ActionCosts):
+    """SPO loss of a tree whose leaves take decisions.
+
+    The dataset's `values` are the cost vectors, shape (n, d); its `weights` count rows.
+
+    Parameters
+    ----------
+    decisions : DecisionSet
+        S and its oracle.
+    normalised : bool, default=False
+        Divide the total loss by the total of |z*(c)| (the normalised regret of PyEPO) instead of the total weight.
+    listed : int, default=1000
+        S is listed, and the task becomes a matrix of costs for every method of the project, if it has at most so many vertices.
+
+    Examples
+    --------
+    >>> import milp_trees as mt
+    >>> S = mt.ListedDecisions([[1, 0], [0, 1]], ["left", "right"])
+    >>> data = mt.Dataset([[0], [0], [1]], values=[[1, 2], [1, 3], [4, 1]], actions=["left", "right"])
+    >>> mt.solve(mt.Problem(data, mt.Decision(decisions=S), mt.Trees(1)), "dp").value.number
+    0.0
+    """
+
+    name: ClassVar[str] = "decision"
+    units: ClassVar[tuple[str, str]] = ("SPO loss", "SPO loss + penalties")
+
+    decisions: Any = None
+    normalised: bool = False
+    listed: int = LISTED
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.decisions, Mapping):
+            from milp_trees.decisions import from_spec
+
+            object.__setattr__(self, "decisions", from_spec(self.decisions))
+        if not isinstance(self.decisions, DecisionSet):
+            raise DataError(f"A Decision task needs decisions=, a DecisionSet such as mt.grid_paths(4, 4); got {type(self.decisions).__name__}.")
+        if self.constraints:
+            raise DataError("A Decision task takes no side constraints on actions; put them into the set of decisions.")
+        vertices = self.decisions.vertices(self.listed)
+        object.__setattr__(self, "_vertices", vertices)
+        makers = {LeafOracle: "leaf_oracle"} if vertices is None else {CostMatrix: "cost_matrix", LeafOracle: "leaf_oracle"}
+        object.__setattr__(self, "view_makers", makers)
+
+    # -- what ActionCosts asks -------------------------------------------------------------------------------
+
+    def actions(self, dataset: Dataset) -> tuple[Any, ...]:
+        """Labels of the vertices of S; none if it is not listed."""
+        return () if self._listed is None else tuple(self.decisions.label(w) for w in self._listed)
+
+    def costs(self, dataset: Dataset) -> np.ndarray:
+        """What every vertex of S costs every row beyond the cheapest, times the row's weight, shape (n, K)."""
+        if self._listed is None:
+            raise DataError(f"The decisions of this set are not listed (more than {self.listed}, or known by an oracle only).")
+        paid = self.vectors(dataset) @ self._listed.T
+        loss: np.ndarray = (paid - paid.min(axis=1, keepdims=True)) * dataset.row_weights[:, None]
+        return loss
+
+    def normaliser(self, dataset: Dataset) -> Fraction:
+        weights = dataset.row_weights
+        if not self.normalised:
+            return fraction(float(weights.sum()))
+        return fraction(float(weights @ np.abs(self.least(dataset))))
+
+    def to_natural(self, total: Fraction, dataset: Dataset) -> Fraction:
+        return total / self.rate_unit(dataset)
+
+    @property
+    def _listed(self) -> np.ndarray | None:
+        vertices: np.ndarray | None = self._vertices  # type: ignore[attr-defined]
+        return vertices
+
+    def vectors(self, dataset: Dataset) -> np.ndarray:
+        """Cost vectors of the rows, shape (n, d), checked against S."""
+        C: np.ndarray = self.decisions.checked(dataset.require("values", f"The task {self.name}"))
+        named = tuple(map(str, dataset.actions or ()))
+        if named and set(named) == set(self.decisions.components) and named != self.decisions.components:
+            C = C[:, [named.index(c) for c in self.decisions.components]]
+        return C
+
+    def least(self, dataset: Dataset) -> np.ndarray:
+        """z*(c) of every row, shape (n,)."""
+        C = self.vectors(dataset)
+        z: np.ndarray = (C @ self._listed.T).min(axis=1) if self._listed is not None else self.decisions.value(C)
+        return z
+
+    # -- scoring ---------------------------------------------------------------------------------------------
+
+    def value(self, routes: Routes, dataset: Dataset) -> Value:
+        if self._listed is not None and tuple(map(str, routes.actions)) == tuple(map(str, self.actions(dataset))):
+            return super().value(routes, dataset)
+        W = np.array([self.decisions.vector(str(a)) for a in routes.actions]).reshape(-1, self.decisions.dimension)
+        loss = (self.vectors(dataset) * W[routes.action]).sum(axis=1) - self.least(dataset)
+        total = Fraction(float(loss @ dataset.row_weights))
+        number = self._penalised_value(total, routes.n_leaves, [t.column for t in routes.splits], dataset)
+        return Value(float(number), None, self.unit, self.sense)
+
+    def strange_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
+        if self._listed is not None:
+            return super().strange_actions(actions, dataset)
+        try:
+            W = [self.decisions.vector(str(a)) for a in actions]
+        except DataError as why:
+            return str(why)
+        outside = [str(a) for a, w in zip(actions, W, strict=True) if not self.decisions.contains(w)]
+        return f"The decision {outside[0]} is not in the set of decisions." if outside else None
+
+    # -- the view --------------------------------------------------------------------------------------------
+
+    def leaf_oracle(self, dataset: Dataset, space: Space) -> LeafOracle:
+        """Cost vectors and the oracle, on the candidate tests of a space."""
+        candidates = space.candidates(dataset)  # type: ignore[attr-defined]
+        tests = tuple(dataset.tests[j] for j in candidates)
+        columns = [t.column for t in tests]
+        leaf, splits = self._penalties(columns, dataset)
+        weights = dataset.row_weights
+        X: Any = np.ascontiguousarray(dataset.X[:, candidates]) if dataset.ranked is None else dataset.ranked.select(candidates)
+        return LeafOracle(
+            X, tests, self.vectors(dataset) * weights[:, None], self.least(dataset) * weights, self.decisions,
+            np.ones(dataset.n_rows, dtype=np.int64), np.asarray(weights, dtype=float), float(leaf), np.array([float(s) for s in splits]),
+            self.rate_unit(dataset),
+        )  # fmt: skip
+
+    def spec(self) -> dict[str, Any]:
+        return {**super().spec(), "decisions": self.decisions.spec()}
+
+
+register_task(Decision)
