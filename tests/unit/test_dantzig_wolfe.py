@@ -22,7 +22,7 @@ from milp_trees.engines.decomposition.places import Cluster, Threads
 from milp_trees.engines.decomposition.pricing import part, path_pruning
 from milp_trees.engines.decomposition.run import Run, place_for
 from milp_trees.engines.subgradient import Subgradient
-from milp_trees.errors import DataError, SolverUnavailable, Unsupported
+from milp_trees.errors import DataError, SolverFailure, SolverUnavailable, Unsupported
 from milp_trees.registry import registry
 from milp_trees.result import Limit
 from milp_trees.solver import Limits
@@ -354,6 +354,16 @@ def test_at_its_time_limit_a_run_has_a_pruning_and_a_bound(medium):
     assert run.bound <= best.value <= run.value
 
 
+def test_at_its_memory_limit_a_run_has_a_pruning_and_a_bound(medium, monkeypatch):
+    """The process seems to grow by a gigabyte a round."""
+    sizes = itertools.count(0, 2**30)
+    monkeypatch.setattr(Run, "_resident", staticmethod(lambda: next(sizes)))
+    run, more = solve(medium, limits=Limits(memory_mb=2500))
+    assert more["limit"] is Limit.MEMORY
+    assert run.rounds == 2
+    assert run.bound < run.value
+
+
 def test_ctrl_c_keeps_what_is_known(medium):
     """The interrupt comes from the progress callback, after the second round."""
     parts = coupled(medium)
@@ -432,10 +442,11 @@ def cluster():
 
 def test_two_workers_price_as_one_process_does(cluster, medium):
     """By address and by client; the trees are on both workers, and a client that was given stays open."""
+    distributed = pytest.importorskip("distributed")
     here, sizes = solve(medium)
-    with cluster.get_client() as client:
-        for given in (cluster.scheduler_address, client):
-            there, more = solve(medium, DantzigWolfe(cluster=given))
+    by_address = solve(medium, DantzigWolfe(cluster=cluster.scheduler_address))
+    with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
+        for there, more in (by_address, solve(medium, DantzigWolfe(cluster=client))):
             assert more["sizes"] == sizes["sizes"]
             assert (there.keep == here.keep).all()
             assert [p[1:] for p in there.trace] == [p[1:] for p in here.trace]
@@ -445,6 +456,26 @@ def test_two_workers_price_as_one_process_does(cluster, medium):
         place.close()
         assert client.status == "running"
     assert "client" in DantzigWolfe(cluster=client).label
+
+
+def test_a_worker_that_dies_is_named(medium):
+    """The trees it held are lost; no answer is made up, and nothing waits for ever."""
+    distributed = pytest.importorskip("distributed", reason="dask and distributed are not installed")
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0", silence_logs=50
+    ) as one:
+        parts = coupled(medium)
+        place = Cluster(parts, one.scheduler_address)
+        killed = one.workers[0].process.process.pid
+
+        def kill(point):
+            if run.rounds == 2:
+                os.kill(killed, signal.SIGKILL)
+
+        run = Run(medium, parts, place, Limits(time=30.0), kill)
+        with pytest.raises(SolverFailure, match="The Dask cluster lost the trees"):
+            DantzigWolfe().solve(run, Limits())
+        place.close()
 
 
 def test_a_cluster_that_is_not_there_is_named(monkeypatch):

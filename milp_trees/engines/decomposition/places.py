@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from concurrent.futures import CancelledError
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -107,11 +108,12 @@ class Cluster(Place):
 
         futures = [self.client.submit(price_part, p, d, shift, pure=False) for p, d in zip(self._there, duals)]
         try:
-            distributed.wait(futures, timeout=None if deadline is None else max(0.0, deadline - time.perf_counter()))
+            with self.client.as_current():
+                distributed.wait(futures, timeout=None if deadline is None else max(0.0, deadline - time.perf_counter()))
             answers = self.client.gather(futures)
         except TimeoutError as late:
             raise OutOfTime from late
-        except (distributed.KilledWorker, distributed.client.FutureCancelledError, OSError) as lost:
+        except (distributed.KilledWorker, CancelledError, OSError) as lost:
             raise SolverFailure(
                 f"The Dask cluster lost the trees it was to price ({type(lost).__name__}); run again, or price here with jobs=1."
             ) from lost

@@ -50,6 +50,8 @@ class Run:
         self.view, self.problem, self.place, self.progress = view, problem, place, progress
         self.began = time.perf_counter() if began is None else began
         self.deadline = None if limits.time is None else self.began + limits.time
+        self.most_bytes = None if limits.memory_mb is None else limits.memory_mb * 2**20
+        self.bytes_before = self._resident()
         self.forest = part(problem, 0, problem.n_trees)
         self.rounds = 0
         #: Least cost that is known to be unavoidable, as a multiple of the unit of the view's objective, and the whole number it implies.
@@ -73,9 +75,17 @@ class Run:
         return None if self.deadline is None else self.deadline - time.perf_counter()
 
     def check(self) -> None:
-        """Raise `Stop` after the deadline."""
+        """Raise `Stop` after the deadline, or when the process has grown by more than the memory limit since the run began."""
         if self.deadline is not None and time.perf_counter() > self.deadline:
             raise Stop(Limit.TIME)
+        if self.most_bytes is not None and self._resident() - self.bytes_before > self.most_bytes:
+            raise Stop(Limit.MEMORY)
+
+    @staticmethod
+    def _resident() -> int:
+        import psutil
+
+        return int(psutil.Process().memory_info().rss)
 
     def take(self, keep: np.ndarray) -> int:
         """Keep a pruning if it is better than the incumbent. Returns its objective."""
