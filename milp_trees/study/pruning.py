@@ -70,7 +70,7 @@ class Growing:
         if self.trees < 1:
             raise DataError(f"An ensemble needs at least one tree; got {self.trees}.")
 
-    def estimator(self, costs: FeatureCosts | None = None) -> Any:
+    def estimator(self) -> Any:
         """The unfitted scikit-learn estimator."""
         import importlib
 
@@ -85,8 +85,6 @@ class Growing:
             base = replace(self, model="tree").estimator()
             return kind(base, n_estimators=self.trees, random_state=self.seed)
         options: dict[str, Any] = {"bootstrap": True} if self.errors == "oob" else {}
-        if self.model == "budget-rf" and costs is not None:
-            options["feature_costs"] = costs.features
         return kind(n_estimators=self.trees, max_depth=self.max_depth, random_state=self.seed, **options)
 
 
@@ -150,7 +148,22 @@ def fitted(growing: Growing, train: Dataset, costs: FeatureCosts | None = None) 
     assert train.numeric is not None
     y = np.array(train.classes)[train.require("y", "Growing an ensemble")]
     weights = {} if train.weights is None else {"sample_weight": train.weights}
-    return growing.estimator(costs).fit(train.numeric, y, **weights)
+    estimator = growing.estimator()
+    if growing.model == "budget-rf":
+        if weights:
+            raise DataError("budget-rf counts rows and takes no --weights; repeat rows instead, or choose another model.")
+        if costs is not None:
+            estimator.set_params(feature_costs=_per_column(train, costs))
+    return estimator.fit(train.numeric, y, **weights)
+
+
+def _per_column(train: Dataset, costs: FeatureCosts) -> np.ndarray:
+    """Price of the feature that every column is part of."""
+    part_of = train.source.get("feature_of", {})
+    features = [part_of.get(c, c) for c in train.columns or ()]
+    names = list(dict.fromkeys(features))
+    price = dict(zip(names, map(float, costs.prices(names)), strict=True))
+    return np.array([price[f] for f in features])
 
 
 def describe_ensemble(ensemble: Ensemble, growing: Growing) -> str:

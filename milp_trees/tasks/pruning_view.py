@@ -245,9 +245,23 @@ class NodeGains:
         """The predictor in the view's own terms: itself."""
         return predictor
 
-    def pruned_trees(self) -> NodeGains:
-        """The view at lam = 0, where features cost nothing."""
-        return replace(self, lam=Fraction(0))
+    def unshared(self) -> NodeGains:
+        """The same with features bought anew by every tree: its optimum prunes each tree on its own.
+
+        Raises
+        ------
+        Unsupported
+            Prices of groups stand on top of others: who pays them for a single tree is not defined here.
+        """
+        from milp_trees.errors import Unsupported
+
+        if len(self.above):
+            raise Unsupported("Trees cannot be pruned one by one where groups have prices on top of their members'; give prices per feature only.")
+        own = self.need
+        return replace(
+            self, need=np.arange(len(own), dtype=np.int32), price=self.price[own], purchase_unit=self.purchase_unit[own],
+            purchase_row=self.purchase_row[own], budget=None,
+        )  # fmt: skip
 
     @cached_property
     def memo(self) -> dict[str, Any]:
@@ -257,4 +271,10 @@ class NodeGains:
     @property
     def data_sizes(self) -> dict[str, int]:
         """Sizes of the problem that stand beside those of a model."""
-        return {"data_rows": self.n_rows, "trees": self.n_trees, "splits": len(self.splits), "purchases": self.n_purchases, "first_uses": len(self.need)}
+        return {
+            "data_rows": self.n_rows,
+            "trees": self.n_trees,
+            "splits": len(self.splits),
+            "purchases": self.n_purchases,
+            "first_uses": len(self.need),
+        }
