@@ -48,7 +48,7 @@ def main() -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     done = pd.read_csv(out) if out.exists() else pd.DataFrame(columns=["set", "method", "limit"])
     known = set(zip(done["set"], done["method"], done["limit"], strict=True))
-    formulations = list(registry.classes("formulations")) if args.formulations == "all" else args.formulations.split(",")
+    formulations = registry.formulations_for(mt.Trees(2)) if args.formulations == "all" else args.formulations.split(",")
     problems = {
         n: mt.Problem(d, mt.Accuracy(), mt.Trees(2)) for n, d in classification(1000).items() if args.sets == "all" or n in args.sets.split(",")
     }

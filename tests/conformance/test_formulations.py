@@ -1,16 +1,17 @@
-"""Every registered formulation under the conformance checks, alone and with every solver that is present."""
+"""Every registered formulation of trees under the conformance checks, alone and with every solver that is present."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from milp_trees.registry import registry
+from milp_trees.space import Trees
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import CHECKS, METAMORPHIC, METAMORPHIC_CHECKS, check_solver_pair, default_problems, planted_problem
 from milp_trees.testing.sets import get
 from milp_trees.testing.solve import built, minimise
 from milp_trees.testing.strategies import problems
 
-FORMULATIONS = list(registry.classes("formulations"))
+FORMULATIONS = registry.formulations_for(Trees(1))
 #: Options that give another model; they are run on the random problems.
 VARIANTS = [
     "flow-oct:sinks=multi",

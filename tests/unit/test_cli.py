@@ -150,9 +150,9 @@ def test_an_altered_result_has_exit_code_4(table, tmp_path):
     assert "states the objective 1" in run("verify", stored, code=4).stderr
 
 
-def test_estimate_lists_every_formulation(table):
+def test_estimate_lists_every_formulation_of_trees(table):
     rows = as_json("estimate", table)
-    assert {row["formulation"] for row in rows} == set(mt.registry.classes("formulations"))
+    assert {row["formulation"] for row in rows} == set(mt.registry.formulations_for(mt.Trees(2)))
     assert "time class" in run("estimate", table, "--formulations", "flow-oct").stdout
 
 
