@@ -1,0 +1,215 @@
+r"""The whole curve by one parametric cut: divide and conquer with contraction (nested cuts: Gallo, Grigoriadis, Tarjan 1989).
+
+When cost becomes dearer, optimal closures only shrink. So one number per split says all: the slope :math:`\theta` up to which it is kept. A set D of undecided
+items, gain G and cost C, breaks at :math:`\mu^* = G / C`, where taking all of it and none of it are equally good. One cut at that slope, in the integers
+:math:`C \cdot gain - G \cdot cost`, either finds nothing heavier than nothing (then :math:`\theta = \mu^*` on all of D), or a set S, and S and D \\ S are
+independent problems. Everything starts with the smallest pruning of largest gain, and every cut is the smallest, so that of equal prunings the smaller is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+from milp_trees.engines.pruning.closure import Closure
+from milp_trees.engines.pruning.push_relabel import max_preflow, reach_excess, reverse
+
+#: Source side and capacity of a minimum cut of a closure problem with given weights.
+Cut = Callable[[Closure, np.ndarray], tuple[np.ndarray, int]]
+
+
+@dataclass(frozen=True, eq=False)
+class Pieces:
+    """Items that leave together, those that are kept longest first.
+
+    Parameters
+    ----------
+    rank : int32 array of shape (V,)
+        Piece of every item; the number of pieces where it is never kept.
+    gain, cost : int64 arrays of shape (K,)
+        Of every piece: it is kept while `lambda < gain / cost` (in units of errors per unit of cost), always where cost is 0.
+    cuts, arcs : int
+        Cuts solved, and arcs in all of them together.
+    """
+
+    rank: np.ndarray
+    gain: np.ndarray
+    cost: np.ndarray
+    cuts: int
+    arcs: int
+
+    @property
+    def slopes(self) -> list[Fraction | None]:
+        """Breakpoints, falling; None for a piece that is always kept."""
+        return [Fraction(g, c) if c else None for g, c in zip(self.gain.tolist(), self.cost.tolist(), strict=True)]
+
+
+def frontier(closure: Closure) -> Pieces:
+    """All optimal closures, exactly.
+
+    Raises
+    ------
+    DataError
+        Numbers might not fit into 64 bits.
+    """
+    closure.check_range()
+    members = largest_gain(closure.n_splits, closure.start, closure.head, closure.gain)
+    n = int(members.sum())
+    order = np.flatnonzero(members).astype(np.int32)
+    arcs = int(np.diff(closure.start)[order].sum())
+    live = np.diff(closure.start).astype(np.int32)
+    rank, gain, cost, cuts, total = _divide(
+        closure.n_splits, closure.start, closure.head.copy(), live, closure.gain, closure.cost, order, n, arcs
+    )  # fmt: skip
+    return Pieces(rank, gain, cost, int(cuts), int(total))
+
+
+def frontier_by(closure: Closure, cut: Cut) -> Pieces:
+    """The same by any minimum cut that gives the smallest source side (slower: every part is made a closure problem of its own)."""
+    closure.check_range()
+    members = largest_gain(closure.n_splits, closure.start, closure.head, closure.gain)
+    rank = np.full(closure.n_items, -1, dtype=np.int32)
+    pieces: list[tuple[int, int]] = []
+    todo, cuts, arcs = [np.flatnonzero(members)], 0, 0
+    while todo:
+        items = todo.pop()
+        if not len(items):
+            continue
+        part = _part(closure, items)
+        G, C = int(part.gain.sum()), int(part.cost.sum())
+        side = np.zeros(len(items), dtype=bool)
+        if C:
+            side, _ = cut(part, part.weights(G, C))
+            cuts, arcs = cuts + 1, arcs + part.n_arcs
+        if side.any():
+            todo += [items[~side], items[side]]
+        else:
+            rank[items] = len(pieces)
+            pieces.append((G, C))
+    rank[rank < 0] = len(pieces)
+    gain, cost = np.array(pieces, dtype=np.int64).reshape(-1, 2).T
+    return Pieces(rank, gain.copy(), cost.copy(), cuts, arcs)
+
+
+def _part(closure: Closure, items: np.ndarray) -> Closure:
+    """The problem on some items, all they need outside being there."""
+    local = np.full(closure.n_items, -1, dtype=np.int32)
+    local[items] = np.arange(len(items))
+    tails = np.repeat(np.arange(closure.n_items), np.diff(closure.start))
+    inside = (local[tails] >= 0) & (local[closure.head] >= 0)
+    start = np.zeros(len(items) + 1, dtype=np.int64)
+    np.cumsum(np.bincount(local[tails[inside]], minlength=len(items)), out=start[1:])
+    splits = items[items < closure.n_splits]
+    return Closure(closure.gain[items], closure.cost[items], start, local[closure.head[inside]], splits, closure.item[:0])
+
+
+# fmt: off
+@njit(cache=True)
+def largest_gain(n_splits, start, head, gain):  # type: ignore[no-untyped-def]
+    """The smallest closure of largest gain when nothing has a price: splits below which more is won than lost, and what they need."""
+    best = gain.copy()
+    parent = np.full(n_splits, -1, np.int64)
+    for h in range(n_splits - 1, -1, -1):
+        if start[h] < start[h + 1] and head[start[h]] < n_splits:
+            parent[h] = head[start[h]]
+            if best[h] > 0:
+                best[parent[h]] += best[h]
+    members = np.zeros(len(gain), np.bool_)
+    for h in range(n_splits):
+        if best[h] > 0 and (parent[h] < 0 or members[parent[h]]):
+            members[h] = True
+            for k in range(start[h], start[h + 1]):
+                members[head[k]] = True
+    return members
+
+
+@njit(cache=True)
+def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs):  # type: ignore[no-untyped-def]
+    """Pieces of the curve. `order` holds the items of every part side by side; arcs that leave a part move behind the `live` ones of their tail."""
+    V = len(gain)
+    rank = np.full(V, -1, np.int32)
+    piece_gain, piece_cost = np.empty(n, np.int64), np.empty(n, np.int64)
+    n_pieces, cuts, total_arcs = 0, 0, 0
+    local, part = np.empty(V, np.int32), np.full(V, -1, np.int32)
+    begins, ends = np.empty(n + 1, np.int32), np.empty(n + 1, np.int32)
+    rest = np.empty(n, np.int32)
+    # Workspace of one cut, sized for the first.
+    a_start, a_head = np.empty(n + 1, np.int64), np.empty(most_arcs, np.int32)
+    b_start, tail, position = np.empty(n + 1, np.int64), np.empty(most_arcs, np.int32), np.empty(most_arcs, np.int32)
+    flow, excess = np.empty(most_arcs, np.int64), np.empty(n, np.int64)
+    label, current, queue = np.empty(n + 2, np.int32), np.empty(n + 2, np.int32), np.empty(n + 2, np.int32)
+    count, waiting = np.empty(n + 2, np.int32), np.empty(n + 2, np.int32)
+    top = 0
+    begins[0], ends[0] = 0, n
+    if n == 0:
+        top = -1
+    number = 0
+    while top >= 0:
+        a, b = begins[top], ends[top]
+        top -= 1
+        m = b - a
+        G, C, splits = np.int64(0), np.int64(0), 0
+        for i in range(a, b):
+            v = order[i]
+            G += gain[v]
+            C += cost[v]
+            if v < n_splits:
+                splits += 1
+        size = 0
+        if C > 0 and splits > 1:
+            cuts += 1
+            for i in range(m):
+                local[order[a + i]] = i
+                part[order[a + i]] = number
+            arcs = 0
+            for i in range(m):
+                v = order[a + i]
+                excess[i] = C * gain[v] - G * cost[v]
+                a_start[i] = arcs
+                begin, kept = start[v], 0
+                for k in range(live[v]):
+                    u = head[begin + k]
+                    if part[u] == number:
+                        head[begin + k] = head[begin + kept]
+                        head[begin + kept] = u
+                        kept += 1
+                        a_head[arcs] = local[u]
+                        flow[arcs] = 0
+                        arcs += 1
+                live[v] = kept
+            a_start[m] = arcs
+            total_arcs += arcs
+            number += 1
+            reverse(m, a_start, a_head, b_start, tail, position)
+            max_preflow(m, a_start, a_head, b_start, tail, position, flow, excess, label, current, queue, count, waiting)
+            size = reach_excess(m, a_start, a_head, b_start, tail, position, flow, excess, label, queue)
+        if size == 0:
+            for i in range(a, b):
+                rank[order[i]] = n_pieces
+            piece_gain[n_pieces], piece_cost[n_pieces] = G, C
+            n_pieces += 1
+            continue
+        inside, outside = 0, 0
+        for i in range(m):
+            v = order[a + i]
+            if label[i] == -1:
+                order[a + inside] = v
+                inside += 1
+            else:
+                rest[outside] = v
+                outside += 1
+        for i in range(outside):
+            order[a + inside + i] = rest[i]
+        begins[top + 1], ends[top + 1] = a + inside, b
+        begins[top + 2], ends[top + 2] = a, a + inside
+        top += 2
+    for v in range(V):
+        if rank[v] < 0:
+            rank[v] = n_pieces
+    return rank, piece_gain[:n_pieces].copy(), piece_cost[:n_pieces].copy(), cuts, total_arcs
+# fmt: on
