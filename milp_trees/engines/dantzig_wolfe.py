@@ -79,7 +79,7 @@ class Decomposition(Method):
         with clock("prepare"):
             view = problem.view(NodeGains)
             parts = coupled(view, self.merge)
-            place = place_for(parts, self.jobs, self.cluster)
+            place = place_for(parts, max(self.jobs, limits.threads), self.cluster)
             run = Run(view, parts, place, limits, progress, clock.begin)
             if start is not None:
                 run.take(start.kept)
@@ -108,7 +108,7 @@ class DantzigWolfe(Decomposition):
     Parameters
     ----------
     jobs : int, default=1
-        Threads that price trees.
+        Threads that price trees; more if the limits allow more.
     merge : bool, default=True
         Purchases that the same splits need are one, and what a single split needs is a cost of its own: a far smaller master. Off: the master of
         the paper, with one row for every tree, feature and row of data.
@@ -133,7 +133,7 @@ class DantzigWolfe(Decomposition):
         from milp_trees.engines.decomposition.master import Master
 
         _check_size(self.name, run.problem.n_links + 2 * len(run.problem.above), limits)
-        master = Master(run.problem, limits.threads, limits.seed)
+        master = Master(run.problem, limits.seed)
         limit = run.until(lambda: _rounds(run, master))
         sizes = {**run.sizes, "columns": master.n_columns, "master_rows": master.n_rows, "master_purchases": run.problem.n_purchases}
         message = ""

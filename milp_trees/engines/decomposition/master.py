@@ -51,18 +51,18 @@ class Master:
     Parameters
     ----------
     problem : Coupled
-    threads, seed : int
-        Settings of HiGHS.
+    seed : int, default=0
+        Of HiGHS.
     """
 
-    def __init__(self, problem: Coupled, threads: int = 1, seed: int = 0) -> None:
+    def __init__(self, problem: Coupled, seed: int = 0) -> None:
         self.problem = problem
         self.scale = max(1.0, problem.total / LARGEST)
         self.known: set[tuple[int, bytes]] = set()
         self._stop, self._done = False, threading.Event()
         self.h = highspy.Highs()
         # The dual simplex, HiGHS's choice, although new columns leave the basis primal feasible: the primal one takes several times as long here.
-        options = {"output_flag": False, "threads": threads, "random_seed": seed, "parallel": "off", "solver": "simplex"}
+        options = {"output_flag": False, "random_seed": seed, "parallel": "off", "solver": "simplex"}
         for key, value in {**options, "primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}.items():
             _check(self.h.setOptionValue(key, value), f"the option {key}")
         self.h.cbSimplexInterrupt.subscribe(self._on_check)
