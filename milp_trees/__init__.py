@@ -103,6 +103,8 @@ _HOME = {
     "OptimalTreeClassifierCV": "estimator_cv",
     "OptimalPolicyTree": "estimators",
     "BudgetForestClassifier": "budget_forest",
+    "EnsemblePruner": "pruner",
+    "write_ensemble": "models.write_ensemble",
     "MilpTreesError": "errors",
     "DataError": "errors",
     "Infeasible": "errors",

@@ -43,8 +43,12 @@ def read_ensemble(model: Any, columns: Sequence[str] | None = None, features: Ma
     classes = None if not hasattr(model, "classes_") else tuple(c.item() if hasattr(c, "item") else c for c in model.classes_)
     chosen = getattr(model, "estimators_features_", None)
     trees = [_arrays(m, kind, classes, None if chosen is None else np.asarray(chosen[t])) for t, m in enumerate(members)]
+    if classes is not None and getattr(model, "voting", None) == "majority":
+        for tree in trees:  # every tree gives its whole vote to one label
+            tree["value"] = np.eye(len(classes))[tree["value"].argmax(axis=1)]
+    # Values are shares already; dividing them by their sum once more would change last digits, and with them ties of votes.
     return assemble(
-        trees, names, classes=classes, single=not getattr(model, "double_precision_", False), normalise=True, **_features(names, features),
+        trees, names, classes=classes, single=not getattr(model, "double_precision_", False), normalise=False, **_features(names, features),
         source={"model": kind, "trees": len(trees)},
     )  # fmt: skip
 

@@ -1,0 +1,211 @@
+"""What happens on given rows along the whole path of prunings: error of the vote, cost, and who needs which feature.
+
+Prunings are nested, so from one to the next only some leaves become splits. A row's votes are summed up anew only where one of its leaves changed; an
+ensemble is never walked from its roots more than once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from milp_trees.models.ensemble import Ensemble
+from milp_trees.tasks.feature_costs import FeatureCosts
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows on which prunings are judged.
+
+    Parameters
+    ----------
+    X : float array of shape (n, d)
+    y : array of shape (n,), optional
+        Labels, or numbers for regression.
+    weights : array of shape (n,), optional
+    row_costs : array of shape (n, K), optional
+        Price of each feature for each row.
+    """
+
+    X: np.ndarray
+    y: np.ndarray | None = None
+    weights: np.ndarray | None = None
+    row_costs: np.ndarray | None = None
+
+    @property
+    def w(self) -> np.ndarray:
+        """Weights, 1 each by default."""
+        return np.ones(len(self.X)) if self.weights is None else np.asarray(self.weights, dtype=float)
+
+
+@dataclass(eq=False)
+class Step:
+    """One pruning of a nested sequence, as `steps` yields it; its arrays are reused by the next step.
+
+    Attributes
+    ----------
+    leaf : int32 array of shape (n, T)
+    used : bool array of shape (n, K)
+    evaluations : int64 array of shape (n,)
+    changed : bool array of shape (n,)
+        Rows whose leaves are not those of the step before.
+    """
+
+    leaf: np.ndarray
+    used: np.ndarray
+    evaluations: np.ndarray
+    changed: np.ndarray
+
+
+def steps(ensemble: Ensemble, enters: np.ndarray, n_prunings: int, X: np.ndarray) -> Iterator[Step]:
+    """Walk all rows through a nested sequence of prunings, the smallest first.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    enters : int array of shape (M,)
+        Number of the first pruning that keeps the node as a split; `n_prunings` or more where none does. A parent enters no later than its children.
+    n_prunings : int
+    X : float array of shape (n, d)
+
+    Yields
+    ------
+    Step
+        `n_prunings` times.
+    """
+    X = ensemble.checked(X)
+    n = len(X)
+    leaf = np.tile(ensemble.roots.astype(np.int32), (n, 1))
+    used = np.zeros((n, len(ensemble.features)), dtype=bool)
+    evaluations = np.zeros(n, dtype=np.int64)
+    enters = np.where(ensemble.left >= 0, enters, n_prunings)
+    for k in range(n_prunings):
+        changed = np.ones(n, dtype=bool) if k == 0 else np.zeros(n, dtype=bool)
+        rows, trees = np.nonzero(enters[leaf] <= k)
+        while len(rows):
+            at = leaf[rows, trees]
+            changed[rows] = True
+            used[rows, ensemble.feature[at]] = True
+            evaluations += np.bincount(rows, minlength=n)
+            at = np.where(X[rows, ensemble.column[at]] <= ensemble.threshold[at], ensemble.left[at], ensemble.right[at])
+            leaf[rows, trees] = at
+            go = enters[at] <= k
+            rows, trees = rows[go], trees[go]
+        yield Step(leaf, used, evaluations, changed)
+
+
+def judge(ensemble: Ensemble, enters: np.ndarray, n_prunings: int, rows: Rows, costs: FeatureCosts) -> tuple[pd.DataFrame, np.ndarray]:
+    """Error of the vote, its standard error and mean cost on the rows of every pruning, and the losses of single rows.
+
+    Returns
+    -------
+    frame : DataFrame with columns `validation_error`, `standard_error`, `validation_cost`, `splits`
+        Errors are shares of wrong labels, or mean squared errors for regression.
+    shares : array of shape (n_prunings, K)
+        Share of the rows that need each feature.
+    """
+    w = rows.w
+    price = RowPrice(costs, ensemble, rows)
+    codes = None if rows.y is None else _codes(ensemble, rows.y)
+    loss = np.full(len(w), np.nan)
+    table, shares = [], np.zeros((n_prunings, len(ensemble.features)))
+    kept = np.bincount(np.minimum(enters[ensemble.left >= 0], n_prunings), minlength=n_prunings + 1).cumsum()
+    for k, step in enumerate(steps(ensemble, enters, n_prunings, rows.X)):
+        i = np.flatnonzero(step.changed)
+        if codes is not None and len(i):
+            loss[i] = losses(ensemble, step.leaf[i], codes[i])
+        mean = float(loss @ w / w.sum())
+        spread = float(np.sqrt(((loss - mean) ** 2 @ w / w.sum()) / (w.sum() ** 2 / (w @ w))))
+        paid = price(step.used, step.evaluations, int(kept[k]) + ensemble.n_trees)
+        table.append({"validation_error": mean, "standard_error": spread, "validation_cost": paid, "splits": int(kept[k])})
+        shares[k] = w @ step.used / w.sum()
+    return pd.DataFrame(table), shares
+
+
+def losses(ensemble: Ensemble, leaf: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Loss of the whole ensemble on every row: 1 where the vote is wrong, or the squared error of the mean."""
+    mean = ensemble.mean_value(leaf)
+    if ensemble.classes is None:
+        return np.asarray((mean[:, 0] - codes) ** 2)
+    return np.asarray(mean.argmax(axis=1) != codes, dtype=float)
+
+
+def _codes(ensemble: Ensemble, y: np.ndarray) -> np.ndarray:
+    """Labels by their place among the ensemble's classes, -1 for others; numbers as they are."""
+    if ensemble.classes is None:
+        return np.asarray(y, dtype=float)
+    place = {c: k for k, c in enumerate(ensemble.classes)}
+    return np.array([place.get(c, -1) for c in np.asarray(y).tolist()])
+
+
+class RowPrice:
+    """What rows pay under `FeatureCosts`, with prices of features looked up once."""
+
+    def __init__(self, costs: FeatureCosts, ensemble: Ensemble, rows: Rows) -> None:
+        if rows.row_costs is not None:
+            costs = replace(costs, per_row=rows.row_costs)
+        table, unit = costs.table(ensemble.features, len(rows.X))
+        self.table = table * float(unit)
+        self.once = [(float(c), g) for g, c in enumerate(costs.group_costs()) if costs.groups[g].once and c]
+        self.rest = replace(costs, features=0, per_row=None)
+        self.names: Sequence[str] = ensemble.features
+        self.w = rows.w
+
+    def per_row(self, used: np.ndarray, evaluations: np.ndarray) -> np.ndarray:
+        """What every row pays at prediction time, shape (n,): without what is bought once, and without leaves."""
+        paid = (used * self.table).sum(axis=1)
+        if self.rest.groups or self.rest.node:
+            paid = paid + self.rest.per_row_cost(used, evaluations, self.names)
+        return np.asarray(paid, dtype=float)
+
+    def __call__(self, used: np.ndarray, evaluations: np.ndarray, n_leaves: int) -> float:
+        """Mean cost of a row, everything included: in the terms of the task's own cost."""
+        paid = float(self.per_row(used, evaluations) @ self.w / self.w.sum()) + float(self.rest.leaf) * n_leaves
+        if self.once:
+            bought: list[bool] = self.rest._groups_used(used[self.w > 0], self.names).any(axis=0).tolist()
+            paid += sum(c for c, g in self.once if bought[g]) / float(self.w.sum())
+        return paid
+
+
+def feature_table(ensemble: Ensemble, rows: Rows, costs: FeatureCosts, unpruned: Any = None) -> pd.DataFrame:
+    """Features in the order in which rows need them: share of rows, price, what they add to the mean cost, and the sum so far.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+        The pruned one.
+    unpruned : Ensemble, optional
+        Adds the column `share_unpruned`.
+
+    Returns
+    -------
+    DataFrame
+        Index: the feature. Columns `share`, `price` (mean over the rows that need it, or over all where none does), `mean_cost`, `cumulative_cost`, `splits`.
+        Prices of groups, nodes and leaves are not in it.
+    """
+    routes, w = ensemble.walk(rows.X), rows.w
+    table = np.broadcast_to(RowPrice(costs, ensemble, rows).table, routes.used.shape)
+    needed = w[:, None] * routes.used
+    total = needed.sum(axis=0)
+    paid = (needed * table).sum(axis=0)
+    plain = (w[:, None] * table).sum(axis=0) / w.sum()
+    frame = pd.DataFrame(
+        {
+            "share": total / w.sum(),
+            "price": np.divide(paid, total, out=plain.copy(), where=total > 0),
+            "mean_cost": paid / w.sum(),
+            "splits": np.bincount(ensemble.feature[ensemble.kept], minlength=len(ensemble.features)),
+        },
+        index=pd.Index(ensemble.features, name="feature"),
+    )
+    columns = ["share", "price", "mean_cost", "cumulative_cost", "splits"]
+    if unpruned is not None:
+        frame["share_unpruned"] = w @ unpruned.walk(rows.X).used / w.sum()
+        columns.insert(1, "share_unpruned")
+    frame = frame.sort_values(["share", "splits"], ascending=False, kind="stable")
+    frame["cumulative_cost"] = frame["mean_cost"].cumsum()
+    return frame[columns]
