@@ -11,12 +11,14 @@ from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from milp_trees.errors import DataError, SolverFailure
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 #: Sets with more vertices than this are not listed unless asked to.
 LISTED = 1000
@@ -62,23 +64,51 @@ class LinearSet:
     names: tuple[str, ...]
 
 
+class RowFailure(Exception):
+    """Raised by `_solve`: the oracle failed on one cost vector; `solve` turns it into a sentence about the caller's row.
+
+    Parameters
+    ----------
+    row : int
+        Position in the costs that `_solve` was given.
+    reason : str
+        End of the sentence "The oracle failed on row 3 of the costs: …".
+    """
+
+    def __init__(self, row: int, reason: str) -> None:
+        super().__init__(reason)
+        self.row, self.reason = row, reason
+
+
 class DecisionSet(ABC):
     """Base of all decision sets.
 
     A subclass gives `components` (names of the d entries of a decision), `_solve` for distinct cost vectors, and what it can of `vertices` and
-    `program`. Ties are broken by the subclass in the same way every time.
+    `program`. Ties are broken by the subclass in the same way every time: the answer to a cost vector depends on nothing else.
+
+    Attributes
+    ----------
+    components : tuple of str
+        Names of the d entries of a decision.
+    calls : int
+        Cost vectors that reached the oracle so far.
+    remembered : int
+        Distinct cost vectors of a call that were answered from memory instead, summed over the calls.
     """
 
     #: Names of the entries of a decision.
     components: tuple[str, ...]
+    #: Whether answers are remembered; a set whose oracle is quicker than looking up says no.
+    remembers: bool = True
 
     def __init__(self, components: Sequence[str]) -> None:
         self.components = tuple(map(str, components))
+        if not self.components:
+            raise DataError("A decision needs at least one component.")
         if len(set(self.components)) != len(self.components):
             raise DataError("Two components of a decision have the same name; rename one.")
         if any("+" in c or "=" in c for c in self.components):
             raise DataError("Names of components must not contain '+' or '=': labels of decisions are written with them.")
-        #: Cost vectors that reached the oracle so far, and those that were answered from memory.
         self.calls = 0
         self.remembered = 0
         self._memory: OrderedDict[bytes, tuple[np.ndarray, float]] = OrderedDict()
@@ -112,7 +142,11 @@ class DecisionSet(ABC):
 
     @abstractmethod
     def spec(self) -> dict[str, Any]:
-        """JSON description (name of the kind and its data)."""
+        """JSON description (name of the kind and its data); `decisions_from_spec` reads it."""
+
+    def _values(self, costs: np.ndarray) -> np.ndarray:
+        """z*(c) for finite cost vectors of shape (m, d), for sets that remember nothing; quicker where no decision has to be written down."""
+        return self._solve(costs).values
 
     # -- asking ----------------------------------------------------------------------------------------------
 
@@ -133,10 +167,10 @@ class DecisionSet(ABC):
         C = self.checked(costs)
         if not len(C):
             return Decided(np.zeros((0, self.dimension)), np.zeros(0))
-        distinct, where = np.unique(C, axis=0, return_inverse=True)
-        where = where.ravel()
-        decisions = np.empty((len(distinct), self.dimension))
-        values = np.empty(len(distinct))
+        if not self.remembers:
+            return self._ask(C, np.arange(len(C)))
+        distinct, first, where = np.unique(C, axis=0, return_index=True, return_inverse=True)
+        decisions, values = np.empty((len(distinct), self.dimension)), np.empty(len(distinct))
         keys = [row.tobytes() for row in distinct]
         new = []
         for j, key in enumerate(keys):
@@ -146,20 +180,31 @@ class DecisionSet(ABC):
             else:
                 decisions[j], values[j] = known
         if new:
-            answer = self._solve(distinct[new])
-            self.calls += len(new)
-            self._check_answer(distinct[new], answer)
-            decisions[new], values[new] = answer
+            decisions[new], values[new] = self._ask(distinct[new], first[new])
             for j in new:
                 self._memory[keys[j]] = (decisions[j].copy(), float(values[j]))
             while len(self._memory) > REMEMBERED:
                 self._memory.popitem(last=False)
         self.remembered += len(distinct) - len(new)
+        where = where.ravel()
         return Decided(decisions[where], values[where])
+
+    def _ask(self, costs: np.ndarray, rows: np.ndarray) -> Decided:
+        """The oracle's checked answer; `rows` are the caller's row numbers, for the sentence if it fails."""
+        try:
+            answer = self._solve(costs)
+        except RowFailure as failure:
+            raise SolverFailure(f"The oracle failed on row {rows[failure.row]} of the costs: {failure.reason}") from failure.__cause__
+        self._check_answer(costs, answer)
+        self.calls += len(costs)
+        return answer
 
     def checked(self, costs: Any) -> np.ndarray:
         """Cost vectors as an array of shape (m, d), checked."""
-        C = np.ascontiguousarray(costs, dtype=float)
+        try:
+            C = np.ascontiguousarray(costs, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise DataError("The costs must be an array of numbers with one row per cost vector.") from error
         if C.ndim != 2 or C.shape[1] != self.dimension:
             raise DataError(f"The decision has {self.dimension} entries ({_some(self.components)}); the costs have shape {C.shape}.")
         if not np.isfinite(C).all():
@@ -175,8 +220,17 @@ class DecisionSet(ABC):
             raise SolverFailure("The oracle answered NaN or infinity: the set of decisions is empty or unbounded for some costs.")
 
     def value(self, costs: Any) -> np.ndarray:
-        """z*(c) of every cost vector, shape (m,)."""
-        return self.solve(costs).values
+        """z*(c) of every cost vector, shape (m,); raises as `solve` does."""
+        if self.remembers:
+            return self.solve(costs).values
+        C = self.checked(costs)
+        values = self._values(C)
+        self.calls += len(C)
+        return values
+
+    def highest(self, costs: Any) -> np.ndarray:
+        """An upper bound on c·w over S for every cost vector, shape (m,): the largest c·w itself, -z*(-c), unless a set says otherwise."""
+        return -self.value(-self.checked(costs))
 
     # -- labels ----------------------------------------------------------------------------------------------
 
@@ -199,7 +253,10 @@ class DecisionSet(ABC):
             name, equals, v = part.partition("=")
             if name not in place:
                 raise DataError(f"{label!r} is no decision of this set: it has no component {name!r}.")
-            out[place[name]] = float(v) if equals else 1.0
+            try:
+                out[place[name]] = float(v) if equals else 1.0
+            except ValueError as error:
+                raise DataError(f"{label!r} is no decision of this set: {v!r} is no number.") from error
         return out
 
     def __getstate__(self) -> dict[str, Any]:
