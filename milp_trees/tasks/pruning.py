@@ -147,6 +147,10 @@ class PrunedError(Task):
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         return tuple(dataset.classes or ())
 
+    def strange_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
+        """None: an ensemble brings classes of its own, of which the data may lack some; whether its trees are the problem's, the space knows."""
+        return None
+
     # -- the view --------------------------------------------------------------------------------------------
 
     def node_gains(self, dataset: Dataset, space: Space) -> NodeGains:

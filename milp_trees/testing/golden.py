@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from milp_trees.formulation import Formulation
@@ -15,11 +16,16 @@ from milp_trees.testing.model_text import model_text
 
 
 def golden_problem(formulation: Formulation) -> Problem:
-    """The smallest problem worth reading that a formulation takes: three rows and two thresholds of one numeric column, depth 1."""
+    """The smallest problem worth reading that a formulation takes: three rows and two thresholds of one numeric column, depth 1; two trees to prune."""
     from milp_trees.space import Trees
+    from milp_trees.space_pruned import PrunedEnsembles
     from milp_trees.tasks.classification import Accuracy
     from milp_trees.testing.problems import numeric_dataset
+    from milp_trees.testing.pruning_examples import EXAMPLES
 
+    if issubclass(formulation.space, PrunedEnsembles):
+        figure = EXAMPLES["figure-1"]()
+        return figure if not formulation.unsupported(figure) else replace(figure, task=replace(figure.task, lam=0))
     return Problem(numeric_dataset({"x": [1, 2, 4]}, y=["no", "yes", "no"]), Accuracy(leaf_penalty="1/30"), Trees(1))
 
 

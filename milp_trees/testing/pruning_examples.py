@@ -258,7 +258,14 @@ def make_regression() -> Problem:
 
 
 def random_problem(
-    rng: np.random.Generator, n_trees: int = 2, depth: int = 2, n_features: int = 3, n_rows: int = 5, budget: bool = False, prices: str = "any"
+    rng: np.random.Generator,
+    n_trees: int = 2,
+    depth: int = 2,
+    n_features: int = 3,
+    n_rows: int = 5,
+    budget: bool = False,
+    prices: str = "any",
+    lam: Any = None,
 ) -> Problem:
     """Random trees on random rows that they were not grown on (so gains may be negative), with rational prices and λ.
 
@@ -271,6 +278,8 @@ def random_problem(
         Whether there is one (`max_cost`): then λ may be 0.
     prices : {"any", "features"}
         `any` draws groups (some bought once), node and leaf prices, prices by row and weights too; `features` a price per feature.
+    lam : number, optional
+        By default drawn.
     """
     columns = [f"x{k + 1}" for k in range(n_features)]
 
@@ -286,7 +295,8 @@ def random_problem(
     error_weights[0] = 1
     cost_weights = rng.integers(0, 3, n_rows)
     cost_weights[-1] = 1
-    lam = Fraction(0) if budget and rng.random() < 0.5 else _rational(rng, 3) / 2
+    if lam is None:
+        lam = Fraction(0) if budget and rng.random() < 0.5 else _rational(rng, 3) / 2
     most = _rational(rng, 8) * n_features / 3 if budget else None
     task = PrunedError(lam, costs, error_weights, cost_weights, max_cost=most)
     return pruning_problem([grow(depth) for _ in range(n_trees)], rows, [str(c) for c in rng.choice(["A", "B"], n_rows)], task)

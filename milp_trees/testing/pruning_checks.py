@@ -1,0 +1,205 @@
+"""Conformance checks of formulations of prunings: the counterpart of `checks` for the space `PrunedEnsembles`.
+
+    from milp_trees.testing.pruning_checks import check_pruning_formulation
+    check_pruning_formulation(MyFormulation())
+
+The oracle is the task's own value of every pruning, in fractions; no view and no solver adapter takes part in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+
+from milp_trees.errors import MilpTreesError
+from milp_trees.formulation import Formulation
+from milp_trees.models.ensemble import Ensemble
+from milp_trees.problem import Problem
+from milp_trees.tasks.pruning_view import NodeGains
+from milp_trees.testing.checks import check_components_documented, check_sizes
+from milp_trees.testing.model_text import model_text
+from milp_trees.testing.pruning_examples import EXAMPLES, all_prunings, random_problem
+from milp_trees.testing.solve import FEASIBLE, Point, built, minimise, without
+
+Check = Callable[[Formulation, Problem], None]
+
+
+@cache
+def example(name: str) -> Problem:
+    """An example, made once."""
+    return EXAMPLES[name]()
+
+
+@cache
+def random_examples(n: int = 12) -> dict[str, Problem]:
+    """Random problems by name: with and without budgets, deep and shallow, and some with λ = 0."""
+    out = {f"random-free-{seed}": random_problem(np.random.default_rng(seed), 2, 3, lam=0) for seed in range(n // 4)}
+    for seed in range(n):
+        rng = np.random.default_rng(seed)
+        shape = {"n_trees": 1 + seed % 3, "depth": 2 + (seed % 3 == 0), "n_rows": 3 + seed % 4}
+        out[f"random-{seed}"] = random_problem(rng, **shape, budget=seed % 4 == 3)
+    return out
+
+
+def default_pruning_problems() -> dict[str, Problem]:
+    """All examples and random problems by name."""
+    return {**{name: example(name) for name in EXAMPLES}, **random_examples()}
+
+
+# -- the oracle -----------------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=512)
+def scored(problem: Problem) -> list[tuple[Fraction, Ensemble]]:
+    """Value and pruning, for every pruning that keeps the budget; the value of no pruning at all is the largest a solver could hide behind."""
+    found = [p for p in all_prunings(problem.space.ensemble) if not problem.violations(p)]  # type: ignore[attr-defined]
+    return [(_exact(problem, p), p) for p in found]
+
+
+def best_pruning(problem: Problem) -> tuple[Fraction, Ensemble] | None:
+    """The smallest value and a pruning that has it; None if none keeps the budget."""
+    return min(scored(problem), key=lambda found: found[0], default=None)
+
+
+def _exact(problem: Problem, pruning: Ensemble) -> Fraction:
+    value = problem.value(pruning)
+    return value.exact if value.exact is not None else Fraction(value.number)
+
+
+def _same(view: NodeGains, Z: float, value: Fraction) -> bool:
+    """Whether a model's objective is a value, up to a solver's tolerance and the view's."""
+    expected = float(view.from_value(value))
+    return abs(Z - expected) <= 2.0 * view.tolerance + min(0.4, 1e-6 * max(1.0, abs(expected)))
+
+
+# -- checks ---------------------------------------------------------------------------------------------------------
+
+
+def check_repeatable(formulation: Formulation, problem: Problem) -> None:
+    """Building twice gives the same model."""
+    from milp_trees.matrix import compile_model
+
+    once, again = (model_text(compile_model(formulation.build(problem))) for _ in range(2))
+    _demand(once == again, formulation, problem, "two builds differ.")
+
+
+def check_optimum(formulation: Formulation, problem: Problem) -> None:
+    """The model's optimum and what it decodes to have the value of the best pruning."""
+    fault = optimum_fault(formulation, problem, minimise(built(formulation, problem).matrix))
+    _demand(fault is None, formulation, problem, fault or "")
+
+
+def optimum_fault(formulation: Formulation, problem: Problem, point: Point) -> str | None:
+    """What is wrong with a claimed optimum, or None."""
+    best, view, b = best_pruning(problem), formulation.instance(problem), built(formulation, problem)
+    if best is None:
+        return None if point.status == "infeasible" else f"no pruning keeps the budget, but the model is {point.status} with {point.objective}."
+    if point.x is None or point.objective is None or not _same(view, point.objective, best[0]):
+        return f"expected {float(view.from_value(best[0])):.9g} units by {kept(best[1])}; the model is {point.status} with {point.objective}."
+    b.matrix.load(point.x)
+    pruning = formulation.decode(b.model)
+    wrong = problem.violations(pruning)
+    if wrong or not _same(view, point.objective, _exact(problem, pruning)):
+        return f"the model claims {point.objective:.9g} units; {kept(pruning)} has {view.objective(pruning)} and breaks {wrong}."
+    return None
+
+
+def check_relaxation(formulation: Formulation, problem: Problem) -> None:
+    """The relaxation is a bound, and the optimum itself where the formulation says so and no budget is in the way."""
+    best, view = best_pruning(problem), formulation.instance(problem)
+    if best is None:
+        return
+    Z = minimise(built(formulation, problem).matrix, relax=True).objective
+    if formulation.integral_relaxation and view.budget is None:
+        _demand(Z is not None and _same(view, Z, best[0]), formulation, problem, f"the relaxation is {Z}, not the optimum {best[0]}.")
+    below = Z is not None and float(view.from_value(best[0])) + 2 * view.tolerance + 1e-5 >= Z
+    _demand(below, formulation, problem, f"the relaxation is {Z}, above the optimum {best[0]}.")
+
+
+def check_every_pruning(formulation: Formulation, problem: Problem) -> None:
+    """Every pruning within the budget is a feasible point with the pruning's value, and decodes to itself; the others break a row."""
+    b, view = built(formulation, problem), formulation.instance(problem)
+    values = dict.fromkeys(p.kept.tobytes() for p in all_prunings(problem.space.ensemble))  # type: ignore[attr-defined]
+    values.update({p.kept.tobytes(): value for value, p in scored(problem)})
+    for pruning in all_prunings(problem.space.ensemble):  # type: ignore[attr-defined]
+        for v in b.matrix.columns:  # nothing may be left over
+            v.set_value(None, skip_validation=True)
+        formulation.encode(pruning, b.model)
+        x = b.matrix.values()
+        value, feasible = values[pruning.kept.tobytes()], b.matrix.violation(x) <= FEASIBLE
+        _demand(feasible == (value is not None), formulation, problem, f"{kept(pruning)} is encoded as {'a' if feasible else 'no'} feasible point.")
+        if value is not None:
+            _demand(_same(view, b.matrix.objective(x), value), formulation, problem, f"{kept(pruning)} is encoded with {b.matrix.objective(x)}.")
+        back = formulation.decode(b.model)
+        _demand(np.array_equal(back.kept, pruning.kept), formulation, problem, f"{kept(pruning)} is decoded as {kept(back)}.")
+
+
+#: All checks by name.
+PRUNING_CHECKS: dict[str, Check] = {
+    "components_documented": check_components_documented,
+    "sizes": check_sizes,
+    "repeatable": check_repeatable,
+    "optimum": check_optimum,
+    "relaxation": check_relaxation,
+    "every_pruning": check_every_pruning,
+}
+
+
+def check_pruning_formulation(formulation: Formulation, problems: Mapping[str, Problem] | None = None) -> dict[str, str]:
+    """Run every check on every problem that the formulation takes; returns the sentences of those it does not.
+
+    Raises
+    ------
+    AssertionError
+        The first check that fails, or the fact that no problem was taken.
+    """
+    problems = default_pruning_problems() if problems is None else problems
+    skipped = {name: why for name, p in problems.items() if (why := formulation.unsupported(p))}
+    if len(skipped) == len(problems):
+        raise AssertionError(f"{formulation.label} takes none of the problems: {'; '.join(sorted(set(skipped.values())))}")
+    for name in problems.keys() - skipped.keys():
+        for run in PRUNING_CHECKS.values():
+            run(formulation, problems[name])
+    return skipped
+
+
+# -- deleting constraints -------------------------------------------------------------------------------------------
+
+
+def unnoticed_constraints(formulation: Formulation, problems: Mapping[str, Problem] | None = None) -> list[str]:
+    """Named constraints that can be deleted without any check of the optimum noticing it on any problem."""
+    silent: dict[str, bool] = {}
+    for problem in (default_pruning_problems() if problems is None else problems).values():
+        if formulation.unsupported(problem):
+            continue
+        b = built(formulation, problem)
+        for label in dict.fromkeys(b.matrix.row_labels):
+            if silent.setdefault(label, True):
+                silent[label] = not _noticed(formulation, problem, without(b.matrix, label))
+    return sorted(label for label, still in silent.items() if still)
+
+
+def _noticed(formulation: Formulation, problem: Problem, matrix: Any) -> bool:
+    try:
+        return optimum_fault(formulation, problem, minimise(matrix)) is not None
+    except MilpTreesError:  # the point is no pruning at all
+        return True
+
+
+# -- words ----------------------------------------------------------------------------------------------------------
+
+
+def kept(pruning: Ensemble) -> str:
+    """Which splits a pruning keeps."""
+    return f"the pruning that keeps {np.flatnonzero(pruning.kept).tolist()}"
+
+
+def _demand(holds: bool, formulation: Formulation, problem: Problem, claim: str) -> None:
+    if not holds:
+        name = problem.dataset.source.get("testing")
+        where = name or f"{problem.task.spec()} on {problem.space.ensemble.trees_json()}"  # type: ignore[attr-defined]
+        raise AssertionError(f"{formulation.label} on {where}: {claim}")
