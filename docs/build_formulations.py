@@ -17,7 +17,10 @@ import pyomo.environ as pyo
 
 from milp_trees import Unsupported, registry
 from milp_trees.formulation import Formulation
-from milp_trees.testing.problems import problem
+from milp_trees.space import Trees
+from milp_trees.space_pruned import PrunedEnsembles
+from milp_trees.testing.problems import PROBLEMS, problem
+from milp_trees.testing.pruning_examples import EXAMPLES
 
 #: What is asked → the tiny problem on which the model is built; the first is the plain case.
 CASES = {
@@ -29,6 +32,12 @@ CASES = {
     "a largest number of leaves": "max_leaves",
     "side constraints": "parity",
 }
+PRUNING_CASES = {
+    "features that cost": "figure-1",
+    "features for nothing": "free-features",
+    "groups of features": "groups",
+    "a budget": "all-prices-and-a-budget",
+}
 PAGE = Path(__file__).parent / "formulations.md"
 
 INTRODUCTION = """\
@@ -37,23 +46,42 @@ INTRODUCTION = """\
 This page is written by `python docs/build_formulations.py` from the formulations themselves; do not edit it. Every variable and constraint
 carries its own description, and the conformance suite builds, solves and checks every formulation listed here.
 
-All of them take the same instance, the view `CostMatrix` (see [nouns.md](nouns.md)): candidate tests with value 0 or 1 per row, integer
+## Trees
+
+All formulations of trees take the same instance, the view `CostMatrix` (see [nouns.md](nouns.md)): candidate tests with value 0 or 1 per row, integer
 costs per row and action, penalties, side rows. Trees are numbered like a heap: node 1 is the root, node v has the children 2v (test false) and
 2v + 1 (test true). All objectives are minimised and in integer units.
 
 Two options are common to all: `merge_rows` merges rows with equal tests, `drop_tests` drops constant, equal and complementary tests; both are
 on. An option is written into the method's name: `flow-oct:merge_rows=off@highs`.
 """
+PRUNINGS = """\
+## Prunings of ensembles
+
+Formulations of prunings take the view `NodeGains`: errors at every node of the unpruned trees, and what the splits need to be evaluated. Nodes of all
+trees are numbered in preorder, one tree after the other. The objective is the mean error of the trees + λ · the mean cost of a row, in whole units, and
+minimised. `min-cut` solves the same problem without a solver, for every λ at once; with a budget (`max_cost`) the programs are what is exact.
+"""
 
 
 def page() -> str:
     """The whole page."""
-    formulations = [registry.formulation(name) for name in registry.classes("formulations")]
+    of_trees, of_prunings = _formulations(Trees), _formulations(PrunedEnsembles)
     rows = ["| name | model | costs | side constraints | minimum leaf size |", "|---|---|---|---|---|"]
-    for f in formulations:
+    for f in of_trees:
         costs = "any" if f.takes_any_costs else "equal for all wrong actions of a row"
         rows.append(f"| [`{f.name}`](#{f.name}) | {f.title} | {costs} | {_yes(f.takes_side_rows)} | {_yes(f.takes_min_leaf)} |")
-    return "\n".join([INTRODUCTION, *rows, "", *(section(f) for f in formulations)])
+    prunings = ["| name | model | relaxation |", "|---|---|---|"]
+    for f in of_prunings:
+        prunings.append(f"| [`{f.name}`](#{f.name}) | {f.title} | {'integral without a budget' if f.integral_relaxation else 'weak'} |")
+    sections = [*map(section, of_trees), PRUNINGS, *prunings, "", *map(section, of_prunings)]
+    return "\n".join([INTRODUCTION, *rows, "", *sections])
+
+
+def _formulations(space: type) -> list[Formulation]:
+    """The formulations that search a space, in alphabetical order."""
+    classes: dict[str, Any] = registry.classes("formulations")
+    return [registry.formulation(name) for name, cls in classes.items() if issubclass(space, cls.space)]
 
 
 def section(formulation: Formulation) -> str:
@@ -61,7 +89,7 @@ def section(formulation: Formulation) -> str:
     models = dict(built(formulation))
     reference = f" ({formulation.reference})" if formulation.reference.startswith("http") else ""
     parts = [
-        f"## {formulation.name}",
+        f"### {formulation.name}",
         "",
         f"**{formulation.title}**{reference}",
         "",
@@ -78,9 +106,9 @@ def section(formulation: Formulation) -> str:
 
 def built(formulation: Formulation) -> Iterator[tuple[str, Any]]:
     """The models of the cases that the formulation supports."""
-    for case, name in CASES.items():
+    for case, name in (CASES if issubclass(Trees, formulation.space) else PRUNING_CASES).items():
         try:
-            yield case, formulation.build(problem(name))
+            yield case, formulation.build(problem(name) if name in PROBLEMS else EXAMPLES[name]())
         except Unsupported:
             continue
 
