@@ -7,7 +7,8 @@ cheap to dear; each of them can be used alone.
 
 from milp_trees.unimodular.answer import Submatrix, Unimodularity
 from milp_trees.unimodular.check import check_unimodular
-from milp_trees.unimodular.composition import Composition, verify_composition
+from milp_trees.unimodular.composition import Composition, TwoSum, verify_composition, verify_two_sum, verify_unimodularity
+from milp_trees.unimodular.deletion import check_by_deletion
 from milp_trees.unimodular.determinants import check_ghouila_houri, check_subdeterminants
 from milp_trees.unimodular.network import NetworkCertificate, check_network_certificate, verify_network
 from milp_trees.unimodular.recognise import check_network
@@ -18,7 +19,9 @@ __all__ = [
     "Composition",
     "NetworkCertificate",
     "Submatrix",
+    "TwoSum",
     "Unimodularity",
+    "check_by_deletion",
     "check_chordless_cycles",
     "check_consecutive_ones",
     "check_difference_rows",
@@ -31,4 +34,6 @@ __all__ = [
     "check_unimodular",
     "verify_composition",
     "verify_network",
+    "verify_two_sum",
+    "verify_unimodularity",
 ]

@@ -9,7 +9,8 @@ from typing import Any
 from milp_trees.errors import DataError
 from milp_trees.unimodular.answer import Unimodularity, no, unknown, yes
 from milp_trees.unimodular.cmr import check_cmr, cmr_is_installed
-from milp_trees.unimodular.composition import Composition, verify_composition
+from milp_trees.unimodular.composition import Composition, TwoSum, verify_composition
+from milp_trees.unimodular.deletion import check_by_deletion
 from milp_trees.unimodular.determinants import MOST_LINES, check_subdeterminants
 from milp_trees.unimodular.network import NetworkCertificate, check_network_certificate
 from milp_trees.unimodular.reading import Deadline, NamedMatrix, OutOfTime, read_matrix
@@ -17,6 +18,7 @@ from milp_trees.unimodular.recognise import Realisation, network_answer, realise
 from milp_trees.unimodular.reduce import Reduction, reduce_matrix
 from milp_trees.unimodular.refute import check_chordless_cycles, check_pivots
 from milp_trees.unimodular.simple import check_entries, easy_checks
+from milp_trees.unimodular.two_sum import find_split
 
 #: Share of the time left that one search for a violating submatrix gets in a block.
 _SHARE = 0.3
@@ -30,8 +32,8 @@ def check_unimodular(
     """Is a matrix totally unimodular: yes with a proof, no with a violating submatrix, or unknown.
 
     In order: entries; the tree, if one is given; difference and consecutive-ones form; reductions and connected blocks; network matrices and
-    their transposes, and the signs on their supports; all subdeterminants of blocks with at most 24 lines; searches for a violating submatrix. So
-    every matrix up to 10 × 10 gets yes or no, and so does every matrix whose support is, block by block, that of a network matrix or of a
+    their transposes, and the signs on their supports; all subdeterminants of blocks with at most 24 lines; searches for a violating submatrix;
+    2-sums; CMR, where it is installed. So every matrix up to 10 × 10 gets yes or no, and so does every matrix whose support is, block by block, that of a network matrix or of a
     transpose.
 
     Parameters
@@ -67,13 +69,16 @@ def check_unimodular(
         if given.answer != "unknown":
             return given
         refused = f"The given tree proves nothing: {given.reason}"
-    answer = easy_checks(named)
-    if answer is None:
-        try:
-            answer = _by_blocks(named, deadline)
-        except OutOfTime:
-            answer = unknown(named, f"The time limit of {time_limit:g} seconds was reached; raise it.")
+    try:
+        answer = _decide(named, deadline)
+    except OutOfTime:
+        answer = unknown(named, f"The time limit of {time_limit:g} seconds was reached; raise it.")
     return answer.because(refused) if refused else answer
+
+
+def _decide(named: NamedMatrix, deadline: Deadline) -> Unimodularity:
+    """The answer for any matrix of 0, 1 and -1."""
+    return easy_checks(named) or _by_blocks(named, deadline)
 
 
 def _by_blocks(named: NamedMatrix, deadline: Deadline) -> Unimodularity:
@@ -115,10 +120,17 @@ def _from_blocks(
         return unknown(named, f"A block of {m} × {n}, after reductions, is neither a network matrix nor the transpose of one. {open_question.reason}")
     proofs = " + ".join(dict.fromkeys(str(answer.proof) for _, _, answer in parts))
     certificate = Composition(tuple(reduction.steps), tuple(parts))
-    if "cmr" not in proofs:
+    if not any(_by_cmr(answer) for _, _, answer in parts):
         verify_composition(named, certificate)
     count = f"{len(parts)} block{'s' if len(parts) > 1 else ''}"
     return yes(named, proofs, f"After {len(reduction.steps)} reductions {count} remained, each totally unimodular.", certificate)
+
+
+def _by_cmr(answer: Unimodularity) -> bool:
+    """The proof rests on CMR's word somewhere, which cannot be verified here."""
+    inner = answer.certificate
+    parts = [a for _, _, a in inner.blocks] if isinstance(inner, Composition) else inner.answers if isinstance(inner, TwoSum) else ()
+    return answer.proof == "cmr" or any(map(_by_cmr, parts))
 
 
 def _realised(named: NamedMatrix, reduction: Reduction, block: Block, transposed: bool, deadline: Deadline) -> Realisation | Unimodularity | None:
@@ -134,8 +146,8 @@ def _block_answer(part: NamedMatrix, deadline: Deadline) -> Unimodularity:
     """The answer for a connected block that is neither a network matrix nor the transpose of one."""
     if sum(part.A.shape) <= MOST_LINES:
         return check_subdeterminants(part, deadline=deadline)
-    for look in (_few_pivots, _cycles, check_pivots):
-        answer = look(part, time_limit=deadline.left(_SHARE))
+    for look in (_few_pivots, _cycles, _as_two_sum, _by_deletion, _many_pivots):
+        answer = look(part, deadline.left(_SHARE))
         if answer.answer != "unknown":
             return answer
     return check_cmr(part, time_limit=deadline.left()) if cmr_is_installed() else answer
@@ -143,6 +155,35 @@ def _block_answer(part: NamedMatrix, deadline: Deadline) -> Unimodularity:
 
 def _few_pivots(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
     return check_pivots(part, time_limit=time_limit, rounds=20)
+
+
+def _many_pivots(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
+    return check_pivots(part, time_limit=time_limit)
+
+
+def _by_deletion(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
+    return check_by_deletion(part, time_limit=time_limit)
+
+
+def _as_two_sum(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
+    """The answers of the two summands, if it is a 2-sum."""
+    deadline = Deadline(time_limit)
+    try:
+        split = find_split(part, deadline)
+        if split is None:
+            return unknown(part, "It is no 2-sum.")
+        answers = []
+        for rows, columns in split.parts(part.A.shape):
+            answer = _decide(part.part(rows, columns), deadline)
+            if answer.answer == "no":
+                return _in_whole(part, (rows, columns), answer)
+            answers.append(answer)
+    except OutOfTime:
+        return unknown(part, "It was not known within the time limit whether it is a 2-sum, and of what.")
+    for answer in answers:
+        if answer.answer == "unknown":
+            return unknown(part, f"It is a 2-sum. {answer.reason}")
+    return yes(part, "2-sum", "Both summands are totally unimodular.", TwoSum(split, (answers[0], answers[1]), part.A.shape))
 
 
 def _cycles(part: NamedMatrix, time_limit: float | None) -> Unimodularity:

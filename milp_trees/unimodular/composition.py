@@ -1,18 +1,18 @@
-"""A proof from parts: what is left after reductions falls into blocks, and each block has a proof of its own."""
+"""Proofs from parts: what is left after reductions falls into blocks, a block may be a 2-sum, and each part has a proof of its own."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from scipy import sparse
-
 from milp_trees.errors import VerificationError
 from milp_trees.unimodular.answer import Unimodularity
 from milp_trees.unimodular.determinants import check_subdeterminants
 from milp_trees.unimodular.network import NetworkCertificate, verify_network
-from milp_trees.unimodular.reading import NamedMatrix, read_matrix
+from milp_trees.unimodular.reading import determinant, read_matrix
 from milp_trees.unimodular.reduce import COLUMN, ROW, Step
+from milp_trees.unimodular.simple import easy_checks
+from milp_trees.unimodular.two_sum import Split
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,72 @@ class Composition:
         return {"kind": "composition", "steps": [step.to_json() for step in self.steps], "blocks": blocks}
 
 
+@dataclass(frozen=True, eq=False)
+class TwoSum:
+    """A 2-sum and the answers for its two summands, which are submatrices."""
+
+    split: Split
+    answers: tuple[Unimodularity, Unimodularity]
+    shape: tuple[int, int]
+
+    def to_json(self) -> dict[str, Any]:
+        """Summands by indices, certificates by names."""
+        parts = zip(self.split.parts(self.shape), self.answers, strict=True)
+        summands = [{"row_indices": rows, "column_indices": columns, **answer.to_json()} for (rows, columns), answer in parts]
+        return {"kind": "2-sum", "row": self.split.row, "column": self.split.column, "summands": summands}
+
+
+def verify_unimodularity(matrix: Any, answer: Unimodularity) -> None:
+    """Verify the proof of any answer "yes" or "no" against the matrix.
+
+    Trees are walked entry by entry, compositions and 2-sums replayed, subdeterminants computed again.
+
+    Parameters
+    ----------
+    matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
+    answer : Unimodularity
+
+    Raises
+    ------
+    VerificationError
+        The proof does not hold, or is none that can be verified here: "unknown", a "no" without a submatrix, and CMR's word for a "yes".
+    """
+    named = read_matrix(matrix)
+    if answer.submatrix is not None:
+        entries = named.A[list(answer.submatrix.rows)][:, list(answer.submatrix.columns)].toarray().tolist()
+        holds = answer.answer == "no" and determinant(entries) not in (-1, 0, 1)
+    elif answer.answer != "yes":
+        holds = False
+    elif isinstance(answer.certificate, NetworkCertificate):
+        return verify_network(named, answer.certificate)
+    elif isinstance(answer.certificate, Composition):
+        return verify_composition(named, answer.certificate)
+    elif isinstance(answer.certificate, TwoSum):
+        return verify_two_sum(named, answer.certificate)
+    else:
+        again = check_subdeterminants(named) if answer.proof == "all subdeterminants" else easy_checks(named)
+        holds = again is not None and again.answer == "yes"
+    if not holds:
+        raise VerificationError(f"The answer {answer.answer!r} has no proof that holds (proof: {answer.proof}).")
+
+
+def verify_two_sum(matrix: Any, certificate: TwoSum) -> None:
+    """Compare a matrix with the form of a 2-sum, and verify both summands.
+
+    Raises
+    ------
+    VerificationError
+        It has not this form, or a summand's proof does not hold.
+    """
+    named = read_matrix(matrix)
+    if not certificate.split.holds(named.A.toarray().astype(int)):
+        raise VerificationError("The matrix is not the 2-sum that the certificate says.")
+    for (rows, columns), answer in zip(certificate.split.parts(named.A.shape), certificate.answers, strict=True):
+        if answer.answer != "yes":
+            raise VerificationError("A summand of the 2-sum is not proven.")
+        verify_unimodularity(named.part(rows, columns), answer)
+
+
 def verify_composition(matrix: Any, certificate: Composition) -> None:
     """Replay every step on the matrix itself, and verify the proof of every block.
 
@@ -57,12 +123,14 @@ def verify_composition(matrix: Any, certificate: Composition) -> None:
         for k in lines[step.axis][step.index]:
             del lines[1 - step.axis][k][step.index]
     for rows, columns, answer in certificate.blocks:
+        if answer.answer != "yes":
+            raise VerificationError("A block of the composition is not proven.")
         for axis, own, other in ((ROW, rows, columns), (COLUMN, columns, rows)):
             crossing = set(other)
             if not left[axis].issuperset(own) or any(not crossing.issuperset(lines[axis][i]) for i in own):
                 raise VerificationError("A block of the composition has entries outside it.")
             left[axis].difference_update(own)
-        _verify_block(named.part(rows, columns), answer)
+        verify_unimodularity(named.part(rows, columns), answer)
     if left[ROW] or left[COLUMN]:
         raise VerificationError("The blocks of the composition do not cover the matrix.")
 
@@ -73,10 +141,3 @@ def _allowed(step: Step, lines: list[dict[int, int]], left: set[int]) -> bool:
         twin = lines[step.other]
         return step.other in left and step.other != step.index and abs(step.sign) == 1 and line == {k: step.sign * s for k, s in twin.items()}
     return len(line) == (0 if step.kind == "zero" else 1)
-
-
-def _verify_block(part: NamedMatrix, answer: Unimodularity) -> None:
-    if isinstance(answer.certificate, NetworkCertificate):
-        verify_network(part, answer.certificate)
-    elif answer.proof != "all subdeterminants" or check_subdeterminants(sparse.csr_matrix(part.A)).answer != "yes":
-        raise VerificationError(f"A block of the composition has no proof that can be verified here ({answer.proof}).")
