@@ -51,7 +51,7 @@ def main() -> None:
                 print(f"| {n_trees} | {name} | not installed |" + " |" * (len(COLUMNS) - 3))
                 continue
             r = registry.method(name).run(asked, mt.Limits(time=args.limit))
-            gap = "" if r.gap is None else f"{100 * r.gap:.2f}"
+            gap = "" if r.gap is None else f"{100 * r.gap:.3f}"
             sizes = [str(r.sizes.get(key, "")) for key in ("rounds", "columns", "links")]
             print("| " + " | ".join([str(n_trees), name, r.status.value, f"{r.objective:.6f}", gap, *sizes, f"{r.seconds:.2f}"]) + " |", flush=True)
 
