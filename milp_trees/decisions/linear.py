@@ -1,0 +1,177 @@
+"""`LinearDecisions`: S is the feasible set of a linear or mixed-integer program, from Pyomo or from arrays; HiGHS answers, kept warm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from milp_trees.decisions.base import LISTED, Decided, DecisionSet, LinearSet, RowFailure
+from milp_trees.decisions.listed import named
+from milp_trees.errors import DataError
+
+INFINITY = float("inf")
+
+
+class LinearDecisions(DecisionSet):
+    """S as a linear program (LP or MILP); the answer is a vertex of S (of its convex hull), the same whenever the same costs are asked.
+
+    Parameters
+    ----------
+    model : Pyomo model with a linear objective, or LinearSet
+        What the model minimises says which variables are the decision; its own coefficients are not used, since costs come with the data.
+        Variables that are fixed stay at their value.
+    decision : list of Pyomo variables, optional
+        The decision, where it is not the variables of the objective in the order of the objective; an indexed variable stands for all its entries.
+    components : sequence of str, optional
+        For a LinearSet: names of the first d variables, which are the decision; all variables by default.
+
+    Raises
+    ------
+    DataError
+        S is empty; S is unbounded (in any direction of the decision, even if no data have costs that lead there); the model maximises, is not
+        linear, or has no decision.
+
+    Examples
+    --------
+    >>> S = LinearDecisions.from_arrays(equal=([[1, 1, 1]], [1]), at_most=([[2, 1, 0]], [1]))
+    >>> S.solve([[-3.0, -2.0, -1.0]]).decisions
+    array([[0., 1., 0.]])
+    """
+
+    def __init__(self, model: Any, decision: Sequence[Any] | None = None, components: Sequence[str] | None = None) -> None:
+        if isinstance(model, LinearSet):
+            if decision is not None:
+                raise DataError("`decision` names Pyomo variables; of a LinearSet the first variables are the decision, as many as `components`.")
+            program, names = model, model.names if components is None else components
+        else:
+            from milp_trees.decisions._from_pyomo import linear_set
+
+            program, d = linear_set(model, decision)
+            names = named(components, d) if components is not None else program.names[:d]
+        if len(names) > len(program.lower):
+            raise DataError(f"{len(names)} components are named, but the program has {len(program.lower)} variables.")
+        super().__init__(names)
+        self._program = program
+        self._warm: Any = None
+        self._check_bounded()
+
+    @classmethod
+    def from_arrays(
+        cls,
+        *,
+        at_most: tuple[Any, Any] | None = None,
+        equal: tuple[Any, Any] | None = None,
+        lower: Any = 0.0,
+        upper: Any = INFINITY,
+        integer: Any = False,
+        components: Sequence[str] | None = None,
+    ) -> LinearDecisions:
+        """S = {w : A w <= b, E w = f, lower <= w <= upper}, w integer where `integer`.
+
+        Parameters
+        ----------
+        at_most, equal : (array of shape (m, d), array of shape (m,)), optional
+            (A, b) and (E, f).
+        lower, upper, integer : scalars or arrays of shape (d,)
+            0, infinity and False by default.
+        """
+        parts = [(np.atleast_2d(np.asarray(A, float)), np.atleast_1d(np.asarray(b, float)), eq) for (A, b), eq in _given(at_most, equal)]
+        if not parts:
+            raise DataError("A set of linear decisions needs rows: give `at_most`, `equal` or both.")
+        d = parts[0][0].shape[1]
+        for A, b, _ in parts:
+            if A.shape != (len(b), d):
+                raise DataError(f"Rows of shape {A.shape} do not fit {len(b)} right-hand sides and decisions of {d} entries.")
+            if not (np.isfinite(A).all() and np.isfinite(b).all()):
+                raise DataError("The rows of a decision set must be finite numbers.")
+        A = sparse.csr_matrix(np.vstack([A for A, _, _ in parts]))
+        low = np.concatenate([b if eq else np.full(len(b), -INFINITY) for _, b, eq in parts])
+        up = np.concatenate([b for _, b, _ in parts])
+        lower, upper, whole = (np.broadcast_to(np.asarray(v, kind), d).copy() for v, kind in ((lower, float), (upper, float), (integer, bool)))
+        return cls(LinearSet(A, low, up, lower, upper, whole, tuple(named(components, d))))
+
+    # -- oracle ----------------------------------------------------------------------------------------------
+
+    def _solver(self) -> Any:
+        if self._warm is None:
+            from milp_trees.decisions._warm import WarmProgram
+
+            self._warm = WarmProgram(self._program, self.dimension)
+        return self._warm
+
+    def _check_bounded(self) -> None:
+        """Non-empty, and bounded in every entry of the decision; also fills the pool of starts."""
+        from milp_trees.decisions._warm import Failure
+
+        warm, d, p = self._solver(), self.dimension, self._program
+        crossed = np.flatnonzero(p.lower > p.upper)
+        if len(crossed) or warm.minimise(np.zeros(d)) is Failure.EMPTY:
+            raise DataError("The decision set is empty: no point satisfies all rows and bounds of the model.")
+        if warm.mip:
+            warm.remember()
+        for j in range(d):
+            for sign, bound in ((1.0, p.lower[j]), (-1.0, p.upper[j])):
+                if np.isfinite(bound) and not (warm.mip and d <= 50):
+                    continue  # bounded as it stands; the pool of a MILP profits from small sets only
+                cost = np.zeros(d)
+                cost[j] = sign
+                if isinstance(warm.minimise(cost), Failure):
+                    way = "downwards" if sign > 0 else "upwards"
+                    raise DataError(f"The decision set is unbounded: {self.components[j]!r} is not limited {way}; give it a bound.")
+                warm.remember()
+
+    def _solve(self, costs: np.ndarray) -> Decided:
+        from milp_trees.decisions._warm import Failure
+
+        warm = self._solver()
+        decisions = np.empty_like(costs)
+        for i, cost in enumerate(costs):
+            found = warm.minimise(cost)
+            if isinstance(found, Failure):
+                raise RowFailure(i, f"HiGHS calls the decision set {found.value}, which it is not; scale the rows of the model.")
+            decisions[i] = found
+        return Decided(decisions, (costs * decisions).sum(axis=1))
+
+    def vertices(self, limit: int = LISTED) -> np.ndarray | None:
+        """Vertices of a small polytope, or the points of a set of integers; None if there are more than `limit`, or none of the two.
+
+        The list may hold points that are no vertices (general integers; images of vertices where the program has further variables), which does no
+        harm: they are decisions of S.
+        """
+        from milp_trees.decisions.listing import list_vertices
+
+        return list_vertices(self._program, self.dimension, limit)
+
+    def program(self) -> LinearSet:
+        return self._program
+
+    def spec(self) -> dict[str, Any]:
+        p = self._program
+        coo = p.A.tocoo()
+        arrays = {k: [None if np.isinf(v) else v for v in getattr(p, k).tolist()] for k in ("row_lower", "row_upper", "lower", "upper")}
+        entries = [[int(i), int(j), float(v)] for i, j, v in zip(coo.row, coo.col, coo.data, strict=True)]
+        return {"kind": "linear", "entries": entries, **arrays, "integer": p.integer.tolist(), "names": list(p.names), "components": list(self.components)}
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> LinearDecisions:
+        """The set that `spec` described."""
+        signs = {"row_lower": -1, "row_upper": 1, "lower": -1, "upper": 1}
+        arrays = {k: np.array([s * INFINITY if v is None else v for v in spec[k]], dtype=float) for k, s in signs.items()}
+        i, j, v = zip(*spec["entries"], strict=True) if spec["entries"] else ((), (), ())
+        A = sparse.csr_matrix((np.array(v, dtype=float), (np.array(i, dtype=int), np.array(j, dtype=int))), shape=(len(arrays["row_lower"]), len(spec["names"])))
+        return cls(LinearSet(A, integer=np.array(spec["integer"], bool), names=tuple(spec["names"]), **arrays), components=spec["components"])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_warm": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self._program.integer.any():
+            self._check_bounded()  # the pool of starts, without which ties could be broken otherwise
+
+
+def _given(at_most: tuple[Any, Any] | None, equal: tuple[Any, Any] | None) -> list[tuple[tuple[Any, Any], bool]]:
+    return [(rows, is_equal) for rows, is_equal in ((at_most, False), (equal, True)) if rows is not None]
