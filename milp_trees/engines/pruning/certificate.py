@@ -1,0 +1,197 @@
+r"""A flow that proves a pruning optimal, and its check.
+
+Gains of splits flow along what splits need, to parents and to purchases, and no item takes more than its cost: at the price :math:`\mu = p / q` a split h
+sends out at most :math:`\max(w_h, 0)` more than it receives and keeps at most :math:`\max(-w_h, 0)`, with :math:`w_h = q\,g_h - p\,c_h`, and a purchase receives at most
+:math:`p` times its price. What a pruning wins is then at most the gains that do not flow (weak duality of flows and cuts; Ford, Fulkerson 1956), so a pruning that
+wins exactly this is optimal. The check reads the view alone: it knows nothing of merged purchases, of push-relabel, or of the cut.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numba import njit
+
+from milp_trees.engines.pruning.closure import Closure
+from milp_trees.engines.pruning.push_relabel import preflow
+from milp_trees.errors import VerificationError
+
+if TYPE_CHECKING:
+    from milp_trees.tasks.pruning_view import NodeGains
+
+
+@dataclass(frozen=True, eq=False)
+class FlowCertificate:
+    """A pruning and a flow of the same value.
+
+    Parameters
+    ----------
+    keep : bool array of shape (M,)
+        Splits that are kept.
+    price, unit : int
+        The pruning minimises `unit · E + price · C`.
+    up, up_amount : int64 arrays of shape (·,)
+        Nodes with flow to their parents, and how much.
+    node, purchase, amount : int64 arrays of shape (·,)
+        Flow from splits to purchases that they need (or that those need).
+    """
+
+    keep: np.ndarray
+    price: int
+    unit: int
+    up: np.ndarray
+    up_amount: np.ndarray
+    node: np.ndarray
+    purchase: np.ndarray
+    amount: np.ndarray
+
+
+def certify(view: NodeGains, closure: Closure, price: int, unit: int) -> FlowCertificate:
+    """Optimal pruning for `unit · E + price · C` (of equal ones the smallest) with a flow that proves it.
+
+    Raises
+    ------
+    DataError
+        Numbers might not fit into 64 bits.
+    """
+    weights = closure.weights(price, unit)
+    side, excess, flow, (back_start, tail, position) = preflow(closure, weights)
+    _give_back(closure.n_splits, weights, back_start, tail, position, flow, excess)
+    keep = np.zeros(view.n_nodes, dtype=bool)
+    keep[closure.splits[side[: closure.n_splits]]] = True
+    tails = np.repeat(np.arange(closure.n_items), np.diff(closure.start))
+    flows = flow > 0
+    tails, heads, flow = tails[flows], closure.head[flows].astype(np.int64), flow[flows]
+    upwards = heads < closure.n_splits
+    node, purchase, amount = _unfold(view, closure, price, unit, tails, heads, flow)
+    return FlowCertificate(keep, price, unit, closure.splits[tails[upwards]], flow[upwards], node, purchase, amount)
+
+
+def _unfold(
+    view: NodeGains, closure: Closure, price: int, unit: int, tails: np.ndarray, heads: np.ndarray, flow: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Flow to merged purchases as flow to purchases of the view, what splits pay by themselves included.
+
+    The purchases of an item are laid side by side, each as long as its price, and so are the flows into the item; where two overlap is what flows.
+    """
+    H = closure.n_splits
+    own, inward = np.zeros(H, dtype=np.int64), np.zeros(closure.n_items, dtype=np.int64)
+    np.add.at(own, tails, flow)  # in integers: the sums of bincount are doubles
+    np.add.at(inward, heads, flow)
+    gross = unit * view.gain[closure.splits] - price * view.keep_cost[closure.splits]
+    net = unit * closure.gain[:H] - price * closure.cost[:H]
+    kept_back = np.maximum(inward[:H] - own, 0)  # what a split of negative weight takes from others
+    private = np.where(net >= 0, gross - net, np.maximum(gross, 0) + np.maximum(kept_back - np.maximum(-gross, 0), 0))
+    members = np.flatnonzero(closure.item >= 0)
+    members = members[np.argsort(closure.item[members], kind="stable")]
+    ends = np.cumsum(price * view.price[members])
+    begins = np.concatenate([[0], ends])
+    room = begins[np.searchsorted(closure.item[members], np.arange(closure.n_items + 1))]  # where each item's purchases begin
+    to, frm = np.concatenate([heads, np.arange(H)]), np.concatenate([tails, np.arange(H)])
+    amount = np.concatenate([np.where(heads >= H, flow, 0), private])
+    order = np.argsort(to, kind="stable")
+    order = order[amount[order] > 0]
+    to, frm, amount = to[order], frm[order], amount[order]
+    total = np.cumsum(amount)
+    first = np.searchsorted(to, to)  # position of the first flow into the same item
+    left = room[to] + (total - amount) - (total - amount)[first]
+    points = np.unique(np.concatenate([left, left + amount, ends]))
+    flow_at = np.searchsorted(left, points[:-1], side="right") - 1
+    inside = (flow_at >= 0) & (points[:-1] < (left + amount)[flow_at]) if len(left) else np.zeros(len(points[:-1]), dtype=bool)
+    at = points[:-1][inside]
+    return closure.splits[frm[flow_at[inside]]], members[np.searchsorted(ends, at, side="right")], np.diff(points)[inside]
+
+
+# fmt: off
+@njit(cache=True)
+def _give_back(n_splits, weights, back_start, tail, position, flow, excess):  # type: ignore[no-untyped-def]
+    """Send what could not reach the sink back to where it came from: the preflow becomes a flow. Needs form no cycle, so one pass will do."""
+    n = len(weights)
+    for i in range(n):
+        v = n_splits + i if i < n - n_splits else i - (n - n_splits)  # purchases, then splits from the roots down
+        left = excess[v]
+        if left <= 0:
+            continue
+        if weights[v] > 0:
+            left -= min(left, weights[v])
+        for k in range(back_start[v], back_start[v + 1]):
+            if left == 0:
+                break
+            amount = min(left, flow[position[k]])
+            flow[position[k]] -= amount
+            excess[tail[k]] = max(excess[tail[k]], 0) + amount
+            left -= amount
+# fmt: on
+
+
+# -- the check ---------------------------------------------------------------------------------------------------
+
+
+def check_certificate(view: NodeGains, certificate: FlowCertificate) -> int:
+    """That a pruning is optimal, by its flow.
+
+    Parameters
+    ----------
+    view : NodeGains
+        As the task made it.
+
+    Returns
+    -------
+    int
+        The optimal `unit · E + price · C`.
+
+    Raises
+    ------
+    VerificationError
+        The flow is none, or does not reach the value of the pruning.
+    """
+    c, M, P = certificate, view.n_nodes, view.n_purchases
+    up, node, purchase = (np.asarray(a, dtype=np.int64) for a in (c.up, c.node, c.purchase))
+    if c.price < 0 or c.unit <= 0:
+        raise VerificationError("The certificate's price is negative, or its unit not positive.")
+    for ids, most in ((up, M), (node, M), (purchase, P)):
+        if len(ids) and (ids.min() < 0 or ids.max() >= most):
+            raise VerificationError("The certificate names a node or purchase that does not exist.")
+    amounts = [*c.up_amount.tolist(), *c.amount.tolist()]
+    if min(amounts, default=0) < 0 or sum(amounts) >= 2**62:
+        raise VerificationError("The certificate's flow is negative somewhere, or larger than 64 bits.")
+    if (view.parent[up] < 0).any() or not _needed(view, node, purchase).all():
+        raise VerificationError("The certificate's flow runs where no split needs anything.")
+    sent = np.zeros(M, dtype=np.int64)
+    np.add.at(sent, up, c.up_amount)
+    np.subtract.at(sent, view.parent[up], c.up_amount)
+    np.add.at(sent, node, c.amount)
+    received = np.zeros(P, dtype=np.int64)
+    np.add.at(received, purchase, c.amount)
+    weight = [c.unit * g - c.price * k for g, k in zip(view.gain.tolist(), view.keep_cost.tolist(), strict=True)]
+    if any(not min(w, 0) <= s <= max(w, 0) for s, w in zip(sent.tolist(), weight, strict=True)):
+        raise VerificationError("A split sends on more than it gains and receives, or keeps more than it costs.")
+    if any(r > c.price * p for r, p in zip(received.tolist(), view.price.tolist(), strict=True)):
+        raise VerificationError("A purchase receives more than its price.")
+    E, C = view.totals(c.keep)
+    value, flowing = c.unit * E + c.price * C, sum(s for s in sent.tolist() if s > 0)
+    least = c.unit * view.root_error - sum(w for w in weight if w > 0) + flowing
+    if value != least:
+        raise VerificationError(f"The pruning has the value {value}, and the flow proves only that none is below {least}.")
+    return value
+
+
+def _needed(view: NodeGains, node: np.ndarray, purchase: np.ndarray) -> np.ndarray:
+    """Whether each node needs each purchase, directly or through another purchase."""
+    P = max(1, view.n_purchases)
+    pairs = np.unique(np.repeat(view.first, np.diff(view.start)) * P + view.need)
+    new = pairs
+    while len(view.above) and len(new):
+        order = view.above[np.argsort(view.above[:, 0], kind="stable")]
+        begin, end = (np.searchsorted(order[:, 0], new % P, side=s) for s in ("left", "right"))
+        count = end - begin
+        offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        beyond = np.unique(np.repeat(new // P * P, count) + order[np.repeat(begin, count) + offset, 1])
+        new = np.setdiff1d(beyond, pairs)
+        pairs = np.union1d(pairs, new)
+    asked = node * P + purchase
+    at = np.searchsorted(pairs, asked)
+    found: np.ndarray = (at < len(pairs)) & (pairs[np.minimum(at, len(pairs) - 1)] == asked) if len(pairs) else np.zeros(len(asked), dtype=bool)
+    return found

@@ -1,0 +1,113 @@
+"""The same minimum cut by libraries: a cross-check, and a choice (`min-cut:cut=ortools`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from milp_trees.engines.pruning.closure import Closure
+from milp_trees.engines.pruning.frontier import Cut
+from milp_trees.engines.pruning.push_relabel import min_cut
+from milp_trees.errors import DataError, SolverFailure, SolverUnavailable, Unsupported
+
+#: Items that networkx is given at most: it is written in Python.
+MOST_ITEMS = 3000
+
+
+def ortools_cut(closure: Closure, weights: np.ndarray) -> tuple[np.ndarray, int]:
+    """Smallest source side and capacity by OR-tools' push-relabel (64 bit).
+
+    Raises
+    ------
+    SolverUnavailable
+        OR-tools is not installed.
+    """
+    try:
+        from ortools.graph.python import max_flow
+    except ImportError:
+        raise SolverUnavailable("The cut ortools needs OR-tools; install it with: pip install 'milp-trees[cpsat]'.") from None
+    n, tail, head, capacity = _network(closure, weights)
+    flow = max_flow.SimpleMaxFlow()
+    flow.add_arcs_with_capacity(tail.astype(np.int32), head.astype(np.int32), capacity)
+    flow.add_arc_with_capacity(n, n + 1, 0)  # a node without arcs would not exist, and without source or sink no side is reported
+    status = flow.solve(n, n + 1)
+    if status != flow.OPTIMAL:
+        raise SolverFailure(f"OR-tools ended its maximum flow with the status {status.name}.")
+    side = np.zeros(n + 2, dtype=bool)
+    side[flow.get_source_side_min_cut()] = True
+    return side[:n], int(flow.optimal_flow())
+
+
+def scipy_cut(closure: Closure, weights: np.ndarray) -> tuple[np.ndarray, int]:
+    """The same by SciPy's maximum flow.
+
+    Raises
+    ------
+    Unsupported
+        The capacities need more than the 32 bits that it has.
+    """
+    from scipy import sparse
+    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
+    n, tail, head, capacity = _network(closure, weights)
+    if int(capacity.max(initial=0)) >= 2**31 or int(np.maximum(weights, 0).sum()) >= 2**31:
+        raise Unsupported("SciPy's maximum flow has 32-bit capacities, and these are larger; use cut=push-relabel or cut=ortools.")
+    # Row by row a stored zero would be an arc without capacity: those of weight 0 are not in the network.
+    graph = sparse.csr_matrix((capacity.astype(np.int32), (tail, head)), shape=(n + 2, n + 2))
+    found = maximum_flow(graph, n, n + 1)
+    residual = (graph.astype(np.int64) - found.flow.astype(np.int64)).tocsr()
+    residual.eliminate_zeros()
+    side = np.zeros(n + 2, dtype=bool)
+    side[breadth_first_order(residual, n, return_predecessors=False)] = True
+    return side[:n], int(found.flow_value)
+
+
+def networkx_cut(closure: Closure, weights: np.ndarray) -> tuple[np.ndarray, int]:
+    """The same by networkx, for small problems; of equally heavy sets the smallest.
+
+    Raises
+    ------
+    Unsupported
+        There are too many items.
+    """
+    import networkx as nx
+
+    if closure.n_items > MOST_ITEMS:
+        raise Unsupported(f"networkx takes at most {MOST_ITEMS} items here, and there are {closure.n_items:,}; use cut=push-relabel or cut=ortools.")
+    n, tail, head, capacity = _network(closure, weights)
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(n + 2))
+    graph.add_edges_from((t, h, {"capacity": c}) for t, h, c in zip(tail.tolist(), head.tolist(), capacity.tolist(), strict=True))
+    residual = nx.algorithms.flow.preflow_push(graph, n, n + 1)
+    left = nx.DiGraph((u, v) for u, v, arc in residual.edges(data=True) if arc["flow"] < arc["capacity"])
+    left.add_node(n)
+    side = np.zeros(n + 2, dtype=bool)
+    side[[n, *nx.descendants(left, n)]] = True
+    return side[:n], int(residual.graph["flow_value"])
+
+
+def _network(closure: Closure, weights: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """Number of items, and arcs of the network: source n, sink n + 1; needs have more capacity than can flow."""
+    n = closure.n_items
+    gains, costs = np.flatnonzero(weights > 0), np.flatnonzero(weights < 0)
+    unlimited = int(weights[gains].sum())
+    tail = np.concatenate([np.full(len(gains), n), costs, np.repeat(np.arange(n), np.diff(closure.start))])
+    head = np.concatenate([gains, np.full(len(costs), n + 1), closure.head])
+    capacity = np.concatenate([weights[gains], -weights[costs], np.full(closure.n_arcs, unlimited)]).astype(np.int64)
+    return n, tail, head, capacity
+
+
+#: Names of the option `cut`.
+CUTS: dict[str, Cut] = {"push-relabel": min_cut, "ortools": ortools_cut, "scipy": scipy_cut, "networkx": networkx_cut}
+
+
+def cut_by(name: str) -> Cut:
+    """A cut by its name.
+
+    Raises
+    ------
+    DataError
+        There is none of that name.
+    """
+    if name not in CUTS:
+        raise DataError(f"min-cut:cut is one of {', '.join(CUTS)}; got {name!r}.")
+    return CUTS[name]
