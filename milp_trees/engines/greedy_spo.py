@@ -1,0 +1,97 @@
+"""`greedy-spo` and `cart-spo`: trees for decisions grown from the root, by the loss of the decisions or by squared error. Incumbents, never proofs.
+
+`greedy-spo` (Elmachtoub, Liang, McNellis 2020, *Decision trees for decision-making under the predict-then-optimize framework*, section 4.1) takes at
+every node the test whose two sides, each with its best decision, lose least. `cart-spo` is the paper's baseline: regression CART on the cost vectors
+(squared error), then the best decision for the mean of every leaf. Of equal splits the first test of the dataset is taken. Both return the cheapest
+pruning of the grown tree, penalties included; of equal ones the smallest.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.models.tree import Tree
+from milp_trees.registry import register
+from milp_trees.result import Result
+from milp_trees.solver import Limits
+from milp_trees.tasks import exact
+from milp_trees.tasks.decision_view import LeafOracle
+
+if TYPE_CHECKING:
+    from milp_trees.engines.greedy.criteria import Criterion
+    from milp_trees.problem import Problem
+
+
+@register
+class GreedySPO(Method):
+    """Greedy by SPO loss."""
+
+    name = "greedy-spo"
+    title: ClassVar[str] = "Greedy tree by the loss of its decisions (heuristic)"
+    needs = LeafOracle
+    exact = False
+    takes_any_depth = True
+    takes_min_weight = True
+
+    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+        clock = Clock()
+        with clock("prepare"):
+            view = problem.view(LeafOracle)
+            vertices = listed(problem)
+            mass, unit, _ = exact.integers(view.mass)
+            least = math.ceil(problem.trees.min_weight_leaf / unit)
+        # That not even one leaf has enough rows is the only thing this heuristic knows for sure.
+        if view.n_rows < problem.trees.min_samples_leaf or int(mass.sum()) < least:
+            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True)
+        with clock("solve"):
+            tree = self.tree(problem, view, vertices, mass, least)
+            if start is not None and view.loss(start) < view.loss(tree):
+                tree = start
+        return finish(problem, self.name, tree, bound=None, claims_optimal=False, proved_by=None, clock=clock)
+
+    def tree(self, problem: Problem, view: LeafOracle, vertices: np.ndarray | None, mass: np.ndarray, least: int) -> Tree:
+        """Grow, prune, and let the leaves decide."""
+        from milp_trees.engines.greedy.columns import columns_of
+        from milp_trees.engines.greedy.criteria import decision_loss
+        from milp_trees.engines.greedy.grow import Rules, Sample, grow
+        from milp_trees.engines.greedy.prune import cheapest
+
+        space = problem.trees
+        columns = columns_of(view)
+        price = np.array([view.split_costs[view.index[tests[0]]] for tests in columns.tests])
+        rules = Rules(space.max_depth, space.min_samples_leaf, least, price=price)
+        grown = grow(columns, columns.order(), Sample(view.counts, mass), self.criterion(view, vertices), rules)
+        leaves = decision_loss(view.vectors, view.base, view.decisions, vertices)
+        pruned = cheapest(replace(grown, loss=leaves.decide(grown.rows)[1]), view.leaf_cost, price, space.max_leaf_nodes)
+        decisions, _ = leaves.decide(pruned.rows)
+        return pruned.to_tree(columns.tests, [view.decisions.label(w) for w in decisions], problem.task.actions(problem.dataset))
+
+    def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
+        """What splits are chosen by."""
+        from milp_trees.engines.greedy.criteria import decision_loss
+
+        return decision_loss(view.vectors, view.base, view.decisions, vertices)
+
+
+@register
+class CartSPO(GreedySPO):
+    """Regression CART on the cost vectors."""
+
+    name = "cart-spo"
+    title: ClassVar[str] = "Regression CART on the cost vectors, then the best decision of every leaf (heuristic)"
+
+    def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
+        from milp_trees.engines.greedy.criteria import SquaredError
+
+        return SquaredError(view.vectors, view.mass)
+
+
+def listed(problem: Problem) -> np.ndarray | None:
+    """The vertices of S where the task lists them, in the order of its actions."""
+    labels = problem.task.actions(problem.dataset)
+    return problem.view(LeafOracle).decisions.vertices(len(labels)) if labels else None
