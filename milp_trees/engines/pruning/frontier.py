@@ -212,3 +212,21 @@ def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs):  # ty
             rank[v] = n_pieces
     return rank, piece_gain[:n_pieces].copy(), piece_cost[:n_pieces].copy(), cuts, total_arcs
 # fmt: on
+
+
+def warm_up() -> None:
+    """Compile what a whole curve and a single cut with its certificate need."""
+    from milp_trees.engines.pruning.certificate import certify
+    from milp_trees.engines.pruning.closure import closure_of
+    from milp_trees.tasks.pruning_view import NodeGains
+
+    a = np.array
+    one, zero = Fraction(1), a([0, 0, 0])
+    view = NodeGains(
+        a([-1, 0, 0]), a([1, -1, -1]), a([2, -1, -1]), zero, a([0, -1, -1]), a([1, 0, 0]), zero, a([[1]], dtype=np.int32), a([0]), a([0, 1]),
+        a([0], dtype=np.int32), a([1, 1]), a([0, 1]), a([0, 0]), a([[0, 1]]), ("a", "b"), one, one, one,
+    )  # fmt: skip
+    for merge in (True, False):
+        closure = closure_of(view, merge)
+        frontier(closure)
+        certify(view, closure, 1, 1)

@@ -1,0 +1,135 @@
+"""`min-cut`: prunings of an ensemble by minimum cuts, for one λ with a flow as certificate, or for all λ at once (see `milp_trees.engines.pruning`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+
+from milp_trees.compiling import compiling
+from milp_trees.errors import SolverFailure
+from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.problem import PruningPath
+from milp_trees.pruning_path import prune_path
+from milp_trees.registry import register
+from milp_trees.result import Result
+from milp_trees.solver import Limits
+from milp_trees.space_pruned import PrunedEnsembles
+from milp_trees.tasks.pruning_view import NodeGains
+
+if TYPE_CHECKING:
+    from milp_trees.problem import Problem
+
+_warm: set[str] = set()
+
+
+@register
+@dataclass(frozen=True)
+class MinCut(Method):
+    """Exact prunings by minimum cuts in integers.
+
+    Parameters
+    ----------
+    cut : {"push-relabel", "ortools", "scipy", "networkx"}
+        Who solves the cuts: the compiled kernel, which gives a certificate too, or a library.
+    merge : bool, default=True
+        Purchases that the same splits need are one; the optimum is the same without.
+
+    Examples
+    --------
+    >>> from milp_trees.engines.min_cut import MinCut
+    >>> MinCut(cut="ortools").label
+    'min-cut:cut=ortools'
+    """
+
+    name: ClassVar[str] = "min-cut"  # type: ignore[misc]
+    title: ClassVar[str] = "Minimum cut of the closure problem, for one λ or for all"
+    space: ClassVar[type] = PrunedEnsembles
+    needs: ClassVar[type | tuple[type, ...]] = NodeGains
+    questions: ClassVar[frozenset[str]] = frozenset({"best", "path"})
+
+    cut: str = "push-relabel"
+    merge: bool = True
+
+    def __post_init__(self) -> None:
+        from milp_trees.engines.pruning.libraries import cut_by
+
+        cut_by(self.cut)
+
+    @property
+    def label(self) -> str:
+        """Name with the options that differ from their defaults."""
+        spelled = {True: "on", False: "off"}
+        changed = [(f.name, v) for f in fields(self) if (v := getattr(self, f.name)) != f.default]
+        return self.name + ":" * bool(changed) + ",".join(f"{k}={spelled[v] if isinstance(v, bool) else v}" for k, v in changed)
+
+    def unsupported_view(self, problem: Problem) -> str | None:
+        if problem.view(NodeGains).budget is not None:
+            return (
+                "min-cut takes no budget (max_cost): a minimum cut gives the corners of the hull only. ip3-closure proves an optimum; "
+                "prune_path(problem).below(budget) gives the hull point below it."
+            )
+        return None
+
+    def warm_up(self) -> None:
+        """Compile the kernels, once per process; later processes read them from a cache."""
+        if _warm:
+            return
+        _warm.add(self.name)
+        with compiling("the minimum cut"):
+            from milp_trees.engines.pruning.frontier import warm_up
+
+            warm_up()
+
+    def search(self, problem: Problem, limits: Limits, start: Any, progress: Progress | None) -> Result:
+        clock = Clock()
+        with clock("prepare"):
+            view = problem.view(NodeGains)
+        if isinstance(problem.question, PruningPath):
+            return self._path(problem, view, clock)
+        with clock("solve"):
+            keep, sizes, proof = self._best(view)
+        result = finish(
+            problem, self.label, problem.space.ensemble.pruned(keep),  # type: ignore[attr-defined]
+            bound=view.to_value(view.Z(keep)), claims_optimal=True, proved_by=self.label, clock=clock, sizes=sizes,
+        )  # fmt: skip
+        checked = (*result.certificate.checked, proof)
+        return replace(result, certificate=replace(result.certificate, checked=checked))
+
+    def _best(self, view: NodeGains) -> tuple[np.ndarray, dict[str, int], str]:
+        """Splits to keep, sizes, and what was checked."""
+        from milp_trees.engines.pruning.certificate import certify, check_certificate
+        from milp_trees.engines.pruning.closure import closure_of
+        from milp_trees.engines.pruning.libraries import cut_by
+
+        unit, price, _ = view.step
+        closure = closure_of(view, self.merge)
+        sizes = {"splits": closure.n_splits, "merged_purchases": closure.n_items - closure.n_splits, "arcs": closure.n_arcs}
+        if self.cut == "push-relabel":
+            certificate = certify(view, closure, price, unit)
+            check_certificate(view, certificate)
+            return certificate.keep, sizes, "a flow of the value of the cut, checked on every split and purchase"
+        weights = closure.weights(price, unit)
+        side, capacity = cut_by(self.cut)(closure, weights)
+        keep = np.zeros(view.n_nodes, dtype=bool)
+        keep[closure.splits[side[: closure.n_splits]]] = True
+        won = unit * view.root_error - view.Z(keep)
+        if won != int(np.maximum(weights, 0).sum()) - capacity:
+            raise SolverFailure(f"The flow of {self.cut} has the value {capacity}, but the pruning it gives wins {won}; use cut=push-relabel.")
+        return keep, sizes, f"the value of the pruning against that of the flow of {self.cut}"
+
+    def _path(self, problem: Problem, view: NodeGains, clock: Clock) -> Result:
+        """The whole curve; the model of the result is the optimum for the task's own λ."""
+        with clock("solve"):
+            curve = prune_path(problem, self.cut, self.merge)
+            keep = curve.keep(view.lam)
+        point, best = curve.at(view.lam), cast(Any, curve.pruned(view.lam))
+        result = finish(
+            problem, self.label, best, bound=view.to_value(view.Z(keep)), claims_optimal=True, proved_by=self.label, clock=clock,
+            sizes=curve.sizes,
+        )  # fmt: skip
+        E, C = view.totals(keep)
+        if (E * view.error_unit, C * view.cost_unit + view.cost_offset) != (point.error, point.cost):
+            raise SolverFailure("The curve's error and cost are not those of its pruning; please report this.")
+        return replace(result, path=curve)
