@@ -42,12 +42,12 @@ def unimodular(
     answer = check_unimodular(matrix, tree, time_limit=time_limit)
     if not as_json:
         show(answer)
+    write(answer.to_json(), out, as_json)
     if plot is not None:
         if isinstance(answer.certificate, NetworkCertificate):
             answer.certificate.plot().figure.savefig(plot, bbox_inches="tight")
         else:
             typer.echo(f"{plot} is not written: the proof is no spanning tree.", err=True)
-    write(answer.to_json(), out, as_json)
 
 
 def read_model(model: str, example: str | None, data: str | None, options: dict[str, Any], quiet: bool) -> tuple[Any, Any]:

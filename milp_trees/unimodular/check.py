@@ -18,6 +18,7 @@ from milp_trees.unimodular.recognise import Realisation, network_answer, realise
 from milp_trees.unimodular.reduce import Reduction, reduce_matrix
 from milp_trees.unimodular.refute import check_chordless_cycles, check_pivots
 from milp_trees.unimodular.simple import check_entries, easy_checks
+from milp_trees.unimodular.two_sum import MOST_LINES as LINES_OF_TWO_SUMS
 from milp_trees.unimodular.two_sum import find_split
 
 #: Share of the time left that one search for a violating submatrix gets in a block.
@@ -32,7 +33,7 @@ def check_unimodular(
     """Is a matrix totally unimodular: yes with a proof, no with a violating submatrix, or unknown.
 
     In order: entries; the tree, if one is given; difference and consecutive-ones form; reductions and connected blocks; network matrices and
-    their transposes, and the signs on their supports; all subdeterminants of blocks with at most 24 lines; searches for a violating submatrix;
+    their transposes, and the signs on their supports; all subdeterminants of blocks with at most 22 lines; searches for a violating submatrix;
     2-sums; CMR, where it is installed. So every matrix up to 10 × 10 gets yes or no, and so does every matrix whose support is, block by block, that of a network matrix or of a
     transpose.
 
@@ -168,6 +169,8 @@ def _by_deletion(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
 def _as_two_sum(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
     """The answers of the two summands, if it is a 2-sum."""
     deadline = Deadline(time_limit)
+    if sum(part.A.shape) > LINES_OF_TWO_SUMS:
+        return unknown(part, f"Matrices with more than {LINES_OF_TWO_SUMS} rows and columns together are not searched for 2-sums.")
     try:
         split = find_split(part, deadline)
         if split is None:

@@ -12,8 +12,8 @@ from milp_trees.unimodular.answer import Unimodularity, no, yes
 from milp_trees.unimodular.reading import Deadline, read_matrix
 from milp_trees.unimodular.simple import check_entries
 
-#: Largest m + n for all subdeterminants: 16 MB and a few seconds. Every matrix up to 10 × 10 is far within.
-MOST_LINES = 24
+#: Largest m + n for all subdeterminants: 4 MB and about half a second. Every matrix up to 10 × 10 is far within.
+MOST_LINES = 22
 #: Most rows for Ghouila-Houri's partitions: 3^12 sign vectors.
 MOST_ROWS = 12
 
@@ -27,7 +27,7 @@ def check_subdeterminants(matrix: Any, *, deadline: Deadline | None = None) -> U
     Parameters
     ----------
     matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
-        m + n at most 24.
+        m + n at most 22.
 
     Raises
     ------

@@ -16,13 +16,15 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from milp_trees.errors import DataError, VerificationError
+from milp_trees.errors import DataError, Unsupported, VerificationError
 from milp_trees.unimodular.answer import Unimodularity, unknown, yes
 from milp_trees.unimodular.reading import NamedMatrix, read_matrix
 from milp_trees.unimodular.simple import check_entries
 
 #: Larger trees are not drawn in a notebook.
 _DRAWN = 40
+#: Larger trees are not drawn at all: the layout takes cubic time.
+_DRAWABLE = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +77,15 @@ class NetworkCertificate:
         }  # fmt: skip
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the spanning tree with what its arcs carry; returns the matplotlib axes."""
+        """Draw the spanning tree with what its arcs carry; returns the matplotlib axes.
+
+        Raises
+        ------
+        Unsupported
+            The tree has more than 400 vertices.
+        """
+        if len(self.vertices) > _DRAWABLE:
+            raise Unsupported(f"A tree with {len(self.vertices)} vertices cannot be drawn legibly; at most {_DRAWABLE}. to_json() has its arcs.")
         import matplotlib.pyplot as plt
         import networkx as nx
 

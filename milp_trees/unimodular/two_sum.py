@@ -14,6 +14,9 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from milp_trees.unimodular.reading import Deadline, NamedMatrix
 
+#: Larger matrices are not searched: the search keeps (m + n)² bits as bytes.
+MOST_LINES = 3000
+
 
 @dataclass(frozen=True)
 class Split:

@@ -151,7 +151,7 @@ def test_the_exponential_checks_agree_with_the_definition():
 def test_searches_for_a_violation_never_refute_a_totally_unimodular_matrix():
     """Chordless cycles, deletions and pivots say no only with a submatrix; on small matrices pivots and deletions find every violation."""
     rng = np.random.default_rng(7)
-    for case in range(80):
+    for case in range(48):
         a = random_case(rng, case % 4)
         truth, found = tu_by_definition(a), [check_pivots(a, rounds=20), check_by_deletion(a, rounds=3), check_chordless_cycles(a)]
         for answer in found:
@@ -523,7 +523,7 @@ def test_what_is_no_matrix_is_refused_in_one_sentence():
     m.c = pyo.Constraint(expr=m.x[0] * m.x[1] <= 1)
     with pytest.raises(DataError, match="linear"):
         mt.check_unimodular(m)
-    with pytest.raises(DataError, match="at most 24"):
+    with pytest.raises(DataError, match="at most 22"):
         check_subdeterminants(np.ones((20, 20)))
     with pytest.raises(DataError, match="at most 12"):
         check_ghouila_houri(np.ones((20, 20)))
