@@ -23,7 +23,9 @@ def linear_set(model: Any, decision: Sequence[Any] | None) -> tuple[LinearSet, i
     if len(objectives) != 1:
         raise DataError(f"The model has {len(objectives)} active objectives; give it one, linear in the variables of the decision.")
     if objectives[0].sense != pyo.minimize:
-        raise DataError("The model maximises, but a decision set minimises costs: state the objective as a minimisation and negate the costs of the data.")
+        raise DataError(
+            "The model maximises, but a decision set minimises costs: state the objective as a minimisation and negate the costs of the data."
+        )
     if objectives[0].expr.polynomial_degree() not in (0, 1):
         raise DataError("The objective of the model is not linear; costs of a decision are linear in it.")
     wanted = _decision(objectives[0], decision)
@@ -54,5 +56,5 @@ def _decision(objective: Any, decision: Sequence[Any] | None) -> list[Any]:
 
     if decision is None:
         return list(identify_variables(objective.expr, include_fixed=True))
-    given = [decision] if hasattr(decision, "is_indexed") else list(decision)
+    given: list[Any] = [decision] if hasattr(decision, "is_indexed") else list(decision)
     return [entry for v in given for entry in (v.values() if getattr(v, "is_indexed", lambda: False)() else [v])]

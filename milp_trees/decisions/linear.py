@@ -153,7 +153,14 @@ class LinearDecisions(DecisionSet):
         coo = p.A.tocoo()
         arrays = {k: [None if np.isinf(v) else v for v in getattr(p, k).tolist()] for k in ("row_lower", "row_upper", "lower", "upper")}
         entries = [[int(i), int(j), float(v)] for i, j, v in zip(coo.row, coo.col, coo.data, strict=True)]
-        return {"kind": "linear", "entries": entries, **arrays, "integer": p.integer.tolist(), "names": list(p.names), "components": list(self.components)}
+        return {
+            "kind": "linear",
+            "entries": entries,
+            **arrays,
+            "integer": p.integer.tolist(),
+            "names": list(p.names),
+            "components": list(self.components),
+        }
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> LinearDecisions:
@@ -161,7 +168,9 @@ class LinearDecisions(DecisionSet):
         signs = {"row_lower": -1, "row_upper": 1, "lower": -1, "upper": 1}
         arrays = {k: np.array([s * INFINITY if v is None else v for v in spec[k]], dtype=float) for k, s in signs.items()}
         i, j, v = zip(*spec["entries"], strict=True) if spec["entries"] else ((), (), ())
-        A = sparse.csr_matrix((np.array(v, dtype=float), (np.array(i, dtype=int), np.array(j, dtype=int))), shape=(len(arrays["row_lower"]), len(spec["names"])))
+        A = sparse.csr_matrix(
+            (np.array(v, dtype=float), (np.array(i, dtype=int), np.array(j, dtype=int))), shape=(len(arrays["row_lower"]), len(spec["names"]))
+        )
         return cls(LinearSet(A, integer=np.array(spec["integer"], bool), names=tuple(spec["names"]), **arrays), components=spec["components"])
 
     def __getstate__(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -142,7 +142,7 @@ class Paths(DecisionSet):
         # Without cycles every walk leads to the target; with cycles a search could lose itself, while Yen's method yields path after path.
         find = nx.all_simple_paths if self.acyclic else nx.shortest_simple_paths
         for nodes in find(part, self.source, self.target):
-            yield [number[edge] for edge in zip(nodes[:-1], nodes[1:], strict=True)]
+            yield [number[edge] for edge in pairwise(nodes)]
 
     # -- programme -------------------------------------------------------------------------------------------
 

@@ -40,7 +40,9 @@ def decisions_from_pyepo(model: Any, components: Sequence[str] | None = None) ->
     """
     missing = [name for name in ("num_cost", "modelSense", "setObj", "solve") if not hasattr(model, name)]
     if missing:
-        raise DataError(f"{type(model).__name__} has no `{missing[0]}`; give an optimisation model of PyEPO (a subclass of pyepo.model.opt.optModel).")
+        raise DataError(
+            f"{type(model).__name__} has no `{missing[0]}`; give an optimisation model of PyEPO (a subclass of pyepo.model.opt.optModel)."
+        )
     sense = model.modelSense
     if sense not in (1, -1):
         raise DataError(f"The model's `modelSense` is {sense!r}; it must be EPO.MINIMIZE (1) or EPO.MAXIMIZE (-1).")
