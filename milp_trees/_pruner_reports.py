@@ -36,26 +36,39 @@ class PrunedModel:
     feature_shares_: pd.DataFrame
     unpruned_: dict[str, float]
     validation_rows_: str
+    lam_: float | None
+    estimator_: Any
 
     # -- predictions -------------------------------------------------------------------------------------------
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels or numbers of the selected pruning, shape (n,)."""
-        check_is_fitted(self, "best_estimator_")
+        X = self._checked(X)
         said: np.ndarray = self.best_estimator_.predict(X)
         return said
 
     @available_if(_has_proba)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities of the selected pruning, shape (n, number of classes)."""
-        check_is_fitted(self, "best_estimator_")
+        X = self._checked(X)
         shares: np.ndarray = self.best_estimator_.predict_proba(X)
         return shares
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy, or the coefficient of determination, of the selected pruning."""
-        check_is_fitted(self, "best_estimator_")
+        X = self._checked(X)
         return float(self.best_estimator_.score(X, y, sample_weight))
+
+    def _checked(self, X: Any) -> Any:
+        """Rows for the inner estimator: a DataFrame stays one where that knows its names."""
+        rows = self._numbers(X)
+        return X if hasattr(X, "iloc") and hasattr(self.best_estimator_, "feature_names_in_") else rows
+
+    def _numbers(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "best_estimator_")
+        rows: np.ndarray = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        parts.check_complete(rows, self.ensemble_.columns)
+        return rows
 
     # -- costs -------------------------------------------------------------------------------------------------
 
@@ -93,7 +106,7 @@ class PrunedModel:
         rows = self._rows(X, row_costs)
         table = []
         for name, ensemble, model in (
-            ("unpruned", self.ensemble_, self._unpruned_model()),
+            ("unpruned", self.ensemble_, self.estimator_),
             ("pruned", self.selected_.ensemble, self.best_estimator_),
         ):
             routes = ensemble.walk(rows.X)
@@ -102,7 +115,7 @@ class PrunedModel:
                 "ensemble": name, "mean_cost": paid.mean(), "largest_cost": paid.max(), "cost_share": np.nan, "features_per_row": routes.used.sum(axis=1).mean(),
                 "features": int(routes.used.any(axis=0).sum()), "splits": ensemble.n_splits,
             }  # fmt: skip
-            table.append(line if y is None else {**line, "score": model.score(X, y)})
+            table.append(line if y is None else {**line, "score": model.score(self._checked(X), y)})
         frame = pd.DataFrame(table).set_index("ensemble")
         full = frame.loc["unpruned", "mean_cost"]
         frame["cost_share"] = frame["mean_cost"] / full if full else 1.0
@@ -113,13 +126,8 @@ class PrunedModel:
         rows = self._rows(X, row_costs)
         return feature_table(self.selected_.ensemble, rows, self.costs_, self.ensemble_)
 
-    def _unpruned_model(self) -> Any:
-        return self.estimator_  # type: ignore[attr-defined]
-
     def _rows(self, X: Any, row_costs: Any) -> Rows:
-        check_is_fitted(self, "best_estimator_")
-        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
-        parts.check_complete(X, self.ensemble_.columns)
+        X = self._numbers(X)
         if row_costs is None and self.problem_.task.costs.per_row is not None:
             raise DataError("The ensemble was pruned with prices that differ from row to row; give those of these rows as row_costs.")
         return Rows(X, row_costs=None if row_costs is None else check_array(row_costs, dtype=None))

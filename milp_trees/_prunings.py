@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,11 @@ from milp_trees.errors import DataError
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.problem import Problem
 from milp_trees.result import Status
+from milp_trees.tasks.exact import fraction
 from milp_trees.tasks.pruning_view import NodeGains
+
+if TYPE_CHECKING:
+    from milp_trees.pruning_path import PruningCurve
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,54 +84,52 @@ def unpruned(problem: Problem) -> Pruning:
 # -- on the path ---------------------------------------------------------------------------------------------------
 
 
-def at_lam(problem: Problem, path: Any, lam: Fraction) -> Pruning:
-    """The pruning that is optimal for λ, of equally good ones the smallest.
+def exact_lam(curve: PruningCurve, lam: Any) -> Fraction:
+    """λ as it was written; a double that is the nearest to a breakpoint stands for the breakpoint, so that λ may be read off a table.
 
     Raises
     ------
     DataError
-        λ is negative.
+        It is negative or no number.
     """
-    if lam < 0:
-        raise DataError(f"lam must not be negative; got {lam}.")
-    begins = max((b for b in path.breakpoints if b <= lam), default=Fraction(0))
-    return of(problem, path.keep(lam), begins, "optimal", note=f"optimal for lambda from {float(begins):.6g} to the next breakpoint")
+    price = fraction(lam, "lam")
+    if price < 0:
+        raise DataError(f"lam must not be negative; got {lam!r}.")
+    if isinstance(lam, float):
+        price = next((b for b in curve.breakpoints if float(b) == lam), price)
+    return price
 
 
-def at_budget(problem: Problem, path: Any, budget: Fraction) -> Pruning:
-    """The pruning on the path with the least error among those within the budget, and the bound that the path gives.
+def at_lam(problem: Problem, curve: PruningCurve, lam: Any) -> Pruning:
+    """The pruning that is optimal for λ, of equally good ones the smallest."""
+    price = exact_lam(curve, lam)
+    point = curve.at(price)
+    until = "on" if point.lambda_to is None else f"to {float(point.lambda_to):.6g}"
+    note = f"optimal for lambda from {float(point.lambda_from):.6g} {until}"
+    return of(problem, curve.keep(price), point.lambda_from, "optimal", note=note)
+
+
+def at_budget(problem: Problem, curve: PruningCurve, budget: Any) -> Pruning:
+    """The pruning on the path with the least error among those within the budget, and the bound that the hull gives.
 
     Raises
     ------
     DataError
         No pruning is within the budget.
     """
-    lams = [Fraction(0), *sorted(b for b in path.breakpoints if b > 0)]
-    low, high = 0, len(lams) - 1  # the cost falls as lambda rises: search the first that is within the budget
-    cheapest = totals(problem, path.keep(lams[-1]))[1]
-    if cheapest > budget:
-        raise DataError(f"No pruning costs so little: the cheapest costs {float(cheapest):.6g} per row, the budget is {float(budget):.6g}.")
-    while low < high:
-        middle = (low + high) // 2
-        if totals(problem, path.keep(lams[middle]))[1] <= budget:
-            high = middle
-        else:
-            low = middle + 1
-    point = of(problem, path.keep(lams[low]), lams[low], "hull point")
-    bound = point.error
-    if low > 0:  # beside the next larger one, what lies between the two is a bound: errors on the lower hull are convex in cost
-        error, cost = totals(problem, path.keep(lams[low - 1]))
-        bound = point.error + (error - point.error) * (budget - point.cost) / (cost - point.cost)
-    if bound == point.error:
-        return replace(point, status="optimal", bound=float(bound), note=f"optimal for the budget {float(budget):.6g}: it lies on the hull")
+    below = curve.below(budget)
+    point, most, bound = below.point, float(below.budget), float(below.bound)
+    keep = curve.keep(point.lambda_from)
+    if below.proven:
+        return of(problem, keep, point.lambda_from, "optimal", bound=bound, note=f"optimal for the budget {most:.6g}, proven by the hull")
     note = (
-        f"hull point, not proven optimal for the budget {float(budget):.6g}: it costs {float(point.cost):.6g}; no pruning within the budget has an error "
-        f"below {float(bound):.6g}, it has {float(point.error):.6g}"
+        f"hull point, not proven optimal for the budget {most:.6g}: it costs {float(point.cost):.6g}, with error {float(point.error):.6g}, and no pruning "
+        f"within the budget has an error below {bound:.6g}"
     )
-    return replace(point, bound=float(bound), note=note)
+    return of(problem, keep, point.lambda_from, "hull point", bound=bound, note=note)
 
 
-def within_budget(problem: Problem, point: Pruning, budget: Fraction, method: str, time_limit: float | None) -> Pruning:
+def within_budget(problem: Problem, point: Pruning, budget: Any, method: str, time_limit: float | None) -> Pruning:
     """The best pruning within a budget, by a program with the budget as a row.
 
     Parameters
@@ -139,6 +141,7 @@ def within_budget(problem: Problem, point: Pruning, budget: Fraction, method: st
     """
     from milp_trees.api import solve
 
+    most = float(fraction(budget, "budget"))
     task = replace(problem.task, lam=0, max_cost=budget)  # type: ignore[type-var]
     asked = Problem(problem.dataset, task, problem.space)
     result = solve(asked, method, start=point.ensemble, time_limit=time_limit)
@@ -149,24 +152,21 @@ def within_budget(problem: Problem, point: Pruning, budget: Fraction, method: st
     assert point.bound is not None
     bound = max(point.bound, -np.inf if result.bound is None else float(result.bound))
     if result.status is Status.OPTIMAL:
-        note = f"optimal for the budget {float(budget):.6g}, proven by {result.method}"
+        note = f"optimal for the budget {most:.6g}, proven by {result.method}"
         return replace(best, status="optimal", bound=float(best.error), note=note)
-    note = f"{result.method} stopped without a proof: error {float(best.error):.6g}, bound {bound:.6g}, for the budget {float(budget):.6g}; raise time_limit"
+    note = f"{result.method} stopped without a proof: error {float(best.error):.6g}, bound {bound:.6g}, for the budget {most:.6g}; raise time_limit"
     return replace(best, status="feasible", bound=bound, note=note)
 
 
-def stages(path: Any) -> tuple[np.ndarray, list[Fraction]]:
-    """The path as a nested sequence, the smallest pruning first.
+def stages(curve: PruningCurve) -> tuple[np.ndarray, int]:
+    """The path as a nested sequence, the smallest pruning first: that of the last vertex.
 
     Returns
     -------
     enters : int64 array of shape (M,)
-        Number of the first pruning that keeps a node as a split; that of prunings where none does.
-    lams : list of Fraction, falling
-        The smallest λ for which each is optimal; the last is 0.
+        Number of the first pruning that keeps a node as a split; at least the number of prunings where none does.
+    n_prunings : int
     """
-    lams = [*sorted((b for b in path.breakpoints if b > 0), reverse=True), Fraction(0)]
-    enters = np.full(len(path.keep(lams[0])), len(lams), dtype=np.int64)
-    for k in range(len(lams) - 1, -1, -1):
-        enters[path.keep(lams[k])] = k
-    return enters, lams
+    n = len(curve.vertices)
+    # Vertex i keeps the splits whose rank is below (number of ranks) - i; it is pruning n - 1 - i of the sequence.
+    return np.maximum(0, curve.rank.astype(np.int64) - len(curve.gains) + n), n

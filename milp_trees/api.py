@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from milp_trees.data.dataset import Dataset
+    from milp_trees.models.ensemble import Ensemble
     from milp_trees.models.tree import Tree
     from milp_trees.path import Path as SizePath
     from milp_trees.tree_set import TreeSet
@@ -31,7 +32,7 @@ def solve(
     method: str | Method | None = None,
     *,
     time_limit: float | None = 60.0,
-    start: str | Tree | None = None,
+    start: str | Tree | Ensemble | None = None,
     oracle: str | None = None,
     threads: int = 1,
     seed: int = 0,
@@ -53,8 +54,8 @@ def solve(
         the task: `dp`, for areas under ROC curves `partial-trees`, for metrics such as Matthews' coefficient `pareto`.
     time_limit : float or None, default=60
         Seconds for building and solving.
-    start : Tree or str, optional
-        A tree to begin with, or the method that makes one (`"dp"`, `"cart"`); its time is not part of the run's.
+    start : Tree, Ensemble or str, optional
+        A tree (or pruned ensemble) to begin with, or the method that makes one (`"dp"`, `"cart"`); its time is not part of the run's.
     oracle : str, optional
         Another method that is run too, to fill in `result.agrees`: `"dp"` is the first of dp, enumerate, state-flow@highs that can.
     threads, seed, memory_mb, node_limit

@@ -27,7 +27,6 @@ from milp_trees.models.write_ensemble import check_prunable, write_ensemble
 from milp_trees.problem import Problem
 from milp_trees.space_pruned import PrunedEnsembles
 from milp_trees.study.along_path import Rows, judge
-from milp_trees.tasks.exact import fraction
 from milp_trees.tasks.feature_costs import FeatureCosts
 from milp_trees.tasks.pruning import PrunedError
 
@@ -96,8 +95,8 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         The unpruned ensemble.
     ensemble_ : Ensemble
         The same as arrays.
-    path_ : PruningPath
-        Every λ at which the optimum changes.
+    path_ : PruningCurve
+        Every λ at which the optimum changes, exactly.
     validation_curve_ : DataFrame
         A row per pruning on the path, `lam` (where it begins) rising: objective's `error` and `cost`; `validation_error` of the vote (for regression the mean
         squared error of the mean), its `standard_error`, `validation_cost`, `splits`.
@@ -193,7 +192,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         model, prefit = self._check_options()
         rows, y = self._check_rows(X, y, sample_weight, row_costs)
         parts.check_complete(rows.X, self._columns())
-        frame = X if hasattr(X, "iloc") else rows.X
+        frame = X if hasattr(X, "iloc") else rows.X  # a DataFrame's names are to be known to the inner estimator too
         validation = self._validation(X_val, y_val, sample_weight_val, row_costs_val)
         if validation is None and not prefit and self._needs_rows():
             fit_on, aside = parts.set_aside(self.validation, y, is_classifier(model), self.random_state)
@@ -229,8 +228,9 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
 
     def _check_rows(self, X: Any, y: Any, sample_weight: Any, row_costs: Any, reset: bool = True) -> tuple[Rows, np.ndarray]:
         """Checked rows, as doubles."""
-        if np.ndim(y) == 2 and np.shape(y)[1] > 1:
-            raise DataError(f"y has {np.shape(y)[1]} columns; ensembles with one output can be pruned, so give one column.")
+        shape: tuple[int, ...] = getattr(y, "shape", ())
+        if len(shape) == 2 and shape[1] > 1:
+            raise DataError(f"y has {shape[1]} columns; ensembles with one output can be pruned, so give one column.")
         classes = is_classifier(self)
         X, y = validate_data(self, X, y, reset=reset, dtype=np.float64, ensure_all_finite=False, y_numeric=not classes)
         y = column_or_1d(y, warn=True)
@@ -287,13 +287,12 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         """Figures of all prunings, and of the unpruned ensemble, on the validation rows."""
         import pandas as pd
 
-        enters, lams = prunings.stages(self.path_)
-        judged, shares = judge(self.ensemble_, enters, len(lams), rows, self.costs_)
-        totals = [prunings.totals(self.problem_, self.path_.keep(lam)) for lam in lams]
-        frame = pd.DataFrame({"lam": [float(v) for v in lams], "error": [float(e) for e, _ in totals], "cost": [float(c) for _, c in totals]})
+        enters, n = prunings.stages(self.path_)
+        judged, shares = judge(self.ensemble_, enters, n, rows, self.costs_)
         rising = slice(None, None, -1)
-        self._lams = lams[rising]
-        self.validation_curve_ = pd.concat([frame, judged], axis=1)[rising].reset_index(drop=True)
+        points = self.path_.vertices
+        path = {"lam": [float(p.lambda_from) for p in points], "error": [float(p.error) for p in points], "cost": [float(p.cost) for p in points]}
+        self.validation_curve_ = pd.DataFrame(path).join(judged[rising].reset_index(drop=True))
         self.feature_shares_ = pd.DataFrame(shares[rising], columns=list(self.ensemble_.features))
         everything = np.where(self.ensemble_.left >= 0, 0, 1)
         figures, _ = judge(self.ensemble_, everything, 1, rows, self.costs_)
@@ -307,7 +306,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
             chosen = self.pruned(self.lam)
         else:
             k = parts.choose(self.validation_curve_, self.unpruned_, self.slack, self.reference)
-            chosen = prunings.unpruned(self.problem_) if k is None else self.pruned(self._lams[k])
+            chosen = prunings.unpruned(self.problem_) if k is None else self.pruned(self.path_.vertices[k].lambda_from)
         self.selected_ = chosen
         self.lam_ = None if chosen.lam is None else float(chosen.lam)
         self.hull_bound_ = None if self.budget is None else self.pruned(budget=self.budget).bound
@@ -322,7 +321,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         Parameters
         ----------
         lam : number, optional
-            Price of cost in terms of error. At a breakpoint the smaller pruning is taken.
+            Price of cost in terms of error. At a breakpoint the smaller pruning is taken; a double that is the nearest to one stands for it.
         budget : number, optional
             Largest mean cost of a row, on the rows that the objective counts. Without `exact` the result is the best pruning *on the path* within it,
             which is in general not the best within it.
@@ -355,12 +354,11 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         if lam is not None:
             if exact:
                 raise DataError("exact=True belongs to a budget; for one lam every pruning on the path is optimal already.")
-            return prunings.at_lam(self.problem_, self.path_, fraction(lam, "lam"))
-        limit = fraction(budget, "budget")
-        point = prunings.at_budget(self.problem_, self.path_, limit)
+            return prunings.at_lam(self.problem_, self.path_, lam)
+        point = prunings.at_budget(self.problem_, self.path_, budget)
         if not exact or point.status == "optimal":
             return point
-        found = prunings.within_budget(self.problem_, point, limit, method, time_limit)
+        found = prunings.within_budget(self.problem_, point, budget, method, time_limit)
         if found.status != "optimal":
             warnings.warn(found.note, ConvergenceWarning, stacklevel=3)
         return found

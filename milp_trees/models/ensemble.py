@@ -97,7 +97,7 @@ class Ensemble:
     features: tuple[str, ...] = ()
     feature_of: np.ndarray | None = None
     classes: tuple[Any, ...] | None = None
-    kept: np.ndarray | None = None  # type: ignore[assignment]
+    kept: np.ndarray = None  # type: ignore[assignment]
     single: bool = False
     normalise: bool = True
     original: np.ndarray | None = None

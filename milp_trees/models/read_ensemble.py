@@ -139,7 +139,10 @@ def ensemble_from_trees(trees: Sequence[Tree], dataset: Dataset) -> tuple[Ensemb
 def _tree_arrays(tree: Tree, dataset: Dataset, y: np.ndarray, n_classes: int) -> dict[str, np.ndarray]:
     from milp_trees.models.tree import Leaf
 
-    left, right, column, value = [], [], [], []
+    left: list[int] = []
+    right: list[int] = []
+    column: list[int] = []
+    value: list[np.ndarray] = []
 
     def add(node: Node, rows: np.ndarray) -> int:
         place = len(left)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.ensemble import BaggingClassifier, BaggingRegressor
@@ -15,9 +15,11 @@ from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
 from sklearn.tree import BaseDecisionTree
 
 from milp_trees.budget_forest import BudgetForestClassifier
-from milp_trees.engines.growing.trees import GrownTree
 from milp_trees.errors import DataError
 from milp_trees.models.ensemble import Ensemble
+
+if TYPE_CHECKING:
+    from milp_trees.engines.growing.trees import GrownTree
 
 #: Attributes of a fitted ensemble that are about the unpruned trees and would be wrong in a pruned copy.
 STALE = ("oob_score_", "oob_decision_function_", "oob_prediction_", "validation_costs_", "validation_errors_")
@@ -78,6 +80,7 @@ def write_ensemble(model: Any, ensemble: Ensemble) -> Any:
 def _kept_nodes(ensemble: Ensemble, tree: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes of the model's tree that stay, in rising order, and whether each is a split."""
     assert ensemble.original is not None
+    assert ensemble.kept is not None
     end = ensemble.roots[tree + 1] if tree + 1 < ensemble.n_trees else ensemble.n_nodes
     nodes = np.arange(ensemble.roots[tree], end)
     parent = ensemble.parent[nodes]
@@ -87,7 +90,7 @@ def _kept_nodes(ensemble: Ensemble, tree: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pruned_member(member: Any, nodes: np.ndarray, split: np.ndarray) -> Any:
-    if isinstance(member, GrownTree):
+    if hasattr(member, "children_left"):  # a GrownTree: arrays, and no compiled tree
         return _pruned_grown(member, nodes, split)
     if nodes[-1] >= member.tree_.node_count:
         raise DataError("The ensemble was read from larger trees than this model has; read it again with mt.read_ensemble(model).")

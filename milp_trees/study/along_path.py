@@ -166,8 +166,8 @@ class RowPrice:
         """Mean cost of a row, everything included: in the terms of the task's own cost."""
         paid = float(self.per_row(used, evaluations) @ self.w / self.w.sum()) + float(self.rest.leaf) * n_leaves
         if self.once:
-            bought: list[bool] = self.rest._groups_used(used[self.w > 0], self.names).any(axis=0).tolist()
-            paid += sum(c for c, g in self.once if bought[g]) / float(self.w.sum())
+            bought = np.asarray(self.rest._groups_used(used[self.w > 0], self.names)).any(axis=0)
+            paid += sum(c for c, g in self.once if np.asarray(bought)[g]) / float(self.w.sum())
         return paid
 
 

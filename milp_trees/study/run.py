@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, MilpTreesError, SolverUnavailable, UnknownName, Unsupported
 from milp_trees.method import Method, Progress, versions
+from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.tree import Tree
 from milp_trees.problem import offers_what
 from milp_trees.registry import registry
@@ -26,7 +27,7 @@ class Start:
 
     Parameters
     ----------
-    tree : Tree or None
+    tree : Tree, Ensemble or None
     method : str
         Who made it; `given` for a tree of the user's; empty if no start was asked for.
     seconds : float
@@ -35,7 +36,7 @@ class Start:
         Why there is no tree although one was asked for.
     """
 
-    tree: Tree | None = None
+    tree: Any = None
     method: str = ""
     seconds: float = 0.0
     reason: str = ""
@@ -78,14 +79,14 @@ def named_method(name: str | Method, options: Mapping[str, Any] | None = None) -
     return method
 
 
-def find_start(problem: Problem, start: str | Tree | None, limits: Limits) -> Start:
+def find_start(problem: Problem, start: str | Tree | Ensemble | None, limits: Limits) -> Start:
     """The start that was asked for: a tree, or the answer of a method (`dp`, `cart`, …)."""
     if start is None:
         return Start()
-    if isinstance(start, Tree):
+    if isinstance(start, (Tree, Ensemble)):
         return Start(start, "given")
     if not isinstance(start, str):
-        raise DataError(f"start must be a Tree, the name of a method such as 'dp' or 'cart', or None; got {type(start).__name__}.")
+        raise DataError(f"start must be a Tree, a pruned Ensemble, the name of a method such as 'dp' or 'cart', or None; got {type(start).__name__}.")
     return start_from(attempt(named_method(start), problem, limits))
 
 
