@@ -96,6 +96,10 @@ class Instance:
         loss[loss < self.rounding] = 0.0
         return loss
 
+    def may_be_leaf(self, total: np.ndarray) -> bool:
+        """Whether a set with these sums is large enough."""
+        return bool(total[ROWS] >= self.least_rows and total[MASS] >= self.least_mass)
+
     def large_enough(self, low: np.ndarray, total: np.ndarray) -> np.ndarray:
         """Whether both sides of a split may be leaves, by their sums (..., d + 4)."""
         rows, mass = low[..., ROWS], low[..., MASS]

@@ -1,0 +1,214 @@
+r"""`dp-oracle`: exact search for decision trees whose leaves ask an oracle for their decision (SPO trees), without listing the decisions.
+
+Rows i have cost vectors :math:`v_i` (times weights) and a leaf with rows I loses :math:`\varphi(I)=\zeta(I)-\sum_{i\in I}b_i` with
+:math:`\zeta(I)=z^*(\sum_{i\in I}v_i)`, :math:`z^*(v)=\min_{w\in S}w^\top v` and :math:`b_i=z^*(v_i)` (Elmachtoub, Liang, McNellis 2020, *Decision trees for
+decision-making under the predict-then-optimize framework*): a function of the set of rows, additive over leaves. So the best tree of depth d on I is
+
+.. math:: T(I,d)=\min\{\varphi(I)+\lambda,\ \min_f\ c_f+T(I_f,d-1)+T(I\setminus I_f,d-1)\}
+
+with the penalties :math:`\lambda` per leaf and :math:`c_f` per split. What is used, and why it is true:
+
+(a) *Superadditivity*: :math:`\zeta(I\cup J)\ge\zeta(I)+\zeta(J)` for disjoint I, J, because one w for both is a choice that each has alone. Hence
+    :math:`\varphi(I\cup J)\ge\varphi(I)+\varphi(J)`, :math:`\varphi\ge0`, and splitting never loses.
+(b) *Pool*: :math:`\zeta(I)\le w^\top\sum_{i\in I}v_i` for every w in S. The decisions of the best trees so far bound all splits of many sets from above by one
+    product of matrices; the value is that of a tree, so it is a valid one to beat.
+(c) *Nested sets*: :math:`T(I\cup R,d)\ge T(I,d)`: the best tree for the larger set is a tree for the smaller one and loses, by (a) in every leaf, no more there.
+    Smallest leaves break this, because that tree may have leaves that are too small on I; therefore every search returns two bounds, one for its own
+    set, and one over trees with leaves of any size, and only the latter is used for other sets.
+(d) *Similarity*: :math:`T(I,d)\ge T(I\cup R,d)-\sum_{i\in R}r_i` with the worst regret :math:`r_i=\max_{w\in S}w^\top v_i-b_i`: the rows R, added to the best tree for I,
+    cost at most that much in whatever leaves they come to.
+(e) *Intervals*: thresholds t of one column give nested sets. With L and H for the best losses of the two sides, all splits with lo < t < hi lose at least
+    :math:`L(lo)+H(hi)` by (c), and at least :math:`L(hi)+H(lo)-\sum_{lo<i\le hi}r_i` by (d) for both sides: the rows between are missing once on either side.
+    (For classification such intervals are in Brița, van der Linden, Demirović 2025, *Optimal classification trees for continuous feature data*.)
+(f) *Blocks*: rows with equal tests share every leaf, so they become one row with :math:`b=\zeta` of the block; by (a) that is never less.
+
+The last level is searched for many sets at once: sums of cost vectors over all tests are prefix sums over histograms that grow along a column
+(:math:`O(npd)` for all thresholds of the root, whatever their number), the open interval of every column of every set is halved, and the oracle is asked
+about all middles in one batch. The last two levels work on batches of root thresholds in the same way; deeper ones go best first, one
+threshold at a time, and remember what they know of sets of rows. A run that is stopped keeps its tree and the least bound of what is open.
+
+Arithmetic is in floating point; nothing is called better, or proven, by less than the view's tolerance.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from milp_trees.compiling import compiling
+from milp_trees.errors import DataError, SolverFailure
+from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.registry import register
+from milp_trees.result import Limit, Result, TracePoint
+from milp_trees.solver import Limits
+from milp_trees.tasks.decision_view import LeafOracle
+
+if TYPE_CHECKING:
+    from milp_trees.engines.oracle.instance import Instance
+    from milp_trees.engines.oracle.two_splits import Shape
+    from milp_trees.problem import Problem
+
+
+class _Stop(Exception):
+    """A limit was reached."""
+
+
+@register
+@dataclass(frozen=True)
+class OracleProgramme(Method):
+    """Exact search over sets of rows with an oracle at the leaves.
+
+    Parameters
+    ----------
+    pool : int or None, default=None
+        Decisions remembered for bounds from above; None is 16 where the oracle's answers are worth remembering (`DecisionSet.remembers`), else none.
+    similarity, merge_rows : bool, default=True
+        Bounds from supersets; equal rows become one. The optimum does not depend on them.
+
+    References
+    ----------
+    See the module.
+    """
+
+    name: ClassVar[str] = "dp-oracle"  # type: ignore[misc]
+    title: ClassVar[str] = "Exact search with an oracle at the leaves, for trees that decide"
+    needs: ClassVar[type] = LeafOracle
+    takes_min_weight: ClassVar[bool] = True
+
+    pool: int | None = None
+    similarity: bool = True
+    merge_rows: bool = True
+
+    def __post_init__(self) -> None:
+        if self.pool is not None and self.pool < 0:
+            raise DataError(f"dp-oracle:pool is a number of decisions, 0 or more; got {self.pool}.")
+
+    def unsupported_view(self, problem: Problem) -> str | None:
+        if problem.trees.limits_leaves:
+            return "dp-oracle cannot limit the number of leaves; give max_depth or leaf_penalty, or use dp where the decisions are listed."
+        return None
+
+    def warm_up(self) -> None:
+        """Compile the sums."""
+        with compiling("the sums of cost vectors"):
+            from milp_trees.engines.oracle.tables import fill
+
+            codes, out = np.zeros((1, 1), dtype=np.int32), np.zeros((2, 2, 5))
+            one = np.zeros(1, dtype=np.int64)
+            fill(one, codes, np.zeros((1, 5)), np.arange(2), 0, one, np.zeros((2, 5)), np.zeros((2, 5)), out)
+
+    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+        from milp_trees.engines.oracle.instance import prepare
+
+        clock = Clock()
+        with clock("prepare"):
+            view = problem.view(LeafOracle)
+            pool = (16 if view.decisions.remembers else 0) if self.pool is None else self.pool
+            inst = prepare(view, problem.dataset, problem.trees, pool, self.similarity, self.merge_rows)
+        if not inst.may_be_leaf(inst.sums.sum(axis=0)):
+            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True)
+        run = _Run(view, inst, problem, limits, progress, clock.begin)
+        with clock("solve"):
+            limit = run.solve(start)
+            tree = run.tree()
+        done = limit is None or run.best - run.lower <= view.step
+        bound: Any = run.natural(run.lower)
+        if done:
+            value = problem.value(tree)
+            bound = value.number if value.exact is None else value.exact
+            if abs(float(bound) - run.natural(run.best)) > view.natural(float(view.step)):
+                raise SolverFailure(f"dp-oracle found the value {run.natural(run.best)}, but its tree has {value}. Please report this problem.")
+        return finish(
+            problem, self.name, tree, bound=bound, claims_optimal=done, proved_by=self.name, clock=clock, limit=None if done else limit,
+            sizes={"rows": inst.n_rows, "tests": inst.n_tests, **inst.counters}, trace=tuple(run.trace),
+        )  # fmt: skip
+
+
+class _Run:
+    """One run: limits, trace, the best tree."""
+
+    def __init__(self, view: LeafOracle, inst: Instance, problem: Problem, limits: Limits, progress: Progress | None, began: float) -> None:
+        self.view, self.inst, self.problem, self.progress, self.began = view, inst, problem, progress, began
+        self.depth = problem.trees.depth
+        self.deadline = None if limits.time is None else began + limits.time
+        # Every level may lose this much on each of its sides.
+        inst.eps = max(float(view.step) / 2 ** (min(self.depth, 40) + 2), inst.rounding)
+        self.best, self.lower, self.shape = np.inf, 0.0, None
+        self.start: Tree | None = None
+        self.trace: list[TracePoint] = []
+
+    def check(self) -> None:
+        if self.deadline is not None and time.perf_counter() > self.deadline:
+            raise _Stop
+
+    def solve(self, start: Tree | None) -> Limit | None:
+        from milp_trees.engines.oracle.search import Search
+
+        rows = np.arange(self.inst.n_rows)
+        search = Search(self.inst, lambda: None)
+        alone = search.solve(rows, 0, np.inf)
+        self.report(alone.value, None, min(self.inst.leaf_cost, alone.value))
+        if start is not None:
+            self.start, self.best = start, min(self.best, self.view.loss(start) - self.inst.constant)
+            self.start = start if self.best < alone.value else None
+        search.check = self.check
+        try:
+            found = search.solve(rows, self.depth, self.best, self.report)
+        except _Stop:
+            return Limit.TIME
+        except KeyboardInterrupt:
+            return Limit.INTERRUPTED
+        self.report(found.value, found.shape, found.own)
+        # Where nothing below `best` was found, nothing below it is left.
+        self.lower = min(self.best, found.own)
+        return None
+
+    def report(self, value: float, shape: Shape, lower: float | None) -> None:
+        if value < self.best:
+            self.best, self.shape, self.start = value, shape, None
+        self.lower = max(self.lower, min(self.best, -np.inf if lower is None else lower))
+        point = TracePoint(time.perf_counter() - self.began, self.natural(self.best), self.natural(self.lower))
+        if not self.trace or (self.trace[-1].incumbent, self.trace[-1].bound) != (point.incumbent, point.bound):
+            self.trace.append(point)
+            if self.progress:
+                self.progress(point)
+
+    def natural(self, loss: float) -> float:
+        return self.view.natural(loss + self.inst.constant)
+
+    # -- the tree --------------------------------------------------------------------------------------------
+
+    def tree(self) -> Tree:
+        """The best tree, with the oracle's decisions for the original rows."""
+        from milp_trees.engines.oracle.two_splits import leaf_decisions
+
+        if self.start is not None:
+            return self.start
+        decisions = leaf_decisions(self.inst, np.arange(self.inst.n_rows), self.shape)
+        names, leaf = self._names(decisions)
+        order = iter(leaf)
+
+        def grow(shape: Shape) -> Node:
+            if shape is None:
+                return Leaf(next(order))
+            low, high = grow(shape[1]), grow(shape[2])
+            # Rows on which the test holds go right; leaves that decide the same are one.
+            return low if isinstance(low, Leaf) and low == high else Branch(self.view.tests[self.inst.test[shape[0]]], high, low)
+
+        return Tree(grow(self.shape), names)
+
+    def _names(self, decisions: np.ndarray) -> tuple[tuple[Any, ...], list[int]]:
+        """Actions of the tree and the action of every leaf; where the task lists them, the actions are the task's."""
+        label = self.view.decisions.label
+        listed = self.problem.task.actions(self.problem.dataset)
+        mine = [label(w) for w in decisions]
+        names = tuple(listed) or tuple(dict.fromkeys(mine))
+        place = {str(name): k for k, name in enumerate(names)}
+        strange = [name for name in mine if name not in place]
+        if strange:
+            raise SolverFailure(f"The oracle answered {strange[0]}, which is not among the listed decisions of the set.")
+        return names, [place[name] for name in mine]
