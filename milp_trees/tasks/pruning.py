@@ -8,6 +8,7 @@ part is the error of a tree drawn at random, which is not the error of the trees
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.ensemble import Ensemble, EnsembleRoutes
     from milp_trees.space import Space
+
+
+#: Steps of the grid for squared errors over what all trees lose as single leaves.
+STEPS = 2**36
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,9 +164,9 @@ class PrunedError(Task):
         if ensemble is None:
             raise NoView(f"The task {self.name} prunes ensembles; the space is {space.name}. Give PrunedEnsembles(ensemble).")
         leaf = ensemble.pruned(ensemble.left >= 0).routes(dataset).leaf
-        error, error_unit, exact = self._errors(dataset, ensemble, leaf)
         weights, weight_unit = self._cost_weights(dataset)
         prices = integer_prices(self.costs, ensemble.features, dataset.n_rows, weights, weight_unit)
+        error, error_unit, exact = self._errors(dataset, ensemble, leaf, prices.unit)
         paying = np.flatnonzero(weights)
         if prices.own.ndim == 2:
             from dataclasses import replace
@@ -176,8 +181,11 @@ class PrunedError(Task):
             prices.units, error_unit, prices.unit, self.lam, exact, budget, prices.unit * avoidable,
         )  # fmt: skip
 
-    def _errors(self, dataset: Dataset, ensemble: Ensemble, leaf: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
-        """Errors at every node as a leaf, in integers; what one is worth; whether they are exact."""
+    def _errors(self, dataset: Dataset, ensemble: Ensemble, leaf: np.ndarray, cost_unit: Fraction) -> tuple[np.ndarray, Fraction, bool]:
+        """Errors at every node as a leaf, in integers; what one is worth; whether they are exact.
+
+        Squared errors are rounded to a decimal part of the cost's unit: with a decimal λ, error and cost then have a common unit of that size.
+        """
         whole, _ = self._error_weights(dataset, ensemble.n_trees)
         total = _total(whole, ensemble.n_trees)
         weights = np.broadcast_to(whole, leaf.shape)
@@ -185,8 +193,11 @@ class PrunedError(Task):
             y = targets(dataset)
             sums = _per_node(ensemble, leaf, [weights, weights * y[:, None], weights * (y**2)[:, None]])
             v = ensemble.value[:, 0]
-            rounded, unit, _ = integers(np.maximum(0.0, sums[2] - 2 * v * sums[1] + v**2 * sums[0]) / total)
-            return rounded, unit, False
+            measured = np.maximum(0.0, sums[2] - 2 * v * sums[1] + v**2 * sums[0]) / total
+            spread = float(measured[ensemble.roots].sum())
+            digits = math.ceil(math.log10(STEPS * float(cost_unit) / spread)) if spread > 0 else 0
+            unit = cost_unit / Fraction(10) ** digits
+            return np.rint(measured / float(unit)).astype(np.int64), unit, False
         y = codes(dataset, ensemble)
         right = _per_class(ensemble, leaf, y, weights)
         everything = _per_node(ensemble, leaf, [weights])[0]
