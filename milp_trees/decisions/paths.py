@@ -63,12 +63,14 @@ class Paths(DecisionSet):
         """Nodes on paths in topological order (if there is one) and, for each, the edges that leave it."""
         import networkx as nx
 
-        whole: nx.DiGraph = nx.DiGraph(self._edges)
+        # A path does not come back to the source, nor does it go on from the target.
+        open_ = [e for e, (u, v) in enumerate(self._edges) if v != self.source and u != self.target]
+        whole: nx.DiGraph = nx.DiGraph([self._edges[e] for e in open_])
+        whole.add_nodes_from([self.source, self.target])
         useful = (nx.descendants(whole, self.source) | {self.source}) & (nx.ancestors(whole, self.target) | {self.target})
         if self.target not in useful:
             raise DataError(f"No path leads from {self.source!r} to {self.target!r}: the set of decisions is empty.")
-        # A path does not come back to the source, nor does it go on from the target.
-        kept = [e for e, (u, v) in enumerate(self._edges) if {u, v} <= useful and v != self.source and u != self.target]
+        kept = [e for e in open_ if useful.issuperset(self._edges[e])]
         part: nx.DiGraph = nx.DiGraph([self._edges[e] for e in kept])
         self.acyclic = nx.is_directed_acyclic_graph(part)
         order = list(nx.topological_sort(part)) if self.acyclic else list(nx.bfs_tree(part, self.source))

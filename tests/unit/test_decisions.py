@@ -1,0 +1,579 @@
+"""Decision sets: every oracle against brute force, and one sentence for everything that can go wrong."""
+
+import itertools
+import json
+import pickle
+
+import networkx as nx
+import numpy as np
+import pyomo.environ as pyo
+import pytest
+from scipy.optimize import linear_sum_assignment
+
+import milp_trees as mt
+from milp_trees.decisions.base import LinearSet
+from milp_trees.decisions.combinatorial import Knapsack
+from milp_trees.decisions.listed import UnitSimplex
+
+
+def news(seed=10):
+    A = np.random.RandomState(seed).exponential(1.0, (5, 6))
+    return mt.simplex_decisions(6, (A, np.ones(5)))
+
+
+def small_milp():
+    """0/1 choices with a logical row and an auxiliary continuous variable."""
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(4), domain=pyo.Binary)
+    m.used = pyo.Var(bounds=(0, 5))
+    m.cost = pyo.Objective(expr=sum(m.x[j] for j in range(4)))
+    m.sum = pyo.Constraint(expr=m.used == 2 * m.x[0] + 3 * m.x[1] + m.x[2] + 2 * m.x[3])
+    m.some = pyo.Constraint(expr=m.x[0] + m.x[3] >= 1)
+    return m
+
+
+SMALL_MILP = np.array([w for w in itertools.product((0, 1), repeat=4) if np.dot(w, (2, 3, 1, 2)) <= 5 and w[0] + w[3] >= 1], dtype=float)
+
+SETS = {
+    "listed": lambda: mt.ListedDecisions([[1, 0, 2], [0, 1, 0], [0.5, 0.5, 1], [-1, 3, 0]], ["a", "b", "c"]),
+    "simplex": lambda: mt.simplex_decisions(5),
+    "news": news,
+    "grid": lambda: mt.grid_paths(3, 4),
+    "assignment": lambda: mt.assignment_decisions(3),
+    "knapsack": lambda: mt.knapsack_decisions([3, 1, 4, 1, 5, 9], 9),
+    "two resources": lambda: mt.knapsack_decisions([[3, 1, 4, 1, 5], [2, 7, 1, 8, 2.5]], [7, 9.5]),
+    "flow": lambda: mt.LinearDecisions(mt.grid_paths(3).program()),
+    "matchings": lambda: mt.LinearDecisions(mt.assignment_decisions(3).program()),
+    "milp": lambda: mt.LinearDecisions(small_milp()),
+}
+
+
+def vertices_of(name, S):
+    return SMALL_MILP if name == "milp" else S.vertices()
+
+
+def random_costs(d, rng, m=40):
+    """Real costs of both signs, small integers with many ties, zeros, and huge and tiny numbers."""
+    real, whole = rng.normal(size=(m, d)), rng.integers(-2, 3, (m, d)).astype(float)
+    return np.vstack([real, whole, np.zeros((1, d)), real[:3] * 1e9, real[:3] * 1e-9])
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_oracle_finds_the_cheapest_of_all_vertices(name):
+    S = SETS[name]()
+    V = vertices_of(name, S)
+    C = random_costs(S.dimension, np.random.default_rng(1))
+    answer = S.solve(C)
+    best = (C @ V.T).min(axis=1)
+    np.testing.assert_allclose(answer.values, best, rtol=1e-9, atol=1e-9 * np.abs(C).max(axis=1).min())
+    np.testing.assert_allclose((C * answer.decisions).sum(axis=1), answer.values, rtol=1e-12, atol=1e-12)
+    nearest = np.abs(answer.decisions[:, None, :] - V[None, :, :]).max(axis=2).min(axis=1)
+    assert nearest.max() < 1e-9  # the answers are vertices
+    np.testing.assert_array_equal(S.value(C), answer.values)
+    assert (S.highest(C) >= (C @ V.T).max(axis=1) - 1e-9 * np.abs(C).max(axis=1)).all()
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_an_answer_depends_on_its_cost_vector_only(name):
+    """In a batch, one by one, in another order, after other questions, after pickling: the same decision, ties included."""
+    C = random_costs(SETS[name]().dimension, np.random.default_rng(2), m=12)
+    at_once = SETS[name]().solve(C).decisions
+    S = SETS[name]()
+    one_by_one = np.array([S.solve(c[None, :]).decisions[0] for c in C[::-1]])[::-1]
+    np.testing.assert_array_equal(one_by_one, at_once)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(S)).solve(C[::-1]).decisions[::-1], at_once)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_description_makes_the_same_set(name):
+    S = SETS[name]()
+    again = mt.decisions_from_spec(json.loads(json.dumps(S.spec())))
+    assert type(again) is type(S)
+    assert again.components == S.components
+    C = random_costs(S.dimension, np.random.default_rng(3), m=5)
+    np.testing.assert_array_equal(again.solve(C).decisions, S.solve(C).decisions)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_program_has_the_same_optima(name):
+    S = SETS[name]()
+    P = mt.LinearDecisions(S.program(), components=S.components)
+    C = np.random.default_rng(4).normal(size=(15, S.dimension))
+    np.testing.assert_allclose(P.value(C), S.value(C), atol=1e-9)
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_a_label_gives_back_its_decision(name):
+    S = SETS[name]()
+    w = S.solve(np.random.default_rng(5).normal(size=(5, S.dimension))).decisions
+    np.testing.assert_allclose([S.vector(S.label(v)) for v in w], w, atol=1e-9)
+
+
+# -- memory and counts -------------------------------------------------------------------------------------------------------------------------
+
+
+def test_equal_costs_are_asked_once_and_then_remembered():
+    S = mt.assignment_decisions(2)
+    C = np.array([[1.0, 2, 3, 4], [1.0, 2, 3, 4], [4.0, 3, 2, 1]])
+    S.solve(C)
+    assert (S.calls, S.remembered) == (2, 0)
+    S.solve(C[:1])
+    S.solve(np.vstack([C, -C]))
+    assert (S.calls, S.remembered) == (4, 3)
+
+
+def test_sets_with_quick_oracles_count_every_call():
+    S = mt.grid_paths(2)
+    S.solve(np.ones((3, 4)))
+    S.value(np.ones((2, 4)))
+    assert (S.calls, S.remembered) == (5, 0)
+
+
+def test_no_costs_no_calls():
+    S = mt.assignment_decisions(2)
+    assert S.solve(np.zeros((0, 4))).decisions.shape == (0, 4)
+    assert S.calls == 0
+
+
+# -- costs that cannot be used -----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "costs, said",
+    [
+        (np.ones((2, 3)), "4 entries"),
+        (np.ones(4), "4 entries"),
+        ([[1, 2, np.nan, 4]], "'1:0' in row 0 is nan"),
+        ([[0, 0, 0, 0], [1, np.inf, 3, 4]], "'0:1' in row 1 is inf"),
+        ([["a", 0, 0, 0]], "array of numbers"),
+        ([[1, 2], [3]], "array of numbers"),
+    ],
+)
+@pytest.mark.parametrize("ask", ["solve", "value", "highest"])
+def test_costs_that_do_not_fit_are_refused(costs, said, ask):
+    with pytest.raises(mt.DataError, match=said):
+        getattr(mt.assignment_decisions(2), ask)(costs)
+
+
+# -- paths -------------------------------------------------------------------------------------------------------------------------------------
+
+
+def test_paths_agree_with_networkx_on_random_graphs():
+    rng = np.random.default_rng(6)
+    for trial in range(20):
+        acyclic = trial % 2 == 0
+        graph = nx.gnp_random_graph(9, 0.4, seed=trial, directed=True)
+        if acyclic:
+            graph = nx.DiGraph([(u, v) for u, v in graph.edges if u < v])
+        if not (0 in graph and 8 in graph and nx.has_path(graph, 0, 8)):
+            continue
+        S = mt.Paths(graph, 0, 8)
+        C = rng.integers(0, 5, (10, S.dimension)).astype(float)
+        for c, w, z in zip(C, *S.solve(C), strict=True):
+            nx.set_edge_attributes(graph, dict(zip(graph.edges, c.tolist(), strict=True)), "c")
+            assert z == nx.bellman_ford_path_length(graph, 0, 8, weight="c")
+            taken = [e for e, on in zip(graph.edges, w, strict=True) if on]
+            assert nx.is_path(nx.DiGraph(taken), list(nx.topological_sort(nx.DiGraph(taken))))
+        every = S.vertices(5000)
+        assert len(every) == sum(1 for _ in nx.all_simple_paths(graph, 0, 8))
+        assert S.n_vertices == (len(every) if S.acyclic else None)
+        assert (S.highest(C) >= (C @ every.T).max(axis=1)).all()
+
+
+def test_of_equally_cheap_paths_the_first_of_the_list_is_taken():
+    S = mt.grid_paths(4)
+    V = S.vertices()
+    C = np.random.default_rng(7).integers(0, 3, (200, 24)).astype(float)
+    np.testing.assert_array_equal(S.solve(C).decisions, V[(C @ V.T).argmin(axis=1)])
+
+
+def test_paths_of_a_large_grid_are_counted_but_not_listed():
+    S = mt.grid_paths(13)
+    assert (S.n_vertices, S.dimension) == (2_704_156, 312)
+    assert S.vertices() is None
+    assert mt.grid_paths(40).n_vertices == 27217014869199032015600  # binom(78, 39), more than 64 bits
+    c = np.random.default_rng(8).random(312)
+    graph = nx.DiGraph()
+    for name, v in zip(S.components, c.tolist(), strict=True):
+        graph.add_edge(*map(int, name.split(">")), c=v)
+    assert S.value(c[None, :])[0] == pytest.approx(nx.dijkstra_path_length(graph, 0, 168, weight="c"), rel=1e-12)
+
+
+def test_negative_costs_are_allowed_in_a_cycle_that_pays_nothing():
+    S = mt.Paths([("s", "a"), ("a", "b"), ("b", "a"), ("b", "t"), ("a", "t")], "s", "t")
+    w, z = S.solve([[1, -1, 1, 3, 5], [0, 0, 0, 0, 0]])
+    assert [S.label(v) for v in w] == ["s>a+a>b+b>t", "s>a+a>t"]
+    assert z.tolist() == [3, 0]
+    with pytest.raises(mt.SolverFailure, match="row 1 of the costs: a cycle of the graph costs less than 0"):
+        S.solve([[1, 1, 1, 1, 1], [1, -2, 1, 3, 5]])
+
+
+def test_edges_off_every_path_are_components_that_stay_zero():
+    S = mt.Paths([(0, 1), (1, 2), (1, 3), (4, 1)], 0, 2)
+    assert S.solve([[1, 1, -9, -9]]).decisions.tolist() == [[1, 1, 0, 0]]
+    assert mt.LinearDecisions(S.program()).solve([[1, 1, -9, -9]]).values.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    "graph, ends, said",
+    [
+        (nx.Graph([(0, 1)]), (0, 1), "undirected"),
+        (nx.MultiDiGraph([(0, 1), (0, 1)]), (0, 1), "multigraph"),
+        ([(0, 1), (0, 1)], (0, 1), "twice"),
+        ([(0, 1), ("0", 1)], (0, 1), "same name"),
+        ([(0, 1)], (0, 7), "target 7 is no node"),
+        ([(0, 1)], (1, 0), "No path leads from 1 to 0"),
+        ([(0, 1)], (1, 1), "two different nodes"),
+        ([], (0, 1), "no edges"),
+        ([(0, "a+b")], (0, "a+b"), "must not contain"),
+    ],
+)
+def test_graphs_without_a_set_of_paths_are_refused(graph, ends, said):
+    with pytest.raises(mt.DataError, match=said):
+        mt.Paths(graph, *ends)
+
+
+# -- linear programmes -------------------------------------------------------------------------------------------------------------------------
+
+
+def model(build):
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(range(2), bounds=(0, 1))
+    m.y = pyo.Var()
+    build(m)
+    return m
+
+
+def empty(m):
+    m.c, m.o = pyo.Constraint(expr=m.x[0] + m.x[1] >= 3), pyo.Objective(expr=m.x[0])
+
+
+def unbounded(m):
+    m.c, m.o = pyo.Constraint(expr=m.x[0] <= m.y), pyo.Objective(expr=m.x[0] + m.y)
+
+
+def maximises(m):
+    m.o = pyo.Objective(expr=m.x[0], sense=pyo.maximize)
+
+
+def curved(m):
+    m.o = pyo.Objective(expr=m.x[0] ** 2)
+
+
+def curved_row(m):
+    m.c, m.o = pyo.Constraint(expr=m.x[0] * m.x[1] <= 1), pyo.Objective(expr=m.x[0])
+
+
+def no_decision(m):
+    m.o = pyo.Objective(expr=0)
+
+
+@pytest.mark.parametrize(
+    "build, said",
+    [
+        (empty, "decision set is empty"),
+        (unbounded, "'y' is not limited upwards"),
+        (maximises, "maximises"),
+        (curved, "not linear"),
+        (curved_row, "not linear"),
+        (no_decision, "no variables"),
+        (lambda m: None, "0 active objectives"),
+    ],
+)
+def test_models_without_a_bounded_linear_set_are_refused(build, said):
+    with pytest.raises(mt.DataError, match=said) as caught:
+        mt.LinearDecisions(model(build))
+    assert str(caught.value).count(". ") == 0  # one sentence
+
+
+def test_unbounded_integer_variables_are_seen():
+    with pytest.raises(mt.DataError, match="'w1' is not limited upwards"):
+        mt.LinearDecisions.from_arrays(at_most=([[1, -1]], [1]), upper=[4, np.inf], integer=True)
+
+
+def test_the_decision_may_be_named_and_others_of_the_model_are_projected_out():
+    m = small_milp()
+    S = mt.LinearDecisions(m, decision=[m.used, m.x[1]])
+    assert S.components == ("used", "x[1]")
+    w, z = S.solve([[1, 0], [-1, 0], [0, -1]])
+    assert z.tolist() == [2, -5, -1]
+    assert w[[0, 2]].tolist() == [[2, 0], [5, 1]]
+    assert mt.LinearDecisions(m, decision=m.x).components == ("x[0]", "x[1]", "x[2]", "x[3]")
+    with pytest.raises(mt.DataError, match="twice"):
+        mt.LinearDecisions(m, decision=[m.used, m.used])
+    other = small_milp()
+    with pytest.raises(mt.DataError, match="not an active variable of the model"):
+        mt.LinearDecisions(m, decision=[other.used])
+
+
+def test_fixed_variables_keep_their_value():
+    m = small_milp()
+    m.x[1].fix(1)
+    S = mt.LinearDecisions(m)
+    assert S.dimension == 4
+    assert {tuple(w) for w in S.solve(random_costs(4, np.random.default_rng(9))).decisions} == {tuple(w) for w in SMALL_MILP if w[1] == 1}
+
+
+def test_the_coefficients_of_the_objective_are_not_used():
+    m = small_milp()
+    m.cost.set_value(sum(-(j + 7) * m.x[j] for j in range(4)))
+    C = random_costs(4, np.random.default_rng(10))
+    np.testing.assert_array_equal(mt.LinearDecisions(m).solve(C).decisions, mt.LinearDecisions(small_milp()).solve(C).decisions)
+
+
+def test_rows_that_do_not_fit_are_refused():
+    for arrays, said in [({}, "needs rows"), ({"at_most": ([[1, 2]], [1, 2])}, "do not fit"), ({"equal": ([[np.nan]], [1])}, "finite")]:
+        with pytest.raises(mt.DataError, match=said):
+            mt.LinearDecisions.from_arrays(**arrays)
+
+
+# -- listing -----------------------------------------------------------------------------------------------------------------------------------
+
+
+def brute_force_vertices(A, b, E, f):
+    """Every choice of rows that determines a point, if the point is feasible."""
+    d, found = A.shape[1], []
+    for chosen in itertools.combinations(range(len(A)), d - len(E)):
+        rows = np.vstack([E, A[list(chosen)]])
+        if np.linalg.matrix_rank(rows) == d:
+            x = np.linalg.solve(rows, np.append(f, b[list(chosen)]))
+            if (A @ x <= b + 1e-9).all():
+                found.append(np.round(x, 8))
+    return np.unique(np.array(found) + 0.0, axis=0)
+
+
+@pytest.mark.parametrize("seed", [10, 11, 18])
+def test_all_vertices_of_a_polytope_are_listed(seed):
+    rows = np.random.RandomState(seed).exponential(1.0, (5, 6))
+    A, b = np.vstack([rows, -np.eye(6), np.eye(6)]), np.concatenate([np.ones(5), np.zeros(6), np.ones(6)])
+    expected = brute_force_vertices(A, b, np.ones((1, 6)), [1.0])
+    listed = news(seed).vertices()
+    np.testing.assert_allclose(np.unique(np.round(listed, 8) + 0.0, axis=0), expected, atol=1e-7)
+
+
+def test_degenerate_and_flat_polytopes_are_listed():
+    paths = mt.grid_paths(3)
+    listed = mt.LinearDecisions(paths.program()).vertices()
+    assert {tuple(w) for w in listed} == {tuple(w) for w in paths.vertices()}
+    # w1 <= 0 makes the triangle flat without any row being an equation
+    flat = mt.LinearDecisions.from_arrays(at_most=([[1, 1, 1], [0, 1, 0]], [1, 0]))
+    assert {tuple(w) for w in flat.vertices()} == {(0, 0, 0), (1, 0, 0), (0, 0, 1)}
+    point = mt.LinearDecisions.from_arrays(equal=([[1, 0], [0, 1]], [2, 3]))
+    assert point.vertices().tolist() == [[2, 3]]
+
+
+def test_listing_stops_at_the_limit():
+    assert mt.assignment_decisions(8).vertices() is None
+    assert mt.assignment_decisions(3).vertices(5) is None
+    assert mt.knapsack_decisions([1] * 20, 20).vertices() is None
+    assert news().vertices(3) is None
+    assert mt.LinearDecisions.from_arrays(at_most=(np.ones((1, 30)), [3])).vertices() is None
+    assert mt.ListedDecisions(np.eye(4)).vertices(3) is None
+
+
+def test_integer_points_are_those_of_brute_force():
+    S = mt.LinearDecisions.from_arrays(at_most=([[2, -1, 3], [-1, 1, 1]], [5, 2]), lower=[-1, 0, 0], upper=[2, 2, 2], integer=True)
+    box = itertools.product((-1, 0, 1, 2), (0, 1, 2), (0, 1, 2))
+    expected = {w for w in box if 2 * w[0] - w[1] + 3 * w[2] <= 5 and -w[0] + w[1] + w[2] <= 2}
+    assert {tuple(w) for w in S.vertices()} == expected
+
+
+# -- helpers -----------------------------------------------------------------------------------------------------------------------------------
+
+
+def test_assignment_is_that_of_scipy():
+    S, C = mt.assignment_decisions(6), np.random.default_rng(11).normal(size=(20, 36))
+    for c, z in zip(C, S.value(C), strict=True):
+        rows, columns = linear_sum_assignment(c.reshape(6, 6))
+        assert z == pytest.approx(c.reshape(6, 6)[rows, columns].sum())
+
+
+def test_knapsacks_with_whole_weights_need_no_solver_and_agree_with_it():
+    rng = np.random.default_rng(12)
+    S = mt.knapsack_decisions(rng.integers(1, 12, 8), 20)
+    assert isinstance(S, Knapsack)
+    C = -rng.random((20, 8))
+    np.testing.assert_allclose(mt.LinearDecisions(S.program()).value(C), S.value(C))
+    items = np.array(list(itertools.product((0, 1), repeat=8)))
+    fits = items[items @ S.weights <= 20]
+    np.testing.assert_allclose(S.value(C), (C @ fits.T).min(axis=1))
+    assert len(S.vertices()) == len(fits)
+
+
+def test_huge_whole_weights_of_a_knapsack_are_no_trouble():
+    S = mt.knapsack_decisions([1e30, 1, 2], 2)
+    assert S.solve([[-9, -1, -1.5]]).decisions.tolist() == [[0, 0, 1]]
+    assert mt.knapsack_decisions([1, 1], 1e30).solve([[-1, -1]]).decisions.tolist() == [[1, 1]]
+
+
+def test_knapsacks_with_impossible_numbers_are_refused():
+    for weights, capacity, said in [
+        ([1, -1], 3, "not negative"),
+        ([1, 2], -1, "not negative"),
+        ([1, np.nan], 3, "finite"),
+        ([[1, 2]], [1, 2], "fit"),
+    ]:
+        with pytest.raises(mt.DataError, match=said):
+            mt.knapsack_decisions(weights, capacity)
+
+
+def test_the_simplex_without_rows_is_the_cheapest_of_d():
+    S = mt.simplex_decisions(["car", "train", "walk"])
+    assert isinstance(S, UnitSimplex)
+    assert [S.label(w) for w in S.solve([[3, 2, 2], [-1, 0, 1]]).decisions] == ["train", "car"]
+
+
+def test_lists_that_are_no_set_are_refused():
+    for vertices, said in [
+        ([], "shape"),
+        ([[1, np.inf]], "infinity"),
+        ([[1, 0], [1, 0]], "twice"),
+        ([["a"]], "numbers"),
+        (np.ones((2, 2, 2)), "shape"),
+    ]:
+        with pytest.raises(mt.DataError, match=said):
+            mt.ListedDecisions(vertices)
+    with pytest.raises(mt.DataError, match="2 entries"):
+        mt.ListedDecisions([[1, 0]], ["a"])
+
+
+# -- oracles -----------------------------------------------------------------------------------------------------------------------------------
+
+
+def cheapest(c):
+    w = np.zeros(len(c))
+    w[np.argmin(c)] = 1
+    return w
+
+
+@pytest.mark.parametrize(
+    "function, batch",
+    [
+        (cheapest, False),
+        (lambda c: (cheapest(c), c.min()), False),
+        (lambda C: np.array([cheapest(c) for c in C]), True),
+        (lambda C: (np.array([cheapest(c) for c in C]), C.min(axis=1)), True),
+    ],
+)
+def test_functions_serve_as_oracles(function, batch):
+    for d in (2, 3):
+        S = mt.Oracle(function, d, batch=batch)
+        C = np.random.default_rng(13).normal(size=(10, d))
+        np.testing.assert_array_equal(S.solve(C).decisions, mt.simplex_decisions(d).solve(C).decisions)
+        assert S.calls == 11  # once at construction
+        assert S.vertices() is None
+        assert S.program() is None
+
+
+def test_an_oracle_that_fails_midway_names_the_row_and_leaves_nothing_behind():
+    def moody(c):
+        if c[0] == 3:
+            raise RuntimeError("licence lost")
+        return cheapest(c)
+
+    S = mt.Oracle(moody, 2)
+    before = S.calls
+    with pytest.raises(mt.SolverFailure, match=r"^The oracle failed on row 2 of the costs: it raised RuntimeError: licence lost$"):
+        S.solve([[4, 1], [2, 1], [3, 1], [1, 1]])
+    assert S.calls == before
+    assert S.remembered == 0
+    S.solve([[4, 1]])
+    assert S.calls == before + 1  # not remembered from the failed batch
+
+
+@pytest.mark.parametrize(
+    "answer, said",
+    [
+        ([1, 0, 0], r"shape \(3,\)"),
+        ([np.nan, 0], "NaN"),
+        (None, "NoneType|shape|NaN"),
+        ("ab", "no array of numbers"),
+        (([1, 0], 17.0), "not what its decision costs"),
+        (([1, 0], "x"), "ValueError"),
+    ],
+)
+def test_answers_that_are_no_decisions_are_refused(answer, said):
+    with pytest.raises(mt.SolverFailure, match=said):
+        mt.Oracle(lambda c: answer, 2)
+
+
+def test_a_batch_that_fails_is_one_sentence():
+    def breaks(C):
+        raise ZeroDivisionError
+
+    with pytest.raises(mt.SolverFailure, match="on a batch of 1 cost vectors: it raised ZeroDivisionError"):
+        mt.Oracle(breaks, 2, batch=True)
+
+
+def test_an_oracle_with_known_vertices_lists_them():
+    S = mt.Oracle(cheapest, 3, vertices=np.eye(3))
+    assert S.vertices().tolist() == np.eye(3).tolist()
+    assert S.vertices(2) is None
+
+
+def test_an_oracle_cannot_be_made_from_its_description():
+    with pytest.raises(mt.DataError, match="cheapest"):
+        mt.decisions_from_spec(mt.Oracle(cheapest, 2).spec())
+    with pytest.raises(mt.UnknownName, match="kinds are"):
+        mt.decisions_from_spec({"kind": "wishes"})
+    with pytest.raises(mt.DataError, match="lacks 'k'"):
+        mt.decisions_from_spec({"kind": "assignment"})
+
+
+# -- PyEPO -------------------------------------------------------------------------------------------------------------------------------------
+
+
+class Knapsackish:
+    """The interface of pyepo.model.opt.optModel: at most two of four items, most valuable."""
+
+    num_cost = 4
+    modelSense = -1
+
+    def setObj(self, c):
+        self.c = np.asarray(c)
+
+    def solve(self):
+        w = np.zeros(4, dtype=np.float32)
+        best = np.argsort(-self.c, kind="stable")[:2]
+        w[best[self.c[best] > 0]] = 0.9999999
+        return w, float(self.c @ w)
+
+
+def test_a_pyepo_model_that_maximises_takes_negated_values():
+    S = mt.decisions_from_pyepo(Knapsackish(), ["a", "b", "c", "d"])
+    values = np.array([[5.0, 1, 4, 0], [-1, -2, 3, -1]])
+    answer = S.solve(-values)
+    assert [S.label(w) for w in answer.decisions] == ["a+c", "c"]
+    assert answer.values.tolist() == [-9, -3]
+
+
+def test_pyepo_models_with_a_foreign_interface_are_refused():
+    with pytest.raises(mt.DataError, match="has no `num_cost`"):
+        mt.decisions_from_pyepo(object())
+    bad = Knapsackish()
+    bad.modelSense = "max"
+    with pytest.raises(mt.DataError, match="modelSense"):
+        mt.decisions_from_pyepo(bad)
+    with pytest.raises(mt.DataError, match="4 costs"):
+        mt.decisions_from_pyepo(Knapsackish(), ["a"])
+
+
+def test_pyepo_itself_serves_when_installed():
+    pytest.importorskip("pyepo", reason="PyEPO is not installed")
+    from pyepo.model.omo import shortestPathModel
+
+    S = mt.decisions_from_pyepo(shortestPathModel((3, 3), solver="appsi_highs"))
+    C = np.random.default_rng(14).random((10, 12))
+    np.testing.assert_allclose(S.value(C), mt.grid_paths(3).value(C), atol=1e-6)
+
+
+# -- a set as a program ------------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_linear_set_may_have_further_variables():
+    S = mt.ListedDecisions([[1.0, 2.0], [3.0, 0.0], [0.0, 0.0]])
+    program = S.program()
+    assert isinstance(program, LinearSet)
+    P = mt.LinearDecisions(program, components=S.components)
+    assert P.dimension == 2
+    assert {tuple(w) for w in P.vertices()} == {(1, 2), (3, 0), (0, 0)}
