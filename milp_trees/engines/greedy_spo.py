@@ -38,6 +38,11 @@ class GreedySPO(Method):
     takes_any_depth = True
     takes_min_weight = True
 
+    def warm_up(self) -> None:
+        from milp_trees.engines.greedy.grow import compile_kernels
+
+        compile_kernels()
+
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
         clock = Clock()
         with clock("prepare"):

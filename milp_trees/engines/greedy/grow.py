@@ -136,7 +136,7 @@ class GrownTree:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Rows that a tree is grown on: how many rows each stands for and its whole weight; int64 arrays of shape (n,)."""
+    """How many rows each row stands for (0: left out) and its whole weight; int64 arrays of shape (n,)."""
 
     counts: np.ndarray
     mass: np.ndarray
@@ -148,8 +148,8 @@ def grow(columns: Columns, order: np.ndarray, sample: Sample, criterion: Criteri
     Parameters
     ----------
     columns : Columns
-    order : int32 array of shape (C, n)
-        `columns.order()`; it is overwritten.
+    order : int32 array of shape (C, m)
+        Rows that are grown on, in the order of every column (`columns.order()`); it is overwritten.
     sample : Sample
     criterion : Criterion
     rules : Rules
@@ -167,7 +167,7 @@ class _Grower:
         self, columns: Columns, order: np.ndarray, sample: Sample, criterion: Criterion, rules: Rules, rng: np.random.Generator | None
     ) -> None:
         self.columns, self.order, self.sample, self.criterion, self.rules, self.rng = columns, order, sample, criterion, rules, rng
-        self.n = columns.codes.shape[1]
+        self.n = order.shape[1]
         self.price = np.zeros(len(columns.tests)) if rules.price is None else np.asarray(rules.price, dtype=float)
         self.depth = min(DEEPEST, DEEPEST if rules.max_depth is None else rules.max_depth)
         self.everything = np.arange(len(columns.tests))
@@ -182,7 +182,7 @@ class _Grower:
         while stack:
             begin, end, depth, parent = stack.pop()
             t = len(self.nodes)
-            rows = np.sort(self.order[0, begin:end]) if len(self.order) else np.arange(self.n)
+            rows = np.sort(self.order[0, begin:end]) if len(self.order) else np.flatnonzero(self.sample.counts)
             loss, slack, node = self.criterion.enter(rows)
             coarsest = max(coarsest, slack)
             split = self._split(begin, end, rows, slack, node) if depth < self.depth and loss > slack else None
@@ -195,9 +195,7 @@ class _Grower:
             if split is not None:
                 middle = kernels.divide(self.columns.codes, self.order, begin, end, split.column, split.cut, self.spare)
                 stack += [(middle, end, depth + 1, t), (begin, middle, depth + 1, t)]
-        column, cut, up = np.array(self.nodes, dtype=np.int64).T.copy()
-        links = np.array([c or [-1, -1] for c in self.children], dtype=np.int64).T.copy()
-        return GrownTree(column, cut, links[0], links[1], up, np.array(self.loss), coarsest, self.rows)
+        return _arrays(self.nodes, self.children, np.array(self.loss), coarsest, self.rows)
 
     def _split(self, begin: int, end: int, rows: np.ndarray, slack: float, node: object) -> Split | None:
         """Best split of a node; with drawn features, on those, then on one after the other until one can be split on."""
@@ -217,3 +215,54 @@ class _Grower:
             if split is not None:
                 return split
         return None
+
+
+def grown_from(tree: Tree, columns: Columns) -> GrownTree:
+    """A tree on tests of the columns as arrays, with the rows in its nodes; its losses are zeros."""
+    place = {test: (c, k) for c, tests in enumerate(columns.tests) for k, test in enumerate(tests)}
+    nodes: list[tuple[int, int, int]] = []
+    links: list[list[int]] = []
+    rows: list[np.ndarray] = []
+    stack: list[tuple[Node, np.ndarray, int]] = [(tree.root, np.arange(columns.codes.shape[1]), -1)]
+    while stack:
+        node, here, parent = stack.pop()
+        t = len(nodes)
+        if parent >= 0:
+            links[parent].append(t)
+        links.append([])
+        rows.append(here)
+        column, cut = place[node.test] if isinstance(node, Branch) else (-1, -1)
+        nodes.append((column, cut, parent))
+        if isinstance(node, Branch):
+            true = columns.codes[column, here] <= cut
+            stack += [(node.right, here[true], t), (node.left, here[~true], t)]
+    return _arrays(nodes, links, np.zeros(len(nodes)), 0.0, rows)
+
+
+def _arrays(
+    nodes: list[tuple[int, int, int]], links: list[list[int]], loss: np.ndarray, slack: float, rows: list[np.ndarray]
+) -> GrownTree:
+    """The tree of a list of nodes (column, cut, parent) and their children."""
+    column, cut, parent = np.array(nodes, dtype=np.int64).T.copy()
+    left, right = np.array([c or [-1, -1] for c in links], dtype=np.int64).T.copy()
+    return GrownTree(column, cut, left, right, parent, loss, slack, rows)
+
+
+_compiled = False
+
+
+def compile_kernels() -> None:
+    """Compile or load the kernels, once per process, on four rows; returns at once later."""
+    global _compiled
+    if _compiled:
+        return
+    from milp_trees.engines.greedy.criteria import ListedLoss, SquaredError
+
+    ones = np.ones(4, dtype=np.int64)
+    columns = Columns(np.arange(4, dtype=np.int32)[None, :], np.zeros(1, dtype=np.int64), ((),))
+    costs = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]])
+    for criterion in (ListedLoss(costs, np.eye(2)), SquaredError(costs, np.ones(4))):
+        grow(columns, columns.order(), Sample(ones, ones), criterion, Rules(1)).apply(columns.codes)
+    lots = (0, 4, np.zeros(1, dtype=np.int64), costs, ones, ones, 4, 4, 1, 0, 0)
+    kernels.true_sides(columns.codes, columns.order(), *lots)
+    _compiled = True

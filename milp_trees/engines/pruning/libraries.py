@@ -6,35 +6,23 @@ import numpy as np
 
 from milp_trees.engines.pruning.closure import Closure
 from milp_trees.engines.pruning.frontier import Cut
+from milp_trees.engines.pruning.ortools_child import flow_elsewhere
 from milp_trees.engines.pruning.push_relabel import min_cut
-from milp_trees.errors import DataError, SolverFailure, SolverUnavailable, Unsupported
+from milp_trees.errors import DataError, Unsupported
 
 #: Items that networkx is given at most: it is written in Python.
 MOST_ITEMS = 3000
 
 
 def ortools_cut(closure: Closure, weights: np.ndarray) -> tuple[np.ndarray, int]:
-    """Smallest source side and capacity by OR-tools' push-relabel (64 bit).
+    """Smallest source side and capacity by OR-tools' push-relabel (64 bit), in a process of its own.
 
     Raises
     ------
     SolverUnavailable
         OR-tools is not installed.
     """
-    try:
-        from ortools.graph.python import max_flow
-    except ImportError:
-        raise SolverUnavailable("The cut ortools needs OR-tools; install it with: pip install 'milp-trees[cpsat]'.") from None
-    n, tail, head, capacity = _network(closure, weights)
-    flow = max_flow.SimpleMaxFlow()
-    flow.add_arcs_with_capacity(tail.astype(np.int32), head.astype(np.int32), capacity)
-    flow.add_arc_with_capacity(n, n + 1, 0)  # a node without arcs would not exist, and without source or sink no side is reported
-    status = flow.solve(n, n + 1)
-    if status != flow.OPTIMAL:
-        raise SolverFailure(f"OR-tools ended its maximum flow with the status {status.name}.")
-    side = np.zeros(n + 2, dtype=bool)
-    side[flow.get_source_side_min_cut()] = True
-    return side[:n], int(flow.optimal_flow())
+    return flow_elsewhere(*_network(closure, weights))
 
 
 def scipy_cut(closure: Closure, weights: np.ndarray) -> tuple[np.ndarray, int]:
