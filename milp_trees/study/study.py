@@ -166,11 +166,20 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
         "start_value": start.get("value"),
         "start_accepted": start.get("accepted"),
         "agrees": row["agrees"],
-        "leaves": None if tree is None else _leaves(tree["root"]),
+        "leaves": _leaves(tree),
         **{f"score_{k}": v for k, v in row["scores"].items()},
         "message": row["message"],
     }
 
 
-def _leaves(node: Mapping[str, Any]) -> int:
-    return 1 if "action" in node else _leaves(node["false"]) + _leaves(node["true"])
+def _leaves(predictor: Mapping[str, Any] | None) -> int | None:
+    """Leaves of a stored tree or pruned ensemble; None for whatever has none."""
+    if predictor is None:
+        return None
+    if predictor.get("kind") == "ensemble":
+        return int(predictor["trees"]) + len(predictor["kept"])
+    return _leaves_below(predictor["root"]) if "root" in predictor else None
+
+
+def _leaves_below(node: Mapping[str, Any]) -> int:
+    return 1 if "action" in node else _leaves_below(node["false"]) + _leaves_below(node["true"])
