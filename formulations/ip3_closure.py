@@ -78,10 +78,7 @@ class IP3Closure(pruning.PruningFormulation):
 
     def warm_up(self) -> None:
         if self.merge_pairs:
-            from milp_trees.compiling import compiling
-
-            with compiling("the merging of purchases"):
-                merged(_tiny_view())
+            merged(_tiny_view())
 
     def declare(self, m: Any, view: NodeGains, space: PrunedEnsembles) -> None:
         items, H = self._items(view), len(view.splits)
@@ -176,9 +173,12 @@ def as_printed(view: NodeGains) -> Items:
 
 def merged(view: NodeGains) -> Items:
     """The items after lossless merging."""
-    from milp_trees.engines.pruning.closure import closure_of
+    from milp_trees.compiling import compiling
 
-    closure = closure_of(view, merge=True)
+    with compiling("the merging of purchases"):
+        from milp_trees.engines.pruning.closure import closure_of
+
+        closure = closure_of(view, merge=True)
     pairs = np.column_stack([np.repeat(np.arange(closure.n_items), np.diff(closure.start)), closure.head]).astype(np.int64)
     to_split = pairs[:, 1] < closure.n_splits
     return Items(closure.gain, closure.cost, pairs[to_split], pairs[~to_split], np.zeros((0, 2), dtype=np.int64))

@@ -44,12 +44,13 @@ def _estimate(formulation: Formulation, problem: Problem) -> dict[str, Any]:
     if why:
         return {**row, "time_class": None, "reason": why}
     sizes = formulation.sizes(formulation.instance(problem), problem.space)
-    side = bool(getattr(problem.view(formulation.needs), "side", ()))
+    view: Any = problem.view(formulation.needs)
+    side = bool(getattr(view, "side", ())) or getattr(view, "budget", None) is not None
     return {**row, **sizes._asdict(), "time_class": time_class(formulation, sizes.nonzeros, side), "reason": None}
 
 
 def time_class(formulation: Formulation, nonzeros: int, side: bool) -> str:
-    """See the module: which class a model of that many nonzeros is in. Side rows cost an integral relaxation one class."""
+    """See the module: which class a model of that many nonzeros is in. Side rows or a budget cost an integral relaxation one class."""
     limits = INTEGRAL if formulation.integral_relaxation else ROW_BLOCKS
     place = sum(nonzeros > limit for limit in limits) + int(formulation.integral_relaxation and side)
     return CLASSES[min(place, len(CLASSES) - 1)]

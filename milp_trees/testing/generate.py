@@ -79,7 +79,7 @@ def random_tree(problem: Problem, rng: np.random.Generator, tries: int = 50) -> 
 
 def _choices(problem: Problem) -> tuple[tuple[Test, ...], tuple[Any, ...]]:
     """The tests and actions that trees of a problem are made of."""
-    return tuple(problem.dataset.tests[j] for j in problem.space.candidates(problem.dataset)), problem.task.actions(problem.dataset)
+    return tuple(problem.dataset.tests[j] for j in problem.trees.candidates(problem.dataset)), problem.task.actions(problem.dataset)
 
 
 def _grow(tests: tuple[Test, ...], n_actions: int, depth: int, rng: np.random.Generator, stop: float) -> Node:

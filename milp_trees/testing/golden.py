@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from milp_trees.formulation import Formulation
 from milp_trees.matrix import compile_model
@@ -25,7 +26,8 @@ def golden_problem(formulation: Formulation) -> Problem:
 
     if issubclass(formulation.space, PrunedEnsembles):
         figure = EXAMPLES["figure-1"]()
-        return figure if not formulation.unsupported(figure) else replace(figure, task=replace(figure.task, lam=0))
+        task: Any = figure.task
+        return figure if not formulation.unsupported(figure) else replace(figure, task=replace(task, lam=0))
     return Problem(numeric_dataset({"x": [1, 2, 4]}, y=["no", "yes", "no"]), Accuracy(leaf_penalty="1/30"), Trees(1))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from milp_trees.formulation import Formulation
+from milp_trees.formulation import Formulation, TreeFormulation
 from milp_trees.problem import Problem
 from milp_trees.testing import transforms
 from milp_trees.testing.checks import Check, check_decoded_value, demand, refuse, slack, solved
@@ -34,6 +34,8 @@ for _name, _transform in transforms.EQUAL.items():
 def check_presolve_switches(formulation: Formulation, problem: Problem) -> None:
     """Merging rows and dropping tests, on or off, leaves the optimum as it is; the decoded tree keeps its value."""
     for merge, drop in ((False, True), (True, False), (False, False)):
+        if not isinstance(formulation, TreeFormulation):
+            raise TypeError(f"{formulation.name} is no formulation of trees; its checks are those of its own space.")
         other = replace(formulation, merge_rows=merge, drop_tests=drop)
         if not other.unsupported(problem):
             refuse(different_optimum(formulation, problem, other, problem, "switching presolve"), other, problem)

@@ -40,7 +40,7 @@ def random_examples(n: int = 12) -> dict[str, Problem]:
     out = {f"random-free-{seed}": random_problem(np.random.default_rng(seed), 2, 3, lam=0) for seed in range(n // 4)}
     for seed in range(n):
         rng = np.random.default_rng(seed)
-        shape = {"n_trees": 1 + seed % 3, "depth": 2 + (seed % 3 == 0), "n_rows": 3 + seed % 4}
+        shape: dict[str, Any] = {"n_trees": 1 + seed % 3, "depth": 2 + (seed % 3 == 0), "n_rows": 3 + seed % 4}
         out[f"random-{seed}"] = random_problem(rng, **shape, budget=seed % 4 == 3)
     return out
 
@@ -56,7 +56,8 @@ def default_pruning_problems() -> dict[str, Problem]:
 @lru_cache(maxsize=512)
 def scored(problem: Problem) -> list[tuple[Fraction, Ensemble]]:
     """Value and pruning, for every pruning that keeps the budget; the value of no pruning at all is the largest a solver could hide behind."""
-    found = [p for p in all_prunings(problem.space.ensemble) if not problem.violations(p)]  # type: ignore[attr-defined]
+    task: Any = problem  # its methods are annotated for single trees
+    found = [p for p in all_prunings(unpruned(problem)) if not task.violations(p)]
     return [(_exact(problem, p), p) for p in found]
 
 
@@ -65,7 +66,14 @@ def best_pruning(problem: Problem) -> tuple[Fraction, Ensemble] | None:
     return min(scored(problem), key=lambda found: found[0], default=None)
 
 
-def _exact(problem: Problem, pruning: Ensemble) -> Fraction:
+def unpruned(problem: Problem) -> Ensemble:
+    """The ensemble that is pruned."""
+    space: Any = problem.space
+    ensemble: Ensemble = space.ensemble
+    return ensemble
+
+
+def _exact(problem: Problem, pruning: Any) -> Fraction:
     value = problem.value(pruning)
     return value.exact if value.exact is not None else Fraction(value.number)
 
@@ -123,9 +131,9 @@ def check_relaxation(formulation: Formulation, problem: Problem) -> None:
 def check_every_pruning(formulation: Formulation, problem: Problem) -> None:
     """Every pruning within the budget is a feasible point with the pruning's value, and decodes to itself; the others break a row."""
     b, view = built(formulation, problem), formulation.instance(problem)
-    values = dict.fromkeys(p.kept.tobytes() for p in all_prunings(problem.space.ensemble))  # type: ignore[attr-defined]
+    values = dict.fromkeys(p.kept.tobytes() for p in all_prunings(unpruned(problem)))
     values.update({p.kept.tobytes(): value for value, p in scored(problem)})
-    for pruning in all_prunings(problem.space.ensemble):  # type: ignore[attr-defined]
+    for pruning in all_prunings(unpruned(problem)):
         for v in b.matrix.columns:  # nothing may be left over
             v.set_value(None, skip_validation=True)
         formulation.encode(pruning, b.model)
@@ -201,5 +209,5 @@ def kept(pruning: Ensemble) -> str:
 def _demand(holds: bool, formulation: Formulation, problem: Problem, claim: str) -> None:
     if not holds:
         name = problem.dataset.source.get("testing")
-        where = name or f"{problem.task.spec()} on {problem.space.ensemble.trees_json()}"  # type: ignore[attr-defined]
+        where = name or f"{problem.task.spec()} on {unpruned(problem).trees_json()}"
         raise AssertionError(f"{formulation.label} on {where}: {claim}")

@@ -6,7 +6,7 @@ feature cost", ICML, whose first figure and whose corollary on budgets are among
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -69,7 +69,7 @@ def _value(label: Any, classes: Sequence[Any] | None) -> list[float]:
     return [float(label)] if classes is None else [float(c == label) for c in classes]
 
 
-def pruning_problem(trees: Sequence[Drawing], rows: dict[str, Sequence[float]], y: Sequence[Any], task: PrunedError, name: str = "") -> Problem:
+def pruning_problem(trees: Sequence[Drawing], rows: Mapping[str, Sequence[float]], y: Any, task: PrunedError, name: str = "") -> Problem:
     """A problem from drawings of trees and the columns of the data.
 
     Parameters

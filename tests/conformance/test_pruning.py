@@ -251,11 +251,11 @@ def test_a_wrong_model_is_never_reported_as_a_proof():
 
 
 def test_highs_does_not_probe_ip3():
-    """As a whole programme with a budget: the option that switches probing off is passed on; without a budget the relaxation comes first."""
+    """With a budget presolve is off; without one the relaxation comes first, and a tree search after it would not probe."""
     ip3 = make("ip3")
     with_budget, without = (ip3.options_for("highs", example(n).view(NodeGains), example(n).space) for n in ("two-items", "figure-1"))
-    assert with_budget == {"presolve_rule_off": 32768}
-    assert without["as_lp_first"]
+    assert with_budget == {"presolve": "off"}
+    assert (without["as_lp_first"], without["presolve_rule_off"]) == (True, 32768)
     assert ip3.options_for("cbc", example("figure-1").view(NodeGains), None) == {}
 
 
