@@ -261,5 +261,5 @@ def test_enumeration_refuses_what_is_not_tiny():
         return "A" if not depth else ("A", "x", depth, tree(depth - 1), tree(depth - 1))
 
     problem = pruning_problem([tree(5)] * 2, {"x": [0.0, 1.0]}, ["A", "B"], mt.PrunedError(0))
-    with pytest.raises(mt.Unsupported, match="200,000 prunings.*min-cut"):
+    with pytest.raises(mt.Unsupported, match=r"200,000 prunings.*min-cut"):
         mt.solve(problem, "enumerate-prunings")
