@@ -121,6 +121,8 @@ _HOME = {
     "OptimalTreeClassifier": "estimators",
     "OptimalTreeClassifierCV": "estimator_cv",
     "OptimalPolicyTree": "estimators",
+    "SPOTree": "spo_estimators",
+    "SPOForest": "spo_forest",
     "BudgetForestClassifier": "budget_forest",
     "EnsemblePruner": "pruner",
     "write_ensemble": "models.write_ensemble",

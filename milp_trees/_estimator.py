@@ -61,12 +61,16 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
 
     def _solve(self, dataset: Dataset, task: Task) -> None:
         """Run the method and keep its result; a tree that an exact method could not prove optimal comes with a warning."""
-        from milp_trees.api import solve
         from milp_trees.study.run import default_method
 
         problem = Problem(dataset, task, Trees(self.max_depth, self.max_leaf_nodes, self.min_samples_leaf))
         start = getattr(self.start, "tree_", self.start)
-        method = self._method() or default_method(problem)
+        self._keep(self._run(problem, self._method() or default_method(problem), start))
+
+    def _run(self, problem: Problem, method: str, start: Any) -> Result:
+        """The result of a method, which has a tree; one that an exact method could not prove optimal comes with a warning."""
+        from milp_trees.api import solve
+
         result = solve(problem, method, time_limit=self.time_limit, start=start, seed=self._seed(), threads=self.threads)
         if result.predictor is None or result.status is Status.ERROR:
             if result.status is Status.INFEASIBLE:
@@ -77,8 +81,8 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
             raise SolverFailure(why) if result.status is Status.ERROR else NothingFound(why)
         if result.limit is not None:
             why = f"{result.method} reached its {result.limit.value} limit with {result.value}, bound {result.bound}; raise time_limit for a proof."
-            warnings.warn(why, ConvergenceWarning, stacklevel=3)
-        self._keep(result)
+            warnings.warn(why, ConvergenceWarning, stacklevel=4)
+        return result
 
     def _keep(self, result: Result) -> None:
         self.result_ = result

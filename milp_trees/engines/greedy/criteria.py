@@ -65,6 +65,10 @@ class DecisionLoss(Criterion):
     def decide(self, nodes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Best decision of every node, shape (nodes, d), and its loss, shape (nodes,), from the rows of the nodes."""
 
+    @abstractmethod
+    def repeated(self, times: np.ndarray) -> DecisionLoss:
+        """The loss where every row counts so many times; int array of shape (n,)."""
+
 
 def decision_loss(vectors: np.ndarray, base: np.ndarray, decisions: DecisionSet, vertices: np.ndarray | None) -> DecisionLoss:
     """SPO loss of rows with cost vectors (times weights) and their z*: over vertices if they are listed, else by the oracle."""
@@ -94,6 +98,9 @@ class ListedLoss(DecisionLoss):
         # Of decisions that are equally good up to rounding, the first.
         first = (totals <= (least + ROUNDING * totals.max(axis=1))[:, None]).argmax(axis=1)
         return self.vertices[first], least
+
+    def repeated(self, times: np.ndarray) -> ListedLoss:
+        return ListedLoss(self.regret * times[:, None], self.vertices)
 
     def enter(self, rows: np.ndarray) -> tuple[float, float, Any]:
         total = self.regret[rows].sum(axis=0)
@@ -129,6 +136,9 @@ class OracleLoss(DecisionLoss):
     def decide(self, nodes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         answer = self.decisions.solve(np.array([self.vectors[rows].sum(axis=0) for rows in nodes]))
         return answer.decisions, answer.values - np.array([self.base[rows].sum() for rows in nodes])
+
+    def repeated(self, times: np.ndarray) -> OracleLoss:
+        return OracleLoss(self.vectors * times[:, None], self.base * times, self.decisions)
 
     def enter(self, rows: np.ndarray) -> tuple[float, float, Any]:
         total = self.vectors[rows].sum(axis=0)

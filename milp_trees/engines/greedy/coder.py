@@ -1,0 +1,99 @@
+"""From a table to coded columns, so that thresholds may be chosen node by node, and from coded columns to a Dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from milp_trees.data.binarize import LOSSES, _thresholds
+from milp_trees.data.dataset import Dataset, Test
+from milp_trees.data.ranked import RankedTests
+from milp_trees.engines.greedy.columns import Columns
+
+
+class _Thresholds(Sequence[Test]):
+    """Tests `name <= t`, made when they are asked for."""
+
+    def __init__(self, name: str, values: np.ndarray) -> None:
+        self.name, self.values = name, values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, k: Any) -> Any:
+        return Test(self.name, "<=", float(self.values[k]))
+
+
+class Coder:
+    """How the columns of a table become codes, learned from training rows.
+
+    Parameters
+    ----------
+    table : mapping of column name to array of shape (n,)
+        Numbers, or text (categories, which are tested for one value each: `color == red`).
+    thresholds : {"values", "midpoints", "quantiles"}
+        Midpoints lie halfway between neighbouring values. Otherwise a threshold is a value s of the column and the test is x < s, written as "at
+        most the double before s": all values but the least, or of m values u the quantiles u[ceil(k (m - 1) / Q)], k = 1..Q-1, if m > Q.
+    quantiles : int
+        Q.
+    """
+
+    def __init__(self, table: Mapping[str, np.ndarray], thresholds: str = "values", quantiles: int = 0) -> None:
+        #: (feature, column, kind, thresholds or category) of every coded column.
+        self.rules: list[tuple[int, str, str, Any]] = []
+        #: What the thresholds may lose against all thresholds, as a sentence; empty if nothing.
+        self.loss = ""
+        for j, (name, values) in enumerate(table.items()):
+            if values.dtype.kind not in "biuf":
+                found = sorted(set(values.astype(str).tolist()))
+                self.rules += [(j, name, "==", v) for v in (found[1:] if len(found) <= 2 else found)]
+                continue
+            distinct = np.unique(values.astype(float))
+            if set(distinct.tolist()) <= {0.0, 1.0}:
+                self.rules.append((j, name, "is", None))
+            elif len(distinct) > 1:
+                values = _thresholds_of(distinct, thresholds, quantiles)
+                self.rules.append((j, name, "<=", values))
+                if len(values) < len(distinct) - 1:
+                    self.loss = LOSSES["quantiles"]
+
+    def codes(self, table: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Codes of the rows of a table, int32 of shape (C, n)."""
+        n = len(next(iter(table.values())))
+        out = np.empty((len(self.rules), n), dtype=np.int32)
+        for c, (_, name, kind, value) in enumerate(self.rules):
+            if kind == "<=":
+                out[c] = np.searchsorted(value, np.asarray(table[name], dtype=float), side="left")
+            else:
+                out[c] = ~Test(name, kind, value).evaluate(table[name])
+        return out
+
+    def columns(self, table: Mapping[str, np.ndarray]) -> Columns:
+        """Coded columns of the rows of a table."""
+        tests: tuple[Sequence[Test], ...] = tuple(
+            _Thresholds(name, value) if kind == "<=" else (Test(name, kind, value),) for _, name, kind, value in self.rules
+        )
+        return Columns(self.codes(table), np.array([j for j, *_ in self.rules], dtype=np.int64), tests)
+
+
+def dataset_of(columns: Columns, keep: Mapping[Test, tuple[int, int]] | None = None, **fields: Any) -> Dataset:
+    """A Dataset with all tests of coded columns, or with those in `keep` (test → column and cut)."""
+    if keep is None:
+        keep = {test: (c, k) for c, tests in enumerate(columns.tests) for k, test in enumerate(tests)}
+    places = np.array(list(keep.values()), dtype=np.int64).reshape(-1, 2)
+    X: Any = RankedTests(np.ascontiguousarray(columns.codes.T), places[:, 0].copy(), places[:, 1].copy())
+    return Dataset(X if len(keep) else np.zeros((columns.codes.shape[1], 0), dtype=np.uint8), tuple(keep), **fields)
+
+
+def _thresholds_of(distinct: np.ndarray, kind: str, quantiles: int) -> np.ndarray:
+    """Thresholds of a numeric column with at least two distinct values."""
+    last = len(distinct) - 1
+    if kind == "midpoints":
+        return np.array(_thresholds(distinct, np.arange(1, last + 1)))
+    begins = np.arange(1, last + 1)
+    if kind == "quantiles" and quantiles - 1 < last:
+        begins = np.unique(-(-np.arange(1, quantiles) * last // quantiles))
+    below: np.ndarray = np.nextafter(distinct[begins], -np.inf)
+    return below
