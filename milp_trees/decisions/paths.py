@@ -8,7 +8,7 @@ Elmachtoub and Grigas (2022) and Elmachtoub, Liang, McNellis (2020) use grids wi
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import islice, pairwise
 from typing import Any
 
@@ -85,23 +85,21 @@ class Paths(DecisionSet):
     # -- oracle ----------------------------------------------------------------------------------------------
 
     def _solve(self, costs: np.ndarray) -> Decided:
+        if self.acyclic:
+            return Decided(*_acyclic()(costs, self._start, self._edge, self._head, True))
         from milp_trees.decisions import _kernels
 
         with compiling("the oracle of paths"):
-            if self.acyclic:
-                return Decided(*_kernels.acyclic(costs, self._start, self._edge, self._head, True))
             decisions, values, failed = _kernels.cyclic(costs, self._start, self._edge, self._head)
         if failed >= 0:
             raise RowFailure(failed, "a cycle of the graph costs less than 0, so there is no cheapest path; give costs without negative cycles.")
         return Decided(decisions, values)
 
     def _values(self, costs: np.ndarray) -> np.ndarray:
-        from milp_trees.decisions import _kernels
-
         if not self.acyclic:
             return self._solve(costs).values
-        with compiling("the oracle of paths"):
-            return _kernels.acyclic(costs, self._start, self._edge, self._head, False)[1]
+        values: np.ndarray = _acyclic()(costs, self._start, self._edge, self._head, False)[1]
+        return values
 
     def highest(self, costs: Any) -> np.ndarray:
         """Upper bound on c·w: the dearest path; with cycles (where that is hard to find) the sum of the positive costs."""
@@ -171,6 +169,16 @@ class Paths(DecisionSet):
             return v if type(v) in (str, int) else str(v)
 
         return {"kind": "paths", "edges": [[plain(u), plain(v)] for u, v in self._edges], "source": plain(self.source), "target": plain(self.target)}
+
+
+@cache
+def _acyclic() -> Any:
+    """The compiled oracle, loaded once: to watch for slow compilation at every call would cost more than the calls."""
+    from milp_trees.decisions import _kernels
+
+    with compiling("the oracle of paths"):
+        _kernels.acyclic(np.zeros((1, 1)), np.array([0, 1, 1]), np.zeros(1, np.int64), np.ones(1, np.int64), False)
+    return _kernels.acyclic
 
 
 def _edges(graph: Any) -> list[tuple[Any, Any]]:
