@@ -109,7 +109,8 @@ def make_figure_1() -> Problem:
 def make_mirrored_trees() -> Problem:
     """One row and two trees, with feature 1 at the root and feature 2 at its inner child: the right one in tree 1, the left one in tree 2.
 
-    The rows of IP3, differenced along the path as in the published proof, and w ≤ W below them have an 8 × 8 submatrix of determinant -2.
+    IP3's matrix is totally unimodular, as always. Its rows differenced from leaf to leaf, as in the published proof (each w a leaf between the children of
+    its node), with w ≤ W below them, are not.
     """
     trees = [
         ("A", "x1", 0.5, "A", ("A", "x2", 0.5, "B", "A")),

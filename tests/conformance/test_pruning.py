@@ -22,7 +22,7 @@ from milp_trees.testing.pruning_checks import (
 )
 from milp_trees.testing.pruning_examples import EXAMPLES, random_problem
 from milp_trees.testing.solve import built, minimise
-from milp_trees.unimodular import check_consecutive_ones, check_difference_rows, check_network_certificate
+from milp_trees.unimodular import check_consecutive_ones, check_difference_rows, check_network_certificate, check_unimodular
 
 FORMULATIONS = registry.formulations_for(example("figure-1").space)
 LABELS = [*FORMULATIONS, "ip3-closure:merge_pairs=off"]
@@ -181,6 +181,31 @@ def test_a_wrong_spanning_tree_is_no_proof():
     tree = make("ip3").network_tree(b.model)
     tail, head, name = tree[2]
     assert check_network_certificate(b.matrix, [*tree[:2], (head, tail, name), *tree[3:]]).answer == "unknown"
+
+
+def differenced(b):
+    """The equality rows of each tree, in the order of its leaves with w[h,i] between the children of h, each less the one before; then w ≤ W."""
+    A, labels, view = b.matrix.A.toarray(), np.array(b.matrix.row_labels), b.model.view
+    column = {v.name: j for j, v in enumerate(b.matrix.columns)}
+
+    def leaves(h):
+        if view.left[h] < 0:
+            return [column[f"z[{h}]"]]
+        return [*leaves(view.left[h]), *(column[f"w[{u},{i}]"] for u, i in b.model.w if u == h), *leaves(view.right[h])]
+
+    equal = A[labels != "buy"]
+    rows = [np.array([equal[equal[:, j] != 0][0] for j in leaves(root)]) for root in view.roots]  # only one row has the last variable of a path
+    return np.vstack([*(np.vstack([r[:1], np.diff(r, axis=0)]) for r in rows), A[labels == "buy"]])
+
+
+def test_the_published_proof_is_about_another_matrix():
+    """Differenced rows over w ≤ W are not totally unimodular on two mirrored trees, where the rows as printed are; for one tree both are."""
+    b = built(make("ip3"), example("mirrored-trees"))
+    answer = check_unimodular(differenced(b))
+    assert (answer.answer, abs(answer.submatrix.determinant)) == ("no", 2)
+    assert check_unimodular(b.matrix).answer == "yes"
+    one = built(make("ip3"), example("negative-gain"))
+    assert check_unimodular(differenced(one)).answer == "yes"
 
 
 def test_ip0_has_consecutive_ones_and_the_closure_difference_rows():
