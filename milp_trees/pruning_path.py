@@ -52,7 +52,7 @@ def prune_path(problem: Problem | NodeGains, cut: str = "push-relabel", merge: b
     >>> import milp_trees as mt
     >>> from milp_trees.testing.pruning_examples import EXAMPLES
     >>> mt.prune_path(EXAMPLES["two-items"]()).breakpoints
-    (Fraction(4, 3), Fraction(3, 2))
+    (Fraction(2, 15), Fraction(3, 20))
     """
     from milp_trees.compiling import compiling
     from milp_trees.tasks.pruning_view import NodeGains
