@@ -10,13 +10,15 @@ from scipy import sparse
 
 from milp_trees.decisions.base import LISTED, Decided, DecisionSet, LinearSet, RowFailure
 from milp_trees.decisions.listed import named
-from milp_trees.errors import DataError
+from milp_trees.errors import DataError, SolverUnavailable
 
 INFINITY = float("inf")
 
 
 class LinearDecisions(DecisionSet):
     """S as a linear program (LP or MILP); the answer is a vertex of S (of its convex hull), the same whenever the same costs are asked.
+
+    An answer is optimal within 1e-10 (LP) or 1e-9 (MILP) of the largest cost of its vector, HiGHS's tolerances; entries are rounded to 12 places.
 
     Parameters
     ----------
@@ -53,6 +55,9 @@ class LinearDecisions(DecisionSet):
             names = named(components, d) if components is not None else program.names[:d]
         if len(names) > len(program.lower):
             raise DataError(f"{len(names)} components are named, but the program has {len(program.lower)} variables.")
+        shapes = {len(program.lower), len(program.upper), len(program.integer), len(program.names), program.A.shape[1]}
+        if len(shapes) > 1 or not len(program.row_lower) == len(program.row_upper) == program.A.shape[0]:
+            raise DataError("The arrays of the LinearSet do not fit together: one bound, name and column per variable, two sides per row.")
         super().__init__(names)
         self._program = program
         self._warm: Any = None
@@ -97,16 +102,21 @@ class LinearDecisions(DecisionSet):
 
     def _solver(self) -> Any:
         if self._warm is None:
-            from milp_trees.decisions._warm import WarmProgram
+            try:
+                from milp_trees.decisions._warm import WarmProgram
+            except ImportError as error:
+                raise SolverUnavailable(
+                    f"HiGHS cannot be loaded ({error}); pip install highspy, and if the process uses OR-tools, import highspy before it."
+                ) from error
 
             self._warm = WarmProgram(self._program, self.dimension)
         return self._warm
 
     def _check_bounded(self) -> None:
         """Non-empty, and bounded in every entry of the decision; also fills the pool of starts."""
+        warm, d, p = self._solver(), self.dimension, self._program
         from milp_trees.decisions._warm import Failure
 
-        warm, d, p = self._solver(), self.dimension, self._program
         crossed = np.flatnonzero(p.lower > p.upper)
         if len(crossed) or warm.minimise(np.zeros(d)) is Failure.EMPTY:
             raise DataError("The decision set is empty: no point satisfies all rows and bounds of the model.")
@@ -124,9 +134,9 @@ class LinearDecisions(DecisionSet):
                 warm.remember()
 
     def _solve(self, costs: np.ndarray) -> Decided:
+        warm = self._solver()
         from milp_trees.decisions._warm import Failure
 
-        warm = self._solver()
         decisions = np.empty_like(costs)
         for i, cost in enumerate(costs):
             found = warm.minimise(cost)

@@ -559,6 +559,8 @@ def test_pyepo_models_with_a_foreign_interface_are_refused():
 
 
 def test_pyepo_itself_serves_when_installed():
+    import highspy  # noqa: F401  (PyEPO loads OR-tools, after which HiGHS cannot be loaded)
+
     pytest.importorskip("pyepo", reason="PyEPO is not installed")
     from pyepo.model.omo import shortestPathModel
 
