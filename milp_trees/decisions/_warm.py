@@ -31,20 +31,21 @@ class WarmProgram:
     """min c·w over a `LinearSet` for one c after another; the answer depends on c alone.
 
     An LP starts from the last optimal basis. Where several points are optimal, a second LP over the optimal face minimises a fixed direction, which
-    singles out a vertex. A MILP starts from the best of the points in `pool`, which is filled once and for all.
+    singles out a vertex. A MILP starts from the best of the points in `pool`, which the caller fills once and for all.
 
     Parameters
     ----------
     program : LinearSet
     d : int
         Length of w.
+    pool : list of float arrays
+        Points of a MILP.
     """
 
-    def __init__(self, program: LinearSet, d: int) -> None:
-        self.program, self.d = program, d
+    def __init__(self, program: LinearSet, d: int, pool: list[np.ndarray]) -> None:
+        self.program, self.d, self.pool = program, d, pool
         self.mip = bool(program.integer.any())
         self.A = program.A.tocsr()
-        self.pool: list[np.ndarray] = []
         self.h = highspy.Highs()
         settings: dict[str, Any] = {"output_flag": False, "parallel": "off", "random_seed": 0, "mip_rel_gap": 0.0, "mip_abs_gap": 0.0}
         settings |= {"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE, "mip_feasibility_tolerance": 1e-9}

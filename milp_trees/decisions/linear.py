@@ -61,6 +61,8 @@ class LinearDecisions(DecisionSet):
         super().__init__(names)
         self._program = program
         self._warm: Any = None
+        #: Points of a MILP that searches start from; fixed once the set is made, so that answers do not depend on what was asked before.
+        self._pool: list[np.ndarray] = []
         self._check_bounded()
 
     @classmethod
@@ -109,7 +111,7 @@ class LinearDecisions(DecisionSet):
                     f"HiGHS cannot be loaded ({error}); pip install highspy, and if the process uses OR-tools, import highspy before it."
                 ) from error
 
-            self._warm = WarmProgram(self._program, self.dimension)
+            self._warm = WarmProgram(self._program, self.dimension, self._pool)
         return self._warm
 
     def _check_bounded(self) -> None:
@@ -185,11 +187,6 @@ class LinearDecisions(DecisionSet):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_warm": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        if self._program.integer.any():
-            self._check_bounded()  # the pool of starts, without which ties could be broken otherwise
 
 
 def _given(at_most: tuple[Any, Any] | None, equal: tuple[Any, Any] | None) -> list[tuple[tuple[Any, Any], bool]]:
