@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -70,6 +71,16 @@ class Instance:
     similarity: bool = True
     eps: float = 0.0
     counters: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("oracle_calls", "one_splits", "two_splits", "deeper", "remembered"), 0))
+
+    @cached_property
+    def short(self) -> np.ndarray:
+        """`codes` in the form that is quickest to sort."""
+        return self.codes.astype(np.int16) if self.codes.max(initial=0) < 2**15 else self.codes
+
+    def by_code(self, rows: np.ndarray, column: int) -> np.ndarray:
+        """Rows in the order of a column's codes."""
+        order: np.ndarray = rows[np.argsort(self.short[rows, column], kind="stable")]
+        return order
 
     @property
     def n_rows(self) -> int:

@@ -32,9 +32,7 @@ class OneSplit(NamedTuple):
     any_size: np.ndarray
 
 
-def best_splits(
-    inst: Instance, tables: np.ndarray, limit: np.ndarray, partner: np.ndarray | None, check: Callable[[], None]
-) -> OneSplit:
+def best_splits(inst: Instance, tables: np.ndarray, limit: np.ndarray, partner: np.ndarray | None, check: Callable[[], None]) -> OneSplit:
     """Best leaf or split of every set, as far as it matters.
 
     Parameters

@@ -149,9 +149,8 @@ class TwoSplits:
         columns, begin = np.unique(column, return_index=True)
         for b, at, to in zip(columns.tolist(), begin.tolist(), [*begin[1:].tolist(), len(column)], strict=True):
             self.check()
-            order = self.rows[np.argsort(inst.codes[self.rows, b], kind="stable")]
             running = np.zeros(self.whole.shape[1:])
-            fill(order, inst.codes, inst.sums, inst.first, b, middle[at:to], running, self.whole[0], tables[2 * at : 2 * to])
+            fill(inst.by_code(self.rows, b), inst.codes, inst.sums, inst.first, b, middle[at:to], running, self.whole[0], tables[2 * at : 2 * to])
         limit = np.repeat(min(self.best, self.upper) - cost, 2)
         return best_splits(inst, tables, limit, np.arange(len(tables)) ^ 1, self.check)
 
