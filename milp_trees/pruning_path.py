@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.errors import DataError
+from milp_trees.hull_points import HullPoint, PointBelow, row_of
 from milp_trees.tasks.exact import fraction
 
 if TYPE_CHECKING:
@@ -74,84 +75,6 @@ def prune_path(problem: Problem | NodeGains, cut: str = "push-relabel", merge: b
         "arcs_of_all_cuts": pieces.arcs, "breakpoints": sum(c > 0 for c in pieces.cost.tolist()),
     }  # fmt: skip
     return PruningCurve(problem, rank, tuple(pieces.gain.tolist()), tuple(pieces.cost.tolist()), ensemble, sizes)
-
-
-@dataclass(frozen=True)
-class HullPoint:
-    """One corner of the hull: the pruning that is optimal for λ from `lambda_from` to `lambda_to`.
-
-    Parameters
-    ----------
-    index : int
-        Position in `curve.vertices`.
-    lambda_from, lambda_to : Fraction
-        `lambda_to` is None for no limit.
-    error, cost : Fraction
-        Natural units: mean error of the trees, mean cost of a row.
-    splits : int
-        Splits that are kept.
-    """
-
-    index: int
-    lambda_from: Fraction
-    lambda_to: Fraction | None
-    error: Fraction
-    cost: Fraction
-    splits: int
-
-
-@dataclass(frozen=True, eq=False)
-class PointBelow:
-    """The hull point below a budget, and what the hull says about the budget.
-
-    Parameters
-    ----------
-    budget : Fraction
-    point : HullPoint
-        Of the hull points within the budget the dearest.
-    bound : Fraction
-        No pruning within the budget has a smaller error: the line between the two hull points around it.
-    predictor : Ensemble or None
-        None where the curve was made from a view alone.
-    """
-
-    budget: Fraction
-    point: HullPoint
-    bound: Fraction
-    predictor: Ensemble | None
-
-    @property
-    def proven(self) -> bool:
-        """Whether the bound is reached, so that no pruning within the budget has a smaller error."""
-        return self.point.error == self.bound
-
-    @property
-    def note(self) -> str:
-        """The same in a sentence."""
-        at = f"cost {float(self.point.cost):.6g} and error {float(self.point.error):.6g} within the budget {float(self.budget):.6g}"
-        if self.proven:
-            return f"Hull point with {at}; the hull proves that no pruning within the budget has a smaller error."
-        return (
-            f"Hull point with {at}. It is the best on the hull, not proven the best within the budget: no pruning there has an error below "
-            f"{float(self.bound):.6g}; the formulation ip3-closure with max_cost decides."
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain data, fractions as "p/q"."""
-        from milp_trees.report import json_safe
-
-        plain: dict[str, Any] = json_safe({
-            "budget": self.budget, **_row(self.point), "bound": self.bound, "proven": self.proven, "note": self.note,
-            "predictor": None if self.predictor is None else self.predictor.to_json(),
-        })  # fmt: skip
-        return plain
-
-    def __str__(self) -> str:
-        return self.note
-
-
-def _row(point: HullPoint) -> dict[str, Any]:
-    return {name: getattr(point, name) for name in ("lambda_from", "lambda_to", "error", "cost", "splits")}
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,7 +219,7 @@ class PruningCurve:
 
     def rows(self) -> list[dict[str, Any]]:
         """One mapping per corner, λ rising: lambda_from, lambda_to, error, cost (Fractions; lambda_to None for no limit), splits."""
-        return [_row(p) for p in self.vertices]
+        return [row_of(p) for p in self.vertices]
 
     def frame(self) -> pd.DataFrame:
         """`rows` as numbers: lambda_from, lambda_to (infinite for no limit), error, cost, splits."""
