@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.errors import DataError
+from milp_trees.errors import DataError, SolverFailure
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.problem import Problem
 from milp_trees.result import Status
@@ -33,7 +34,7 @@ class Pruning:
     status : str
         `optimal` (for its λ, or for the budget: proven), `hull point` (the best on the path below a budget; nothing is proven for the budget itself),
         `feasible` (a budget's program was stopped), or `unpruned`.
-    bound : float or None
+    bound : Fraction or None
         No pruning within the budget has a smaller error.
     note : str
         The same in a sentence.
@@ -44,7 +45,7 @@ class Pruning:
     error: Fraction
     cost: Fraction
     status: str
-    bound: float | None = None
+    bound: Fraction | None = None
     note: str = ""
 
     @property
@@ -52,13 +53,13 @@ class Pruning:
         """How far the error may be above the best within the budget, as a share of the error; None without a budget."""
         if self.bound is None:
             return None
-        return 0.0 if self.error <= self.bound else (float(self.error) - self.bound) / float(self.error)
+        return 0.0 if self.error <= self.bound else float((self.error - self.bound) / self.error)
 
     def plain(self) -> dict[str, Any]:
         """In plain Python types, so that what carries it can be loaded where this package is not installed."""
         return {
             "lam": None if self.lam is None else float(self.lam), "error": float(self.error), "cost": float(self.cost), "status": self.status,
-            "bound": self.bound, "gap": self.gap, "note": self.note, "splits": self.ensemble.n_splits,
+            "bound": None if self.bound is None else float(self.bound), "gap": self.gap, "note": self.note, "splits": self.ensemble.n_splits,
         }  # fmt: skip
 
 
@@ -118,15 +119,15 @@ def at_budget(problem: Problem, curve: PruningCurve, budget: Any) -> Pruning:
         No pruning is within the budget.
     """
     below = curve.below(budget)
-    point, most, bound = below.point, float(below.budget), float(below.bound)
+    point, most = below.point, float(below.budget)
     keep = curve.keep(point.lambda_from)
     if below.proven:
-        return of(problem, keep, point.lambda_from, "optimal", bound=bound, note=f"optimal for the budget {most:.6g}, proven by the hull")
+        return of(problem, keep, point.lambda_from, "optimal", bound=below.bound, note=f"optimal for the budget {most:.6g}, proven by the hull")
     note = (
         f"hull point, not proven optimal for the budget {most:.6g}: it costs {float(point.cost):.6g}, with error {float(point.error):.6g}, and no pruning "
-        f"within the budget has an error below {bound:.6g}"
+        f"within the budget has an error below {float(below.bound):.6g}"
     )
-    return of(problem, keep, point.lambda_from, "hull point", bound=bound, note=note)
+    return of(problem, keep, point.lambda_from, "hull point", bound=below.bound, note=note)
 
 
 def within_budget(problem: Problem, point: Pruning, budget: Any, method: str, time_limit: float | None) -> Pruning:
@@ -138,6 +139,11 @@ def within_budget(problem: Problem, point: Pruning, budget: Any, method: str, ti
         Whose task is a PrunedError.
     point : Pruning
         The hull point below the budget: the start, and its bound.
+
+    Raises
+    ------
+    SolverFailure
+        What the solver says does not stand up to recomputation.
     """
     from milp_trees.api import solve
 
@@ -145,16 +151,18 @@ def within_budget(problem: Problem, point: Pruning, budget: Any, method: str, ti
     task = replace(problem.task, lam=0, max_cost=budget)  # type: ignore[type-var]
     asked = Problem(problem.dataset, task, problem.space)
     result = solve(asked, method, start=point.ensemble, time_limit=time_limit)
+    if result.status is Status.ERROR:
+        raise SolverFailure(result.message)
     best = point
     if result.predictor is not None:
         found = of(problem, result.predictor.kept, None, "feasible")
         best = found if found.error < point.error else point
     assert point.bound is not None
-    bound = max(point.bound, -np.inf if result.bound is None else float(result.bound))
+    bound = max(point.bound, Fraction(result.bound)) if result.bound is not None and math.isfinite(result.bound) else point.bound
     if result.status is Status.OPTIMAL:
         note = f"optimal for the budget {most:.6g}, proven by {result.method}"
-        return replace(best, status="optimal", bound=float(best.error), note=note)
-    note = f"{result.method} stopped without a proof: error {float(best.error):.6g}, bound {bound:.6g}, for the budget {most:.6g}; raise time_limit"
+        return replace(best, status="optimal", bound=best.error, note=note)
+    note = f"{result.method} stopped without a proof: error {float(best.error):.6g}, bound {float(bound):.6g}, for the budget {most:.6g}; raise time_limit"
     return replace(best, status="feasible", bound=bound, note=note)
 
 

@@ -309,7 +309,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
             chosen = prunings.unpruned(self.problem_) if k is None else self.pruned(self.path_.vertices[k].lambda_from)
         self.selected_ = chosen
         self.lam_ = None if chosen.lam is None else float(chosen.lam)
-        self.hull_bound_ = None if self.budget is None else self.pruned(budget=self.budget).bound
+        self.hull_bound_ = None if self.budget is None else float(self.path_.below(self.budget).bound)
         self.gap_ = chosen.gap
         self.best_estimator_ = self._written(chosen)
 

@@ -21,6 +21,7 @@ def click_commands():
     import typer.main
 
     import milp_trees.cli_more
+    import milp_trees.cli_prune
     import milp_trees.cli_unimodular  # noqa: F401  (they add their commands)
     from milp_trees.cli import app
 
@@ -63,7 +64,7 @@ def test_continuous_integration_runs_the_readme_s_test_command_word_for_word():
 
 @pytest.mark.parametrize(
     "page",
-    [p for p in PAGES if p.name in ("README.md", "cli.md", "conventions.md", "correctness.md", "near_best.md", "unimodularity.md")],
+    [p for p in PAGES if p.name in ("README.md", "cli.md", "conventions.md", "correctness.md", "near_best.md", "pruning.md", "unimodularity.md")],
     ids=lambda p: p.name,
 )
 def test_commands_in_the_documents_exist(page):
@@ -122,7 +123,9 @@ def test_every_convention_of_penalties_is_described():
     assert {name: needs.strip() for name, needs in rows.items()} == {c.name: ", ".join(c.needs) for c in CONVENTIONS.values()}
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/budget_forest.md", "docs/conventions.md", "docs/near_best.md", "docs/unimodularity.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/budget_forest.md", "docs/conventions.md", "docs/near_best.md", "docs/pruning.md", "docs/unimodularity.md"]
+)
 def test_python_examples_run(page, tmp_path):
     """The Python blocks of a page run one after the other, in a folder of their own."""
     code = "\n".join(re.findall(r"^```python\n(.*?)^```", text(page), flags=re.MULTILINE | re.DOTALL))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -171,8 +170,8 @@ class RowPrice:
         return paid
 
 
-def feature_table(ensemble: Ensemble, rows: Rows, costs: FeatureCosts, unpruned: Any = None) -> pd.DataFrame:
-    """Features in the order in which rows need them: share of rows, price, what they add to the mean cost, and the sum so far.
+def feature_table(ensemble: Ensemble, rows: Rows, costs: FeatureCosts, unpruned: Ensemble | None = None) -> pd.DataFrame:
+    """Features in the order of the share of rows that need them, and what each adds to the mean cost when they are acquired in this order.
 
     Parameters
     ----------
@@ -184,28 +183,19 @@ def feature_table(ensemble: Ensemble, rows: Rows, costs: FeatureCosts, unpruned:
     Returns
     -------
     DataFrame
-        Index: the feature. Columns `share`, `price` (mean over the rows that need it, or over all where none does), `mean_cost`, `cumulative_cost`, `splits`.
-        Prices of groups, nodes and leaves are not in it.
+        Index: the feature. Columns `share`, `mean_cost` (with the price of a group at its first member), `cumulative_cost`, `splits` that test it. What is paid for
+        nodes evaluated, for leaves, and once for all rows, is not in it.
     """
     routes, w = ensemble.walk(rows.X), rows.w
-    table = np.broadcast_to(RowPrice(costs, ensemble, rows).table, routes.used.shape)
-    needed = w[:, None] * routes.used
-    total = needed.sum(axis=0)
-    paid = (needed * table).sum(axis=0)
-    plain = (w[:, None] * table).sum(axis=0) / w.sum()
-    frame = pd.DataFrame(
-        {
-            "share": total / w.sum(),
-            "price": np.divide(paid, total, out=plain.copy(), where=total > 0),
-            "mean_cost": paid / w.sum(),
-            "splits": np.bincount(ensemble.feature[ensemble.kept], minlength=len(ensemble.features)),
-        },
-        index=pd.Index(ensemble.features, name="feature"),
-    )
-    columns = ["share", "price", "mean_cost", "cumulative_cost", "splits"]
+    share = w @ routes.used / w.sum()
+    splits = np.bincount(ensemble.feature[ensemble.kept], minlength=len(ensemble.features))
+    order = np.lexsort((-splits, -share))
+    price, nothing = RowPrice(costs, ensemble, rows), np.zeros(len(w), dtype=np.int64)
+    known, cumulative = np.zeros_like(routes.used), []
+    for k in order:
+        known[:, k] = routes.used[:, k]
+        cumulative.append(float(price.per_row(known, nothing) @ w / w.sum()))
+    frame = pd.DataFrame({"share": share[order]}, index=pd.Index([ensemble.features[k] for k in order], name="feature"))
     if unpruned is not None:
-        frame["share_unpruned"] = w @ unpruned.walk(rows.X).used / w.sum()
-        columns.insert(1, "share_unpruned")
-    frame = frame.sort_values(["share", "splits"], ascending=False, kind="stable")
-    frame["cumulative_cost"] = frame["mean_cost"].cumsum()
-    return frame[columns]
+        frame["share_unpruned"] = (w @ unpruned.walk(rows.X).used / w.sum())[order]
+    return frame.assign(mean_cost=np.diff(cumulative, prepend=0.0), cumulative_cost=cumulative, splits=splits[order])
