@@ -115,7 +115,7 @@ rows = []
 for budget in [2, 3, 4, 5, 6]:
     corner, best = small.pruned(budget=budget), small.pruned(budget=budget, exact=True)
     rows.append({
-        "budget": budget, "corner: cost": float(corner.cost), "error": float(corner.error), "bound of the curve": corner.bound,
+        "budget": budget, "corner: cost": float(corner.cost), "error": float(corner.error), "bound of the curve": float(corner.bound),
         "best: cost": float(best.cost), "error ": float(best.error), "status": best.status,
     })
 pd.DataFrame(rows).set_index("budget").round(4)
