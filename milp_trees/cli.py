@@ -303,7 +303,7 @@ def _none(text: str | None) -> str | None:
 
 def main() -> None:
     """Entry point of `milp-trees`."""
-    from milp_trees import cli_more, cli_prune, cli_unimodular  # noqa: F401  (they add their commands)
+    from milp_trees import cli_more, cli_prune, cli_spo, cli_unimodular  # noqa: F401  (they add their commands)
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a letter gets a question mark, not an error

@@ -55,6 +55,7 @@ class Decision(ActionCosts):
 
     name: ClassVar[str] = "decision"
     units: ClassVar[tuple[str, str]] = ("SPO loss", "SPO loss + penalties")
+    reports: ClassVar[bool] = True
 
     decisions: Any = None
     normalised: bool = False
@@ -128,6 +129,14 @@ class Decision(ActionCosts):
         number = self._penalised_value(total, routes.n_leaves, [t.column for t in routes.splits], dataset)
         return Value(float(number), None, self.unit, self.sense)
 
+    def beside(self, routes: Routes, dataset: Dataset) -> dict[str, float]:
+        """`normalised_regret`: total SPO loss over the total of |z*(c)|, as PyEPO scores regret (Tang, Khalil 2022); none where the latter is 0."""
+        W = np.array([self.decisions.vector(str(a)) for a in routes.actions]).reshape(-1, self.decisions.dimension)
+        least, weights = self.least(dataset), dataset.row_weights
+        paid = (self.vectors(dataset) * W[routes.action]).sum(axis=1)
+        total = float(weights @ np.abs(least))
+        return {"normalised_regret": float(weights @ (paid - least)) / total} if total > 0 else {}
+
     def strange_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
         if self._listed is not None:
             return super().strange_actions(actions, dataset)
@@ -151,7 +160,7 @@ class Decision(ActionCosts):
         return LeafOracle(
             X, tests, self.vectors(dataset) * weights[:, None], self.least(dataset) * weights, self.decisions,
             np.ones(dataset.n_rows, dtype=np.int64), np.asarray(weights, dtype=float), float(leaf), np.array([float(s) for s in splits]),
-            self.rate_unit(dataset),
+            self.rate_unit(dataset), self._listed,
         )  # fmt: skip
 
     def spec(self) -> dict[str, Any]:
