@@ -188,7 +188,9 @@ class SPOTree(DecisionEstimator):
         with clock("solve"):
             sample = CostSample(rows.costs, rows.weights, decisions)
             if not sample.enough(space):
-                raise Infeasible(f"{rows.n} rows of weight {rows.weights.sum():g} are too few for one leaf; lower min_samples_leaf or min_weight_leaf.")
+                raise Infeasible(
+                    f"{rows.n} rows of weight {rows.weights.sum():g} are too few for one leaf; lower min_samples_leaf or min_weight_leaf."
+                )
             tree = sample.grow(columns, space, squared=name == "cart-spo", quantiles=self.quantiles if self.splits == "quantiles" else 0)
             if held is not None:
                 tree = self._pruned(tree, sample, coder.codes(held.table), held, squared=name == "cart-spo")
@@ -216,10 +218,14 @@ class SPOTree(DecisionEstimator):
         if held is not None:
             clock, sample = Clock(), CostSample(rows.costs, rows.weights, decisions)
             tree = self._pruned(grown_from(result.tree, columns), sample, coder.codes(held.table), held, squared=False)
-            found = sample.to_tree(tree, columns, problem.task.actions(dataset))
-            bound, prover = result.certificate.bound_exact or result.bound, result.certificate.proved_by
-            pruned = finish(problem, result.method, found, bound=bound, claims_optimal=False, proved_by=prover, clock=clock, limit=result.limit)
-            result = replace(pruned, seconds=result.seconds + pruned.seconds, times=result.times)
+            if len(tree.leaves) < result.tree.n_leaves:
+                found = sample.to_tree(tree, columns, problem.task.actions(dataset))
+                proof = result.certificate
+                bound = proof.bound if proof.bound_exact is None else proof.bound_exact
+                pruned = finish(
+                    problem, result.method, found, bound=bound, claims_optimal=False, proved_by=proof.proved_by, clock=clock, limit=result.limit
+                )
+                result = replace(pruned, seconds=result.seconds + pruned.seconds, times=result.times)
         self._settle(result, rows, decisions)
 
     def _fields(self, rows: CostRows, decisions: DecisionSet, loss: str) -> dict[str, Any]:

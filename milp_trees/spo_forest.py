@@ -121,13 +121,14 @@ class SPOForest(DecisionEstimator):
         self._check_choices()
         rows = self._rows(X, y, sample_weight)
         decisions = self._decision_set()
-        coder, columns, trees = self._grown(rows, decisions)
+        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)
+        coder, columns, trees = self._grown(rows, decisions, seeds)
         out = self._out_of_bag(rows, decisions, columns.codes, trees) if self.oob_score else None
         for name in ("oob_prediction_", "oob_score_"):
             self.__dict__.pop(name, None)
         if out is not None:
             self.oob_prediction_, self.oob_score_ = out
-        self.decisions_, self._coder = decisions, coder
+        self.decisions_, self._coder, self._draws = decisions, coder, [drawn for _, drawn in trees]
         self.estimators_ = [tree for tree, _ in trees]
         return self
 
@@ -143,7 +144,7 @@ class SPOForest(DecisionEstimator):
         if self.oob_score and not self.bootstrap:
             raise DataError("oob_score=True needs bootstrap=True: without it no row is left out of any tree.")
 
-    def _grown(self, rows: CostRows, decisions: Any) -> Any:
+    def _grown(self, rows: CostRows, decisions: Any, seeds: np.ndarray) -> Any:
         """The coder of the columns, the coded columns, and every tree with the draws of its rows."""
         from joblib import Parallel, delayed
 
@@ -154,14 +155,14 @@ class SPOForest(DecisionEstimator):
 
         coder = Coder(rows.table, "midpoints" if self.splits == "midpoints" else "values")
         columns = coder.columns(rows.table)
-        sample, space = CostSample(rows.costs, rows.weights, decisions), Trees(self.max_depth, None, self.min_samples_leaf, min_weight_leaf=self.min_weight_leaf)
+        sample = CostSample(rows.costs, rows.weights, decisions)
+        space = Trees(self.max_depth, None, self.min_samples_leaf, min_weight_leaf=self.min_weight_leaf)
         if not sample.enough(space):
             raise Infeasible(f"{rows.n} rows of weight {rows.weights.sum():g} are too few for one leaf; lower min_samples_leaf or min_weight_leaf.")
         rules = sample.rules(space, self.quantiles if self.splits == "quantiles" else 0, self._drawn(len(rows.table)))
         _ = sample.loss if self.method == "greedy" else sample.vectors  # computed once, sent to every process
         compile_kernels()
         order = columns.order()
-        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)
         # Arrays are sent, not mapped: kernels are compiled for writable ones.
         trees = Parallel(n_jobs=self.n_jobs, max_nbytes=None)(
             delayed(grow_one)(columns, order, sample, rules, self.method == "cart", bool(self.bootstrap), int(seed)) for seed in seeds
@@ -175,7 +176,7 @@ class SPOForest(DecisionEstimator):
             return p
         if m in ("sqrt", "log2"):
             return max(1, int(np.sqrt(p) if m == "sqrt" else np.log2(p)))
-        if isinstance(m, (int, np.integer)) and not isinstance(m, bool) and 1 <= m:
+        if isinstance(m, (int, np.integer)) and not isinstance(m, bool) and m >= 1:
             return min(int(m), p)
         if isinstance(m, (float, np.floating)) and 0 < m <= 1:
             return max(1, int(m * p))
@@ -215,7 +216,9 @@ class SPOForest(DecisionEstimator):
     def decide(self, X: Any) -> np.ndarray:
         """Decision for every row, shape (n, d)."""
         codes = self._codes(X)
-        return self._decided(self.estimators_, self.decisions_, codes, self._mean(codes), np.ones((len(self.estimators_), codes.shape[1]), dtype=bool))
+        return self._decided(
+            self.estimators_, self.decisions_, codes, self._mean(codes), np.ones((len(self.estimators_), codes.shape[1]), dtype=bool)
+        )
 
     def _decided(self, trees: Any, decisions: Any, codes: np.ndarray, mean: np.ndarray, asked: np.ndarray) -> np.ndarray:
         """Decisions from mean cost vectors, or by the votes of the trees that are asked (bool array of shape (trees, rows))."""
@@ -225,6 +228,12 @@ class SPOForest(DecisionEstimator):
             return most_frequent(trees, decisions, codes, asked)
         answer: np.ndarray = decisions.solve(mean).decisions
         return answer
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """Training rows of positive weight that every tree was grown on, in order, repeats included."""
+        check_is_fitted(self)
+        return [np.repeat(np.arange(len(drawn)), drawn) for drawn in self._draws]
 
     def apply(self, X: Any) -> np.ndarray:
         """Leaf of every row in every tree, shape (n, number of trees)."""

@@ -95,7 +95,8 @@ class GrownTree:
 
     def cut_back(self, stop: np.ndarray) -> GrownTree:
         """The tree whose leaves are the first nodes with `stop` (bool of shape (nodes,)) on every path, and the leaves that have none above."""
-        kept, number = [], np.full(self.n_nodes, -1, dtype=np.int64)
+        kept: list[int] = []
+        number = np.full(self.n_nodes, -1, dtype=np.int64)
         for t in range(self.n_nodes):
             p = self.parent[t]
             if p < 0 or (number[p] >= 0 and not stop[p]):
@@ -142,7 +143,9 @@ class Sample:
     mass: np.ndarray
 
 
-def grow(columns: Columns, order: np.ndarray, sample: Sample, criterion: Criterion, rules: Rules, rng: np.random.Generator | None = None) -> GrownTree:
+def grow(
+    columns: Columns, order: np.ndarray, sample: Sample, criterion: Criterion, rules: Rules, rng: np.random.Generator | None = None
+) -> GrownTree:
     """The greedy tree: every node gets its best split, until depth, leaf sizes or a loss of zero end it. A split may gain nothing.
 
     Parameters
@@ -239,9 +242,7 @@ def grown_from(tree: Tree, columns: Columns) -> GrownTree:
     return _arrays(nodes, links, np.zeros(len(nodes)), 0.0, rows)
 
 
-def _arrays(
-    nodes: list[tuple[int, int, int]], links: list[list[int]], loss: np.ndarray, slack: float, rows: list[np.ndarray]
-) -> GrownTree:
+def _arrays(nodes: list[tuple[int, int, int]], links: list[list[int]], loss: np.ndarray, slack: float, rows: list[np.ndarray]) -> GrownTree:
     """The tree of a list of nodes (column, cut, parent) and their children."""
     column, cut, parent = np.array(nodes, dtype=np.int64).T.copy()
     left, right = np.array([c or [-1, -1] for c in links], dtype=np.int64).T.copy()

@@ -5,6 +5,7 @@ cut that leaves enough rows and weight on both sides; a cut must beat the best s
 the first in the first column is taken.
 """
 
+# mypy: disable-error-code="no-untyped-def,untyped-decorator"
 import numpy as np
 from numba import njit
 

@@ -1,0 +1,304 @@
+"""Greedy trees for decisions: the compiled search against a slow one, candidates, pruning, the published example."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeRegressor
+
+import milp_trees as mt
+from milp_trees.engines.greedy.coder import Coder
+from milp_trees.engines.greedy.fitting import CostSample
+from milp_trees.engines.greedy.grow import grown_from
+from milp_trees.engines.greedy.kernels import positions
+from milp_trees.engines.greedy.prune import cheapest, collapse_at, judge, prune, pruning_path
+
+
+def vertices(rng, d=4, k=6):
+    return np.unique(rng.integers(0, 3, (k, d)), axis=0).astype(float)
+
+
+def decisions_of(V, listed):
+    """The same set as a list, or behind a function."""
+    if listed:
+        return mt.ListedDecisions(V)
+    return mt.Oracle(lambda C: V[(C @ V.T).argmin(axis=1)], V.shape[1], batch=True)
+
+
+def instance(seed, listed, dense, weights, **task):
+    """Whole costs, so that sums and ties are exact."""
+    rng = np.random.default_rng(seed)
+    n, V = 40, vertices(rng)
+    C = rng.integers(-4, 5, (n, 4)).astype(float)
+    w = rng.integers(1, 4, n).astype(float) if weights else None
+    S = decisions_of(V, listed)
+    if dense:
+        data = mt.Dataset(rng.integers(0, 2, (n, 7)), values=C, actions=S.components, weights=w)
+    else:
+        table = {"a": rng.integers(0, 6, n), "b": rng.normal(size=n).round(1), "c": rng.integers(0, 2, n)}
+        data = mt.Binarizer("midpoints").dataset(table, values=C, actions=S.components, weights=w)
+    return data, mt.Decision(decisions=S, **task), V
+
+
+def slow_greedy(data, V, space, price=0, leaf_cost=0):
+    """Every test at every node, the first of the best; then the cheapest pruning. Returns (objective, leaves as lists of rows, tests)."""
+    C = (data.values * data.row_weights[:, None]) @ V.T
+    least = C.min(axis=1)
+
+    def lost(rows):
+        return C[rows].sum(axis=0).min() - least[rows].sum()
+
+    def allowed(rows):
+        return len(rows) >= space.min_samples_leaf and data.row_weights[rows].sum() >= space.min_weight_leaf
+
+    def grow(rows, depth):
+        here = lost(rows) + leaf_cost
+        leaf = (here, [rows.tolist()], [])
+        if lost(rows) == 0 or depth == 0:
+            return leaf
+        options = []
+        for f in range(data.n_tests):
+            true = data.X[rows, f] == 1
+            left, right = rows[~true], rows[true]
+            if len(left) and len(right) and allowed(left) and allowed(right):
+                options.append((lost(left) + lost(right), f, left, right))
+        if not options:
+            return leaf
+        _, f, left, right = min(options, key=lambda o: o[:2])
+        a, b = grow(left, depth - 1), grow(right, depth - 1)
+        below = a[0] + b[0] + price
+        return leaf if here <= below else (below, a[1] + b[1], [data.tests[f], *a[2], *b[2]])
+
+    return grow(np.arange(data.n_rows), 99 if space.max_depth is None else space.max_depth)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize(
+    "depth, limits", [(1, {}), (2, {}), (3, {"min_samples_leaf": 4}), (None, {}), (None, {"min_samples_leaf": 3}), (3, {"min_weight_leaf": 8})]
+)
+def test_the_compiled_greedy_tree_is_the_slow_one(listed, dense, depth, limits):
+    """Same objective, same leaves, same tests in the same places, with ties, weights and smallest leaves."""
+    for seed in range(4):
+        data, task, V = instance(seed, listed, dense, weights=seed % 2 == 1)
+        space = mt.Trees(depth, **limits)
+        result = mt.solve(mt.Problem(data, task, space), "greedy-spo")
+        objective, leaves, tests = slow_greedy(data, V, space)
+        routes = result.tree.routes(data)
+        assert list(result.tree.splits) == tests
+        assert [np.flatnonzero(routes.leaf == leaf).tolist() for leaf in range(routes.n_leaves)] == leaves
+        assert result.objective * data.row_weights.sum() == pytest.approx(objective)
+        assert result.status is mt.Status.FEASIBLE
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_penalties_prune_the_greedy_tree(listed):
+    """A split that saves less than its penalty is cut off, and only such a split."""
+    for seed in range(6):
+        data, task, V = instance(seed, listed, False, False, split_penalty=Fraction(1, 20), leaf_penalty=Fraction(1, 40))
+        space = mt.Trees(3)
+        result = mt.solve(mt.Problem(data, task, space), "greedy-spo")
+        objective, _, tests = slow_greedy(data, V, space, price=data.n_rows / 20, leaf_cost=data.n_rows / 40)
+        assert list(result.tree.splits) == tests
+        assert result.objective == pytest.approx(objective / data.n_rows)
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_no_greedy_tree_beats_the_exact_search(listed):
+    """On the same tests: exact <= greedy, exact <= cart, for the same limits."""
+    worse = 0
+    for seed in range(6):
+        data, task, _ = instance(seed, listed, False, weights=True)
+        problem = mt.Problem(data, task, mt.Trees(2, min_samples_leaf=3))
+        exact = mt.solve(problem, "dp" if listed else "dp-oracle").objective
+        for method in ("greedy-spo", "cart-spo"):
+            value = mt.solve(problem, method).objective
+            assert value >= exact - 1e-6
+            worse += value > exact + 1e-6
+    assert worse > 0
+
+
+def test_a_given_tree_that_is_better_is_kept():
+    data, task, _ = instance(1, True, False, False)
+    problem = mt.Problem(data, task, mt.Trees(2))
+    best = mt.solve(problem, "dp")
+    assert mt.solve(problem, "cart-spo").objective > best.objective
+    assert mt.solve(problem, "cart-spo", start=best.tree).objective == pytest.approx(best.objective)
+
+
+def test_too_few_rows_for_a_leaf_are_infeasible():
+    data, task, _ = instance(0, True, True, False)
+    assert mt.solve(mt.Problem(data, task, mt.Trees(2, min_samples_leaf=41)), "greedy-spo").status is mt.Status.INFEASIBLE
+    assert mt.solve(mt.Problem(data, task, mt.Trees(2, min_weight_leaf=40.5)), "greedy-spo").status is mt.Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_cart_on_cost_vectors_divides_the_rows_as_scikit_learn_does(weights):
+    """Continuous costs, all midpoints, no ties: the same leaves as DecisionTreeRegressor, before leaves with equal decisions are merged."""
+    rng = np.random.default_rng(3)
+    X, w = rng.normal(size=(150, 3)), rng.integers(1, 5, 150) if weights else np.ones(150)
+    C = np.column_stack([X[:, 0] ** 2, X[:, 1], rng.normal(size=150)]) + 100
+    ours = mt.SPOTree(method="cart", max_depth=4, min_samples_leaf=5, splits="midpoints").fit(X, C, sample_weight=w)
+    theirs = DecisionTreeRegressor(max_depth=4, min_samples_leaf=5, random_state=0).fit(X, C, sample_weight=w)
+    leaves = np.unique(np.column_stack([ours.apply(X), theirs.apply(X)]), axis=0)
+    assert len(leaves) == ours.get_n_leaves() == theirs.get_n_leaves()
+    assert ours.predict(X) == pytest.approx(theirs.predict(X))
+
+
+# -- candidates ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("m, Q", [(5, 2), (7, 5), (12, 5), (40, 10), (101, 100), (102, 100), (250, 100), (1000, 100), (3, 100)])
+def test_thresholds_of_a_node_are_the_published_quantiles_of_its_distinct_values(m, Q):
+    """Of m distinct values those at the percentiles k/Q, rounded up to a value, begin the false side; all values if there are few."""
+    codes = np.repeat(np.arange(m, dtype=np.int32) * 3, 2)
+    order = np.arange(2 * m, dtype=np.int32)
+    ones, where, cuts = np.ones(2 * m, dtype=np.int64), np.empty(2 * m, np.int64), np.empty(2 * m, np.int64)
+    found = positions(codes, order, 0, 2 * m, ones, ones, 2 * m, 2 * m, 1, 0, Q, where, cuts)
+    wanted = range(1, m)
+    if m > Q:
+        wanted = sorted({-(-k * (m - 1) // Q) for k in range(1, Q)})
+    assert (where[:found] // 2).tolist() == list(wanted)
+    assert cuts[:found].tolist() == [3 * i - 1 for i in wanted]
+
+
+def test_a_threshold_at_a_value_sends_that_value_to_the_false_side():
+    """Tests are x < s with a value s of the column: s itself answers no, the double before it yes."""
+    coder = Coder({"x": np.array([0.1, 0.3, 0.7])})
+    columns = coder.columns({"x": np.array([0.1, 0.3, 0.7])})
+    test = columns.tests[0][0]
+    assert test.evaluate([0.3, np.nextafter(0.3, 0)]).tolist() == [False, True]
+    assert coder.codes({"x": np.array([0.2, 0.3, np.nextafter(0.3, 0)])}).tolist() == [[0, 1, 0]]
+
+
+# -- the published example ---------------------------------------------------------------------------------------
+
+
+def roads(stream, n):
+    x = stream.uniform(size=n)
+    return x[:, None], np.column_stack([5 * x + 1.9, (5 * x + 0.4) ** 2])
+
+
+def test_the_two_roads_are_told_apart_at_depth_one():
+    """The SPO tree splits at 0.2848 and loses nothing; CART splits at 0.6236 and needs five levels (authors' stream of random numbers)."""
+    stream = np.random.RandomState(0)
+    train, validation, test = roads(stream, 10_000), roads(stream, 2000), roads(stream, 5000)
+    for depth, loss in [(1, 9.02), (2, 1.84), (3, 0.486), (4, 0.124), (5, 0.033)]:
+        spo = mt.SPOTree(max_depth=depth, min_samples_leaf=20).fit(*train, validation=validation)
+        cart = mt.SPOTree(method="cart", max_depth=depth, min_samples_leaf=20).fit(*train, validation=validation)
+        assert [round(t.value, 4) for t in spo.tree_.splits] == [0.2848]
+        assert -100 * spo.score(*test) == pytest.approx(0, abs=1e-4)
+        assert round(cart.tree_.splits[0].value, 4) == 0.6236
+        assert -100 * cart.score(*test) == pytest.approx(loss, rel=0.006)
+
+
+# -- pruning -----------------------------------------------------------------------------------------------------
+
+
+def grown(seed, depth=4, listed=True):
+    rng = np.random.default_rng(seed)
+    X, V = rng.normal(size=(60, 2)), vertices(rng)
+    C = rng.integers(-4, 5, (60, 4)).astype(float)
+    coder = Coder({"a": X[:, 0], "b": X[:, 1]})
+    columns = coder.columns({"a": X[:, 0], "b": X[:, 1]})
+    sample = CostSample(C, np.ones(60), decisions_of(V, listed))
+    return sample.grow(columns, mt.Trees(depth, min_samples_leaf=2), False, 0), sample, coder, columns
+
+
+def all_prunings(tree, t=0):
+    """Every set of leaves that a pruning can have, as sets of nodes."""
+    out = [{t}]
+    if tree.left[t] >= 0:
+        out += [a | b for a, b in itertools.product(all_prunings(tree, tree.left[t]), all_prunings(tree, tree.right[t]))]
+    return out
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_subtree_of_the_path_is_the_least_penalised_pruning(seed):
+    """For every parameter the path's subtree is the smallest of all prunings that minimise loss + alpha * leaves; subtrees are nested."""
+    tree, sample, *_ = grown(seed, depth=3)
+    at = collapse_at(tree, 60)
+    path = pruning_path(tree, 60, at)
+    prunings = all_prunings(tree)
+    assert len(path.leaves) > 2
+    assert (np.diff(path.leaves) < 0).all()
+    assert (np.diff(path.training) > -1e-12).all()
+    assert path.leaves[-1] == 1
+    leaves = []
+    for alpha, n, loss in zip(path.alphas, path.leaves, path.training, strict=True):
+        kept = tree.cut_back(at <= alpha)
+        leaves.append({tuple(r) for r in map(np.ndarray.tolist, (kept.rows[t] for t in kept.leaves))})
+        assert len(kept.leaves) == n
+        assert kept.loss[kept.leaves].sum() / 60 == pytest.approx(loss)
+        if np.isfinite(alpha):
+            price = [(tree.loss[list(p)].sum() / 60 + alpha * len(p), len(p)) for p in prunings]
+            least = min(price)[0]
+            assert n == min(size for cost, size in price if cost <= least + 1e-12)
+            assert loss + alpha * n == pytest.approx(least)
+    for larger, smaller in itertools.pairwise(leaves):
+        assert all(any(set(part) <= set(whole) for whole in smaller) for part in larger)
+
+
+@pytest.mark.parametrize("most", [None, 1, 2, 3, 5])
+@pytest.mark.parametrize("leaf_cost", [0.0, 2.0])
+def test_the_cheapest_pruning_is_the_cheapest_of_all(most, leaf_cost):
+    """With and without a limit on leaves, of equal ones the smallest."""
+    for seed in range(5):
+        tree, *_ = grown(seed, depth=3)
+        price = [
+            (tree.loss[list(p)].sum() + leaf_cost * len(p) + 0.5 * (len(p) - 1), len(p)) for p in all_prunings(tree) if len(p) <= (most or len(p))
+        ]
+        got = cheapest(tree, leaf_cost, np.full(2, 0.5), most)
+        size = len(got.leaves)
+        assert (got.loss[got.leaves].sum() + leaf_cost * size + 0.5 * (size - 1), size) == min(price)
+
+
+@pytest.mark.parametrize("one", [False, True])
+def test_validation_rows_choose_the_subtree(one):
+    """Errors are those of the cut-back trees, row by row; the choice is the smallest tree within 1e-5, or one standard error, of the best."""
+    sizes = set()
+    for seed in range(5):
+        tree, sample, coder, columns = grown(seed)
+        rng = np.random.default_rng(seed + 100)
+        X, C, w = rng.normal(size=(50, 2)), rng.integers(-4, 5, (50, 4)).astype(float), rng.integers(1, 3, 50).astype(float)
+        codes = coder.codes({"a": X[:, 0], "b": X[:, 1]})
+        tree, loss = sample.judged_by(tree, C, False)
+        kept, path = prune(tree, 60, judge(tree, tree.apply(codes), w, loss), one)
+        at = collapse_at(tree, 60)
+        z = sample.decisions.value(C)
+        means, errors = [], []
+        for begin in path.breakpoints:
+            small = tree.cut_back(at <= begin)
+            W, _ = sample.loss.decide(small.rows)
+            lost = (C * W[small.apply(codes)]).sum(axis=1) - z
+            mean = w @ lost / w.sum()
+            means.append(mean)
+            errors.append(np.sqrt((w @ (lost - mean) ** 2) / w.sum() / 50))
+        assert path.validation == pytest.approx(np.array(means))
+        assert path.error == pytest.approx(np.array(errors))
+        best = int(np.argmin(means))
+        allowed = means[best] + (errors[best] if one else 1e-5 * means[best]) + 1e-12
+        assert path.chosen == max(q for q, e in enumerate(means) if e <= allowed)
+        assert len(kept.leaves) == path.leaves[path.chosen]
+        sizes.add(len(kept.leaves))
+    assert len(sizes) > 1
+
+
+def test_parameters_of_the_path_are_geometric_means():
+    tree, *_ = grown(0)
+    path = pruning_path(tree, 60)
+    assert path.alphas[0] == 0
+    assert path.alphas[1:-1] == pytest.approx(np.sqrt(path.breakpoints[1:-1] * path.breakpoints[2:]))
+    assert np.isinf(path.alphas[-1])
+    assert list(path.to_frame().columns) == ["alpha", "begins", "leaves", "training", "chosen"]
+
+
+def test_a_tree_becomes_arrays_and_comes_back():
+    """Trees of other methods are pruned as arrays; the arrays describe the same tree."""
+    tree, sample, _, columns = grown(2)
+    labels = tuple(sample.decisions.label(w) for w in sample.decisions.vertices())
+    drawn = sample.to_tree(tree, columns, labels)
+    again = grown_from(drawn, columns)
+    assert sample.to_tree(again, columns, labels).to_json() == drawn.to_json()
+    assert [r.tolist() for r in again.rows] == [r.tolist() for r in tree.rows]
