@@ -298,7 +298,7 @@ def sizes(
         result = chosen.run(replace(problem, question=question), limits, None, progress)
         if result.status is Status.ERROR:
             raise SolverFailure(f"{chosen.name} failed: {result.message}")
-        path = result.path
+        path: Any = result.path
     else:
         most = max_leaves if problem.trees.max_leaf_nodes is None else min(max_leaves, problem.trees.max_leaf_nodes)
         path = by_runs(problem, most, lambda one, start: chosen.run(one, limits, start, progress), chosen.name)

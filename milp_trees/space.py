@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.errors import DataError, Unsupported
+from milp_trees.errors import DataError, NoView, Unsupported
 from milp_trees.tasks import exact
 
 if TYPE_CHECKING:
@@ -22,6 +22,16 @@ class Space(ABC):
     """The set of predictors that are searched."""
 
     name: ClassVar[str]
+
+    def candidates(self, dataset: Dataset) -> np.ndarray:
+        """Indices of the dataset's tests that may be used.
+
+        Raises
+        ------
+        NoView
+            Models of this space have no candidate tests.
+        """
+        raise NoView(f"The space {self.name} has no candidate tests, which this task needs; give it Trees(max_depth=…).")
 
     @abstractmethod
     def violations(self, predictor: Any, dataset: Dataset) -> list[str]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
 
 #: Methods that may derive a bound again, in this order.
-DERIVERS = ("dp", "enumerate", "enumerate-counts", "pareto", "min-cut", "enumerate-prunings", "ip3-closure@highs", "state-flow@highs")
+DERIVERS = ("dp", "dp-oracle", "enumerate", "enumerate-counts", "pareto", "min-cut", "enumerate-prunings", "ip3-closure@highs", "state-flow@highs")
 #: A state-flow model with more columns than this is not built to check a result.
 MOST_COLUMNS = 400_000
 #: What a stored result must have.
@@ -212,9 +212,9 @@ def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
 
     walk(stored["root"])
     known = set(problem.dataset.tests)
-    strange = [t for t in tree.splits if t not in known]
-    if strange:
-        raise VerificationError(f"The predictor tests {strange[0].name!r}, which is no test of the data.")
+    unknown = [t for t in tree.splits if t not in known]
+    if unknown:
+        raise VerificationError(f"The predictor tests {unknown[0].name!r}, which is no test of the data.")
     return tree
 
 

@@ -46,7 +46,8 @@ def load_numeric_split(
     name: str | Path, *, test_size: float | None = None, seed: int = 0, regression: bool = False, **columns: Any
 ) -> tuple[Dataset, Dataset | None]:
     """Training and test rows; without `test_size` all rows are training rows."""
-    given = Columns(**{k: tuple(v) if isinstance(v, (list, tuple)) else v for k, v in columns.items() if v is not None})
+    roles: dict[str, Any] = {k: tuple(v) if isinstance(v, (list, tuple)) else v for k, v in columns.items() if v is not None}
+    given = Columns(**roles)
     table = read_named(name, given.target)
     meaning, features = _meanings(table, given)
     frame = table.frame

@@ -64,9 +64,9 @@ class Decision(ActionCosts):
     def __post_init__(self) -> None:
         super().__post_init__()
         if isinstance(self.decisions, Mapping):
-            from milp_trees.decisions import from_spec
+            from milp_trees.decisions.spec import decisions_from_spec
 
-            object.__setattr__(self, "decisions", from_spec(self.decisions))
+            object.__setattr__(self, "decisions", decisions_from_spec(self.decisions))
         if not isinstance(self.decisions, DecisionSet):
             raise DataError(f"A Decision task needs decisions=, a DecisionSet such as mt.grid_paths(4, 4); got {type(self.decisions).__name__}.")
         if self.constraints:
@@ -151,7 +151,7 @@ class Decision(ActionCosts):
 
     def leaf_oracle(self, dataset: Dataset, space: Space) -> LeafOracle:
         """Cost vectors and the oracle, on the candidate tests of a space."""
-        candidates = space.candidates(dataset)  # type: ignore[attr-defined]
+        candidates = space.candidates(dataset)
         tests = tuple(dataset.tests[j] for j in candidates)
         columns = [t.column for t in tests]
         leaf, splits = self._penalties(columns, dataset)
