@@ -1,0 +1,328 @@
+"""scikit-learn's faces of trees for decisions: the whole estimator check, regret, decisions, forests, and what goes wrong in one sentence."""
+
+import os
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.utils.estimator_checks import check_estimator
+
+import milp_trees as mt
+
+#: Two bootstrap samples of 15 rows and of their repetitions differ; scikit-learn's own forests say the same of themselves.
+BOOTSTRAP = {"check_sample_weight_equivalence_on_dense_data": "rows drawn with weights are not repeated rows drawn"}
+
+
+@pytest.mark.parametrize(
+    "make, expected",
+    [
+        (mt.SPOTree, {}),
+        (lambda: mt.SPOTree(method="dp", max_depth=1, quantiles=5), {}),
+        (lambda: mt.SPOForest(5, bootstrap=False), {}),
+        (lambda: mt.SPOForest(5), BOOTSTRAP),
+    ],
+    ids=["tree", "exact", "forest", "bootstrap"],
+)
+def test_the_whole_check_estimator_passes(make, expected):
+    outcomes = check_estimator(make(), on_fail=None, on_skip=None, expected_failed_checks=expected)
+    assert {o["check_name"]: str(o["exception"]) for o in outcomes if o["status"] not in ("passed", "skipped", "xfail")} == {}
+    assert {o["check_name"] for o in outcomes if o["status"] == "skipped"} <= {"check_array_api_input"}
+    assert {o["check_name"] for o in outcomes if o["status"] == "xfail"} == set(expected)
+    assert len(outcomes) > 40
+
+
+def paths(n=120, seed=0, degree=4, **more):
+    return mt.shortest_path_data(n, degree=degree, noise=0.25, seed=seed, **more)
+
+
+def regret(S, C, W):
+    """PyEPO's definition, written out."""
+    V = S.vertices()
+    least = (C @ V.T).min(axis=1)
+    return ((C * W).sum(axis=1) - least).sum() / np.abs(least).sum()
+
+
+# -- trees -------------------------------------------------------------------------------------------------------
+
+
+def test_leaves_predict_means_and_decide_what_is_best_for_them():
+    """`predict` is the mean cost vector of the training rows in the leaf, `decide` the oracle's answer to it, `score` minus the regret."""
+    data, test = paths(), paths(80, 1)
+    model = mt.SPOTree(data.decisions, max_depth=2, min_samples_leaf=5).fit(data.X, data.C)
+    leaf = model.apply(data.X)
+    means = np.array([data.C[leaf == k].mean(axis=0) for k in range(model.get_n_leaves())])
+    assert model.get_n_leaves() == 4
+    assert model.predict(test.X) == pytest.approx(means[model.apply(test.X)])
+    assert model.decide(test.X).tolist() == data.decisions.solve(means).decisions[model.apply(test.X)].tolist()
+    assert model.score(test.X, test.C) == pytest.approx(-regret(data.decisions, test.C, model.decide(test.X)))
+    assert model.result_.objective == pytest.approx(regret(data.decisions, data.C, model.decide(data.X)) * _optimum(data))
+    assert model.result_.verify()
+
+
+def _optimum(data):
+    """Mean of z*."""
+    return data.decisions.value(data.C).mean()
+
+
+def test_regret_of_negative_costs_is_divided_by_absolute_values():
+    """Gains as negative costs: the scale is Σ|z*|, and weights multiply both sums."""
+    X, gain = np.array([[0.0], [1.0], [2.0]]), np.array([[3.0, 1.0], [1.0, 2.0], [0.0, 4.0]])
+    model = mt.SPOTree(max_depth=0).fit(X, -gain)
+    assert model.decide(X).tolist() == [[0, 1]] * 3
+    assert model.score(X, -gain) == pytest.approx(-2 / 9)
+    assert model.score(X, -gain, sample_weight=[2, 1, 1]) == pytest.approx(-4 / 12)
+
+
+@pytest.mark.parametrize("splits", ["quantiles", "midpoints"])
+def test_exact_methods_lose_no_more_than_the_greedy_tree(splits):
+    """dp and dp-oracle agree, prove what they return, and are never worse than greedy on the same thresholds."""
+    data = paths(60)
+    fitted = {
+        m: mt.SPOTree(data.decisions, m, 2, min_samples_leaf=4, splits=splits, quantiles=61).fit(data.X, data.C)
+        for m in ("greedy", "cart", "dp", "dp-oracle")
+    }
+    loss = {m: model.result_.objective for m, model in fitted.items()}
+    assert loss["dp"] == pytest.approx(loss["dp-oracle"], rel=1e-6)
+    assert loss["dp"] <= min(loss["greedy"], loss["cart"]) + 1e-9
+    assert loss["dp"] < loss["cart"]
+    assert fitted["dp"].status_ == "optimal"
+    assert fitted["dp"].gap_ < 1e-6
+    assert fitted["greedy"].status_ == "feasible"
+    assert fitted["greedy"].bound_ is None
+
+
+def test_the_milp_starts_from_the_greedy_tree():
+    data = mt.two_roads(40)
+    model = mt.SPOTree(method="flow-oct@highs", max_depth=1, quantiles=6).fit(data.X, data.C)
+    greedy = mt.SPOTree(max_depth=1, quantiles=6).fit(data.X, data.C)
+    assert model.result_.start["method"] == "greedy-spo"
+    assert model.result_.objective <= greedy.result_.objective + 1e-9
+
+
+def test_weights_are_repetitions():
+    """A row of weight 2 is two rows, one of weight 0 is none; the smallest leaf may be a weight."""
+    data = paths(60)
+    w = np.random.default_rng(0).integers(0, 4, 60)
+    again = np.repeat(np.arange(60), w)
+    one = mt.SPOTree(data.decisions, min_weight_leaf=10).fit(data.X, data.C, sample_weight=w)
+    two = mt.SPOTree(data.decisions, min_samples_leaf=10).fit(data.X[again], data.C[again])
+    assert one.tree_.to_json() == two.tree_.to_json()
+    assert one.predict(data.X) == pytest.approx(two.predict(data.X))
+    assert np.bincount(two.apply(data.X[again])).min() >= 10
+
+
+def test_categories_are_split_off_alone_and_names_survive():
+    """Text columns are categories, numbers are if they are named; a leaf decides by its costs' own names."""
+    frame = pd.DataFrame({"colour": list("rgbrgb") * 5, "code": [1, 2, 3, 1, 2, 3] * 5, "size": np.arange(30.0)})
+    costs = pd.DataFrame({"bus": (frame.code == 2) * 1.0, "train": (frame.code != 2) * 1.0})
+    model = mt.SPOTree(max_depth=1, categorical=["code"]).fit(frame.drop(columns="colour"), costs)
+    assert [t.name for t in model.tree_.splits] == ["code == 2"]
+    assert set(model.tree_.actions) == {"bus", "train"}
+    assert model.score(frame.drop(columns="colour"), costs) == 0
+    text = mt.SPOTree(max_depth=1).fit(frame[["colour"]], costs)
+    assert [t.name for t in text.tree_.splits] == ["colour == g"]
+    assert text.decide(pd.DataFrame({"colour": ["g", "violet"]})).tolist() == [[0, 1], [1, 0]]
+    assert "colour == g" in text.to_text()
+    assert text.to_svg().startswith("<svg")
+    forest = mt.SPOForest(5, max_features=None, categorical=["code"], random_state=0).fit(frame, costs)
+    assert forest.score(frame, costs) == 0
+
+
+@pytest.mark.parametrize("method", ["greedy", "cart", "dp"])
+def test_validation_rows_prune_the_tree(method):
+    """Given rows or a share of the rows choose; leaves keep the decisions of the training rows, and the result is about the pruned tree."""
+    data, held = paths(100, 0, 8), paths(100, 5, 8)
+    depth = 2 if method == "dp" else None
+    options = {"method": method, "max_depth": depth, "quantiles": 10, "min_samples_leaf": 2}
+    full = mt.SPOTree(data.decisions, **options).fit(data.X, data.C)
+    model = mt.SPOTree(data.decisions, **options).fit(data.X, data.C, validation=(held.X, held.C))
+    path = model.pruning_path_
+    assert full.pruning_path_ is None
+    assert model.get_n_leaves() == path.leaves[path.chosen] <= path.leaves[0]
+    assert path.leaves[0] <= full.get_n_leaves() or method == "greedy"
+    if method != "cart":
+        lost = (held.C * model.decide(held.X)).sum(axis=1) - data.decisions.value(held.C)
+        assert path.validation[path.chosen] == pytest.approx(lost.mean())
+        assert model.score(held.X, held.C) >= full.score(held.X, held.C) - 1e-9
+    else:
+        assert path.validation[path.chosen] == pytest.approx(((held.C - model.predict(held.X)) ** 2).sum(axis=1).mean())
+    assert model.result_.problem.dataset.n_rows == 100
+    share = mt.SPOTree(data.decisions, **options, validation_fraction=0.3, random_state=1)
+    assert share.fit(data.X, data.C).result_.problem.dataset.n_rows == 70
+    assert clone(share).fit(data.X, data.C).tree_.to_json() == share.tree_.to_json()
+    small = mt.SPOTree(data.decisions, **options, one_standard_error=True).fit(data.X, data.C, validation=(held.X, held.C))
+    assert small.get_n_leaves() <= model.get_n_leaves()
+
+
+@pytest.mark.parametrize("method", ["greedy", "cart"])
+def test_no_more_leaves_than_allowed(method):
+    data = paths()
+    for most in (1, 3, 5):
+        assert mt.SPOTree(data.decisions, method, max_depth=None, max_leaf_nodes=most).fit(data.X, data.C).get_n_leaves() <= most
+
+
+def test_estimators_are_cloned_pickled_and_searched():
+    data = paths(60)
+    model = mt.SPOTree(data.decisions, max_depth=2).fit(data.X, data.C)
+    forest = mt.SPOForest(5, data.decisions, random_state=0).fit(data.X, data.C)
+    for fitted in (model, forest):
+        assert pickle.loads(pickle.dumps(fitted)).decide(data.X).tolist() == fitted.decide(data.X).tolist()
+    search = GridSearchCV(mt.SPOTree(data.decisions), {"max_depth": [0, 2]}, cv=2).fit(data.X, data.C)
+    assert search.best_params_["max_depth"] in (0, 2)
+    assert mt.SPOTree(max_depth=1).fit(data.X, data.C[:, 0]).predict(data.X).shape == (60,)
+
+
+# -- forests -----------------------------------------------------------------------------------------------------
+
+
+def test_a_forest_is_the_same_for_any_number_of_jobs():
+    data = paths(60)
+    options = {"decisions": data.decisions, "min_samples_leaf": 3, "random_state": 7, "oob_score": True}
+    one, two = (mt.SPOForest(6, n_jobs=jobs, **options).fit(data.X, data.C) for jobs in (1, 2))
+    assert (one.apply(data.X) == two.apply(data.X)).all()
+    assert (one.predict(data.X) == two.predict(data.X)).all()
+    assert one.oob_score_ == two.oob_score_
+    other = mt.SPOForest(6, **{**options, "random_state": 8}).fit(data.X, data.C)
+    assert not np.array_equal(other.predict(data.X), one.predict(data.X))
+
+
+def test_a_forest_averages_the_trees_grown_on_its_samples():
+    """Every leaf holds the mean of its drawn rows, weights with them; the forest's costs are the mean of the trees', decided once."""
+    data = paths(60)
+    w = np.random.default_rng(0).integers(1, 4, 60)
+    forest = mt.SPOForest(7, data.decisions, min_samples_leaf=4, random_state=0).fit(data.X, data.C, sample_weight=w)
+    leaves, total = forest.apply(data.X), np.zeros_like(data.C)
+    for t, rows in enumerate(forest.estimators_samples_):
+        assert len(rows) == 60
+        for leaf in np.unique(leaves[:, t]):
+            drawn = rows[leaves[rows, t] == leaf]
+            assert len(drawn) >= 4
+            total[leaves[:, t] == leaf] += np.average(data.C[drawn], axis=0, weights=w[drawn])
+    assert forest.predict(data.X) == pytest.approx(total / 7)
+    assert forest.decide(data.X).tolist() == data.decisions.solve(forest.predict(data.X)).decisions.tolist()
+    assert len({tuple(rows) for rows in forest.estimators_samples_}) == 7
+
+
+@pytest.mark.parametrize("aggregate", ["costs", "votes"])
+def test_rows_out_of_bag_are_judged_by_the_trees_that_left_them_out(aggregate):
+    data = paths(80)
+    forest = mt.SPOForest(8, data.decisions, min_samples_leaf=4, oob_score=True, aggregate=aggregate, random_state=0).fit(data.X, data.C)
+    out = np.array([~np.isin(np.arange(80), rows) for rows in forest.estimators_samples_])
+    codes = forest._codes(data.X)
+    each = np.array([tree.predict(codes) for tree in forest.estimators_])
+    seen = out.any(axis=0)
+    mean = np.array([each[out[:, i], i].mean(axis=0) for i in np.flatnonzero(seen)])
+    assert forest.oob_prediction_[seen] == pytest.approx(mean)
+    assert np.isnan(forest.oob_prediction_[~seen]).all()
+    taken = data.decisions.solve(mean).decisions
+    if aggregate == "votes":
+        taken = []
+        for i in np.flatnonzero(seen):
+            votes = [tuple(w) for w in data.decisions.solve(each[out[:, i], i]).decisions.tolist()]
+            taken.append(min(set(votes), key=lambda w: (-votes.count(w), w)))
+    assert forest.oob_score_ == pytest.approx(-regret(data.decisions, data.C[seen], np.array(taken)))
+
+
+def test_columns_are_drawn_at_every_node():
+    """With one column drawn per node the trees use several columns where a single best column would do."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    C = np.column_stack([X[:, 0], -X[:, 0]])
+    every = mt.SPOForest(10, max_features=None, max_depth=1, random_state=0).fit(X, C)
+    drawn = mt.SPOForest(30, max_features=1, max_depth=1, random_state=0).fit(X, C)
+
+    def roots(forest):
+        return {int(tree.column[0]) for tree in forest.estimators_}
+
+    assert roots(every) == {0}
+    assert roots(drawn) == {0, 1, 2}
+
+
+def test_constant_columns_leave_one_leaf():
+    X, C = np.ones((10, 2)), np.random.default_rng(0).normal(size=(10, 3))
+    assert mt.SPOTree().fit(X, C).get_n_leaves() == 1
+    assert mt.SPOForest(3).fit(X, C).get_n_leaves() == 3
+
+
+# -- errors ------------------------------------------------------------------------------------------------------
+
+
+def failing(after):
+    """An oracle for two alternatives that fails after some calls."""
+    calls = []
+
+    def function(c):
+        calls.append(1)
+        if len(calls) > after:
+            raise RuntimeError("the licence ran out")
+        return np.eye(2)[int(np.argmin(c))]
+
+    return mt.Oracle(function, 2)
+
+
+@pytest.mark.parametrize("make", [mt.SPOTree, lambda S: mt.SPOForest(3, S)], ids=["tree", "forest"])
+def test_an_oracle_that_fails_midway_leaves_the_estimator_unfitted(make):
+    """Also one that was fitted before; the sentence says what the oracle said."""
+    X, C = np.arange(20.0)[:, None], np.random.default_rng(0).normal(size=(20, 2))
+    model = make(failing(10**9)).fit(X, C)
+    model.predict(X)
+    model.set_params(decisions=failing(30))
+    with pytest.raises(mt.SolverFailure, match="the licence ran out"):
+        model.fit(X, C)
+    with pytest.raises(NotFittedError):
+        model.decide(X)
+
+
+@pytest.mark.parametrize(
+    "options, X, y, sentence",
+    [
+        ({}, [[0], [1]], [[1, np.nan], [1, 2]], "Input y contains NaN"),
+        ({"decisions": mt.simplex_decisions(3)}, [[0], [1]], [[1, 2], [1, 2]], "length 2, but a decision has 3 entries"),
+        ({"decisions": 7}, [[0], [1]], [[1, 2], [1, 2]], "decisions must be a DecisionSet"),
+        ({"splits": "thirds"}, [[0], [1]], [[1, 2], [1, 2]], "splits is"),
+        ({"quantiles": 1}, [[0], [1]], [[1, 2], [1, 2]], "quantiles is a whole number"),
+        ({"categorical": ["b"]}, [[0], [1]], [[1, 2], [1, 2]], "categorical names the column 'b'"),
+    ],
+)
+@pytest.mark.parametrize("make", [mt.SPOTree, mt.SPOForest])
+def test_errors_are_one_sentence_that_says_what_was_given(make, options, X, y, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        make(**options).fit(X, y)
+
+
+def test_more_errors():
+    X, C = np.arange(4.0)[:, None], np.eye(2)[[0, 1, 0, 1]]
+    for options, sentence in [
+        ({"validation_fraction": 1.0}, "validation_fraction is a share"),
+        ({"validation_fraction": 0.9}, "leaves none of 4 rows"),
+    ]:
+        with pytest.raises(mt.DataError, match=sentence):
+            mt.SPOTree(**options).fit(X, C)
+    with pytest.raises(mt.Infeasible, match="too few for one leaf"):
+        mt.SPOTree(min_samples_leaf=5).fit(X, C)
+    with pytest.raises(mt.DataError, match="validation is"):
+        mt.SPOTree().fit(X, C, validation=X)
+    with pytest.raises(mt.DataError, match="cost vector of length 2 for each of 3 rows"):
+        mt.SPOTree().fit(X, C, validation=(X[:3], C))
+    with pytest.raises(mt.UnknownName, match="gredy"):
+        mt.SPOTree(method="gredy").fit(X, C)
+    for options, sentence in [
+        ({"method": "dp"}, "Exact methods take one tree"),
+        ({"max_features": 0.0}, "max_features is"),
+        ({"n_estimators": 0}, "n_estimators is"),
+        ({"oob_score": True, "bootstrap": False}, "needs bootstrap=True"),
+    ]:
+        with pytest.raises(mt.DataError, match=sentence):
+            mt.SPOForest(**options).fit(X, C)
+
+
+def test_the_package_imports_none_of_this():
+    """`import milp_trees` stays light: the estimators load scikit-learn and numba when they are asked for."""
+    script = "import sys, milp_trees; assert not {'sklearn', 'numba'} & set(sys.modules); milp_trees.SPOForest; assert 'numba' not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", script], env=dict(os.environ), check=False).returncode == 0
