@@ -22,8 +22,8 @@ from milp_trees import _prunings as prunings
 from milp_trees._pruner_reports import PrunedModel
 from milp_trees.data.dataset import Dataset
 from milp_trees.errors import DataError
-from milp_trees.models.read_ensemble import out_of_bag, read_ensemble
-from milp_trees.models.write_ensemble import check_prunable, write_ensemble
+from milp_trees.models.read_ensemble import check_prunable, out_of_bag, read_ensemble
+from milp_trees.models.write_ensemble import write_ensemble
 from milp_trees.problem import Problem
 from milp_trees.space_pruned import PrunedEnsembles
 from milp_trees.study.along_path import Rows, judge

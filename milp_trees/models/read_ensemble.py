@@ -33,8 +33,7 @@ def read_ensemble(model: Any, columns: Sequence[str] | None = None, features: Ma
         The model is not fitted, is boosted, has several outputs or members that are not trees.
     """
     kind = type(model).__name__
-    if "Boost" in kind:
-        raise DataError(f"{kind} adds up its trees: an error of a single tree means nothing. Give a forest, bagging, extra trees or a tree.")
+    check_prunable(model)
     members = _members(model, kind)
     n_columns = int(model.n_features_in_)
     names = _names(model, columns, n_columns)
@@ -53,16 +52,37 @@ def read_ensemble(model: Any, columns: Sequence[str] | None = None, features: Ma
     )  # fmt: skip
 
 
+def check_prunable(estimator: Any) -> None:
+    """That an estimator, fitted or not, is of a kind that can be pruned.
+
+    Raises
+    ------
+    DataError
+        It is boosted, or no ensemble of trees.
+    """
+    from sklearn.ensemble import BaggingClassifier, BaggingRegressor
+    from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
+    from sklearn.tree import BaseDecisionTree
+
+    from milp_trees.budget_forest import BudgetForestClassifier
+
+    kind = type(estimator).__name__
+    if "Boost" in kind:
+        raise DataError(f"{kind} adds up its trees: an error of a single tree means nothing. Give a forest, bagging, extra trees or a tree.")
+    if isinstance(estimator, (BaggingClassifier, BaggingRegressor)):
+        base = estimator.estimator
+        if base is not None and not isinstance(base, BaseDecisionTree):
+            raise DataError(f"This {kind} bags a {type(base).__name__}, which is no tree; bag a DecisionTreeClassifier or DecisionTreeRegressor.")
+    elif not isinstance(estimator, (ForestClassifier, ForestRegressor, BaseDecisionTree, BudgetForestClassifier)):
+        raise DataError(f"{kind} is no ensemble of trees; give a scikit-learn tree, forest, bagging or extra trees, or a BudgetForestClassifier.")
+
+
 def _members(model: Any, kind: str) -> list[Any]:
     if hasattr(model, "tree_"):
         return [model]
     members = getattr(model, "estimators_", None)
     if members is None:
-        if not hasattr(model, "fit"):
-            raise DataError(
-                f"{kind} is no ensemble of trees; give a fitted scikit-learn tree, forest, bagging or extra trees, or a BudgetForestClassifier."
-            )
-        raise DataError(f"This {kind} is not fitted yet, or is no ensemble of trees; call fit(X, y) on a tree, forest, bagging or extra trees first.")
+        raise DataError(f"This {kind} is not fitted yet; call fit(X, y) first.")
     return list(members)
 
 

@@ -10,38 +10,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.ensemble import BaggingClassifier, BaggingRegressor
-from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
-from sklearn.tree import BaseDecisionTree
 
-from milp_trees.budget_forest import BudgetForestClassifier
 from milp_trees.errors import DataError
 from milp_trees.models.ensemble import Ensemble
+from milp_trees.models.read_ensemble import check_prunable
 
 if TYPE_CHECKING:
     from milp_trees.engines.growing.trees import GrownTree
 
 #: Attributes of a fitted ensemble that are about the unpruned trees and would be wrong in a pruned copy.
 STALE = ("oob_score_", "oob_decision_function_", "oob_prediction_", "validation_costs_", "validation_errors_")
-
-
-def check_prunable(estimator: Any) -> None:
-    """That an estimator, fitted or not, is of a kind that can be pruned.
-
-    Raises
-    ------
-    DataError
-        It is boosted, or no ensemble of trees.
-    """
-    kind = type(estimator).__name__
-    if "Boost" in kind:
-        raise DataError(f"{kind} adds up its trees: an error of a single tree means nothing. Give a forest, bagging, extra trees or a tree.")
-    if isinstance(estimator, (BaggingClassifier, BaggingRegressor)):
-        base = estimator.estimator
-        if base is not None and not isinstance(base, BaseDecisionTree):
-            raise DataError(f"This {kind} bags a {type(base).__name__}, which is no tree; bag a DecisionTreeClassifier or DecisionTreeRegressor.")
-    elif not isinstance(estimator, (ForestClassifier, ForestRegressor, BaseDecisionTree, BudgetForestClassifier)):
-        raise DataError(f"{kind} is no ensemble of trees; give a scikit-learn tree, forest, bagging or extra trees, or a BudgetForestClassifier.")
 
 
 def write_ensemble(model: Any, ensemble: Ensemble) -> Any:

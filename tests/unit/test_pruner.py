@@ -561,6 +561,20 @@ def test_what_is_wrong_is_said_in_one_sentence(options, sentence):
     assert "\n" not in str(error.value)
 
 
+def test_models_that_are_read_alone_are_checked_too():
+    """`read_ensemble` takes what can be pruned, fitted."""
+    X, y = CANCER.data, CANCER.target
+    with pytest.raises(mt.DataError, match="VotingClassifier is no ensemble of trees"):
+        mt.read_ensemble(VotingClassifier([("tree", DecisionTreeClassifier())]).fit(X, y))
+    for unfitted in (FOREST, DecisionTreeClassifier()):
+        with pytest.raises(mt.DataError, match="is not fitted yet; call fit"):
+            mt.read_ensemble(unfitted)
+    with pytest.raises(mt.DataError, match="predicts 2 outputs"):
+        mt.read_ensemble(clone(FOREST).fit(X, np.column_stack([y, y])))
+    with pytest.raises(mt.DataError, match="fitted on 30 columns; 2 names are given"):
+        mt.read_ensemble(clone(FOREST).fit(X, y), ["a", "b"])
+
+
 def test_rows_that_do_not_fit_are_named():
     """Other columns, missing values, several outputs, validation rows without labels."""
     X, y = CANCER.data, CANCER.target
