@@ -48,10 +48,12 @@ def main() -> None:
     out.parent.mkdir(parents=True, exist_ok=True)
     done = pd.read_csv(out) if out.exists() else pd.DataFrame(columns=["set", "method", "limit"])
     known = set(zip(done["set"], done["method"], done["limit"], strict=True))
-    formulations = registry.formulations_for(mt.Trees(2)) if args.formulations == "all" else args.formulations.split(",")
     problems = {
         n: mt.Problem(d, mt.Accuracy(), mt.Trees(2)) for n, d in classification(1000).items() if args.sets == "all" or n in args.sets.split(",")
     }
+    formulations = (
+        sorted({f for p in problems.values() for f in registry.formulations_for(p)}) if args.formulations == "all" else args.formulations.split(",")
+    )
     todo = [
         (n, p, f"{f}@{s}")
         for n, p in problems.items()

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import Branch, CostMatrix, DataError, Leaf, Tree
+from milp_trees import Branch, CostMatrix, DataError, Leaf, LeafOracle, Tree
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Column:
         return len(self.tests)
 
 
-def numeric_columns(view: CostMatrix) -> list[Column]:
+def numeric_columns(view: CostMatrix | LeafOracle) -> list[Column]:
     """The columns of a view.
 
     Raises
@@ -66,7 +66,7 @@ def numeric_columns(view: CostMatrix) -> list[Column]:
     return columns
 
 
-def place(tree: Tree, view: CostMatrix, columns: Sequence[Column]) -> tuple[dict[int, tuple[int, int]], dict[int, int]]:
+def place(tree: Tree, view: CostMatrix | LeafOracle, columns: Sequence[Column]) -> tuple[dict[int, tuple[int, int]], dict[int, int]]:
     """Heap positions of a tree's nodes with "below the threshold" on the left: (column, threshold) of every branch node, action of every leaf."""
     where = {f: (j, p) for j, column in enumerate(columns) for p, f in enumerate(column.tests)}
     splits: dict[int, tuple[int, int]] = {}
@@ -95,7 +95,7 @@ def reached(splits: dict[int, tuple[int, int]], columns: Sequence[Column], n_row
     return at
 
 
-def branch(view: CostMatrix, column: Column, p: int, below: Any, above: Any) -> Branch:
+def branch(view: CostMatrix | LeafOracle, column: Column, p: int, below: Any, above: Any) -> Branch:
     """The branch node of threshold p of a column."""
     left, right = (above, below) if column.true_left else (below, above)
     return Branch(view.tests[column.tests[p]], left, right)

@@ -214,7 +214,7 @@ class FormulationMethod(Method):
         tree = self.formulation.decode(run.m)
         claimed = run.matrix.objective(x)
         actual = run.view.objective(run.problem.space.simplify(tree, run.view))
-        if actual > claimed + max(1e-4 * max(1.0, abs(claimed)), run.view.tolerance) and self.formulation.separator(run.m, run.matrix) is None:
+        if actual > claimed + _believed(run.view, claimed) and self.formulation.separator(run.m, run.matrix) is None:
             path = Path(tempfile.mkdtemp(prefix="milp-trees-")) / f"{self.formulation.name}.mps.gz"
             write_model(run.matrix, path)
             run.message = f"The model's objective is {claimed:.9g} but the decoded tree costs {actual}; the model was kept as {path}."
@@ -272,6 +272,11 @@ def _solver_gap(view: Any) -> float:
     return view.absolute_gap if spread < 10**4 else 0.9 if spread < 10**6 else 0.5
 
 
+def _believed(view: Any, Z: float) -> float:
+    """By how much a solver's objective or bound may be off before the model is called wrong."""
+    return max(1e-4 * max(1.0, abs(Z)), 100.0 * view.tolerance)
+
+
 def _round_up(bound: float, view: Any, finished: bool) -> float:
     """Exact costs are whole numbers: a bound of 57.2 is one of 58, with a margin for the solver's tolerances.
 
@@ -296,16 +301,15 @@ def _result(method: FormulationMethod, run: Run, start: dict[str, Any]) -> Resul
         start["accepted"] = seen[-1] if seen else None
     infeasible = last is not None and last.status is Status.INFEASIBLE and run.incumbent is None
     failed = next((a for a in answers if a.status is Status.ERROR), None)
-    bound = (
-        None
-        if infeasible or not math.isfinite(run.bound)
-        else run.view.to_value(min(run.bound, run.incumbent_cost) if run.view.exact and run.closed else run.bound)
-    )
+    # Where both meet, what is beyond the incumbent is the solver's rounding.
+    bound = None if infeasible or not math.isfinite(run.bound) else run.view.to_value(min(run.bound, run.incumbent_cost) if run.closed else run.bound)
     if bound is not None and run.incumbent is not None and run.closed and run.view.exact:
         bound = run.view.to_value(int(run.incumbent_cost))
+    if bound is not None and not run.view.exact:
+        bound = _measured(run, bound)
     bounds = [a.bound for a in answers if a.bound is not None and a.status is not Status.INFEASIBLE]
     claimed = max((b for b in bounds if math.isfinite(b)), default=-math.inf)
-    if claimed > run.incumbent_cost + max(1e-4 * max(1.0, abs(run.incumbent_cost)), run.view.tolerance):
+    if claimed > run.incumbent_cost + _believed(run.view, run.incumbent_cost):
         bound = run.view.to_value(claimed)  # a feasible tree beats it: the model is wrong, and `finish` says so
     if last is not None and last.status is Status.OPTIMAL and run.incumbent is not None and not (run.closed or run.message or run.stopped):
         run.message = _not_closed(method.solver.name, run)
@@ -325,10 +329,21 @@ def _result(method: FormulationMethod, run: Run, start: dict[str, Any]) -> Resul
     return result
 
 
+def _measured(run: Run, bound: Any) -> Any:
+    """A bound in floating point, unless it is met by a tree whose value is exact, though the view's costs are not."""
+    value = run.problem.value(run.incumbent).exact if run.incumbent is not None and run.closed else None
+    return float(bound) if value is None else value
+
+
 def _not_closed(solver: str, run: Run) -> str:
     """Why the run does not call optimal what the solver does."""
     if run.limits.rel_gap:
         return f"{solver} stopped within the relative gap it was given."
+    if not run.view.exact:
+        gap = run.incumbent_cost - run.bound
+        return (
+            f"{solver} calls this optimal, but its bound leaves a gap of {gap:.3g} of the tolerances in which values are told apart; dp proves more."
+        )
     return (
         f"{solver} calls this optimal, but its bound leaves a gap of {run.incumbent_cost - run.bound:.3g} whole units of costs that differ by up to "
         f"{float(run.view.spread):.3g}: more digits than solvers tell apart. Round costs, weights and penalties to fewer digits, or use an engine (dp, min-cut)."

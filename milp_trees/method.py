@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from numbers import Rational
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees.errors import DataError, Unsupported
@@ -167,6 +168,7 @@ def finish(
     tree : Tree or None
         Incumbent in terms of the dataset's tests.
     bound : number in natural units, or None
+        A float is a bound up to rounding; a Fraction is kept as an exact one, if the task's values are exact.
     claims_optimal, proved_by
         Whether and by whom the tree is called optimal.
     more
@@ -192,7 +194,7 @@ def finish(
             status = Status.OPTIMAL if claims_optimal else Status.FEASIBLE
     elif infeasible:
         status = Status.INFEASIBLE
-    exact_bound = Fraction(bound) if bound is not None and scale.exact else None
+    exact_bound = Fraction(bound) if isinstance(bound, Rational) and scale.exact else None
     certificate = Certificate(
         None if bound is None else float(bound), exact_bound, proved_by if bound is not None or infeasible else None, tuple(checked)
     )

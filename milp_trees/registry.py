@@ -100,10 +100,17 @@ class Registry:
                 raise UnknownName(f"{name}:{f.name} is {allowed}; got {options[f.name]!r}. Options are separated by commas.")
         return cls(**options)
 
-    def formulations_for(self, space: Any) -> list[str]:
-        """Names of the formulations that search such a space."""
+    def formulations_for(self, asked: Any) -> list[str]:
+        """Names of the formulations that search such a space; given a Problem, those that also model a view which its task offers."""
+        from milp_trees.dinkelbach import by_steps
+        from milp_trees.problem import Problem, offers_what
+
         classes: dict[str, Any] = self.classes("formulations")
-        return [name for name, cls in classes.items() if isinstance(space, cls.space)]
+        if not isinstance(asked, Problem):
+            return [name for name, cls in classes.items() if isinstance(asked, cls.space)]
+        return [
+            name for name, cls in classes.items() if isinstance(asked.space, cls.space) and (offers_what(cls, asked.task) or by_steps(cls, asked))
+        ]
 
     def solver(self, name: str) -> Solver:
         solver: Solver = self._get("solvers", name)()

@@ -47,7 +47,7 @@ def method_names(
     methods : names of methods, optional
         They stand for themselves; formulations and solvers are then ignored.
     formulations, solvers : "all" or names
-        Every combination. "all" solvers are those found on this machine, "all" formulations those that search the space of one of the problems.
+        Every combination. "all" solvers are those found on this machine, "all" formulations those for the space and task of one of the problems.
     """
     if methods is not None:
         names = [methods] if isinstance(methods, str) else list(methods)
@@ -65,8 +65,8 @@ def method_names(
 
 
 def _fitting(problems: Iterable[Problem]) -> list[str]:
-    """Formulations that search the space of one of the problems; all, if there are none."""
-    fitting = {name for problem in problems for name in registry.formulations_for(problem.space)}
+    """Formulations for the space and task of one of the problems; all, if there are none."""
+    fitting = {name for problem in problems for name in registry.formulations_for(problem)}
     return [name for name in registry.classes("formulations") if name in fitting or not fitting]
 
 

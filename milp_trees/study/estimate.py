@@ -24,7 +24,7 @@ ROW_BLOCKS = (1_500, 6_000, 20_000)
 def estimates(problem: Problem, formulations: str | Iterable[str] = "all") -> list[dict[str, Any]]:
     """A row per formulation: its sizes and time class (for a ratio, of one step), or the reason why it cannot take the problem."""
     if formulations == "all":
-        names = registry.formulations_for(problem.space)
+        names = registry.formulations_for(problem)
     else:
         names = [n.strip() for n in formulations.split(",") if n.strip()] if isinstance(formulations, str) else list(formulations)
     return [_estimate(named_formulation(name), problem) for name in names]

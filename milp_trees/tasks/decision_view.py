@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -11,11 +11,15 @@ import numpy as np
 
 from milp_trees.data.dataset import Test
 from milp_trees.data.ranked import MaybeRanked
-from milp_trees.tasks.exact import INEXACT_TOLERANCE
+from milp_trees.tasks.exact import INEXACT_TOLERANCE, integers
+from milp_trees.tasks.grouping import by_column, equal_rows, packed, sums_by_group
 
 if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
     from milp_trees.models.tree import Tree
+
+#: Losses below this share of what the rows cost at least are not told apart.
+LEAST_SHARE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +38,7 @@ class LeafOracle(MaybeRanked):
     vectors : float array of shape (n, d)
         Cost vectors times row weights.
     base : float array of shape (n,)
-        z*(v_i): what a row costs at least.
+        z*(v_i): what a row costs at least; where rows are merged, the sum of theirs.
     decisions : DecisionSet
     counts : int64 array of shape (n,)
         Rows that a row stands for (minimum leaf sizes count these).
@@ -44,6 +48,8 @@ class LeafOracle(MaybeRanked):
     split_costs : float array of shape (F,)
     norm : Fraction
         Natural value = objective / norm.
+    vertices : float array of shape (K, d) or None
+        The decisions, where the task lists them; trees then have all of them as their actions, in this order.
     """
 
     X: np.ndarray
@@ -56,6 +62,7 @@ class LeafOracle(MaybeRanked):
     leaf_cost: float
     split_costs: np.ndarray
     norm: Fraction
+    vertices: np.ndarray | None = None
 
     def __post_init__(self) -> None:
         self._keep_ranked()
@@ -80,13 +87,29 @@ class LeafOracle(MaybeRanked):
 
     @cached_property
     def step(self) -> Fraction:
-        """Objective per unit: the tolerance in which two objectives are the same."""
-        return Fraction(max(INEXACT_TOLERANCE * self.spread, 1e-12))
+        """Objective per unit: the tolerance in which two objectives are the same; where no loss is to be seen beside the costs, a share of these."""
+        return Fraction(max(INEXACT_TOLERANCE * self.spread, LEAST_SHARE * float(np.abs(self.base).sum()), 1e-12))
 
     @cached_property
     def spread(self) -> float:
         """Loss of a single leaf: no best tree loses more, except for its penalties."""
         return float(self.decisions.value(self.vectors.sum(axis=0)[None, :])[0] - self.base.sum()) + self.leaf_cost
+
+    @cached_property
+    def unavoidable(self) -> float:
+        """What every tree costs at least, in units: one leaf, and what rows with equal tests lose because they share one."""
+        least = self.least.sum() - self.base.sum() if self.merges else 0.0
+        return max(0.0, float(least)) / float(self.step) + self.leaf_cost / float(self.step)
+
+    @cached_property
+    def least(self) -> np.ndarray:
+        """z*(v_i) of every row (of a merged row its own, not the sum of its rows'), shape (n,)."""
+        return self.decisions.value(self.vectors)
+
+    @property
+    def merges(self) -> bool:
+        """Whether a row stands for several."""
+        return bool((self.counts > 1).any())
 
     @property
     def tolerance(self) -> int:
@@ -108,9 +131,28 @@ class LeafOracle(MaybeRanked):
         """Natural value of an objective in the costs' own unit."""
         return float(Fraction(loss) / self.norm)
 
+    @property
+    def data_sizes(self) -> dict[str, int]:
+        """Sizes of the problem that stand beside those of a model."""
+        return {"data_rows": self.n_rows, "data_tests": self.n_tests}
+
+    # -- trees -----------------------------------------------------------------------------------------------
+
     @cached_property
     def index(self) -> dict[Test, int]:
         return {t: f for f, t in enumerate(self.tests)}
+
+    @cached_property
+    def columns(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """Tests grouped by original column: (name, test indices by rising threshold); other tests are groups of their own."""
+        return by_column(self.tests)
+
+    def canonical(self, tree: Tree) -> Tree:
+        """The tree itself: no test is dropped from this view."""
+        strange = next((t for t in tree.splits if t not in self.index), None)
+        if strange is not None:
+            raise KeyError(f"The test {strange.name!r} is not a candidate of this problem.")
+        return tree
 
     def loss(self, tree: Tree) -> float:
         """Objective of a tree, its leaves' decisions as they are, in the costs' own unit."""
@@ -118,6 +160,57 @@ class LeafOracle(MaybeRanked):
         W = np.array([self.decisions.vector(str(a)) for a in tree.actions])
         total = float((self.vectors * W[routes.action]).sum() - self.base.sum())
         return total + self.leaf_cost * routes.n_leaves + sum(float(self.split_costs[self.index[t]]) for t in routes.splits)
+
+    def objective(self, tree: Tree) -> float:
+        """Objective of a tree in units."""
+        return self.loss(tree) / float(self.step)
+
+    def decided(self, sums: np.ndarray) -> tuple[tuple[str, ...], list[int]]:
+        """A best decision for every one of some sets of rows.
+
+        Parameters
+        ----------
+        sums : float array of shape (m, d)
+            Sums of the cost vectors of each set.
+
+        Returns
+        -------
+        actions : tuple of str
+            Labels that a tree takes as its actions: of all listed decisions, or else of those that were chosen.
+        chosen : list of int, length m
+            Index of each set's decision in `actions`.
+        """
+        label = self.decisions.label
+        if self.vertices is not None:
+            return tuple(map(label, self.vertices)), (sums @ self.vertices.T).argmin(axis=1).tolist()
+        mine = [label(w) for w in self.decisions.solve(sums).decisions]
+        actions = tuple(dict.fromkeys(mine))
+        return actions, [actions.index(name) for name in mine]
+
+    # -- presolve --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def merged(self) -> LeafOracle:
+        """The view with rows of equal tests merged: they share their leaf in every tree, so their cost vectors add up."""
+        if not self.n_rows:
+            return self
+        first, group = equal_rows(packed(self.X))
+        if len(first) == self.n_rows:
+            return self
+        m = len(first)
+
+        def total(array: np.ndarray) -> np.ndarray:
+            out = np.zeros((m, *array.shape[1:]))
+            np.add.at(out, group, array)
+            return out
+
+        whole, scale, _ = integers(self.mass)
+        mass = np.array([float(scale * int(v)) for v in sums_by_group(whole, group, m)])  # three times 0.1 is 0.3
+        X: Any = self.X[first] if self.ranked is None else self.ranked.take(first)
+        return replace(
+            self, X=X, vectors=total(self.vectors), base=total(self.base),
+            counts=sums_by_group(self.counts, group, m), mass=mass,
+        )  # fmt: skip
 
     @cached_property
     def memo(self) -> dict[str, Any]:

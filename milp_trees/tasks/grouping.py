@@ -1,8 +1,14 @@
-"""Which rows of a matrix are equal, and how sums over them are formed."""
+"""Which rows of a matrix are equal, how sums over them are formed, and which tests are thresholds of one column."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Test
 
 #: Odd numbers that rows are multiplied with to find equal ones; what they find is checked.
 _MULTIPLIERS = np.random.default_rng(1).integers(0, 2**63, 64, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
@@ -57,3 +63,13 @@ def sums_by_group(array: np.ndarray, group: np.ndarray, n_groups: int) -> np.nda
     order = np.argsort(group, kind="stable")
     starts = np.searchsorted(group[order], np.arange(n_groups))
     return np.add.reduceat(array[order].astype(np.int64), starts, axis=0)
+
+
+def by_column(tests: Sequence[Test]) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Tests grouped by original column: (name, test indices by rising threshold); other tests are groups of their own."""
+    groups: dict[Any, list[int]] = {}
+    for f, test in enumerate(tests):
+        groups.setdefault(test.column if test.kind == "<=" else (test.column, f), []).append(f)
+    return tuple(
+        (key if isinstance(key, str) else tests[fs[0]].name, tuple(sorted(fs, key=lambda f: tests[f].value or 0))) for key, fs in groups.items()
+    )

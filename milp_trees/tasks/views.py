@@ -17,7 +17,7 @@ import numpy as np
 
 from milp_trees.data.dataset import Test
 from milp_trees.data.ranked import MaybeRanked
-from milp_trees.tasks.grouping import equal_rows, packed, sums_by_group
+from milp_trees.tasks.grouping import by_column, equal_rows, packed, sums_by_group
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -219,13 +219,7 @@ class CostMatrix(MaybeRanked):
     @cached_property
     def columns(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         """Tests grouped by original column: (name, test indices by rising threshold); other tests are groups of their own."""
-        groups: dict[Any, list[int]] = {}
-        for f, test in enumerate(self.tests):
-            groups.setdefault(test.column if test.kind == "<=" else (test.column, f), []).append(f)
-        return tuple(
-            (key if isinstance(key, str) else self.tests[fs[0]].name, tuple(sorted(fs, key=lambda f: self.tests[f].value or 0)))
-            for key, fs in groups.items()
-        )
+        return by_column(self.tests)
 
     def objective(self, tree: Tree) -> int:
         """Integer objective Z of a tree that uses only this view's tests (or their aliases)."""

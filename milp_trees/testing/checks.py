@@ -21,7 +21,7 @@ from milp_trees.models.tree import Leaf, Tree
 from milp_trees.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.describe import describe, expression
-from milp_trees.testing.generate import brute_force, random_tree
+from milp_trees.testing.generate import brute_force, choices, random_tree
 from milp_trees.testing.solve import FEASIBLE, Point, built, minimise
 
 Check = Callable[[Formulation, Problem], None]
@@ -164,11 +164,11 @@ def check_every_tree_can_be_encoded(formulation: Formulation, problem: Problem) 
 
 def sample_trees(problem: Problem, n: int = 8, seed: int = 0) -> list[Tree]:
     """The oracle's tree, single leaves, and random trees of the space: feasible ones, each once."""
-    view = problem.view(CostMatrix)
+    actions = choices(problem)[1]
     rng = np.random.default_rng(seed)
     best = brute_force(problem)
     found = [] if best is None else [best[0].prune_empty(problem.dataset)]
-    found += [Tree(Leaf(k), view.actions) for k in range(view.n_actions)]
+    found += [Tree(Leaf(k), actions) for k in range(len(actions))]
     if best is not None:
         found += [t for _ in range(n) if (t := random_tree(problem, rng)) is not None]
     return [t for t in dict.fromkeys(found) if not problem.violations(t)]

@@ -15,6 +15,7 @@ from milp_trees.space import Trees
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.classification import Accuracy
 from milp_trees.tasks.constraints import Capacity
+from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.policy import ActionCostMatrix
 from milp_trees.testing.problems import numeric_dataset
 
@@ -68,7 +69,7 @@ def planted_problem(seed: int, n_rows: int = 12, n_tests: int = 4, depth: int = 
 
 def random_tree(problem: Problem, rng: np.random.Generator, tries: int = 50) -> Tree | None:
     """A random feasible tree of the problem's space without empty leaves; None if none was found."""
-    tests, actions = _choices(problem)
+    tests, actions = choices(problem)
     for _ in range(tries):
         node = _grow(tests, len(actions), problem.trees.depth, rng, stop=0.25)
         tree = Tree(node, actions).prune_empty(problem.dataset)
@@ -77,9 +78,13 @@ def random_tree(problem: Problem, rng: np.random.Generator, tries: int = 50) -> 
     return None
 
 
-def _choices(problem: Problem) -> tuple[tuple[Test, ...], tuple[Any, ...]]:
-    """The tests and actions that trees of a problem are made of."""
-    return tuple(problem.dataset.tests[j] for j in problem.trees.candidates(problem.dataset)), problem.task.actions(problem.dataset)
+def choices(problem: Problem) -> tuple[tuple[Test, ...], tuple[Any, ...]]:
+    """The tests and actions that trees of a problem are made of; of decisions that are not listed, those that are best for some row."""
+    actions = problem.task.actions(problem.dataset)
+    if not actions and problem.task.offers(LeafOracle):
+        view = problem.view(LeafOracle)
+        actions = tuple(dict.fromkeys(map(view.decisions.label, view.decisions.solve(view.vectors).decisions)))
+    return tuple(problem.dataset.tests[j] for j in problem.trees.candidates(problem.dataset)), actions
 
 
 def _grow(tests: tuple[Test, ...], n_actions: int, depth: int, rng: np.random.Generator, stop: float) -> Node:
@@ -104,11 +109,38 @@ def all_trees(tests: tuple[Test, ...], n_actions: int, depth: int) -> Iterator[N
 @lru_cache(maxsize=1024)
 def brute_force(problem: Problem) -> tuple[Tree, Value] | None:
     """The best feasible tree and its value, by scoring every tree with the task: no view, no bound, no shared code. None if none is feasible."""
-    tests, actions = _choices(problem)
     best: tuple[Tree, Value] | None = None
-    for node in all_trees(tests, len(actions), problem.trees.depth):
-        tree = Tree(node, actions)
+    for tree in _deciding_trees(problem) if problem.task.offers(LeafOracle) else _trees(problem):
         value = problem.value(tree)
         if (best is None or value.better_than(best[1])) and not problem.violations(tree):
             best = tree, value
     return best
+
+
+def _trees(problem: Problem) -> Iterator[Tree]:
+    tests, actions = choices(problem)
+    for node in all_trees(tests, len(actions), problem.trees.depth):
+        yield Tree(node, actions)
+
+
+def _deciding_trees(problem: Problem) -> Iterator[Tree]:
+    """Every shape and tests, with the oracle's decision for the rows of each leaf: no other decision is better there."""
+    tests, _ = choices(problem)
+    data, task = problem.dataset, problem.task
+    listed = task.actions(data)
+    S = problem.view(LeafOracle).decisions
+    vectors = data.values * data.row_weights[:, None]
+    for node in all_trees(tests, 1, problem.trees.depth):
+        leaf = Tree(node, ("",)).routes(data).leaf
+        names = [S.label(S.solve(vectors[leaf == t].sum(axis=0)[None, :]).decisions[0]) for t in range(Tree(node, ("",)).n_leaves)]
+        actions = listed or tuple(dict.fromkeys(names))
+        order = iter(names)
+        yield Tree(_decided(node, order, actions), actions)
+
+
+def _decided(node: Node, names: Iterator[str], actions: tuple[Any, ...]) -> Node:
+    """The leaves from left to right with the actions of these names."""
+    if isinstance(node, Leaf):
+        return Leaf(actions.index(next(names)))
+    left = _decided(node.left, names, actions)
+    return Branch(node.test, left, _decided(node.right, names, actions))

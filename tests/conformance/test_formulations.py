@@ -4,14 +4,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from milp_trees.registry import registry
-from milp_trees.space import Trees
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import CHECKS, METAMORPHIC, METAMORPHIC_CHECKS, check_solver_pair, default_problems, planted_problem
 from milp_trees.testing.sets import get
 from milp_trees.testing.solve import built, minimise
 from milp_trees.testing.strategies import problems
 
-FORMULATIONS = registry.formulations_for(Trees(1))
+FORMULATIONS = registry.formulations_for(get("xor"))
 #: Options that give another model; they are run on the random problems.
 VARIANTS = [
     "flow-oct:sinks=multi",

@@ -53,14 +53,14 @@ def test_declarations_of_redundancy_are_checked(cls):
         check_deletable_constraints(cls(), _few())
 
 
-@pytest.mark.parametrize("name", registry.formulations_for(mt.Trees(1)))
+@pytest.mark.parametrize("name", registry.formulations_for(problem("xor")))
 def test_no_constraint_can_be_deleted_unnoticed(name):
     """Deleting any named constraint of a formulation makes a check fail, or the file declares it redundant and says why."""
     check_deletable_constraints(registry.formulation(name), {name: problem(name) for name in PROBLEMS})
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", registry.formulations_for(mt.Trees(1)))
+@pytest.mark.parametrize("name", registry.formulations_for(problem("xor")))
 def test_no_constraint_can_be_deleted_unnoticed_on_random_problems_either(name):
     """What is declared redundant is so on the random problems too."""
     check_deletable_constraints(registry.formulation(name))

@@ -152,7 +152,7 @@ def test_an_altered_result_has_exit_code_4(table, tmp_path):
 
 def test_estimate_lists_every_formulation_of_trees(table):
     rows = as_json("estimate", table)
-    assert {row["formulation"] for row in rows} == set(mt.registry.formulations_for(mt.Trees(2)))
+    assert {row["formulation"] for row in rows} == set(mt.registry.formulations_for(mt.Problem(mt.load(str(table)), mt.Accuracy(), mt.Trees(2))))
     assert "time class" in run("estimate", table, "--formulations", "flow-oct").stdout
 
 

@@ -308,7 +308,7 @@ def test_estimate_knows_sizes_and_reasons(problem):
 def test_estimate_says_why_a_formulation_cannot_take_a_problem(problem):
     fair = mt.Problem(problem.dataset.with_(groups=problem.dataset.X[:, 0]), mt.Accuracy(constraints=[mt.StatisticalParity()]), mt.Trees(2))
     frame = mt.estimate(fair).set_index("formulation")
-    for name in mt.registry.formulations_for(fair.space):
+    for name in mt.registry.formulations_for(fair):
         if not mt.registry.formulation(name).takes_side_rows:
             assert "side constraints" in frame.loc[name, "reason"], name
 
