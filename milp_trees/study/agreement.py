@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 #: Methods that may judge others, best first: exact, and sharing as little as possible with what they judge.
-ORACLES = ("dp", "enumerate", "min-cut", "enumerate-prunings", "state-flow@highs", "enumerate-counts")
+ORACLES = ("dp", "dp-oracle", "enumerate", "min-cut", "enumerate-prunings", "state-flow@highs", "enumerate-counts")
 #: Relative slack for bounds, which solvers compute in floating point.
 BOUND_SLACK = 1e-6
 
@@ -52,7 +52,7 @@ def base_name(method: str) -> str:
 
 def judge_of(method: str, problem: Problem, wanted: str | None = "dp") -> str | None:
     """Who judges one method. The dynamic programme itself is judged by the enumerator or by nobody: a second run of equal cost is not asked for."""
-    without = (method, "state-flow@highs") if base_name(method) in ORACLES[:4] else (method,)
+    without = (method, "state-flow@highs") if base_name(method) in ORACLES[:5] else (method,)
     return choose_oracle(problem, wanted, without)
 
 

@@ -51,8 +51,8 @@ class Start:
         return {**out, **of_run}
 
 
-#: Methods that take problems nobody was named for: the first that can.
-DEFAULTS = ("dp", "partial-trees", "pareto", "min-cut")
+#: Methods that take problems nobody was named for: the first that can. Decisions, even listed ones, are quicker found through their oracle.
+DEFAULTS = ("dp-oracle", "dp", "partial-trees", "pareto", "min-cut")
 
 
 def default_method(problem: Problem) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.engines.oracle.instance import ROWS, WORST, Instance
+
 
 @dataclass(eq=False)
 class Intervals:
@@ -70,9 +72,44 @@ class Intervals:
         return both[both.hi - both.lo > 1]
 
 
-def whole_columns(
-    node: np.ndarray, column: np.ndarray, lo: np.ndarray, hi: np.ndarray, none: float, alone: np.ndarray, worst: np.ndarray
-) -> Intervals:
-    """Intervals from no row to all rows on the low side: an empty side loses `none`, a full one at least `alone`."""
-    empty = np.full(len(node), none)
-    return Intervals(node, column, lo, hi, empty, alone, alone.copy(), empty.copy(), worst)
+def begin(inst: Instance, tables: np.ndarray, enough: np.ndarray, alone: np.ndarray) -> tuple[Intervals, np.ndarray]:
+    """For every column of every set the interval of thresholds with two large sides, and what splits with a small side lose at least.
+
+    A side from which rows are missing loses at least what the whole does, less their worst regret.
+
+    Parameters
+    ----------
+    tables : float array of shape (Q, F + 1, d + 4)
+        Sums of the low sides of all tests, and of the sets.
+    enough : bool array of shape (Q, F)
+        Where both sides are large enough.
+    alone : float array of shape (Q,)
+        What a set loses at least, if it is all on one side.
+
+    Returns
+    -------
+    intervals : Intervals
+    small : float array of shape (Q,)
+        Infinity where no leaf with rows is too small.
+    """
+    first, last = inst.thresholds(enough)
+    node, column = np.nonzero(first <= last)
+    lo, hi, at = first[node, column] - 1, last[node, column] + 1, inst.first[column]
+    none = np.full(len(node), inst.leaf_cost)
+    total, low = tables[:, -1, WORST], tables[:, :-1, WORST]
+    small = np.full(len(tables), np.inf)
+    if not inst.similarity:
+        intervals = Intervals(node, column, lo, hi, none, none, none, none, np.full(len(node), np.inf))
+        missing = np.full_like(low, np.inf)
+    else:
+        below = np.where(lo >= 0, low[node, at + np.maximum(lo, 0)], 0.0)
+        inside = hi < inst.first[column + 1] - at
+        above = np.where(inside, total[node] - low[node, np.where(inside, at + hi, at)], 0.0)
+        low_hi, high_lo = np.maximum(none, alone[node] - above), np.maximum(none, alone[node] - below)
+        intervals = Intervals(node, column, lo, hi, none, low_hi, high_lo, none, total[node] - below - above)
+        missing = np.minimum(low, total[:, None] - low)
+    if inst.small_leaves:
+        rows = tables[:, :-1, ROWS]
+        edge = inst.leaf_cost + inst.cost + np.maximum(inst.leaf_cost, alone[:, None] - missing)
+        small = np.where(~enough & (rows > 0) & (rows < tables[:, -1:, ROWS]), edge, np.inf).min(axis=1, initial=np.inf)
+    return intervals, small

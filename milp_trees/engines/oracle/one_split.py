@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from milp_trees.engines.oracle.instance import WORST, Instance
-from milp_trees.engines.oracle.intervals import Intervals, whole_columns
+from milp_trees.engines.oracle.intervals import Intervals, begin
 
 
 class OneSplit(NamedTuple):
@@ -49,12 +49,11 @@ def best_splits(inst: Instance, tables: np.ndarray, limit: np.ndarray, partner: 
     inst.counters["one_splits"] += len(tables)
     alone = inst.losses(tables[:, -1]) + inst.leaf_cost
     value, test = alone.copy(), np.full(len(tables), -1)
-    pruned, small = np.full(len(tables), np.inf), np.full(len(tables), np.inf)
+    pruned = np.full(len(tables), np.inf)
     enough = inst.large_enough(tables[:, :-1], tables[:, -1:])
     if inst.pool:
         _from_pool(inst, tables, enough, value, test)
-    first, last = inst.thresholds(enough)
-    open_ = _begin(inst, tables, first, last, alone)
+    open_, small = begin(inst, tables, enough, alone)
     while True:
         check()
         bound = open_.bound() + inst.cost[inst.first[open_.column]]
@@ -64,27 +63,11 @@ def best_splits(inst: Instance, tables: np.ndarray, limit: np.ndarray, partner: 
         cut = np.minimum(value, limit if partner is None else limit - own[partner]) - inst.eps
         dead = bound >= cut[open_.node]
         np.minimum.at(pruned, open_.node[dead], bound[dead])
-        open_, bound = open_[~dead], bound[~dead]
-        begin = np.maximum(open_.lo + 1, first[open_.node, open_.column])
-        end = np.minimum(open_.hi - 1, last[open_.node, open_.column])
-        hopeless = begin > end
-        if hopeless.any():
-            np.minimum.at(small, open_.node[hopeless], bound[hopeless])
-            open_, begin, end = open_[~hopeless], begin[~hopeless], end[~hopeless]
+        open_ = open_[~dead]
         if not len(open_):
             own = np.minimum(value, pruned)
             return OneSplit(value, test, own, np.minimum(own, small))
-        open_ = _halve(inst, tables, open_, (begin + end) // 2, value, test)
-
-
-def _begin(inst: Instance, tables: np.ndarray, first: np.ndarray, last: np.ndarray, alone: np.ndarray) -> Intervals:
-    """Every column of every set with a threshold of use; where sizes do not matter beyond 1, from the last useless one to the next."""
-    node, column = np.nonzero(first <= last)
-    sizes = np.diff(inst.first)
-    lo = np.full(len(node), -1) if inst.small_leaves else first[node, column] - 1
-    hi = sizes[column] if inst.small_leaves else last[node, column] + 1
-    worst = tables[node, -1, WORST] if inst.similarity else np.full(len(node), np.inf)
-    return whole_columns(node, column, lo, hi, inst.leaf_cost, alone[node], worst)
+        open_ = _halve(inst, tables, open_, (open_.lo + open_.hi) // 2, value, test)
 
 
 def _halve(inst: Instance, tables: np.ndarray, open_: Intervals, middle: np.ndarray, value: np.ndarray, test: np.ndarray) -> Intervals:

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from milp_trees.engines.oracle.instance import WORST, Instance
-from milp_trees.engines.oracle.two_splits import Found, Report, Shape, TwoSplits, best_one
+from milp_trees.engines.oracle.intervals import begin
+from milp_trees.engines.oracle.two_splits import Found, Report, Shape, TwoSplits, best_one, table_of
 
 #: Sets of rows whose answers are remembered.
 REMEMBERED = 500_000
@@ -83,7 +84,7 @@ class _Deeper:
     def __init__(self, search: Search, rows: np.ndarray, depth: int, upper: float, report: Report | None) -> None:
         self.search, self.inst, self.rows, self.depth, self.upper, self.report = search, search.inst, rows, depth, upper, report
         self.inst.counters["deeper"] += 1
-        self.pruned, self.small = np.inf, np.inf
+        self.pruned = np.inf
         self.ties = itertools.count()
 
     @property
@@ -94,46 +95,34 @@ class _Deeper:
         # One level less gives a tree, a root to begin with, and bounds for sides that hold all rows.
         less = self.search.solve(self.rows, self.depth - 1, np.inf, self._of_less if self.report else None)
         self.best, self.shape = less.value, less.shape
-        self._columns()
-        heap = self._begin(self.search.solve(self.rows, self.depth - 1, np.inf).any_size)
+        heap, small = self._begin(less.any_size)
         while heap:
             bound, _, part = heap[0]
             self._note(min(bound, self.pruned))
             if bound >= self.cut:
                 self.pruned = min(self.pruned, bound)
                 break
-            begin, end = max(part.lo + 1, int(self.first[part.column])), min(part.hi - 1, int(self.last[part.column]))
-            if begin > end:
-                heapq.heappop(heap)
-                self.small = min(self.small, bound)
-                continue
-            halves = self._halves(part, part.at if begin <= part.at <= end else (begin + end) // 2)
+            halves = self._halves(part, part.at if part.lo < part.at < part.hi else (part.lo + part.hi) // 2)
             heapq.heappop(heap)
             for half in halves:
                 if half.hi - half.lo > 1:
                     self._push(heap, half)
         own = min(self.best, self.pruned)
         self._note(own)
-        return Found(self.best, self.shape, own, min(own, self.small))
+        return Found(self.best, self.shape, own, min(own, small))
 
-    def _columns(self) -> None:
-        """Feasible thresholds, and worst regrets below every threshold."""
-        from milp_trees.engines.oracle.two_splits import table_of
-
-        table = table_of(self.inst, self.rows)[0]
-        self.first, self.last = self.inst.thresholds(self.inst.large_enough(table[:-1], table[-1]))
-        self.worst, self.all_worst = table[:-1, WORST].copy(), float(table[-1, WORST])
-
-    def _begin(self, alone: float) -> list[tuple[float, int, _Range]]:
-        heap: list[tuple[float, int, _Range]] = []
+    def _begin(self, alone: float) -> tuple[list[tuple[float, int, _Range]], float]:
+        """The open intervals, and what splits with a side that is too small lose at least."""
         inst = self.inst
+        table = table_of(inst, self.rows)
+        self.worst, self.all_worst = table[0, :-1, WORST].copy(), float(table[0, -1, WORST])
+        intervals, small = begin(inst, table, inst.large_enough(table[:, :-1], table[:, -1:]), np.array([alone]))
         seen = -1 if self.shape is None else self.shape[0]
-        for b in np.flatnonzero(self.first <= self.last).tolist():
-            lo = -1 if inst.small_leaves else int(self.first[b]) - 1
-            hi = int(inst.first[b + 1] - inst.first[b]) if inst.small_leaves else int(self.last[b]) + 1
-            at = seen - int(inst.first[b]) if seen >= 0 and inst.column[seen] == b else -1
-            self._push(heap, _Range(b, lo, hi, inst.leaf_cost, alone, alone, inst.leaf_cost, at))
-        return heap
+        heap: list[tuple[float, int, _Range]] = []
+        for k, b in enumerate(intervals.column.tolist()):
+            ends = (getattr(intervals, name)[k].item() for name in ("lo", "hi", "low_lo", "low_hi", "high_lo", "high_hi"))
+            self._push(heap, _Range(b, *ends, seen - int(inst.first[b]) if seen >= 0 and inst.column[seen] == b else -1))
+        return heap, float(small[0])
 
     def _push(self, heap: list[tuple[float, int, _Range]], part: _Range) -> None:
         bound = part.low_lo + part.high_hi

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.engines.oracle.instance import WORST, Instance
-from milp_trees.engines.oracle.intervals import Intervals, whole_columns
+from milp_trees.engines.oracle.intervals import Intervals, begin
 from milp_trees.engines.oracle.one_split import OneSplit, best_splits
 
 #: Roots whose sides are evaluated together, and bytes of their tables.
@@ -84,9 +84,7 @@ class TwoSplits:
         self.inst, self.rows, self.upper, self.check, self.report = inst, rows, upper, check, report
         one, self.whole = best_one(inst, rows, check)
         self.best, self.shape, self.alone = one.value, one.shape, one.any_size
-        self.pruned, self.small = np.inf, np.inf
-        enough = inst.large_enough(self.whole[0, :-1], self.whole[0, -1])
-        self.first, self.last = inst.thresholds(enough)
+        self.pruned = np.inf
         self._note(None)
 
     @property
@@ -94,7 +92,8 @@ class TwoSplits:
         return min(self.best, self.upper) - self.inst.eps
 
     def solve(self) -> Found:
-        open_ = self._begin()
+        enough = self.inst.large_enough(self.whole[:, :-1], self.whole[:, -1:])
+        open_, small = begin(self.inst, self.whole, enough, np.array([self.alone]))
         most = max(1, min(MOST_ROOTS, TABLE_BYTES // (2 * self.whole.nbytes)))
         while True:
             bound = open_.bound() + self.inst.cost[self.inst.first[open_.column]]
@@ -105,26 +104,11 @@ class TwoSplits:
             if dead.any():
                 self.pruned = min(self.pruned, float(bound[dead].min()))
                 open_, bound = open_[~dead], bound[~dead]
-            begin = np.maximum(open_.lo + 1, self.first[open_.column])
-            end = np.minimum(open_.hi - 1, self.last[open_.column])
-            hopeless = begin > end
-            if hopeless.any():
-                self.small = min(self.small, float(bound[hopeless].min()))
-                open_, begin, end = open_[~hopeless], begin[~hopeless], end[~hopeless]
             if not len(open_):
                 own = min(self.best, self.pruned)
-                return Found(self.best, self.shape, own, min(own, self.small))
+                return Found(self.best, self.shape, own, min(own, float(small[0])))
             now, later = open_[:most], open_[most:]
-            halves = self._evaluate(now, ((begin + end) // 2)[:most])
-            open_ = _joined(halves, later)
-
-    def _begin(self) -> Intervals:
-        inst = self.inst
-        column = np.flatnonzero(self.first <= self.last)
-        lo = np.full(len(column), -1) if inst.small_leaves else self.first[column] - 1
-        hi = np.diff(inst.first)[column] if inst.small_leaves else self.last[column] + 1
-        worst = np.full(len(column), self.whole[0, -1, WORST] if inst.similarity else np.inf)
-        return whole_columns(np.zeros_like(column), column, lo, hi, inst.leaf_cost, np.full(len(column), self.alone), worst)
+            open_ = _joined(self._evaluate(now, (now.lo + now.hi) // 2), later)
 
     def _evaluate(self, open_: Intervals, middle: np.ndarray) -> Intervals:
         """Both sides at one threshold of every interval; returns what is left of the intervals."""
@@ -146,8 +130,8 @@ class TwoSplits:
 
         inst = self.inst
         tables = np.empty((2 * len(column), *self.whole.shape[1:]))
-        columns, begin = np.unique(column, return_index=True)
-        for b, at, to in zip(columns.tolist(), begin.tolist(), [*begin[1:].tolist(), len(column)], strict=True):
+        columns, starts = np.unique(column, return_index=True)
+        for b, at, to in zip(columns.tolist(), starts.tolist(), [*starts[1:].tolist(), len(column)], strict=True):
             self.check()
             running = np.zeros(self.whole.shape[1:])
             fill(inst.by_code(self.rows, b), inst.codes, inst.sums, inst.first, b, middle[at:to], running, self.whole[0], tables[2 * at : 2 * to])

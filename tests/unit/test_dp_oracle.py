@@ -1,0 +1,363 @@
+"""Exact search with an oracle at the leaves: its bounds, its optima, its limits."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import milp_trees as mt
+from milp_trees.data.dataset import Test as Question
+from milp_trees.decisions.base import Decided, DecisionSet
+from milp_trees.decisions.listed import UnitSimplex
+from milp_trees.engines.dp_oracle import OracleProgramme
+from milp_trees.engines.oracle import one_split
+from milp_trees.engines.oracle.instance import BASE, WORST, Pool, prepare
+from milp_trees.engines.oracle.intervals import Intervals
+from milp_trees.engines.oracle.search import Search
+from milp_trees.engines.oracle.two_splits import leaf_sets, loss_of
+from milp_trees.errors import DataError, SolverFailure, Unsupported
+from milp_trees.result import Limit, Status
+from milp_trees.solver import Limits
+
+
+class Hidden(DecisionSet):
+    """The decisions of another set, known by their oracle only."""
+
+    def __init__(self, of, remembers=False):
+        super().__init__(of.components)
+        self.of, self.remembers = of, remembers
+
+    def _solve(self, costs):
+        return Decided(*self.of._solve(costs))
+
+    def spec(self):
+        return {"kind": "hidden"}
+
+
+def listed(rng, d):
+    """A few random decisions, with negative entries."""
+    return mt.ListedDecisions(np.unique(rng.integers(-1, 3, (int(rng.integers(2, 7)), d)), axis=0), [f"c{j}" for j in range(d)])
+
+
+def rows_of(rng, d, n, whole_costs, thresholds, weights):
+    """Random rows: yes/no tests, or thresholds of three columns."""
+    C = rng.integers(-3, 4, (n, d)) if whole_costs else rng.normal(size=(n, d))
+    more = {"weights": rng.integers(1, 4, n)} if weights else {}
+    if thresholds:
+        x = rng.integers(0, 6, (n, 3))
+        pairs = list(itertools.product(range(3), range(5)))
+        X = np.column_stack([x[:, j] <= t for j, t in pairs]).astype(np.uint8)
+        more["tests"] = [Question(f"x{j}", "<=", float(t)) for j, t in pairs]
+    else:
+        X = rng.integers(0, 2, (n, 5))
+    return mt.Dataset(X, values=C, actions=[f"c{j}" for j in range(d)], **more)
+
+
+def problems(seed, rows=30, depth=None, weigh_leaves=True):
+    """A random problem with listed decisions, and its twin whose decisions are hidden."""
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(2, 5))
+    S = listed(rng, d)
+    draw = [bool(rng.random() < p) for p in (0.5, 0.6, 0.5, 0.3, 0.3, 0.3, 0.4, 0.3)]
+    data = rows_of(rng, d, int(rng.integers(5, rows)), *draw[:3])
+    task = {"normalised": draw[5]}
+    if draw[3]:
+        task["leaf_penalty"] = "1/20"
+    if draw[4]:
+        task["split_penalty"] = "1/50"
+    space = {
+        "min_samples_leaf": int(rng.integers(2, 5)) if draw[6] else 1,
+        "min_weight_leaf": int(rng.integers(2, 5)) if draw[7] and weigh_leaves else 0,
+    }
+    space = mt.Trees(int(rng.integers(0, 4)) if depth is None else depth, **space)
+    return tuple(mt.Problem(data, mt.Decision(decisions=s, **task), space) for s in (S, Hidden(S)))
+
+
+def same(a, b):
+    return a.status == b.status and (a.value is None or a.objective == pytest.approx(b.objective, rel=1e-6, abs=1e-7))
+
+
+def instance(problem, pool=0):
+    inst = prepare(problem.view(mt.LeafOracle), problem.dataset, problem.trees, pool, True, True)
+    inst.eps = 1e-9
+    return inst
+
+
+def find(inst, rows, depth, upper=np.inf):
+    return Search(inst, lambda: None).solve(rows, depth, upper)
+
+
+# -- the optimum ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_optimum_is_that_of_the_cost_matrix_and_hiding_the_list_changes_nothing(seed):
+    open_, hidden = problems(seed)
+    expected = mt.solve(open_, "dp")
+    assert expected.status in (Status.OPTIMAL, Status.INFEASIBLE)
+    assert same(mt.solve(open_, "dp-oracle"), expected)
+    assert same(mt.solve(hidden, "dp-oracle"), expected)
+
+
+@pytest.mark.parametrize("seed", range(100, 112))
+def test_the_optimum_is_that_of_all_trees(seed):
+    open_, _ = problems(seed, rows=10, depth=2, weigh_leaves=False)
+    assert same(mt.solve(open_, "dp-oracle"), mt.solve(open_, "enumerate"))
+
+
+@pytest.mark.parametrize(
+    "options", [{"similarity": False}, {"merge_rows": False}, {"pool": 4}, {"pool": 1, "similarity": False, "merge_rows": False}]
+)
+def test_the_optimum_does_not_depend_on_the_bounds(options):
+    for seed in range(200, 210):
+        _, hidden = problems(seed)
+        assert same(OracleProgramme(**options).run(hidden), OracleProgramme().run(hidden))
+
+
+def test_depth_four_is_solved_too():
+    open_, hidden = problems(301, depth=4)
+    assert same(mt.solve(hidden, "dp-oracle"), mt.solve(open_, "dp"))
+
+
+def test_tests_of_one_name_that_are_not_nested_are_columns_of_their_own():
+    rng = np.random.default_rng(5)
+    tests = [Question("x", "<=", float(t)) for t in range(4)]
+    data = mt.Dataset(rng.integers(0, 2, (20, 4)), tests=tests, values=rng.normal(size=(20, 2)), actions=["a", "b"])
+    problem = mt.Problem(data, mt.Decision(decisions=mt.ListedDecisions(np.eye(2), ["a", "b"])), mt.Trees(2))
+    assert same(mt.solve(problem, "dp-oracle"), mt.solve(problem, "dp"))
+
+
+# -- many decisions ------------------------------------------------------------------------------------------
+
+
+def paths_problem(n, thresholds, side, depth, **space):
+    made = mt.shortest_path_data(n, features=3, degree=6, noise=0.3, grid=(side, side), seed=1)
+    cuts = np.arange(1, thresholds + 1) / (thresholds + 1)
+    X = np.concatenate([made.X[:, [j]] <= cuts for j in range(3)], axis=1).astype(np.uint8)
+    tests = [Question(f"x{j}", "<=", float(c)) for j in range(3) for c in cuts]
+    data = mt.Dataset(X, values=made.C, actions=list(made.decisions.components), tests=tests)
+    return mt.Problem(data, mt.Decision(decisions=made.decisions), mt.Trees(depth, **space))
+
+
+def by_pairs(problem):
+    """Least loss of depth two: every root, both sides, every test, asked one by one."""
+    view = problem.view(mt.LeafOracle)
+
+    def leaf(rows):
+        return float(view.decisions.value(view.vectors[rows].sum(axis=0)[None])[0]) if rows.any() else 0.0
+
+    def one(rows):
+        return min(leaf(rows & (view.X[:, g] == 1)) + leaf(rows & (view.X[:, g] == 0)) for g in range(view.n_tests))
+
+    return view.natural(min(one(view.X[:, f] == 1) + one(view.X[:, f] == 0) for f in range(view.n_tests)) - view.base.sum())
+
+
+def test_depth_two_for_millions_of_decisions_that_are_never_listed(monkeypatch):
+    problem = paths_problem(300, 8, 13, 2)
+    assert problem.task.decisions.n_vertices == 2_704_156
+    monkeypatch.setattr(type(problem.task.decisions), "_routes", lambda self: pytest.fail("the paths were listed"))
+    result = mt.solve(problem)
+    assert result.method == "dp-oracle"
+    assert result.optimal
+    assert result.objective == pytest.approx(by_pairs(problem), rel=1e-6)
+    # Two sides of every split of both sides of every root would be four calls per pair of tests.
+    assert result.sizes["oracle_calls"] < 4 * problem.dataset.n_tests**2
+    assert result.verify()
+
+
+def test_most_splits_are_never_asked_about():
+    made = mt.two_roads(2000)
+    cuts = np.arange(1, 400) / 400
+    tests = [Question("x", "<=", float(c)) for c in cuts]
+    data = mt.Dataset((made.X <= cuts).astype(np.uint8), values=made.C, actions=["road1", "road2"], tests=tests)
+    result = mt.solve(mt.Problem(data, mt.Decision(decisions=Hidden(made.decisions)), mt.Trees(1)), "dp-oracle")
+    assert result.optimal
+    assert result.tree.root.test.value == pytest.approx(0.2846, abs=0.003)
+    assert result.sizes["oracle_calls"] < 2 * 399 / 4
+
+
+def test_a_linear_programme_at_the_leaves():
+    rng = np.random.default_rng(3)
+    S = mt.simplex_decisions(["a", "b", "c"], ([[1, 2, 1], [2, 1, 1]], [1.5, 1.6]))
+    data = mt.Dataset(rng.integers(0, 2, (25, 4)), values=rng.normal(size=(25, 3)), actions=["a", "b", "c"])
+    open_, hidden = (mt.Problem(data, mt.Decision(decisions=s), mt.Trees(2)) for s in (S, Hidden(S, remembers=True)))
+    assert same(mt.solve(hidden, "dp-oracle"), mt.solve(open_, "dp"))
+
+
+# -- bounds --------------------------------------------------------------------------------------------------
+
+SEEDS = range(400, 412)
+
+
+def halves(rng, n):
+    """Two disjoint sets of rows, neither empty."""
+    side = rng.integers(0, 3, n)
+    side[:2] = 0, 1
+    return np.flatnonzero(side == 0), np.flatnonzero(side == 1)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_losses_are_superadditive_and_a_pool_bounds_them_from_above(seed):
+    rng = np.random.default_rng(seed)
+    inst = instance(problems(seed)[1])
+    I, J = halves(rng, inst.n_rows)
+    sums = np.array([inst.sums[I].sum(axis=0), inst.sums[J].sum(axis=0), inst.sums[[*I, *J]].sum(axis=0)])
+    one, other, both = inst.losses(sums)
+    assert both >= one + other - 1e-9
+    assert min(one, other) >= 0
+    pool = Pool(3)
+    pool.add(inst.oracle.solve(rng.normal(size=(5, inst.dimension))).decisions)
+    assert len(pool) <= 3
+    low, high = pool.bounds(np.array([[sums[0, :-4], sums[2, :-4]]]))
+    assert low[0, 0] >= one + sums[0, BASE] - 1e-9
+    assert high[0, 0] >= other + sums[1, BASE] - 1e-9
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_subset_loses_less_and_not_less_by_more_than_the_worst_regret(seed, depth):
+    rng = np.random.default_rng(seed)
+    inst = instance(problems(seed)[1])
+    I, R = halves(rng, inst.n_rows)
+    smaller, larger = find(inst, I, depth), find(inst, np.sort([*I, *R]), depth)
+    assert larger.own >= smaller.any_size - 1e-7
+    assert smaller.own >= larger.any_size - inst.sums[R, WORST].sum() - 1e-7
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bounds_are_below_what_is_found_with_any_limit(seed, depth):
+    inst = instance(problems(seed)[1])
+    rows = np.arange(inst.n_rows)
+    best = find(inst, rows, depth)
+    assert best.value == pytest.approx(loss_of(inst, rows, best.shape), abs=1e-9)
+    assert best.own >= best.value - 1e-7
+    for share in (0.3, 0.9, 1.1):
+        other = find(inst, rows, depth, share * best.value)
+        assert other.any_size <= other.own + 1e-12
+        assert other.own <= best.value + 1e-9
+        assert other.own >= min(best.value, share * best.value) - 1e-7
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_split_inside_an_interval_is_below_its_bound(seed):
+    rng = np.random.default_rng(seed)
+    inst = instance(mt.Problem(rows_of(rng, 3, 25, True, True, False), mt.Decision(decisions=Hidden(listed(rng, 3))), mt.Trees(1)))
+    for column in range(len(inst.first) - 1):
+        code = inst.codes[:, column]
+        size = int(inst.first[column + 1] - inst.first[column])
+        low = inst.losses(np.array([inst.sums[code <= t].sum(axis=0) for t in range(-1, size + 1)]))
+        high = inst.losses(np.array([inst.sums[code > t].sum(axis=0) for t in range(-1, size + 1)]))
+        every = np.array([inst.sums[code <= t, WORST].sum() for t in range(-1, size + 1)])
+        whole = Intervals(*(np.array([v]) for v in (0, column, -1, size)), np.zeros(1), low[-1:], low[-1:], np.zeros(1), every[-1:])
+        for middle in range(size):
+            k = middle + 1
+            halved = whole.halves(np.array([middle]), low[[k]], high[[k]], every[[k]])
+            for part, bound in zip((halved[[i]] for i in range(len(halved))), halved.bound(), strict=True):
+                inside = slice(int(part.lo[0]) + 2, int(part.hi[0]) + 1)
+                assert bound <= (low + high)[inside].min() + 1e-9
+
+
+def test_equal_rows_become_one_with_what_they_cannot_avoid():
+    data = mt.Dataset([[0], [0], [1]], values=[[0, 1], [1, 0], [0, 5]], actions=["a", "b"])
+    problem = mt.Problem(data, mt.Decision(decisions=Hidden(UnitSimplex(["a", "b"]))), mt.Trees(1))
+    inst = instance(problem)
+    assert inst.n_rows == 2
+    assert inst.constant == 1.0
+    assert mt.solve(problem, "dp-oracle").objective == pytest.approx(1 / 3)
+
+
+# -- limits, starts, refusals --------------------------------------------------------------------------------
+
+
+def stop_after(monkeypatch, calls, error):
+    """`best_splits` raises after so many calls."""
+    original, left = one_split.best_splits, itertools.count(calls, -1)
+
+    def stopping(*given):
+        if next(left) <= 0:
+            raise error
+        return original(*given)
+
+    monkeypatch.setattr("milp_trees.engines.oracle.two_splits.best_splits", stopping)
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+@pytest.mark.parametrize("calls", [0, 1, 2])
+def test_an_interrupted_run_keeps_its_tree_and_a_valid_bound(monkeypatch, depth, calls):
+    problem = paths_problem(150, 6, 3, depth)
+    best = mt.solve(problem, "dp-oracle")
+    stop_after(monkeypatch, calls, KeyboardInterrupt)
+    stopped = mt.solve(problem, "dp-oracle")
+    assert stopped.limit is Limit.INTERRUPTED
+    assert stopped.status is Status.FEASIBLE
+    assert stopped.bound <= best.objective + 1e-9 <= stopped.objective + 2e-9
+    assert [p.bound for p in stopped.trace] == sorted(p.bound for p in stopped.trace)
+
+
+def test_no_time_gives_a_tree_and_a_valid_bound():
+    problem = paths_problem(400, 30, 6, 4)
+    result = mt.solve(problem, "dp-oracle", time_limit=0.3)
+    assert result.limit is Limit.TIME
+    assert result.seconds < 3
+    assert 0 <= result.bound <= result.objective
+    assert result.objective < mt.solve(paths_problem(400, 30, 6, 1), "dp-oracle").objective
+
+
+def test_a_start_is_kept_unless_a_better_tree_is_found():
+    problem = paths_problem(150, 6, 3, 2)
+    best = mt.solve(problem, "dp-oracle")
+    again = OracleProgramme().run(problem, start=best.tree)
+    assert again.optimal
+    assert again.tree == best.tree
+    assert again.sizes["oracle_calls"] <= best.sizes["oracle_calls"]
+    assert len(again.trace) <= len(best.trace)
+    shallow = mt.solve(paths_problem(150, 6, 3, 1), "dp-oracle").tree
+    assert OracleProgramme().run(problem, start=shallow).objective == pytest.approx(best.objective)
+
+
+def test_smallest_leaves_are_kept():
+    problem = paths_problem(150, 6, 3, 3, min_samples_leaf=25)
+    result = mt.solve(problem, "dp-oracle")
+    assert result.optimal
+    assert np.bincount(result.tree.routes(problem.dataset).leaf).min() >= 25
+    assert result.objective > mt.solve(paths_problem(150, 6, 3, 3), "dp-oracle", time_limit=20).objective
+
+
+def test_too_few_rows_for_a_leaf_is_infeasible():
+    assert mt.solve(paths_problem(20, 3, 3, 2, min_samples_leaf=21), "dp-oracle").status is Status.INFEASIBLE
+
+
+def test_what_it_cannot_do_is_refused_in_a_sentence():
+    method = OracleProgramme()
+    assert "number of leaves" in method.unsupported(paths_problem(20, 3, 3, 2, max_leaf_nodes=3))
+    assert method.unsupported(paths_problem(20, 3, 3, 2, max_leaf_nodes=4)) is None
+    with pytest.raises(Unsupported, match="depth limit"):
+        method.run(paths_problem(20, 3, 3, None))
+    with pytest.raises(DataError, match="0 or more"):
+        OracleProgramme(pool=-1)
+
+
+def test_where_leaves_are_limited_listed_decisions_go_to_dp():
+    problem = paths_problem(60, 3, 3, 2, max_leaf_nodes=3)
+    assert mt.solve(problem).method == "dp"
+
+
+def test_an_oracle_that_fails_midway_is_a_sentence():
+    class Failing(Hidden):
+        def _solve(self, costs):
+            if self.calls > 60:
+                raise SolverFailure("The oracle is gone.")
+            return super()._solve(costs)
+
+    rng = np.random.default_rng(0)
+    problem = mt.Problem(rows_of(rng, 3, 20, False, True, False), mt.Decision(decisions=Failing(listed(rng, 3))), mt.Trees(2))
+    with pytest.raises(SolverFailure, match="gone"):
+        OracleProgramme().run(problem, Limits())
+
+
+def test_leaves_of_a_shape_divide_the_rows():
+    inst = instance(paths_problem(50, 3, 3, 2))
+    rows = np.arange(inst.n_rows)
+    parts = leaf_sets(inst, rows, find(inst, rows, 2).shape)
+    assert sorted(np.concatenate(parts).tolist()) == rows.tolist()
