@@ -43,6 +43,7 @@ class SPOTree(DecisionEstimator):
         "greedy": the best split by SPO loss at every node; "cart": by squared error of the cost vectors; or an exact method of the registry on the same
         kind of thresholds, chosen once: "dp" (S is listed), "dp-oracle" (any S), "spot@highs" (S is linear), ….
     max_depth : int or None, default=3
+        None: no limit below 200 levels, at which greedy trees end in any case.
     max_leaf_nodes : int, optional
     min_samples_leaf : int, default=1
     min_weight_leaf : number, default=0

@@ -124,7 +124,8 @@ def test_every_convention_of_penalties_is_described():
 
 
 @pytest.mark.parametrize(
-    "page", ["README.md", "docs/budget_forest.md", "docs/conventions.md", "docs/near_best.md", "docs/pruning.md", "docs/unimodularity.md"]
+    "page",
+    ["README.md", "docs/budget_forest.md", "docs/conventions.md", "docs/near_best.md", "docs/pruning.md", "docs/spo.md", "docs/unimodularity.md"],
 )
 def test_python_examples_run(page, tmp_path):
     """The Python blocks of a page run one after the other, in a folder of their own."""

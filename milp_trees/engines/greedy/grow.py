@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-#: Levels below which nothing is split, so that a tree can be walked by recursion; only one row after the other peeled off gets there.
-DEEPEST = 300
+#: Levels below which nothing is split, so that a tree can be walked, copied and pickled by recursion; only rows peeled off one by one get there.
+DEEPEST = 200
 
 
 @dataclass(frozen=True)
