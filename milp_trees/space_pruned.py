@@ -44,9 +44,13 @@ class PrunedEnsembles(Space):
     def read(self, stored: Mapping[str, Any]) -> Ensemble:
         if stored.get("kind") != "ensemble" or stored.get("trees_sha256") != self.ensemble.sha256:
             raise DataError("The stored predictor is no pruning of the problem's ensemble.")
+        if stored.get("trees") != self.ensemble.n_trees:
+            raise DataError(
+                f"The stored predictor says that it has {stored.get('trees')!r} trees; the problem's ensemble has {self.ensemble.n_trees}."
+            )
         keep = np.zeros(self.ensemble.n_nodes, dtype=bool)
-        kept = np.array(stored["kept"], dtype=np.int64)
-        if len(kept) and (kept.min() < 0 or kept.max() >= len(keep)):
+        kept = stored["kept"]
+        if not isinstance(kept, list) or not all(type(h) is int and 0 <= h < len(keep) for h in kept) or len(set(kept)) != len(kept):
             raise DataError("The stored predictor keeps nodes that the ensemble does not have.")
         keep[kept] = True
         return self.ensemble.pruned(keep)

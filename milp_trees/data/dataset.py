@@ -163,8 +163,13 @@ class Dataset(MaybeRanked):
             d = np.shape(self.numeric)[1] if np.ndim(self.numeric) == 2 else 1
             self._put("numeric", _frozen(_floats(self.numeric, "numeric", (X.shape[0], d))))
             self._put("columns", tuple(str(j) for j in range(d)) if self.columns is None else tuple(map(str, self.columns)))
-            if len(self.columns or ()) != d:
-                raise DataError(f"{len(self.columns or ())} columns are named but numeric has {d}; give one name per column.")
+            named = tuple(self.columns or ())
+            if len(named) != d:
+                raise DataError(f"{len(named)} columns are named but numeric has {d}; give one name per column.")
+            if len(set(named)) != d:
+                raise DataError(f"Two columns are called {next(c for c in named if named.count(c) > 1)!r}; rename one of them.")
+        elif self.columns is not None:
+            raise DataError("columns names the columns of numeric, which is not given; give Dataset(…, numeric=X, columns=names).")
         self._put("source", dict(self.source))
 
     def _put(self, name: str, value: Any) -> None:

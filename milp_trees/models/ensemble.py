@@ -221,7 +221,7 @@ class Ensemble:
         return self.walk(X)
 
     def walk(self, X: np.ndarray) -> EnsembleRoutes:
-        """The same for a plain array of shape (n, d)."""
+        """The same for an array of shape (n, d), or a DataFrame with the ensemble's columns in their order."""
         X = self.checked(X)
         n, T = len(X), self.n_trees
         leaf = np.tile(self.roots.astype(np.int32), (n, 1))
@@ -247,8 +247,12 @@ class Ensemble:
         DataError
             Another number of columns, text, NaN or infinity.
         """
+        named = tuple(map(str, getattr(X, "columns", self.columns)))
+        if named != self.columns and sorted(named) == sorted(self.columns):
+            raise DataError("The columns stand in another order than those that the ensemble was fitted on; give X[list(ensemble.columns)].")
         try:
-            X = np.asarray(X, dtype=np.float32 if self.single else np.float64)
+            with np.errstate(over="ignore"):  # what is too large becomes infinite and is refused below
+                X = np.asarray(X, dtype=np.float32 if self.single else np.float64)
         except (TypeError, ValueError):
             raise DataError("An ensemble needs numbers; encode text columns as it was fitted on them.") from None
         if X.ndim != 2 or X.shape[1] != len(self.columns):
@@ -299,13 +303,41 @@ class Ensemble:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Ensemble:
-        left, right = (np.array(data[name], dtype=np.int64) for name in ("left", "right"))
+        """The ensemble that `trees_json` described.
+
+        Raises
+        ------
+        DataError
+            The lists do not describe trees in preorder, or columns, features or classes that exist.
+        """
+        try:
+            return cls._from_lists(data)
+        except KeyError as error:
+            raise DataError(f"The stored ensemble has no {error}.") from None
+        except (TypeError, ValueError, IndexError, OverflowError) as error:
+            raise DataError(f"The stored ensemble is damaged: {error}.") from None
+
+    @classmethod
+    def _from_lists(cls, data: Mapping[str, Any]) -> Ensemble:
+        left, right, column, feature_of = (np.array(data[name], dtype=np.int64) for name in ("left", "right", "column", "feature_of"))
+        threshold, value = (np.array(data[name], dtype=float) for name in ("threshold", "value"))
+        columns, features = tuple(data["columns"]), tuple(data["features"])
+        classes = None if data["classes"] is None else tuple(data["classes"])
+        _check_preorder(left, right)
+        split = left >= 0
+        for what, wrong in {
+            "arrays of different lengths": not len(left) == len(column) == len(threshold) == len(value),
+            "values that are not one per class": value.ndim != 2 or value.shape[1] != (1 if classes is None else len(classes)),
+            "tests on columns that do not exist": split.any() and not ((column[split] >= 0) & (column[split] < len(columns))).all(),
+            "a threshold that is no number": not np.isfinite(threshold).all(),
+            "columns without a feature": len(feature_of) != len(columns) or not ((feature_of >= 0) & (feature_of < len(features))).all(),
+        }.items():
+            if wrong:
+                raise DataError(f"The stored ensemble is damaged: it has {what}.")
         parent, member = _upwards(left, right)
-        classes = data["classes"]
         return cls(
-            parent, left, right, member, np.array(data["column"], dtype=np.int64), np.array(data["threshold"], dtype=float),
-            np.array(data["value"], dtype=float), tuple(data["columns"]), tuple(data["features"]), np.array(data["feature_of"], dtype=np.int64),
-            None if classes is None else tuple(classes), single=data["single"], normalise=data["normalise"], source=data["source"],
+            parent, left, right, member, column, threshold, value, columns, features, feature_of, classes, single=bool(data["single"]),
+            normalise=bool(data["normalise"]), source=data["source"],
         )  # fmt: skip
 
     def to_text(self) -> str:
@@ -335,6 +367,22 @@ def _upwards(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarra
     parent[left[split]] = split
     parent[right[split]] = split
     return parent, np.cumsum(parent < 0) - 1
+
+
+def _check_preorder(left: np.ndarray, right: np.ndarray) -> None:
+    """That nodes are trees in preorder: then which nodes are splits says already where their children are."""
+    M = len(left)
+    if not M or len(right) != M:
+        raise DataError("The stored ensemble is damaged: it has no trees, or lists of different lengths.")
+    end = [0] * M  # one past the last node of a node's subtree
+    lefts, rights = left.tolist(), right.tolist()
+    for h in range(M - 1, -1, -1):
+        if lefts[h] < 0 and rights[h] < 0:
+            end[h] = h + 1
+        elif lefts[h] == h + 1 < M and rights[h] == end[h + 1] < M:
+            end[h] = end[rights[h]]
+        else:
+            raise DataError(f"The stored ensemble is damaged: the children of node {h} are not where preorder has them.")
 
 
 def assemble(trees: Sequence[Mapping[str, np.ndarray]], columns: Sequence[str], **more: Any) -> Ensemble:

@@ -88,9 +88,13 @@ def _members(model: Any, kind: str) -> list[Any]:
 
 def _names(model: Any, columns: Sequence[str] | None, n_columns: int) -> list[str]:
     own = getattr(model, "feature_names_in_", None)
+    if isinstance(columns, str):
+        raise DataError(f"columns must be a list of names; got the text {columns!r}.")
     names = [str(c) for c in (columns if columns is not None else own if own is not None else [f"x{j}" for j in range(n_columns)])]
     if len(names) != n_columns:
         raise DataError(f"The model was fitted on {n_columns} columns; {len(names)} names are given.")
+    if len(set(names)) != n_columns:
+        raise DataError(f"Two columns are called {next(c for c in names if names.count(c) > 1)!r}; give columns= with names that differ.")
     return names
 
 
@@ -134,7 +138,7 @@ def _arrays(member: Any, kind: str, classes: tuple[Any, ...] | None, chosen: np.
 def ensemble_from_trees(trees: Sequence[Tree], dataset: Dataset) -> tuple[Ensemble, Dataset]:
     """This project's own trees as an ensemble, and the dataset in the columns that it tests.
 
-    A node's value is the number of rows of each class that reach it. The columns are the binary tests; tests on one original column are one feature.
+    An inner node's value is the weight of the rows of each class that reach it; a leaf votes for its own action. The columns are the binary tests; tests on one original column are one feature.
 
     Parameters
     ----------
@@ -166,7 +170,7 @@ def _tree_arrays(tree: Tree, dataset: Dataset, y: np.ndarray, n_classes: int) ->
 
     def add(node: Node, rows: np.ndarray) -> int:
         place = len(left)
-        counts = np.bincount(y[rows], minlength=n_classes).astype(float)
+        counts = np.bincount(y[rows], weights=dataset.row_weights[rows], minlength=n_classes)
         left.append(-1)
         right.append(-1)
         column.append(-1)
@@ -194,17 +198,18 @@ def out_of_bag(model: Any, n_rows: int) -> np.ndarray:
     Raises
     ------
     DataError
-        The model keeps no samples (it was grown without bootstrap), or was fitted on another number of rows.
+        The model is not fitted, every tree saw all rows, or it was fitted on another number of rows.
     """
-    samples = getattr(model, "estimators_samples_", None)
-    if samples is None or getattr(model, "bootstrap", True) is False:
-        raise DataError(
-            f"{type(model).__name__} has no out-of-bag rows: it was grown on all rows. Fit it with bootstrap=True, or count errors on held-out rows."
-        )
-    out = np.ones((n_rows, len(samples)))
-    for t, rows in enumerate(samples):
-        rows = np.asarray(rows)
-        if len(rows) and rows.max() >= n_rows:
-            raise DataError(f"The model was fitted on more rows than the {n_rows} that are given; give its training rows.")
-        out[rows, t] = 0
+    kind = type(model).__name__
+    _members(model, kind)
+    fitted_on = getattr(model, "_n_samples", getattr(model, "_n_rows", n_rows))
+    if fitted_on != n_rows:
+        raise DataError(f"The {kind} was fitted on {fitted_on} rows, {n_rows} are given; give its training rows.")
+    out = np.zeros((n_rows, 0))
+    if hasattr(model, "estimators_samples_"):
+        out = np.ones((n_rows, len(model.estimators_samples_)))
+        for t, rows in enumerate(model.estimators_samples_):
+            out[rows, t] = 0
+    if not out.any():
+        raise DataError(f"{kind} has no out-of-bag rows: its trees saw all rows. Fit it with bootstrap=True, or count errors on held-out rows.")
     return out

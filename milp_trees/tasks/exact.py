@@ -40,7 +40,10 @@ def fraction(number: Any, name: str = "number") -> Fraction:
             raise DataError(f"{name} must be a number such as 0.01 or 1/200; got {number!r}.") from None
     if isinstance(number, (int, np.integer)):
         return Fraction(int(number))
-    value = float(number)
+    try:
+        value = float(number)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be a number such as 0.01; got {number!r}.") from None
     if not math.isfinite(value):
         raise DataError(f"{name} must be finite; got {value}.")
     return Fraction(Decimal(repr(value)))

@@ -19,6 +19,8 @@ from milp_trees.tasks.exact import fraction
 
 #: A price with a larger denominator than this is taken for a measurement: it must be rounded to a stated denominator first.
 LARGEST_DENOMINATOR = 10**9
+#: Largest price of a feature in the common unit of all: sums over features still fit into 64 bits.
+LARGEST_PRICE = 10**12
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,10 @@ class Group:
     cost: Any
     once: bool = False
 
-    def spec(self) -> dict[str, Any]:
-        return {"name": self.name, "members": list(self.members), "cost": str(fraction(self.cost, "cost")), "once": self.once}
+    def __post_init__(self) -> None:
+        if isinstance(self.members, str) or not isinstance(self.members, Sequence):
+            raise DataError(f"The members of the group {self.name!r} must be a list of names; got {self.members!r}.")
+        object.__setattr__(self, "members", tuple(dict.fromkeys(map(str, self.members))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,17 +84,21 @@ class FeatureCosts:
     def __post_init__(self) -> None:
         if self.denominator is not None and (not isinstance(self.denominator, int) or self.denominator < 1):
             raise DataError(f"denominator must be a whole number of at least 1; got {self.denominator!r}.")
-        object.__setattr__(self, "groups", tuple(self.groups))
-        for name in ("node", "leaf"):
-            object.__setattr__(self, name, self._price(getattr(self, name), name))
+        groups = [self.groups] if isinstance(self.groups, Group) else list(self.groups)
+        strange = next((g for g in groups if not isinstance(g, Group)), None)
+        if strange is not None:
+            raise DataError(f"groups must be a list of mt.Group(name, members, cost); it holds {strange!r}.")
+        object.__setattr__(self, "groups", tuple(groups))
+        for name, what in (("node", "a node"), ("leaf", "a leaf")):
+            object.__setattr__(self, name, self._price(getattr(self, name), what))
 
     def _price(self, number: Any, name: str) -> Fraction:
         """A price as a rational."""
         price = fraction(number, f"The cost of {name}")
-        if self.denominator is not None:
-            price = Fraction(round(price * self.denominator), self.denominator)
         if price < 0:
             raise DataError(f"The cost of {name} is {number}; costs must not be negative.")
+        if self.denominator is not None:
+            price = Fraction(round(price * self.denominator), self.denominator)
         if price.denominator > LARGEST_DENOMINATOR:
             raise DataError(f"The cost of {name}, {number!r}, has more digits than exact arithmetic takes; round it, or give denominator=1000.")
         return price
@@ -111,7 +119,7 @@ class FeatureCosts:
             if unknown:
                 raise DataError(f"There is a cost for {unknown[0]!r}, which is no feature of the ensemble; its features are {_some(names)}.")
             return [self._price(given.get(k, 0), k) for k in names]
-        if isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str):
+        if _is_list(given):
             if len(given) != len(names):
                 raise DataError(f"{len(given)} feature costs are given for {len(names)} features; give one per feature, or a mapping by name.")
             return [self._price(_number(c), k) for c, k in zip(given, names, strict=True)]
@@ -120,20 +128,15 @@ class FeatureCosts:
     def table(self, names: Sequence[str], n: int) -> tuple[np.ndarray, Fraction]:
         """Prices as integers: an array of shape (K,) or, with `per_row`, (n, K), and what one of their units is worth."""
         if self.per_row is None:
-            prices = self.prices(names)
-            denominator = math.lcm(*(p.denominator for p in prices)) if prices else 1
-            numbers = [int(p * denominator) for p in prices]
-            _check_size(max(numbers, default=0))
-            return np.array(numbers, dtype=np.int64), Fraction(1, denominator)
-        array = np.asarray(self.per_row)
+            whole, unit = _in_one_unit(self.prices(names))
+            return whole, unit
+        array = _rectangle(self.per_row)
         if array.shape != (n, len(names)):
             raise DataError(f"per_row must have a cost for each of {n} rows and {len(names)} features; its shape is {array.shape}.")
-        values, where = np.unique(array, return_inverse=True)
-        prices = [self._price(_number(v), "a feature for a row") for v in values]
-        denominator = math.lcm(*(p.denominator for p in prices)) if prices else 1
-        numbers = [int(p * denominator) for p in prices]
-        _check_size(max(numbers, default=0))
-        return np.array(numbers, dtype=np.int64)[where.reshape(array.shape)], Fraction(1, denominator)
+        values: dict[Any, int] = {}
+        where = np.array([values.setdefault(v, len(values)) for v in array.ravel().tolist()], dtype=np.int64)
+        whole, unit = _in_one_unit([self._price(v, "a feature for a row") for v in values])
+        return whole[where].reshape(array.shape), unit
 
     # -- groups ----------------------------------------------------------------------------------------------
 
@@ -175,8 +178,10 @@ class FeatureCosts:
 
     # -- charging --------------------------------------------------------------------------------------------
 
-    def charge(self, used: np.ndarray, evaluations: np.ndarray, n_leaves: int, weights: Sequence[Fraction], names: Sequence[str]) -> Fraction:
-        """Mean cost of a row.
+    def charge(
+        self, used: np.ndarray, evaluations: np.ndarray, n_leaves: int, weights: np.ndarray, weight_unit: Fraction, names: Sequence[str]
+    ) -> Fraction:
+        """Mean cost of a row: what rows pay, weighted; what is bought once over the sum of the weights; and the leaves.
 
         Parameters
         ----------
@@ -186,24 +191,30 @@ class FeatureCosts:
             Nodes evaluated for a row, over all trees.
         n_leaves : int
             Leaves of all trees.
-        weights : Fractions, length n
+        weights : int64 array of shape (n,)
+            Row weights in units of `weight_unit`.
+        weight_unit : Fraction
+        names : sequence of str
+            The features.
+
+        Raises
+        ------
+        DataError
+            Prices that cannot be read, or no row has a positive weight.
         """
-        table, unit = self.table(names, len(used))
-        total = sum(weights)
+        total = int(weights.sum())
         if not total:
             raise DataError("The weights of the rows that pay for features sum to 0; at least one must be positive.")
-        paid = Fraction(0)
-        by_row = (used * table).sum(axis=1) if used.shape[1] else np.zeros(len(used), dtype=np.int64)
-        bought = self._groups_used(used, names)
-        costs = self.group_costs()
-        for i, w in enumerate(weights):
-            paid += w * (unit * int(by_row[i]) + self.node * int(evaluations[i]))
-        for g, group in enumerate(self.groups):
+        w = weights.astype(object)  # whole numbers of any length
+        table, unit = self.table(names, len(used))
+        paid = unit * int(w @ (used * table).sum(axis=1)) + self.node * int(w @ evaluations)
+        once = Fraction(0)
+        for group, cost, bought in zip(self.groups, self.group_costs(), self._groups_used(used, names).T, strict=True):
             if group.once:
-                paid += costs[g] * int(any(w and b for w, b in zip(weights, bought[:, g].tolist(), strict=True)))
+                once += cost * int((weights[bought] > 0).any())
             else:
-                paid += costs[g] * sum((w for w, b in zip(weights, bought[:, g].tolist(), strict=True) if b), Fraction(0))
-        return paid / total + self.leaf * n_leaves
+                paid += cost * int(weights[bought].sum())
+        return paid / total + once / (total * weight_unit) + self.leaf * n_leaves
 
     def per_row_cost(self, used: np.ndarray, evaluations: np.ndarray, names: Sequence[str]) -> np.ndarray:
         """What every row pays at prediction time, shape (n,); groups that are bought once and leaves are not in it."""
@@ -229,22 +240,27 @@ class FeatureCosts:
         return bought
 
     def spec(self) -> dict[str, Any]:
+        """All prices as text, rounded already where there is a denominator; `from_spec` reads it back."""
         given = self.features
         if isinstance(given, Mapping):
             features: Any = {k: str(self._price(c, k)) for k, c in given.items()}
-        elif isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str):
+        elif _is_list(given):
             features = [str(self._price(_number(c), "a feature")) for c in given]
         else:
             features = str(self._price(given, "a feature"))
         out: dict[str, Any] = {"features": features}
         if self.per_row is not None:
-            out["per_row"] = [[str(self._price(_number(c), "a feature for a row")) for c in row] for row in np.asarray(self.per_row)]
+            out["per_row"] = [[str(self._price(c, "a feature for a row")) for c in row] for row in _rectangle(self.per_row).tolist()]
         if self.groups:
-            out["groups"] = [g.spec() for g in self.groups]
-        for name in ("node", "leaf"):
-            if getattr(self, name):
-                out[name] = str(getattr(self, name))
-        return out
+            costs = map(str, self.group_costs())
+            out["groups"] = [{"name": g.name, "members": list(g.members), "cost": c, "once": g.once} for g, c in zip(self.groups, costs, strict=True)]
+        return out | {name: str(getattr(self, name)) for name in ("node", "leaf") if getattr(self, name)}
+
+    @staticmethod
+    def is_spec(given: Any) -> bool:
+        """Whether something is what `spec` returns, rather than prices by name."""
+        known = isinstance(given, Mapping) and isinstance(given.get("features"), (str, list, Mapping))
+        return known and set(given) <= {"features", "per_row", "groups", "node", "leaf"}
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> FeatureCosts:
@@ -259,9 +275,25 @@ def _number(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _check_size(largest: int) -> None:
-    if largest > 10**12:
+def _is_list(given: Any) -> bool:
+    return isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str) and np.ndim(given) > 0
+
+
+def _rectangle(per_row: Any) -> np.ndarray:
+    """Costs per row and feature as they are given: an array of numbers, Fractions or text."""
+    try:
+        return np.asarray(per_row)
+    except ValueError:
+        raise DataError("per_row must have as many costs in every row as there are features; its rows differ in length.") from None
+
+
+def _in_one_unit(prices: Sequence[Fraction]) -> tuple[np.ndarray, Fraction]:
+    """Prices as whole numbers of the largest unit that allows it."""
+    denominator = math.lcm(*(p.denominator for p in prices))
+    numbers = [int(p * denominator) for p in prices]
+    if max(numbers, default=0) > LARGEST_PRICE:
         raise DataError("The feature costs have no common unit of reasonable size; round them (denominator=1000).")
+    return np.array(numbers, dtype=np.int64), Fraction(1, denominator)
 
 
 def _some(names: Sequence[str]) -> str:

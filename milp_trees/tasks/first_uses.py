@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from milp_trees.models.ensemble import Ensemble
     from milp_trees.tasks.feature_costs import FeatureCosts
 
-#: Largest sum of prices in integer units.
+#: Largest sum of all prices in integer units.
 LARGEST_TOTAL = 2**62
 
 
@@ -51,34 +51,42 @@ class Prices:
     leaf: int
 
 
-def integer_prices(costs: FeatureCosts, names: tuple[str, ...], n: int, weights: np.ndarray, weight_unit: Fraction) -> Prices:
+def integer_prices(costs: FeatureCosts, ensemble: Ensemble, n: int, weights: np.ndarray, weight_unit: Fraction) -> Prices:
     """Prices of an ensemble's features in integers.
 
     Parameters
     ----------
+    costs : FeatureCosts
+    ensemble : Ensemble
+    n : int
+        Number of rows.
     weights : int64 array of shape (n,)
         Row weights in units of `weight_unit`.
+
+    Raises
+    ------
+    DataError
+        No row has a positive weight, or all prices together might not fit into 64 bits.
     """
     total = int(weights.sum())
     if total == 0:
         raise DataError("The weights of the rows that pay for features sum to 0; at least one must be positive.")
+    names = ensemble.features
     table, table_unit = costs.table(names, n)
-    groups = costs.group_costs()
-    once = [g.once for g in costs.groups]
+    once = tuple(g.once for g in costs.groups)
     # A price for a row of weight w counts w / total; one for all rows together 1 / (sum of weights); one per leaf as it stands.
-    scaled = [c / (total * weight_unit) if single else c / total for c, single in zip(groups, once, strict=True)]
-    per_node = costs.node / total
-    entries = [table_unit / total] if table.any() else []
-    unit = common_unit([*entries, *scaled, per_node, costs.leaf])
-    factor = int(table_unit / total / unit) if table.any() else 1
-    dearest = max(int(table.max(initial=0)) * factor, *(int(s / unit) for s in (*scaled, per_node, costs.leaf)), 1)
-    if dearest * total * (len(names) + len(groups)) > LARGEST_TOTAL:
+    groups = [c / (total * weight_unit) if single else c / total for c, single in zip(costs.group_costs(), once, strict=True)]
+    per_row, per_node = table_unit / total if table.any() else Fraction(0), costs.node / total
+    unit = common_unit([per_row, per_node, costs.leaf, *groups])
+    factor, node, leaf, *prices = (int(price / unit) for price in (per_row, per_node, costs.leaf, *groups))
+    deepest = ensemble.n_trees * (len(ensemble.levels) - 1)
+    dearest = factor * int(table.max(initial=0)) * len(names) + node * deepest + sum(p for p, single in zip(prices, once, strict=True) if not single)
+    bought_once = sum(p for p, single in zip(prices, once, strict=True) if single)
+    if dearest * total + bought_once + leaf * ensemble.n_nodes > LARGEST_TOTAL:
         raise DataError("The feature costs in their common unit add up to more than 64 bits hold; round costs or weights (denominator=1000).")
     parents = tuple(map(tuple, costs.parents(names)))
-    return Prices(
-        unit, (*names, *(g.name for g in costs.groups)), _bought_as(table, parents, len(names)), table * factor,
-        tuple(int(s / unit) for s in scaled), tuple(once), parents, int(per_node / unit), int(costs.leaf / unit),
-    )  # fmt: skip
+    units = (*names, *(g.name for g in costs.groups))
+    return Prices(unit, units, _bought_as(table, parents, len(names)), table * factor, tuple(prices), once, parents, node, leaf)
 
 
 def _bought_as(table: np.ndarray, parents: tuple[tuple[int, ...], ...], K: int) -> np.ndarray:

@@ -9,7 +9,6 @@ part is the error of a tree drawn at random, which is not the error of the trees
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -79,19 +78,12 @@ class PrunedError(Task):
         object.__setattr__(self, "lam", lam)
         if self.loss not in ("auto", "error", "squared"):
             raise DataError(f"loss is 'auto', 'error' or 'squared'; got {self.loss!r}.")
-        if self.costs is None:
-            object.__setattr__(self, "costs", FeatureCosts())
-        if isinstance(self.costs, Mapping):
-            known = isinstance(self.costs.get("features"), (str, Mapping, list)) and set(self.costs) <= {
-                "features",
-                "per_row",
-                "groups",
-                "node",
-                "leaf",
-            }
-            object.__setattr__(self, "costs", FeatureCosts.from_spec(self.costs) if known else FeatureCosts(self.costs))
         if not isinstance(self.costs, FeatureCosts):
-            object.__setattr__(self, "costs", FeatureCosts(self.costs))
+            given = 1 if self.costs is None else self.costs
+            object.__setattr__(self, "costs", FeatureCosts.from_spec(given) if FeatureCosts.is_spec(given) else FeatureCosts(given))
+        for name in ("error_weights", "cost_weights"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _numbers(getattr(self, name), name))
         if self.max_cost is not None:
             budget = fraction(self.max_cost, "max_cost")
             if budget < 0:
@@ -125,9 +117,8 @@ class PrunedError(Task):
         else:
             miss = ensemble.label[routes.leaf] != codes(dataset, ensemble)[:, None]
             error = Fraction(int((whole * miss).sum()), total)
-        weights, _ = self._cost_weights(dataset)
-        cost = self.costs.charge(routes.used, routes.evaluations, routes.n_leaves, [Fraction(int(w)) for w in weights], ensemble.features)
-        return error, _once(self.costs, cost, weights, self._cost_weights(dataset)[1], routes)
+        weights, unit = self._cost_weights(dataset)
+        return error, self.costs.charge(routes.used, routes.evaluations, routes.n_leaves, weights, unit, ensemble.features)
 
     def beside(self, routes: EnsembleRoutes, dataset: Dataset) -> dict[str, float]:  # type: ignore[override]
         """The parts of the value, and what the ensemble as a whole predicts: error of its vote, or squared error of its mean."""
@@ -165,7 +156,7 @@ class PrunedError(Task):
             raise NoView(f"The task {self.name} prunes ensembles; the space is {space.name}. Give PrunedEnsembles(ensemble).")
         leaf = ensemble.pruned(ensemble.left >= 0).routes(dataset).leaf
         weights, weight_unit = self._cost_weights(dataset)
-        prices = integer_prices(self.costs, ensemble.features, dataset.n_rows, weights, weight_unit)
+        prices = integer_prices(self.costs, ensemble, dataset.n_rows, weights, weight_unit)
         error, error_unit, exact = self._errors(dataset, ensemble, leaf, prices.unit)
         paying = np.flatnonzero(weights)
         if prices.own.ndim == 2:
@@ -191,10 +182,13 @@ class PrunedError(Task):
         weights = np.broadcast_to(whole, leaf.shape)
         if self._squared(ensemble):
             y = targets(dataset)
+            middle = y.mean()  # digits would be lost to a target that is far from 0
+            y, v = y - middle, ensemble.value[:, 0] - middle
             sums = _per_node(ensemble, leaf, [weights, weights * y[:, None], weights * (y**2)[:, None]])
-            v = ensemble.value[:, 0]
             measured = np.maximum(0.0, sums[2] - 2 * v * sums[1] + v**2 * sums[0]) / total
             spread = float(measured[ensemble.roots].sum())
+            if not np.isfinite(spread):
+                raise DataError("The squared errors are larger than floating-point numbers hold; divide the target by a constant.")
             digits = math.ceil(math.log10(STEPS * float(cost_unit) / spread)) if spread > 0 else 0
             unit = cost_unit / Fraction(10) ** digits
             return np.rint(measured / float(unit)).astype(np.int64), unit, False
@@ -205,17 +199,17 @@ class PrunedError(Task):
 
     def _error_weights(self, dataset: Dataset, n_trees: int) -> tuple[np.ndarray, Fraction]:
         """Integer weights of shape (n, 1) or (n, T), and what one of their units is worth."""
-        given = dataset.row_weights if self.error_weights is None else np.asarray(self.error_weights)
+        given = dataset.row_weights if self.error_weights is None else self.error_weights
         if given.shape not in ((dataset.n_rows,), (dataset.n_rows, n_trees)):
             raise DataError(f"error_weights must have shape ({dataset.n_rows},) or ({dataset.n_rows}, {n_trees}); its shape is {given.shape}.")
-        whole, unit = _whole(given, "error_weights")
+        whole, unit = _whole(given, "The row weights" if self.error_weights is None else "error_weights")
         return (whole[:, None] if whole.ndim == 1 else whole), unit
 
     def _cost_weights(self, dataset: Dataset) -> tuple[np.ndarray, Fraction]:
-        given = dataset.row_weights if self.cost_weights is None else np.asarray(self.cost_weights)
+        given = dataset.row_weights if self.cost_weights is None else self.cost_weights
         if given.shape != (dataset.n_rows,):
             raise DataError(f"cost_weights must have one entry per row ({dataset.n_rows}); its shape is {given.shape}.")
-        return _whole(given, "cost_weights")
+        return _whole(given, "The row weights" if self.cost_weights is None else "cost_weights")
 
     def _squared(self, ensemble: Ensemble) -> bool:
         if self.loss == "error" and ensemble.classes is None:
@@ -231,10 +225,22 @@ class PrunedError(Task):
         for name in ("error_weights", "cost_weights"):
             given = getattr(self, name)
             if given is not None:
-                out[name] = np.asarray(given).tolist()
+                out[name] = (given.astype(str) if given.dtype == object else given).tolist()
         if self.max_cost is not None:
             out["max_cost"] = str(self.max_cost)
         return out
+
+
+def _numbers(given: Any, name: str) -> np.ndarray:
+    """Weights as an array of numbers, or of Fractions where they are given as such or as text."""
+    try:
+        array = np.asarray(given)
+    except ValueError:
+        raise DataError(f"{name} must be an array; its rows differ in length.") from None
+    if array.dtype.kind in "biuf":
+        return array
+    numbers = [fraction(v, f"An entry of {name}") for v in array.ravel().tolist()]
+    return np.array([*numbers, None], dtype=object)[:-1].reshape(array.shape)  # the None keeps NumPy from looking into Fractions
 
 
 def _whole(weights: np.ndarray, name: str) -> tuple[np.ndarray, Fraction]:
@@ -259,15 +265,6 @@ def _total(whole: np.ndarray, n_trees: int) -> int:
     if total <= 0:
         raise DataError("The weights of the rows that count errors sum to 0; at least one must be positive.")
     return total
-
-
-def _once(costs: FeatureCosts, cost: Fraction, whole: np.ndarray, unit: Fraction, routes: EnsembleRoutes) -> Fraction:
-    """Groups that are paid once are divided by the sum of the weights as given, where `charge` divided by their integers."""
-    if unit == 1 or not any(g.once for g in costs.groups):
-        return cost
-    bought = costs._groups_used(routes.used[whole > 0], routes.ensemble.features).any(axis=0)
-    paid = sum((c for c, g, b in zip(costs.group_costs(), costs.groups, bought.tolist(), strict=True) if g.once and b), Fraction(0))
-    return cost + paid / int(whole.sum()) * (1 / unit - 1)
 
 
 def codes(dataset: Dataset, ensemble: Ensemble) -> np.ndarray:
