@@ -29,7 +29,7 @@ class _Range(NamedTuple):
     low_hi: float
     high_lo: float
     high_hi: float
-    at: int = -1
+    at: int
 
 
 @dataclass
@@ -84,7 +84,7 @@ class _Deeper:
     def __init__(self, search: Search, rows: np.ndarray, depth: int, upper: float, report: Report | None) -> None:
         self.search, self.inst, self.rows, self.depth, self.upper, self.report = search, search.inst, rows, depth, upper, report
         self.inst.counters["deeper"] += 1
-        self.pruned = np.inf
+        self.pruned, self.any_size = np.inf, np.inf
         self.ties = itertools.count()
 
     @property
@@ -109,7 +109,7 @@ class _Deeper:
                     self._push(heap, half)
         own = min(self.best, self.pruned)
         self._note(own)
-        return Found(self.best, self.shape, own, min(own, small))
+        return Found(self.best, self.shape, own, min(own, self.any_size, small))
 
     def _begin(self, alone: float) -> tuple[list[tuple[float, int, _Range]], float]:
         """The open intervals, and what splits with a side that is too small lose at least."""
@@ -120,8 +120,9 @@ class _Deeper:
         seen = -1 if self.shape is None else self.shape[0]
         heap: list[tuple[float, int, _Range]] = []
         for k, b in enumerate(intervals.column.tolist()):
-            ends = (getattr(intervals, name)[k].item() for name in ("lo", "hi", "low_lo", "low_hi", "high_lo", "high_hi"))
-            self._push(heap, _Range(b, *ends, seen - int(inst.first[b]) if seen >= 0 and inst.column[seen] == b else -1))
+            at = seen - int(inst.first[b]) if seen >= 0 and inst.column[seen] == b else -1
+            lows, highs = (float(intervals.low_lo[k]), float(intervals.low_hi[k])), (float(intervals.high_lo[k]), float(intervals.high_hi[k]))
+            self._push(heap, _Range(b, int(intervals.lo[k]), int(intervals.hi[k]), *lows, *highs, at))
         return heap, float(small[0])
 
     def _push(self, heap: list[tuple[float, int, _Range]], part: _Range) -> None:
@@ -164,6 +165,7 @@ class _Deeper:
             found.append((side, answer))
             own[side], bounds[side] = max(own[side], answer.own), max(bounds[side], answer.any_size)
         self.pruned = min(self.pruned, own[0] + own[1] + cost)
+        self.any_size = min(self.any_size, bounds[0] + bounds[1] + cost)
         if len(found) == 2:
             shapes = [answer.shape for _, answer in sorted(found, key=lambda pair: pair[0])]
             value = sum(answer.value for _, answer in found) + cost

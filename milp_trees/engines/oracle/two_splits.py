@@ -84,7 +84,7 @@ class TwoSplits:
         self.inst, self.rows, self.upper, self.check, self.report = inst, rows, upper, check, report
         one, self.whole = best_one(inst, rows, check)
         self.best, self.shape, self.alone = one.value, one.shape, one.any_size
-        self.pruned = np.inf
+        self.pruned, self.any_size = np.inf, np.inf
         self._note(None)
 
     @property
@@ -106,7 +106,7 @@ class TwoSplits:
                 open_, bound = open_[~dead], bound[~dead]
             if not len(open_):
                 own = min(self.best, self.pruned)
-                return Found(self.best, self.shape, own, min(own, float(small[0])))
+                return Found(self.best, self.shape, own, min(own, self.any_size, float(small[0])))
             now, later = open_[:most], open_[most:]
             open_ = _joined(self._evaluate(now, (now.lo + now.hi) // 2), later)
 
@@ -119,6 +119,7 @@ class TwoSplits:
         one = self._sides(open_.column, middle, inst.cost[f])
         self._keep(f, one)
         self.pruned = min(self.pruned, float((one.own[0::2] + one.own[1::2] + inst.cost[f]).min()))
+        self.any_size = min(self.any_size, float((one.any_size[0::2] + one.any_size[1::2] + inst.cost[f]).min()))
         worst = open_.worst
         if inst.similarity:
             before = np.where(open_.lo >= 0, self.whole[0, inst.first[open_.column] + np.maximum(open_.lo, 0), WORST], 0.0)
