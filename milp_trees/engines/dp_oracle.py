@@ -132,7 +132,7 @@ class _Run:
     """One run: limits, trace, the best tree."""
 
     def __init__(self, view: LeafOracle, inst: Instance, problem: Problem, limits: Limits, progress: Progress | None, began: float) -> None:
-        self.view, self.inst, self.problem, self.progress, self.began = view, inst, problem, progress, began
+        self.view, self.inst, self.progress, self.began = view, inst, progress, began
         self.depth = problem.trees.depth
         self.deadline = None if limits.time is None else began + limits.time
         # Every level may lose this much on each of its sides.
@@ -184,12 +184,12 @@ class _Run:
 
     def tree(self) -> Tree:
         """The best tree, with the oracle's decisions for the original rows."""
-        from milp_trees.engines.oracle.two_splits import leaf_decisions
+        from milp_trees.engines.oracle.two_splits import leaf_sets
 
         if self.start is not None:
             return self.start
-        decisions = leaf_decisions(self.inst, np.arange(self.inst.n_rows), self.shape)
-        names, leaf = self._names(decisions)
+        parts = leaf_sets(self.inst, np.arange(self.inst.n_rows), self.shape)
+        names, leaf = self.view.decided(np.array([self.inst.sums[rows, : self.inst.dimension].sum(axis=0) for rows in parts]))
         order = iter(leaf)
 
         def grow(shape: Shape) -> Node:
@@ -200,15 +200,3 @@ class _Run:
             return low if isinstance(low, Leaf) and low == high else Branch(self.view.tests[self.inst.test[shape[0]]], high, low)
 
         return Tree(grow(self.shape), names)
-
-    def _names(self, decisions: np.ndarray) -> tuple[tuple[Any, ...], list[int]]:
-        """Actions of the tree and the action of every leaf; where the task lists them, the actions are the task's."""
-        label = self.view.decisions.label
-        listed = self.problem.task.actions(self.problem.dataset)
-        mine = [label(w) for w in decisions]
-        names = tuple(listed) or tuple(dict.fromkeys(mine))
-        place = {str(name): k for k, name in enumerate(names)}
-        strange = [name for name in mine if name not in place]
-        if strange:
-            raise SolverFailure(f"The oracle answered {strange[0]}, which is not among the listed decisions of the set.")
-        return names, [place[name] for name in mine]

@@ -184,13 +184,10 @@ def prepare(view: LeafOracle, dataset: Dataset, space: Trees, pool: int, similar
 
 def _codes(view: LeafOracle) -> tuple[np.ndarray, list[np.ndarray]]:
     """For every column the number of its thresholds below a row's value, and its tests in order."""
-    groups: dict[tuple[str, int], list[int]] = {}
-    for f, test in enumerate(view.tests):
-        groups.setdefault((test.column, -1) if test.kind == "<=" else (test.column, f), []).append(f)
     codes: list[np.ndarray] = []
     tests: list[np.ndarray] = []
-    for found in groups.values():
-        members = np.array(sorted(found, key=lambda f: view.tests[f].value) if len(found) > 1 else found)
+    for _, found in view.columns:
+        members = np.array(found)
         for nested in [members] if _nested(view, members) else members[:, None]:
             codes.append(_column(view, nested))
             tests.append(nested)
