@@ -14,6 +14,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
+from milp_trees.engines.greedy.coder import Coder
+from milp_trees.engines.greedy.fitting import CostSample
 
 #: Two bootstrap samples of 15 rows and of their repetitions differ; scikit-learn's own forests say the same of themselves.
 BOOTSTRAP = {"check_sample_weight_equivalence_on_dense_data": "rows drawn with weights are not repeated rows drawn"}
@@ -207,6 +209,23 @@ def test_a_forest_averages_the_trees_grown_on_its_samples():
     assert forest.predict(data.X) == pytest.approx(total / 7)
     assert forest.decide(data.X).tolist() == data.decisions.solve(forest.predict(data.X)).decisions.tolist()
     assert len({tuple(rows) for rows in forest.estimators_samples_}) == 7
+
+
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize("method", ["greedy", "cart"])
+def test_a_tree_of_a_forest_is_the_tree_grown_on_its_drawn_rows(method, listed):
+    """Counts and weights of the draws enter splits and smallest leaves: repeating the rows instead gives the same leaves."""
+    data = paths(60)
+    V = data.decisions.vertices()
+    S = data.decisions if listed else mt.Oracle(lambda C: V[(C @ V.T).argmin(axis=1)], V.shape[1], batch=True)
+    w = np.random.default_rng(0).integers(1, 4, 60).astype(float)
+    options = {"method": method, "min_samples_leaf": 4, "max_depth": 4, "random_state": 0}
+    forest = mt.SPOForest(5, S, max_features=None, **options).fit(data.X, data.C, sample_weight=w)
+    leaves = forest.apply(data.X)
+    for t, rows in enumerate(forest.estimators_samples_):
+        table = {str(j): data.X[rows, j] for j in range(5)}
+        again = CostSample(data.C[rows], w[rows], S).grow(Coder(table).columns(table), mt.Trees(4, min_samples_leaf=4), method == "cart", 100)
+        assert [set(rows[again.rows[k]]) for k in again.leaves] == [set(rows[leaves[rows, t] == k]) for k in range(len(again.leaves))]
 
 
 @pytest.mark.parametrize("aggregate", ["costs", "votes"])
