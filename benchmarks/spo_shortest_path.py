@@ -188,7 +188,9 @@ def main() -> None:
     begin = time.perf_counter()
     store.run(jobs(args, store.known()), work, args.jobs)
     table = chosen(store.table, args)
-    print(f"\nn = {args.rows}, constants ({args.inner:g}, {args.outer:g}), {args.repeats} data sets per setting; normalised extra travel time on test rows, %")
+    print(
+        f"\nn = {args.rows}, constants ({args.inner:g}, {args.outer:g}), {args.repeats} data sets per setting; normalised extra travel time on test rows, %"
+    )
     wide = table.assign(test=100 * table.test).pivot_table(index=["degree", "noise"], columns=["depth", "method"], values="test")
     print(wide.T.round(2).to_string())
     print("\nImprovement over CART, %: as published, and its standard deviation over data sets; mean leaves")
