@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -235,7 +236,7 @@ def read_costs(path: Path) -> list[list[str]]:
     """The cost matrix at the beginning of a file: lines of numbers; what comes after the first other line is not used."""
     rows: list[list[str]] = []
     rest = 0
-    for line in path.read_text().splitlines():
+    for line in _text(path).splitlines():
         words = line.replace(",", " ").split()
         if words and not rest and all(_is_number(w) for w in words):
             rows.append(words)
@@ -251,12 +252,23 @@ def read_costs(path: Path) -> list[list[str]]:
 def read_feature_costs(path: Path) -> dict[str, str]:
     """Lines `COLUMN COST`."""
     out: dict[str, str] = {}
-    for line in filter(str.strip, path.read_text().splitlines()):
+    for line in filter(str.strip, _text(path).splitlines()):
         name, _, cost = line.strip().rpartition("," if "," in line else " ")
-        if not name or not _is_number(cost):
+        name = name.strip().strip('"')
+        if not name or (not re.fullmatch(r"\d+/\d+", cost.strip()) and not _is_number(cost)):
             raise DataError(f"{path} must hold lines 'COLUMN COST'; one is {line.strip()!r}.")
-        out[name.strip().strip('"')] = cost.strip()
+        if name in out:
+            raise DataError(f"{path} has two costs for {name!r}; keep one of them.")
+        out[name] = cost.strip()
     return out
+
+
+def _text(path: Path) -> str:
+    """What a file says; it is read as UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is no text file in UTF-8; save it as one.") from None
 
 
 def _is_number(text: str) -> bool:
@@ -274,10 +286,12 @@ def describe(train: Dataset, test: Dataset | None) -> str:
     target = source.get("columns", {}).get("target")
     shown = ", ".join(features) if len(features) <= 8 else ", ".join(features[:4]) + f", … , {features[-1]}"
     lines = [f"data      {source.get('path', '')}: {train.n_rows} rows" + (f" for training, {test.n_rows} for test" if test is not None else "")]
-    if train.classes is not None:
+    if source.get("regression"):
+        lines.append(f"target    {target or 'target'} (a number)")
+    elif train.classes is not None:
         classes = ", ".join(map(str, train.classes[:8])) + (", …" if len(train.classes) > 8 else "")
         lines.append(f"target    {target or 'target'} ({len(train.classes)} classes: {classes})")
     roles = {k: v for k, v in source.get("columns", {}).items() if k not in ("target", "features", "drop")}
     lines += [f"{role:<9} {', '.join(v) if isinstance(v, list) else v}" for role, v in roles.items()]
-    lines.append(f"features  {len(features)} columns as {train.n_tests} tests: {shown}")
+    lines.append(f"features  {len(features)} columns{'' if train.numeric is not None else f' as {train.n_tests} tests'}: {shown}")
     return "\n".join(lines)

@@ -54,6 +54,10 @@ def load_numeric_split(
     fields = {key: frame[c].to_numpy() for key, c in meaning.items() if key in ("y", "weights", "groups")}
     if not regression:
         _check_target(fields.get("y"), meaning.get("y"))
+    elif fields.get("y") is not None and np.asarray(fields["y"]).dtype.kind not in "biuf":
+        raise DataError(
+            f"The target {meaning['y']!r} holds text; a number is expected. Leave out --regression, or name another column with --target."
+        )
     numbers, names, feature_of = _as_numbers(frame, features)
     source = {
         **table.source,
@@ -81,6 +85,8 @@ def _as_numbers(frame: pd.DataFrame, features: list[str]) -> tuple[np.ndarray, l
         if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
             parts.append(column.to_numpy(dtype=float))
             names.append(c)
+            if not np.isfinite(parts[-1]).all():
+                raise DataError(f"The column {c!r} is infinite in row {int(np.argmin(np.isfinite(parts[-1])))}; replace it or drop the row.")
             continue
         levels = sorted(map(str, column.unique()))
         if len(levels) > MOST_LEVELS:

@@ -69,6 +69,12 @@ class Growing:
             raise DataError(f"errors are counted on {', '.join(ERRORS)} rows; got {self.errors!r}.")
         if self.trees < 1:
             raise DataError(f"An ensemble needs at least one tree; got {self.trees}.")
+        if self.max_depth is not None and self.max_depth < 1:
+            raise DataError(f"Trees need at least one level of splits; got max_depth={self.max_depth}.")
+        if not 0 <= self.seed < 2**32:
+            raise DataError(f"seed must be a whole number from 0 to 4294967295; got {self.seed}.")
+        if not 0 < self.held_out < 1:
+            raise DataError(f"held_out must lie between 0 and 1 (a share of the rows); got {self.held_out}.")
 
     def estimator(self) -> Any:
         """The unfitted scikit-learn estimator."""
@@ -147,6 +153,8 @@ def fitted(growing: Growing, train: Dataset, costs: FeatureCosts | None = None) 
     """The ensemble grown on the training rows."""
     assert train.numeric is not None
     y = np.array(train.classes)[train.require("y", "Growing an ensemble")]
+    if not growing.regression and y.dtype.kind == "f" and (y != np.rint(y)).any():
+        raise DataError("The target holds fractions, which are no classes; give --regression (regression=True), or name another target.")
     weights = {} if train.weights is None else {"sample_weight": train.weights}
     estimator = growing.estimator()
     if growing.model == "budget-rf":
@@ -166,8 +174,8 @@ def _per_column(train: Dataset, costs: FeatureCosts) -> np.ndarray:
     return np.array([price[f] for f in features])
 
 
-def describe_ensemble(ensemble: Ensemble, growing: Growing) -> str:
-    """One line for people."""
+def describe_ensemble(ensemble: Ensemble, growing: Growing, counted: int) -> str:
+    """One line for people; `counted` is the number of rows that the problem has."""
     splits = int((ensemble.left >= 0).sum())
-    rows = {"train": "training rows", "oob": "out-of-bag rows", "held-out": "held-out rows"}[growing.errors]
+    rows = {"train": "training rows", "oob": "out-of-bag rows", "held-out": f"{counted} held-out rows"}[growing.errors]
     return f"ensemble  {growing.model}: {ensemble.n_trees} trees with {splits} splits on {len(ensemble.features)} features; errors counted on {rows}"

@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class FeatureCosts:
     Parameters
     ----------
     features : number, mapping of name to number, or sequence, default=1
-        Price of each feature for a row. In a mapping, features without an entry are free. A sequence follows the order of the features.
+        Price of each feature for a row. In a mapping (or Series), features without an entry are free. A sequence follows the order of the features.
     per_row : array of shape (n, K), optional
         Price of each feature for each row, instead of `features`.
     groups : sequence of Group
@@ -82,8 +83,10 @@ class FeatureCosts:
     denominator: int | None = None
 
     def __post_init__(self) -> None:
-        if self.denominator is not None and (not isinstance(self.denominator, int) or self.denominator < 1):
+        if self.denominator is not None and (not isinstance(self.denominator, Integral) or self.denominator < 1):
             raise DataError(f"denominator must be a whole number of at least 1; got {self.denominator!r}.")
+        if hasattr(self.features, "to_dict"):  # a pandas Series: prices by name
+            object.__setattr__(self, "features", self.features.to_dict())
         groups = [self.groups] if isinstance(self.groups, Group) else list(self.groups)
         strange = next((g for g in groups if not isinstance(g, Group)), None)
         if strange is not None:
@@ -98,7 +101,7 @@ class FeatureCosts:
         if price < 0:
             raise DataError(f"The cost of {name} is {number}; costs must not be negative.")
         if self.denominator is not None:
-            price = Fraction(round(price * self.denominator), self.denominator)
+            price = Fraction(round(price * int(self.denominator)), int(self.denominator))
         if price.denominator > LARGEST_DENOMINATOR:
             raise DataError(f"The cost of {name}, {number!r}, has more digits than exact arithmetic takes; round it, or give denominator=1000.")
         return price
