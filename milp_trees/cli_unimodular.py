@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from milp_trees.cli import EXIT_CODES, Json, Out, TimeLimit, app, check_picture, writable, write
-from milp_trees.cli_options import ProblemOptions, explained
+from milp_trees.cli_options import ProblemOptions, describe, explained
 from milp_trees.errors import DataError, UnknownName, Unsupported
 
 if TYPE_CHECKING:
@@ -24,10 +25,12 @@ MODELS = (".mps", ".mps.gz", ".lp", ".lp.gz", ".npz")
 def unimodular(
     model: Annotated[str, typer.Argument(help="A model file (.mps, .lp, each also .gz; sparse .npz of SciPy), or the name of a formulation.")],
     example: Annotated[str | None, typer.Option("--example", help="For a formulation: a small ensemble by name, e.g. figure-1.")] = None,
-    data: Annotated[str | None, typer.Option("--data", help="For a formulation of trees: a table or a built-in name, e.g. iris.")] = None,
-    depth: Annotated[int, typer.Option("--depth", help="With --data: levels of splits.")] = 2,
+    data: Annotated[str | None, typer.Option("--data", help="For a formulation: a table or a built-in name, e.g. iris.")] = None,
     target: Annotated[str | None, typer.Option("--target", help="With --data: target column.")] = None,
-    binarize: Annotated[str, typer.Option("--binarize", help="With --data: as in solve.")] = "auto",
+    depth: Annotated[int | None, typer.Option("--depth", help="With --data, formulations of trees: levels of splits. Default: 2.")] = None,
+    binarize: Annotated[str | None, typer.Option("--binarize", help="With --data, formulations of trees: as in solve. Default: auto.")] = None,
+    trees: Annotated[int | None, typer.Option("--trees", help="With --data, formulations of prunings: trees of a random forest. Default: 2.")] = None,
+    max_depth: Annotated[int | None, typer.Option("--max-depth", help="With --data, formulations of prunings: their depth limit.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of the spanning tree, if that is the proof (.png, .svg, .pdf).")] = None,
     time_limit: TimeLimit = 60.0,
     out: Out = None,
@@ -38,7 +41,8 @@ def unimodular(
 
     writable(plot, out)
     check_picture(plot)
-    matrix, tree = read_model(model, example, data, {"depth": depth, "target": target, "binarize": binarize}, quiet=as_json)
+    of_trees, of_prunings = {"depth": depth, "binarize": binarize}, {"trees": trees, "max_depth": max_depth}
+    matrix, tree = read_model(model, example, data, {"target": target, **of_trees, **of_prunings}, quiet=as_json)
     answer = check_unimodular(matrix, tree, time_limit=time_limit)
     if not as_json:
         show(answer)
@@ -55,20 +59,50 @@ def read_model(model: str, example: str | None, data: str | None, options: dict[
     from milp_trees.registry import registry
 
     known = registry.classes("formulations")
+    given = {name: value for name, value in options.items() if value is not None}
+    if given and (model not in known or data is None):
+        raise DataError(f"{_flag(next(iter(given)))} belongs to a formulation with --data TABLE.")
     if model not in known:
         if example is not None or data is not None:
             registry.formulation(model)  # says which there are
         return read_file(Path(model)), None
     if (example is None) == (data is None):
         raise DataError(f"The formulation {model} needs a problem: either --example NAME ({', '.join(examples())}) or --data TABLE.")
-    problem = example_problem(example) if example is not None else ProblemOptions(data=str(data), **options).problem(quiet)[0]
     formulation = registry.formulation(model)
+    problem = example_problem(example) if example is not None else data_problem(formulation, str(data), given, quiet)
     reason = formulation.unsupported(problem)
     if reason:
         raise Unsupported(f"{model} cannot take this problem: {reason}")
     built = formulation.build(problem)
     named = getattr(formulation, "network_tree", None)
     return built, named(built) if named else None
+
+
+def data_problem(formulation: Any, data: str, given: dict[str, Any], quiet: bool) -> Problem:
+    """A problem of the formulation's kind on a table: the best tree, or the pruning of a small forest with unit costs."""
+    from milp_trees.space import Trees
+
+    of_trees = formulation.space is Trees
+    stray = next((name for name in given if name in (("trees", "max_depth") if of_trees else ("depth", "binarize"))), None)
+    if stray is not None:
+        kind = "prunings" if of_trees else "trees"
+        raise DataError(f"{_flag(stray)} is for formulations of {kind}; {formulation.name} searches {formulation.space.name}.")
+    if of_trees:
+        return ProblemOptions(data=data, **given).problem(quiet)[0]
+    from milp_trees.study.pruning import Growing, describe_ensemble, pruning_problem
+
+    target = given.pop("target", None)
+    growing = Growing(**{"trees": 2, **given})
+    grown = pruning_problem(data, growing, lam="1/1000", target=target)
+    ensemble = grown.problem.space.ensemble  # type: ignore[attr-defined]
+    typer.echo(f"{describe(grown.train, None)}\n{describe_ensemble(ensemble, growing, grown.train.n_rows)}", err=quiet)
+    if formulation.unsupported(grown.problem):  # ip0 knows no prices
+        return replace(grown.problem, task=replace(grown.problem.task, lam=0))  # type: ignore[type-var]
+    return grown.problem
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
 
 
 def examples() -> dict[str, Any]:
