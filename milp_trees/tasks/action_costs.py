@@ -105,11 +105,12 @@ class ActionCosts(Task):
         return "min"
 
     def value(self, routes: Routes, dataset: Dataset) -> Value:
-        whole, scale, is_exact = exact.integers(self.costs(dataset))
+        costs = self.costs(dataset)
+        whole, scale, is_exact = exact.integers(costs)
         if is_exact:
             total = scale * int(whole[np.arange(len(whole)), routes.action].sum())
         else:  # sum the measured floats themselves, not their rounded form
-            total = Fraction(float(np.asarray(self.costs(dataset), dtype=float)[np.arange(len(whole)), routes.action].sum()))
+            total = Fraction(float(np.asarray(costs, dtype=float)[np.arange(len(whole)), routes.action].sum()))
         number = self._penalised_value(total, routes.n_leaves, [t.column for t in routes.splits], dataset)
         return Value(float(number), number if is_exact else None, self.unit, self.sense)
 

@@ -25,6 +25,8 @@ GRID = 2**31
 STEPS = 2**24
 #: Penalties may be longer than that by this factor before the grid follows them.
 PENALTY_STEPS = 2**10
+#: Measured floats are known by the first few of them.
+FEW = 64
 #: Two values of an inexact objective are equal when they differ by less than this share of its whole range.
 INEXACT_TOLERANCE = 1e-6
 
@@ -66,23 +68,23 @@ def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
         False when the costs had to be rounded to a grid.
     """
     flat = np.asarray(array).ravel()
-    values, where = np.unique(flat, return_inverse=True) if flat.dtype != object else _unique_objects(flat)
-    short = _rationals(values)
-    if short is not None:
-        denominator = math.lcm(*(f.denominator for f in short)) if short else 1
-        numerators = [int(f * denominator) for f in short]
-        common = math.gcd(*numerators) or 1
-        largest = max((abs(v) for v in numerators), default=0) // common
-        if largest * max(1, len(np.atleast_1d(array))) <= LIMIT:
-            whole = np.array([v // common for v in numerators], dtype=np.int64)[where]
-            return whole.reshape(np.shape(array)), Fraction(common, denominator), True
-    numbers = np.array([float(v) for v in values])
+    if flat.dtype == object or _rationals(flat[:FEW]) is not None:
+        values, where = np.unique(flat, return_inverse=True) if flat.dtype != object else _unique_objects(flat)
+        short = _rationals(values)
+        if short is not None:
+            denominator = math.lcm(*(f.denominator for f in short)) if short else 1
+            numerators = [int(f * denominator) for f in short]
+            common = math.gcd(*numerators) or 1
+            largest = max((abs(v) for v in numerators), default=0) // common
+            if largest * max(1, len(np.atleast_1d(array))) <= LIMIT:
+                whole = np.array([v // common for v in numerators], dtype=np.int64)[where]
+                return whole.reshape(np.shape(array)), Fraction(common, denominator), True
+    numbers = flat.astype(float)
     n = max(1, np.shape(array)[0] if np.ndim(array) else 1)
-    spread = float(np.abs(numbers).max()) * n
+    spread = float(np.abs(numbers).max(initial=0.0)) * n
     # A power of two as grid keeps the scaled doubles exact.
     step = Fraction(2) ** math.ceil(math.log2(spread / GRID)) if spread > 0 else Fraction(1)
-    whole = np.rint(numbers / float(step)).astype(np.int64)[where]
-    return whole.reshape(np.shape(array)), step, False
+    return np.rint(numbers / float(step)).astype(np.int64).reshape(np.shape(array)), step, False
 
 
 def on_grid(regret: np.ndarray, penalty: float) -> tuple[np.ndarray, Fraction]:
