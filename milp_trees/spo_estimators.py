@@ -180,8 +180,10 @@ class SPOTree(DecisionEstimator):
         """Grow here, with thresholds chosen node by node; the result's problem has the tests that the tree uses."""
         from milp_trees.engines.greedy.coder import Coder, dataset_of
         from milp_trees.engines.greedy.fitting import CostSample
+        from milp_trees.engines.greedy.grow import compile_kernels
         from milp_trees.engines.greedy.prune import cheapest
 
+        compile_kernels()
         clock, space = Clock(), self._space
         coder = Coder(rows.table, "midpoints" if self.splits == "midpoints" else "values")
         columns = coder.columns(rows.table)

@@ -4,6 +4,7 @@ import pytest
 
 from milp_trees.registry import registry
 from milp_trees.testing import brute_force, check_method, planted_problem
+from milp_trees.testing.decision_problems import decision_problems
 from milp_trees.testing.pairs import check_result
 from milp_trees.testing.sets import default_problems, get
 
@@ -13,9 +14,10 @@ def test_a_method_on_all_tiny_problems(name):
     """An exact method proves the oracle's value on every problem it takes; a heuristic is feasible and never better."""
     planted = {f"planted-{seed}": planted_problem(seed) for seed in range(4)}
     method = registry.method(name)
-    report = check_method(method, planted=planted)
+    problems = {**default_problems(), **decision_problems()}
+    report = check_method(method, problems, planted)
     taken = method.needs if isinstance(method.needs, tuple) else (method.needs,)
-    own = [n for n, p in default_problems().items() if any(p.task.offers(kind) for kind in taken)]
+    own = [n for n, p in problems.items() if any(p.task.offers(kind) for kind in taken)]
     assert 2 * len({n for _, n in report.passed if n in own}) > len(own), "it takes most problems whose tasks offer its view"
     assert all(report.skipped.values()), "a refusal says why"
 
