@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -80,6 +81,10 @@ class Decision(ActionCosts):
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         """Labels of the vertices of S; none if it is not listed."""
+        return self._labels
+
+    @cached_property
+    def _labels(self) -> tuple[str, ...]:
         return () if self._listed is None else tuple(self.decisions.label(w) for w in self._listed)
 
     def costs(self, dataset: Dataset) -> np.ndarray:
