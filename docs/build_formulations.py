@@ -19,7 +19,11 @@ from milp_trees import Unsupported, registry
 from milp_trees.formulation import Formulation
 from milp_trees.space import Trees
 from milp_trees.space_pruned import PrunedEnsembles
-from milp_trees.testing.problems import PROBLEMS, problem
+from milp_trees.tasks.decision_view import LeafOracle
+from milp_trees.tasks.pruning_view import NodeGains
+from milp_trees.tasks.views import CostMatrix
+from milp_trees.testing.decision_problems import decision_problem
+from milp_trees.testing.problems import problem
 from milp_trees.testing.pruning_examples import EXAMPLES
 
 #: What is asked → the tiny problem on which the model is built; the first is the plain case.
@@ -31,6 +35,15 @@ CASES = {
     "a minimum leaf size": "min_leaf",
     "a largest number of leaves": "max_leaves",
     "side constraints": "parity",
+}
+DECISION_CASES = {
+    "a grid": "grid-ties",
+    "a list": "listed-with-shares",
+    "whole numbers": "knapsack",
+    "a penalty": "penalties",
+    "a minimum leaf size": "min-leaf",
+    "a minimum leaf weight": "min-weight",
+    "a largest number of leaves": "leaf-limit",
 }
 PRUNING_CASES = {
     "features that cost": "figure-1",
@@ -48,12 +61,19 @@ carries its own description, and the conformance suite builds, solves and checks
 
 ## Trees
 
-All formulations of trees take the same instance, the view `CostMatrix` (see [nouns.md](nouns.md)): candidate tests with value 0 or 1 per row, integer
+All formulations of this section take the same instance, the view `CostMatrix` (see [nouns.md](nouns.md)): candidate tests with value 0 or 1 per row, integer
 costs per row and action, penalties, side rows. Trees are numbered like a heap: node 1 is the root, node v has the children 2v (test false) and
 2v + 1 (test true). All objectives are minimised and in integer units.
 
 Two options are common to all: `merge_rows` merges rows with equal tests, `drop_tests` drops constant, equal and complementary tests; both are
 on. An option is written into the method's name: `flow-oct:merge_rows=off@highs`.
+"""
+DECISIONS = """\
+## Trees that decide
+
+Formulations of trees whose leaves decide take the view `LeafOracle`: cost vectors of the rows and the set of decisions with its oracle. The objective is
+the loss beyond what every row costs at least, and penalties, in steps of the tolerance in which losses are told apart; values are measured, so nothing is
+proven closer than that. Where the set of decisions is listed, all formulations above take the task as well, in exact integers if its costs are exact. The option `merge_rows` is theirs.
 """
 PRUNINGS = """\
 ## Prunings of ensembles
@@ -66,22 +86,29 @@ minimised. `min-cut` solves the same problem without a solver, for every λ at o
 
 def page() -> str:
     """The whole page."""
-    of_trees, of_prunings = _formulations(Trees), _formulations(PrunedEnsembles)
+    of_trees, of_decisions, of_prunings = (
+        _formulations(Trees, CostMatrix),
+        _formulations(Trees, LeafOracle),
+        _formulations(PrunedEnsembles, NodeGains),
+    )
     rows = ["| name | model | costs | side constraints | minimum leaf size |", "|---|---|---|---|---|"]
     for f in of_trees:
         costs = "any" if f.takes_any_costs else "equal for all wrong actions of a row"
         rows.append(f"| [`{f.name}`](#{f.name}) | {f.title} | {costs} | {_yes(f.takes_side_rows)} | {_yes(f.takes_min_leaf)} |")
+    decisions = ["| name | model | decisions |", "|---|---|---|"]
+    for f in of_decisions:
+        decisions.append(f"| [`{f.name}`](#{f.name}) | {f.title} | any set with a linear or mixed-integer program |")
     prunings = ["| name | model | relaxation |", "|---|---|---|"]
     for f in of_prunings:
         prunings.append(f"| [`{f.name}`](#{f.name}) | {f.title} | {'integral without a budget' if f.integral_relaxation else 'weak'} |")
-    sections = [*map(section, of_trees), PRUNINGS, *prunings, "", *map(section, of_prunings)]
+    sections = [*map(section, of_trees), DECISIONS, *decisions, "", *map(section, of_decisions), PRUNINGS, *prunings, "", *map(section, of_prunings)]
     return "\n".join([INTRODUCTION, *rows, "", *sections])
 
 
-def _formulations(space: type) -> list[Formulation]:
-    """The formulations that search a space, in alphabetical order."""
+def _formulations(space: type, view: type) -> list[Formulation]:
+    """The formulations that search a space and model a view, in alphabetical order."""
     classes: dict[str, Any] = registry.classes("formulations")
-    return [registry.formulation(name) for name, cls in classes.items() if issubclass(space, cls.space)]
+    return [registry.formulation(name) for name, cls in classes.items() if issubclass(space, cls.space) and cls.needs is view]
 
 
 def section(formulation: Formulation) -> str:
@@ -106,9 +133,13 @@ def section(formulation: Formulation) -> str:
 
 def built(formulation: Formulation) -> Iterator[tuple[str, Any]]:
     """The models of the cases that the formulation supports."""
-    for case, name in (CASES if issubclass(Trees, formulation.space) else PRUNING_CASES).items():
+    cases: dict[type, tuple[dict[str, str], Any]] = {
+        CostMatrix: (CASES, problem), LeafOracle: (DECISION_CASES, decision_problem), NodeGains: (PRUNING_CASES, lambda name: EXAMPLES[name]()),
+    }  # fmt: skip
+    names, make = cases[formulation.needs]
+    for case, name in names.items():
         try:
-            yield case, formulation.build(problem(name) if name in PROBLEMS else EXAMPLES[name]())
+            yield case, formulation.build(make(name))
         except Unsupported:
             continue
 

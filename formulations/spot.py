@@ -108,8 +108,8 @@ class SPOT(Formulation):
 
     @property
     def redundant(self) -> dict[str, str]:  # type: ignore[override]
-        cut = {"cut": "(cut) of the paper's Appendix B: without it the relaxation is far below zero"} if self.lower_cut and not self.leaf_cut else {}
-        return {**parts.HIERARCHY, **cut}
+        cut = {"cut": "a cut of the paper's Appendix B: without it the relaxation is far below zero"} if self.lower_cut and not self.leaf_cut else {}
+        return {"hierarchy": "it removes symmetric solutions: no split below a node that does not split", **cut}
 
     def instance(self, problem: Problem) -> LeafOracle:
         view = problem.view(LeafOracle)
@@ -139,6 +139,7 @@ class SPOT(Formulation):
         m.r = pyo.Var(m.rows, m.leaves, domain=pyo.Binary, doc="r[i,t] = 1 iff row i is in leaf t")
         m.l = pyo.Var(m.leaves, domain=pyo.Binary, doc="l[t] = 1 iff leaf t holds rows")
         parts.add_splits(m, space)
+        m.hierarchy.doc = "(split) a node splits only if its parent does"
         add_decisions(m, view.decisions.program(), view.decisions.dimension)
         self._add_routing(m, columns)
         self._add_leaves(m, view, space)

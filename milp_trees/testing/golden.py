@@ -18,9 +18,12 @@ from milp_trees.testing.model_text import model_text
 
 def golden_problem(formulation: Formulation) -> Problem:
     """The smallest problem worth reading that a formulation takes: three rows and two thresholds of one numeric column, depth 1; two trees to prune."""
+    from milp_trees.decisions.listed import UnitSimplex
     from milp_trees.space import Trees
     from milp_trees.space_pruned import PrunedEnsembles
     from milp_trees.tasks.classification import Accuracy
+    from milp_trees.tasks.decision import Decision
+    from milp_trees.tasks.decision_view import LeafOracle
     from milp_trees.testing.problems import numeric_dataset
     from milp_trees.testing.pruning_examples import EXAMPLES
 
@@ -28,6 +31,9 @@ def golden_problem(formulation: Formulation) -> Problem:
         figure = EXAMPLES["figure-1"]()
         task: Any = figure.task
         return figure if not formulation.unsupported(figure) else replace(figure, task=replace(task, lam=0))
+    if formulation.needs is LeafOracle:
+        data = numeric_dataset({"x": [1, 2, 4]}, values=[[1, 2], [3, 1], [0, 2]])
+        return Problem(data, Decision(decisions=UnitSimplex(["u", "v"]), leaf_penalty="1/30"), Trees(1))
     return Problem(numeric_dataset({"x": [1, 2, 4]}, y=["no", "yes", "no"]), Accuracy(leaf_penalty="1/30"), Trees(1))
 
 
