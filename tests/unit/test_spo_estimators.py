@@ -99,11 +99,16 @@ def test_exact_methods_lose_no_more_than_the_greedy_tree(splits):
     assert fitted["greedy"].bound_ is None
 
 
-def test_the_milp_starts_from_the_greedy_tree():
+@pytest.mark.parametrize("method", ["spot@highs", "flow-oct@highs"])
+def test_the_milp_starts_from_the_greedy_tree(method):
+    """exact = proven MILP <= greedy, on the same thresholds."""
     data = mt.two_roads(40)
-    model = mt.SPOTree(method="flow-oct@highs", max_depth=1, quantiles=6).fit(data.X, data.C)
+    model = mt.SPOTree(method=method, max_depth=1, quantiles=6).fit(data.X, data.C)
+    exact = mt.SPOTree(method="dp", max_depth=1, quantiles=6).fit(data.X, data.C)
     greedy = mt.SPOTree(max_depth=1, quantiles=6).fit(data.X, data.C)
     assert model.result_.start["method"] == "greedy-spo"
+    assert model.status_ == "optimal"
+    assert model.result_.objective == pytest.approx(exact.result_.objective, rel=1e-5)
     assert model.result_.objective <= greedy.result_.objective + 1e-9
 
 
