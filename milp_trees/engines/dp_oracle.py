@@ -33,7 +33,7 @@ Arithmetic is in floating point; nothing is called better, or proven, by less th
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -64,8 +64,8 @@ class OracleProgramme(Method):
 
     Parameters
     ----------
-    pool : int or None, default=None
-        Decisions remembered for bounds from above; None is 16 where the oracle's answers are worth remembering (`DecisionSet.remembers`), else none.
+    pool : int, default=-1
+        Decisions kept for bounds from above; -1 is 16 where the oracle's answers are worth remembering (`DecisionSet.remembers`), else none.
     similarity, merge_rows : bool, default=True
         Bounds from supersets; equal rows become one. The optimum does not depend on them.
 
@@ -79,18 +79,26 @@ class OracleProgramme(Method):
     needs: ClassVar[type] = LeafOracle
     takes_min_weight: ClassVar[bool] = True
 
-    pool: int | None = None
+    pool: int = -1
     similarity: bool = True
     merge_rows: bool = True
 
     def __post_init__(self) -> None:
-        if self.pool is not None and self.pool < 0:
-            raise DataError(f"dp-oracle:pool is a number of decisions, 0 or more; got {self.pool}.")
+        if self.pool < -1:
+            raise DataError(f"dp-oracle:pool is a number of decisions, or -1 for as many as pay; got {self.pool}.")
 
     def unsupported_view(self, problem: Problem) -> str | None:
         if problem.trees.limits_leaves:
             return "dp-oracle cannot limit the number of leaves; give max_depth or leaf_penalty, or use dp where the decisions are listed."
         return None
+
+    @property
+    def label(self) -> str:
+        """Name with the options that differ from their defaults: `dp-oracle:similarity=off`."""
+        spelled = {True: "on", False: "off"}
+        changed = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
+        given = ",".join(f"{name}={spelled[v] if isinstance(v, bool) else v}" for name, v in changed)
+        return f"{self.name}:{given}" if given else self.name
 
     def warm_up(self) -> None:
         """Compile the sums."""
@@ -107,10 +115,10 @@ class OracleProgramme(Method):
         clock = Clock()
         with clock("prepare"):
             view = problem.view(LeafOracle)
-            pool = (16 if view.decisions.remembers else 0) if self.pool is None else self.pool
+            pool = self.pool if self.pool >= 0 else 16 if view.decisions.remembers else 0
             inst = prepare(view, problem.dataset, problem.trees, pool, self.similarity, self.merge_rows)
         if not inst.may_be_leaf(inst.sums.sum(axis=0)):
-            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True)
+            return finish(problem, self.label, None, bound=None, claims_optimal=False, proved_by=self.label, clock=clock, infeasible=True)
         run = _Run(view, inst, problem, limits, progress, clock.begin)
         with clock("solve"):
             limit = run.solve(start)
@@ -123,7 +131,7 @@ class OracleProgramme(Method):
             if abs(float(bound) - run.natural(run.best)) > view.natural(float(view.step)):
                 raise SolverFailure(f"dp-oracle found the value {run.natural(run.best)}, but its tree has {value}. Please report this problem.")
         return finish(
-            problem, self.name, tree, bound=bound, claims_optimal=done, proved_by=self.name, clock=clock, limit=None if done else limit,
+            problem, self.label, tree, bound=bound, claims_optimal=done, proved_by=self.label, clock=clock, limit=None if done else limit,
             sizes={"rows": inst.n_rows, "tests": inst.n_tests, **inst.counters}, trace=tuple(run.trace),
         )  # fmt: skip
 

@@ -335,8 +335,14 @@ def test_what_it_cannot_do_is_refused_in_a_sentence():
     assert method.unsupported(paths_problem(20, 3, 3, 2, max_leaf_nodes=4)) is None
     with pytest.raises(Unsupported, match="depth limit"):
         method.run(paths_problem(20, 3, 3, None))
-    with pytest.raises(DataError, match="0 or more"):
-        OracleProgramme(pool=-1)
+    with pytest.raises(DataError, match="number of decisions"):
+        OracleProgramme(pool=-2)
+
+
+def test_options_are_spelled_as_for_every_engine():
+    result = mt.solve(paths_problem(60, 3, 3, 2), "dp-oracle:pool=8,similarity=off")
+    assert result.optimal
+    assert result.certificate.proved_by == result.method == "dp-oracle:pool=8,similarity=off"
 
 
 def test_where_leaves_are_limited_listed_decisions_go_to_dp():
