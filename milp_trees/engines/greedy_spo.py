@@ -9,6 +9,7 @@ pruning of the grown tree, penalties included; of equal ones the smallest.
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -17,7 +18,7 @@ import numpy as np
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.models.tree import Tree
 from milp_trees.registry import register
-from milp_trees.result import Result
+from milp_trees.result import Limit, Result
 from milp_trees.solver import Limits
 from milp_trees.tasks import exact
 from milp_trees.tasks.decision_view import LeafOracle
@@ -54,13 +55,15 @@ class GreedySPO(Method):
         if view.n_rows < problem.trees.min_samples_leaf or int(mass.sum()) < least:
             return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True)
         with clock("solve"):
-            tree = self.tree(problem, view, vertices, mass, least)
+            deadline = None if limits.time is None else clock.begin + limits.time
+            tree = self.tree(problem, view, vertices, mass, least, deadline)
+            limit = Limit.TIME if deadline is not None and time.perf_counter() >= deadline else None
             if start is not None and view.loss(start) < view.loss(tree):
                 tree = start
-        return finish(problem, self.name, tree, bound=None, claims_optimal=False, proved_by=None, clock=clock)
+        return finish(problem, self.name, tree, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=limit)
 
-    def tree(self, problem: Problem, view: LeafOracle, vertices: np.ndarray | None, mass: np.ndarray, least: int) -> Tree:
-        """Grow, prune, and let the leaves decide."""
+    def tree(self, problem: Problem, view: LeafOracle, vertices: np.ndarray | None, mass: np.ndarray, least: int, deadline: float | None) -> Tree:
+        """Grow until the deadline, prune, and let the leaves decide."""
         from milp_trees.engines.greedy.columns import columns_of
         from milp_trees.engines.greedy.criteria import decision_loss
         from milp_trees.engines.greedy.grow import Rules, Sample, grow
@@ -69,7 +72,7 @@ class GreedySPO(Method):
         space = problem.trees
         columns = columns_of(view)
         price = np.array([view.split_costs[view.index[tests[0]]] for tests in columns.tests])
-        rules = Rules(space.max_depth, space.min_samples_leaf, least, price=price)
+        rules = Rules(space.max_depth, space.min_samples_leaf, least, price=price, deadline=deadline)
         grown = grow(columns, columns.order(), Sample(view.counts, mass), self.criterion(view, vertices), rules)
         leaves = decision_loss(view.vectors, view.base, view.decisions, vertices)
         pruned = cheapest(replace(grown, loss=leaves.decide(grown.rows)[1]), view.leaf_cost, price, space.max_leaf_nodes)

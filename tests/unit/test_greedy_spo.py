@@ -1,6 +1,7 @@
 """Greedy trees for decisions: the compiled search against a slow one, candidates, pruning, the published example."""
 
 import itertools
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -144,6 +145,25 @@ def test_cart_on_cost_vectors_divides_the_rows_as_scikit_learn_does(weights):
     leaves = np.unique(np.column_stack([ours.apply(X), theirs.apply(X)]), axis=0)
     assert len(leaves) == ours.get_n_leaves() == theirs.get_n_leaves()
     assert ours.predict(X) == pytest.approx(theirs.predict(X))
+
+
+def test_a_time_limit_ends_the_growing():
+    """What is grown by then is returned, and the result says so; with time enough there is no limit."""
+    rng = np.random.default_rng(0)
+    X, C = rng.normal(size=(400, 2)), rng.normal(size=(400, 3))
+
+    def slow(c):
+        time.sleep(0.0005)
+        return np.eye(3)[c.argmin()]
+
+    data = mt.Binarizer("midpoints").dataset({"a": X[:, 0], "b": X[:, 1]}, values=C)
+    problem = mt.Problem(data, mt.Decision(decisions=mt.Oracle(slow, 3)), mt.Trees(None))
+    short = mt.solve(problem, "greedy-spo", time_limit=0.3)
+    assert short.limit is mt.Limit.TIME
+    assert short.seconds < 20
+    quick = mt.Problem(data, mt.Decision(decisions=mt.simplex_decisions(3)), mt.Trees(None))
+    assert mt.solve(quick, "greedy-spo").limit is None
+    assert mt.solve(quick, "greedy-spo").tree.n_leaves > short.tree.n_leaves
 
 
 # -- candidates ------------------------------------------------------------------------------------------------

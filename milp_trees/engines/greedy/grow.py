@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,8 @@ class Rules:
         Features drawn at every node; None: all.
     price : float array of shape (C,), optional
         What a split on each coded column costs beside its loss.
+    deadline : float or None
+        `time.perf_counter()` at which nodes are no longer split.
     """
 
     max_depth: int | None = None
@@ -46,6 +49,7 @@ class Rules:
     quantiles: int = 0
     max_features: int | None = None
     price: np.ndarray | None = None
+    deadline: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,8 +163,7 @@ def grow(
     rng : Generator, optional
         Needed with `max_features`.
     """
-    with compiling("greedy trees"):
-        return _Grower(columns, order, sample, criterion, rules, rng).grow()
+    return _Grower(columns, order, sample, criterion, rules, rng).grow()
 
 
 class _Grower:
@@ -188,7 +191,8 @@ class _Grower:
             rows = np.sort(self.order[0, begin:end]) if len(self.order) else np.flatnonzero(self.sample.counts)
             loss, slack, node = self.criterion.enter(rows)
             coarsest = max(coarsest, slack)
-            split = self._split(begin, end, rows, slack, node) if depth < self.depth and loss > slack else None
+            open_ = depth < self.depth and loss > slack and (self.rules.deadline is None or time.perf_counter() < self.rules.deadline)
+            split = self._split(begin, end, rows, slack, node) if open_ else None
             self.nodes.append((-1, -1, parent) if split is None else (split.column, split.cut, parent))
             self.children.append([])
             self.loss.append(loss)
@@ -262,8 +266,9 @@ def compile_kernels() -> None:
     ones = np.ones(4, dtype=np.int64)
     columns = Columns(np.arange(4, dtype=np.int32)[None, :], np.zeros(1, dtype=np.int64), ((),))
     costs = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]])
-    for criterion in (ListedLoss(costs, np.eye(2)), SquaredError(costs, np.ones(4))):
-        grow(columns, columns.order(), Sample(ones, ones), criterion, Rules(1)).apply(columns.codes)
-    lots = (0, 4, np.zeros(1, dtype=np.int64), costs, ones, ones, 4, 4, 1, 0, 0)
-    kernels.true_sides(columns.codes, columns.order(), *lots)
+    with compiling("greedy trees"):
+        for criterion in (ListedLoss(costs, np.eye(2)), SquaredError(costs, np.ones(4))):
+            grow(columns, columns.order(), Sample(ones, ones), criterion, Rules(1)).apply(columns.codes)
+        lots = (0, 4, np.zeros(1, dtype=np.int64), costs, ones, ones, 4, 4, 1, 0, 0)
+        kernels.true_sides(columns.codes, columns.order(), *lots)
     _compiled = True
