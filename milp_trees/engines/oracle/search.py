@@ -93,7 +93,7 @@ class _Deeper:
 
     def solve(self) -> Found:
         # One level less gives a tree, a root to begin with, and bounds for sides that hold all rows.
-        less = self.search.solve(self.rows, self.depth - 1, np.inf, self._of_less if self.report else None)
+        less = self.search.solve(self.rows, self.depth - 1, self.upper, self._of_less if self.report else None)
         self.best, self.shape = less.value, less.shape
         heap, small = self._begin(less.any_size)
         while heap:
