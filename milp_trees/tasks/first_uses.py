@@ -29,14 +29,14 @@ class Prices:
     units : tuple of str
         Features, then groups.
     of_feature : int64 array of shape (K,)
-        Unit that a feature is bought as: itself; a group, if it has no price of its own and is in that group only; -1 if it is free.
+        Unit that a feature is bought as: itself; its group, if it has no price of its own and is in one only; -1 if it is free.
     own : int64 array of shape (K,) or (n, K)
         Price of a feature for a row of weight 1.
     group : tuple of int
         Price of a group for a row of weight 1, or for all.
     once : tuple of bool
     parents : tuple of tuples of int
-        Groups (by their index among groups) that each feature and then each group belongs to.
+        Groups (by their index among groups) that a purchase of each feature, and then of each group, needs.
     node, leaf : int
     """
 
@@ -84,16 +84,33 @@ def integer_prices(costs: FeatureCosts, ensemble: Ensemble, n: int, weights: np.
     bought_once = sum(p for p, single in zip(prices, once, strict=True) if single)
     if dearest * total + bought_once + leaf * ensemble.n_nodes > LARGEST_TOTAL:
         raise DataError("The feature costs in their common unit add up to more than 64 bits hold; round costs or weights (denominator=1000).")
-    parents = tuple(map(tuple, costs.parents(names)))
+    direct = costs.parents(names)
+    parents = _parents_for_a_row(direct, once)
     units = (*names, *(g.name for g in costs.groups))
-    return Prices(unit, units, _bought_as(table, parents, len(names)), table * factor, tuple(prices), once, parents, node, leaf)
+    return Prices(unit, units, _bought_as(table, direct, parents, once), table * factor, tuple(prices), once, parents, node, leaf)
 
 
-def _bought_as(table: np.ndarray, parents: tuple[tuple[int, ...], ...], K: int) -> np.ndarray:
+def _parents_for_a_row(direct: list[list[int]], once: tuple[bool, ...]) -> tuple[tuple[int, ...], ...]:
+    """Groups that a purchase needs. What is bought once knows no row: the groups above it that are paid per row hang on whoever needs it for a row."""
+    K = len(direct) - len(once)
+
+    def above(unit: int) -> list[int]:
+        return [h for g in direct[unit] for h in (g, *(above(K + g) if once[g] else ()))]
+
+    single = [False] * K + list(once)
+    return tuple(tuple(g for g in dict.fromkeys(above(u)) if once[g] or not single[u]) for u in range(len(direct)))
+
+
+def _bought_as(table: np.ndarray, direct: list[list[int]], parents: tuple[tuple[int, ...], ...], once: tuple[bool, ...]) -> np.ndarray:
+    """What stands for a feature: nothing if it is free, its group if that alone has a price and knows which rows need it."""
+    K = len(direct) - len(once)
     priced = table.any(axis=0) if table.ndim == 2 else table > 0
     out = np.arange(K)
     for k in np.flatnonzero(~priced).tolist():
-        out[k] = -1 if not parents[k] else K + parents[k][0] if len(parents[k]) == 1 else k
+        if not direct[k]:
+            out[k] = -1
+        elif len(direct[k]) == 1 and (not once[direct[k][0]] or all(once[g] for g in parents[k])):
+            out[k] = K + direct[k][0]
     return out
 
 

@@ -184,8 +184,9 @@ class PrunedError(Task):
             y = targets(dataset)
             middle = y.mean()  # digits would be lost to a target that is far from 0
             y, v = y - middle, ensemble.value[:, 0] - middle
-            sums = _per_node(ensemble, leaf, [weights, weights * y[:, None], weights * (y**2)[:, None]])
-            measured = np.maximum(0.0, sums[2] - 2 * v * sums[1] + v**2 * sums[0]) / total
+            with np.errstate(over="ignore", invalid="ignore"):  # refused below
+                sums = _per_node(ensemble, leaf, [weights, weights * y[:, None], weights * (y**2)[:, None]])
+                measured = np.maximum(0.0, sums[2] - 2 * v * sums[1] + v**2 * sums[0]) / total
             spread = float(measured[ensemble.roots].sum())
             if not np.isfinite(spread):
                 raise DataError("The squared errors are larger than floating-point numbers hold; divide the target by a constant.")
