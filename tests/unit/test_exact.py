@@ -82,3 +82,13 @@ def test_penalties_without_a_reasonable_unit_are_refused_with_the_remedy():
     """A unit so small that sums overflow is no unit."""
     with pytest.raises(DataError, match="round the penalties"):
         rescale(np.full(1000, 10**6), Fraction(1), Fraction(1, 10**6), [], Fraction(1, 10**6))
+
+
+@pytest.mark.parametrize("place", [0, 70, 199])
+def test_one_measured_cost_makes_all_inexact_wherever_it_stands(place):
+    costs = np.arange(200) / 4
+    assert integers(costs)[2]
+    costs[place] = np.pi
+    whole, step, is_exact = integers(costs)
+    assert not is_exact
+    assert np.abs(whole * float(step) - costs).max() <= float(step) / 2
