@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from milp_trees.models.tree import Leaf, Node, Tree
@@ -27,8 +29,10 @@ def describe(problem: Problem) -> str:
     return f"{problem.task.spec()} ({limits}) with {arrays}"
 
 
-def expression(tree: Tree) -> str:
-    """A tree on one line: `[x: left | right]`, left where the test is false."""
+def expression(tree: Any) -> str:
+    """A tree on one line: `[x: left | right]`, left where the test is false; of a pruned ensemble the nodes that stay splits."""
+    if not isinstance(tree, Tree):
+        return f"the pruning that keeps {tree.to_json()['kept']}"
 
     def text(node: Node) -> str:
         if isinstance(node, Leaf):

@@ -12,12 +12,14 @@ from milp_trees.data.dataset import Dataset, Test
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.problem import Problem
 from milp_trees.space import Trees
+from milp_trees.space_pruned import PrunedEnsembles
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.classification import Accuracy
 from milp_trees.tasks.constraints import Capacity
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.policy import ActionCostMatrix
 from milp_trees.testing.problems import numeric_dataset
+from milp_trees.testing.pruning_examples import all_prunings
 
 
 def random_dataset(rng: np.random.Generator, n_rows: int, n_tests: int, numeric: bool = False, **more: Any) -> Dataset:
@@ -107,14 +109,20 @@ def all_trees(tests: tuple[Test, ...], n_actions: int, depth: int) -> Iterator[N
 
 
 @lru_cache(maxsize=1024)
-def brute_force(problem: Problem) -> tuple[Tree, Value] | None:
-    """The best feasible tree and its value, by scoring every tree with the task: no view, no bound, no shared code. None if none is feasible."""
-    best: tuple[Tree, Value] | None = None
-    for tree in _deciding_trees(problem) if problem.task.offers(LeafOracle) else _trees(problem):
+def brute_force(problem: Problem) -> tuple[Any, Value] | None:
+    """The best feasible predictor and its value, by scoring every one with the task: no view, no bound, no shared code. None if none is feasible."""
+    best: tuple[Any, Value] | None = None
+    for tree in _predictors(problem):
         value = problem.value(tree)
         if (best is None or value.better_than(best[1])) and not problem.violations(tree):
             best = tree, value
     return best
+
+
+def _predictors(problem: Problem) -> Iterator[Any]:
+    if isinstance(problem.space, PrunedEnsembles):
+        return all_prunings(problem.space.ensemble)
+    return _deciding_trees(problem) if problem.task.offers(LeafOracle) else _trees(problem)
 
 
 def _trees(problem: Problem) -> Iterator[Tree]:

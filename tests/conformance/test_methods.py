@@ -6,6 +6,7 @@ from milp_trees.registry import registry
 from milp_trees.testing import brute_force, check_method, planted_problem
 from milp_trees.testing.decision_problems import decision_problems
 from milp_trees.testing.pairs import check_result
+from milp_trees.testing.pruning_checks import default_pruning_problems
 from milp_trees.testing.sets import default_problems, get
 
 
@@ -14,7 +15,7 @@ def test_a_method_on_all_tiny_problems(name):
     """An exact method proves the oracle's value on every problem it takes; a heuristic is feasible and never better."""
     planted = {f"planted-{seed}": planted_problem(seed) for seed in range(4)}
     method = registry.method(name)
-    problems = {**default_problems(), **decision_problems()}
+    problems = {**default_problems(), **decision_problems(), **default_pruning_problems()}
     report = check_method(method, problems, planted)
     taken = method.needs if isinstance(method.needs, tuple) else (method.needs,)
     own = [n for n, p in problems.items() if any(p.task.offers(kind) for kind in taken)]
