@@ -79,7 +79,8 @@ def improvements(table: pd.DataFrame, pairs: dict[str, str], setting: Sequence[s
     -------
     DataFrame
         `improvement`: as published, 1 − mean loss / mean loss of the baseline per setting, then the mean over settings; `sd`: standard deviation of the
-        same number computed from one data set at a time; `better`: share of data sets × settings where the method is strictly better.
+        same number computed from one data set at a time, `se` that over the root of their number; `better`: share of data sets × settings where the
+        method is strictly better.
     """
     setting, rows = list(setting), []
     sign = -1 if more_is_better else 1
@@ -91,11 +92,11 @@ def improvements(table: pd.DataFrame, pairs: dict[str, str], setting: Sequence[s
                 continue
             wide = wide[[method, base]].dropna()
             mean = wide.groupby(level=setting).mean()
-            # A loss of 0 on one data set has no ratio; data sets are only compared where the baseline's mean over settings is positive.
-            each = sign * (1 - wide[method] / wide[base]).groupby(level="seed").mean()
+            ratio = (wide[method] / wide[base]).replace([np.inf, -np.inf], np.nan)  # no ratio to a loss of 0 on one data set
+            each = sign * (1 - ratio).groupby(level="seed").mean()
             rows.append({
                 "depth": depth, "method": method, "baseline": base, "data sets": len(each), "improvement": 100 * sign * (1 - mean[method] / mean[base]).mean(),
-                "sd": 100 * each.std(), "better": 100 * (sign * wide[method] < sign * wide[base]).mean(),
+                "se": 100 * each.std() / len(each) ** 0.5, "sd": 100 * each.std(), "better": 100 * (sign * wide[method] < sign * wide[base]).mean(),
             })  # fmt: skip
     return pd.DataFrame(rows)
 

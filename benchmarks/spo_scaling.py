@@ -4,19 +4,20 @@
 
 Noisy shortest paths (Elmachtoub, Grigas 2022) with five features, degree 6 and noise 0.25; a grid of 4 × 4 nodes has 20 paths, one of 13 × 13 has 2.7 million.
 From a middling case one size is changed at a time; then comes the large case, 10 000 rows with 100 thresholds per feature on the 4 × 4 grid. `dp` takes
-decisions that can be listed (at most 1000). One process, one thread; compilation is not counted. Rows go to `results/spo_scaling.csv`; what is in it
+decisions that can be listed (at most 1000). One process, one thread; compilation is not counted. `cpu` is what the process
+was given, of interest where others use the machine too. Rows go to `results/spo_scaling.csv`; what is in it
 already is not run again.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from pathlib import Path
 
 import pandas as pd
 
 import milp_trees as mt
-from milp_trees.data.binarize import Binarizer
 from milp_trees.registry import registry
 from milp_trees.solver import Limits
 
@@ -43,7 +44,7 @@ def problem(rows: int, thresholds: int, side: int, depth: int) -> mt.Problem:
     """Shortest paths with thresholds at quantiles."""
     made = mt.shortest_path_data(rows, degree=6, noise=0.25, grid=(side, side), seed=0)
     frame = pd.DataFrame(made.X, columns=[f"x{j}" for j in range(made.X.shape[1])])
-    data = Binarizer("quantiles", n_bins=thresholds + 1).dataset(frame, values=made.C, actions=list(made.decisions.components))
+    data = mt.Binarizer("quantiles", n_bins=thresholds + 1).dataset(frame, values=made.C, actions=list(made.decisions.components))
     return mt.Problem(data, mt.Decision(decisions=made.decisions, normalised=True), mt.Trees(depth))
 
 
@@ -59,13 +60,14 @@ def measure(case: dict[str, object], methods: list[str], limit: float, table: pd
         method = registry.method(name)
         if method.unsupported(asked):
             continue
-        before = S.calls
+        calls, cpu = S.calls, time.process_time()
         result = method.run(asked, Limits(time=limit))
+        cpu = time.process_time() - cpu
         row = {
             **key, "tests": asked.dataset.n_tests, "edges": S.dimension, "decisions": S.n_vertices, "status": result.status.value, "loss": result.objective,
-            "bound": result.bound, "seconds": round(result.seconds, 3), "calls": S.calls - before, "limit": limit,
+            "bound": result.bound, "seconds": round(result.seconds, 3), "cpu": round(cpu, 3), "calls": S.calls - calls, "limit": limit,
         }  # fmt: skip
-        table = pd.concat([table, pd.DataFrame([row])], ignore_index=True)
+        table = pd.concat([table, pd.DataFrame([row])], ignore_index=True).convert_dtypes()
         if case["what"] != "warm":
             table.to_csv(RESULTS, index=False)
             print(*(f"{k}={v}" for k, v in row.items()), flush=True)
