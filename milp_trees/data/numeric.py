@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,3 +98,34 @@ def _as_numbers(frame: pd.DataFrame, features: list[str]) -> tuple[np.ndarray, l
             names.append(f"{c} == {level}")
             feature_of[names[-1]] = c
     return np.column_stack(parts), names, feature_of
+
+
+def coded(frame: pd.DataFrame, columns: Sequence[str], feature_of: Mapping[str, str]) -> np.ndarray:
+    """Rows of another table in the columns that `load_numeric` made of the first, shape (n, d).
+
+    Parameters
+    ----------
+    frame : DataFrame
+    columns : sequence of str
+        Names of numeric columns, or `color == red` for one value of a text column.
+    feature_of : mapping
+        `source["feature_of"]` of the first table.
+
+    Raises
+    ------
+    DataError
+        A column is not there, or holds something else than numbers.
+    """
+    parts = []
+    for name in columns:
+        column = feature_of.get(name, name)
+        if column not in frame.columns:
+            raise DataError(f"The table has no column {column!r}, which the ensemble was fitted on.")
+        if name != column:
+            parts.append((frame[column].astype(str) == name.removeprefix(f"{column} == ")).to_numpy(dtype=float))
+            continue
+        try:
+            parts.append(frame[column].to_numpy(dtype=float))
+        except (TypeError, ValueError):
+            raise DataError(f"The column {column!r} holds text; the ensemble was fitted on numbers.") from None
+    return np.column_stack(parts)

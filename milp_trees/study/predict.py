@@ -1,4 +1,4 @@
-"""Predicting new rows with the tree of a stored result."""
+"""Predicting new rows with the tree (or pruned ensemble) of a stored result."""
 
 from __future__ import annotations
 
@@ -20,6 +20,8 @@ def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]
     A table without a header has the columns of the training file, with or without its target.
     """
     stored = read_result(result)
+    if stored["predictor"].get("kind") == "ensemble":
+        return _with_ensemble(stored, table)
     try:
         tree, source = Tree.from_json(stored["predictor"]), dict(stored["problem"]["data"])
         hash((tree.splits, target := dict(source.get("columns") or {}).get("target")))
@@ -31,8 +33,37 @@ def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]
     labels = tree.predict(frame).tolist()
     if target is None or target not in frame.columns:
         return labels, ""
-    right = sum(str(a) == str(b) for a, b in zip(labels, frame[target].tolist(), strict=True))
-    return labels, f"{right} of {len(labels)} rows are predicted as the column {target!r} says ({100 * right / len(labels):.2f} %)."
+    return labels, _right(labels, frame[target].tolist(), target)
+
+
+def _with_ensemble(stored: dict[str, Any], table: str | Path) -> tuple[list[Any], str]:
+    """The same with the votes (or means) of a pruned ensemble."""
+    from milp_trees.data.numeric import coded
+    from milp_trees.models.ensemble import Ensemble
+    from milp_trees.space_pruned import PrunedEnsembles
+
+    try:
+        ensemble = PrunedEnsembles(Ensemble.from_json(stored["problem"]["space"]["ensemble"])).read(stored["predictor"])
+        source = dict(stored["problem"]["data"])
+        feature_of, target = dict(source.get("feature_of", {})), source["columns"]["target"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"The stored result is damaged ({type(error).__name__}: {error}); solve again.") from error
+    frame = _frame(_read(table, source), source)
+    labels = ensemble.predict(coded(frame, ensemble.columns, feature_of)).tolist()
+    if target not in frame.columns:
+        return labels, ""
+    if ensemble.classes is None:
+        try:
+            off = sum((a - float(b)) ** 2 for a, b in zip(labels, frame[target], strict=True)) / len(labels)
+        except (TypeError, ValueError):
+            return labels, f"The column {target!r} holds something else than numbers; the predictions are not compared with it."
+        return labels, f"The mean squared error against the column {target!r} is {off:.6g}."
+    return labels, _right(labels, frame[target].tolist(), target)
+
+
+def _right(labels: list[Any], true: list[Any], target: str) -> str:
+    right = sum(str(a) == str(b) for a, b in zip(labels, true, strict=True))
+    return f"{right} of {len(labels)} rows are predicted as the column {target!r} says ({100 * right / len(labels):.2f} %)."
 
 
 def read_result(path: str | Path) -> dict[str, Any]:

@@ -292,6 +292,29 @@ def test_weights_out_of_bag_prices_of_groups_and_other_splits_are_noticed(writte
         assert sentence(data), name
 
 
+# -- predict ------------------------------------------------------------------------------------------------------
+
+
+def test_a_stored_pruning_predicts_tables(written, tmp_path):
+    found = run("predict", written("plain"), "iris")
+    assert len(found.stdout.splitlines()) == 151
+    share = 1 - json.loads(written("plain").read_text())["scores"]["vote_error"]
+    assert f"{round(150 * share)} of 150 rows" in found.stderr
+    assert "mean squared error" in run("predict", written("regression"), "iris").stderr
+    other = tmp_path / "other.csv"
+    other.write_text("x,y\n1,2\n")
+    assert "has no column" in run("predict", written("plain"), other, code=1).stderr
+
+
+def test_text_columns_of_new_rows_are_coded_as_those_of_the_first(tmp_path):
+    table, result = tmp_path / "people.csv", tmp_path / "result.json"
+    table.write_text("color,age,health\n" + "red,1,ill\nblue,2,well\nred,3,ill\ngreen,4,well\n" * 5)
+    run("prune", table, "--trees", 3, "--model", "bagging", "--lambda", "0.0001", "--out", result)
+    assert "20 of 20 rows" in run("predict", result, table).stderr
+    table.with_name("new.csv").write_text("age,color\n9,red\n9,violet\n")
+    assert as_json("predict", result, table.with_name("new.csv"))["predictions"] == ["ill", "well"]
+
+
 # -- what is wrong ------------------------------------------------------------------------------------------------
 
 FILES = {
