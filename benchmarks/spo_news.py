@@ -108,9 +108,9 @@ def jobs(args: argparse.Namespace) -> list[Job]:
     return [Job(source, len(data.X), s, c, data, depths, args.least) for source, s, data in sets for c in range(10, 10 + args.sets)]
 
 
-def main() -> None:
+def arguments(given: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--log", nargs="+", type=Path, help="files of the real log; results are shown, and stored only with --out")
+    parser.add_argument("--log", nargs="+", type=Path, help="files of the real log; results are stored only with --out")
     parser.add_argument("--groups", type=int, default=2000, help="groups of readers (default 2000)")
     parser.add_argument("--data-seeds", type=int, default=3, help="synthetic populations (default 3)")
     parser.add_argument("--sets", type=int, default=9, help="sets of constraints, from seed 10 on (default 9: to 18)")
@@ -118,7 +118,11 @@ def main() -> None:
     parser.add_argument("--least", type=int, default=10_000, help="fewest records in a leaf (default 10000)")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--out", type=Path, help=f"CSV to write (default {PATH.name} beside the other results, for synthetic readers)")
-    args = parser.parse_args()
+    return parser.parse_args(given)
+
+
+def main() -> None:
+    args = arguments()
     path = args.out or (None if args.log else PATH)
     from joblib import Parallel, delayed
 

@@ -157,7 +157,7 @@ def draw(table: pd.DataFrame, column: str, title: str, label: str, log: bool = F
     return drawn
 
 
-def arguments() -> argparse.Namespace:
+def arguments(given: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=200, help="training and validation rows (default 200)")
     parser.add_argument("--repeats", type=int, default=10, help="data sets per setting (default 10)")
@@ -174,7 +174,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--out", type=Path, default=PATH, help="CSV that is read and grows; pictures are drawn for the default only")
     parser.add_argument("--fresh", action="store_true", help="forget the stored rows of these settings")
-    args = parser.parse_args()
+    args = parser.parse_args(given)
     many = args.rows > 1000
     args.degrees = [float(d) for d in args.degrees.split(",")]
     args.noises = [float(e) for e in (args.noises or ("0,0.5" if many else "0,0.25")).split(",")]
