@@ -1,16 +1,20 @@
-"""A copy of a decision set's linear program per leaf: rows, columns, and what completes a decision to a point of the program."""
+"""What a model of trees that decide is made of: a copy of the decision set's program per leaf, and costs with the constants that the oracle gives."""
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyomo.environ as pyo
 from scipy import sparse
 
-from milp_trees import SolverFailure
+from milp_trees import LeafOracle, SolverFailure, Trees
 from milp_trees.decisions.base import LinearSet
 from milp_trees.matrix import matrix_rows
+from milp_trees.tasks import exact
+
+from ._oct_structure import SCALED
 
 
 def add_decisions(m: Any, program: LinearSet, d: int) -> None:
@@ -52,3 +56,41 @@ def completed(program: LinearSet, decision: np.ndarray) -> np.ndarray:
     if found.x is None:
         raise SolverFailure(f"No point of the decision set's program has the entries {decision.tolist()}: {found.message}")
     return np.where(program.integer, np.rint(found.x), found.x)
+
+
+class Costs(NamedTuple):
+    """Costs of the rows as the model counts them.
+
+    Parameters
+    ----------
+    unit : float
+        What is counted as 1.
+    c : float array of shape (n, d)
+    most, gain : float arrays of shape (n,)
+        M1 and M2.
+    least : float array of shape (n,)
+        z*(c_i).
+    """
+
+    unit: float
+    c: np.ndarray
+    most: np.ndarray
+    gain: np.ndarray
+    least: np.ndarray
+
+
+def row_costs(view: LeafOracle, rows_m: bool) -> Costs:
+    """Costs and the constants that the oracle gives, of every row or (not `rows_m`) the largest of all rows."""
+    most = np.maximum(view.decisions.highest(view.vectors), 0.0)
+    gain = np.maximum(-view.least, 0.0)
+    largest = max(float(most.max(initial=0.0)), float(gain.max(initial=0.0)))
+    unit = 2.0 ** math.ceil(math.log2(largest / SCALED)) if largest > 0 else 1.0
+    if not rows_m:
+        most, gain = np.full_like(most, most.max(initial=0.0)), np.full_like(gain, gain.max(initial=0.0))
+    return Costs(unit, view.vectors / unit, most / unit, gain / unit, view.least / unit)
+
+
+def whole_weights(view: LeafOracle, space: Trees) -> tuple[np.ndarray, int]:
+    """Row weights as integers, and the least sum of them in a leaf."""
+    mass, unit, _ = exact.integers(view.mass)
+    return mass, math.ceil(space.min_weight_leaf / unit)

@@ -40,40 +40,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
 
 from milp_trees import Formulation, Leaf, LeafOracle, Problem, Sizes, Tree, Trees, register
-from milp_trees.tasks import exact
 
 from . import _oct_structure as parts
 from . import _tree_structure as ts
 from ._columns import Column, branch, numeric_columns, place, reached
-from ._decision_rows import add_decisions, completed
+from ._decision_rows import Costs, add_decisions, completed, row_costs, whole_weights
 from .oct import MOST_THRESHOLDS, scaled
-
-
-class Costs(NamedTuple):
-    """Costs of the rows as the model counts them.
-
-    Parameters
-    ----------
-    unit : float
-        What is counted as 1.
-    c : float array of shape (n, d)
-    most, gain : float arrays of shape (n,)
-        M1 and M2.
-    least : float array of shape (n,)
-        z*(c_i).
-    """
-
-    unit: float
-    c: np.ndarray
-    most: np.ndarray
-    gain: np.ndarray
-    least: np.ndarray
 
 
 @register
@@ -236,14 +214,7 @@ class SPOT(Formulation):
                 return sum(m.y[i, t] for t in m.leaves) >= m.least[i]
 
     def _costs(self, view: LeafOracle) -> Costs:
-        """Costs and the constants that the oracle gives."""
-        most = np.maximum(view.decisions.highest(view.vectors), 0.0)
-        gain = np.maximum(-view.least, 0.0)
-        largest = max(float(most.max(initial=0.0)), float(gain.max(initial=0.0)))
-        unit = 2.0 ** math.ceil(math.log2(largest / parts.SCALED)) if largest > 0 else 1.0
-        if not self.rows_m:
-            most, gain = np.full_like(most, most.max(initial=0.0)), np.full_like(gain, gain.max(initial=0.0))
-        return Costs(unit, view.vectors / unit, most / unit, gain / unit, view.least / unit)
+        return row_costs(view, self.rows_m)
 
     # -- trees -------------------------------------------------------------------------------------------------------
 
@@ -316,9 +287,3 @@ class SPOT(Formulation):
         if space.limits_leaves:
             rows, nonzeros = rows + 1, nonzeros + B
         return Sizes(B * (p + 2) + T * (2 * n + 1 + v), B * (p + 1) + T * (n + 1 + whole), rows, nonzeros)
-
-
-def whole_weights(view: LeafOracle, space: Trees) -> tuple[np.ndarray, int]:
-    """Row weights as integers, and the least sum of them in a leaf."""
-    mass, unit, _ = exact.integers(view.mass)
-    return mass, math.ceil(space.min_weight_leaf / unit)
