@@ -89,7 +89,7 @@ class Task(ABC):
         own = self.actions(dataset)
         if list(map(str, actions)) == list(map(str, own)):
             return None
-        return f"its actions are {', '.join(map(str, actions))}; the problem's are {', '.join(map(str, own))}."
+        return f"its actions are {', '.join(map(str, actions))}; the problem's actions are {', '.join(map(str, own))}."
 
     @abstractmethod
     def spec(self) -> dict[str, Any]:
