@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.data.builtin import BUILTIN
 from milp_trees.data.dataset import Dataset
+from milp_trees.data.generate import GENERATORS
 from milp_trees.data.load import Columns, _check_target, _meanings, _parts, _split, read_named
 from milp_trees.errors import DataError
 
@@ -49,6 +51,8 @@ def load_numeric_split(
     """Training and test rows; without `test_size` all rows are training rows."""
     roles: dict[str, Any] = {k: tuple(v) if isinstance(v, (list, tuple)) else v for k, v in columns.items() if v is not None}
     given = Columns(**roles)
+    if str(name).partition(":")[0] in GENERATORS and not Path(name).exists():
+        raise DataError(f"{name} is made of tests and has no numeric columns; name a table, or one of {', '.join(BUILTIN)}.")
     table = read_named(name, given.target)
     meaning, features = _meanings(table, given)
     frame = table.frame

@@ -671,7 +671,7 @@ def test_wrong_use_of_the_command_is_one_sentence(tmp_path):
         (("ip33", "--example", "figure-1"), "no formulation called"),
         (("ip3", "--example", "figure-9"), "no example called"),
         (("ip3",), "needs a problem"),
-        (("ip3", "--data", "planted:rows=6,depth=1"), "cannot take this problem"),
+        (("ip3", "--data", "planted:rows=6,depth=1"), "no numeric columns"),
     ]:
         done = run(*words)
         assert done.exit_code == 1, (words, done.output)
