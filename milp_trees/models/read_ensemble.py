@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.errors import DataError
-from milp_trees.models.ensemble import Ensemble, assemble
+from milp_trees.models.ensemble import Ensemble
+from milp_trees.models.tree_arrays import assemble
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.dataset import Dataset
-from milp_trees.models.ensemble import Ensemble, assemble
+from milp_trees.models.ensemble import Ensemble
+from milp_trees.models.tree_arrays import assemble
 from milp_trees.problem import Problem
 from milp_trees.space_pruned import PrunedEnsembles
 from milp_trees.tasks.feature_costs import FeatureCosts, Group

@@ -28,9 +28,9 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
 
 import milp_trees as mt
-from milp_trees.models.ensemble import assemble
 from milp_trees.models.read_ensemble import ensemble_from_trees, out_of_bag
 from milp_trees.models.tree import Branch, Leaf, Tree
+from milp_trees.models.tree_arrays import assemble
 
 WINE_X, WINE_Y = load_wine(return_X_y=True)
 NAMES = np.array(["a", "b", "c"])[WINE_Y]
