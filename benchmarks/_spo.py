@@ -18,7 +18,9 @@ RESULTS = Path(__file__).parent / "results"
 #: Method of `SPOTree` → its name in tables and pictures.
 TREES = {"cart": "CART", "greedy": "SPO tree", "dp": "exact SPO tree"}
 #: Colours of methods, trees and forests of a kind alike.
-COLOUR = {"CART": "#D55E00", "SPO tree": "#0072B2", "exact SPO tree": "#009E73", "CART forest": "#D55E00", "SPO forest": "#0072B2"}
+COLOUR = {
+    "CART": "#D55E00", "SPO tree": "#0072B2", "exact SPO tree": "#009E73", "CART forest": "#D55E00", "scikit-learn forest": "#E69F00", "SPO forest": "#0072B2",
+}  # fmt: skip
 
 
 class Rows(NamedTuple):
