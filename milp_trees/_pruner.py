@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,18 @@ def check_same_columns(model: Any, n_columns: int, names: Sequence[str] | None) 
         )
 
 
+def check_same_classes(classes: np.ndarray, y_val: np.ndarray | None) -> None:
+    """That validation rows have a class that the ensemble knows: otherwise all prunings are equally wrong on them, and the smallest would be chosen.
+
+    Raises
+    ------
+    DataError
+    """
+    known, given = set(classes.tolist()), set(np.unique(y_val).tolist())
+    if not known & given:
+        raise DataError(f"y_val has the classes {sorted(given)[:6]}, the ensemble {sorted(known)[:6]}: none in common. Give both the same labels.")
+
+
 def feature_map(features: Any, columns: Sequence[str]) -> Mapping[str, str] | None:
     """Columns and what they are part of, from a mapping or one name per column."""
     if features is None or isinstance(features, Mapping):
@@ -86,7 +99,7 @@ def set_aside(share: Any, y: np.ndarray, classes: bool, random_state: Any) -> tu
     DataError
         The share is not between 0 and 1, or leaves no row.
     """
-    if isinstance(share, str) or not 0 < share < 1:
+    if not _is_number(share) or not 0 < share < 1:
         raise DataError(f"validation is a share of the rows between 0 and 1, or None; got {share!r}.")
     rng = check_random_state(random_state)
     groups = [np.flatnonzero(y == c) for c in np.unique(y)] if classes else [np.arange(len(y))]
@@ -97,6 +110,10 @@ def set_aside(share: Any, y: np.ndarray, classes: bool, random_state: Any) -> tu
             f"validation={share} of n_samples={len(y)} leaves no row to choose lambda on; give X_val and y_val, or lam, or validation=None."
         )
     return np.setdiff1d(np.arange(len(y)), aside), aside
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real)
 
 
 def take(rows: np.ndarray, *arrays: Any) -> list[Any]:
@@ -147,7 +164,7 @@ def choose(frame: pd.DataFrame, unpruned: Mapping[str, float], slack: Any, refer
     if reference == "best" and frame["validation_error"].min() <= to_beat:
         best = frame.loc[frame["validation_error"].idxmin()]
         to_beat, spread = best["validation_error"], best["standard_error"]
-    if isinstance(slack, str) and slack != "one-se":
+    if slack != "one-se" and (not _is_number(slack) or np.isnan(float(slack))):
         raise DataError(f"slack is a number or 'one-se'; got {slack!r}.")
     allowed = to_beat + (spread if slack == "one-se" else float(slack))
     fine = frame[frame["validation_error"] <= allowed + 1e-12]

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 #: Kinds of model files.
 MODELS = (".mps", ".mps.gz", ".lp", ".lp.gz", ".npz")
 
+CUTS_MISSING = "This is the matrix of {} before cuts; with the cuts that it is completed by the answer may be another."
+
 
 @app.command(epilog=EXIT_CODES)
 @explained
@@ -42,8 +44,8 @@ def unimodular(
     writable(plot, out)
     check_picture(plot)
     of_trees, of_prunings = {"depth": depth, "binarize": binarize}, {"trees": trees, "max_depth": max_depth}
-    matrix, tree = read_model(model, example, data, {"target": target, **of_trees, **of_prunings}, quiet=as_json)
-    answer = check_unimodular(matrix, tree, time_limit=time_limit)
+    matrix, tree, incomplete = read_model(model, example, data, {"target": target, **of_trees, **of_prunings}, quiet=as_json)
+    answer = check_unimodular(matrix, tree, time_limit=time_limit).because(incomplete)
     if not as_json:
         show(answer)
     write(answer.to_json(), out, as_json)
@@ -54,8 +56,9 @@ def unimodular(
             typer.echo(f"{plot} is not written: the proof is no spanning tree.", err=True)
 
 
-def read_model(model: str, example: str | None, data: str | None, options: dict[str, Any], quiet: bool) -> tuple[Any, Any]:
-    """The matrix of a file or formulation, and the spanning tree if the formulation knows one."""
+def read_model(model: str, example: str | None, data: str | None, options: dict[str, Any], quiet: bool) -> tuple[Any, Any, str]:
+    """The matrix of a file or formulation, the spanning tree if the formulation knows one, and what the matrix lacks, if it does."""
+    from milp_trees.matrix import compile_model
     from milp_trees.registry import registry
 
     known = registry.classes("formulations")
@@ -65,7 +68,7 @@ def read_model(model: str, example: str | None, data: str | None, options: dict[
     if model not in known:
         if example is not None or data is not None:
             registry.formulation(model)  # says which there are
-        return read_file(Path(model)), None
+        return read_file(Path(model)), None, ""
     if (example is None) == (data is None):
         raise DataError(f"The formulation {model} needs a problem: either --example NAME ({', '.join(examples())}) or --data TABLE.")
     formulation = registry.formulation(model)
@@ -75,7 +78,9 @@ def read_model(model: str, example: str | None, data: str | None, options: dict[
         raise Unsupported(f"{model} cannot take this problem: {reason}")
     built = formulation.build(problem)
     named = getattr(formulation, "network_tree", None)
-    return built, named(built) if named else None
+    matrix = compile_model(built)
+    incomplete = formulation.separator(built, matrix) is not None
+    return matrix, named(built) if named else None, CUTS_MISSING.format(model) if incomplete else ""
 
 
 def data_problem(formulation: Any, data: str, given: dict[str, Any], quiet: bool) -> Problem:

@@ -1,4 +1,4 @@
-"""Tell the user that code is being compiled, if that takes long enough to be noticed."""
+"""Compiled code and its user: who is told that it is being compiled, if that takes long enough to be noticed, and who may interrupt it."""
 
 from __future__ import annotations
 
@@ -53,3 +53,17 @@ def compiling(what: str) -> Iterator[None]:
         timer.cancel()
         if told.is_set():
             log.info("compiled %s in %.1f s", what, time.perf_counter() - began)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Within this block compiled code runs: Ctrl-C meanwhile is a KeyboardInterrupt when it ends.
+
+    Python notices the signal while the results are being packed, and calls it a SystemError that a function returned a result with an exception set.
+    """
+    try:
+        yield
+    except SystemError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        raise

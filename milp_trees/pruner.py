@@ -206,6 +206,8 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         parts.check_same_columns(self.estimator_, self.n_features_in_, getattr(self, "feature_names_in_", None))
         if is_classifier(model):
             self.classes_ = self.estimator_.classes_
+            if validation is not None:
+                parts.check_same_classes(self.classes_, validation.y)
         self._prune(rows, validation)
         return self
 
@@ -239,7 +241,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         weights = None
         if sample_weight is not None:
             weights = parts.round_weights(_check_sample_weight(sample_weight, X, ensure_non_negative=True), self.denominator)
-        costs = None if row_costs is None else check_array(row_costs, dtype=None)
+        costs = None if row_costs is None else check_array(row_costs, dtype=None, input_name="row_costs")
         if costs is not None and len(costs) != len(X):
             raise DataError(f"row_costs has {len(costs)} rows for {len(X)} rows of X; give the prices of each row.")
         return Rows(X, y, weights, costs), y

@@ -55,7 +55,7 @@ def prune_path(problem: Problem | NodeGains, cut: str = "push-relabel", merge: b
     >>> mt.prune_path(EXAMPLES["two-items"]()).breakpoints
     (Fraction(2, 15), Fraction(3, 20))
     """
-    from milp_trees.compiling import compiling
+    from milp_trees.compiling import compiling, interruptible
     from milp_trees.tasks.pruning_view import NodeGains
 
     with compiling("the minimum cut"):
@@ -66,7 +66,8 @@ def prune_path(problem: Problem | NodeGains, cut: str = "push-relabel", merge: b
     if not isinstance(problem, NodeGains):
         ensemble, problem = getattr(problem.space, "ensemble", None), problem.view(NodeGains)
     closure = closure_of(problem, merge)
-    pieces = frontier(closure) if cut == "push-relabel" else frontier_by(closure, cut_by(cut))
+    with interruptible():
+        pieces = frontier(closure) if cut == "push-relabel" else frontier_by(closure, cut_by(cut))
     rank = np.full(problem.n_nodes, len(pieces.gain), dtype=np.int32)
     rank[closure.splits] = pieces.rank[: closure.n_splits]
     rank.setflags(write=False)

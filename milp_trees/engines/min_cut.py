@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from milp_trees.compiling import compiling
+from milp_trees.compiling import compiling, interruptible
 from milp_trees.errors import SolverFailure
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.problem import PruningPath
@@ -107,7 +107,8 @@ class MinCut(Method):
         closure = closure_of(view, self.merge)
         sizes = {"splits": closure.n_splits, "merged_purchases": closure.n_items - closure.n_splits, "arcs": closure.n_arcs}
         if self.cut == "push-relabel":
-            certificate = certify(view, closure, price, unit)
+            with interruptible():
+                certificate = certify(view, closure, price, unit)
             check_certificate(view, certificate)
             return certificate.keep, sizes, "a flow of the value of the cut, checked on every split and purchase"
         weights = closure.weights(price, unit)

@@ -6,6 +6,7 @@ import gzip
 import shutil
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +32,8 @@ def read_model_file(path: Path) -> NamedMatrix:
     if path.suffix.lower() == ".npz":
         try:
             return read_matrix(sparse.load_npz(path))
-        except (ValueError, KeyError, zipfile.BadZipFile) as error:
-            raise DataError(f"{path} is no sparse matrix of scipy.sparse.save_npz: {error}.") from None
+        except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise DataError(f"{path} is no sparse matrix of scipy.sparse.save_npz: {str(error).rstrip('.')}.") from None
     if path.suffix.lower() != ".gz":
         return _by_highs(path)
     with tempfile.TemporaryDirectory() as folder:
@@ -40,8 +41,8 @@ def read_model_file(path: Path) -> NamedMatrix:
         try:
             with gzip.open(path) as packed, plain.open("wb") as unpacked:
                 shutil.copyfileobj(packed, unpacked)
-        except (gzip.BadGzipFile, EOFError) as error:
-            raise DataError(f"{path} is not gzipped, or is cut off: {error}.") from None
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise DataError(f"{path} is not gzipped, or is damaged: {str(error).rstrip('.')}.") from None
         return _by_highs(plain)
 
 
@@ -53,6 +54,8 @@ def _by_highs(path: Path) -> NamedMatrix:
     if solver.readModel(str(path)) == highspy.HighsStatus.kError:
         raise DataError(f"{path.name} cannot be read as a model: HiGHS refuses it. Check that it is an MPS or LP file.")
     lp = solver.getLp()
+    if not lp.num_col_:  # HiGHS takes an LP file without any section it knows for a model without variables
+        raise DataError(f"{path.name} holds no model: no variable was found in it. Check that it is an MPS or LP file.")
     shape = (lp.num_row_, lp.num_col_)
     parts = (np.array(lp.a_matrix_.value_, dtype=float), np.array(lp.a_matrix_.index_), np.array(lp.a_matrix_.start_))
     by_column = lp.a_matrix_.format_ == highspy.MatrixFormat.kColwise

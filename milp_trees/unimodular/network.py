@@ -221,7 +221,7 @@ def check_network_certificate(
     if isinstance(tree, NetworkCertificate):
         name = tree.vertices
         transposed, tree = tree.transposed, [(name[t], name[h], i) for i, (t, h) in enumerate(zip(tree.tails, tree.heads, strict=True))]
-    arcs = list(tree)
+    arcs = _arcs(tree)
     transposed, lines = _lines_of(named, [label for _, _, label in arcs], transposed)
     paths = named.A.T if transposed else named.A  # a row per arc
     vertices: dict[Hashable, int] = {}
@@ -244,6 +244,14 @@ def check_network_certificate(
         f"Every {kinds[0]} is a path of a tree whose arcs carry the {kinds[1]}.",
         certificate,
     )
+
+
+def _arcs(tree: Iterable[Any]) -> list[tuple[Hashable, Hashable, Hashable]]:
+    """The arcs as triples."""
+    try:
+        return [(tail, head, label) for tail, head, label in tree]
+    except (TypeError, ValueError):
+        raise DataError("The tree must be a list of arcs (tail, head, label); each label is the row or column that the arc carries.") from None
 
 
 def _lines_of(named: NamedMatrix, labels: list[Hashable], transposed: bool | None) -> tuple[bool, list[int]]:

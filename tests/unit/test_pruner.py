@@ -548,6 +548,9 @@ def test_a_budget_given_to_the_pruner_selects_and_keeps_the_hull_bound():
         ({"budget": -1}, "No pruning costs so little: the cheapest costs 0, the budget is -1"),
         ({"leaf_cost": 1, "budget": 3}, "the cheapest costs 6, the budget is 3"),
         ({"slack": "two-se"}, "slack is a number or 'one-se'"),
+        ({"slack": None}, "slack is a number or 'one-se'; got None"),
+        ({"slack": float("nan")}, "slack is a number or 'one-se'; got nan"),
+        ({"validation": (1, 2)}, "validation is a share of the rows between 0 and 1"),
         ({"reference": "worst"}, "reference is 'unpruned' or 'best'"),
         ({"loss": "squared"}, "use loss='error'"),
     ],
@@ -595,6 +598,10 @@ def test_rows_that_do_not_fit_are_named():
         mt.EnsemblePruner(FOREST).fit(X, np.column_stack([y, y]))
     with pytest.raises(mt.DataError, match="X_val and y_val together"):
         mt.EnsemblePruner(FOREST).fit(X, y, X_val=X)
+    with pytest.raises(mt.DataError, match=r"y_val has the classes .* none in common"):
+        mt.EnsemblePruner(FOREST).fit(X, y, X_val=X, y_val=np.where(y == 1, "benign", "malignant"))
+    with pytest.raises(ValueError, match="row_costs contains NaN"):
+        mt.EnsemblePruner(FOREST).fit(X, y, row_costs=np.full(X.shape, np.nan))
     with pytest.raises(mt.DataError, match="takes no sample_weight"):
         mt.EnsemblePruner(mt.BudgetForestClassifier(2)).fit(X, y, sample_weight=np.ones(len(y)))
 

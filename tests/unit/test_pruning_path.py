@@ -281,3 +281,22 @@ def test_a_split_that_costs_nothing_is_always_kept():
         assert curve.theta[0] == expected
         assert len(curve.vertices) == 1
         assert curve.keep(10**9)[0] == (expected > 0)
+
+
+def test_ctrl_c_while_compiled_code_runs_is_a_keyboard_interrupt(monkeypatch):
+    """Python finds the signal when results are packed, as a SystemError; another SystemError stays one."""
+    from milp_trees.engines.pruning import frontier
+
+    def interrupted(cause):
+        def divide(*_):
+            raise SystemError("returned a result with an exception set") from cause
+
+        return divide
+
+    problem = EXAMPLES["two-items"]()
+    monkeypatch.setattr(frontier, "_divide", interrupted(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        mt.prune_path(problem)
+    monkeypatch.setattr(frontier, "_divide", interrupted(None))
+    with pytest.raises(SystemError):
+        mt.prune_path(problem)

@@ -308,6 +308,9 @@ def test_a_tree_with_wrong_labels_is_an_error_in_one_sentence():
     ]:
         with pytest.raises(DataError, match=says):
             check_network_certificate(a, arcs)
+    for arcs in ([("c", "a")], 5):
+        with pytest.raises(DataError, match="list of arcs"):
+            check_network_certificate(a, arcs)
     with pytest.raises(DataError, match="transposed=True"):
         check_network_certificate(np.eye(2), [("c", "a", 0), ("b", "c", 1)])
     assert check_network_certificate(np.eye(2), [("c", "a", 0), ("b", "c", 1)], transposed=True).proof == "transposed network"
@@ -646,6 +649,16 @@ def test_the_command_takes_a_formulation_and_a_problem():
     assert json.loads(done.stdout)["answer"] in ("yes", "no", "unknown")
 
 
+def test_a_formulation_completed_by_cuts_is_said_to_lack_them():
+    """The rows of BendersOCT before any cut are a network matrix; the answer says that it is about these."""
+    said = {
+        name: json.loads(run(name, "--data", "planted:rows=6,depth=1", "--depth", 1, "--json").stdout)["reason"]
+        for name in ("benders-oct", "oct-binary")
+    }
+    assert "before cuts" in said["benders-oct"]
+    assert "before cuts" not in said["oct-binary"]
+
+
 def test_the_command_proves_ip3_by_its_own_tree_and_refutes_ip1():
     """Figure 1 of the paper: IP3 by the tree the formulation names, its difference form by a look, IP1 by a submatrix."""
     found = {name: json.loads(run(name, "--example", "figure-1", "--json").stdout) for name in ("ip3", "ip3-closure", "ip1")}
@@ -662,12 +675,21 @@ def test_wrong_use_of_the_command_is_one_sentence(tmp_path):
     (tmp_path / "bad.npz").write_text("x")
     (tmp_path / "bad.mps").write_text("no model")
     (tmp_path / "bad.mps.gz").write_text("no model")
+    (tmp_path / "bad.lp").write_text("no model")
+    (tmp_path / "empty.npz").write_text("")
+    damaged = bytearray(gzip.compress(b"NAME t\n" * 500))
+    damaged[20] ^= 0xFF
+    damaged[25] ^= 0x5A
+    (tmp_path / "damaged.mps.gz").write_bytes(damaged)
     for words, says in [
         ((tmp_path / "model.txt",), "neither a formulation"),
         ((tmp_path / "none.mps",), "There is no file"),
         ((tmp_path / "bad.npz",), "no sparse matrix"),
         ((tmp_path / "bad.mps",), "cannot be read as a model"),
         ((tmp_path / "bad.mps.gz",), "not gzipped"),
+        ((tmp_path / "bad.lp",), "holds no model"),
+        ((tmp_path / "empty.npz",), "no sparse matrix"),
+        ((tmp_path / "damaged.mps.gz",), "is damaged"),
         (("ip33", "--example", "figure-1"), "no formulation called"),
         (("ip3", "--example", "figure-9"), "no example called"),
         (("ip3",), "needs a problem"),
