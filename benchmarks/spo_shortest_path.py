@@ -119,6 +119,8 @@ def chosen(table: pd.DataFrame, args: argparse.Namespace) -> pd.DataFrame:
     """The rows that the arguments ask for."""
     here = table[(table.rows == str(args.rows)) & (table.inner == str(args.inner)) & (table.outer == str(args.outer))]
     here = here[here.degree.isin(map(str, args.degrees)) & here.noise.isin(map(str, args.noises)) & here.seed.isin(map(str, range(args.repeats)))]
+    exact = here.method == _spo.TREES["dp"]
+    here = here[~exact | here.depth.isin(map(_spo.depth_name, args.exact_depths))]
     forest = here.depth == "forest"
     return here[(~forest & here.depth.isin(map(_spo.depth_name, args.depths)) & (here.min_leaf == str(args.min_leaf))) |
                 (forest & args.forests & (here.min_leaf == str(args.forest_leaf)))]  # fmt: skip
