@@ -128,6 +128,13 @@ def reload(source: Mapping[str, Any], path: str | Path | None = None) -> tuple[D
         raise DataError("The result was made from arrays in memory; give the dataset to check it against.")
     split = source.get("split") or {}
     options: dict[str, Any] = {"test_size": split.get("test_size"), "seed": split.get("seed", 0)}
+    if "decision_data" in source:
+        from milp_trees.study.spo import DecisionData
+
+        if path is not None:
+            raise DataError("The result's data were generated, not read; leave out the path of a file.")
+        train, test, _ = DecisionData.from_spec(source["decision_data"]).make()
+        return train, test
     if source.get("numeric"):
         from milp_trees.data.numeric import load_numeric_split
 

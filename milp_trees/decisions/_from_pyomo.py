@@ -57,4 +57,8 @@ def _decision(objective: Any, decision: Sequence[Any] | None) -> list[Any]:
     if decision is None:
         return list(identify_variables(objective.expr, include_fixed=True))
     given: list[Any] = [decision] if hasattr(decision, "is_indexed") else list(decision)
-    return [entry for v in given for entry in (v.values() if getattr(v, "is_indexed", lambda: False)() else [v])]
+    wanted = [entry for v in given for entry in (v.values() if getattr(v, "is_indexed", lambda: False)() else [v])]
+    strange = next((v for v in wanted if not hasattr(v, "is_variable_type") or not v.is_variable_type()), None)
+    if strange is not None:
+        raise DataError(f"`decision` lists Pyomo variables of the model, such as model.x; got {strange!r}.")
+    return wanted

@@ -98,7 +98,7 @@ class WarmProgram:
             return x  # only the basis has reduced costs of 0: no other point is optimal
         return self._tied(x, np.array(solution.row_value), ~loose_column, ~loose_row)
 
-    def _tied(self, x: np.ndarray, activity: np.ndarray, tight_column: np.ndarray, tight_row: np.ndarray) -> np.ndarray:
+    def _tied(self, x: np.ndarray, activity: np.ndarray, tight_column: np.ndarray, tight_row: np.ndarray) -> np.ndarray | Failure:
         """Of all optima the least in the fixed direction: by complementary slackness they keep what has a reduced cost where it is."""
         p = self.program
         self._bounds(np.where(tight_column, x, p.lower), np.where(tight_column, x, p.upper))
@@ -108,6 +108,8 @@ class WarmProgram:
         chosen = x if failure is not None else self._point()
         self._bounds(p.lower, p.upper)
         self._row_bounds(p.row_lower, p.row_upper)
+        if failure is Failure.UNBOUNDED:
+            return failure  # the direction has entries for the decision only, so the decision itself has no limit there
         if failure is not None:
             raise SolverFailure("HiGHS lost the optimal face of the decision set while breaking a tie; scale the rows of the model.")
         return chosen

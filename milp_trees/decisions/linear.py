@@ -97,7 +97,9 @@ class LinearDecisions(DecisionSet):
         A = sparse.csr_matrix(np.vstack([A for A, _, _ in parts]))
         low = np.concatenate([b if eq else np.full(len(b), -INFINITY) for _, b, eq in parts])
         up = np.concatenate([b for _, b, _ in parts])
-        lower, upper, whole = (np.broadcast_to(np.asarray(v, kind), d).copy() for v, kind in ((lower, float), (upper, float), (integer, bool)))
+        lower, upper, whole = (
+            _entries(name, v, kind, d) for name, v, kind in (("lower", lower, float), ("upper", upper, float), ("integer", integer, bool))
+        )
         return cls(LinearSet(A, low, up, lower, upper, whole, tuple(named(components, d))))
 
     # -- oracle ----------------------------------------------------------------------------------------------
@@ -187,6 +189,14 @@ class LinearDecisions(DecisionSet):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_warm": None}
+
+
+def _entries(name: str, value: Any, kind: type, d: int) -> np.ndarray:
+    """A scalar, or one entry per component, as an array of shape (d,)."""
+    array: np.ndarray = np.asarray(value, dtype=kind)
+    if array.shape not in ((), (d,)) or np.isnan(array).any():
+        raise DataError(f"`{name}` is one value without NaN, or one for each of the {d} entries of a decision; got {value!r}.")
+    return np.broadcast_to(array, d).copy()
 
 
 def _given(at_most: tuple[Any, Any] | None, equal: tuple[Any, Any] | None) -> list[tuple[tuple[Any, Any], bool]]:

@@ -189,7 +189,10 @@ def _edges(graph: Any) -> list[tuple[Any, Any]]:
             raise DataError("The graph is a multigraph; give a networkx.DiGraph: put a node on all parallel edges but one, so that each has a name.")
         edges = list(graph.edges)
     else:
-        edges = [tuple(edge) for edge in graph]
+        try:
+            edges = [tuple(edge) for edge in graph]
+        except TypeError as error:
+            raise DataError("The graph is a networkx.DiGraph or a list of edges (tail, head).") from error
         if any(len(edge) != 2 for edge in edges):
             raise DataError("An edge is a pair (tail, head); costs come with the data.")
         if len(set(edges)) < len(edges):

@@ -51,6 +51,8 @@ def method_names(
     """
     if methods is not None:
         names = [methods] if isinstance(methods, str) else list(methods)
+        if not names:
+            raise UnknownName("No method was named; write for example methods=['dp', 'flow-oct@highs'].")
         for name in names:
             registry.method(name)
         return list(dict.fromkeys(names))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,11 @@ class DecisionData:
         if self.rows < 1 or self.test_rows < 0 or self.thresholds < 0:
             raise DataError("rows must be at least 1, test_rows and thresholds at least 0.")
 
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> DecisionData:
+        """What a Dataset's `source["decision_data"]` describes."""
+        return cls(**{**spec, "grid": tuple(spec["grid"])})
+
     def make(self) -> tuple[Dataset, Dataset | None, DecisionSet]:
         """Training rows, test rows and the set of decisions; test rows are drawn after the training rows from the same distribution."""
         n = self.rows + self.test_rows
@@ -78,7 +84,8 @@ class DecisionData:
         fields: dict[str, Any] = {"values": C, "actions": S.components}
         if weights is not None:
             fields["weights"] = weights
-        source = {"path": f"{self.kind}: {', '.join(f'{k}={v}' for k, v in vars(self).items() if k != 'kind')}"}
+        made_by = dict(vars(self))
+        source = {"path": f"{self.kind}: {', '.join(f'{k}={v}' for k, v in made_by.items() if k != 'kind')}", "decision_data": made_by}
         whole = binarizer.dataset(frame, source=source, **fields)
         train = whole.subset(np.arange(self.rows))
         return train, whole.subset(np.arange(self.rows, n)) if self.test_rows else None, S

@@ -144,7 +144,7 @@ class ActionCosts(Task):
             whole, scale = exact.on_grid(measured - lowest[:, None], float(max([leaf, *splits])))
         if self.penalised:
             if is_exact:  # one integer unit must divide both a unit of cost and every penalty
-                unit = exact.common_unit([scale, leaf, *splits])
+                unit = exact.common_unit([scale if whole.any() else Fraction(0), leaf, *splits])
                 whole, leaf, splits = exact.rescale(whole, scale, leaf, splits, unit)
             else:  # penalties go to the costs' grid
                 unit, leaf, splits = scale, leaf / scale, [s / scale for s in splits]

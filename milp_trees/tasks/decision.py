@@ -101,6 +101,14 @@ class Decision(ActionCosts):
             return fraction(float(weights.sum()))
         return fraction(float(weights @ np.abs(self.least(dataset))))
 
+    def rate_unit(self, dataset: Dataset) -> Fraction:
+        n = self.normaliser(dataset)
+        if not n and self.normalised:
+            raise DataError("z*(c) is 0 in every row, so the regret cannot be divided by the total of |z*(c)|; use normalised=False.")
+        if not n:
+            raise DataError("A Decision task divides by the total weight, which is zero; give at least one row a positive weight.")
+        return n
+
     def to_natural(self, total: Fraction, dataset: Dataset) -> Fraction:
         return total / self.rate_unit(dataset)
 

@@ -147,6 +147,8 @@ def rescale(
     DataError
         The whole numbers would be too large for exact arithmetic.
     """
+    if not whole.any():  # whatever its factor, zero stays zero
+        return whole, leaf / unit, [s / unit for s in splits]
     factor = scale / unit
     if int(np.abs(whole).sum()) * factor > LIMIT:
         raise DataError("Costs and penalties have no common unit of reasonable size; round the penalties (for example to three decimals).")

@@ -579,3 +579,31 @@ def test_a_linear_set_may_have_further_variables():
     P = mt.LinearDecisions(program, components=S.components)
     assert P.dimension == 2
     assert {tuple(w) for w in P.vertices()} == {(1, 2), (3, 0), (0, 0)}
+
+
+@pytest.mark.parametrize("low", [None, -2.0])
+def test_an_lp_that_is_unbounded_is_called_so_although_zero_costs_tie_everywhere(low):
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var()
+    m.y = pyo.Var(bounds=(0, 1))
+    if low is not None:
+        m.least = pyo.Constraint(expr=m.x >= low)
+    m.cost = pyo.Objective(expr=m.x + m.y)
+    with pytest.raises(mt.DataError, match=f"unbounded: 'x' is not limited {'downwards' if low is None else 'upwards'}"):
+        mt.LinearDecisions(m)
+
+
+@pytest.mark.parametrize(("name", "given"), [("lower", float("nan")), ("upper", [1, 2, 3]), ("upper", [1, float("nan")])])
+def test_bounds_that_fit_no_decision_are_one_sentence(name, given):
+    with pytest.raises(mt.DataError, match=f"`{name}` is one value without NaN"):
+        mt.LinearDecisions.from_arrays(at_most=([[1, 1]], [1]), **{name: given})
+
+
+def test_edges_that_are_no_pairs_and_names_instead_of_variables_are_one_sentence():
+    with pytest.raises(mt.DataError, match="list of edges"):
+        mt.Paths([0, 1], 0, 1)
+    m = pyo.ConcreteModel()
+    m.x = pyo.Var(bounds=(0, 1))
+    m.cost = pyo.Objective(expr=m.x)
+    with pytest.raises(mt.DataError, match="lists Pyomo variables"):
+        mt.LinearDecisions(m, decision=["x"])
