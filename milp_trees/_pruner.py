@@ -73,7 +73,7 @@ def check_same_classes(classes: np.ndarray, y_val: np.ndarray | None) -> None:
     ------
     DataError
     """
-    known, given = set(classes.tolist()), set(np.unique(y_val).tolist())
+    known, given = set(classes.tolist()), set(np.unique(np.asarray(y_val)).tolist())
     if not known & given:
         raise DataError(f"y_val has the classes {sorted(given)[:6]}, the ensemble {sorted(known)[:6]}: none in common. Give both the same labels.")
 

@@ -59,11 +59,15 @@ def compiling(what: str) -> Iterator[None]:
 def interruptible() -> Iterator[None]:
     """Within this block compiled code runs: Ctrl-C meanwhile is a KeyboardInterrupt when it ends.
 
-    Python notices the signal while the results are being packed, and calls it a SystemError that a function returned a result with an exception set.
+    Python notices the signal while the results are being packed, and calls it a SystemError (or several, each the cause of the next) that a function
+    returned a result with an exception set.
     """
     try:
         yield
     except SystemError as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):
+        first: BaseException | None = error
+        while isinstance(first, SystemError):
+            first = first.__cause__ or first.__context__
+        if isinstance(first, KeyboardInterrupt):
             raise KeyboardInterrupt from None
         raise

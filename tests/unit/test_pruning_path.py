@@ -294,9 +294,12 @@ def test_ctrl_c_while_compiled_code_runs_is_a_keyboard_interrupt(monkeypatch):
         return divide
 
     problem = EXAMPLES["two-items"]()
-    monkeypatch.setattr(frontier, "_divide", interrupted(KeyboardInterrupt()))
-    with pytest.raises(KeyboardInterrupt):
-        mt.prune_path(problem)
+    packed = SystemError("a result with an exception set")
+    packed.__cause__ = KeyboardInterrupt()
+    for cause in (KeyboardInterrupt(), packed):
+        monkeypatch.setattr(frontier, "_divide", interrupted(cause))
+        with pytest.raises(KeyboardInterrupt):
+            mt.prune_path(problem)
     monkeypatch.setattr(frontier, "_divide", interrupted(None))
     with pytest.raises(SystemError):
         mt.prune_path(problem)
