@@ -17,6 +17,7 @@ from milp_trees.problem import Problem, mismatch
 from milp_trees.result import Certificate, Limit, Result, Solution, Status, TracePoint
 from milp_trees.solver import Limits
 from milp_trees.space import Trees
+from milp_trees.tasks.base import Value
 from milp_trees.tasks.views import CostMatrix, Scale
 
 if TYPE_CHECKING:
@@ -192,6 +193,7 @@ def finish(
             status, message = Status.ERROR, f"{method} claims the bound {float(bound):.12g}, but its own tree has {value.number:.12g}."
         else:
             status = Status.OPTIMAL if claims_optimal else Status.FEASIBLE
+            bound = None if bound is None else _not_above(scale, value, bound)
     elif infeasible:
         status = Status.INFEASIBLE
     exact_bound = Fraction(bound) if isinstance(bound, Rational) and scale.exact else None
@@ -201,6 +203,14 @@ def finish(
     return Result(
         problem, method, status, limit, solutions, certificate, clock.seconds, dict(clock.times), message=message, versions=more.pop("versions", versions()), **more
     )  # fmt: skip
+
+
+def _not_above(scale: Scale, value: Value, bound: Fraction | float) -> Fraction | float:
+    """The bound, or the tree's own value where rounding has put the bound on its other side: no tree is better than itself."""
+    own = value.exact if value.exact is not None else Fraction(value.number)
+    if scale.from_value(bound) <= scale.from_value(own):
+        return bound
+    return own if scale.exact else value.number
 
 
 def _crosses(scale: Scale, value: Fraction, bound: Fraction | float) -> bool:
