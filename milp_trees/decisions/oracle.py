@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.compiling import interruptible
 from milp_trees.decisions.base import LISTED, Decided, DecisionSet, RowFailure
 from milp_trees.decisions.listed import ListedDecisions
 from milp_trees.errors import DataError, SolverFailure
@@ -53,13 +54,17 @@ class Oracle(DecisionSet):
     def _solve(self, costs: np.ndarray) -> Decided:
         if self._batch:
             try:
-                return self._understood(costs, self._function(costs.copy()), 2)
+                with interruptible():
+                    answer = self._function(costs.copy())
+                return self._understood(costs, answer, 2)
             except Exception as error:
                 raise SolverFailure(f"The oracle failed on a batch of {len(costs)} cost vectors: {_said(error)}") from error
         decisions = np.empty_like(costs)
         for i, c in enumerate(costs):
             try:
-                decisions[i] = self._understood(c[None, :], self._function(c.copy()), 1).decisions[0]
+                with interruptible():
+                    answer = self._function(c.copy())
+                decisions[i] = self._understood(c[None, :], answer, 1).decisions[0]
             except Exception as error:
                 raise RowFailure(i, _said(error)) from error
         return Decided(decisions, (costs * decisions).sum(axis=1))

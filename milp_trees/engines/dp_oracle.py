@@ -38,7 +38,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.compiling import compiling
+from milp_trees.compiling import compiling, interruptible
 from milp_trees.errors import DataError, SolverFailure
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
@@ -165,7 +165,8 @@ class _Run:
             self.start = start if self.best < alone.value else None
         search.check = self.check
         try:
-            found = search.solve(rows, self.depth, self.best, self.report)
+            with interruptible():
+                found = search.solve(rows, self.depth, self.best, self.report)
         except _Stop:
             return Limit.TIME
         except KeyboardInterrupt:

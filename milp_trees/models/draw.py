@@ -147,13 +147,37 @@ class _Box:
             box.x += by
 
 
-def _boxes(node: Node, tree: Tree, notes: Iterator[str], level: int = 0) -> _Box:
+def _leaf_labels(tree: Tree) -> dict[int, tuple[str, str]]:
+    """Whole and short label of every action in a leaf; of long labels that would look alike (two paths) the parts between `+` that all of them
+    begin and end with are left out."""
+    used = {n.action: _clean(tree.actions[n.action]) for n in tree.nodes() if isinstance(n, Leaf)}
+    alike: dict[str, list[int]] = {}
+    for action, label in used.items():
+        alike.setdefault(_shorten(label), []).append(action)
+    out = {}
+    for short, actions in alike.items():
+        parts = [used[a].split("+") for a in actions]
+        first, last = (0, 0) if len({used[a] for a in actions}) < 2 else (_shared(parts), _shared([p[::-1] for p in parts]))
+        for action, part in zip(actions, parts, strict=True):
+            middle = "+".join(part[first : len(part) - last])
+            own = ("…" if first else "") + middle + ("…" if last else "")
+            out[action] = (used[action], _shorten(own) if first + last and middle else short)
+    return out
+
+
+def _shared(parts: Sequence[Sequence[str]]) -> int:
+    """How many parts all begin with."""
+    return next((k for k, here in enumerate(zip(*parts, strict=False)) if len(set(here)) > 1), min(map(len, parts)))
+
+
+def _boxes(node: Node, tree: Tree, notes: Iterator[str], level: int = 0, known: dict[int, tuple[str, str]] | None = None) -> _Box:
+    labels = _leaf_labels(tree) if known is None else known
     if isinstance(node, Leaf):
-        label = _clean(tree.actions[node.action])
+        label, short = labels[node.action]
         note = next(notes)
-        lines = (_shorten(label), *([note] if note else []))
+        lines = (short, *([note] if note else []))
         return _Box(lines, f"{label} ({note})" if note else label, action_colour(node.action), True, level=level)
-    children = (_boxes(node.left, tree, notes, level + 1), _boxes(node.right, tree, notes, level + 1))
+    children = (_boxes(node.left, tree, notes, level + 1, labels), _boxes(node.right, tree, notes, level + 1, labels))
     return _Box(_test_lines(node), _clean(node.test.name), "#f4f4f4", False, children, level)
 
 

@@ -9,6 +9,7 @@ import pytest
 import milp_trees as mt
 from milp_trees.errors import DataError, UnknownName, VerificationError
 from milp_trees.report import result_json
+from milp_trees.result import Limit
 from milp_trees.study.spo import KINDS, DecisionData
 from milp_trees.verify import verify
 
@@ -79,3 +80,63 @@ def test_normalised_regret_of_costs_whose_optima_are_all_zero_names_the_reason()
     problem = mt.Problem(data, mt.Decision(decisions=S, normalised=True), mt.Trees(1))
     with pytest.raises(DataError, match=r"z\*\(c\) is 0 in every row"):
         mt.solve(problem, "dp-oracle")
+
+
+def test_paths_that_begin_and_end_alike_look_different_in_the_picture():
+    begin, end = "0>1+1>2+2>3+3>4", "9>10+10>11+11>12+12>13"
+    labels = tuple(f"{begin}+{middle}+{end}" for middle in ("4>5+5>9", "4>8+8>9", "4>9"))
+    tree = mt.Tree(mt.Branch(mt.Test("x", "<=", 1.0), mt.Leaf(0), mt.Branch(mt.Test("z"), mt.Leaf(1), mt.Leaf(0))), labels)
+    picture = tree.to_svg()
+    assert picture.count(">…4&gt;5+5&gt;9…</text>") == 2
+    assert picture.count(">…4&gt;8+8&gt;9…</text>") == 1
+    assert f"<title>{labels[0].replace('>', '&gt;')}</title>" in picture  # the whole path is in the tooltip
+
+
+def test_leaves_of_one_long_label_keep_its_shortened_form():
+    label = "0>1+1>2+2>3+3>4+4>5+5>6"
+    tree = mt.Tree(mt.Branch(mt.Test("x"), mt.Leaf(0), mt.Leaf(1)), (label + "+6>7", "none"))
+    assert ">0&gt;1+1&gt;2+2&gt;3…5+5&gt;6+6&gt;7</text>" in tree.to_svg()
+
+
+def interrupt():
+    """What numba makes of Ctrl-C while compiled code runs."""
+    raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+
+@pytest.mark.parametrize("batch", [False, True])
+def test_ctrl_c_in_a_compiled_oracle_is_an_interrupt_and_no_failure(batch):
+    calls = []
+
+    def oracle(c):
+        calls.append(c)
+        if len(calls) > 1:
+            interrupt()
+        return np.zeros_like(c)
+
+    S = mt.Oracle(oracle, 2, batch=batch)
+    with pytest.raises(KeyboardInterrupt):
+        S.solve([[1, 2]])
+
+
+def test_dp_oracle_keeps_its_tree_when_compiled_code_is_interrupted(monkeypatch):
+    problem, _ = DecisionData("shortest-path", rows=60, test_rows=0).problem(2)
+    seen = []
+
+    def check(self):
+        seen.append(self)
+        if len(seen) > 3:
+            interrupt()
+
+    monkeypatch.setattr("milp_trees.engines.dp_oracle._Run.check", check)
+    result = mt.solve(problem, "dp-oracle")
+    assert result.limit is Limit.INTERRUPTED
+    assert result.tree is not None
+    assert not result.optimal
+
+
+def test_a_forest_that_is_interrupted_in_compiled_code_says_so_and_is_not_fitted(monkeypatch):
+    monkeypatch.setattr("milp_trees.engines.greedy.grow._Grower.grow", lambda self: interrupt())
+    forest = mt.SPOForest(2)
+    with pytest.raises(KeyboardInterrupt):
+        forest.fit([[0.0], [1.0]], [[1, 2], [2, 1]])
+    assert not hasattr(forest, "estimators_")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from milp_trees.compiling import compiling
+from milp_trees.compiling import compiling, interruptible
 from milp_trees.engines.greedy import kernels
 from milp_trees.engines.greedy.columns import Columns
 from milp_trees.engines.greedy.criteria import Criterion, Lots, Split
@@ -163,7 +163,8 @@ def grow(
     rng : Generator, optional
         Needed with `max_features`.
     """
-    return _Grower(columns, order, sample, criterion, rules, rng).grow()
+    with interruptible():
+        return _Grower(columns, order, sample, criterion, rules, rng).grow()
 
 
 class _Grower:
