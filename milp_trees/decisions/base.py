@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -78,6 +79,15 @@ class RowFailure(Exception):
     def __init__(self, row: int, reason: str) -> None:
         super().__init__(reason)
         self.row, self.reason = row, reason
+
+
+@contextmanager
+def _row_named(rows: Sequence[int] | np.ndarray) -> Iterator[None]:
+    """Turns a `RowFailure` into a sentence with the caller's number of the row."""
+    try:
+        yield
+    except RowFailure as failure:
+        raise SolverFailure(f"The oracle failed on row {rows[failure.row]} of the costs: {failure.reason}") from failure.__cause__
 
 
 class DecisionSet(ABC):
@@ -191,10 +201,8 @@ class DecisionSet(ABC):
 
     def _ask(self, costs: np.ndarray, rows: np.ndarray) -> Decided:
         """The oracle's checked answer; `rows` are the caller's row numbers, for the sentence if it fails."""
-        try:
+        with _row_named(rows):
             answer = self._solve(costs)
-        except RowFailure as failure:
-            raise SolverFailure(f"The oracle failed on row {rows[failure.row]} of the costs: {failure.reason}") from failure.__cause__
         self._check_answer(costs, answer)
         self.calls += len(costs)
         return answer
@@ -224,7 +232,8 @@ class DecisionSet(ABC):
         if self.remembers:
             return self.solve(costs).values
         C = self.checked(costs)
-        values = self._values(C)
+        with _row_named(range(len(C))):
+            values = self._values(C)
         self.calls += len(C)
         return values
 

@@ -72,6 +72,8 @@ class Decision(ActionCosts):
             raise DataError(f"A Decision task needs decisions=, a DecisionSet such as mt.grid_paths(4, 4); got {type(self.decisions).__name__}.")
         if self.constraints:
             raise DataError("A Decision task takes no side constraints on actions; put them into the set of decisions.")
+        if not isinstance(self.listed, (int, np.integer)) or self.listed < 0:
+            raise DataError(f"listed is a number of vertices, 0 or more; got {self.listed!r}.")
         vertices = self.decisions.vertices(self.listed)
         object.__setattr__(self, "_vertices", vertices)
         makers = {LeafOracle: "leaf_oracle"} if vertices is None else {CostMatrix: "cost_matrix", LeafOracle: "leaf_oracle"}

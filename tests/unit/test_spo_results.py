@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import DataError, UnknownName, VerificationError
+from milp_trees.errors import DataError, SolverFailure, UnknownName, VerificationError
 from milp_trees.report import result_json
 from milp_trees.result import Limit
 from milp_trees.study.spo import KINDS, DecisionData
@@ -97,6 +97,30 @@ def test_leaves_of_one_long_label_keep_its_shortened_form():
     tree = mt.Tree(mt.Branch(mt.Test("x"), mt.Leaf(0), mt.Branch(mt.Test("z"), mt.Leaf(1), mt.Leaf(0))), (label, "none"))
     short = f"{label[:12]}…{label[-11:]}".replace(">", "&gt;")
     assert tree.to_svg().count(f">{short}</text>") == 2
+
+
+@pytest.mark.parametrize("method", ["dp-oracle", "greedy-spo"])
+def test_costs_with_a_negative_cycle_are_refused_in_one_sentence_that_names_the_row(method):
+    S = mt.Paths([(0, 1), (1, 2), (2, 1), (2, 3)], 0, 3)
+    data = mt.Dataset([[0], [1]], values=[[1, 1, 1, 1], [1, -1, -1, 1]], actions=S.components)
+    with pytest.raises(SolverFailure, match="The oracle failed on row 1 of the costs: a cycle"):
+        S.value(data.values)
+    with pytest.raises(SolverFailure, match="The oracle failed on row 1 of the costs: a cycle"):
+        mt.solve(mt.Problem(data, mt.Decision(decisions=S, listed=0), mt.Trees(1)), method)
+
+
+def test_listed_paths_of_a_graph_with_cycles_are_compared_one_by_one_whatever_the_cycles_cost():
+    S = mt.Paths([(0, 1), (1, 2), (2, 1), (2, 3), (1, 3)], 0, 3)
+    data = mt.Dataset([[0], [1]], values=[[1, 1, 1, 1, 3], [1, 1, -9, 1, 1]], actions=S.components)
+    result = mt.solve(mt.Problem(data, mt.Decision(decisions=S), mt.Trees(1)), "dp")
+    assert result.value.number == 0
+    assert {str(a) for a in result.tree.actions} == {"0>1+1>2+2>3", "0>1+1>3"}
+
+
+@pytest.mark.parametrize("listed", ["x", -1, 2.5, None])
+def test_a_number_of_listed_vertices_that_is_none_is_refused(listed):
+    with pytest.raises(DataError, match="listed is a number of vertices"):
+        mt.Decision(decisions=mt.grid_paths(2), listed=listed)
 
 
 def interrupt():
