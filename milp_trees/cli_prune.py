@@ -129,9 +129,21 @@ def _one_question(lam: str | None, budget: str | None, path: bool, exact: bool, 
         fail("Give --method or --methods, not both.", WRONG_INPUT)
     if exact and budget is None:
         fail("--exact belongs to --budget; for one λ every method here is exact already.", WRONG_INPUT)
+    _check_methods([*split(methods or ""), *([method] if method else [])], whole_path=lam is None and not exact)
     for name, number in (("--lambda", lam), ("--budget", budget)):
         if number is not None and fraction(number, name) < 0:
             fail(f"{name} must not be negative; got {number}.", WRONG_INPUT)
+
+
+def _check_methods(names: list[str], whole_path: bool) -> None:
+    """Refuse names of methods that do not exist, or do not answer for all λ, before an ensemble is grown."""
+    from milp_trees.registry import registry
+
+    for name in names:
+        chosen: Any = registry.method(name)
+        questions = getattr(chosen, "formulation", chosen).questions
+        if whole_path and "path" not in questions:
+            fail(f"{name} answers for one λ; give --lambda too, or leave out --method: min-cut answers for all λ at once.", WRONG_INPUT)
 
 
 def _used(plot: Path | None, lam: str | None, exact: bool, store: Path | None, methods: str | None, held_out: float | None, errors: str) -> None:

@@ -12,6 +12,7 @@ from functools import partial
 from numbers import Rational
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from milp_trees.compiling import interruptible
 from milp_trees.errors import DataError, Unsupported
 from milp_trees.problem import Problem, mismatch
 from milp_trees.result import Certificate, Limit, Result, Solution, Status, TracePoint
@@ -98,7 +99,8 @@ class Method(ABC):
         refused = None if start is None else _refused(fresh, start)
         prepared = time.perf_counter() - began
         search = partial(dinkelbach.search, self) if dinkelbach.by_steps(self, fresh) else self.search
-        result = search(fresh, limits or Limits(), None if refused else start, progress)
+        with interruptible():
+            result = search(fresh, limits or Limits(), None if refused else start, progress)
         if refused:
             result = replace(result, start={"accepted": False, "reason": refused})
         apart = result.times.get("enumerate", 0.0)

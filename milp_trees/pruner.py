@@ -176,7 +176,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         Parameters
         ----------
         X : array or DataFrame of shape (n, d), numbers
-            For a fitted estimator any rows on which errors and feature use are to be counted; with `errors="oob"` its training rows.
+            For a fitted estimator any rows on which errors and feature use are to be counted; with `errors="oob"` its training rows in their order (which cannot be checked: its samples are positions).
         y : array of shape (n,)
         sample_weight : array of shape (n,), optional
         X_val, y_val, sample_weight_val : as X, y, sample_weight, optional
@@ -212,6 +212,8 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         return self
 
     def _check_options(self) -> tuple[Any, bool]:
+        if self.exact and self.budget is None:
+            raise DataError("exact=True belongs to a budget; for one lam every pruning on the path is optimal already.")
         if self.errors not in ("train", "oob", "held-out"):
             raise DataError(f"errors is 'train', 'oob' or 'held-out'; got {self.errors!r}.")
         if self.lam is not None and self.budget is not None:

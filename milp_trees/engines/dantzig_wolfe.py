@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 #: A tree's pruning is a new column if it is better by more than this many units, and this share of the largest objective.
 REDUCED_COST, RELATIVE = 1e-6, 1e-13
 
+#: Memory of a master programme per nonzero of its first columns, as measured on 100 trees with 4.8 million of them.
+BYTES = 1000
+
 
 class Decomposition(Method):
     """What both decompositions have in common: the space, the view, and where trees are priced."""
@@ -130,19 +133,30 @@ class DantzigWolfe(Decomposition):
     cluster: Any = ""
 
     def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
-        from milp_trees.engines.decomposition.master import Master
+        from milp_trees.engines.decomposition.master import Master, n_rows
+        from milp_trees.engines.decomposition.run import Stop
 
         _check_size(self.name, run.problem.n_links + 2 * len(run.problem.above), limits)
-        master = Master(run.problem, limits.seed)
-        limit = run.until(lambda: _rounds(run, master))
-        sizes = {**run.sizes, "columns": master.n_columns, "master_rows": master.n_rows, "master_purchases": run.problem.n_purchases}
+        masters: list[Master] = []
+
+        def rounds() -> None:
+            run.check()  # a master of millions of rows takes seconds to build, and gigabytes
+            if limits.memory_mb is not None and run.problem.n_links * BYTES > limits.memory_mb * 2**20:
+                raise Stop(Limit.MEMORY)
+            masters.append(Master(run.problem, limits.seed))
+            run.check()
+            _rounds(run, masters[0])
+
+        limit = run.until(rounds)
+        columns = masters[0].n_columns if masters else 0
+        sizes = {**run.sizes, "columns": columns, "master_rows": n_rows(run.problem), "master_purchases": run.problem.n_purchases}
         message = ""
         if limit is None and not run.closed:
             message = (
                 f"No tree has a better pruning at the prices of the master, but they leave a gap of {float(run.value - run.bound):.3g} whole units of costs that "
                 f"add up to {run.problem.total:.3g}: more digits than HiGHS tells apart. Round prices, weights and lam to fewer digits, or use min-cut."
             )
-        return {"limit": limit, "sizes": sizes, "message": message, "versions": versions(highs=master.version)}
+        return {"limit": limit, "sizes": sizes, "message": message, "versions": versions(highs=masters[0].version if masters else "")}
 
 
 def _rounds(run: Run, master: Master) -> None:

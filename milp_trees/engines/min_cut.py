@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from milp_trees.compiling import compiling, interruptible
-from milp_trees.errors import SolverFailure
+from milp_trees.errors import SolverFailure, Unsupported
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.problem import PruningPath
 from milp_trees.pruning_path import prune_path
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 _warm: set[str] = set()
+#: Memory of a curve per first use, with a margin (measured: 21).
+BYTES = 50
 
 
 @register
@@ -86,6 +88,9 @@ class MinCut(Method):
         clock = Clock()
         with clock("prepare"):
             view = problem.view(NodeGains)
+        needed = len(view.need) * BYTES // 2**20
+        if limits.memory_mb is not None and needed > limits.memory_mb:
+            raise Unsupported(f"{self.name} needs about {needed} MB for {len(view.need):,} first uses; raise --memory-limit (memory_mb=).")
         if isinstance(problem.question, PruningPath):
             return self._path(problem, view, clock)
         with clock("solve"):

@@ -20,7 +20,7 @@ def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]
     A table without a header has the columns of the training file, with or without its target.
     """
     stored = read_result(result)
-    if stored["predictor"].get("kind") == "ensemble":
+    if isinstance(stored["predictor"], dict) and stored["predictor"].get("kind") == "ensemble":
         return _with_ensemble(stored, table)
     try:
         tree, source = Tree.from_json(stored["predictor"]), dict(stored["problem"]["data"])

@@ -354,7 +354,7 @@ FILES = {
         (("--lambda", 1, "--method", "oak"), "no method called 'oak'"),
         (("--lambda", 1, "--method", "dp"), "dp searches trees"),
         (("--lambda", 1, "--method", "ip3@oak"), "no solver called 'oak'"),
-        (("--method", "ip3@highs"), "answers best, not path"),
+        (("--method", "ip3@highs"), "answers for one λ"),
         (("--budget", 1, "--exact", "--method", "min-cut"), "takes no budget"),
         (("--lambda", 1, "--plot", "curve.svg"), "--plot draws the path"),
         (("--plot", "curve.txt"), "name ends in"),

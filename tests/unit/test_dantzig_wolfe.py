@@ -357,13 +357,22 @@ def test_at_its_time_limit_a_run_has_a_pruning_and_a_bound(medium):
 
 
 def test_at_its_memory_limit_a_run_has_a_pruning_and_a_bound(medium, monkeypatch):
-    """The process seems to grow by a gigabyte a round."""
+    """The process seems to grow by a gigabyte at every look: before and after the master is built, and in every round."""
     sizes = itertools.count(0, 2**30)
     monkeypatch.setattr(Run, "_resident", staticmethod(lambda: next(sizes)))
-    run, more = solve(medium, limits=Limits(memory_mb=2500))
+    run, more = solve(medium, limits=Limits(memory_mb=4500))
     assert more["limit"] is Limit.MEMORY
     assert run.rounds == 2
     assert run.bound < run.value
+
+
+def test_a_master_that_would_not_fit_is_not_begun(medium, monkeypatch):
+    """What it would take is known before it is built."""
+    monkeypatch.setattr("milp_trees.engines.dantzig_wolfe.BYTES", 2**30)
+    run, more = solve(medium, limits=Limits(memory_mb=2500))
+    assert more["limit"] is Limit.MEMORY
+    assert run.rounds == 0
+    assert more["sizes"]["columns"] == 0
 
 
 def test_ctrl_c_keeps_what_is_known(medium):

@@ -45,6 +45,11 @@ class MasterPoint:
     value: float
 
 
+def n_rows(problem: Coupled) -> int:
+    """Rows of the master programme."""
+    return problem.n_links + len(problem.above) + problem.n_trees
+
+
 class Master:
     """The linear programme and its columns.
 
@@ -67,10 +72,6 @@ class Master:
             _check(self.h.setOptionValue(key, value), f"the option {key}")
         self.h.cbSimplexInterrupt.subscribe(self._on_check)
         self._rows_and_purchases()
-
-    @property
-    def n_rows(self) -> int:
-        return self.problem.n_links + len(self.problem.above) + self.problem.n_trees
 
     @property
     def version(self) -> str:

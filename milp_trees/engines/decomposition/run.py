@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.compiling import interruptible
 from milp_trees.engines.decomposition.places import Cluster, OutOfTime, Place, Threads
 from milp_trees.engines.decomposition.pricing import part
 from milp_trees.result import Limit, TracePoint
@@ -140,7 +141,8 @@ class Run:
     def until(self, rounds: Callable[[], None]) -> Limit | None:
         """Do the rounds; why they stopped early, if they did."""
         try:
-            rounds()
+            with interruptible():
+                rounds()
         except Stop as stop:
             return stop.limit
         except KeyboardInterrupt:

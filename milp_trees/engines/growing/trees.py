@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from milp_trees.compiling import interruptible
 from milp_trees.engines.growing import walk
 from milp_trees.engines.growing.grow import COUNTS, FEATURE, HIGH, LEFT, LOW, RIGHT, ROWS, grow
 from milp_trees.engines.growing.impurities import Measure, value
@@ -128,11 +129,12 @@ def grow_tree(columns: Columns, rules: Rules, bootstrap: bool, seed: int) -> Gro
     times = np.bincount(drawn(n, bootstrap, rng), minlength=n).astype(np.int32)
     order = columns.order[times[columns.order] > 0].reshape(len(columns.order), -1)
     m = rules.measure
-    nodes = grow(
-        order, columns.ranks, columns.labels, times, columns.n_classes, rules.costs, rules.units, rules.free_after_use, m.impurity.number,
-        m.impurity.expected, m.p, m.q, m.klogk, rules.max_depth, rules.max_features, rules.min_gain * m.scale, rng,
-    )  # fmt: skip
-    return _tree(nodes, columns.X, m)
+    with interruptible():
+        nodes = grow(
+            order, columns.ranks, columns.labels, times, columns.n_classes, rules.costs, rules.units, rules.free_after_use, m.impurity.number,
+            m.impurity.expected, m.p, m.q, m.klogk, rules.max_depth, rules.max_features, rules.min_gain * m.scale, rng,
+        )  # fmt: skip
+        return _tree(nodes, columns.X, m)
 
 
 def _tree(nodes: np.ndarray, X: np.ndarray, m: Measure) -> GrownTree:

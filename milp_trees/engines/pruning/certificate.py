@@ -97,7 +97,8 @@ def _unfold(
     total = np.cumsum(amount)
     first = np.searchsorted(to, to)  # position of the first flow into the same item
     left = room[to] + (total - amount) - (total - amount)[first]
-    points = np.unique(np.concatenate([left, left + amount, ends]))
+    points = np.sort(np.concatenate([left, left + amount, ends]))
+    points = points[np.diff(points, prepend=-1) > 0]
     flow_at = np.searchsorted(left, points[:-1], side="right") - 1
     inside = (flow_at >= 0) & (points[:-1] < (left + amount)[flow_at]) if len(left) else np.zeros(len(points[:-1]), dtype=bool)
     at = points[:-1][inside]
@@ -154,8 +155,9 @@ def check_certificate(view: NodeGains, certificate: FlowCertificate) -> int:
     for ids, most in ((up, M), (node, M), (purchase, P)):
         if len(ids) and (ids.min() < 0 or ids.max() >= most):
             raise VerificationError("The certificate names a node or purchase that does not exist.")
-    amounts = [*c.up_amount.tolist(), *c.amount.tolist()]
-    if min(amounts, default=0) < 0 or sum(amounts) >= 2**62:
+    amounts = np.concatenate([c.up_amount, c.amount])
+    # The sum of doubles is off by far less than a half, so that what passes adds up in 64 bits.
+    if len(amounts) and (amounts.min() < 0 or float(amounts.sum(dtype=float)) >= 2**61):
         raise VerificationError("The certificate's flow is negative somewhere, or larger than 64 bits.")
     if (view.parent[up] < 0).any() or not _needed(view, node, purchase).all():
         raise VerificationError("The certificate's flow runs where no split needs anything.")
@@ -165,23 +167,29 @@ def check_certificate(view: NodeGains, certificate: FlowCertificate) -> int:
     np.add.at(sent, node, c.amount)
     received = np.zeros(P, dtype=np.int64)
     np.add.at(received, purchase, c.amount)
-    weight = [c.unit * g - c.price * k for g, k in zip(view.gain.tolist(), view.keep_cost.tolist(), strict=True)]
-    if any(not min(w, 0) <= s <= max(w, 0) for s, w in zip(sent.tolist(), weight, strict=True)):
+    weight = _times(c.unit, view.gain) - _times(c.price, view.keep_cost)
+    if ((sent < np.minimum(weight, 0)) | (sent > np.maximum(weight, 0))).any():
         raise VerificationError("A split sends on more than it gains and receives, or keeps more than it costs.")
-    if any(r > c.price * p for r, p in zip(received.tolist(), view.price.tolist(), strict=True)):
+    if (received > _times(c.price, view.price)).any():
         raise VerificationError("A purchase receives more than its price.")
     E, C = view.totals(c.keep)
-    value, flowing = c.unit * E + c.price * C, sum(s for s in sent.tolist() if s > 0)
-    least = c.unit * view.root_error - sum(w for w in weight if w > 0) + flowing
+    value, flowing = c.unit * E + c.price * C, int(sent[sent > 0].sum())
+    least = c.unit * view.root_error - sum(weight[weight > 0].tolist()) + flowing
     if value != least:
         raise VerificationError(f"The pruning has the value {value}, and the flow proves only that none is below {least}.")
     return value
 
 
+def _times(factor: int, numbers: np.ndarray) -> np.ndarray:
+    """The product without overflow: as Python's integers where 64 bits might not do, also for a difference of two such products."""
+    largest = int(np.abs(numbers).max(initial=0)) * factor
+    return numbers * factor if largest < 2**61 else numbers.astype(object) * factor
+
+
 def _needed(view: NodeGains, node: np.ndarray, purchase: np.ndarray) -> np.ndarray:
     """Whether each node needs each purchase, directly or through another purchase."""
     P = max(1, view.n_purchases)
-    pairs = np.unique(np.repeat(view.first, np.diff(view.start)) * P + view.need)
+    pairs = np.sort(np.repeat(view.first, np.diff(view.start)) * P + view.need)
     new = pairs
     while len(view.above) and len(new):
         order = view.above[np.argsort(view.above[:, 0], kind="stable")]
