@@ -42,7 +42,7 @@ from milp_trees.compiling import compiling, interruptible
 from milp_trees.errors import DataError, SolverFailure
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
-from milp_trees.registry import register
+from milp_trees.registry import register, registry
 from milp_trees.result import Limit, Result, TracePoint
 from milp_trees.solver import Limits
 from milp_trees.tasks.decision_view import LeafOracle
@@ -51,6 +51,10 @@ if TYPE_CHECKING:
     from milp_trees.engines.oracle.instance import Instance
     from milp_trees.engines.oracle.two_splits import Shape
     from milp_trees.problem import Problem
+
+
+#: Searches of at least this depth begin with the greedy tree; shallower ones are over before it pays.
+GREEDY_FIRST = 3
 
 
 class _Stop(Exception):
@@ -101,7 +105,8 @@ class OracleProgramme(Method):
         return f"{self.name}:{given}" if given else self.name
 
     def warm_up(self) -> None:
-        """Compile the sums."""
+        """Compile the sums, and the greedy tree that deep searches begin with."""
+        registry.method("greedy-spo").warm_up()
         with compiling("the sums of cost vectors"):
             from milp_trees.engines.oracle.tables import fill
 
@@ -141,7 +146,7 @@ class _Run:
 
     def __init__(self, view: LeafOracle, inst: Instance, problem: Problem, limits: Limits, progress: Progress | None, began: float) -> None:
         self.view, self.inst, self.progress, self.began = view, inst, progress, began
-        self.depth = problem.trees.depth
+        self.problem, self.depth = problem, problem.trees.depth
         self.deadline = None if limits.time is None else began + limits.time
         # Every level may lose this much on each of its sides.
         inst.eps = max(float(view.step) / 2 ** (min(self.depth, 40) + 2), inst.rounding)
@@ -161,11 +166,12 @@ class _Run:
         alone = search.solve(rows, 0, np.inf)
         self.report(alone.value, None, min(self.inst.leaf_cost, alone.value))
         if start is not None:
-            self.start, self.best = start, min(self.best, self.view.loss(start) - self.inst.constant)
-            self.start = start if self.best < alone.value else None
+            self.begin_with(start)
         search.check = self.check
         try:
             with interruptible():
+                if start is None and self.depth >= GREEDY_FIRST:
+                    self.begin_with(self.greedy())
                 found = search.solve(rows, self.depth, self.best, self.report)
         except _Stop:
             return Limit.TIME
@@ -175,6 +181,21 @@ class _Run:
         # Where nothing below `best` was found, nothing below it is left.
         self.lower = min(self.best, found.own)
         return None
+
+    def begin_with(self, start: Tree) -> None:
+        """A tree to beat, if it is better than what is known."""
+        loss = self.view.loss(start) - self.inst.constant
+        if loss < self.best:
+            self.report(loss, None, None)
+            self.start = start
+
+    def greedy(self) -> Tree:
+        """The greedy tree, for at most a quarter of the time that is left."""
+        left = None if self.deadline is None else max(0.0, self.deadline - time.perf_counter()) / 4
+        before = self.view.decisions.calls
+        found = registry.method("greedy-spo").search(self.problem, Limits(time=left), None, None)
+        self.inst.counters["oracle_calls"] += self.view.decisions.calls - before
+        return found.tree
 
     def report(self, value: float, shape: Shape, lower: float | None) -> None:
         if value < self.best:

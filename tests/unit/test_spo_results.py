@@ -159,6 +159,21 @@ def test_dp_oracle_keeps_its_tree_when_compiled_code_is_interrupted(monkeypatch)
     assert not result.optimal
 
 
+def test_dp_oracle_that_is_stopped_at_once_at_depth_3_is_no_worse_than_the_greedy_tree():
+    problem, _ = DecisionData("news", rows=150, test_rows=0, thresholds=10).problem(3)
+    greedy = mt.solve(problem, "greedy-spo")
+    stopped = mt.solve(problem, "dp-oracle", time_limit=0.3)
+    assert stopped.value.number <= greedy.value.number * (1 + 1e-9)
+    assert [p.incumbent for p in stopped.trace] == sorted((p.incumbent for p in stopped.trace), reverse=True)
+
+
+@pytest.mark.parametrize("space", [{"min_samples_leaf": 6}, {"min_weight_leaf": 9}])
+def test_dp_oracle_begins_with_the_greedy_tree_under_smallest_leaves_too(space):
+    generated, _ = DecisionData("shortest-path", rows=30, test_rows=0, thresholds=4, features=2).problem(3)
+    problem = mt.Problem(generated.dataset, generated.task, mt.Trees(3, **space))
+    assert mt.solve(problem, "dp-oracle").value.number == pytest.approx(mt.solve(problem, "dp").value.number, rel=1e-6)
+
+
 def test_a_forest_that_is_interrupted_in_compiled_code_says_so_and_is_not_fitted(monkeypatch):
     monkeypatch.setattr("milp_trees.engines.greedy.grow._Grower.grow", lambda self: interrupt())
     forest = mt.SPOForest(2)
