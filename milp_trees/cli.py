@@ -245,6 +245,8 @@ def no_model(result: Result) -> str:
     """The sentence for a result without a model."""
     from milp_trees.result import Status
 
+    if result.status is Status.INFEASIBLE and result.problem.task.name == "decision":
+        return "No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower --min-samples-leaf."
     if result.status is Status.INFEASIBLE:
         return "No tree satisfies the constraints; loosen --max-disparity, --capacity or --min-samples-leaf, or allow a larger --depth."
     if result.status is Status.UNSUPPORTED:

@@ -121,6 +121,9 @@ class ProblemOptions:
         from milp_trees.tasks.constraints import Capacity, constraint
 
         kind: Any = registry.task(self.task)
+        elsewhere = {"decision": "spo", "pruned-error": "prune"}.get(self.task)
+        if elsewhere:
+            raise DataError(f"The task {self.task} is stated by another command: milp-trees {elsewhere} --help.")
         options: dict[str, Any] = {"leaf_penalty": self.leaf_penalty, "split_penalty": self.split_penalty}
         rules: list[Any] = []
         for name in self.constraint or ():

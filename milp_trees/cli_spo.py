@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from milp_trees.cli import EXIT_CODES, MAX_NONZEROS, Json, MaxNonzeros, Memory, Out, Threads, TimeLimit, app, finish_study, report, writable
-from milp_trees.cli_options import WRONG_INPUT, explained, fail, split
+from milp_trees.cli_options import WRONG_INPUT, explained, fail, split, whole
 
 #: Short names of methods for decisions.
 SHORT = {"greedy": "greedy-spo", "cart": "cart-spo"}
@@ -33,7 +33,7 @@ def spo(
     constraints: Annotated[int, _option("Seed of the constraint set (news).", "Data", "--constraints")] = 10,
     thresholds: Annotated[int, _option("Candidate thresholds per feature; 0: all midpoints.", "Data", "--thresholds")] = 100,
     seed: Annotated[int, _option("Seed of the data and of solvers.", "Data", "--seed")] = 0,
-    depth: Annotated[int | None, _option("Levels of splits; 0 or more.", "Space", "--depth")] = 2,
+    depth: Annotated[str, _option("Levels of splits, or none: no limit (greedy, cart).", "Space", "--depth")] = "2",
     min_samples_leaf: Annotated[int, _option("Fewest rows in a leaf.", "Space", "--min-samples-leaf")] = 1,
     split_penalty: Annotated[str, _option("Added to the mean loss per split.", "Space", "--split-penalty")] = "0",
     methods: Annotated[
@@ -54,18 +54,32 @@ def spo(
     from milp_trees.study.spo import DecisionData
 
     writable(out)
+    _own_options(
+        data,
+        {"--degree": degree != 2, "--noise": noise != 0.25, "--grid": grid != "4x4", "--inner": inner != 3, "--outer": outer != 1},
+        "shortest-path",
+    )
+    _own_options(data, {"--constraints": constraints != 10}, "news")
+    _own_options(data, {"--features": features != 5}, "shortest-path", "news")
     shape = _grid(grid)
     generated = DecisionData(data, rows, test_rows, degree, noise, shape, inner, outer, features, constraints, thresholds, seed)
-    problem, test = generated.problem(depth, min_samples_leaf, split_penalty=split_penalty)
+    problem, test = generated.problem(None if depth == "none" else whole(depth, "--depth"), min_samples_leaf, split_penalty=split_penalty)
     typer.echo(f"data      {problem.dataset.source['path']}\nfeatures  {problem.dataset.n_tests} tests; decisions {_described(problem)}", err=as_json)
     names = [SHORT.get(name, name) for name in split(methods)]
     with Live() as live:
         study = compare(
-            problem, names, start=None if start == "none" else SHORT.get(start, start), oracle="dp", seeds=[seed], store=store, test=test, progress=live,
+            problem, names, start=None if start == "none" else SHORT.get(start, start), oracle=None if depth == "none" else "dp", seeds=[seed], store=store, test=test, progress=live,
             time_limit=time_limit, memory_mb=memory_limit, max_nonzeros=max_nonzeros, threads=threads,
         )  # fmt: skip
     report(study, out, as_json)
     finish_study(study)
+
+
+def _own_options(data: str, given: dict[str, bool], *kinds: str) -> None:
+    """Refuse options of another kind of data, which would not be looked at."""
+    strange = [name for name, is_given in given.items() if is_given]
+    if strange and data not in kinds:
+        fail(f"{strange[0]} is for {' and '.join(kinds)}; the data {data} do not use it.", WRONG_INPUT)
 
 
 def _grid(text: str) -> tuple[int, int]:

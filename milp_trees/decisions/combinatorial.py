@@ -32,6 +32,8 @@ def simplex_decisions(components: int | Sequence[str], at_most: tuple[Any, Any] 
     at_most : (array of shape (m, d), array of shape (m,)), optional
         (A, b), as in the news recommendation problem of Elmachtoub, Liang, McNellis (2020).
     """
+    if isinstance(components, str) or not isinstance(components, (int, np.integer, Sequence)):
+        raise DataError(f"Give a whole number of alternatives, or a list of their names; got {components!r}.")
     if at_most is None:
         return UnitSimplex(components)
     names = list(named(None, components) if isinstance(components, (int, np.integer)) else components)
@@ -47,8 +49,8 @@ class Assignment(DecisionSet):
     """
 
     def __init__(self, k: int) -> None:
-        if k < 1:
-            raise DataError(f"An assignment needs at least one worker and task; k = {k} was given.")
+        if not isinstance(k, (int, np.integer)) or k < 1:
+            raise DataError(f"An assignment needs a whole number of workers and tasks, at least one; k = {k!r} was given.")
         self.k = int(k)
         super().__init__([f"{i}:{j}" for i in range(k) for j in range(k)])
 
@@ -134,7 +136,10 @@ def knapsack_decisions(weights: Any, capacity: Any, components: Sequence[str] | 
     DataError
         Negative, NaN or infinite weights or capacity; shapes that do not fit.
     """
-    W, b = np.atleast_2d(np.asarray(weights, dtype=float)), np.atleast_1d(np.asarray(capacity, dtype=float))
+    try:
+        W, b = np.atleast_2d(np.asarray(weights, dtype=float)), np.atleast_1d(np.asarray(capacity, dtype=float))
+    except (TypeError, ValueError):
+        raise DataError("Weights and capacities of a knapsack must be numbers.") from None
     if W.ndim != 2 or not W.size or b.shape != (len(W),):
         raise DataError(f"Weights of shape {W.shape} (resources × items) do not fit capacities of shape {b.shape}.")
     if not (np.isfinite(W).all() and np.isfinite(b).all() and (W >= 0).all() and (b >= 0).all()):

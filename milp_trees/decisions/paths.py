@@ -214,6 +214,8 @@ def grid_paths(rows: int = 4, columns: int | None = None) -> Paths:
         As many as rows by default; 4 × 4 nodes have 24 edges and 20 paths.
     """
     columns = rows if columns is None else columns
+    if not all(isinstance(n, (int, np.integer)) for n in (rows, columns)):
+        raise DataError(f"A grid has whole numbers of rows and columns; got {rows!r} and {columns!r}.")
     if rows < 1 or columns < 1 or rows * columns < 2:
         raise DataError(f"A grid of {rows} × {columns} nodes has no edges; it needs at least two nodes.")
     edges = []

@@ -10,6 +10,7 @@ purchases, so the incumbent is v too, and bound and incumbent meet. Nothing is c
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -98,9 +99,9 @@ class Decomposition(Method):
             trace=tuple(run.trace), **more,
         )  # fmt: skip
 
+    @abstractmethod
     def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
         """Do the rounds. Returns further fields of the Result."""
-        raise NotImplementedError
 
 
 @register

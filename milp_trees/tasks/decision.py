@@ -122,10 +122,14 @@ class Decision(ActionCosts):
     def vectors(self, dataset: Dataset) -> np.ndarray:
         """Cost vectors of the rows, shape (n, d), checked against S."""
         C: np.ndarray = self.decisions.checked(dataset.require("values", f"The task {self.name}"))
-        named = tuple(map(str, dataset.actions or ()))
-        if named and set(named) == set(self.decisions.components) and named != self.decisions.components:
-            C = C[:, [named.index(c) for c in self.decisions.components]]
-        return C
+        named, wanted = tuple(map(str, dataset.actions or ())), self.decisions.components
+        if named == wanted or named == tuple(map(str, range(len(named)))):  # columns without names are taken in their order
+            return C
+        if sorted(named) != sorted(wanted):
+            strange = next((c for c in named if c not in wanted), None)
+            what = f"{strange!r}, which is none" if strange else f"{len(named)} names"
+            raise DataError(f"The dataset's actions name the costs of the {len(wanted)} components of a decision ({', '.join(wanted[:6])}…); got {what}.")
+        return C[:, [named.index(c) for c in wanted]]
 
     def least(self, dataset: Dataset) -> np.ndarray:
         """z*(c) of every row, shape (n,)."""
