@@ -191,14 +191,6 @@ class Dataset(MaybeRanked):
 
     # -- reading ---------------------------------------------------------------------------------------------
 
-    @property
-    def n_rows(self) -> int:
-        return int(self.stored.shape[0])
-
-    @property
-    def n_tests(self) -> int:
-        return int(self.stored.shape[1])
-
     @cached_property
     def index(self) -> dict[Test, int]:
         """Column of `X` that holds a test."""

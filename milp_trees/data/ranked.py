@@ -89,6 +89,14 @@ class MaybeRanked:
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
+    def n_rows(self) -> int:
+        return int(self.stored.shape[0])
+
+    @property
+    def n_tests(self) -> int:
+        return int(self.stored.shape[1])
+
+    @property
     def stored(self) -> Any:
         """`X` in the form it is kept in."""
         return self.__dict__["X"] if self.ranked is None else self.ranked

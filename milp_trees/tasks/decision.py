@@ -128,7 +128,9 @@ class Decision(ActionCosts):
         if sorted(named) != sorted(wanted):
             strange = next((c for c in named if c not in wanted), None)
             what = f"{strange!r}, which is none" if strange else f"{len(named)} names"
-            raise DataError(f"The dataset's actions name the costs of the {len(wanted)} components of a decision ({', '.join(wanted[:6])}…); got {what}.")
+            raise DataError(
+                f"The dataset's actions name the costs of the {len(wanted)} components of a decision ({', '.join(wanted[:6])}…); got {what}."
+            )
         return C[:, [named.index(c) for c in wanted]]
 
     def least(self, dataset: Dataset) -> np.ndarray:

@@ -68,14 +68,6 @@ class LeafOracle(MaybeRanked):
         self._keep_ranked()
 
     @property
-    def n_rows(self) -> int:
-        return int(self.stored.shape[0])
-
-    @property
-    def n_tests(self) -> int:
-        return int(self.stored.shape[1])
-
-    @property
     def exact(self) -> bool:
         """Costs are measured numbers: values are compared with a tolerance."""
         return False

@@ -131,14 +131,6 @@ class CostMatrix(MaybeRanked):
     # -- sizes -----------------------------------------------------------------------------------------------
 
     @property
-    def n_rows(self) -> int:
-        return int(self.stored.shape[0])
-
-    @property
-    def n_tests(self) -> int:
-        return int(self.stored.shape[1])
-
-    @property
     def n_actions(self) -> int:
         return int(self.costs.shape[1])
 
