@@ -175,7 +175,7 @@ class PruningCurve:
         """
         if self.ensemble is None:
             raise DataError("This curve was made from a view and has no ensemble; call prune_path(problem), or take keep(lam).")
-        return self.ensemble.pruned(self.keep(lam))
+        return self.ensemble._sharing(self.keep(lam))  # θ never rises from parent to child: any λ gives a pruning
 
     def below(self, budget: Any) -> PointBelow:
         """The hull point below a budget on the mean cost of a row, and the hull's bound there.

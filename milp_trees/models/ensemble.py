@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -192,8 +192,14 @@ class Ensemble:
         inner = np.flatnonzero(keep & (self.parent >= 0))
         if not keep[self.parent[inner]].all():
             raise DataError("A split can only be kept together with its parent.")
+        return self._sharing(keep)
+
+    def _sharing(self, keep: np.ndarray) -> Ensemble:
+        """The pruning that keeps these splits, which are known to be one; everything else is shared, what was derived from the trees too."""
         keep.setflags(write=False)
-        return replace(self, kept=keep)
+        out = object.__new__(Ensemble)
+        out.__dict__.update(self.__dict__, kept=keep)
+        return out
 
     def same_trees(self, other: Ensemble) -> bool:
         """Whether two ensembles are prunings of the same trees."""
