@@ -16,12 +16,12 @@ import milp_trees as mt
 
 RESULTS = Path(__file__).parent / "results"
 #: Method of `SPOTree` → its name in tables and pictures.
-TREES = {"cart": "CART", "greedy": "SPO tree", "dp": "exact SPO tree"}
+TREES = {"cart": "CART", "greedy": "SPO tree", "smoothed": "SPO tree, smoothed", "dp": "exact SPO tree"}
 #: Training rows beyond which exact trees are searched by `dp-oracle`.
 MANY = 1000
 #: Colours of methods, trees and forests of a kind alike.
 COLOUR = {
-    "CART": "#D55E00", "SPO tree": "#0072B2", "exact SPO tree": "#009E73", "CART forest": "#D55E00", "scikit-learn forest": "#E69F00", "SPO forest": "#0072B2",
+    "CART": "#D55E00", "SPO tree": "#0072B2", "SPO tree, smoothed": "#56B4E9", "exact SPO tree": "#009E73", "CART forest": "#D55E00", "scikit-learn forest": "#E69F00", "SPO forest": "#0072B2",
 }  # fmt: skip
 
 

@@ -31,7 +31,7 @@ SETTING = ["rows", "inner", "outer", "degree", "noise"]
 KEY = [*SETTING, "seed", "min_leaf", "method", "depth"]
 #: Relative improvements over CART that the paper's text gives for n = 200, in %.
 PAPER = {("SPO tree", "1"): 26.7, ("SPO tree", "2"): 26.8, ("SPO tree", "3"): 23.1, ("SPO tree", "none"): 23.6, ("SPO forest", "forest"): 20.5}
-BASELINE = {"SPO tree": "CART", "exact SPO tree": "CART", "SPO forest": "CART forest"}
+BASELINE = {"SPO tree": "CART", "SPO tree, smoothed": "CART", "exact SPO tree": "CART", "SPO forest": "CART forest"}
 FORESTS = {"CART forest": "cart", "scikit-learn forest": "", "SPO forest": "greedy"}
 TEST_ROWS = 1000
 
@@ -101,7 +101,7 @@ def normalised(S: Any, predicted: np.ndarray, C: np.ndarray) -> float:
 
 def jobs(args: argparse.Namespace, known: set[tuple[str, ...]]) -> list[Job]:
     """The data sets with something left to do."""
-    wanted = [(m, d) for m in ("cart", "greedy") for d in args.depths]
+    wanted = [(m, d) for m in ("cart", "greedy", "smoothed") for d in args.depths]
     wanted += [("dp", d) for d in args.depths if d in args.exact_depths]
     out = []
     for degree, noise, seed in itertools.product(args.degrees, args.noises, range(args.repeats)):

@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 #: What thresholds may lose that were chosen on the way.
 SCOPE = "thresholds were chosen node by node, so another threshold may give a better tree"
 #: Methods that grow here, and the engines that they are.
-GREEDY = {"greedy": "greedy-spo", "greedy-spo": "greedy-spo", "cart": "cart-spo", "cart-spo": "cart-spo"}
+GREEDY = {
+    "greedy": "greedy-spo", "greedy-spo": "greedy-spo", "smoothed": "greedy-spo:plateaus=squared-error", "cart": "cart-spo", "cart-spo": "cart-spo",
+}  # fmt: skip
+#: What each of them grows by.
+BY = {"greedy-spo": "loss", "greedy-spo:plateaus=squared-error": "smoothed", "cart-spo": "squared-error"}
 
 
 class SPOTree(DecisionEstimator):
@@ -40,7 +44,8 @@ class SPOTree(DecisionEstimator):
     decisions : DecisionSet, optional
         S, for example `mt.grid_paths(4, 4)`; by default the unit simplex, "the cheapest of d".
     method : str, default="greedy"
-        "greedy": the best split by SPO loss at every node; "cart": by squared error of the cost vectors; or an exact method of the registry on the same
+        "greedy": the best split by SPO loss at every node; "smoothed": the same, and where no split lowers the loss the one of least squared error of
+        the cost vectors; "cart": by squared error; or an exact method of the registry on the same
         kind of thresholds, chosen once: "dp" (S is listed), "dp-oracle" (any S), "spot@highs" (S is linear), ….
     max_depth : int or None, default=3
         None: no limit below 200 levels, at which greedy trees end in any case.
@@ -194,12 +199,12 @@ class SPOTree(DecisionEstimator):
                 raise Infeasible(
                     f"{rows.n} rows of weight {rows.weights.sum():g} are too few for one leaf; lower min_samples_leaf or min_weight_leaf."
                 )
-            tree = sample.grow(columns, space, squared=name == "cart-spo", quantiles=self.quantiles if self.splits == "quantiles" else 0)
+            tree = sample.grow(columns, space, by=BY[name], quantiles=self.quantiles if self.splits == "quantiles" else 0)
             if held is not None:
                 tree = self._pruned(tree, sample, coder.codes(held.table), held, squared=name == "cart-spo")
             most = space.max_leaf_nodes
             # Splits that save nothing go; a regression tree keeps its own, for its predictions.
-            if (name == "greedy-spo" and held is None) or len(tree.leaves) > (most or tree.n_nodes):
+            if (name != "cart-spo" and held is None) or len(tree.leaves) > (most or tree.n_nodes):
                 tree = cheapest(sample.valued(tree), 0.0, np.zeros(len(columns.tests)), most)
         places = {(int(c), int(k)): columns.tests[c][k] for c, k in zip(tree.column, tree.cut, strict=True) if c >= 0}
         dataset = dataset_of(columns, {test: place for place, test in places.items()}, **self._fields(rows, decisions, SCOPE))

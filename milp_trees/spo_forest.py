@@ -13,7 +13,9 @@ from milp_trees.errors import DataError, Infeasible, Unsupported
 from milp_trees.space import Trees
 
 AGGREGATES = ("costs", "votes")
-METHODS = ("greedy", "cart")
+METHODS = ("greedy", "smoothed", "cart")
+#: What each of them grows by.
+BY = {"greedy": "loss", "smoothed": "smoothed", "cart": "squared-error"}
 
 
 class SPOForest(DecisionEstimator):
@@ -24,8 +26,8 @@ class SPOForest(DecisionEstimator):
     n_estimators : int, default=100
     decisions : DecisionSet, optional
         S; by default the unit simplex, "the cheapest of d".
-    method : {"greedy", "cart"}, default="greedy"
-        Splits by SPO loss, or by squared error of the cost vectors.
+    method : {"greedy", "smoothed", "cart"}, default="greedy"
+        Splits by SPO loss; by SPO loss and, where no split lowers it, by squared error of the cost vectors; or by squared error.
     max_features : int, float, "sqrt", "log2" or None, default="sqrt"
         Columns drawn at every node: their number, their share, or all (None). If none of them can be split on, further ones are drawn.
     bootstrap : bool, default=True
@@ -136,7 +138,7 @@ class SPOForest(DecisionEstimator):
         super()._check_choices()
         if self.method not in METHODS or self.aggregate not in AGGREGATES:
             raise DataError(
-                f'method is "greedy" or "cart" and aggregate "costs" or "votes"; got {self.method!r} and {self.aggregate!r}. '
+                f'method is "greedy", "smoothed" or "cart" and aggregate "costs" or "votes"; got {self.method!r} and {self.aggregate!r}. '
                 "Exact methods take one tree: SPOTree."
             )
         if not isinstance(self.n_estimators, (int, np.integer)) or self.n_estimators < 1:
@@ -160,12 +162,12 @@ class SPOForest(DecisionEstimator):
         if not sample.enough(space):
             raise Infeasible(f"{rows.n} rows of weight {rows.weights.sum():g} are too few for one leaf; lower min_samples_leaf or min_weight_leaf.")
         rules = sample.rules(space, self.quantiles if self.splits == "quantiles" else 0, self._drawn(len(rows.table)))
-        _ = sample.loss if self.method == "greedy" else sample.vectors  # computed once, sent to every process
+        _ = sample.loss if self.method != "cart" else sample.vectors  # computed once, sent to every process
         compile_kernels()
         order = columns.order()
         # Arrays are sent, not mapped: kernels are compiled for writable ones.
         trees = Parallel(n_jobs=self.n_jobs, max_nbytes=None)(
-            delayed(grow_one)(columns, order, sample, rules, self.method == "cart", bool(self.bootstrap), int(seed)) for seed in seeds
+            delayed(grow_one)(columns, order, sample, rules, BY[self.method], bool(self.bootstrap), int(seed)) for seed in seeds
         )
         return coder, columns, trees
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import replace
+from abc import abstractmethod
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from milp_trees.errors import UnknownName
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.models.tree import Tree
 from milp_trees.registry import register
@@ -28,12 +30,9 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 
-@register
-class GreedySPO(Method):
-    """Greedy by SPO loss."""
+class Greedy(Method):
+    """What both have in common: grow, prune, and let the leaves decide."""
 
-    name = "greedy-spo"
-    title: ClassVar[str] = "Greedy tree by the loss of its decisions (heuristic)"
     needs = LeafOracle
     exact = False
     takes_any_depth = True
@@ -60,7 +59,12 @@ class GreedySPO(Method):
             limit = Limit.TIME if deadline is not None and time.perf_counter() >= deadline else None
             if start is not None and view.loss(start) < view.loss(tree):
                 tree = start
-        return finish(problem, self.name, tree, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=limit)
+        return finish(problem, self.label, tree, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=limit)
+
+    @property
+    def label(self) -> str:
+        """Name with the options that differ from their defaults."""
+        return self.name
 
     def tree(self, problem: Problem, view: LeafOracle, vertices: np.ndarray | None, mass: np.ndarray, least: int, deadline: float | None) -> Tree:
         """Grow until the deadline, prune, and let the leaves decide."""
@@ -79,15 +83,46 @@ class GreedySPO(Method):
         decisions, _ = leaves.decide(pruned.rows)
         return pruned.to_tree(columns.tests, [view.decisions.label(w) for w in decisions], problem.task.actions(problem.dataset))
 
+    @abstractmethod
     def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
         """What splits are chosen by."""
-        from milp_trees.engines.greedy.criteria import decision_loss
-
-        return decision_loss(view.vectors, view.base, view.decisions, vertices)
 
 
 @register
-class CartSPO(GreedySPO):
+@dataclass(frozen=True)
+class GreedySPO(Greedy):
+    """Greedy by SPO loss.
+
+    Parameters
+    ----------
+    plateaus : {"first", "squared-error"}
+        What is split where no split lowers the loss: the first of equal tests (the published rule), or the one of least squared error of the cost
+        vectors, after which splits further down can lower the loss.
+    """
+
+    name: ClassVar[str] = "greedy-spo"  # type: ignore[misc]
+    title: ClassVar[str] = "Greedy tree by the loss of its decisions (heuristic)"
+
+    plateaus: str = "first"
+
+    def __post_init__(self) -> None:
+        if self.plateaus not in ("first", "squared-error"):
+            raise UnknownName(f"greedy-spo:plateaus is first or squared-error; got {self.plateaus!r}.")
+
+    @property
+    def label(self) -> str:
+        return self.name if self.plateaus == "first" else f"{self.name}:plateaus={self.plateaus}"
+
+    def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
+        from milp_trees.engines.greedy.criteria import decision_loss
+        from milp_trees.engines.greedy.fitting import chosen
+
+        loss = decision_loss(view.vectors, view.base, view.decisions, vertices)
+        return chosen("loss" if self.plateaus == "first" else "smoothed", loss, view.vectors, view.mass)
+
+
+@register
+class CartSPO(Greedy):
     """Regression CART on the cost vectors."""
 
     name = "cart-spo"

@@ -42,13 +42,21 @@ def instance(seed, listed, dense, weights, **task):
     return data, mt.Decision(decisions=S, **task), V
 
 
-def slow_greedy(data, V, space, price=0, leaf_cost=0):
-    """Every test at every node, the first of the best; then the cheapest pruning. Returns (objective, leaves as lists of rows, tests)."""
+def slow_greedy(data, V, space, price=0, leaf_cost=0, smoothed=False):
+    """Every test at every node, the first of the best; then the cheapest pruning. Returns (objective, leaves as lists of rows, tests).
+
+    With `smoothed`, a node whose loss no test lowers is split by squared error, in fractions.
+    """
     C = (data.values * data.row_weights[:, None]) @ V.T
     least = C.min(axis=1)
 
     def lost(rows):
         return C[rows].sum(axis=0).min() - least[rows].sum()
+
+    def squares(rows):
+        w = data.row_weights[rows].astype(int)
+        total = [int(v) for v in w @ data.values[rows].astype(int)]
+        return Fraction(int((w[:, None] * data.values[rows].astype(int) ** 2).sum())) - Fraction(sum(v * v for v in total), int(w.sum()))
 
     def allowed(rows):
         return len(rows) >= space.min_samples_leaf and data.row_weights[rows].sum() >= space.min_weight_leaf
@@ -66,6 +74,8 @@ def slow_greedy(data, V, space, price=0, leaf_cost=0):
                 options.append((lost(left) + lost(right), f, left, right))
         if not options:
             return leaf
+        if smoothed and min(o[0] for o in options) == lost(rows):
+            options = [(squares(left) + squares(right), f, left, right) for _, f, left, right in options]
         _, f, left, right = min(options, key=lambda o: o[:2])
         a, b = grow(left, depth - 1), grow(right, depth - 1)
         below = a[0] + b[0] + price
@@ -91,6 +101,42 @@ def test_the_compiled_greedy_tree_is_the_slow_one(listed, dense, depth, limits):
         assert [np.flatnonzero(routes.leaf == leaf).tolist() for leaf in range(routes.n_leaves)] == leaves
         assert result.objective * data.row_weights.sum() == pytest.approx(objective)
         assert result.status is mt.Status.FEASIBLE
+
+
+@pytest.mark.parametrize("listed", [True, False])
+@pytest.mark.parametrize("depth, limits", [(2, {}), (None, {}), (4, {"min_samples_leaf": 3}), (3, {"min_weight_leaf": 8})])
+def test_on_plateaus_the_split_of_least_squared_error_is_taken(listed, depth, limits):
+    """The compiled tree is the slow one that does so; in deep trees that makes a difference somewhere."""
+    other = 0
+    for seed in range(8):
+        data, task, V = instance(seed, listed, seed % 2 == 0, weights=seed % 3 == 1)
+        space = mt.Trees(depth, **limits)
+        problem = mt.Problem(data, task, space)
+        result = mt.solve(problem, "greedy-spo:plateaus=squared-error")
+        objective, leaves, tests = slow_greedy(data, V, space, smoothed=True)
+        routes = result.tree.routes(data)
+        assert list(result.tree.splits) == tests
+        assert [np.flatnonzero(routes.leaf == leaf).tolist() for leaf in range(routes.n_leaves)] == leaves
+        assert result.objective * data.row_weights.sum() == pytest.approx(objective)
+        assert result.method == "greedy-spo:plateaus=squared-error"
+        other += mt.solve(problem, "greedy-spo").tree.splits != result.tree.splits
+    assert depth is not None or other > 0
+
+
+def test_a_plateau_is_left_where_the_published_rule_peels_off_rows():
+    """Two crossings of three roads, none visible from the root: the first split gains nothing, and the published rule wastes both levels."""
+    x = np.arange(40.0)
+    middle = (x >= 16) & (x < 24)
+    C = np.column_stack([np.where(middle, 9.0, 0.0), np.where(middle, 8.0, 9.0)])
+    data = mt.Binarizer("midpoints").dataset({"x": x}, values=C, actions=["a", "b"])
+    problem = mt.Problem(data, mt.Decision(decisions=mt.ListedDecisions(np.eye(2), ["a", "b"])), mt.Trees(2))
+    assert mt.solve(problem, "greedy-spo").objective > 0
+    assert mt.solve(problem, "greedy-spo:plateaus=squared-error").objective == 0
+
+
+def test_an_unknown_rule_for_plateaus_gets_a_sentence():
+    with pytest.raises(mt.UnknownName, match="first or squared-error"):
+        mt.registry.method("greedy-spo:plateaus=second")
 
 
 @pytest.mark.parametrize("listed", [True, False])
@@ -223,7 +269,7 @@ def grown(seed, depth=4, listed=True):
     coder = Coder({"a": X[:, 0], "b": X[:, 1]})
     columns = coder.columns({"a": X[:, 0], "b": X[:, 1]})
     sample = CostSample(C, np.ones(60), decisions_of(V, listed))
-    return sample.grow(columns, mt.Trees(depth, min_samples_leaf=2), False, 0), sample, coder, columns
+    return sample.grow(columns, mt.Trees(depth, min_samples_leaf=2), "loss", 0), sample, coder, columns
 
 
 def all_prunings(tree, t=0):

@@ -87,7 +87,7 @@ def test_a_study_goes_on_where_it_stopped(studies, tmp_path):
     assert again.known() == {("100", "3.0", "1.0", "10.0", "0.25", "3", "20", "CART", "1")}
     args = studies["paths"].arguments(["--rows", "100", "--degrees", "10", "--noises", "0.25", "--depths", "1,2", "--repeats", "4"])
     left = {j.seed: j.fits for j in studies["paths"].jobs(args, again.known())}
-    assert left[0] == (("cart", 1), ("cart", 2), ("greedy", 1), ("greedy", 2), ("dp", 1), ("dp", 2))
+    assert left[0] == (("cart", 1), ("cart", 2), ("greedy", 1), ("greedy", 2), ("smoothed", 1), ("smoothed", 2), ("dp", 1), ("dp", 2))
     assert left[3] == left[0][1:]
 
 

@@ -1,4 +1,4 @@
-"""What a greedy split is chosen by: the SPO loss of both sides over listed vertices or by an oracle, or squared error (CART)."""
+"""What a greedy split is chosen by: the SPO loss of both sides over listed vertices or by an oracle, squared error (CART), or both in turn."""
 
 from __future__ import annotations
 
@@ -202,3 +202,36 @@ class SquaredError(Criterion):
             )
         )  # fmt: skip
         return found if found.column >= 0 else None
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothedLoss(Criterion):
+    """SPO loss, and squared error on its plateaus: where no split of a node changes what its sides decide, none lowers the SPO loss.
+
+    The published rule takes the first of such equal splits, which peels off as few rows as a leaf may have; the split of least squared error makes
+    rows with like costs neighbours, so that splits further down can gain.
+
+    Parameters
+    ----------
+    loss : DecisionLoss
+    error : SquaredError
+        Of the same rows.
+    """
+
+    loss: DecisionLoss
+    error: SquaredError
+
+    def enter(self, rows: np.ndarray) -> tuple[float, float, Any]:
+        value, slack, node = self.loss.enter(rows)
+        return value, slack, (value, node, rows)
+
+    def best(self, lots: Lots, columns: np.ndarray, slack: float, node: Any) -> Split | None:
+        value, inner, rows = node
+        found = self.loss.best(lots, columns, slack, inner)
+        if found is None or found.value - lots.price[found.column] < value - slack:
+            return found
+        _, rounding, sums = self.error.enter(rows)
+        # Prices are in units of loss, not of squared error: of the columns that cost as little as the one found.
+        cheap = columns[lots.price[columns] <= lots.price[found.column]]
+        other = self.error.best(lots._replace(price=np.zeros_like(lots.price)), cheap, rounding, sums)
+        return found if other is None else Split(found.value, other.column, other.cut)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.engines.greedy.columns import Columns
-from milp_trees.engines.greedy.criteria import DecisionLoss, SquaredError, decision_loss
+from milp_trees.engines.greedy.criteria import Criterion, DecisionLoss, SmoothedLoss, SquaredError, decision_loss
 from milp_trees.engines.greedy.grow import GrownTree, Rules, Sample, compile_kernels, grow
 from milp_trees.tasks import exact
 
@@ -19,6 +19,20 @@ if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
     from milp_trees.models.tree import Tree
     from milp_trees.space import Trees
+
+
+#: What a greedy tree is grown by.
+CRITERIA = ("loss", "smoothed", "squared-error")
+
+
+def chosen(by: str, loss: DecisionLoss, vectors: np.ndarray, weights: np.ndarray) -> Criterion:
+    """SPO loss, SPO loss with squared error on its plateaus, or squared error."""
+    if by not in CRITERIA:
+        raise ValueError(f"A tree is grown by {', '.join(CRITERIA)}; got {by!r}.")
+    if by == "loss":
+        return loss
+    error = SquaredError(vectors, weights)
+    return error if by == "squared-error" else SmoothedLoss(loss, error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,10 +78,10 @@ class CostSample:
         """Limits of a space, for growing."""
         return Rules(space.max_depth, space.min_samples_leaf, math.ceil(space.min_weight_leaf / self.mass[1]), int(quantiles), max_features)
 
-    def grow(self, columns: Columns, space: Trees, squared: bool, quantiles: int) -> GrownTree:
-        """The tree grown by SPO loss, or by squared error."""
+    def grow(self, columns: Columns, space: Trees, by: str, quantiles: int) -> GrownTree:
+        """The tree grown by one of `CRITERIA`."""
         compile_kernels()
-        criterion = SquaredError(self.vectors, self.weights) if squared else self.loss
+        criterion = chosen(by, self.loss, self.vectors, self.weights)
         sample = Sample(np.ones(len(self.costs), dtype=np.int64), self.mass[0])
         return grow(columns, columns.order(), sample, criterion, self.rules(space, quantiles))
 

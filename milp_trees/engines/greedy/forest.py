@@ -11,7 +11,7 @@ import numpy as np
 from milp_trees.engines.greedy import kernels
 from milp_trees.engines.greedy.columns import Columns
 from milp_trees.engines.greedy.criteria import SquaredError
-from milp_trees.engines.greedy.fitting import CostSample
+from milp_trees.engines.greedy.fitting import CostSample, chosen
 from milp_trees.engines.greedy.grow import GrownTree, Rules, Sample, grow
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class ForestTree:
 
 
 def grow_one(
-    columns: Columns, order: np.ndarray, sample: CostSample, rules: Rules, squared: bool, bootstrap: bool, seed: int
+    columns: Columns, order: np.ndarray, sample: CostSample, rules: Rules, by: str, bootstrap: bool, seed: int
 ) -> tuple[ForestTree, np.ndarray]:
     """A tree, and how often each row was drawn for it; both follow from the seed alone.
 
@@ -69,8 +69,8 @@ def grow_one(
     order : int32 array of shape (C, n)
     sample : CostSample
     rules : Rules
-    squared : bool
-        By squared error instead of SPO loss.
+    by : str
+        One of `fitting.CRITERIA`.
     bootstrap : bool
     seed : int
     """
@@ -79,7 +79,9 @@ def grow_one(
     drawn = np.bincount(rng.integers(0, n, n), minlength=n) if bootstrap else np.ones(n, dtype=np.int64)
     kept = drawn > 0
     vectors, weights = sample.vectors * drawn[:, None], sample.weights * drawn
-    criterion = SquaredError(vectors, weights) if squared else sample.loss.repeated(drawn)
+    # A tree by squared error alone needs no losses of decisions.
+    loss = sample.loss.repeated(drawn) if by != "squared-error" else None
+    criterion = SquaredError(vectors, weights) if loss is None else chosen(by, loss, vectors, weights)
     order = np.array([o[kept[o]] for o in order], dtype=np.int32).reshape(len(order), int(kept.sum()))
     tree = grow(columns, order, Sample(drawn, sample.mass[0] * drawn), criterion, rules, rng)
     return _slim(tree, vectors, weights), drawn
