@@ -277,7 +277,8 @@ def _deriver(result: Result) -> str | None:
     own, own_solver = base_name(result.method), result.method.partition("@")[2]
     solvers: dict[str, Any] = registry.classes("solvers")
     others = [s for s, c in solvers.items() if s != own_solver and "mip" in c.capabilities and c().availability().found]
-    for name in (*DERIVERS, *(f"state-flow@{s}" for s in others)):
+    models = dict.fromkeys(("state-flow", own) if own_solver else ("state-flow",))
+    for name in (*DERIVERS, *(f"{model}@{s}" for model in models for s in others)):
         formulation, _, solver = name.partition("@")
         group = "formulations" if solver else "methods"
         mine = formulation == own and solver == own_solver
