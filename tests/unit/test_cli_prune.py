@@ -427,3 +427,15 @@ def test_formulations_of_prunings_are_checked_on_a_table(formulation, answer):
 )
 def test_wrong_arguments_of_unimodular(arguments, sentence):
     assert sentence in run("unimodular", *arguments, code=1).stderr
+
+
+def test_a_proof_within_a_budget_is_derived_again_by_another_solver():
+    """There are too many prunings to enumerate and no cut knows of budgets: the same program goes to a solver that did not make the result."""
+    from milp_trees.study.pruning import Growing, pruning_problem
+
+    problem = pruning_problem("breast-cancer", Growing(trees=5), max_cost=4).problem
+    result = mt.solve(problem, "ip3-closure@highs")
+    assert result.optimal
+    last = result.verify()[-1]
+    assert last.startswith("Derived again by ip3-closure@")
+    assert "highs" not in last
