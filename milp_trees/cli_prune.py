@@ -191,7 +191,15 @@ def _path(grown: Grown, method: str, budget: str | None, plot: Path | None, limi
         _affordable(curve, budget)
     if plot is not None:
         curve.plot().figure.savefig(plot, bbox_inches="tight")
-    found = {**curve.to_json(), "method": result.method, "seconds": result.seconds, "times": dict(result.times), "sizes": dict(result.sizes)}
+    found = {
+        "kind": "pruning-curve",
+        **curve.to_json(),
+        "problem": result.problem.spec(),
+        "method": result.method,
+        "seconds": result.seconds,
+        "times": dict(result.times),
+        "sizes": dict(result.sizes),
+    }
     if budget is not None:
         point = curve.below(budget)
         found = {**found, "budget": point.to_json()}

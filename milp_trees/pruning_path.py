@@ -230,11 +230,12 @@ class PruningCurve:
         return pd.DataFrame(rows)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data: every breakpoint and corner, fractions as "p/q"."""
+        """Plain data: every breakpoint and corner, fractions as "p/q", and when each node goes: corner i keeps nodes of a rank below max(rank) - i."""
         from milp_trees.report import json_safe
 
         plain: dict[str, Any] = json_safe({
             "exact": self.view.exact, "trees": self.view.n_trees, "breakpoints": list(self.breakpoints), "vertices": self.rows(),
+            "rank": self.rank.tolist(),
         })  # fmt: skip
         return plain
 

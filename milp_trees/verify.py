@@ -98,6 +98,11 @@ def verify_file(file: str | Path, **options: Any) -> list[str]:
         raise DataError(f"{file} cannot be read: {error.strerror}.") from None
     except ValueError:
         raise DataError(f"{file} is not JSON; give a file that solve or compare wrote with --out or --json.") from None
+    if isinstance(data, dict) and data.get("kind") == "pruning-curve":
+        from milp_trees.verify_curve import verify_curve
+
+        with _damage():
+            return verify_curve(data, options.get("dataset"), options.get("path"))
     if not isinstance(data, list):
         return verify(data, **options)
     if not data:
