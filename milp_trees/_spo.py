@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -17,6 +17,20 @@ if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
 
 SPLITS = ("quantiles", "midpoints")
+
+
+class Greedily(NamedTuple):
+    """A greedy method of the estimators: the engine that it is, and what splits are chosen by (`engines.greedy.fitting.CRITERIA`)."""
+
+    engine: str
+    by: str
+
+
+GREEDY = {
+    "greedy": Greedily("greedy-spo", "loss"),
+    "smoothed": Greedily("greedy-spo:plateaus=squared-error", "smoothed"),
+    "cart": Greedily("cart-spo", "squared-error"),
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ def _option(text: str, panel: str, *names: str) -> Any:
 @app.command(epilog=EXIT_CODES)
 @explained
 def spo(
+    context: typer.Context,
     data: Annotated[str, typer.Argument(help="shortest-path, two-roads or news.")] = "shortest-path",
     rows: Annotated[int, _option("Training rows.", "Data", "--rows")] = 200,
     test_rows: Annotated[int, _option("Test rows.", "Data", "--test-rows")] = 1000,
@@ -54,13 +55,7 @@ def spo(
     from milp_trees.study.spo import DecisionData
 
     writable(out)
-    _own_options(
-        data,
-        {"--degree": degree != 2, "--noise": noise != 0.25, "--grid": grid != "4x4", "--inner": inner != 3, "--outer": outer != 1},
-        "shortest-path",
-    )
-    _own_options(data, {"--constraints": constraints != 10}, "news")
-    _own_options(data, {"--features": features != 5}, "shortest-path", "news")
+    _own_options(context, data)
     shape = _grid(grid)
     generated = DecisionData(data, rows, test_rows, degree, noise, shape, inner, outer, features, constraints, thresholds, seed)
     problem, test = generated.problem(None if depth == "none" else whole(depth, "--depth"), min_samples_leaf, split_penalty=split_penalty)
@@ -75,11 +70,14 @@ def spo(
     finish_study(study)
 
 
-def _own_options(data: str, given: dict[str, bool], *kinds: str) -> None:
+def _own_options(context: typer.Context, data: str) -> None:
     """Refuse options of another kind of data, which would not be looked at."""
-    strange = [name for name, is_given in given.items() if is_given]
-    if strange and data not in kinds:
-        fail(f"{strange[0]} is for {' and '.join(kinds)}; the data {data} do not use it.", WRONG_INPUT)
+    from milp_trees.study.spo import KINDS, OF_KIND
+
+    for name, kinds in OF_KIND.items():
+        source = context.get_parameter_source(name)
+        if data in KINDS and data not in kinds and source is not None and source.name == "COMMANDLINE":
+            fail(f"--{name} is for {' and '.join(kinds)}; the data {data} do not use it.", WRONG_INPUT)
 
 
 def _grid(text: str) -> tuple[int, int]:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from milp_trees._spo import CostRows, DecisionEstimator
+from milp_trees._spo import GREEDY, CostRows, DecisionEstimator
 from milp_trees.errors import DataError, Infeasible, SolverFailure
 from milp_trees.method import Clock, finish
 from milp_trees.models.tree import RawRows
@@ -28,12 +28,8 @@ if TYPE_CHECKING:
 
 #: What thresholds may lose that were chosen on the way.
 SCOPE = "thresholds were chosen node by node, so another threshold may give a better tree"
-#: Methods that grow here, and the engines that they are.
-GREEDY = {
-    "greedy": "greedy-spo", "greedy-spo": "greedy-spo", "smoothed": "greedy-spo:plateaus=squared-error", "cart": "cart-spo", "cart-spo": "cart-spo",
-}  # fmt: skip
-#: What each of them grows by.
-BY = {"greedy-spo": "loss", "greedy-spo:plateaus=squared-error": "smoothed", "cart-spo": "squared-error"}
+#: Methods that grow here, by their own names and by those of the engines.
+GROWN = {**GREEDY, **{greedily.engine: greedily for greedily in GREEDY.values()}}
 
 
 class SPOTree(DecisionEstimator):
@@ -154,7 +150,7 @@ class SPOTree(DecisionEstimator):
         rows = self._rows(X, y, sample_weight)
         decisions = self._decision_set()
         rows, held = self._held_out(rows, validation)
-        if self.method in GREEDY:
+        if self.method in GROWN:
             self._fit_greedy(rows, held, decisions)
         else:
             self._fit_exact(rows, held, decisions)
@@ -192,19 +188,19 @@ class SPOTree(DecisionEstimator):
         clock, space = Clock(), self._space
         coder = Coder(rows.table, "midpoints" if self.splits == "midpoints" else "values")
         columns = coder.columns(rows.table)
-        name = GREEDY[self.method]
+        name, by = GROWN[self.method]
         with clock("solve"):
             sample = CostSample(rows.costs, rows.weights, decisions)
             if not sample.enough(space):
                 raise Infeasible(
                     f"{rows.n} rows of weight {rows.weights.sum():g} are too few for one leaf; lower min_samples_leaf or min_weight_leaf."
                 )
-            tree = sample.grow(columns, space, by=BY[name], quantiles=self.quantiles if self.splits == "quantiles" else 0)
+            tree = sample.grow(columns, space, by=by, quantiles=self.quantiles if self.splits == "quantiles" else 0)
             if held is not None:
-                tree = self._pruned(tree, sample, coder.codes(held.table), held, squared=name == "cart-spo")
+                tree = self._pruned(tree, sample, coder.codes(held.table), held, squared=by == "squared-error")
             most = space.max_leaf_nodes
             # Splits that save nothing go; a regression tree keeps its own, for its predictions.
-            if (name != "cart-spo" and held is None) or len(tree.leaves) > (most or tree.n_nodes):
+            if (by != "squared-error" and held is None) or len(tree.leaves) > (most or tree.n_nodes):
                 tree = cheapest(sample.valued(tree), 0.0, np.zeros(len(columns.tests)), most)
         places = {(int(c), int(k)): columns.tests[c][k] for c, k in zip(tree.column, tree.cut, strict=True) if c >= 0}
         dataset = dataset_of(columns, {test: place for place, test in places.items()}, **self._fields(rows, decisions, SCOPE))

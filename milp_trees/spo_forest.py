@@ -8,14 +8,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from milp_trees._spo import CostRows, DecisionEstimator, normalised_regret
+from milp_trees._spo import GREEDY, CostRows, DecisionEstimator, normalised_regret
 from milp_trees.errors import DataError, Infeasible, Unsupported
 from milp_trees.space import Trees
 
 AGGREGATES = ("costs", "votes")
-METHODS = ("greedy", "smoothed", "cart")
-#: What each of them grows by.
-BY = {"greedy": "loss", "smoothed": "smoothed", "cart": "squared-error"}
 
 
 class SPOForest(DecisionEstimator):
@@ -136,7 +133,7 @@ class SPOForest(DecisionEstimator):
 
     def _check_choices(self) -> None:
         super()._check_choices()
-        if self.method not in METHODS or self.aggregate not in AGGREGATES:
+        if self.method not in GREEDY or self.aggregate not in AGGREGATES:
             raise DataError(
                 f'method is "greedy", "smoothed" or "cart" and aggregate "costs" or "votes"; got {self.method!r} and {self.aggregate!r}. '
                 "Exact methods take one tree: SPOTree."
@@ -167,7 +164,7 @@ class SPOForest(DecisionEstimator):
         order = columns.order()
         # Arrays are sent, not mapped: kernels are compiled for writable ones.
         trees = Parallel(n_jobs=self.n_jobs, max_nbytes=None)(
-            delayed(grow_one)(columns, order, sample, rules, BY[self.method], bool(self.bootstrap), int(seed)) for seed in seeds
+            delayed(grow_one)(columns, order, sample, rules, GREEDY[self.method].by, bool(self.bootstrap), int(seed)) for seed in seeds
         )
         return coder, columns, trees
 

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
 
 KINDS = ("shortest-path", "two-roads", "news")
+#: Settings that only some kinds use.
+OF_KIND = {
+    **dict.fromkeys(("degree", "noise", "grid", "inner", "outer"), ("shortest-path",)), "features": ("shortest-path", "news"), "constraints": ("news",),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

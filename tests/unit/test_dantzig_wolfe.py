@@ -281,8 +281,6 @@ def minimum_cut(view) -> int:
 
 def test_the_engine_min_cut_finds_the_same_value(forest):
     """Two engines, one problem."""
-    if "min-cut" not in registry.classes("methods"):
-        pytest.skip("the engine min-cut is not here")
     assert registry.method("min-cut").run(forest).value.exact == registry.method("dantzig-wolfe").run(forest).value.exact
 
 

@@ -14,9 +14,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
+from milp_trees._spo import GREEDY
 from milp_trees.engines.greedy.coder import Coder
 from milp_trees.engines.greedy.fitting import CostSample
-from milp_trees.spo_forest import BY
 
 #: Two bootstrap samples of 15 rows and of their repetitions differ; scikit-learn's own forests say the same of themselves.
 BOOTSTRAP = {"check_sample_weight_equivalence_on_dense_data": "rows drawn with weights are not repeated rows drawn"}
@@ -230,7 +230,7 @@ def test_a_tree_of_a_forest_is_the_tree_grown_on_its_drawn_rows(method, listed):
     leaves = forest.apply(data.X)
     for t, rows in enumerate(forest.estimators_samples_):
         table = {str(j): data.X[rows, j] for j in range(5)}
-        again = CostSample(data.C[rows], w[rows], S).grow(Coder(table).columns(table), mt.Trees(4, min_samples_leaf=4), BY[method], 100)
+        again = CostSample(data.C[rows], w[rows], S).grow(Coder(table).columns(table), mt.Trees(4, min_samples_leaf=4), GREEDY[method].by, 100)
         assert [set(rows[again.rows[k]]) for k in again.leaves] == [set(rows[leaves[rows, t] == k]) for k in range(len(again.leaves))]
 
 
