@@ -263,3 +263,16 @@ def test_enumeration_refuses_what_is_not_tiny():
     problem = pruning_problem([tree(5)] * 2, {"x": [0.0, 1.0]}, ["A", "B"], mt.PrunedError(0))
     with pytest.raises(mt.Unsupported, match=r"200,000 prunings.*min-cut"):
         mt.solve(problem, "enumerate-prunings")
+
+
+def test_a_certificate_with_huge_prices_is_checked_without_overflow():
+    """Beyond 64 bits the check counts in Python's integers: a price that would wrap around to a small one is still too dear to keep anything."""
+    view = random_view(np.random.default_rng(3))
+    certificate = certify(view, closure_of(view), 1, 1)
+    assert check_certificate(view, certificate) == view.totals(certificate.keep)[0] + view.totals(certificate.keep)[1]
+    for price in (2**62, 2**64 + 1, 10**30):
+        with pytest.raises(mt.VerificationError):
+            check_certificate(view, replace(certificate, price=price, keep=view.is_split))
+        nothing = replace(certificate, price=price, keep=np.zeros_like(certificate.keep), up=certificate.up[:0], up_amount=certificate.up_amount[:0])
+        with pytest.raises(mt.VerificationError):  # without any flow nothing is proven while a split gains
+            check_certificate(view, replace(nothing, node=nothing.node[:0], purchase=nothing.purchase[:0], amount=nothing.amount[:0]))

@@ -182,7 +182,7 @@ def check_certificate(view: NodeGains, certificate: FlowCertificate) -> int:
 
 def _times(factor: int, numbers: np.ndarray) -> np.ndarray:
     """The product without overflow: as Python's integers where 64 bits might not do, also for a difference of two such products."""
-    largest = int(np.abs(numbers).max(initial=0)) * factor
+    largest = max(1, int(np.abs(numbers).max(initial=0))) * factor  # a factor alone may be too large, too
     return numbers * factor if largest < 2**61 else numbers.astype(object) * factor
 
 
