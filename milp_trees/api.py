@@ -94,7 +94,7 @@ def solve(
     chosen = named_method(method or default_method(problem), options)
     begin = find_start(problem, start, limits)
     result = run_method(chosen, problem, limits, begin, progress, test)
-    judge = judge_of(chosen.name, problem, oracle)
+    judge = judge_of(chosen.label, problem, oracle)
     if judge is None or result.limit is Limit.INTERRUPTED:
         return result
     return with_agreement(result, attempt(named_method(judge), problem, replace(limits, log_file=None)))
@@ -102,7 +102,7 @@ def solve(
 
 def compare(
     problem: Problem | Sequence[Problem],
-    methods: Iterable[str] | None = None,
+    methods: str | Iterable[str] | None = None,
     *,
     formulations: str | Iterable[str] = "all",
     solvers: str | Iterable[str] = ("highs",),
@@ -126,13 +126,17 @@ def compare(
     ----------
     problem : Problem or sequence of Problems
     methods : names, optional
-        For example `["dp", "flow-oct@highs"]`; without, every combination of `formulations` and `solvers`.
+        For example `["dp:cache=off", "flow-oct@highs"]`, or a text with commas; without, every combination of `formulations` and `solvers`. Rows
+        go by these labels, without options that are the default; two labels of the same options are one row.
     start : str, Tree or None, default="dp"
         What formulations begin with.
     oracle : str or None, default="dp"
         Who judges the rows (`agrees`); if it cannot take the problem, the next of dp, enumerate, state-flow@highs that can.
     store : path, optional
-        SQLite file the rows are kept in as each run ends; the same call resumes a killed study.
+        SQLite file the rows are kept in as each run ends; the same call resumes a killed study. A row is served again only for the very same run:
+        label, problem, start, limits, seed, options of the solver, test rows, and versions of the software.
+    seeds : sequence of int, default=(0,)
+        Seeds of solvers; a row for each.
     progress : bool or callable, default=False
         True shows a bar with the live incumbent and gap on standard error; a callable gets every `Moment`.
 
@@ -297,14 +301,14 @@ def sizes(
     if question.name in chosen.questions:
         result = chosen.run(replace(problem, question=question), limits, None, progress)
         if result.status is Status.ERROR:
-            raise SolverFailure(f"{chosen.name} failed: {result.message}")
+            raise SolverFailure(f"{chosen.label} failed: {result.message}")
         path: Any = result.path
     else:
         most = max_leaves if problem.trees.max_leaf_nodes is None else min(max_leaves, problem.trees.max_leaf_nodes)
-        path = by_runs(problem, most, lambda one, start: chosen.run(one, limits, start, progress), chosen.name)
+        path = by_runs(problem, most, lambda one, start: chosen.run(one, limits, start, progress), chosen.label)
     if path is None or not path.points:
         if path is not None and path.limit is not None:
-            raise NothingFound(f"{chosen.name} found no tree within the limits; raise time_limit.")
+            raise NothingFound(f"{chosen.label} found no tree within the limits; raise time_limit.")
         raise Infeasible("No tree satisfies the limits; lower min_samples_leaf or loosen the constraints.")
     return path
 
@@ -320,13 +324,9 @@ def make_limits(
     time_limit: float | None, memory_mb: int | None, node_limit: int | None, threads: int, seed: int, log_file: str | Path | None,
     max_nonzeros: int | None = MAX_NONZEROS,
 ) -> Limits:  # fmt: skip
-    """Checked limits."""
-
-    for name, value in {
-        "time_limit": time_limit, "memory_mb": memory_mb, "node_limit": node_limit, "threads": threads, "max_nonzeros": max_nonzeros,
-    }.items():  # fmt: skip
-        if value is not None and value <= 0:
-            raise DataError(f"{name} must be positive; got {value}.")
+    """Limits as they are asked for: `Limits` checks its numbers, and a run of no seconds is none."""
+    if not isinstance(time_limit, bool) and time_limit == 0:
+        raise DataError("time_limit must be positive, or None for no limit; got 0.")
     return Limits(
         time=time_limit, memory_mb=memory_mb, nodes=node_limit, threads=threads, seed=seed, log_file=None if log_file is None else str(log_file),
         nonzeros=max_nonzeros,

@@ -141,7 +141,7 @@ def compare(
     with Live() as live:
         try:
             study = run(
-                problem, split(methods) if methods else None, formulations=formulations, solvers=solvers, start=_none(start), oracle=_none(oracle),
+                problem, methods, formulations=formulations, solvers=solvers, start=_none(start), oracle=_none(oracle),
                 time_limit=time_limit, seeds=whole_numbers(seeds), store=store, threads=threads, memory_mb=memory_limit,
                 max_nonzeros=max_nonzeros, log_file=log, options=solver_options(option), test=test, progress=live,
             )  # fmt: skip

@@ -6,14 +6,26 @@ import functools
 import inspect
 import re
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from milp_trees.errors import DataError, Infeasible, MilpTreesError, NothingFound, SolverFailure, SolverUnavailable, VerificationError
+from milp_trees.errors import (
+    DamagedRowWarning,
+    DataError,
+    Infeasible,
+    MilpTreesError,
+    NothingFound,
+    PluginWarning,
+    SolverFailure,
+    SolverUnavailable,
+    VerificationError,
+)
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -184,7 +196,8 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def called(*args: Any, **given: Any) -> None:
         try:
-            command(*args, **given)
+            with _warnings_said():
+                command(*args, **given)
         except VerificationError as error:
             fail(str(error), NOT_VERIFIED)
         except (Infeasible, NothingFound) as error:
@@ -202,6 +215,22 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
             fail("Interrupted before there was an answer.", INTERRUPTED)
 
     return called
+
+
+@contextmanager
+def _warnings_said() -> Iterator[None]:
+    """A line on standard error for what was left out (a plug-in, a row of a study); other warnings stay as they are."""
+    with warnings.catch_warnings():
+        usual = warnings.showwarning
+
+        def say(message: Warning | str, category: type[Warning], *where: Any) -> None:
+            if issubclass(category, (PluginWarning, DamagedRowWarning)):
+                typer.echo(f"Warning: {message}", err=True)
+            else:
+                usual(message, category, *where)
+
+        warnings.showwarning = say
+        yield
 
 
 def fail(sentence: str, code: int) -> None:

@@ -29,6 +29,7 @@ from milp_trees.cli import (
 from milp_trees.cli_more import print_table
 from milp_trees.cli_options import DATA, INTERRUPTED, NO_MODEL, WRONG_INPUT, describe, explained, fail, read_feature_costs, split
 from milp_trees.errors import DataError
+from milp_trees.labels import split_labels
 from milp_trees.tasks.exact import fraction
 
 if TYPE_CHECKING:
@@ -112,8 +113,8 @@ def prune(
         _within_budget(grown, budget, method, {**limits, "seed": seed}, out, as_json)
     elif lam is None:
         _path(grown, method or "min-cut", budget, plot, {**limits, "seed": seed}, out, as_json)
-    elif methods:
-        _compare(grown, split(methods), seed, store, limits, out, as_json)
+    elif methods is not None:
+        _compare(grown, methods, seed, store, limits, out, as_json)
     else:
         _solve(grown, method or "min-cut", {**limits, "seed": seed}, out, as_json)
 
@@ -123,13 +124,13 @@ def _one_question(lam: str | None, budget: str | None, path: bool, exact: bool, 
     asked = [name for name, given in (("--lambda", lam is not None), ("--budget", budget is not None), ("--path", path)) if given]
     if len(asked) > 1:
         fail(f"{' and '.join(asked)} ask different questions; give one of them.", WRONG_INPUT)
-    if methods and lam is None:
+    if methods is not None and lam is None:
         fail("--methods are compared on one λ; give --lambda too.", WRONG_INPUT)
-    if methods and method:
+    if methods is not None and method:
         fail("Give --method or --methods, not both.", WRONG_INPUT)
     if exact and budget is None:
         fail("--exact belongs to --budget; for one λ every method here is exact already.", WRONG_INPUT)
-    _check_methods([*split(methods or ""), *([method] if method else [])], whole_path=lam is None and not exact)
+    _check_methods([*split_labels(methods or ""), *([method] if method else [])], whole_path=lam is None and not exact)
     for name, number in (("--lambda", lam), ("--budget", budget)):
         if number is not None and fraction(number, name) < 0:
             fail(f"{name} must not be negative; got {number}.", WRONG_INPUT)
@@ -150,7 +151,7 @@ def _used(plot: Path | None, lam: str | None, exact: bool, store: Path | None, m
     """Refuse options that would not be looked at."""
     if plot is not None and (lam is not None or exact):
         fail("--plot draws the path; leave out --lambda and --exact.", WRONG_INPUT)
-    if store is not None and not methods:
+    if store is not None and methods is None:
         fail("--store keeps the rows of a comparison; give --methods too.", WRONG_INPUT)
     if held_out is not None and errors != "held-out":
         fail("--held-out is the share of rows for --errors held-out; give that too.", WRONG_INPUT)
@@ -263,7 +264,7 @@ def _finish(result: Result) -> None:
     finish(result)
 
 
-def _compare(grown: Grown, names: list[str], seed: int, store: Path | None, limits: dict[str, Any], out: Path | None, as_json: bool) -> None:
+def _compare(grown: Grown, names: str, seed: int, store: Path | None, limits: dict[str, Any], out: Path | None, as_json: bool) -> None:
     from milp_trees.api import compare
     from milp_trees.study.live import Live
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from milp_trees.cli import EXIT_CODES, MAX_NONZEROS, Json, MaxNonzeros, Memory, Out, Threads, TimeLimit, app, finish_study, report, writable
-from milp_trees.cli_options import WRONG_INPUT, explained, fail, split, whole
+from milp_trees.cli_options import WRONG_INPUT, explained, fail, whole
+from milp_trees.labels import split_labels
 
 #: Short names of methods for decisions.
 SHORT = {"greedy": "greedy-spo", "cart": "cart-spo"}
@@ -60,14 +61,20 @@ def spo(
     generated = DecisionData(data, rows, test_rows, degree, noise, shape, inner, outer, features, constraints, thresholds, seed)
     problem, test = generated.problem(None if depth == "none" else whole(depth, "--depth"), min_samples_leaf, split_penalty=split_penalty)
     typer.echo(f"data      {problem.dataset.source['path']}\nfeatures  {problem.dataset.n_tests} tests; decisions {_described(problem)}", err=as_json)
-    names = [SHORT.get(name, name) for name in split(methods)]
+    names = [_full(name) for name in split_labels(methods)]
     with Live() as live:
         study = compare(
-            problem, names, start=None if start == "none" else SHORT.get(start, start), oracle=None if depth == "none" else "dp", seeds=[seed], store=store, test=test, progress=live,
+            problem, names, start=None if start == "none" else _full(start), oracle=None if depth == "none" else "dp", seeds=[seed], store=store, test=test, progress=live,
             time_limit=time_limit, memory_mb=memory_limit, max_nonzeros=max_nonzeros, threads=threads,
         )  # fmt: skip
     report(study, out, as_json)
     finish_study(study)
+
+
+def _full(label: str) -> str:
+    """`greedy-spo:plateaus=…` for `greedy:plateaus=…`."""
+    name, colon, options = label.partition(":")
+    return SHORT.get(name, name) + colon + options
 
 
 def _own_options(context: typer.Context, data: str) -> None:

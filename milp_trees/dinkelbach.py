@@ -115,7 +115,7 @@ class _Run:
         except KeyboardInterrupt:
             self.stopped = Limit.INTERRUPTED
         if proven:
-            self.bound, self.prover = self.loss, self.results[-1].certificate.proved_by or self.method.name
+            self.bound, self.prover = self.loss, self.results[-1].certificate.proved_by or self.method.label
             self._record()
         return self._result(proven, start)
 
@@ -246,7 +246,7 @@ class _Run:
             return False, None
         if result.status is Status.INFEASIBLE:
             if most_leaves is None and self.tree is not None:
-                message = f"{self.method.name} says that nothing is feasible, but a feasible tree is known."
+                message = f"{self.method.label} says that nothing is feasible, but a feasible tree is known."
                 self.failed = replace(result, status=Status.ERROR, message=message)
             self.infeasible = most_leaves is None
             return False, Fraction(0)
@@ -256,7 +256,7 @@ class _Run:
             exactly = result.certificate.bound_exact
             u = -(exactly if exactly is not None else Fraction(result.bound))
             if claim.bound(u) > self.bound:
-                self.bound, self.prover = claim.bound(u), result.certificate.proved_by or self.method.name
+                self.bound, self.prover = claim.bound(u), result.certificate.proved_by or self.method.label
         self._record()
         return better, u
 
@@ -298,7 +298,7 @@ class _Run:
         if self.method.exact and not self.infeasible:
             bound = self.ratio.to_value(self.bound if self.tree is None else min(self.bound, self.loss))
         result = finish(
-            self.problem, self.method.name, self.tree, bound=bound, claims_optimal=proven, infeasible=self.infeasible and self.failed is None,
+            self.problem, self.method.label, self.tree, bound=bound, claims_optimal=proven, infeasible=self.infeasible and self.failed is None,
             proved_by=self.prover, clock=self.clock, limit=self.stopped, trace=tuple(self.trace), nodes=sum(nodes) if nodes else None,
             sizes={"steps": len(self.results), **(last.sizes if last else {})}, log="\n".join(r.log for r in self.results if r.log), **more,
         )  # fmt: skip

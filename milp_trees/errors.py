@@ -43,3 +43,11 @@ class NothingFound(SolverFailure):
 
 class VerificationError(MilpTreesError):
     """A stored result does not stand up to recomputation."""
+
+
+class PluginWarning(UserWarning):
+    """A plug-in cannot be imported and is left out; the message names its package."""
+
+
+class DamagedRowWarning(UserWarning):
+    """A row of a study's file cannot be read and is left out; the message says which and why."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import gc
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
+from milp_trees import labels
 from milp_trees.errors import Unsupported
 from milp_trees.problem import Problem, mismatch
 from milp_trees.space import Trees
@@ -131,13 +131,7 @@ class Formulation(ABC):
     @property
     def label(self) -> str:
         """Name with the options that differ from their defaults: `flow-oct:merge_rows=off`."""
-        spelled = {True: "on", False: "off"}
-        changed = [
-            f"{f.name}={spelled.get(v, v) if isinstance(v, bool) else v}"
-            for f in dataclasses.fields(self)
-            if (v := getattr(self, f.name)) != f.default
-        ]
-        return self.name + (":" + ",".join(changed) if changed else "")
+        return labels.label(self)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from milp_trees.errors import SolverUnavailable, Unsupported
 from milp_trees.formulation import Formulation
 from milp_trees.matrix import MatrixModel, compile_model, write_model
 from milp_trees.method import Clock, Method, Progress, finish, versions
+from milp_trees.registry import registry
 from milp_trees.result import Limit, Result, Status, TracePoint
 from milp_trees.solver import Answer, Event, Job, Limits, Solver
 
@@ -91,12 +92,22 @@ class FormulationMethod(Method):
         Solver options; they go before those the formulation suggests.
     """
 
+    libraries = ("numpy", "scipy", "numba", "pyomo")
+
     def __init__(self, formulation: Formulation, solver: Solver, options: Mapping[str, Any] | None = None) -> None:
         self.formulation = formulation
         self.solver = solver
         self.options = dict(options or {})
         self.name = f"{formulation.label}@{solver.name}"
         self.exact = True
+
+    @property
+    def label(self) -> str:
+        return self.name
+
+    def software(self) -> dict[str, str]:
+        origins = registry.origin(type(self.formulation)) | registry.origin(type(self.solver))
+        return {**super().software(), **origins, self.solver.name: self.solver.availability().version}
 
     def unsupported(self, problem: Problem) -> str | None:
         from milp_trees.dinkelbach import by_steps, one_step

@@ -8,13 +8,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
+from functools import cache, partial
+from importlib import metadata
 from numbers import Rational
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from milp_trees import labels
 from milp_trees.compiling import interruptible
 from milp_trees.errors import DataError, Unsupported
 from milp_trees.problem import Problem, mismatch
+from milp_trees.registry import registry
 from milp_trees.result import Certificate, Limit, Result, Solution, Status, TracePoint
 from milp_trees.solver import Limits
 from milp_trees.space import Trees
@@ -45,6 +48,17 @@ class Method(ABC):
     takes_min_weight: ClassVar[bool] = False
     #: Whether it proves what it returns (a heuristic does not).
     exact: bool = True
+    #: Distributions that it computes with: a run by another version of one is another run.
+    libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba")
+
+    @property
+    def label(self) -> str:
+        """The name with the options that differ from their defaults, `dp:order=best-first`: results go by it, and `registry.method` reads it."""
+        return labels.label(self)
+
+    def software(self) -> dict[str, str]:
+        """Versions of everything that can change a run: this package, Python, the libraries, and the package that a plug-in is from."""
+        return dict(versions(**_installed(self.libraries), **registry.origin(type(self))))
 
     def unsupported(self, problem: Problem) -> str | None:
         """The sentence why this method cannot take a problem, or None."""
@@ -108,7 +122,14 @@ class Method(ABC):
             "prepare": max(0.0, prepared - apart) + result.times.get("prepare", 0.0),
             **{k: v for k, v in result.times.items() if k != "prepare"},
         }
-        return replace(result, problem=problem, seconds=result.seconds + prepared, times=times)
+        return self._signed(replace(result, problem=problem, seconds=result.seconds + prepared, times=times))
+
+    def _signed(self, result: Result) -> Result:
+        """The result under the method's label; engines need not know of it, and may sign with their name alone."""
+        proof = result.certificate
+        if proof.proved_by == self.name:
+            proof = replace(proof, proved_by=self.label)
+        return replace(result, method=self.label, certificate=proof, versions={**self.software(), **result.versions})
 
 
 def _refused(problem: Problem, start: Tree) -> str | None:
@@ -226,3 +247,17 @@ def versions(**more: str) -> Mapping[str, str]:
     from milp_trees import __version__
 
     return {"milp-trees": __version__, "python": platform.python_version(), **more}
+
+
+@cache
+def _version(distribution: str) -> str:
+    """Of an installed distribution; empty where it is absent."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _installed(distributions: tuple[str, ...]) -> dict[str, str]:
+    """Versions of those distributions that are installed."""
+    return {name: found for name in distributions if (found := _version(name))}

@@ -7,15 +7,18 @@ and `milp_trees.tasks`, each naming a module to import.
 
 from __future__ import annotations
 
-import dataclasses
 import difflib
+import functools
 import importlib
 import importlib.metadata
 import pkgutil
-from collections.abc import Iterable
+import re
+import warnings
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from milp_trees.errors import UnknownName
+from milp_trees import labels
+from milp_trees.errors import PluginWarning, UnknownName
 
 if TYPE_CHECKING:
     from milp_trees.formulation import Formulation
@@ -25,7 +28,14 @@ if TYPE_CHECKING:
 
 C = TypeVar("C", bound=type)
 
-_GROUPS = ("formulations", "solvers", "methods", "tasks")
+#: Kinds of plug-ins, and where the package's own are.
+_HOMES = {
+    "formulations": "milp_trees.formulations",
+    "solvers": "milp_trees.solvers",
+    "methods": "milp_trees.engines",
+    "tasks": "milp_trees.tasks",
+}
+_GROUPS = tuple(_HOMES)
 
 
 class Registry:
@@ -34,13 +44,19 @@ class Registry:
     def __init__(self) -> None:
         self._classes: dict[str, dict[str, type]] = {g: {} for g in _GROUPS}
         self._loaded: set[str] = set()
+        self._origins: dict[type, dict[str, str]] = {}
+        #: Plug-ins that could not be imported: the entry point or module, and the sentence that says why.
+        self.broken: dict[str, str] = {}
 
     def add(self, group: str, cls: type) -> None:
         name = getattr(cls, "name", None)
-        if not isinstance(name, str):
-            raise TypeError(f"{cls.__name__} must have a class attribute `name`.")
-        if cls.__module__.split(".")[0] in ("formulations", "solvers"):
+        if not isinstance(name, str) or not re.fullmatch(r"[^\s:@,=]+", name):
+            raise TypeError(f"{cls.__name__} must have a class attribute `name`: a word without spaces, colons, commas, = and @.")
+        folder = cls.__module__.split(".")[0]
+        if folder in ("formulations", "solvers"):
             raise ImportError(f"Import {cls.__module__} as milp_trees.{cls.__module__}: by its folder's name every class would exist twice.")
+        if folder != "milp_trees":
+            self._load_own(group)  # a third party that is imported first takes no name of ours
         known = self._classes[group].get(name)
         if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
             raise ValueError(f"Two plug-ins are called {name!r}: {known.__module__} and {cls.__module__}.")
@@ -48,32 +64,69 @@ class Registry:
 
     def classes(self, group: str) -> dict[str, type]:
         """All classes of a group by name, in alphabetical order."""
-        self._load(group)
+        self._load_own(group)
+        if group not in self._loaded:
+            self._loaded.add(group)
+            self._load_others(group)
         return dict(sorted(self._classes[group].items()))
 
-    def _load(self, group: str) -> None:
-        if group in self._loaded:
+    def origin(self, cls: type) -> dict[str, str]:
+        """Name and version of the distribution that a third party's plug-in came with; empty for the package's own, and for classes of a script."""
+        return self._origins.get(cls, {})
+
+    # -- loading -------------------------------------------------------------------------------------------------
+
+    def _load_own(self, group: str) -> None:
+        """Import the package's own plug-ins of a group."""
+        if f"own {group}" in self._loaded:
             return
-        self._loaded.add(group)
-        home = {
-            "formulations": "milp_trees.formulations",
-            "solvers": "milp_trees.solvers",
-            "methods": "milp_trees.engines",
-            "tasks": "milp_trees.tasks",
-        }[group]
-        package = importlib.import_module(home)
+        self._loaded.add(f"own {group}")
+        package = importlib.import_module(_HOMES[group])
         for info in pkgutil.iter_modules(package.__path__):
             if not info.name.startswith("_"):
-                importlib.import_module(f"{home}.{info.name}")
-        for entry in importlib.metadata.entry_points(group=f"milp_trees.{group}"):
-            entry.load()
+                module = f"{_HOMES[group]}.{info.name}"
+                self._guarded(module, f"The module {module}", functools.partial(importlib.import_module, module))
+
+    def _load_others(self, group: str) -> None:
+        """Import what third parties name in entry points."""
+        for entry in _entry_points(f"milp_trees.{group}"):
+            package = f" {entry.dist.name} {entry.dist.version}" if entry.dist is not None else ""
+            before = self._all()
+            self._guarded(entry.value, f"The plug-in package{package} ({entry.name} = {entry.value})", functools.partial(self._load_entry, entry))
+            if entry.dist is not None:
+                self._origins |= {cls: {entry.dist.name: entry.dist.version} for cls in self._all() - before}
+
+    def _load_entry(self, entry: importlib.metadata.EntryPoint) -> None:
+        """Import a plug-in; one whose methods cannot be made, or do not name their options, is as good as broken."""
+        before = self._all()
+        entry.load()
+        for cls in self._all() - before:
+            if getattr(cls, "registry_group", "") in ("methods", "formulations"):
+                labels.label(cls())
+
+    def _guarded(self, key: str, who: str, load: Callable[[], Any]) -> None:
+        """Do an import. One that fails is left out with a warning, and so is all that it had registered: the rest works."""
+        before = {group: dict(known) for group, known in self._classes.items()}
+        try:
+            load()
+        except (Exception, SystemExit) as error:
+            self._classes = before
+            said = " ".join(str(error).split())
+            why = f"{who} cannot be imported and is left out: {type(error).__name__}{': ' * bool(said)}{said[:300].rstrip('.')}. Mend or remove it."
+            if key not in self.broken:
+                self.broken[key] = why
+                warnings.warn(why, PluginWarning, stacklevel=2)
+
+    def _all(self) -> set[type]:
+        return {cls for known in self._classes.values() for cls in known.values()}
 
     def _get(self, group: str, name: str) -> type:
         classes = self.classes(group)
         if name not in classes:
             close = difflib.get_close_matches(name, classes, n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
-            raise UnknownName(f"There is no {group[:-1]} called {name!r}.{hint} Known: {', '.join(classes)}.")
+            broken = "".join(f" {why}" for why in self.broken.values())
+            raise UnknownName(f"There is no {group[:-1]} called {name!r}.{hint} Known: {', '.join(classes)}.{broken}")
         return classes[name]
 
     # -- by kind ---------------------------------------------------------------------------------------------
@@ -87,18 +140,20 @@ class Registry:
         return formulation
 
     def _configured(self, group: str, name: str, options: dict[str, Any]) -> Any:
-        """A plug-in with its options, which are its fields."""
+        """A plug-in with its options, the parameters of its constructor."""
         cls: Any = self._get(group, name)
-        declared = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
-        known = [f.name for f in declared]
-        unknown = [option for option in options if option not in known]
-        if unknown:
-            raise UnknownName(f"{name} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}.")
-        for f in declared:
-            if f.name in options and type(options[f.name]) is not type(f.default):
-                allowed = {bool: "on or off", int: "a whole number"}.get(type(f.default), "a word")
-                raise UnknownName(f"{name}:{f.name} is {allowed}; got {options[f.name]!r}. Options are separated by commas.")
-        return cls(**options)
+        labels.check_names(options, cls)
+        for option, default in labels.declared(cls).items():
+            if option in options and default is not None and type(options[option]) is not type(default):
+                raise labels.wrong_type(f"{name}:{option}", options[option], default)
+        made = cls(**options)
+        labels.label(made)  # one that cannot be named is refused before it runs
+        return made
+
+    def _spelled(self, group: str, label: str) -> Any:
+        """The plug-in that `name:option=value,…` describes."""
+        name, _, given = label.partition(":")
+        return self._configured(group, name, labels.options(given, self._get(group, name)))
 
     def formulations_for(self, asked: Any) -> list[str]:
         """Names of the formulations that search such a space; given a Problem, those that also model a view which its task offers."""
@@ -118,34 +173,42 @@ class Registry:
 
     def method(self, name: str) -> Method:
         """A method by its full name: `dp`, `dp:order=best-first`, `cart`, `flow-oct@highs`, `flow-oct:merge_rows=off@highs`."""
+        if not isinstance(name, str):
+            raise UnknownName(f"A method is named by a text such as 'dp' or 'flow-oct@highs'; got {name!r}.")
+        if self.is_engine(name):
+            method: Method = self._spelled("methods", name)
+            return method
         if "@" not in name:
-            engine, _, given = name.partition(":")
-            if engine in self.classes("methods"):
-                method: Method = self._configured("methods", engine, _options(given))
-                return method
-            if name.split(":")[0] in self.classes("formulations"):
+            if name.partition(":")[0] in self.classes("formulations"):
                 raise UnknownName(f"{name!r} is a formulation; name the solver too, for example {name}@highs.")
             self._get("methods", name)
         from milp_trees.formulation_method import FormulationMethod
 
-        left, _, solver = name.partition("@")
-        formulation, _, given = left.partition(":")
-        return FormulationMethod(self.formulation(formulation, **_options(given)), self.solver(solver))
+        formulation, _, solver = name.rpartition("@")
+        return FormulationMethod(self._spelled("formulations", formulation), self.solver(solver))
+
+    def is_engine(self, label: str) -> bool:
+        """Whether a label names a method that needs no solver; a formulation is named with one, as `flow-oct@highs`."""
+        return label.partition(":")[0] in self.classes("methods")
 
     def methods(self, formulations: Iterable[str], solvers: Iterable[str]) -> list[str]:
         """Names of all combinations of formulations and solvers."""
         return [f"{f}@{s}" for f in formulations for s in solvers]
 
 
-def _options(text: str) -> dict[str, Any]:
-    """`merge_rows=off,repair=spo` as keyword arguments."""
-    out: dict[str, Any] = {}
-    for item in filter(None, text.split(",")):
-        key, equals, value = item.partition("=")
-        if not equals:
-            raise UnknownName(f"{item!r} is not an option; write name=value, for example merge_rows=off.")
-        out[key.replace("-", "_")] = {"on": True, "off": False}.get(value, int(value) if value.lstrip("-").isdigit() else value)
-    return out
+def _entry_points(group: str) -> list[importlib.metadata.EntryPoint]:
+    """The entry points of a group, those of a package whose metadata cannot be read left out with a warning."""
+    try:
+        return list(importlib.metadata.entry_points(group=group))
+    except Exception:
+        found = []
+        for distribution in importlib.metadata.distributions():
+            try:
+                found += list(distribution.entry_points.select(group=group))
+            except Exception as error:
+                why = f"The entry points of the package {distribution.name} cannot be read ({type(error).__name__}: {error}); install it again."
+                warnings.warn(why, PluginWarning, stacklevel=2)
+        return found
 
 
 registry = Registry()

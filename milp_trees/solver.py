@@ -6,13 +6,16 @@ else; `milp_trees.runner` is the parent's side and enforces the limits from outs
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from milp_trees.errors import DataError
 from milp_trees.result import Limit, Status
 
 if TYPE_CHECKING:
@@ -29,18 +32,25 @@ class Limits:
     Parameters
     ----------
     time : float or None, default=60
-        Seconds for building and solving together.
-    memory_mb : int or None
+        Seconds for building and solving together; None is no limit.
+    memory_mb : number or None
         Largest resident memory of the solving process.
     nodes : int or None
         Largest number of branch-and-bound nodes.
     rel_gap, abs_gap : float
         Gaps below which a solver may stop. The absolute gap is in integer units of the objective.
-    threads, seed : int
+    threads : int, default=1
+    seed : int, default=0
+        At most 2147483647, which every solver takes.
     log_file : str or None
         Where the solver's log is written as it goes (it is in the result in any case).
     nonzeros : int or None, default=20 million
         A model with more is not built: building cannot be interrupted, and takes memory.
+
+    Raises
+    ------
+    DataError
+        A number is NaN, infinite or out of range, a count is no whole number, or something is no number at all.
     """
 
     time: float | None = 60.0
@@ -52,6 +62,44 @@ class Limits:
     seed: int = 0
     log_file: str | None = None
     nonzeros: int | None = MAX_NONZEROS
+
+    def __post_init__(self) -> None:
+        for field_name, allowed in _ALLOWED.items():
+            given = getattr(self, field_name)
+            if given is not None or field_name not in ("time", "memory_mb", "nodes", "nonzeros"):
+                object.__setattr__(self, field_name, allowed.checked(given))
+
+
+@dataclass(frozen=True)
+class _Allowed:
+    """What a limit may be: the name under which people know it, and its range."""
+
+    name: str
+    what: str
+    least: float
+    most: float = math.inf
+    whole: bool = False
+
+    def checked(self, given: Any) -> float:
+        """The number in Python's own type."""
+        kind = Integral if self.whole else Real
+        if isinstance(given, kind) and not isinstance(given, bool) and math.isfinite(given):
+            number = int(given) if isinstance(given, Integral) and self.name != "time_limit" else float(given)
+            if self.least <= number <= self.most:
+                return number
+        raise DataError(f"{self.name} must be {self.what}; got {given!r}.")
+
+
+_ALLOWED = {
+    "time": _Allowed("time_limit", "a number of seconds that is not negative, or None for no limit", 0),
+    "memory_mb": _Allowed("memory_mb", "a positive number of megabytes, or None for no limit", math.ulp(0.0)),
+    "nodes": _Allowed("node_limit", "a whole number of at least 1, or None for no limit", 1, whole=True),
+    "rel_gap": _Allowed("rel_gap", "a number that is not negative", 0),
+    "abs_gap": _Allowed("abs_gap", "a number that is not negative", 0),
+    "threads": _Allowed("threads", "a whole number of at least 1", 1, whole=True),
+    "seed": _Allowed("seed", "a whole number from 0 to 2147483647", 0, 2**31 - 1, whole=True),
+    "nonzeros": _Allowed("max_nonzeros", "a whole number of at least 1, or None for no limit", 1, whole=True),
+}
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -47,6 +48,8 @@ class Oracle(DecisionSet):
             components = [f"w{k}" for k in range(components)]
         super().__init__(components)
         self._function, self._batch = function, batch
+        #: Functions may share a name; that two oracles are the same set is known of the same object only.
+        self._token = uuid.uuid4().hex
         #: The list, checked as every list is.
         self._listed = None if vertices is None else ListedDecisions(vertices, self.components)
         self.solve(np.ones((1, self.dimension)))
@@ -95,9 +98,9 @@ class Oracle(DecisionSet):
         return None if self._listed is None else self._listed.vertices(limit)
 
     def spec(self) -> dict[str, Any]:
-        """The name of the function only: `decisions_from_spec` cannot make it again."""
+        """The name of the function, and a token of this object: `decisions_from_spec` cannot make it again."""
         name = getattr(self._function, "__qualname__", type(self._function).__name__)
-        return {"kind": "oracle", "function": name, "components": list(self.components), "batch": self._batch}
+        return {"kind": "oracle", "function": name, "components": list(self.components), "batch": self._batch, "object": self._token}
 
 
 class _WrongAnswer(Exception):

@@ -11,7 +11,7 @@ purchases, so the incumbent is v too, and bound and incumbent meet. Nothing is c
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -42,6 +42,7 @@ class Decomposition(Method):
 
     space: ClassVar[type] = PrunedEnsembles
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
+    libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "highspy", "networkx")
 
     jobs: int
     merge: bool
@@ -50,17 +51,6 @@ class Decomposition(Method):
     def __post_init__(self) -> None:
         if self.jobs < 1:
             raise DataError(f"{self.name}:jobs is a number of threads of at least 1; got {self.jobs}.")
-
-    @property
-    def label(self) -> str:
-        """Name with the options that differ from their defaults."""
-        spelled = {True: "on", False: "off"}
-        changed = [
-            (f.name, v if isinstance(v, str | int) else "client")
-            for f in fields(self)  # type: ignore[arg-type]
-            if (v := getattr(self, f.name)) != f.default
-        ]
-        return self.name + ":" * bool(changed) + ",".join(f"{k}={spelled[v] if isinstance(v, bool) else v}" for k, v in changed)
 
     def unsupported_view(self, problem: Problem) -> str | None:
         if problem.view(NodeGains).budget is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -120,13 +120,6 @@ class DynamicProgramme(Switches, Method):
             claims_optimal=self.exact and run.limit is None, proved_by=self.label, clock=clock, limit=run.limit, infeasible=infeasible,
             sizes=run.sizes, trace=tuple(run.trace),
         )  # fmt: skip
-
-    @property
-    def label(self) -> str:
-        """Name with the options that differ from their defaults: `dp:order=best-first`."""
-        spelled = {True: "on", False: "off"}
-        changed = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
-        return ":".join(["dp", ",".join(f"{name}={spelled[v] if isinstance(v, bool) else v}" for name, v in changed)] if changed else ["dp"])
 
 
 class _Run:

@@ -33,7 +33,7 @@ Arithmetic is in floating point; nothing is called better, or proven, by less th
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -81,6 +81,7 @@ class OracleProgramme(Method):
     name: ClassVar[str] = "dp-oracle"  # type: ignore[misc]
     title: ClassVar[str] = "Exact search with an oracle at the leaves, for trees that decide"
     needs: ClassVar[type] = LeafOracle
+    libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "highspy", "networkx")
     takes_min_weight: ClassVar[bool] = True
 
     pool: int = -1
@@ -95,14 +96,6 @@ class OracleProgramme(Method):
         if problem.trees.limits_leaves:
             return "dp-oracle cannot limit the number of leaves; give max_depth or leaf_penalty, or use dp where the decisions are listed."
         return None
-
-    @property
-    def label(self) -> str:
-        """Name with the options that differ from their defaults: `dp-oracle:similarity=off`."""
-        spelled = {True: "on", False: "off"}
-        changed = [(f.name, getattr(self, f.name)) for f in fields(self) if getattr(self, f.name) != f.default]
-        given = ",".join(f"{name}={spelled[v] if isinstance(v, bool) else v}" for name, v in changed)
-        return f"{self.name}:{given}" if given else self.name
 
     def warm_up(self) -> None:
         """Compile the sums, and the greedy tree that deep searches begin with."""

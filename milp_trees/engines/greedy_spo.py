@@ -34,6 +34,7 @@ class Greedy(Method):
     """What both have in common: grow, prune, and let the leaves decide."""
 
     needs = LeafOracle
+    libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "highspy", "networkx")
     exact = False
     takes_any_depth = True
     takes_min_weight = True
@@ -60,11 +61,6 @@ class Greedy(Method):
             if start is not None and view.loss(start) < view.loss(tree):
                 tree = start
         return finish(problem, self.label, tree, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=limit)
-
-    @property
-    def label(self) -> str:
-        """Name with the options that differ from their defaults."""
-        return self.name
 
     def tree(self, problem: Problem, view: LeafOracle, vertices: np.ndarray | None, mass: np.ndarray, least: int, deadline: float | None) -> Tree:
         """Grow until the deadline, prune, and let the leaves decide."""
@@ -108,10 +104,6 @@ class GreedySPO(Greedy):
     def __post_init__(self) -> None:
         if self.plateaus not in ("first", "squared-error"):
             raise UnknownName(f"greedy-spo:plateaus is first or squared-error; got {self.plateaus!r}.")
-
-    @property
-    def label(self) -> str:
-        return self.name if self.plateaus == "first" else f"{self.name}:plateaus={self.plateaus}"
 
     def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
         from milp_trees.engines.greedy.criteria import decision_loss

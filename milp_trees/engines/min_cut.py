@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -49,6 +49,7 @@ class MinCut(Method):
     title: ClassVar[str] = "Minimum cut of the closure problem, for one λ or for all"
     space: ClassVar[type] = PrunedEnsembles
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
+    libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "scipy", "networkx", "ortools")
     questions: ClassVar[frozenset[str]] = frozenset({"best", "path"})
 
     cut: str = "push-relabel"
@@ -58,13 +59,6 @@ class MinCut(Method):
         from milp_trees.engines.pruning.libraries import cut_by
 
         cut_by(self.cut)
-
-    @property
-    def label(self) -> str:
-        """Name with the options that differ from their defaults."""
-        spelled = {True: "on", False: "off"}
-        changed = [(f.name, v) for f in fields(self) if (v := getattr(self, f.name)) != f.default]
-        return self.name + ":" * bool(changed) + ",".join(f"{k}={spelled[v] if isinstance(v, bool) else v}" for k, v in changed)
 
     def unsupported_view(self, problem: Problem) -> str | None:
         if problem.view(NodeGains).budget is not None:

@@ -33,10 +33,11 @@ from __future__ import annotations
 
 import logging
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from milp_trees.engines.ranking.switches import Switches
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.registry import register
@@ -68,22 +69,20 @@ class _Stop(Exception):
 
 
 @register
-class PartialTrees(Method):
+@dataclass(frozen=True)
+class PartialTrees(Switches, Method):
     """Exact search for areas under the ROC curve.
 
     Parameters
     ----------
-    switches
-        Fields of `milp_trees.engines.ranking.nodes.Switches`: `hulls=0`, `equal_rows=False`, ….
+    hulls, equal_rows, look_ahead, apart, leaf_limit, permutations, dominance, refinement, plunge
+        See `milp_trees.engines.ranking.switches.Switches`; the optimum never depends on them.
     """
 
-    name = "partial-trees"
+    name: ClassVar[str] = "partial-trees"  # type: ignore[misc]
     title: ClassVar[str] = "Branch and bound over partial trees, for AUC and partial AUC"
-    needs = LeafCounts
-    takes_any_depth = True
-
-    def __init__(self, **switches: Any) -> None:
-        self.switches = switches
+    needs: ClassVar[type | tuple[type, ...]] = LeafCounts
+    takes_any_depth: ClassVar[bool] = True
 
     def warm_up(self) -> None:
         """Compile the kernels."""
@@ -112,13 +111,13 @@ class PartialTrees(Method):
             whole = problem.view(LeafCounts)
             view = replace(whole, errors=whole.errors.reduce(merge_rows=False))
         if len(view.is_positive) < space.min_samples_leaf:
-            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True)
-        run = _Run(view, problem, limits, progress, clock.begin, self.switches)
+            return finish(problem, self.label, None, bound=None, claims_optimal=False, proved_by=self.label, clock=clock, infeasible=True)
+        run = _Run(view, problem, limits, progress, clock.begin, self)
         with clock("solve"):
             limit = run.solve(start)
             tree = run.tree()
         return finish(
-            problem, self.name, tree, bound=view.to_value(run.exact(run.search.bound)), claims_optimal=limit is None, proved_by=self.name,
+            problem, self.label, tree, bound=view.to_value(run.exact(run.search.bound)), claims_optimal=limit is None, proved_by=self.label,
             clock=clock, limit=limit, sizes=run.sizes(), trace=tuple(run.trace), nodes=run.search.counters.expanded, root_bound=run.root_bound,
         )  # fmt: skip
 
@@ -126,20 +125,18 @@ class PartialTrees(Method):
 class _Run:
     """One run: limits, trace, and the tree in the end."""
 
-    def __init__(self, view: LeafCounts, problem: Problem, limits: Limits, progress: Progress | None, began: float, switches: dict[str, Any]) -> None:
-        from milp_trees.engines.ranking.nodes import Switches
+    def __init__(self, view: LeafCounts, problem: Problem, limits: Limits, progress: Progress | None, began: float, switches: Switches) -> None:
         from milp_trees.engines.ranking.parts import Parts
         from milp_trees.engines.ranking.search import Search
 
         space = problem.trees
         self.view, self.limits, self.progress, self.began = view, limits, progress, began
         self.deadline = None if limits.time is None else began + limits.time
-        chosen = Switches(**switches)
         # No path has more useful tests than there are tests, or rows to part.
         most = min(view.errors.n_tests, len(view.is_positive) - 1)
         depth = most if space.max_depth is None else min(space.max_depth, most)
-        self.parts = Parts(view, space.min_samples_leaf, chosen.hulls, chosen.equal_rows, chosen.dominance, self.check)
-        self.search: Search = Search(view, self.parts, depth, space.max_leaf_nodes, chosen, self.report)
+        self.parts = Parts(view, space.min_samples_leaf, switches.hulls, switches.equal_rows, switches.dominance, self.check)
+        self.search: Search = Search(view, self.parts, depth, space.max_leaf_nodes, switches, self.report)
         self.trace: list[TracePoint] = []
         self.start: tuple[Units, Tree] | None = None
         self.root_bound: float | None = None

@@ -47,7 +47,7 @@ def choose_oracle(problem: Problem, wanted: str | None = "dp", without: tuple[st
 
 def base_name(method: str) -> str:
     """`flow-oct` of `flow-oct:merge_rows=off@highs`."""
-    return method.split("@")[0].split(":")[0]
+    return method.partition(":")[0].partition("@")[0]
 
 
 def judge_of(method: str, problem: Problem, wanted: str | None = "dp") -> str | None:
@@ -57,10 +57,10 @@ def judge_of(method: str, problem: Problem, wanted: str | None = "dp") -> str | 
 
 
 def _known(name: str) -> bool:
-    if "@" not in name:
-        return name in registry.classes("methods")
-    formulation, solver = name.split("@")
-    return formulation.split(":")[0] in registry.classes("formulations") and solver in registry.classes("solvers")
+    if registry.is_engine(name):
+        return True
+    solver = name.rpartition("@")[2]
+    return base_name(name) in registry.classes("formulations") and solver in registry.classes("solvers")
 
 
 def with_agreement(result: Result, oracle: Result | None) -> Result:

@@ -7,16 +7,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import NoView, UnknownName
+from milp_trees.errors import DataError, NoView, UnknownName
+from milp_trees.labels import split_labels
 from milp_trees.method import Method
 from milp_trees.models.tree import Tree
 from milp_trees.registry import registry
 from milp_trees.result import Limit, Result, TracePoint
 from milp_trees.solver import Limits
 from milp_trees.study.agreement import choose_oracle, judge_of, with_agreement
+from milp_trees.study.identity import run_key
 from milp_trees.study.run import Start, attempt, find_start, named_method, start_from
 from milp_trees.study.store import StoreError
-from milp_trees.study.study import Study, run_key
+from milp_trees.study.study import Study
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -38,32 +40,36 @@ Watcher = Callable[[Moment], None]
 
 
 def method_names(
-    methods: Iterable[str] | None, formulations: str | Iterable[str], solvers: str | Iterable[str], problems: Iterable[Problem] = ()
+    methods: str | Iterable[str] | None, formulations: str | Iterable[str], solvers: str | Iterable[str], problems: Iterable[Problem] = ()
 ) -> list[str]:
-    """The methods that were asked for, by name; every name is checked before anything runs.
+    """The methods that were asked for, by label, each once however it was spelled; every name is checked before anything runs.
 
     Parameters
     ----------
     methods : names of methods, optional
-        They stand for themselves; formulations and solvers are then ignored.
+        A list, or a text with commas. They stand for themselves; formulations and solvers are then ignored.
     formulations, solvers : "all" or names
         Every combination. "all" solvers are those found on this machine, "all" formulations those for the space and task of one of the problems.
     """
     if methods is not None:
-        names = [methods] if isinstance(methods, str) else list(methods)
+        names = split_labels(methods) if isinstance(methods, str) else list(methods)
         if not names:
             raise UnknownName("No method was named; write for example methods=['dp', 'flow-oct@highs'].")
-        for name in names:
-            registry.method(name)
-        return list(dict.fromkeys(names))
-    chosen = _fitting(problems) if formulations == "all" else _names(formulations)
-    found = [n for n, c in registry.classes("solvers").items() if c().availability().found] if solvers == "all" else _names(solvers)
-    names = [f"{f}@{s}" for f in chosen for s in found]
-    if not names:
-        raise UnknownName("No formulation or no solver was named; write for example formulations='all', solvers=['highs'].")
-    for name in names:
-        registry.method(name)
-    return list(dict.fromkeys(names))
+    else:
+        chosen = _fitting(problems) if formulations == "all" else _names(formulations)
+        found = [n for n, c in registry.classes("solvers").items() if c().availability().found] if solvers == "all" else _names(solvers)
+        names = [f"{f}@{s}" for f in chosen for s in found]
+        if not names:
+            raise UnknownName("No formulation or no solver was named; write for example formulations='all', solvers=['highs'].")
+    return list(dict.fromkeys(registry.method(name).label for name in names))
+
+
+def checked_seeds(seeds: Any) -> list[int]:
+    """The seeds of a comparison, each once."""
+    given = list(seeds) if isinstance(seeds, Iterable) and not isinstance(seeds, (str, bytes)) else None
+    if not given:
+        raise DataError(f"seeds is a list of whole numbers such as [0, 1], of which there is at least one; got {seeds!r}.")
+    return list(dict.fromkeys(Limits(seed=seed).seed for seed in given))
 
 
 def _fitting(problems: Iterable[Problem]) -> list[str]:
@@ -73,7 +79,7 @@ def _fitting(problems: Iterable[Problem]) -> list[str]:
 
 
 def _names(given: str | Iterable[str]) -> list[str]:
-    return [n.strip() for n in given.split(",") if n.strip()] if isinstance(given, str) else list(given)
+    return split_labels(given) if isinstance(given, str) else list(given)
 
 
 @dataclass
@@ -92,7 +98,7 @@ class Comparison:
 
     def all(self, problems: list[Problem], names: list[str], seeds: Iterable[int]) -> Study:
         """Every row; stops early, with what is finished, when a run is interrupted or the store cannot be written."""
-        seeds = list(seeds)
+        seeds = checked_seeds(seeds)
         self.total = len(problems) * len(names) * len(seeds)
         try:
             for problem in problems:
@@ -121,7 +127,7 @@ class Comparison:
 
     def _judge(self, problem: Problem, names: list[str]) -> Result | None:
         """The oracle of a problem: one that is not a formulation in the comparison, if there is one."""
-        formulations = tuple(n for n in names if "@" in n)
+        formulations = tuple(n for n in names if not registry.is_engine(n))
         name = choose_oracle(problem, self.oracle, without=formulations)
         return None if name is None else self._helper(problem, name)
 
@@ -134,10 +140,10 @@ class Comparison:
         return start_from(self._helper(problem, self.start))
 
     def _helper(self, problem: Problem, name: str) -> Result:
-        """A run for the sake of others, kept beside the rows."""
+        """A run for the sake of others, kept beside the rows: none of them is ever a row, nor a row one of them."""
         method = named_method(name)
-        key = run_key(problem, method, self.limits, "", _fingerprint(self.test))
-        found = self.study.recall(problem, key)
+        key = run_key(problem, method, self.limits, Start(), self.test)
+        found = self.study.recall(problem, key, "oracle")
         if found is None:
             found = attempt(method, problem, self.limits, test=self.test)
             if found.limit is Limit.INTERRUPTED:
@@ -147,13 +153,14 @@ class Comparison:
 
     def _row(self, problem: Problem, name: str, seed: int, start: Start, judge: Result | None) -> None:
         self.number += 1
-        method = named_method(name, self.options if "@" in name else None)
+        modelled = not registry.is_engine(name)
+        method = named_method(name, self.options if modelled else None)
         limits = replace(self.limits, seed=seed)
         # Engines and heuristics begin with nothing.
-        begin = start if "@" in name else Start()
+        begin = start if modelled else Start()
         tell = self._teller(method)
-        key = run_key(problem, method, limits, _start_name(begin), _fingerprint(self.test))
-        result = self.study.recall(problem, key)
+        key = run_key(problem, method, limits, begin, self.test)
+        result = self.study.recall(problem, key, "run")
         fresh = result is None
         if result is None:
             tell(None, None)
@@ -161,7 +168,7 @@ class Comparison:
         own = judge if judge is None or judge.method != result.method else None
         result = with_agreement(result, own if own is not None else self._other_judge(problem, judge))
         self.study.show(result, key, seed)
-        if fresh or not self.study.store.has(key, "run"):
+        if fresh:
             self.study.keep(result, key, "run", seed)
         tell(None, result)
         self.study.interrupted = result.limit is Limit.INTERRUPTED
@@ -176,19 +183,9 @@ class Comparison:
     def _teller(self, method: Method) -> Callable[[TracePoint | None, Result | None], None]:
         def tell(point: TracePoint | None, result: Result | None) -> None:
             if self.watch is not None:
-                self.watch(Moment(method.name, self.number, self.total, point, result))
+                self.watch(Moment(method.label, self.number, self.total, point, result))
 
         return tell
-
-
-def _start_name(start: Start) -> str:
-    if start.tree is None:
-        return ""
-    return start.method if start.method != "given" else repr(start.tree.to_json())
-
-
-def _fingerprint(test: Dataset | None) -> str:
-    return "" if test is None else test.sha256
 
 
 def compare_problems(

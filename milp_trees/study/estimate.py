@@ -12,6 +12,7 @@ from typing import Any
 from milp_trees.dinkelbach import one_step
 from milp_trees.formulation import Formulation
 from milp_trees.formulation_method import FormulationMethod
+from milp_trees.labels import split_labels
 from milp_trees.problem import Problem
 from milp_trees.registry import registry
 
@@ -26,7 +27,7 @@ def estimates(problem: Problem, formulations: str | Iterable[str] = "all") -> li
     if formulations == "all":
         names = registry.formulations_for(problem)
     else:
-        names = [n.strip() for n in formulations.split(",") if n.strip()] if isinstance(formulations, str) else list(formulations)
+        names = split_labels(formulations) if isinstance(formulations, str) else list(formulations)
     return [_estimate(named_formulation(name), problem) for name in names]
 
 

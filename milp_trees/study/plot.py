@@ -75,8 +75,11 @@ def performance_profile(frame: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         Index: the factor; one column per method.
     """
+    keys = ["problem", "seed"]
+    # Runs of one method on one problem differ in their limits or start: each is a line of its own.
+    again = frame.groupby([*keys, "method"]).cumcount()
+    frame = frame.assign(method=frame["method"] + again.map(lambda k: f" ({k + 1})" if k else ""))
     proven = frame[frame["status"].isin(["optimal", "infeasible"])]
-    keys = ["data", "task", "depth", "seed"]
     times = proven.assign(t=proven["seconds"].clip(lower=FLOOR)).pivot_table(index=keys, columns="method", values="t", dropna=False, observed=True)
     problems = len(frame.drop_duplicates(keys))
     ratios = times.div(times.min(axis=1), axis=0)

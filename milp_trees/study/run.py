@@ -74,7 +74,7 @@ def named_method(name: str | Method, options: Mapping[str, Any] | None = None) -
     method = registry.method(name) if isinstance(name, str) else name
     if options:
         if not hasattr(method, "options"):
-            raise DataError(f"{method.name} takes no solver options; only a formulation with a solver does, for example flow-oct@highs.")
+            raise DataError(f"{method.label} takes no solver options; only a formulation with a solver does, for example flow-oct@highs.")
         method.options = {**method.options, **options}
     return method
 
@@ -119,13 +119,13 @@ def attempt(
     try:
         return run_method(method, problem, limits, start, progress, test)
     except (Unsupported, SolverUnavailable) as why:
-        return failed(problem, method.name, Status.UNSUPPORTED, str(why))
+        return failed(problem, method.label, Status.UNSUPPORTED, str(why))
     except (DataError, UnknownName):
         raise  # the question is wrong, not the method
     except MilpTreesError as why:
-        return failed(problem, method.name, Status.ERROR, str(why))
+        return failed(problem, method.label, Status.ERROR, str(why))
     except Exception as error:
-        return failed(problem, method.name, Status.ERROR, f"{type(error).__name__}: {error}")
+        return failed(problem, method.label, Status.ERROR, f"{type(error).__name__}: {error}")
 
 
 def failed(problem: Problem, method: str, status: Status, message: str) -> Result:

@@ -4,29 +4,47 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from milp_trees.errors import MilpTreesError
+from milp_trees.errors import DamagedRowWarning, MilpTreesError
+from milp_trees.study.rows import DamagedRow, NewerRow, read_row
 
 #: Columns that queries and notebooks use without reading the JSON.
 COLUMNS = ("method", "status", "limit", "objective", "unit", "bound", "gap", "seconds", "agrees")
+#: Version of the table below, kept as the file's `user_version`; files from before it was counted have 0.
+LAYOUT = 1
 
-_SCHEMA = """
+_SCHEMA = f"""
 CREATE TABLE IF NOT EXISTS runs (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL, role TEXT NOT NULL, problem TEXT NOT NULL, seed INTEGER NOT NULL, method TEXT NOT NULL,
     status TEXT NOT NULL, "limit" TEXT, objective REAL, unit TEXT, bound REAL, gap REAL, seconds REAL, agrees INTEGER, finished TEXT NOT NULL,
     result TEXT NOT NULL, log TEXT NOT NULL
 );
 CREATE INDEX IF NOT EXISTS runs_key ON runs (key);
+PRAGMA user_version = {LAYOUT};
 """
+_OWN = {"id", "key", "role", "problem", "seed", *COLUMNS, "finished", "result", "log"}
+
+_SAFE = "finished rows in it are safe, and a study resumes"
+_LOST = "the file is damaged and rows in it may be lost: keep a copy, try the command `.recover` of the program sqlite3, or name another file"
+#: What SQLite says, and what to do about it.
+_REMEDIES = {
+    "database or disk is full": f"free some space and run the same command again: {_SAFE}",
+    "disk I/O error": "check the disk (is it full?) and run the same command again",
+    "attempt to write a readonly database": f"make it writable, or name another file: {_SAFE}",
+    "unable to open database file": "check that its folder exists and that you may write there",
+    "file is not a database": "name another file: this one is something else, or damaged",
+    "database is locked": f"another process is writing; wait for it: {_SAFE}",
+}
 
 
 class StoreError(MilpTreesError):
-    """The file of a study cannot be read or written; rows that were finished before are safe in it."""
+    """The file of a study cannot be read or written; the message says whether its rows are safe."""
 
 
 class Store:
@@ -36,56 +54,112 @@ class Store:
     ----------
     path : str or Path, optional
         SQLite file; made if it does not exist.
+    read_only : bool, default=False
+        Read a file that exists, also one that may not be written.
+
+    Raises
+    ------
+    StoreError
+        The path is a folder, no database, a database of something else, damaged, or written by a newer version.
     """
 
-    def __init__(self, path: str | Path | None = None) -> None:
+    def __init__(self, path: str | Path | None = None, read_only: bool = False) -> None:
         self.path = None if path is None else Path(path)
+        if self.path is not None and self.path.is_dir():
+            raise StoreError(f"The study file {self.path} is a folder; name a file in it.")
         with self._explained("opened"):
-            self._db = sqlite3.connect(":memory:" if path is None else str(path), timeout=30.0)
+            self._db = self._connected(read_only)
+            self._check(read_only)
+            if read_only:
+                return
             if path is not None:
                 self._db.execute("PRAGMA journal_mode=WAL")
                 # Every row survives a killed process; a row is rare enough to wait for the disk.
                 self._db.execute("PRAGMA synchronous=FULL")
             self._db.executescript(_SCHEMA)
 
+    def _connected(self, read_only: bool) -> sqlite3.Connection:
+        if self.path is None:
+            return sqlite3.connect(":memory:")
+        if not read_only:
+            return sqlite3.connect(str(self.path.absolute()), timeout=30.0)
+        uri = self.path.absolute().as_uri()
+        db = sqlite3.connect(f"{uri}?mode=ro", uri=True, timeout=30.0)
+        try:
+            db.execute("SELECT COUNT(*) FROM sqlite_master")
+        except sqlite3.OperationalError:
+            # In a folder that may not be written SQLite reads a file only if nobody can be writing it.
+            if Path(f"{self.path}-wal").exists():
+                raise
+            db = sqlite3.connect(f"{uri}?immutable=1", uri=True)
+        return db
+
+    def _check(self, read_only: bool) -> None:
+        """Refuse a file that is no study, or one of a newer version, before anything is written to it."""
+        version = self._db.execute("PRAGMA user_version").fetchone()[0]
+        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        columns = {found[1] for found in self._db.execute("PRAGMA table_info(runs)")}
+        if tables and not columns >= _OWN:
+            raise StoreError(f"The file {self.path} is a database, but not of a study of milp-trees; name another file.")
+        if version > LAYOUT:
+            raise StoreError(
+                f"The study file {self.path} was written by a newer milp-trees (layout {version}; this version reads up to {LAYOUT}); "
+                "update milp-trees, or name another file."
+            )
+        if read_only and not tables:
+            raise StoreError(f"The file {self.path} is empty: it holds no study.")
+
     def append(self, row: Mapping[str, Any], *, key: str, role: str, problem: str, seed: int, log: str = "") -> None:
         """Add a finished row."""
         head = {name: row.get(name) for name in COLUMNS}
+        head |= {name: _real(head[name]) for name in ("objective", "bound", "gap")}
         head["agrees"] = None if head["agrees"] is None else int(head["agrees"])
         values = {
             **head, "key": key, "role": role, "problem": problem, "seed": seed, "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-            "result": json.dumps(row), "log": log,
+            "result": json.dumps(row, allow_nan=False), "log": log,
         }  # fmt: skip
         names = ", ".join(f'"{n}"' for n in values)
         with self._explained("written"), self._db:
             self._db.execute(f"INSERT INTO runs ({names}) VALUES ({', '.join('?' * len(values))})", tuple(values.values()))
 
-    def latest(self, key: str) -> dict[str, Any] | None:
-        """The newest row with a key; None if there is none."""
+    def latest(self, key: str, role: str) -> dict[str, Any] | None:
+        """The newest row with a key and a role; None if there is none, or if it is damaged (then a warning says so)."""
         with self._explained("read"):
-            found = self._db.execute("SELECT result FROM runs WHERE key = ? ORDER BY id DESC LIMIT 1", (key,)).fetchone()
-        return None if found is None else json.loads(found[0])
-
-    def has(self, key: str, role: str) -> bool:
-        """Whether there is a row with a key and a role."""
-        with self._explained("read"):
-            return self._db.execute("SELECT 1 FROM runs WHERE key = ? AND role = ?", (key, role)).fetchone() is not None
+            found = self._db.execute("SELECT id, result FROM runs WHERE key = ? AND role = ? ORDER BY id DESC LIMIT 1", (key, role)).fetchone()
+        return None if found is None else self._read(*found)
 
     def rows(self, role: str | None = "run") -> Iterator[dict[str, Any]]:
-        """The newest row of every key, in the order they were first finished."""
+        """The newest row of every key and role, in the order they were first finished; damaged ones are left out with a warning."""
         with self._explained("read"):
             found = self._db.execute(
-                "SELECT result, seed, problem, key, finished, role FROM runs WHERE ?1 IS NULL OR role = ?1 ORDER BY id", (role,)
+                "SELECT id, result, seed, problem, key, finished, role FROM runs WHERE ?1 IS NULL OR role = ?1 ORDER BY id", (role,)
             ).fetchall()
         newest: dict[tuple[str, str], dict[str, Any]] = {}
-        for result, seed, problem, key, finished, its_role in found:
-            newest[key, its_role] = {**json.loads(result), "seed": seed, "problem_key": problem, "key": key, "finished": finished}
+        for number, result, seed, problem, key, finished, its_role in found:
+            if not (type(seed) is int and all(isinstance(text, str) for text in (problem, key, finished, its_role))):
+                self.left_out(number, "its columns are of other kinds")
+            elif (row := self._read(number, result)) is not None:
+                newest[key, its_role] = {**row, "seed": seed, "problem_key": problem, "key": key, "finished": finished}
         yield from newest.values()
 
-    def log(self, key: str) -> str:
-        """The solver's log of the newest row with a key."""
+    def _read(self, number: int, result: Any) -> dict[str, Any] | None:
+        try:
+            return read_row(result)
+        except DamagedRow as why:
+            self.left_out(number, str(why))
+            return None
+        except NewerRow as why:
+            raise StoreError(f"Row {number} of the study file {self.path} is newer: {why}; update milp-trees, or name another file.") from None
+
+    def left_out(self, number: Any, why: str) -> None:
+        """Say that a row cannot be used."""
+        sentence = f"Row {number} of the study file {self.path} is damaged ({why.rstrip('.')}) and is left out; the same comparison runs it again."
+        warnings.warn(sentence, DamagedRowWarning, stacklevel=3)
+
+    def log(self, key: str, role: str) -> str:
+        """The solver's log of the newest row with a key and a role."""
         with self._explained("read"):
-            found = self._db.execute("SELECT log FROM runs WHERE key = ? ORDER BY id DESC LIMIT 1", (key,)).fetchone()
+            found = self._db.execute("SELECT log FROM runs WHERE key = ? AND role = ? ORDER BY id DESC LIMIT 1", (key, role)).fetchone()
         return "" if found is None else str(found[0])
 
     def __len__(self) -> int:
@@ -101,13 +175,15 @@ class Store:
         try:
             yield
         except sqlite3.DatabaseError as error:
-            remedy = {
-                "database or disk is full": "free some space and run the same command again",
-                "disk I/O error": "check the disk (is it full?) and run the same command again",
-                "attempt to write a readonly database": "make it writable, or name another file",
-                "unable to open database file": "check that its folder exists and that you may write there",
-                "file is not a database": "name another file: this one is something else",
-                "database is locked": "another process is writing; wait for it",
-            }.get(str(error), "name another file")
-            safe = "" if what == "opened" else " Finished rows in it are safe, and a study resumes."
-            raise StoreError(f"The study file {self.path} cannot be {what} ({error}); {remedy}.{safe}") from error
+            text = " ".join(str(error).split())
+            words = ("malformed", "corrupt", "decode") if what == "opened" else ("malformed", "corrupt", "decode", "not a database")
+            remedy = _LOST if any(word in text for word in words) else _REMEDIES.get(text, "name another file")
+            raise StoreError(f"The study file {self.path} cannot be {what} ({text}); {remedy}.") from error
+
+
+def _real(number: Any) -> float | None:
+    """A number as SQLite holds it; exact values beyond its range are in the row's JSON alone."""
+    try:
+        return None if number is None else float(number)
+    except OverflowError:
+        return None

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.method import Method
-from milp_trees.report import json_safe, plain_table, reasons, result_from_json, result_json, rows_html
+from milp_trees.errors import MilpTreesError
+from milp_trees.report import plain_table, reasons, result_from_json, result_json, rows_html
 from milp_trees.result import Limit, Result, Status
-from milp_trees.solver import MAX_NONZEROS, Limits
+from milp_trees.study.identity import problem_key
+from milp_trees.study.rows import UNREADABLE, flat, said
 from milp_trees.study.store import Store, StoreError
 
 if TYPE_CHECKING:
@@ -54,18 +53,24 @@ class Study:
         """The study in a file, also while another process writes it."""
         if not Path(path).is_file():
             raise StoreError(f"There is no study file {path}.")
-        study = cls(path)
+        study = cls()
+        study.store = Store(path, read_only=True)
         study.rows = list(study.store.rows())
         return study
 
     # -- filling ---------------------------------------------------------------------------------------------
 
-    def recall(self, problem: Problem, key: str) -> Result | None:
-        """The finished run with that key; None if there is none, or if it ended in an error or was interrupted."""
-        row = self.store.latest(key)
+    def recall(self, problem: Problem, key: str, role: str) -> Result | None:
+        """The finished run with that key and role; None if there is none, or if it ended in an error or was interrupted."""
+        row = self.store.latest(key, role)
         if row is None or row["status"] in _RETRY or row["limit"] == Limit.INTERRUPTED.value:
             return None
-        return replace(result_from_json(row, problem), log=self.store.log(key))
+        try:
+            found = result_from_json(row, problem)
+        except UNREADABLE as error:
+            self.store.left_out(f"of {row['method']}", said(error))
+            return None
+        return replace(found, log=self.store.log(key, role))
 
     def keep(self, result: Result, key: str, role: str, seed: int) -> None:
         """Store a finished run."""
@@ -82,7 +87,15 @@ class Study:
     @property
     def results(self) -> list[Result]:
         """The rows as Result objects (problems of a file are read again from the data's path)."""
-        return [result_from_json(row, self._problem(row)) for row in self.rows]
+        return [self._result(row) for row in self.rows]
+
+    def _result(self, row: Mapping[str, Any]) -> Result:
+        try:
+            return result_from_json(row, self._problem(row))
+        except MilpTreesError:
+            raise
+        except UNREADABLE as error:
+            raise StoreError(f"A row of {row['method']} in {self.store.path} is damaged: {said(error)}; run the same comparison again.") from error
 
     def _problem(self, row: Mapping[str, Any]) -> Problem:
         identity = row["problem_key"]
@@ -100,7 +113,7 @@ class Study:
             return None
         sign = 1 if found[0]["sense"] == "min" else -1
         row = min(found, key=lambda row: (sign * row["objective"], row["status"] != Status.OPTIMAL.value, row["seconds"]))
-        return result_from_json(row, self._problem(row))
+        return self._result(row)
 
     def frame(self) -> pd.DataFrame:
         """The rows as a tidy DataFrame, one column per quantity."""
@@ -130,56 +143,3 @@ class Study:
     def __repr__(self) -> str:
         where = "in memory" if self.store.path is None else str(self.store.path)
         return f"<Study of {len(self.rows)} rows, {where}>"
-
-
-def problem_key(problem: Problem) -> str:
-    """Fingerprint of a problem: task, space, question and the arrays; not where the data came from."""
-    spec = problem.spec()
-    parts = [spec["task"], spec["space"], spec["question"], problem.dataset.sha256]
-    return hashlib.sha256(json.dumps(json_safe(parts), sort_keys=True).encode()).hexdigest()[:24]
-
-
-def run_key(problem: Problem, method: Method, limits: Limits, start: str, test: str = "") -> str:
-    """Fingerprint of a run: problem × method (with its options) × limits (with the seed) × start × test rows."""
-    settings = {k: v for k, v in asdict(limits).items() if k != "log_file" and (k, v) != ("nonzeros", MAX_NONZEROS)}
-    parts = [problem_key(problem), method.name, getattr(method, "options", {}), settings, start, test]
-    return hashlib.sha256(json.dumps(json_safe(parts), sort_keys=True).encode()).hexdigest()[:24]
-
-
-def flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row as one level of plain values."""
-    data, space = row["problem"]["data"], row["problem"]["space"]
-    start, tree = row["start"], row["predictor"]
-    return {
-        "data": data.get("path", ""),
-        "task": row["problem"]["task"]["name"],
-        "depth": space.get("max_depth"),
-        "method": row["method"],
-        "seed": row.get("seed", 0),
-        **{name: row["sizes"].get(name) for name in ("variables", "binaries", "rows", "nonzeros")},
-        **{f"{stage}_seconds": row["times"].get(stage) for stage in ("build", "hand_over", "solve")},
-        **{
-            name: row[name]
-            for name in ("seconds", "root_bound", "root_gap", "nodes", "objective", "unit", "sense", "bound", "gap", "status", "limit", "proved_by")
-        },
-        "start": start.get("method"),
-        "start_value": start.get("value"),
-        "start_accepted": start.get("accepted"),
-        "agrees": row["agrees"],
-        "leaves": _leaves(tree),
-        **{f"score_{k}": v for k, v in row["scores"].items()},
-        "message": row["message"],
-    }
-
-
-def _leaves(predictor: Mapping[str, Any] | None) -> int | None:
-    """Leaves of a stored tree or pruned ensemble; None for whatever has none."""
-    if predictor is None:
-        return None
-    if predictor.get("kind") == "ensemble":
-        return int(predictor["trees"]) + len(predictor["kept"])
-    return _leaves_below(predictor["root"]) if "root" in predictor else None
-
-
-def _leaves_below(node: Mapping[str, Any]) -> int:
-    return 1 if "action" in node else _leaves_below(node["false"]) + _leaves_below(node["true"])

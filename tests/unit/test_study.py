@@ -285,7 +285,7 @@ def test_a_full_disk_loses_no_finished_row(problem, tmp_path):
     ("make", "sentence"),
     [
         (lambda p: p.write_text("not a database, but long enough to be read as one " * 30), "not a database"),
-        (lambda p: p.mkdir(), "unable to open"),
+        (lambda p: p.mkdir(), "is a folder; name a file in it"),
     ],
 )
 def test_a_file_that_is_no_study_gets_a_sentence(problem, tmp_path, make, sentence):

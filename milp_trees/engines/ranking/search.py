@@ -11,8 +11,9 @@ import numpy as np
 
 from milp_trees.engines.ranking import kernels
 from milp_trees.engines.ranking.apart import MOST_APART, Choice, best_choice, choices
-from milp_trees.engines.ranking.nodes import Counters, Made, Node, Place, Switches, Units
+from milp_trees.engines.ranking.nodes import Counters, Made, Node, Place, Units
 from milp_trees.engines.ranking.parts import Part, Parts, Splits
+from milp_trees.engines.ranking.switches import Switches
 from milp_trees.tasks.count_views import LeafCounts
 
 _NOTHING = np.zeros((0, 2), dtype=np.int64)

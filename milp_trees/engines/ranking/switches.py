@@ -1,0 +1,30 @@
+"""Techniques of the search over partial trees that can be switched off. No numba here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Switches:
+    """What the search may use; every combination finds the same optimum.
+
+    Parameters
+    ----------
+    hulls : int
+        Up to which depth open leaves are bounded by the curve around all their trees (0: never).
+    equal_rows : bool
+        Deeper ones by groups of equal rows; otherwise by perfect separation (Theorem 2.1).
+    look_ahead, apart, leaf_limit, permutations, dominance, refinement, plunge : bool
+        See `milp_trees.engines.partial_trees`.
+    """
+
+    hulls: int = 3
+    equal_rows: bool = True
+    look_ahead: bool = True
+    apart: bool = True
+    leaf_limit: bool = True
+    permutations: bool = True
+    dominance: bool = True
+    refinement: bool = True
+    plunge: bool = True

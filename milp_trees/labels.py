@@ -1,0 +1,129 @@
+"""Labels: a plug-in's name with the options that differ from their defaults, such as `dp:cache=off,order=best-first`.
+
+A label names everything about a method that can change a run, so results, tables and stores go by it. `registry.method(label)` gives the method back.
+The options of a plug-in are the parameters of its constructor; each is kept as an attribute of its name (as fields of a dataclass are).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from typing import Any
+
+from milp_trees.errors import UnknownName
+
+_STATES = {True: "on", False: "off"}
+#: What may be written for an option whose default is of a type.
+_ALLOWED = {bool: "on or off", int: "a whole number", float: "a number"}
+
+
+def declared(cls: Any) -> dict[str, Any]:
+    """The options of a plug-in's class, in order, and their defaults.
+
+    Raises
+    ------
+    TypeError
+        An option has no default.
+    """
+    made = {f.name: f.default_factory for f in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else {}
+    out: dict[str, Any] = {}
+    for option in inspect.signature(cls).parameters.values():
+        if option.kind in (option.VAR_POSITIONAL, option.VAR_KEYWORD):
+            continue
+        factory = made.get(option.name, dataclasses.MISSING)
+        if option.default is option.empty and factory is dataclasses.MISSING:
+            raise TypeError(f"The option {option.name!r} of {cls.__name__} needs a default value.")
+        out[option.name] = option.default if factory is dataclasses.MISSING else factory()
+    return out
+
+
+def label(plug_in: Any) -> str:
+    """A plug-in's name with the options that differ from their defaults.
+
+    Raises
+    ------
+    UnknownName
+        The plug-in does not keep an option as an attribute, so its runs cannot be told apart.
+    """
+    changed = []
+    for option, default in declared(type(plug_in)).items():
+        if not hasattr(plug_in, option):
+            raise UnknownName(f"The plug-in {plug_in.name} must keep the option {option!r} as an attribute of that name, or its runs look all alike.")
+        value = getattr(plug_in, option)
+        if type(value) is not type(default) or value != default:
+            changed.append(f"{option}={_spelled(value)}")
+    return plug_in.name + (":" + ",".join(changed) if changed else "")
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, bool):
+        return _STATES[value]
+    if isinstance(value, str):  # a comma would begin the next option
+        return value.replace("%", "%25").replace(",", "%2C")
+    return str(value) if isinstance(value, (int, float)) else type(value).__name__.lower()
+
+
+def options(text: str, cls: Any) -> dict[str, Any]:
+    """`merge_rows=off,repair=spo` as arguments of a plug-in's class; every value is read as its option's default is typed.
+
+    Raises
+    ------
+    UnknownName
+        An option is not one of the class, or its value is not of its type.
+    """
+    out: dict[str, Any] = {}
+    for item in filter(None, text.split(",")):
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise UnknownName(f"{item!r} is not an option; write name=value, for example merge_rows=off.")
+        out[name.replace("-", "_")] = value
+    check_names(out, cls)
+    return {name: _read(value, f"{cls.name}:{name}", declared(cls)[name]) for name, value in out.items()}
+
+
+def check_names(given: dict[str, Any], cls: Any) -> None:
+    """Refuse what is no option of a class."""
+    known = declared(cls)
+    unknown = [option for option in given if option not in known]
+    if unknown:
+        raise UnknownName(f"{cls.name} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}.")
+
+
+def _read(text: str, name: str, default: Any) -> Any:
+    kind = type(default)
+    try:
+        if kind is bool:
+            return {spelled: state for state, spelled in _STATES.items()}[text]
+        if kind in (int, float):
+            return kind(text)
+    except (KeyError, ValueError):
+        raise wrong_type(name, text, default) from None
+    word = text.replace("%2C", ",").replace("%25", "%")
+    return word if default is not None else _guessed(word)
+
+
+def _guessed(word: str) -> Any:
+    """The value of an option whose default, None, says nothing of its type."""
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            continue
+    return {"on": True, "off": False}.get(word, word)
+
+
+def wrong_type(name: str, given: Any, default: Any) -> UnknownName:
+    """The error for a value that is not of an option's type."""
+    return UnknownName(f"{name} is {_ALLOWED.get(type(default), 'a word')}; got {given!r}. Options are separated by commas.")
+
+
+def split_labels(text: str) -> list[str]:
+    """The labels in a list with commas: `dp:cache=off,ties=first,cart` are two, as `ties=first` alone names no method."""
+    out: list[str] = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        head, equals, _ = part.partition("=")
+        if out and equals and ":" not in head and "@" not in head:
+            out[-1] += f",{part}"
+        else:
+            out.append(part)
+    return out

@@ -1,0 +1,55 @@
+"""What a run is known by: everything that can change it. A stored run is served again only for the very same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.method import Method
+from milp_trees.registry import registry
+from milp_trees.report import json_safe
+from milp_trees.solver import Limits
+from milp_trees.study.run import Start
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.problem import Problem
+
+
+def problem_key(problem: Problem) -> str:
+    """Fingerprint of a problem: task, space, question and the arrays; not where the data came from."""
+    spec = problem.spec()
+    return _fingerprint([spec["task"], spec["space"], repr(problem.question), _rows(problem.dataset)])
+
+
+def run_key(problem: Problem, method: Method, limits: Limits, start: Start, test: Dataset | None = None) -> str:
+    """Fingerprint of a run.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : Method
+        Its label, its solver's options and the versions of its software.
+    limits : Limits
+        With threads and seed; where the log goes changes nothing.
+    start : Start
+        Who made it and what it is: under another time limit the same method may have made another.
+    test : Dataset, optional
+        Rows that the answer is scored on.
+    """
+    begin = [start.method, None if start.tree is None else start.tree.to_json()]
+    settings = {k: v for k, v in asdict(limits).items() if k != "log_file"}
+    software = {**method.software(), **registry.origin(type(problem.task))}
+    parts = [problem_key(problem), method.label, getattr(method, "options", {}), settings, begin, None if test is None else _rows(test), software]
+    return _fingerprint(parts)
+
+
+def _rows(dataset: Dataset) -> list[Any]:
+    """The arrays and names of a dataset; a group column's tests may not be candidates, though the arrays are the same."""
+    return [dataset.sha256, dataset.group_column]
+
+
+def _fingerprint(parts: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(json_safe(parts), sort_keys=True).encode()).hexdigest()[:24]

@@ -1,0 +1,124 @@
+"""Rows as a study's file holds them: read with care, as files get damaged, and laid out flat for tables."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+from milp_trees.errors import MilpTreesError
+from milp_trees.report import SCHEMA, reasons, summary
+from milp_trees.result import Limit, Status, TracePoint
+
+#: What reading something raises that was not written by this package, or not in one piece.
+UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+
+
+class DamagedRow(ValueError):
+    """What a row holds is not what this package writes; the message says what."""
+
+
+class NewerRow(MilpTreesError):
+    """A row was written by a newer version of this package."""
+
+
+def read_row(text: Any) -> dict[str, Any]:
+    """The row that a JSON text holds: it can be shown, and its numbers are numbers.
+
+    Raises
+    ------
+    DamagedRow
+        It is no JSON, or a field is absent or of another kind.
+    NewerRow
+        It has a layout that this version does not know.
+    """
+    try:
+        row = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        if not isinstance(row, dict):
+            raise DamagedRow("it is no JSON object")
+        if type(row["schema"]) is int and row["schema"] > SCHEMA:
+            raise NewerRow(f"it has the layout {row['schema']}, and this version of milp-trees reads layouts up to {SCHEMA}")
+        _check(row)
+    except UNREADABLE as error:
+        raise DamagedRow(said(error)) from error
+    return row
+
+
+def said(error: BaseException) -> str:
+    """What is wrong with a row, in a few words."""
+    return f"it has no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def _check(row: dict[str, Any]) -> None:
+    """Do all that is done with a row; what cannot be done raises something."""
+    Status(row["status"])
+    if row["limit"] is not None:
+        Limit(row["limit"])
+    for name in ("exact", "bound_exact"):
+        if row[name] is not None and not re.fullmatch(r"-?\d+/\d*[1-9]\d*", row[name]):
+            raise DamagedRow(f"{name} is {row[name]!r:.50}")
+    if row["agrees"] not in (True, False, None) or row["sense"] not in ("min", "max"):
+        raise DamagedRow(f"agrees is {row['agrees']!r:.50} and sense {row['sense']!r:.50}")
+    for point in row["trace"]:
+        for number in TracePoint(*point):
+            math.isfinite(number or 0)
+    for name, kind in (("method", str), ("unit", str), ("message", str), ("checked", list), ("options", dict), ("versions", dict)):
+        if not isinstance(row[name], kind):
+            raise DamagedRow(f"{name} is {row[name]!r:.50}")
+    float(row["seconds"])
+    if row["predictor"] is not None:
+        float(row["objective"])
+    flat(row)
+    summary(row)
+    reasons([row])
+
+
+def _no_number(text: str) -> NoReturn:
+    raise DamagedRow(f"{text} is no number of JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _no_number(text)
+
+
+def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row as one level of plain values."""
+    data, space = row["problem"]["data"], row["problem"]["space"]
+    start, tree = row["start"], row["predictor"]
+    return {
+        "data": data.get("path", ""),
+        "problem": row.get("problem_key", ""),
+        "task": row["problem"]["task"]["name"],
+        "depth": space.get("max_depth"),
+        "method": row["method"],
+        "seed": row.get("seed", 0),
+        **{name: row["sizes"].get(name) for name in ("variables", "binaries", "rows", "nonzeros")},
+        **{f"{stage}_seconds": row["times"].get(stage) for stage in ("build", "hand_over", "solve")},
+        **{
+            name: row[name]
+            for name in ("seconds", "root_bound", "root_gap", "nodes", "objective", "unit", "sense", "bound", "gap", "status", "limit", "proved_by")
+        },
+        "start": start.get("method"),
+        "start_value": start.get("value"),
+        "start_accepted": start.get("accepted"),
+        "agrees": row["agrees"],
+        "leaves": _leaves(tree),
+        **{f"score_{k}": v for k, v in row["scores"].items()},
+        "message": row["message"],
+    }
+
+
+def _leaves(predictor: Mapping[str, Any] | None) -> int | None:
+    """Leaves of a stored tree or pruned ensemble; None for whatever has none."""
+    if predictor is None:
+        return None
+    if predictor.get("kind") == "ensemble":
+        return int(predictor["trees"]) + len(predictor["kept"])
+    return _leaves_below(predictor["root"]) if "root" in predictor else None
+
+
+def _leaves_below(node: Mapping[str, Any]) -> int:
+    return 1 if "action" in node else _leaves_below(node["false"]) + _leaves_below(node["true"])
