@@ -38,7 +38,9 @@ def read_row(text: Any) -> dict[str, Any]:
         row = json.loads(text, parse_constant=_no_number, parse_float=_finite)
         if not isinstance(row, dict):
             raise DamagedRow("it is no JSON object")
-        if type(row["schema"]) is int and row["schema"] > SCHEMA:
+        if type(row["schema"]) is not int:
+            raise DamagedRow(f"schema is {row['schema']!r:.50}")
+        if row["schema"] > SCHEMA:
             raise NewerRow(f"it has the layout {row['schema']}, and this version of milp-trees reads layouts up to {SCHEMA}")
         _check(row)
     except UNREADABLE as error:

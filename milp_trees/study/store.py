@@ -126,7 +126,11 @@ class Store:
         """The newest row with a key and a role; None if there is none, or if it is damaged (then a warning says so)."""
         with self._explained("read"):
             found = self._db.execute("SELECT id, result FROM runs WHERE key = ? AND role = ? ORDER BY id DESC LIMIT 1", (key, role)).fetchone()
-        return None if found is None else self._read(*found)
+        try:
+            return None if found is None else self._read(*found)
+        except DamagedRow as why:
+            self.left_out(found[0], str(why))
+            return None
 
     def rows(self, role: str | None = "run") -> Iterator[dict[str, Any]]:
         """The newest row of every key and role, in the order they were first finished; damaged ones are left out with a warning."""
@@ -135,19 +139,23 @@ class Store:
                 "SELECT id, result, seed, problem, key, finished, role FROM runs WHERE ?1 IS NULL OR role = ?1 ORDER BY id", (role,)
             ).fetchall()
         newest: dict[tuple[str, str], dict[str, Any]] = {}
+        damaged: dict[tuple[str, str], tuple[int, str]] = {}
         for number, result, seed, problem, key, finished, its_role in found:
-            if not (type(seed) is int and all(isinstance(text, str) for text in (problem, key, finished, its_role))):
-                self.left_out(number, "its columns are of other kinds")
-            elif (row := self._read(number, result)) is not None:
+            try:
+                if not (type(seed) is int and all(isinstance(text, str) for text in (problem, key, finished, its_role))):
+                    raise DamagedRow("its columns are of other kinds")
+                row = self._read(number, result)
                 newest[key, its_role] = {**row, "seed": seed, "problem_key": problem, "key": key, "finished": finished}
+                damaged.pop((key, its_role), None)  # it was run again
+            except DamagedRow as why:
+                damaged[key, its_role] = number, str(why)
+        for number, why_damaged in damaged.values():
+            self.left_out(number, why_damaged)
         yield from newest.values()
 
-    def _read(self, number: int, result: Any) -> dict[str, Any] | None:
+    def _read(self, number: int, result: Any) -> dict[str, Any]:
         try:
             return read_row(result)
-        except DamagedRow as why:
-            self.left_out(number, str(why))
-            return None
         except NewerRow as why:
             raise StoreError(f"Row {number} of the study file {self.path} is newer: {why}; update milp-trees, or name another file.") from None
 

@@ -1,0 +1,258 @@
+"""A study's file that is damaged, newer or something else: a sentence, never a traceback, and no promise that is not known to hold."""
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+import milp_trees as mt
+from milp_trees.errors import DamagedRowWarning
+from milp_trees.study import StoreError, Study
+from milp_trees.study.rows import DamagedRow, NewerRow, read_row
+from milp_trees.study.store import LAYOUT, Store
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return mt.Problem(mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"), mt.Accuracy(), mt.Trees(2))
+
+
+@pytest.fixture(scope="module")
+def finished(problem, tmp_path_factory):
+    """A file with two rows, nothing of it left in a write-ahead log."""
+    path = tmp_path_factory.mktemp("finished") / "study.sqlite"
+    mt.compare(problem, ["cart", "dp"], store=path).store.close()
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA journal_mode=DELETE")
+    db.close()
+    return path
+
+
+@pytest.fixture
+def path(finished, tmp_path):
+    return shutil.copy(finished, tmp_path / "study.sqlite")
+
+
+def change(path, statement, *values):
+    with sqlite3.connect(path) as db:
+        db.execute(statement, values)
+    db.close()
+
+
+def edit(path, **changes):
+    """Change fields of cart's stored row; a value of ... takes the field away."""
+    with sqlite3.connect(path) as db:
+        row = json.loads(db.execute("SELECT result FROM runs WHERE role = 'run' AND method = 'cart'").fetchone()[0])
+        row = {k: v for k, v in {**row, **changes}.items() if v is not ...}
+        db.execute("UPDATE runs SET result = ? WHERE role = 'run' AND method = 'cart'", (json.dumps(row),))
+    db.close()
+
+
+def stored(path):
+    (text,) = sqlite3.connect(path).execute("SELECT result FROM runs WHERE role = 'run' AND method = 'cart'").fetchone()
+    return json.loads(text)
+
+
+# -- rows ----------------------------------------------------------------------------------------------------
+
+
+DAMAGE = {
+    "cut JSON": '{"schema": 1, "method": "ca',
+    "no JSON": "cart",
+    "a list": "[1, 2]",
+    "null": "null",
+    "a number": 5,
+    "bytes": b"\xff\xfe",
+    "nested": "[" * 100_000,
+    "empty": "",
+}
+
+
+@pytest.mark.parametrize("what", DAMAGE)
+def test_a_row_that_is_no_row_is_left_out_and_run_again(problem, path, what):
+    """The rest of the study is there, and the same comparison mends it."""
+    change(path, "UPDATE runs SET result = ? WHERE role = 'run' AND method = 'cart'", DAMAGE[what])
+    with pytest.warns(DamagedRowWarning, match=r"Row \d+ of the study file .* is damaged \(.*\) and is left out; the same comparison runs it again"):
+        study = Study.open(path)
+    assert [row["method"] for row in study.rows] == ["dp"]
+    assert study.best.method == "dp"
+    with pytest.warns(DamagedRowWarning):
+        again = mt.compare(problem, ["cart", "dp"], store=path)
+    assert [row["status"] for row in again.rows] == ["feasible", "optimal"]
+    assert {row["method"] for row in Study.open(path).rows} == {"cart", "dp"}, "without a word on the damaged row, which is replaced"
+
+
+@pytest.mark.parametrize("field", sorted(set(mt.solve(mt.Problem(mt.Dataset([[0], [1]], y=[0, 1]), mt.Accuracy(), mt.Trees(1)), "cart").to_json())))
+def test_a_row_without_one_of_its_fields_is_damaged(path, field):
+    """The one without `predictor` was a traceback."""
+    edit(path, **{field: ...})
+    with pytest.warns(DamagedRowWarning, match=f"it has no '{field}'"):
+        assert [row["method"] for row in Study.open(path).rows] == ["dp"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("status", "splendid"), ("limit", "boredom"), ("objective", "few"), ("objective", None), ("seconds", "long"), ("seconds", None),
+        ("exact", "1e9999999"), ("exact", "1/0"), ("bound_exact", 5), ("agrees", "yes"), ("sense", "up"), ("method", 3), ("unit", None),
+        ("trace", [1]), ("trace", [[0, "a", None]]), ("times", []), ("sizes", "big"), ("sizes", {"rows": "many"}), ("start", None),
+        ("scores", {"train": "good"}), ("predictor", 5), ("predictor", {"root": {}}), ("predictor", {"kind": "ensemble"}), ("problem", {}),
+        ("problem", None), ("options", 1), ("versions", []), ("checked", "all"), ("message", None), ("schema", "new"), ("nodes", "x"),
+        ("objective", float("nan")), ("bound", float("inf")), ("gap", -float("inf")),
+    ],
+)  # fmt: skip
+def test_a_row_with_a_field_of_another_kind_is_damaged(path, field, value):
+    edit(path, **{field: value})
+    with pytest.warns(DamagedRowWarning):
+        assert [row["method"] for row in Study.open(path).rows] == ["dp"]
+
+
+def test_a_number_too_large_for_a_float_is_no_number(path):
+    text = json.dumps(stored(path)).replace('"seconds": ', '"seconds": 1e9999999, "was": ')
+    with pytest.raises(DamagedRow, match="1e9999999 is no number"):
+        read_row(text)
+
+
+@pytest.mark.parametrize("column", ["seed", "problem", "finished"])
+def test_a_column_of_another_kind_is_damage(path, column):
+    change(path, f"UPDATE runs SET {column} = X'00' WHERE method = 'cart'")
+    with pytest.warns(DamagedRowWarning, match="columns are of other kinds"):
+        assert [row["method"] for row in Study.open(path).rows] == ["dp"]
+
+
+def test_a_tree_that_cannot_be_read_is_run_again(problem, path):
+    """A row can be shown although its tree cannot be read."""
+    tree = stored(path)["predictor"]
+    edit(path, predictor={**tree, "root": {"test": {}, "false": {"action": 0}, "true": {"action": 0}}})
+    study = Study.open(path)
+    with pytest.raises(StoreError, match=r"A row of cart in .* is damaged"):
+        _ = study.results
+    with pytest.warns(DamagedRowWarning, match="Row of cart"):
+        again = mt.compare(problem, ["cart"], store=path)
+    assert again.results[0].predictor.to_json() == tree
+
+
+def test_a_row_of_a_newer_version_is_refused(problem, path):
+    """It is not damaged, and to run it again would be wrong."""
+    edit(path, schema=99)
+    for read in (lambda: Study.open(path), lambda: mt.compare(problem, ["cart"], store=path)):
+        with pytest.raises(StoreError, match=r"Row \d+ of the study file .* is newer: it has the layout 99, .*; update milp-trees"):
+            read()
+    with pytest.raises(NewerRow):
+        read_row('{"schema": 2}')
+
+
+def test_values_beyond_a_float_are_kept(tmp_path):
+    """SQLite holds 64 bits; the row's JSON holds the number."""
+    store = Store(tmp_path / "s.sqlite")
+    store.append({"method": "m", "status": "optimal", "objective": 10**400, "bound": 2**70}, key="k", role="run", problem="p", seed=0)
+    assert len(store) == 1
+
+
+# -- files ---------------------------------------------------------------------------------------------------
+
+
+def test_a_new_file_says_its_layout(path):
+    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone()[0] == LAYOUT
+
+
+def test_a_file_from_before_layouts_were_counted_is_read(problem, path):
+    change(path, "PRAGMA user_version = 0")
+    assert len(Study.open(path).rows) == 2
+    mt.compare(problem, ["dp"], store=path)
+    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone()[0] == LAYOUT
+
+
+def refused(problem, path, sentence):
+    """Reading and writing say the same sentence, and the file is left as it is."""
+    before = path.read_bytes() if path.is_file() else None
+    for use in (lambda: mt.compare(problem, ["cart"], store=path), lambda: Store(path, read_only=True)):
+        with pytest.raises(StoreError, match=sentence) as caught:
+            use()
+        assert "safe" not in str(caught.value)
+    assert before is None or path.read_bytes() == before
+
+
+def test_a_file_of_a_newer_version_is_refused(problem, path):
+    change(path, f"PRAGMA user_version = {LAYOUT + 1}")
+    refused(problem, path, rf"written by a newer milp-trees \(layout {LAYOUT + 1}; this version reads up to {LAYOUT}\); update milp-trees")
+
+
+@pytest.mark.parametrize("table", ["CREATE TABLE addresses (name TEXT)", "CREATE TABLE runs (id INTEGER, key TEXT)"])
+def test_a_database_of_something_else_is_not_written_to(problem, tmp_path, table):
+    """A table of rows was added to it."""
+    path = tmp_path / "other.sqlite"
+    change(path, table)
+    refused(problem, path, "is a database, but not of a study of milp-trees; name another file")
+
+
+def test_a_file_that_is_no_database_is_refused(problem, tmp_path):
+    path = tmp_path / "notes.txt"
+    path.write_text("Notes, long enough to be read as a database. " * 30)
+    refused(problem, path, "not a database")
+
+
+def test_a_folder_is_refused(problem, tmp_path):
+    refused(problem, tmp_path, "is a folder; name a file in it")
+    with pytest.raises(StoreError, match="is a folder"):
+        Store("")
+
+
+def test_an_absent_folder_is_named_as_such(problem, tmp_path):
+    with pytest.raises(StoreError, match="check that its folder exists"):
+        mt.compare(problem, ["cart"], store=tmp_path / "absent" / "s.sqlite")
+    with pytest.raises(StoreError, match="There is no study file"):
+        Study.open(tmp_path / "absent.sqlite")
+
+
+def test_an_empty_file_becomes_a_study_but_is_none_yet(problem, tmp_path):
+    path = tmp_path / "s.sqlite"
+    path.touch()
+    with pytest.raises(StoreError, match="is empty: it holds no study"):
+        Study.open(path)
+    assert len(mt.compare(problem, ["cart"], store=path)) == 1
+
+
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.6])
+def test_of_a_file_that_was_cut_nothing_is_promised(problem, path, share):
+    """SQLite says malformed; that rows are safe would be a lie."""
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(share * len(whole))])
+    for use in (lambda: Study.open(path), lambda: mt.compare(problem, ["dp", "cart"], store=path)):
+        with pytest.raises(StoreError, match=r"rows in it may be lost|something else, or damaged") as caught:
+            use()
+        assert "safe" not in str(caught.value)
+
+
+def test_pages_full_of_nothing_are_damage(problem, path):
+    whole = bytearray(path.read_bytes())
+    whole[4096:] = b"\xa5" * (len(whole) - 4096)
+    path.write_bytes(whole)
+    with pytest.raises(StoreError, match=r"rows in it may be lost.*\.recover"):
+        Study.open(path)
+
+
+def test_a_read_only_file_is_read_and_not_written(problem, path, monkeypatch):
+    """Opening it to read writes nothing; a comparison says that it cannot."""
+    study = Study.open(path)
+    assert len(study.rows) == 2
+    with pytest.raises(StoreError, match=r"readonly.*make it writable, or name another file: finished rows in it are safe"):
+        study.store.append({"method": "m", "status": "optimal"}, key="k", role="run", problem="p", seed=0)
+    before = path.read_bytes()
+    Study.open(path)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_the_command_line_says_what_it_left_out(path):
+    """On standard error, one line; the rows on standard output are complete."""
+    change(path, "UPDATE runs SET result = '{' WHERE role = 'run' AND method = 'cart'")
+    command = ["compare", "planted:rows=60,tests=5,depth=2,noise=0.1,seed=4", "--methods", "cart", "--oracle", "none", "--start", "none", "--json"]
+    done = subprocess.run([sys.executable, "-m", "milp_trees", *command, "--store", str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["method"] == "cart"
+    assert [line for line in done.stderr.splitlines() if line.startswith("Warning: Row ")] != []
+    assert "Traceback" not in done.stderr
