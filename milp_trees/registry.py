@@ -52,6 +52,8 @@ class Registry:
         name = getattr(cls, "name", None)
         if not isinstance(name, str) or not re.fullmatch(r"[^\s:@,=]+", name):
             raise TypeError(f"{cls.__name__} must have a class attribute `name`: a word without spaces, colons, commas, = and @.")
+        if group in ("methods", "formulations"):
+            labels.declared(cls)  # what it is made with must have defaults
         folder = cls.__module__.split(".")[0]
         if folder in ("formulations", "solvers"):
             raise ImportError(f"Import {cls.__module__} as milp_trees.{cls.__module__}: by its folder's name every class would exist twice.")
@@ -89,7 +91,7 @@ class Registry:
 
     def _load_others(self, group: str) -> None:
         """Import what third parties name in entry points."""
-        for entry in _entry_points(f"milp_trees.{group}"):
+        for entry in entry_points(f"milp_trees.{group}"):
             package = f" {entry.dist.name} {entry.dist.version}" if entry.dist is not None else ""
             before = self._all()
             self._guarded(entry.value, f"The plug-in package{package} ({entry.name} = {entry.value})", functools.partial(self._load_entry, entry))
@@ -196,7 +198,7 @@ class Registry:
         return [f"{f}@{s}" for f in formulations for s in solvers]
 
 
-def _entry_points(group: str) -> list[importlib.metadata.EntryPoint]:
+def entry_points(group: str) -> list[importlib.metadata.EntryPoint]:
     """The entry points of a group, those of a package whose metadata cannot be read left out with a warning."""
     try:
         return list(importlib.metadata.entry_points(group=group))
