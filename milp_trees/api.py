@@ -153,13 +153,15 @@ def compare(
     >>> study.frame()["objective"].tolist()
     [0, 0]
     """
-    problems = [problem] if isinstance(problem, Problem) else list(problem)
+    problems = list(problem) if isinstance(problem, Iterable) else [problem]
+    if not problems:
+        raise DataError("No problem was given; write mt.compare(problem, …), or a list of problems.")
     for each in problems:
         _check(each)
     names = method_names(methods, formulations, solvers, problems)
     limits = make_limits(time_limit, memory_mb, node_limit, threads, 0, log_file, max_nonzeros)
     settings: dict[str, Any] = {
-        "limits": limits, "start": start, "oracle": oracle, "seeds": seeds, "store": store, "options": dict(options or {}), "test": test,
+        "limits": limits, "start": start, "oracle": oracle, "seeds": seeds, "store": store, "options": options or {}, "test": test,
     }  # fmt: skip
     if progress is True:
         from milp_trees.study.live import Live
@@ -315,8 +317,6 @@ def sizes(
 
 def _check(problem: Any) -> None:
     if not isinstance(problem, Problem):
-        from milp_trees.errors import DataError
-
         raise DataError(f"A Problem is needed: mt.Problem(dataset, task, space); got {type(problem).__name__}.")
 
 

@@ -291,12 +291,13 @@ def _value(text: str) -> Any:
 
 
 def whole_numbers(text: str) -> list[int]:
-    from milp_trees.errors import DataError
-
     try:
-        return [int(t) for t in split(text)]
+        numbers = [int(t) for t in split(text)]
     except ValueError:
-        raise DataError(f"--seeds takes whole numbers separated by commas; got {text!r}.") from None
+        numbers = []
+    if not numbers:
+        raise DataError(f"--seeds takes whole numbers separated by commas; got {text!r}.")
+    return numbers
 
 
 def _none(text: str | None) -> str | None:

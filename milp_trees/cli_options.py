@@ -223,11 +223,11 @@ def _warnings_said() -> Iterator[None]:
     with warnings.catch_warnings():
         usual = warnings.showwarning
 
-        def say(message: Warning | str, category: type[Warning], *where: Any) -> None:
+        def say(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
             if issubclass(category, (PluginWarning, DamagedRowWarning)):
                 typer.echo(f"Warning: {message}", err=True)
             else:
-                usual(message, category, *where)
+                usual(message, category, *where, **more)
 
         warnings.showwarning = say
         yield

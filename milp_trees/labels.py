@@ -12,45 +12,59 @@ from typing import Any
 
 from milp_trees.errors import UnknownName
 
+#: The default of an option that has none.
+REQUIRED = inspect.Parameter.empty
+
 _STATES = {True: "on", False: "off"}
 #: What may be written for an option whose default is of a type.
 _ALLOWED = {bool: "on or off", int: "a whole number", float: "a number"}
 
 
 def declared(cls: Any) -> dict[str, Any]:
-    """The options of a plug-in's class, in order, and their defaults.
-
-    Raises
-    ------
-    TypeError
-        An option has no default.
-    """
+    """The options of a plug-in's class, in order, and their defaults (`REQUIRED` where there is none)."""
     made = {f.name: f.default_factory for f in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else {}
     out: dict[str, Any] = {}
     for option in inspect.signature(cls).parameters.values():
         if option.kind in (option.VAR_POSITIONAL, option.VAR_KEYWORD):
             continue
         factory = made.get(option.name, dataclasses.MISSING)
-        if option.default is option.empty and factory is dataclasses.MISSING:
-            raise TypeError(f"The option {option.name!r} of {cls.__name__} needs a default value.")
         out[option.name] = option.default if factory is dataclasses.MISSING else factory()
     return out
 
 
-def label(plug_in: Any) -> str:
-    """A plug-in's name with the options that differ from their defaults.
+def check(cls: Any) -> None:
+    """Refuse a class for the registry that cannot be made by its name alone.
+
+    Raises
+    ------
+    TypeError
+        An option has no default.
+    """
+    needed = [option for option, default in declared(cls).items() if default is REQUIRED]
+    if needed:
+        raise TypeError(f"The option {needed[0]!r} of {cls.__name__} needs a default value.")
+
+
+def checked(plug_in: Any) -> Any:
+    """The plug-in, if it keeps its options where its label finds them.
 
     Raises
     ------
     UnknownName
-        The plug-in does not keep an option as an attribute, so its runs cannot be told apart.
+        It does not, so its runs could not be told apart.
     """
+    hidden = [option for option in declared(type(plug_in)) if not hasattr(plug_in, option)]
+    if hidden:
+        raise UnknownName(f"The plug-in {plug_in.name} must keep the option {hidden[0]!r} as an attribute of that name, or its runs look all alike.")
+    return plug_in
+
+
+def label(plug_in: Any) -> str:
+    """A plug-in's name with the options that differ from their defaults."""
     changed = []
     for option, default in declared(type(plug_in)).items():
-        if not hasattr(plug_in, option):
-            raise UnknownName(f"The plug-in {plug_in.name} must keep the option {option!r} as an attribute of that name, or its runs look all alike.")
-        value = getattr(plug_in, option)
-        if type(value) is not type(default) or value != default:
+        value = getattr(plug_in, option, default)
+        if value is not default and (type(value) is not type(default) or value != default):
             changed.append(f"{option}={_spelled(value)}")
     return plug_in.name + (":" + ",".join(changed) if changed else "")
 

@@ -53,7 +53,7 @@ class Registry:
         if not isinstance(name, str) or not re.fullmatch(r"[^\s:@,=]+", name):
             raise TypeError(f"{cls.__name__} must have a class attribute `name`: a word without spaces, colons, commas, = and @.")
         if group in ("methods", "formulations"):
-            labels.declared(cls)  # what it is made with must have defaults
+            labels.check(cls)
         folder = cls.__module__.split(".")[0]
         if folder in ("formulations", "solvers"):
             raise ImportError(f"Import {cls.__module__} as milp_trees.{cls.__module__}: by its folder's name every class would exist twice.")
@@ -104,7 +104,7 @@ class Registry:
         entry.load()
         for cls in self._all() - before:
             if getattr(cls, "registry_group", "") in ("methods", "formulations"):
-                labels.label(cls())
+                labels.checked(cls())
 
     def _guarded(self, key: str, who: str, load: Callable[[], Any]) -> None:
         """Do an import. One that fails is left out with a warning, and so is all that it had registered: the rest works."""
@@ -148,9 +148,7 @@ class Registry:
         for option, default in labels.declared(cls).items():
             if option in options and default is not None and type(options[option]) is not type(default):
                 raise labels.wrong_type(f"{name}:{option}", options[option], default)
-        made = cls(**options)
-        labels.label(made)  # one that cannot be named is refused before it runs
-        return made
+        return labels.checked(cls(**options))
 
     def _spelled(self, group: str, label: str) -> Any:
         """The plug-in that `name:option=value,…` describes."""

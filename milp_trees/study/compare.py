@@ -52,12 +52,12 @@ def method_names(
         Every combination. "all" solvers are those found on this machine, "all" formulations those for the space and task of one of the problems.
     """
     if methods is not None:
-        names = split_labels(methods) if isinstance(methods, str) else list(methods)
+        names = _names(methods, "methods")
         if not names:
             raise UnknownName("No method was named; write for example methods=['dp', 'flow-oct@highs'].")
     else:
-        chosen = _fitting(problems) if formulations == "all" else _names(formulations)
-        found = [n for n, c in registry.classes("solvers").items() if c().availability().found] if solvers == "all" else _names(solvers)
+        chosen = _fitting(problems) if formulations == "all" else _names(formulations, "formulations")
+        found = [n for n, c in registry.classes("solvers").items() if c().availability().found] if solvers == "all" else _names(solvers, "solvers")
         names = [f"{f}@{s}" for f in chosen for s in found]
         if not names:
             raise UnknownName("No formulation or no solver was named; write for example formulations='all', solvers=['highs'].")
@@ -78,8 +78,12 @@ def _fitting(problems: Iterable[Problem]) -> list[str]:
     return [name for name in registry.classes("formulations") if name in fitting or not fitting]
 
 
-def _names(given: str | Iterable[str]) -> list[str]:
-    return split_labels(given) if isinstance(given, str) else list(given)
+def _names(given: Any, what: str) -> list[str]:
+    if isinstance(given, str):
+        return split_labels(given)
+    if not isinstance(given, Iterable):
+        raise DataError(f"{what} is a list of names, or a text with commas between them; got {given!r}.")
+    return list(given)
 
 
 @dataclass

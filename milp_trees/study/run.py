@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,6 @@ from milp_trees.result import Result, Status
 from milp_trees.solver import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from milp_trees.data.dataset import Dataset
     from milp_trees.problem import Problem
 
@@ -72,6 +71,8 @@ def named_method(name: str | Method, options: Mapping[str, Any] | None = None) -
         Options for a method that takes none.
     """
     method = registry.method(name) if isinstance(name, str) else name
+    if options is not None and not isinstance(options, Mapping):
+        raise DataError(f"options is a mapping of a solver's option names to values, such as {{'presolve': 'off'}}; got {options!r}.")
     if options:
         if not hasattr(method, "options"):
             raise DataError(f"{method.label} takes no solver options; only a formulation with a solver does, for example flow-oct@highs.")

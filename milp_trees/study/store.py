@@ -8,7 +8,9 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from os import PathLike
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 from milp_trees.errors import DamagedRowWarning, MilpTreesError
@@ -64,6 +66,8 @@ class Store:
     """
 
     def __init__(self, path: str | Path | None = None, read_only: bool = False) -> None:
+        if not isinstance(path, (str, PathLike, NoneType)):
+            raise StoreError(f"The file of a study is named by a path; got {path!r}.")
         self.path = None if path is None else Path(path)
         if self.path is not None and self.path.is_dir():
             raise StoreError(f"The study file {self.path} is a folder; name a file in it.")
