@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, SolverUnavailable, Status, register
+from milp_trees.linear.mps import write_mps
 
-from ._common import FEASIBILITY, WINDOWS, Log, Trace, bound_within, finite, integral_objective
-from ._mps import write_mps, write_start
+from ._common import FEASIBILITY, WINDOWS, Log, Trace, bound_within, finite, integral_objective, write_start
 
 #: A value of this size means that CBC holds no solution, whatever else it says.
 NOTHING = 1e49

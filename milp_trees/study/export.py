@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, MilpTreesError, Unsupported
 from milp_trees.formulation_method import too_large
-from milp_trees.matrix import MatrixModel, compile_model, write_model
+from milp_trees.linear.files import write_model
+from milp_trees.matrix import MatrixModel, compile_model
 from milp_trees.registry import registry
 from milp_trees.result import Result
 from milp_trees.solver import MAX_NONZEROS, Limits
