@@ -61,6 +61,7 @@ class Cbc(Solver):
     capabilities = frozenset(
         {"lp", "mip", "start", "trace", "nodes", "root-bound", "seed", "threads", "gap", "memory", "general-integers", "continuous"}
     )
+    cannot_read = {".mps.gz": "the CBC in PuLP's wheel reads no gzipped files; write .mps for it"}
     install = "pip install 'pulp>=3.3.2,<4' (its wheel has CBC inside), or put cbc on PATH"
 
     def availability(self) -> Availability:

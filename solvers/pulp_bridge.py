@@ -82,6 +82,7 @@ class PulpBridge(Solver):
     name = "pulp"
     title = "PuLP"
     capabilities = frozenset({"lp", "mip", "start", "gap", "threads", "memory", "general-integers", "continuous"})
+    cannot_read = {".mps.gz": "LpProblem.fromMPS reads no gzipped files; write .mps for it", ".lp": "it reads no LP files; write .mps for it"}
     install = "pip install 'pulp>=3.3.2,<4'"
 
     def availability(self) -> Availability:
