@@ -36,7 +36,7 @@ def scip(path):
     model.hideOutput()
     try:
         model.readProblem(str(path))
-    except Exception:  # noqa: BLE001  (what it raises differs from version to version)
+    except Exception:
         return UNREADABLE
     model.optimize()
     if model.getStatus() == "optimal":
@@ -78,7 +78,7 @@ def pulp(path):
 
     try:
         columns, model = pulp.LpProblem.fromMPS(str(path))
-    except Exception:  # noqa: BLE001  (its reader has no errors of its own)
+    except Exception:
         return UNREADABLE
     if not columns:  # it takes an LP file for a model without variables
         return UNREADABLE
