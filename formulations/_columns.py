@@ -14,7 +14,7 @@ As in both papers, rows below the threshold go left. For `column <= t` those are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,6 +99,12 @@ def branch(view: CostMatrix | LeafOracle, column: Column, p: int, below: Any, ab
     """The branch node of threshold p of a column."""
     left, right = (above, below) if column.true_left else (below, above)
     return Branch(view.tests[column.tests[p]], left, right)
+
+
+def column_words(view: CostMatrix | LeafOracle) -> Callable[[int], str]:
+    """For a column by its number, its name and its tests by rising threshold."""
+    columns = numeric_columns(view)
+    return lambda j: f"{columns[j].name}: {', '.join(view.tests[f].name for f in columns[j].tests)}"
 
 
 # -- thresholds in binary (BinOCT) ---------------------------------------------------------------------------------

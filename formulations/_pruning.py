@@ -6,6 +6,7 @@ linear in z too: :math:`\sum_h\kappa_h-\sum_hs_hz_h` with :math:`s_h` the sum of
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,21 @@ class PruningFormulation(Formulation):
 
     def instance(self, problem: Problem) -> NodeGains:
         return problem.view(NodeGains)
+
+    def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
+        view, ensemble = m.view, m.space.ensemble
+
+        def node(h: int) -> str:
+            tree = f"tree {view.member[h]}: "
+            if not view.is_split[h]:
+                return f"{tree}leaf"
+            column = ensemble.columns[ensemble.column[h]]
+            return f"{tree}{column} <= {ensemble.threshold[h]:.17g}, else {view.right[h]}"
+
+        def purchase(pair: tuple[int, int]) -> str:
+            return f"{view.units[pair[0]]} for {'all rows' if pair[1] < 0 else f'row {pair[1]}'}"
+
+        return {"nodes": node, "splits": node, "purchases": purchase}
 
 
 # -- trees --------------------------------------------------------------------------------------------------------

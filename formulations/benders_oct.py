@@ -39,6 +39,7 @@ class BendersOCT(TreeFormulation):
     reference = "https://arxiv.org/abs/2103.15965"
     takes_side_rows = False
     takes_min_leaf = False
+    sets_like = {"scored": "rows"}
     redundant = {"leaf_role": "(1c) published; a leaf that does not predict gains nothing, and one below a predicting node cannot be reached"}
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:

@@ -35,17 +35,17 @@ References: Verwer, Zhang (2019), "Learning optimal classification trees using a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Leaf, Sizes, Tree, TreeFormulation, Trees, register
+from milp_trees import CostMatrix, Leaf, Problem, Sizes, Tree, TreeFormulation, Trees, register
 
 from . import _tree_structure as ts
-from ._columns import Column, branch, halves, n_bits, numeric_columns, place, reached, read_threshold, write_threshold
+from ._columns import Column, branch, column_words, halves, n_bits, numeric_columns, place, reached, read_threshold, write_threshold
 from ._oct_structure import cost_unit, entries, in_units, leaves_below
 
 
@@ -90,6 +90,9 @@ class BinOCT(TreeFormulation):
             terms += [(view.leaf_cost + split, m.alpha[t]) for t in m.leaves]
         constant = gains(view)[1] - split
         ts.minimise(m, [c for c, _ in terms], [x for _, x in terms], constant, "gains given away, and penalties (splits = leaves - 1)")
+
+    def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
+        return {**super().meanings(m, problem), "columns": column_words(m.view)}
 
     def decode(self, m: Any) -> Tree:
         view: CostMatrix = m.view

@@ -35,6 +35,7 @@ class Cut(TreeFormulation):
     implied_integer = True
     takes_side_rows = False
     takes_min_leaf = False
+    sets_like = {"scored": "rows", "passed": "nodes"}
     redundant = {**models.REDUNDANT, "connect_above": "rows for proper ancestors c of v follow from the row for c itself; published"}
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:

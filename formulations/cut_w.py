@@ -34,6 +34,7 @@ class CutW(TreeFormulation):
     implied_integer = True
     takes_side_rows = False
     takes_min_leaf = False
+    sets_like = {"scored": "rows", "passed": "nodes"}
     redundant = models.REDUNDANT
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:

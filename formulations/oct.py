@@ -33,17 +33,18 @@ prescription", MIT; Elmachtoub, Liang, McNellis (2020), "Decision trees for deci
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees, UnknownName, register
+from milp_trees import CostMatrix, Problem, Sizes, Tree, TreeFormulation, Trees, UnknownName, register
 
 from . import _oct_structure as parts
 from . import _tree_structure as ts
-from ._columns import Column, branch, numeric_columns, place, reached
+from ._columns import Column, branch, column_words, numeric_columns, place, reached
 
 #: The feasibility tolerance of solvers is 1e-6: steps between the values of a column must be far above it.
 MOST_THRESHOLDS = 10_000
@@ -157,6 +158,9 @@ class OCT(TreeFormulation):
                 return LeftBranch(steps, 1 + largest, 0, 1 + largest)
             case _:  # the printed left side: z-le-d and spo repair it elsewhere
                 return LeftBranch(steps, 0, 0, 1 + largest)
+
+    def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
+        return {**super().meanings(m, problem), "columns": column_words(m.view)}
 
     def decode(self, m: Any) -> Tree:
         view: CostMatrix = m.view

@@ -57,6 +57,7 @@ class PathCut(TreeFormulation):
     implied_integer = True
     takes_side_rows = False
     takes_min_leaf = False
+    sets_like = {"scored": "rows", "last": "nodes"}
 
     #: HiGHS finds the incumbents where it branches; its sub-MIP heuristics take two thirds of the time.
     suggested_options = {

@@ -39,6 +39,7 @@ Reference: Elmachtoub, Liang, McNellis (2020), "Decision trees for decision-maki
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,10 +47,11 @@ import numpy as np
 import pyomo.environ as pyo
 
 from milp_trees import Formulation, Leaf, LeafOracle, Problem, Sizes, Tree, Trees, register
+from milp_trees.meanings import tree_words
 
 from . import _oct_structure as parts
 from . import _tree_structure as ts
-from ._columns import Column, branch, numeric_columns, place, reached
+from ._columns import Column, branch, column_words, numeric_columns, place, reached
 from ._decision_rows import Costs, add_decisions, completed, row_costs, whole_weights
 from .oct import MOST_THRESHOLDS, scaled
 
@@ -217,6 +219,11 @@ class SPOT(Formulation):
         return row_costs(view, self.rows_m)
 
     # -- trees -------------------------------------------------------------------------------------------------------
+
+    def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
+        names = m.view.decisions.program().names
+        words = {**tree_words(m.view, problem), "columns": column_words(m.view), "parts": lambda j: str(names[j])}
+        return words
 
     def decode(self, m: Any) -> Tree:
         view: LeafOracle = m.view

@@ -21,7 +21,7 @@ number per column, so side constraints are rows. Of columns of one kind in one s
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,7 @@ import pyomo.environ as pyo
 from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
-from milp_trees import Branch, CostMatrix, Leaf, Sizes, Tree, TreeFormulation, Trees, register
+from milp_trees import Branch, CostMatrix, Leaf, Problem, Sizes, Tree, TreeFormulation, Trees, register
 from milp_trees.matrix import matrix_rows
 
 STOP, SPLIT, LAST = 0, 1, 2
@@ -123,6 +123,21 @@ class StateFlow(TreeFormulation):
         h = self._states(view, space)
         # The relaxation is integral; interior point wins where there are many states.
         return {"as_lp_first": True, "solver": "ipm" if h.n_states > 8000 else "simplex"}
+
+    def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
+        h, view = m.hypergraph, m.view
+
+        def column(c: int) -> str:
+            here = f"state {h.state[c]}: "
+            if h.kind[c] == STOP:
+                return f"{here}stop with {view.actions[h.action_left[c]]}"
+            if h.kind[c] == LAST:
+                ends = f"{view.actions[h.action_left[c]]} if false, {view.actions[h.action_right[c]]} if true"
+            else:
+                ends = f"to state {h.child_left[c]} if false, {h.child_right[c]} if true"
+            return f"{here}test {view.tests[h.test[c]].name}, {ends}"
+
+        return {"columns": column, "states": lambda s: f"depth left {h.depth_left[s]}"}
 
     def decode(self, m: Any) -> Tree:
         h, view = m.hypergraph, m.view

@@ -115,6 +115,7 @@ _HOME = {
     "solve": "api",
     "compare": "api",
     "estimate": "api",
+    "export_model": "study.export",
     "near_best": "api",
     "sizes": "api",
     "Study": "study",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -92,6 +92,15 @@ class Formulation(ABC):
         """For models that are completed by cuts: who finds violated ones. None for a complete model."""
         return None
 
+    @property
+    def complete(self) -> bool:
+        """Whether the built model holds all its rows. A formulation that has a separator does not: rows are found while it is solved."""
+        return type(self).separator is Formulation.separator
+
+    def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
+        """For sets and blocks of rows of the model by name, a function that says in words what an element is; the description of a model file lists them."""
+        return {}
+
     def options_for(self, solver: str, view: Any, space: Any) -> Mapping[str, Any]:
         """Solver options the formulation suggests for this view (the user's own options go before them)."""
         return self.suggested_options.get(solver, {})
@@ -148,12 +157,20 @@ class TreeFormulation(Formulation):
     needs: ClassVar[type] = CostMatrix
     takes_side_rows: ClassVar[bool] = True
     takes_min_leaf: ClassVar[bool] = True
+    #: Further sets whose elements are those of `rows`, `tests`, `nodes` or `actions`: `{"scored": "rows"}`.
+    sets_like: ClassVar[Mapping[str, str]] = {}
 
     merge_rows: bool = True
     drop_tests: bool = True
 
     def instance(self, problem: Problem) -> CostMatrix:
         return problem.instance(self.merge_rows, self.drop_tests)
+
+    def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
+        from milp_trees.meanings import tree_words
+
+        words = tree_words(m.view, problem)
+        return {**words, **{name: words[like] for name, like in self.sets_like.items()}}
 
     def templates(self, view: CostMatrix, space: Trees) -> bool:
         return space.depth > 0 and view.n_tests > 0

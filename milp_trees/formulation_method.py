@@ -13,7 +13,8 @@ import numpy as np
 
 from milp_trees.errors import SolverUnavailable, Unsupported
 from milp_trees.formulation import Formulation
-from milp_trees.matrix import MatrixModel, compile_model, write_model
+from milp_trees.linear.files import write_model
+from milp_trees.matrix import MatrixModel, compile_model
 from milp_trees.method import Clock, Method, Progress, finish, versions
 from milp_trees.registry import registry
 from milp_trees.result import Limit, Result, Status, TracePoint

@@ -6,11 +6,12 @@ import contextlib
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from scipy import sparse
+
+from milp_trees.linear.names import safe_names
 
 INFINITY = float("inf")
 
@@ -23,6 +24,8 @@ class MatrixModel:
     ----------
     columns : list
         The Pyomo variables in column order; stays in the parent process.
+    row_labels, row_indices : list
+        For every row, the name of its Pyomo constraint and the index in it (None: it has no index); both may be left out.
     implied_integer : bool
         Some optimal solution is integral in the continuous columns too: a solver of pure integer programs may declare them integer.
     """
@@ -38,6 +41,7 @@ class MatrixModel:
     integer: np.ndarray
     columns: list[Any] = field(default_factory=list, repr=False)
     row_labels: list[str] = field(default_factory=list, repr=False)
+    row_indices: list[Any] = field(default_factory=list, repr=False)
     implied_integer: bool = False
 
     @property
@@ -65,18 +69,21 @@ class MatrixModel:
         """The model with further rows below its own."""
         stacked = sparse.csr_matrix(sparse.vstack([self.A, A], format="csr"))
         labels = [*self.row_labels, *(["cut"] * len(lower))] if self.row_labels else []
+        indices = [*self.row_indices, *range(len(lower))] if self.row_indices else []
         low, up = np.concatenate([self.row_lower, lower]), np.concatenate([self.row_upper, upper])
-        return replace(self, A=stacked, row_lower=low, row_upper=up, row_labels=labels)
+        return replace(self, A=stacked, row_lower=low, row_upper=up, row_labels=labels, row_indices=indices)
 
     def relaxed(self) -> MatrixModel:
         """The linear relaxation."""
         return replace(self, integer=np.zeros_like(self.integer))
 
     def names(self) -> tuple[list[str], list[str]]:
-        """Names of columns and rows, safe for every file format."""
-        columns = [_safe(v.name) for v in self.columns] if self.columns else [f"x{j}" for j in range(self.n_variables)]
-        rows = [f"{_safe(label)}_{i}" for i, label in enumerate(self.row_labels)] if self.row_labels else [f"r{i}" for i in range(self.n_rows)]
-        return columns, rows
+        """Names of columns and rows: different ones, those of the Pyomo model as far as file formats allow them (`b[1,3]` is `b_1_3`)."""
+        columns = [v.name for v in self.columns] if self.columns else [f"x{j}" for j in range(self.n_variables)]
+        labels = self.row_labels or [f"r{i}" for i in range(self.n_rows)]
+        indices = self.row_indices or (range(self.n_rows) if self.row_labels else [None] * self.n_rows)
+        rows = [label if i is None else f"{label}[{_listed(i)}]" for label, i in zip(labels, indices, strict=True)]
+        return safe_names(columns, "x"), safe_names(rows, "r")
 
     def values(self) -> np.ndarray:
         """Current values of the Pyomo variables.
@@ -97,7 +104,7 @@ class MatrixModel:
             v.set_value(value, skip_validation=True)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "columns": [], "row_labels": []}
+        return {**self.__dict__, "columns": [], "row_labels": [], "row_indices": []}
 
 
 class Separator(Protocol):
@@ -128,7 +135,7 @@ def compile_model(m: Any) -> MatrixModel:
         columns = list(m.component_data_objects(pyo.Var, active=True))
         position = {id(v): j for j, v in enumerate(columns)}
         where = np.array([position[id(v)] for v in form.columns], dtype=np.int64)
-        parts, lows, ups, labels = [], [], [], []
+        parts, lows, ups, labels, indices = [], [], [], [], []
         if len(form.rows):
             A = form.A.tocoo()
             parts.append(sparse.csr_matrix((A.data, (A.row, where[A.col])), shape=(A.shape[0], len(columns))))
@@ -137,6 +144,7 @@ def compile_model(m: Any) -> MatrixModel:
             lows.append(np.where(kind == 1, -INFINITY, rhs))
             ups.append(np.where(kind == -1, INFINITY, rhs))
             labels += [r.constraint.parent_component().name for r in form.rows]
+            indices += [r.constraint.index() for r in form.rows]
         for b in blocks:
             index = np.array([position[id(v)] for v in b.variables], dtype=np.int64)
             coo = b.matrix.tocoo()
@@ -144,6 +152,7 @@ def compile_model(m: Any) -> MatrixModel:
             lows.append(b.row_lower)
             ups.append(b.row_upper)
             labels += [b.name] * coo.shape[0]
+            indices += range(coo.shape[0])
         c = np.zeros(len(columns))
         c[where] = form.c.toarray().ravel()
         A = sparse.csr_matrix(sparse.vstack(parts, format="csr")) if parts else sparse.csr_matrix((0, len(columns)))
@@ -153,7 +162,7 @@ def compile_model(m: Any) -> MatrixModel:
         offset = float(np.asarray(form.c_offset).ravel()[0])
     low = np.concatenate(lows) if lows else np.zeros(0)
     up = np.concatenate(ups) if ups else np.zeros(0)
-    return MatrixModel(m.name, c, offset, A, low, up, lower, upper, integer, columns, labels)
+    return MatrixModel(m.name, c, offset, A, low, up, lower, upper, integer, columns, labels, indices)
 
 
 @contextlib.contextmanager
@@ -189,12 +198,5 @@ def matrix_rows_class() -> Any:
     return MatrixRows
 
 
-def _safe(name: str) -> str:
-    return "".join(ch if ch.isalnum() or ch in "_." else "_" for ch in name).strip("_")
-
-
-def write_model(model: MatrixModel, path: str | Path) -> Path:
-    """Write `.mps`, `.mps.gz` or `.lp` through HiGHS, names kept."""
-    from milp_trees.registry import registry
-
-    return Path(registry.solver("highs").write(model, Path(path)))  # type: ignore[attr-defined]
+def _listed(index: Any) -> str:
+    return ",".join(map(str, index)) if isinstance(index, tuple) else str(index)

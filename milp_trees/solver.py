@@ -165,6 +165,8 @@ class Solver(ABC):
     capabilities: ClassVar[frozenset[str]] = frozenset()
     #: How to get it, for the reason when it is absent.
     install: ClassVar[str] = ""
+    #: Model files that the program behind it cannot read by itself: ending → why, with what to write for it.
+    cannot_read: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
     def availability(self) -> Availability:

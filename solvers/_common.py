@@ -6,6 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import TextIO
 
 import numpy as np
@@ -43,14 +44,11 @@ def finite(value: float | None) -> float | None:
     return None if value is None or not math.isfinite(value) or abs(value) >= 1e19 else float(value)
 
 
-def unique(names: list[str]) -> list[str]:
-    """Names made different where two are equal."""
-    seen: set[str] = set()
-    out = []
-    for i, name in enumerate(names):
-        seen.add(name if name not in seen else (name := f"{name}__{i}"))
-        out.append(name)
-    return out
+def write_start(x: np.ndarray, objective: float, path: Path) -> None:
+    """A solution file with a value for every column, as CBC reads it."""
+    lines = [f"Stopped on time - objective value {objective!r}"]
+    lines += [f"{j} x{j} {value!r} 0" for j, value in enumerate(x.tolist())]
+    path.write_text("\n".join([*lines, ""]))
 
 
 class Log:

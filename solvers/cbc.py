@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, SolverUnavailable, Status, register
+from milp_trees.linear.mps import write_mps
 
-from ._common import FEASIBILITY, WINDOWS, Log, Trace, bound_within, finite, integral_objective
-from ._mps import write_mps, write_start
+from ._common import FEASIBILITY, WINDOWS, Log, Trace, bound_within, finite, integral_objective, write_start
 
 #: A value of this size means that CBC holds no solution, whatever else it says.
 NOTHING = 1e49
@@ -61,6 +61,7 @@ class Cbc(Solver):
     capabilities = frozenset(
         {"lp", "mip", "start", "trace", "nodes", "root-bound", "seed", "threads", "gap", "memory", "general-integers", "continuous"}
     )
+    cannot_read = {".mps.gz": "the CBC in PuLP's wheel reads no gzipped files; write .mps for it"}
     install = "pip install 'pulp>=3.3.2,<4' (its wheel has CBC inside), or put cbc on PATH"
 
     def availability(self) -> Availability:

@@ -32,6 +32,7 @@ class CpSat(Solver):
     name = "cp-sat"
     title = "CP-SAT (OR-tools)"
     capabilities = frozenset({"mip", "start", "trace", "seed", "threads", "gap", "memory", "general-integers"})
+    cannot_read = {".lp": "OR-tools reads the LP files of lp_solve only; write .mps for it"}
     install = "pip install ortools"
 
     def availability(self) -> Availability:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import importlib.metadata
 import importlib.util
 import math
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +15,7 @@ import numpy as np
 from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
 from milp_trees.matrix import MatrixModel
 
-from ._common import Log, Trace, agrees, bounded_objective, finite, unique
+from ._common import Log, Trace, agrees, bounded_objective, finite
 
 #: A relaxation whose solution is this close to integers is the optimum itself.
 INTEGRALITY = 1e-6
@@ -94,30 +90,6 @@ class Highs(Solver):
         again = Run(job, {**options, "presolve": "off"}, fresh, stop, log).answer()
         message = "HiGHS's presolve changed the problem (its solutions break the rows of the model), so it was solved without presolve."
         return replace(again, message=" ".join(filter(None, [message, again.message])))
-
-    def write(self, model: MatrixModel, path: Path) -> Path:
-        """Write `.mps`, `.lp`, or either with `.gz`, in this process, with the names of the model."""
-        import highspy
-
-        path = Path(path)
-        plain = path.with_suffix("") if path.suffix == ".gz" else path
-        if plain.suffix not in (".mps", ".lp"):
-            raise ValueError(f"{path} must end in .mps, .lp, .mps.gz or .lp.gz.")
-        h = highspy.Highs()
-        h.setOptionValue("output_flag", False)
-        load(h, model)
-        columns, rows = (unique(names) for names in model.names())
-        lp = h.getLp()
-        lp.model_name_, lp.col_names_, lp.row_names_ = model.name.replace(" ", "_"), columns, rows
-        check(h.passModel(lp), "the model with its names")
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / f"model{plain.suffix}"
-            # A warning (names that had to be changed, say) is not a failure; a missing file is.
-            if h.writeModel(str(file)) == highspy.HighsStatus.kError or not file.exists():
-                raise SolverFailure(f"HiGHS could not write the model as {plain.suffix}.")
-            with open(file, "rb") as source, gzip.open(path, "wb") if path != plain else open(path, "wb") as target:
-                shutil.copyfileobj(source, target)
-        return path
 
 
 class Run:

@@ -22,7 +22,7 @@ import numpy as np
 from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
 from milp_trees.matrix import MatrixModel
 
-from ._common import FEASIBILITY, WINDOWS, agrees, bound_within, unique
+from ._common import FEASIBILITY, WINDOWS, agrees, bound_within
 
 #: A returned point may violate the model by this much.
 TOLERANCE = 1e-5
@@ -34,7 +34,7 @@ def to_pulp(matrix: MatrixModel) -> Any:
     """The model as a `pulp.LpProblem`: minimised, names kept, a row with two different sides as two constraints."""
     import pulp
 
-    columns, rows = (unique(names) for names in matrix.names())
+    columns, rows = matrix.names()
     problem = pulp.LpProblem(matrix.name.replace(" ", "_"), pulp.LpMinimize)
     variables = [
         pulp.LpVariable(name, _side(low), _side(up), pulp.LpInteger if integer else pulp.LpContinuous)
@@ -82,6 +82,7 @@ class PulpBridge(Solver):
     name = "pulp"
     title = "PuLP"
     capabilities = frozenset({"lp", "mip", "start", "gap", "threads", "memory", "general-integers", "continuous"})
+    cannot_read = {".mps.gz": "LpProblem.fromMPS reads no gzipped files; write .mps for it", ".lp": "it reads no LP files; write .mps for it"}
     install = "pip install 'pulp>=3.3.2,<4'"
 
     def availability(self) -> Availability:
@@ -112,7 +113,7 @@ class Run:
         self.interrupted = False
         self.problem = to_pulp(job.model)
         self.by_name = {v.name: v for v in self.problem.variables()}
-        self.names = unique(job.model.names()[0])
+        self.names = job.model.names()[0]
         self.solver_name, self.solver = self._solver()
         # The clock of the solver starts when it is called, after the model is built.
         self.limit = self.solver.timeLimit

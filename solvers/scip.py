@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
+from milp_trees.linear.mps import write_mps
 from milp_trees.matrix import MatrixModel, Separator
 
 from ._common import Trace, agrees, bounded_objective, finite
-from ._mps import write_mps
 
 #: A row counts as violated, and a point as infeasible, beyond SCIP's own tolerance.
 TOLERANCE = 1e-6

@@ -1,101 +1,170 @@
-"""Writing a problem × formulation as a model file, with the proven optimum as a solution file."""
+"""Writing a problem × formulation as a model file, with a description of what it means and the proven optimum as a solution file."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, MilpTreesError, Unsupported
 from milp_trees.formulation_method import too_large
-from milp_trees.matrix import MatrixModel, compile_model, write_model
+from milp_trees.linear.files import FileModel, file_model, suffix_of, write_text
+from milp_trees.matrix import compile_model
 from milp_trees.registry import registry
-from milp_trees.result import Result
+from milp_trees.report import json_safe
+from milp_trees.result import Result, Status
 from milp_trees.solver import MAX_NONZEROS, Limits
-from milp_trees.study.agreement import choose_oracle
+from milp_trees.study.agreement import choose_oracle, units
 from milp_trees.study.estimate import named_formulation
+from milp_trees.study.model_description import SCHEMA, comments, description
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from milp_trees.formulation import Formulation
     from milp_trees.problem import Problem
 
-SUFFIXES = (".mps.gz", ".mps", ".lp")
+SUFFIXES = (".mps", ".mps.gz", ".lp")
 
 
 def export_model(
     problem: Problem, formulation: str, path: str | Path, solution: bool = True, time_limit: float = 60.0, max_nonzeros: int | None = MAX_NONZEROS
 ) -> dict[str, Any]:
-    """Write a model and, beside it, its proven optimum.
+    """Write a model and, beside it, what it means (`NAME.json`) and its proven optimum (`NAME.sol`).
 
     Parameters
     ----------
+    problem : Problem
+    formulation : str
+        With its options: `flow-oct:merge_rows=off`.
     path : path
-        Ends in `.mps.gz`, `.mps` or `.lp`.
+        Ends in `.mps`, `.mps.gz` or `.lp`.
     solution : bool, default=True
         Whether to solve (with an oracle, or with the formulation itself on HiGHS) and write `NAME.sol`: a line per variable that is not 0.
+    time_limit : float, default=60
+        Seconds for that.
     max_nonzeros : int or None, default=20 million
         A larger model is not built.
 
     Returns
     -------
     dict
-        `model`, `solution`, `objective` (of the model, as the file states it), `value` (natural), `unit`, `proved_by`.
+        `model`, `description` and `solution` (paths), `status` (of the problem: optimal or infeasible; None if it was not solved), `objective` (of the
+        model, as the file states it), `value` (natural), `unit`, `proved_by`, and `notes`: solvers that cannot read such a file. A description holds
+        `offset` and `scale` as exact fractions, with which value = offset + scale · objective, and the meaning of every name.
+
+    Raises
+    ------
+    DataError
+        The path has another ending, its folder is missing, or `NAME.json` is a file of another kind.
+    Unsupported
+        The formulation cannot take the problem, is too large, or has rows that are found only while it is solved.
+    MilpTreesError
+        No optimum was proven within the time limit.
+
+    Examples
+    --------
+    >>> import milp_trees as mt, tempfile
+    >>> problem = mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.Accuracy(), mt.Trees(max_depth=1))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = mt.export_model(problem, "flow-oct", f"{folder}/tiny.mps")
+    >>> written["objective"], written["value"], written["unit"]
+    (0.0, 0.0, 'errors')
     """
     path = Path(path)
-    suffix = next((s for s in SUFFIXES if path.name.endswith(s)), None)
-    if suffix is None:
-        raise DataError(f"A model file ends in .mps, .mps.gz or .lp; got {path.name!r}.")
+    suffix = suffix_of(path, SUFFIXES)
+    stem = path.name[: -len(suffix)]
     model = named_formulation(formulation)
-    if not path.absolute().parent.is_dir():
-        raise DataError(f"{path} cannot be written: there is no folder {path.parent}. Make it first.")
-    if problem.task.offers(Ratio) and not problem.task.offers(CostMatrix):
-        raise Unsupported(f"The task {problem.task.name} is a ratio and solved in steps, each a model of its own; there is no one model to export.")
-    why = model.unsupported(problem) or too_large(model.sizes(model.instance(problem), problem.space).nonzeros, Limits(None, nonzeros=max_nonzeros))
-    if why:
-        raise Unsupported(f"{model.label}: {why}")
+    beside = path.with_name(f"{stem}.json")
+    _check_writable(path, beside)
+    _check_exportable(problem, model, max_nonzeros)
     m = model.build(problem)
     matrix = compile_model(m)
-    write_model(matrix, path)
-    out: dict[str, Any] = {"model": str(path), "solution": None, "objective": None, "value": None, "unit": None, "proved_by": None}
-    if not solution:
-        return out
-    best = _optimum(problem, formulation, time_limit)
-    assert best.predictor is not None
-    assert best.value is not None
-    view = model.instance(problem)
-    model.encode(view.canonical(best.predictor).prune_empty(view), m)
-    point = matrix.values()
-    violation = matrix.violation(point)
-    if violation > 1e-6:
-        raise MilpTreesError(f"The optimum of {best.method} breaks a row of {model.name} by {violation:g}: a bug in its encode; please report it.")
-    target = path.with_name(path.name[: -len(suffix)] + ".sol")
-    _write_solution(matrix, point, target)
-    return {
-        **out,
-        "solution": str(target),
-        "objective": matrix.objective(point),
-        "value": best.value.number,
-        "unit": best.value.unit,
-        "proved_by": best.method,
-    }
+    file = file_model(matrix)
+    described = description(problem, model, m, matrix, file)
+    out: dict[str, Any] = dict.fromkeys(("solution", "status", "objective", "value", "unit", "proved_by"))
+    if solution:
+        best = _optimum(problem, formulation, time_limit)
+        out |= {"status": best.status.value, "proved_by": best.certificate.proved_by or best.method}
+        described["solution"] = {"file": None, "method": best.method, "checked": list(best.certificate.checked)}
+        if best.value is not None:
+            model.encode(problem.space.simplify(best.predictor, m.view), m)
+            point = file.point(matrix.values())
+            target = path.with_name(f"{stem}.sol")
+            _check_solution(file, point, best, m.view)
+            _write_solution(file, point, target)
+            out |= {"solution": str(target), "objective": file.model.objective(point), "value": best.value.number, "unit": best.value.unit}
+            described["solution"] |= {"file": target.name, "exact": best.value.exact, "predictor": best.predictor.to_json()}
+        described["solution"] |= {key: out[key] for key in ("status", "objective", "value", "unit", "proved_by")}
+    write_text(path, file.text(suffix.removesuffix(".gz"), comments(described, beside.name)))
+    beside.write_text(_json({**described, "model": path.name}), encoding="utf-8")
+    notes = [f"{solver.title}: {why}" for solver in _solvers() if (why := solver.cannot_read.get(suffix))]
+    return {"model": str(path), "description": str(beside), **out, "notes": notes}
+
+
+def _check_writable(path: Path, beside: Path) -> None:
+    if not path.absolute().parent.is_dir():
+        raise DataError(f"{path} cannot be written: there is no folder {path.parent}. Make it first.")
+    if beside.exists() and f'"schema": "{SCHEMA.rpartition(" ")[0]}' not in beside.read_text(encoding="utf-8", errors="replace")[:200]:
+        raise DataError(f"{beside} is to describe the model and exists already as another kind of file; choose another name for the model.")
+
+
+def _check_exportable(problem: Problem, model: Formulation, max_nonzeros: int | None) -> None:
+    if problem.task.offers(Ratio) and not problem.task.offers(CostMatrix):
+        raise Unsupported(f"The task {problem.task.name} is a ratio and solved in steps, each a model of its own; there is no one model to export.")
+    why = model.unsupported(problem)
+    if why is None and not model.complete:
+        whole = [name for name in registry.formulations_for(problem) if (f := named_formulation(name)).complete and f.unsupported(problem) is None]
+        remedy = f"export {' or '.join(whole)} instead" if whole else "no other formulation takes this problem"
+        why = f"its rows are found while it is solved, so a file would hold a part of it only, with another optimum; {remedy}."
+    why = why or too_large(model.sizes(model.instance(problem), problem.space).nonzeros, Limits(None, nonzeros=max_nonzeros))
+    if why:
+        raise Unsupported(f"{model.label}: {why}")
 
 
 def _optimum(problem: Problem, formulation: str, time_limit: float) -> Result:
-    """A proven optimum by an oracle, or else by the formulation itself."""
+    """A proven optimum, or the proof that there is none, by an oracle or else by the formulation itself."""
     names = [n for n in (choose_oracle(problem, "dp"), f"{formulation}@highs") if n is not None]
     for name in names:
         result = registry.method(name).run(problem.fresh(), Limits(time=time_limit))
-        if result.optimal:
+        if result.optimal or result.status is Status.INFEASIBLE:
             return result
     raise MilpTreesError(
         f"{' and '.join(names)} proved no optimum within {time_limit:g} s; raise --time-limit, or write the model alone with --no-solution."
     )
 
 
-def _write_solution(matrix: MatrixModel, point: np.ndarray, path: Path) -> None:
-    names, _ = matrix.names()
-    lines = [f"=obj= {matrix.objective(point):.15g}"]
-    lines += [f"{name} {value:.15g}" for name, value in zip(names, point.tolist(), strict=True) if value]
+def _check_solution(file: FileModel, point: np.ndarray, best: Result, view: Any) -> None:
+    """That the encoded optimum is feasible in the file, and that offset and scale turn its objective into the value."""
+    assert best.value is not None
+    name, violation, objective = file.model.name, file.model.violation(point), file.model.objective(point)
+    if violation > 1e-6:
+        raise MilpTreesError(f"The optimum of {best.method} breaks a row of {name} by {violation:g}: a bug in its encode; please report it.")
+    wanted = float(units(best.value, view))
+    if abs(objective - wanted) > max(view.tolerance, 1e-6 * max(1.0, abs(wanted))):
+        raise MilpTreesError(f"The optimum of {best.method} is {wanted:.15g} units and {objective:.15g} in {name}: a bug in its encode; please report it.")
+
+
+def _write_solution(file: FileModel, point: np.ndarray, path: Path) -> None:
+    lines = [f"=obj= {file.model.objective(point):.15g}"]
+    lines += [f"{name} {value:.15g}" for name, value in zip(file.columns, point.tolist(), strict=True) if value]
     path.write_text("\n".join(lines) + "\n")
+
+
+def _json(described: dict[str, Any]) -> str:
+    """An entry of a map per line, so that a large model's description can be read and compared."""
+    safe = json_safe(described)
+    parts = []
+    for key, value in safe.items():
+        if key in ("variables", "rows") and value:
+            entries = ",\n".join(f"  {json.dumps(name)}: {json.dumps(place)}" for name, place in value.items())
+            parts.append(f" {json.dumps(key)}: {{\n{entries}\n }}")
+        else:
+            parts.append(f" {json.dumps(key)}: " + json.dumps(value, indent=1).replace("\n", "\n "))
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _solvers() -> list[Any]:
+    return [registry.solver(name) for name in sorted(registry.classes("solvers"))]

@@ -79,4 +79,6 @@ def without(matrix: MatrixModel, label: str) -> MatrixModel:
     """The matrix without the rows of one named constraint."""
     keep = np.array([name != label for name in matrix.row_labels], dtype=bool)
     labels = [name for name in matrix.row_labels if name != label]
-    return replace(matrix, A=sparse.csr_matrix(matrix.A[keep]), row_lower=matrix.row_lower[keep], row_upper=matrix.row_upper[keep], row_labels=labels)
+    indices = [index for index, kept in zip(matrix.row_indices, keep.tolist(), strict=True) if kept]
+    low, up = matrix.row_lower[keep], matrix.row_upper[keep]
+    return replace(matrix, A=sparse.csr_matrix(matrix.A[keep]), row_lower=low, row_upper=up, row_labels=labels, row_indices=indices)

@@ -12,6 +12,7 @@ import pytest
 from scipy import sparse
 
 from milp_trees import Limits, Status, Unsupported
+from milp_trees.linear.files import write_model
 from milp_trees.matrix import MatrixModel
 from milp_trees.registry import registry
 from milp_trees.result import Limit
@@ -364,12 +365,12 @@ def test_highs_goes_on_from_a_fractional_relaxation():
 
 
 @pytest.mark.parametrize("suffix", [".mps", ".lp", ".mps.gz", ".lp.gz"])
-def test_highs_writes_a_model_that_reads_back_the_same(highs, tmp_path, suffix):
+def test_a_written_model_is_read_back_the_same(tmp_path, suffix):
     import highspy
 
     m = set_cover(3)
     m.row_labels = ["cover of rows[1,2]"] * m.n_rows
-    path = highs.write(m, tmp_path / f"model{suffix}")
+    path = write_model(m, tmp_path / f"model{suffix}")
     plain = tmp_path / f"plain{suffix.removesuffix('.gz')}"
     plain.write_bytes(gzip.decompress(path.read_bytes()) if suffix.endswith(".gz") else path.read_bytes())
     h = highspy.Highs()
@@ -377,7 +378,7 @@ def test_highs_writes_a_model_that_reads_back_the_same(highs, tmp_path, suffix):
     h.readModel(str(plain))
     h.run()
     assert h.getInfo().objective_function_value == pytest.approx(brute_force(m))
-    assert h.getLp().row_names_[0] == "cover_of_rows_1_2_0"
+    assert h.getLp().row_names_[0] == "cover_of_rows_1_2__0"
 
 
 def test_unbounded_model_is_an_error():

@@ -1,0 +1,77 @@
+"""LP files in the dialect that all readers share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from milp_trees.matrix import MatrixModel
+
+#: Characters in a line. Some readers cut off or refuse what is longer than 255.
+WIDTH = 120
+
+
+def lp_text(model: MatrixModel, columns: Sequence[str], rows: Sequence[str]) -> str:
+    """The text of an LP file, without the constant of the objective.
+
+    Section names are written out: CBC takes `bin` and `gen` for variables. No row has two sides, and every row and the objective have a term:
+    GLPK and CBC refuse the rest. Every column stands in the objective or in a row, for CBC refuses bounds of any other.
+    """
+    idle = np.flatnonzero((np.diff(model.A.tocsc().indptr) == 0) & (model.c == 0))
+    wanted = np.union1d(np.flatnonzero(model.c), idle)
+    wanted = wanted if len(wanted) else np.zeros(1, dtype=np.int64)
+    lines = ["Minimize", *_wrapped(" obj:", _terms(model.c[wanted], wanted, columns)), "Subject To"]
+    A = model.A.tocsr().sorted_indices()
+    starts = A.indptr.tolist()
+    for i, name in enumerate(rows):
+        here = slice(starts[i], starts[i + 1])
+        terms = _terms(A.data[here], A.indices[here], columns) if starts[i + 1] > starts[i] else iter([f"+ 0 {columns[0]}"])
+        lines += _wrapped(f" {name}:", [*terms, _side(float(model.row_lower[i]), float(model.row_upper[i]))])
+    lines += ["Bounds", *_bounds(model, columns)]
+    binary = model.integer & (model.lower == 0) & (model.upper == 1)
+    for section, chosen in (("Binaries", binary), ("Generals", model.integer & ~binary)):
+        if chosen.any():
+            lines += [section, *_wrapped("", (columns[j] for j in np.flatnonzero(chosen).tolist()))]
+    return "\n".join([*lines, "End", ""])
+
+
+def _side(low: float, up: float) -> str:
+    if low == up:
+        return f"= {_spelled(low)}"
+    return f"<= {_spelled(up)}" if np.isinf(low) else f">= {_spelled(low)}"
+
+
+def _terms(coefficients: np.ndarray, columns: np.ndarray, names: Sequence[str]) -> Iterator[str]:
+    for a, j in zip(coefficients.tolist(), columns.tolist(), strict=True):
+        size = "" if abs(a) == 1 else f"{_spelled(abs(a))} "
+        yield f"{'-' if a < 0 else '+'} {size}{names[j]}"
+
+
+def _bounds(model: MatrixModel, names: Sequence[str]) -> Iterator[str]:
+    for name, low, up in zip(names, model.lower.tolist(), model.upper.tolist(), strict=True):
+        if low == up:
+            yield f" {name} = {_spelled(low)}"
+        elif np.isinf(low) and np.isinf(up):
+            yield f" {name} free"
+        elif np.isinf(up):
+            yield f" {name} >= {_spelled(low)}"
+        else:
+            yield f" {'-inf' if np.isinf(low) else _spelled(low)} <= {name} <= {_spelled(up)}"
+
+
+def _wrapped(head: str, words: Iterable[str]) -> Iterator[str]:
+    line = head
+    for word in words:
+        if len(line) + len(word) >= WIDTH and line.strip():
+            yield line
+            line = " "
+        line = f"{line} {word}"
+    yield line
+
+
+def _spelled(value: float) -> str:
+    """All digits; whole numbers without a point."""
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
