@@ -255,6 +255,8 @@ def _outcome(test: Test, values: np.ndarray) -> np.ndarray:
         raise DataError(f"The column {test.column!r} has a missing value in row {int(missing.argmax())}; fill it in or drop the row.")
     try:
         return test.evaluate(values)
+    except DataError:
+        raise
     except (TypeError, ValueError):
         raise DataError(f"The test {test.name!r} needs numbers in the column {test.column!r}; it holds text.") from None
 

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.binarize import LOSSES, _thresholds
-from milp_trees.data.dataset import Dataset, Test
+from milp_trees.data.dataset import Dataset, Test, check_finite
 from milp_trees.data.ranked import RankedTests
+from milp_trees.data.table_columns import counts_as_equal
 from milp_trees.engines.greedy.columns import Columns
 
 
@@ -41,10 +42,13 @@ class Coder:
     """
 
     def __init__(self, table: Mapping[str, np.ndarray], thresholds: str = "values", quantiles: int = 0) -> None:
+        import pandas as pd
+
         #: (feature, column, kind, thresholds or category) of every coded column.
         self.rules: list[tuple[int, str, str, Any]] = []
         #: What the thresholds may lose against all thresholds, as a sentence; empty if nothing.
         self.loss = ""
+        fewer = merged = False
         for j, (name, values) in enumerate(table.items()):
             if values.dtype.kind not in "biuf":
                 found = sorted(set(values.astype(str).tolist()))
@@ -54,10 +58,11 @@ class Coder:
             if set(distinct.tolist()) <= {0.0, 1.0}:
                 self.rules.append((j, name, "is", None))
             elif len(distinct) > 1:
-                values = _thresholds_of(distinct, thresholds, quantiles)
-                self.rules.append((j, name, "<=", values))
-                if len(values) < len(distinct) - 1:
-                    self.loss = LOSSES["quantiles"]
+                cuts = _thresholds_of(distinct, thresholds, quantiles)
+                self.rules.append((j, name, "<=", cuts))
+                fewer |= len(cuts) < len(distinct) - 1
+                merged |= counts_as_equal(pd.Series(values))
+        self.loss = "; ".join(LOSSES[kind] for kind, true in (("quantiles", fewer), ("precision", merged)) if true)
 
     def codes(self, table: Mapping[str, np.ndarray]) -> np.ndarray:
         """Codes of the rows of a table, int32 of shape (C, n)."""
@@ -65,7 +70,9 @@ class Coder:
         out = np.empty((len(self.rules), n), dtype=np.int32)
         for c, (_, name, kind, value) in enumerate(self.rules):
             if kind == "<=":
-                out[c] = np.searchsorted(value, np.asarray(table[name], dtype=float), side="left")
+                numbers = np.asarray(table[name], dtype=float)
+                check_finite(name, numbers)
+                out[c] = np.searchsorted(value, numbers, side="left")
             else:
                 out[c] = ~Test(name, kind, value).evaluate(table[name])
         return out
