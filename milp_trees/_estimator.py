@@ -128,12 +128,28 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return int(self.tree_.n_leaves)
 
-    def to_sklearn(self) -> Any:
-        """The tree as a `DecisionTreeClassifier`, for scikit-learn's plotting tools; see `milp_trees.models.export.to_sklearn`."""
+    def to_sklearn(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
+        """The tree as a `DecisionTreeClassifier`, for scikit-learn's plotting tools; see `milp_trees.models.export.to_sklearn`.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, p), optional
+            Rows that are counted in the nodes; by default the training rows.
+        y, sample_weight : arrays of shape (n,), optional
+            Their labels (by default what the tree predicts) and weights.
+
+        Raises
+        ------
+        DataError
+            Single precision, in which scikit-learn compares, cannot divide the rows as the tree does; or the training rows are not here.
+        """
         from milp_trees.models.export import to_sklearn
 
         check_is_fitted(self)
-        return to_sklearn(self.tree_, self.result_.problem.dataset)
+        if X is None and (y is not None or sample_weight is not None):
+            raise DataError("y and sample_weight belong to rows; give X too.")
+        rows = self.result_.problem.dataset if X is None else self._columns(X)
+        return to_sklearn(self.tree_, rows, y, sample_weight)
 
 
 # -- arguments -------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from milp_trees.data.dataset import Dataset, Test, check_finite
-from milp_trees.data.ranked import RankedTests
+from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.table_columns import as_frame, check_complete, counts_as_equal, kind_of, refuse_spoilt_numbers
 from milp_trees.errors import DataError
 
@@ -327,6 +327,7 @@ def _ranked(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTests:
     codes: list[np.ndarray] = []
     column: list[int] = []
     cut: list[int] = []
+    gap: list[np.ndarray] = [np.empty((0, 2))]
     for name, rule in rules.items():
         tests = _tests({name: rule})
         if not tests:
@@ -339,17 +340,19 @@ def _ranked(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTests:
                 codes.append(np.searchsorted(thresholds, numbers, side="left"))
                 column += [len(codes) - 1] * len(rule)
                 cut += np.searchsorted(thresholds, np.array(rule, dtype=float), side="left").tolist()
+                gap.append(gaps(numbers, np.array(rule, dtype=float)))
             else:
                 for t in tests:
                     codes.append(1 - t.evaluate(values).astype(np.int32))
                     column.append(len(codes) - 1)
                     cut.append(0)
+                    gap.append(np.full((1, 2), np.nan))
         except DataError:
             raise
         except (TypeError, ValueError):
             raise DataError(f"The column {name!r} must hold numbers, as it did when the binarizer was fitted; it holds text.") from None
     stacked = np.array(codes, dtype=np.int32).T if codes else np.zeros((len(frame), 0), dtype=np.int32)
-    return RankedTests(np.ascontiguousarray(stacked), np.array(column, dtype=np.int64), np.array(cut, dtype=np.int64))
+    return RankedTests(np.ascontiguousarray(stacked), np.array(column, dtype=np.int64), np.array(cut, dtype=np.int64), np.vstack(gap))
 
 
 def _some(names: Any, limit: int = 12) -> str:

@@ -232,17 +232,19 @@ def _length(rows: Rows) -> int:
 
 
 class RawRows:
-    """Outcomes of a tree's tests on raw columns, so that a tree predicts on tables it was not binarized with."""
+    """Outcomes of a tree's tests on raw columns (`values`), so that a tree predicts on tables it was not binarized with."""
 
     def __init__(self, tree: Tree, table: Any) -> None:
         used = list(dict.fromkeys(tree.splits))
         names = list(table.columns) if hasattr(table, "columns") else list(table)
         spelled = {str(n): n for n in names}
         columns = []
+        self.values = {}
         for test in used:
             if test.column not in spelled:
                 raise DataError(f"The tree tests the column {test.column!r}, which the table does not have; its columns are {', '.join(spelled)}.")
-            columns.append(_outcome(test, np.asarray(table[spelled[test.column]])))
+            self.values[test.column] = np.asarray(table[spelled[test.column]])
+            columns.append(_outcome(test, self.values[test.column]))
         n = len(table) if hasattr(table, "columns") else len(next(iter(table.values())))
         self.X = np.array(columns, dtype=np.uint8).T if columns else np.zeros((n, 0), dtype=np.uint8)
         self.index = {t: j for j, t in enumerate(used)}

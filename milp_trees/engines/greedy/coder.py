@@ -9,7 +9,7 @@ import numpy as np
 
 from milp_trees.data.binarize import LOSSES, _thresholds
 from milp_trees.data.dataset import Dataset, Test, check_finite
-from milp_trees.data.ranked import RankedTests
+from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.table_columns import counts_as_equal
 from milp_trees.engines.greedy.columns import Columns
 
@@ -85,12 +85,20 @@ class Coder:
         return Columns(self.codes(table), np.array([j for j, *_ in self.rules], dtype=np.int64), tests)
 
 
-def dataset_of(columns: Columns, keep: Mapping[Test, tuple[int, int]] | None = None, **fields: Any) -> Dataset:
-    """A Dataset with all tests of coded columns, or with those in `keep` (test → column and cut)."""
+def dataset_of(
+    columns: Columns, keep: Mapping[Test, tuple[int, int]] | None = None, table: Mapping[str, np.ndarray] | None = None, **fields: Any
+) -> Dataset:
+    """A Dataset with all tests of coded columns, or with those in `keep` (test → column and cut); `table` holds the columns' values, if it is at hand."""
     if keep is None:
         keep = {test: (c, k) for c, tests in enumerate(columns.tests) for k, test in enumerate(tests)}
     places = np.array(list(keep.values()), dtype=np.int64).reshape(-1, 2)
-    X: Any = RankedTests(np.ascontiguousarray(columns.codes.T), places[:, 0].copy(), places[:, 1].copy())
+    gap = None if table is None else np.full((len(keep), 2), np.nan)
+    if table is not None and gap is not None:
+        tests = list(keep)
+        for name in dict.fromkeys(t.column for t in tests if t.kind == "<="):
+            where = [f for f, t in enumerate(tests) if t.kind == "<=" and t.column == name]
+            gap[where] = gaps(np.asarray(table[name]), np.array([tests[f].value for f in where]))
+    X: Any = RankedTests(np.ascontiguousarray(columns.codes.T), places[:, 0].copy(), places[:, 1].copy(), gap)
     return Dataset(X if len(keep) else np.zeros((columns.codes.shape[1], 0), dtype=np.uint8), tuple(keep), **fields)
 
 
