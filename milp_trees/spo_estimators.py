@@ -65,6 +65,8 @@ class SPOTree(DecisionEstimator):
     threads : int, default=1
     random_state : int, RandomState or None
         Draws the validation rows; seed of the solver.
+    keep_data : bool, default=False
+        Whether a pickle or copy of the fitted estimator holds the training rows; see `OptimalTreeClassifier`.
 
     Attributes
     ----------
@@ -104,6 +106,7 @@ class SPOTree(DecisionEstimator):
         time_limit: float | None = 60.0,
         threads: int = 1,
         random_state: Any = None,
+        keep_data: bool = False,
     ) -> None:
         self.decisions = decisions
         self.method = method
@@ -119,6 +122,7 @@ class SPOTree(DecisionEstimator):
         self.time_limit = time_limit
         self.threads = threads
         self.random_state = random_state
+        self.keep_data = keep_data
 
     # -- fitting ---------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -260,6 +261,13 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
             fields["source"] = {**fields.get("source", {}), "loss": self.loss_}
         ranked: Any = _ranked(self.rules_, table)
         return Dataset(ranked, tests, y=y, **fields)
+
+    def only(self, tests: Any) -> Binarizer:
+        """A copy that makes some of the tests, such as those of a tree."""
+        out: Binarizer = copy(self)
+        wanted = set(tests)
+        out.rules_ = {c: _only(rule, [t for t in _tests({c: rule}) if t in wanted]) for c, rule in self.rules_.items()}
+        return out
 
     # -- exchange --------------------------------------------------------------------------------------------
 

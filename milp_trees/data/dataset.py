@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -125,6 +125,9 @@ class Dataset(MaybeRanked):
     DataError
         Missing or non-binary entries, shapes that differ, negative or non-finite weights, duplicate test names.
     """
+
+    #: Whether the rows were left out (`milp_trees.data.outline`).
+    left_out: ClassVar[bool] = False
 
     X: np.ndarray
     tests: Sequence[Test] = ()

@@ -208,10 +208,10 @@ class Tree:
         return tree_svg(self)
 
     def picture(self, dataset: Any) -> str:
-        """The tree as an SVG picture with the rows of a Dataset counted in its leaves."""
+        """The tree as an SVG picture with the rows of a Dataset (if it has not left them out) counted in its leaves."""
         from milp_trees.models.draw import leaf_counts, tree_svg
 
-        return tree_svg(self, leaf_counts(self, dataset))
+        return tree_svg(self, None if getattr(dataset, "left_out", False) else leaf_counts(self, dataset))
 
     def _repr_html_(self) -> str:
         return self.to_svg()
