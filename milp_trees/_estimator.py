@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from milp_trees.data.binarize import Binarizer
+from milp_trees.data.outline import lean
 from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
 from milp_trees.models.tree import Leaf, RawRows
 from milp_trees.problem import Problem
@@ -26,6 +27,18 @@ if TYPE_CHECKING:
 
 class OptimalTree(BaseEstimator):  # type: ignore[misc]
     """Base of both estimators; a subclass stores the parameters and states the task."""
+
+    #: Whether a pickle (and a copy) of the estimator holds the training rows; a parameter of those that have any.
+    keep_data: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and copies: the model, what is proven about it and hashes of the data; the training rows only with `keep_data`."""
+        state = dict(super().__getstate__())
+        if self.keep_data:
+            return state
+        if "binarizer_" in state and "tree_" in state:  # all midpoints of a column are as good as its values
+            state["binarizer_"] = state["binarizer_"].only(self.tree_.splits)
+        return lean(state)
 
     # -- data ------------------------------------------------------------------------------------------------
 
@@ -128,12 +141,28 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return int(self.tree_.n_leaves)
 
-    def to_sklearn(self) -> Any:
-        """The tree as a `DecisionTreeClassifier`, for scikit-learn's plotting tools; see `milp_trees.models.export.to_sklearn`."""
+    def to_sklearn(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
+        """The tree as a `DecisionTreeClassifier`, for scikit-learn's plotting tools; see `milp_trees.models.export.to_sklearn`.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, p), optional
+            Rows that are counted in the nodes; by default the training rows.
+        y, sample_weight : arrays of shape (n,), optional
+            Their labels (by default what the tree predicts) and weights.
+
+        Raises
+        ------
+        DataError
+            Single precision, in which scikit-learn compares, cannot divide the rows as the tree does; or the training rows are not here.
+        """
         from milp_trees.models.export import to_sklearn
 
         check_is_fitted(self)
-        return to_sklearn(self.tree_, self.result_.problem.dataset)
+        if X is None and (y is not None or sample_weight is not None):
+            raise DataError("y and sample_weight belong to rows; give X too.")
+        rows = self.result_.problem.dataset if X is None else self._columns(X)
+        return to_sklearn(self.tree_, rows, y, sample_weight)
 
 
 # -- arguments -------------------------------------------------------------------------------------------------

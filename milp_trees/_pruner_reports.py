@@ -32,6 +32,7 @@ class PrunedModel:
     ensemble_: Ensemble
     costs_: Any
     problem_: Any
+    _priced_by_row: bool
     validation_curve_: pd.DataFrame
     feature_shares_: pd.DataFrame
     unpruned_: dict[str, float]
@@ -128,7 +129,7 @@ class PrunedModel:
 
     def _rows(self, X: Any, row_costs: Any) -> Rows:
         X = self._numbers(X)
-        if row_costs is None and self.problem_.task.costs.per_row is not None:
+        if row_costs is None and self._priced_by_row:
             raise DataError("The ensemble was pruned with prices that differ from row to row; give those of these rows as row_costs.")
         return Rows(X, row_costs=None if row_costs is None else check_array(row_costs, dtype=None))
 

@@ -70,10 +70,10 @@ def totals(problem: Problem, keep: np.ndarray) -> tuple[Fraction, Fraction]:
     return E * view.error_unit, C * view.cost_unit + view.cost_offset
 
 
-def of(problem: Problem, keep: np.ndarray, lam: Fraction | None, status: str, **more: Any) -> Pruning:
-    """A pruning with its figures."""
+def of(problem: Problem, keep: np.ndarray, lam: Fraction | None, status: str, figures: tuple[Fraction, Fraction] | None = None, **more: Any) -> Pruning:
+    """A pruning with its error and cost (`figures`; counted on the problem's rows if they are not known)."""
     ensemble: Ensemble = problem.space.ensemble  # type: ignore[attr-defined]
-    return Pruning(ensemble.pruned(keep), lam, *totals(problem, keep), status, **more)
+    return Pruning(ensemble.pruned(keep), lam, *(figures or totals(problem, keep)), status, **more)
 
 
 def unpruned(problem: Problem) -> Pruning:
@@ -107,7 +107,7 @@ def at_lam(problem: Problem, curve: PruningCurve, lam: Any) -> Pruning:
     point = curve.at(price)
     until = "on" if point.lambda_to is None else f"to {float(point.lambda_to):.6g}"
     note = f"optimal for lambda from {float(point.lambda_from):.6g} {until}"
-    return of(problem, curve.keep(price), point.lambda_from, "optimal", note=note)
+    return of(problem, curve.keep(price), point.lambda_from, "optimal", (point.error, point.cost), note=note)
 
 
 def at_budget(problem: Problem, curve: PruningCurve, budget: Any) -> Pruning:
@@ -122,12 +122,12 @@ def at_budget(problem: Problem, curve: PruningCurve, budget: Any) -> Pruning:
     point, most = below.point, float(below.budget)
     keep = curve.keep(point.lambda_from)
     if below.proven:
-        return of(problem, keep, point.lambda_from, "optimal", bound=below.bound, note=f"optimal for the budget {most:.6g}, proven by the hull")
+        return of(problem, keep, point.lambda_from, "optimal", (point.error, point.cost), bound=below.bound, note=f"optimal for the budget {most:.6g}, proven by the hull")
     note = (
         f"hull point, not proven optimal for the budget {most:.6g}: it costs {float(point.cost):.6g}, with error {float(point.error):.6g}, and no pruning "
         f"within the budget has an error below {float(below.bound):.6g}"
     )
-    return of(problem, keep, point.lambda_from, "hull point", bound=below.bound, note=note)
+    return of(problem, keep, point.lambda_from, "hull point", (point.error, point.cost), bound=below.bound, note=note)
 
 
 def within_budget(problem: Problem, point: Pruning, budget: Any, method: str, time_limit: float | None) -> Pruning:

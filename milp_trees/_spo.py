@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array
 
 from milp_trees._estimator import OptimalTree, check_weights, take
+from milp_trees.data.table_columns import kind_of
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
 
     def _table(self, X: Any) -> dict[str, np.ndarray]:
         """Columns by name, those of categories as text."""
+        import pandas as pd
+
         out = {}
         for name in X:
             values = np.asarray(X[name])
@@ -114,6 +117,8 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
             if missing.any():
                 raise DataError(f"The column {name!r} has a missing value in row {int(missing.argmax())}; fill it in or drop the row.")
             text = str(name) in self._categories_of or values.dtype.kind not in "biuf"
+            if text:
+                kind_of(str(name), pd.Series(values))  # refuses dates
             out[str(name)] = np.array([_spelled(v) for v in values.tolist()], dtype=object) if text else values
         return out
 

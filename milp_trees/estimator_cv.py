@@ -35,7 +35,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
     max_depth : int or None, default=4
     max_leaf_nodes : int, default=8
         Largest tree considered.
-    min_samples_leaf, objective, constraints, method, time_limit, binarizer, n_bins, random_state, engine, threads
+    min_samples_leaf, objective, constraints, method, time_limit, binarizer, n_bins, random_state, engine, threads, keep_data
         As for `OptimalTreeClassifier`; `time_limit` is for each path.
     cv : int, splitter or iterable, default=5
         As everywhere in scikit-learn; whole numbers mean stratified folds.
@@ -83,6 +83,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         threads: int = 1,
         cv: Any = 5,
         scoring: Any = None,
+        keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -98,6 +99,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         self.threads = threads
         self.cv = cv
         self.scoring = scoring
+        self.keep_data = keep_data
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> OptimalTreeClassifierCV:
         """Find the path on all rows and on every fold, and keep the tree of the penalty with the best mean score.

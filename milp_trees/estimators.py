@@ -69,16 +69,20 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         A tree to begin with.
     random_state : int, RandomState or None
         Seed of the solver.
+    keep_data : bool, default=False
+        Whether a pickle or copy of the fitted estimator holds the training rows. Without them it predicts, and `result_` shows the value, the bound, who
+        proved it and hashes of the data; `result_.verify()` and `to_sklearn()` without rows need them.
 
     Attributes
     ----------
     result_ : Result
-        Value, bound, who proved it, times; its problem holds the training data.
+        Value, bound, who proved it, times; its problem holds the training data (in a pickle only with `keep_data`).
     tree_, predictor_ : Tree
     status_, bound_, gap_ : str, float, float
         What is proven: "optimal" with gap 0, or "feasible" with a bound.
     classes_ : array of shape (K,)
     binarizer_ : Binarizer
+        In a pickle without the data it makes the tests of the tree only.
     n_features_in_, feature_names_in_
 
     Examples
@@ -106,6 +110,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         random_state: Any = None,
         engine: str | None = None,
         threads: int = 1,
+        keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -122,6 +127,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         self.random_state = random_state
         self.engine = engine
         self.threads = threads
+        self.keep_data = keep_data
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> OptimalTreeClassifier:
         """Find the optimal tree.
@@ -249,7 +255,7 @@ class OptimalPolicyTree(OptimalTree):
     Parameters
     ----------
     max_depth, max_leaf_nodes, min_samples_leaf, cost_complexity, leaf_penalty, constraints
-    method, time_limit, binarizer, n_bins, start, random_state, engine, threads
+    method, time_limit, binarizer, n_bins, start, random_state, engine, threads, keep_data
         As for `OptimalTreeClassifier`; penalties are in units of the mean value.
 
     Attributes
@@ -283,6 +289,7 @@ class OptimalPolicyTree(OptimalTree):
         random_state: Any = None,
         engine: str | None = None,
         threads: int = 1,
+        keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
@@ -298,6 +305,7 @@ class OptimalPolicyTree(OptimalTree):
         self.random_state = random_state
         self.engine = engine
         self.threads = threads
+        self.keep_data = keep_data
 
     def fit(
         self, X: Any, y: Any = None, *, treatments: Any = None, outcomes: Any = None, propensities: Any = None, groups: Any = None

@@ -191,6 +191,10 @@ class Path:
         )
         return replace(result, seconds=self.seconds)
 
+    def without_rows(self) -> Path:
+        """The same path without the rows of its problem."""
+        return replace(self, problem=self.problem.without_rows())
+
     # -- showing ---------------------------------------------------------------------------------------------
 
     def rows(self) -> list[dict[str, Any]]:

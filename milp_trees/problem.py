@@ -224,6 +224,15 @@ class Problem:
         """For pickle: views are made again when they are asked for."""
         return {name: value for name, value in self.__dict__.items() if name != "_views"}
 
+    def without_rows(self) -> Problem:
+        """The same statement without the rows of the dataset, which cannot be solved or verified."""
+        from milp_trees.data.outline import Outline
+
+        if self.dataset.left_out:
+            return self
+        task, also = self.task.without_rows()
+        return Problem(Outline(self.dataset, also), task, self.space, self.question)
+
     def fresh(self) -> Problem:
         """The same problem with no view made yet: what a method is given when its preparation is to be timed."""
         return Problem(self.dataset, self.task, self.space, self.question)

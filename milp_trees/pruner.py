@@ -21,6 +21,7 @@ from milp_trees import _pruner as parts
 from milp_trees import _prunings as prunings
 from milp_trees._pruner_reports import PrunedModel
 from milp_trees.data.dataset import Dataset
+from milp_trees.data.outline import lean
 from milp_trees.errors import DataError
 from milp_trees.models.read_ensemble import check_prunable, out_of_bag, read_ensemble
 from milp_trees.models.write_ensemble import write_ensemble
@@ -79,6 +80,9 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         Seconds for the program with a budget.
     random_state : int, RandomState or None
         Of the rows that are set aside. The estimator has its own.
+    keep_data : bool, default=False
+        Whether a pickle or copy holds the rows on which errors and costs were counted. Without them it predicts, and `prune` gives every pruning of the
+        path; a budget with `exact=True` needs them.
 
     Attributes
     ----------
@@ -145,6 +149,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         prefit: Any = "auto",
         time_limit: float | None = 60.0,
         random_state: Any = None,
+        keep_data: bool = False,
     ) -> None:
         self.estimator = estimator
         self.feature_costs = feature_costs
@@ -164,6 +169,12 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         self.prefit = prefit
         self.time_limit = time_limit
         self.random_state = random_state
+        self.keep_data = keep_data
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and copies: without the rows, unless `keep_data`."""
+        state = dict(super().__getstate__())
+        return state if self.keep_data else lean(state)
 
     # -- fitting ---------------------------------------------------------------------------------------------
 
@@ -284,6 +295,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         data = Dataset(np.zeros((len(counted.X), 0)), numeric=counted.X, columns=columns, y=counted.y, weights=counted.weights)
         self.problem_ = Problem(data, PrunedError(0, costs, weights, loss=self.loss), PrunedEnsembles(self.ensemble_))
         self.path_ = prune_path(self.problem_)
+        self._priced_by_row = costs.per_row is not None
         self._judge(validation or rows)
         self._select()
 

@@ -9,7 +9,7 @@ prunings; between two corners there may be prunings that are best within a budge
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -76,6 +76,22 @@ def prune_path(problem: Problem | NodeGains, cut: str = "push-relabel", merge: b
         "arcs_of_all_cuts": pieces.arcs, "breakpoints": sum(c > 0 for c in pieces.cost.tolist()),
     }  # fmt: skip
     return PruningCurve(problem, rank, tuple(pieces.gain.tolist()), tuple(pieces.cost.tolist()), ensemble, sizes)
+
+
+@dataclass(frozen=True)
+class CurveUnits:
+    """What a curve needs of its view once it is made."""
+
+    error_unit: Fraction
+    cost_unit: Fraction
+    cost_offset: Fraction
+    root_error: int
+    exact: bool
+    n_trees: int
+
+    @classmethod
+    def of(cls, view: NodeGains | CurveUnits) -> CurveUnits:
+        return cls(view.error_unit, view.cost_unit, view.cost_offset, view.root_error, view.exact, view.n_trees)
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,12 +225,19 @@ class PruningCurve:
         from milp_trees.engines.pruning.closure import closure_of
         from milp_trees.errors import VerificationError
 
+        if isinstance(self.view, CurveUnits):
+            raise DataError("This curve was pickled without its rows, which a certificate needs; set keep_data=True before that, or prune again.")
         ratio = fraction(lam, "lam") * self.view.cost_unit / self.view.error_unit
         found = certify(self.view, closure_of(self.view), ratio.numerator, ratio.denominator)
         check_certificate(self.view, found)
         if not np.array_equal(found.keep, self.keep(lam)):
             raise VerificationError(f"The curve and a cut at lambda = {lam} keep different splits; please report this.")
         return found
+
+    def without_rows(self) -> PruningCurve:
+        """The same curve without what its view knows of single rows; it can be asked for prunings, and not for certificates."""
+        view: Any = CurveUnits.of(self.view)
+        return replace(self, view=view)
 
     # -- showing ---------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -166,6 +166,11 @@ class Result:
     def loss(self) -> str:
         """What the tests may lose against the columns they were made from: optimal means optimal among these tests. Empty if they lose nothing."""
         return self.problem.dataset.loss
+
+    def without_rows(self) -> Result:
+        """The same result without the rows of its problem: predictor, value, bound, who proved it, and what was asked."""
+        path: Any = self.path
+        return replace(self, problem=self.problem.without_rows(), trees=None, path=None if path is None else path.without_rows())
 
     def verify(self) -> list[str]:
         """Recompute what can be; see `milp_trees.verify.verify`. Returns the list of what was checked."""

@@ -65,6 +65,8 @@ class SPOTree(DecisionEstimator):
     threads : int, default=1
     random_state : int, RandomState or None
         Draws the validation rows; seed of the solver.
+    keep_data : bool, default=False
+        Whether a pickle or copy of the fitted estimator holds the training rows; see `OptimalTreeClassifier`.
 
     Attributes
     ----------
@@ -104,6 +106,7 @@ class SPOTree(DecisionEstimator):
         time_limit: float | None = 60.0,
         threads: int = 1,
         random_state: Any = None,
+        keep_data: bool = False,
     ) -> None:
         self.decisions = decisions
         self.method = method
@@ -119,6 +122,7 @@ class SPOTree(DecisionEstimator):
         self.time_limit = time_limit
         self.threads = threads
         self.random_state = random_state
+        self.keep_data = keep_data
 
     # -- fitting ---------------------------------------------------------------------------------------------
 
@@ -203,7 +207,7 @@ class SPOTree(DecisionEstimator):
             if (by != "squared-error" and held is None) or len(tree.leaves) > (most or tree.n_nodes):
                 tree = cheapest(sample.valued(tree), 0.0, np.zeros(len(columns.tests)), most)
         places = {(int(c), int(k)): columns.tests[c][k] for c, k in zip(tree.column, tree.cut, strict=True) if c >= 0}
-        dataset = dataset_of(columns, {test: place for place, test in places.items()}, **self._fields(rows, decisions, SCOPE))
+        dataset = dataset_of(columns, {test: place for place, test in places.items()}, rows.table, **self._fields(rows, decisions, SCOPE))
         problem = Problem(dataset, Decision(decisions=decisions), space)
         found = sample.to_tree(tree, columns, problem.task.actions(dataset))
         self._settle(finish(problem, name, found, bound=None, claims_optimal=False, proved_by=None, clock=clock), rows, decisions)
@@ -216,7 +220,7 @@ class SPOTree(DecisionEstimator):
 
         coder = Coder(rows.table, self.splits, self.quantiles)
         columns = coder.columns(rows.table)
-        dataset = dataset_of(columns, **self._fields(rows, decisions, coder.loss))
+        dataset = dataset_of(columns, table=rows.table, **self._fields(rows, decisions, coder.loss))
         problem = Problem(dataset, Decision(decisions=decisions), self._space)
         result = self._run(problem, self.method, "greedy-spo" if "@" in self.method else None)
         if held is not None:

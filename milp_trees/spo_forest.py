@@ -116,6 +116,8 @@ class SPOForest(DecisionEstimator):
         DataError, Infeasible, SolverFailure
             As for `SPOTree`. The estimator is then not fitted.
         """
+        from milp_trees.engines.greedy.forest import lean
+
         self.__dict__.pop("estimators_", None)
         self._check_choices()
         rows = self._rows(X, y, sample_weight)
@@ -127,8 +129,8 @@ class SPOForest(DecisionEstimator):
             self.__dict__.pop(name, None)
         if out is not None:
             self.oob_prediction_, self.oob_score_ = out
-        self.decisions_, self._coder, self._draws = decisions, coder, [drawn for _, drawn in trees]
-        self.estimators_ = [tree for tree, _ in trees]
+        self.decisions_, self._seeds, self._n_rows = decisions, seeds, rows.n
+        self._coder, self.estimators_ = lean(coder, [tree for tree, _ in trees])
         return self
 
     def _check_choices(self) -> None:
@@ -231,8 +233,11 @@ class SPOForest(DecisionEstimator):
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
         """Training rows of positive weight that every tree was grown on, in order, repeats included."""
+        from milp_trees.engines.greedy.forest import drawn_rows
+
         check_is_fitted(self)
-        return [np.repeat(np.arange(len(drawn)), drawn) for drawn in self._draws]
+        draws = (drawn_rows(self._n_rows, bool(self.bootstrap), np.random.default_rng(int(seed))) for seed in self._seeds)
+        return [np.repeat(np.arange(len(drawn)), drawn) for drawn in draws]
 
     def apply(self, X: Any) -> np.ndarray:
         """Leaf of every row in every tree, shape (n, number of trees)."""
@@ -249,7 +254,7 @@ class SPOForest(DecisionEstimator):
         check_is_fitted(self)
         return sum(len(tree.costs) for tree in self.estimators_)
 
-    def to_sklearn(self) -> Any:
+    def to_sklearn(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
         """Not for forests.
 
         Raises

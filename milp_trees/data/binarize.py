@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from milp_trees.data.dataset import Dataset, Test
-from milp_trees.data.ranked import RankedTests
+from milp_trees.data.dataset import Dataset, Test, check_finite
+from milp_trees.data.ranked import RankedTests, gaps
+from milp_trees.data.table_columns import as_frame, check_complete, counts_as_equal, kind_of, refuse_spoilt_numbers
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -22,10 +24,8 @@ LOSSES = {
     "quantiles": "thresholds at quantiles only, so another threshold may give a better tree",
     "buckets": "bucketized thresholds (none between neighbouring values of one class), which may lose the optimum (Lin et al. 2020, Theorem 3.1)",
     "tree-guess": "thresholds guessed by boosted trees (McTavish et al. 2022), so another threshold may give a better tree",
+    "precision": "whole numbers beyond 2^53 are compared as doubles, and some that differ count as equal",
 }
-
-#: A text column with more different numbers than this, and at most this share of other texts, was meant to be numeric.
-MANY_NUMBERS, SPOILT = 10, 0.1
 
 #: How one column is tested: "0/1" as it is, a list of thresholds, or {"categories": [...]}.
 Rule = Any
@@ -125,14 +125,17 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         return self
 
     def _loss(self, frame: pd.DataFrame, complete: Mapping[str, Rule]) -> str:
-        """The sentence of `LOSSES` if a column has fewer tests than it could have."""
+        """The sentences of `LOSSES` if a column has fewer tests than it could have."""
         names = {str(c): c for c in frame.columns}
+        thresholds = [c for c, rule in self.rules_.items() if isinstance(rule, list)]
+        distinct = {c: frame[names[c]].astype(float).nunique() for c in thresholds}
         fewer = any(
-            len(rule) < frame[names[c]].nunique() - 1 if isinstance(rule, list) else rule != complete[c]
-            for c, rule in self.rules_.items()
-            if rule != "0/1"
+            len(rule) < distinct[c] - 1 if isinstance(rule, list) else rule != complete[c] for c, rule in self.rules_.items() if rule != "0/1"
         )
-        return LOSSES["quantiles" if self.kind == "auto" else self.kind] if fewer else ""
+        kinds = ["quantiles" if self.kind == "auto" else self.kind] if fewer else []
+        if any(counts_as_equal(frame[names[c]]) for c in thresholds):
+            kinds.append("precision")
+        return "; ".join(LOSSES[kind] for kind in kinds)
 
     def _buckets(self, frame: pd.DataFrame, y: np.ndarray) -> dict[str, Rule]:
         """Without the thresholds between neighbouring values whose rows are all of one class."""
@@ -151,24 +154,23 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         return out
 
     def _rule(self, name: str, column: pd.Series) -> Rule:
-        from pandas.api import types
-
-        if types.is_bool_dtype(column):
+        kind = kind_of(name, column)
+        if kind == "bool":
             return "0/1"
-        if not types.is_numeric_dtype(column):
+        if kind == "text":
             return {"categories": self._categories(name, column)}
-        values = np.unique(column.to_numpy(dtype=float))
-        if not np.isfinite(values).all():
-            raise DataError(f"The column {name!r} holds an infinite number; replace it or drop the row.")
+        numbers = column.to_numpy(dtype=float)
+        check_finite(name, numbers)
+        values = np.unique(numbers)
         if set(values.tolist()) <= {0.0, 1.0}:
             return "0/1"
         if self.kind == "quantiles" or (self.kind == "auto" and len(values) > self.max_midpoints):
-            at = np.quantile(column.to_numpy(dtype=float), np.arange(1, self.n_bins) / self.n_bins, method="lower")
+            at = np.quantile(numbers, np.arange(1, self.n_bins) / self.n_bins, method="lower")
             return _thresholds(values, np.unique(np.searchsorted(values, at, side="right")))
         return _thresholds(values, np.arange(1, len(values)))
 
     def _categories(self, name: str, column: pd.Series) -> list[str]:
-        _refuse_spoilt_numbers(name, column)
+        refuse_spoilt_numbers(name, column)
         found = sorted(set(column.astype(str)))
         if len(found) > self.max_categories:
             raise DataError(
@@ -208,6 +210,9 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         if not numeric:
             return []
         others = [t for t in _tests(self.rules_) if t.kind != "<="]
+        for c in numeric:
+            if frame[names[c]].astype(float).abs().max() > np.finfo(np.float32).max:
+                raise DataError(f"The column {c!r} holds numbers beyond single precision, in which tree-guess compares; divide it, or take quantiles:N.")
         columns = np.column_stack([*(frame[names[c]].to_numpy(dtype=float) for c in numeric), _outcomes(others, frame)])
         model.fit(columns, y)
         found: set[Test] = set()
@@ -257,6 +262,13 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         ranked: Any = _ranked(self.rules_, table)
         return Dataset(ranked, tests, y=y, **fields)
 
+    def only(self, tests: Any) -> Binarizer:
+        """A copy that makes some of the tests, such as those of a tree."""
+        out: Binarizer = copy(self)
+        wanted = set(tests)
+        out.rules_ = {c: _only(rule, [t for t in _tests({c: rule}) if t in wanted]) for c, rule in self.rules_.items()}
+        return out
+
     # -- exchange --------------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
@@ -270,47 +282,6 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         out.loss_ = data.get("loss", "")
         out.n_features_in_ = len(out.rules_)
         return out
-
-
-def as_frame(X: Any) -> pd.DataFrame:
-    """A DataFrame from a frame, a mapping of columns, or an array (columns named "0", "1", …)."""
-    import pandas as pd
-
-    if isinstance(X, pd.DataFrame):
-        return X
-    if isinstance(X, Mapping):
-        return pd.DataFrame(X)
-    array = np.asarray(X)
-    if array.ndim != 2:
-        raise DataError(f"A table must have two dimensions (rows × columns); this has {array.ndim}. Reshape it, e.g. X.reshape(-1, 1).")
-    return pd.DataFrame(array, columns=[str(j) for j in range(array.shape[1])]).infer_objects()
-
-
-def check_complete(frame: pd.DataFrame) -> None:
-    """Refuse missing values, naming the first and the remedy."""
-    missing = frame.isna().to_numpy()
-    if missing.any():
-        row, col = np.argwhere(missing)[0].tolist()
-        several = int(missing.sum())
-        raise DataError(
-            f"The column {str(frame.columns[col])!r} has a missing value in row {row} ({several} in the table); drop those rows, fill them in "
-            "(e.g. sklearn.impute.SimpleImputer), or give 'unknown' as a category of its own."
-        )
-
-
-def _refuse_spoilt_numbers(name: str, column: pd.Series) -> None:
-    """A column of texts that are numbers but for a few is a column of numbers with a slip in it, not one of categories."""
-    import pandas as pd
-
-    texts = column.astype(str)
-    numbers = pd.to_numeric(texts, errors="coerce")
-    wrong = numbers.isna().to_numpy()
-    if 0 < wrong.sum() <= SPOILT * len(texts) and numbers.nunique() > MANY_NUMBERS:
-        row = int(wrong.argmax())
-        raise DataError(
-            f"The column {name!r} holds numbers but for {int(wrong.sum())} of {len(texts)} entries, such as {texts.iloc[row]!r} in row {row}; "
-            "correct them, drop those rows, or leave the column out."
-        )
 
 
 def _thresholds(values: np.ndarray, cuts: np.ndarray) -> list[float]:
@@ -351,6 +322,8 @@ def _outcomes(tests: Any, frame: pd.DataFrame) -> np.ndarray:
     for j, t in enumerate(tests):
         try:
             out[:, j] = t.evaluate(arrays[t.column])
+        except DataError:
+            raise
         except (TypeError, ValueError):
             raise DataError(f"The column {t.column!r} must hold numbers, as it did when the binarizer was fitted; it holds text.") from None
     return out
@@ -362,6 +335,7 @@ def _ranked(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTests:
     codes: list[np.ndarray] = []
     column: list[int] = []
     cut: list[int] = []
+    gap: list[np.ndarray] = [np.empty((0, 2))]
     for name, rule in rules.items():
         tests = _tests({name: rule})
         if not tests:
@@ -369,19 +343,24 @@ def _ranked(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTests:
         values = frame[names[name]].to_numpy()
         try:
             if isinstance(rule, list):
-                thresholds = np.sort(np.array(rule, dtype=float))
-                codes.append(np.searchsorted(thresholds, values.astype(float), side="left"))
+                thresholds, numbers = np.sort(np.array(rule, dtype=float)), values.astype(float)
+                check_finite(name, numbers)
+                codes.append(np.searchsorted(thresholds, numbers, side="left"))
                 column += [len(codes) - 1] * len(rule)
                 cut += np.searchsorted(thresholds, np.array(rule, dtype=float), side="left").tolist()
+                gap.append(gaps(numbers, np.array(rule, dtype=float)))
             else:
                 for t in tests:
                     codes.append(1 - t.evaluate(values).astype(np.int32))
                     column.append(len(codes) - 1)
                     cut.append(0)
+                    gap.append(np.full((1, 2), np.nan))
+        except DataError:
+            raise
         except (TypeError, ValueError):
             raise DataError(f"The column {name!r} must hold numbers, as it did when the binarizer was fitted; it holds text.") from None
     stacked = np.array(codes, dtype=np.int32).T if codes else np.zeros((len(frame), 0), dtype=np.int32)
-    return RankedTests(np.ascontiguousarray(stacked), np.array(column, dtype=np.int64), np.array(cut, dtype=np.int64))
+    return RankedTests(np.ascontiguousarray(stacked), np.array(column, dtype=np.int64), np.array(cut, dtype=np.int64), np.vstack(gap))
 
 
 def _some(names: Any, limit: int = 12) -> str:

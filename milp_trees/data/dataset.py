@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -64,13 +64,27 @@ class Test:
         return self.name.replace("<=", ">", 1) if self.kind == "<=" else self.name.replace("==", "!=", 1)
 
     def evaluate(self, values: Any) -> np.ndarray:
-        """Truth of the test on an array of column values, shape (n,) → bool (n,)."""
+        """Truth of the test on an array of column values, shape (n,) → bool (n,).
+
+        Raises
+        ------
+        DataError
+            A value that is compared is missing or infinite, or one of a 0/1 column is neither 0 nor 1.
+        TypeError, ValueError
+            Values that are compared are no numbers.
+        """
         array = np.asarray(values)
-        if self.kind == "<=":
-            return np.asarray(array.astype(float) <= self.value)
         if self.kind == "==":
             return np.asarray(array.astype(str) == str(self.value))
-        return np.asarray(array.astype(float) == 1)
+        numbers = array.astype(float)
+        if self.kind == "<=":
+            check_finite(self.column, numbers)
+            return np.asarray(numbers <= self.value)
+        strange = (numbers != 0) & (numbers != 1)
+        if strange.any():
+            row = int(strange.argmax())
+            raise DataError(f"The column {self.column!r} holds {numbers[row]:g} in row {row}; it is asked as a yes/no question and must hold 0 or 1.")
+        return np.asarray(numbers == 1)
 
     def to_json(self) -> dict[str, Any]:
         return {"column": self.column, "kind": self.kind, "value": self.value}
@@ -111,6 +125,9 @@ class Dataset(MaybeRanked):
     DataError
         Missing or non-binary entries, shapes that differ, negative or non-finite weights, duplicate test names.
     """
+
+    #: Whether the rows were left out (`milp_trees.data.outline`).
+    left_out: ClassVar[bool] = False
 
     X: np.ndarray
     tests: Sequence[Test] = ()
@@ -254,6 +271,14 @@ class Dataset(MaybeRanked):
         target = "" if self.classes is None else f", {len(self.classes)} classes"
         numeric = "" if self.numeric is None else f", {self.numeric.shape[1]} numeric columns"
         return f"Dataset({self.n_rows} rows × {self.n_tests} tests{numeric}{target})"
+
+
+def check_finite(column: str, numbers: np.ndarray) -> None:
+    """Refuse a column of doubles, shape (n,), with a missing or infinite value."""
+    if not np.isfinite(numbers).all():
+        row = int(np.isfinite(numbers).argmin())
+        what = "has a missing value" if np.isnan(numbers[row]) else "is infinite"
+        raise DataError(f"The column {column!r} {what} in row {row}; replace it or drop the row.")
 
 
 def _frozen(array: np.ndarray) -> np.ndarray:

@@ -95,7 +95,7 @@ def load_split(
         return _parts(whole, train, test, whole.source, test_size, seed)
     roles: dict[str, Any] = {k: tuple(v) if isinstance(v, (list, tuple)) else v for k, v in columns.items() if v is not None}
     given = Columns(**roles)
-    table = read_named(name, given.target)
+    table = read_named(name, given.target, labels=[c for c in (given.group, given.factor, given.treatment) if c], numeric_target=not _has_target(given))
     frame = table.frame
     meaning, features = _meanings(table, given)
     fields = {key: frame[c].to_numpy() for key, c in meaning.items() if key != "values"}
@@ -144,8 +144,8 @@ def reload(source: Mapping[str, Any], path: str | Path | None = None) -> tuple[D
     return load_split(path or source["path"], **options)
 
 
-def read_named(name: str | Path, target: str | None = None) -> Table:
-    """The table of a file or a built-in name."""
+def read_named(name: str | Path, target: str | None = None, **options: Any) -> Table:
+    """The table of a file (`options` as for `read_table`) or a built-in name."""
     from milp_trees.data.builtin import BUILTIN, builtin
     from milp_trees.data.generate import GENERATORS
 
@@ -159,11 +159,19 @@ def read_named(name: str | Path, target: str | None = None) -> Table:
         close = difflib.get_close_matches(text, known, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
         raise UnknownName(f"{text!r} is neither a file nor a built-in data set.{hint} Built in: {', '.join(known)}.")
-    return read_table(name, target)
+    return read_table(name, target, **options)
 
 
 def _find_quietly(path: Path) -> bool:
-    return path.exists() or path.with_name(path.name + ".gz").exists()
+    try:
+        return path.exists() or (bool(path.name) and path.with_name(path.name + ".gz").exists())
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
+def _has_target(given: Columns) -> bool:
+    """Whether a column is the target: a policy has none of its own, there it must be named."""
+    return given.target is not None or not (given.values or given.treatment)
 
 
 def _meanings(table: Table, given: Columns) -> tuple[dict[str, Any], list[str]]:
@@ -172,8 +180,7 @@ def _meanings(table: Table, given: Columns) -> tuple[dict[str, Any], list[str]]:
     meaning: dict[str, Any] = {_ROLES[r]: column(frame, getattr(given, r), f"--{r}") for r in _ROLES if getattr(given, r) is not None}
     if given.values:
         meaning["values"] = tuple(column(frame, c, "--values") for c in given.values)
-    # A policy has no target of its own: there the target must be named.
-    if given.target is not None or not (given.values or given.treatment):
+    if _has_target(given):
         meaning["y"] = table.target
     taken = {meaning.get(k) for k in ("y", "weights", "treatments", "outcomes", "propensities")} | set(meaning.get("values", ()))
     names = [str(c) for c in frame.columns]

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.data.builtin import BUILTIN
-from milp_trees.data.dataset import Dataset
+from milp_trees.data.dataset import Dataset, check_finite
 from milp_trees.data.generate import GENERATORS
 from milp_trees.data.load import Columns, _check_target, _meanings, _parts, _split, read_named
+from milp_trees.data.table_columns import kind_of
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def load_numeric_split(
     given = Columns(**roles)
     if str(name).partition(":")[0] in GENERATORS and not Path(name).exists():
         raise DataError(f"{name} is made of tests and has no numeric columns; name a table, or one of {', '.join(BUILTIN)}.")
-    table = read_named(name, given.target)
+    table = read_named(name, given.target, labels=[given.group] if given.group else [], numeric_target=regression)
     meaning, features = _meanings(table, given)
     frame = table.frame
     fields = {key: frame[c].to_numpy() for key, c in meaning.items() if key in ("y", "weights", "groups")}
@@ -79,19 +80,16 @@ def load_numeric_split(
 
 def _as_numbers(frame: pd.DataFrame, features: list[str]) -> tuple[np.ndarray, list[str], dict[str, str]]:
     """Numeric columns, their names, and for dummy columns the feature they come from."""
-    import pandas as pd
-
     parts, names, feature_of = [], [], {}
     for c in features:
         column = frame[c]
         missing = column.isna()
         if missing.any():
             raise DataError(f"The column {c!r} has a missing value in row {int(missing.to_numpy().argmax())}; fill it in or drop the row.")
-        if pd.api.types.is_bool_dtype(column) or pd.api.types.is_numeric_dtype(column):
+        if kind_of(c, column) != "text":
             parts.append(column.to_numpy(dtype=float))
             names.append(c)
-            if not np.isfinite(parts[-1]).all():
-                raise DataError(f"The column {c!r} is infinite in row {int(np.argmin(np.isfinite(parts[-1])))}; replace it or drop the row.")
+            check_finite(c, parts[-1])
             continue
         levels = sorted(map(str, column.unique()))
         if len(levels) > MOST_LEVELS:
@@ -130,6 +128,9 @@ def coded(frame: pd.DataFrame, columns: Sequence[str], feature_of: Mapping[str, 
             continue
         try:
             parts.append(frame[column].to_numpy(dtype=float))
+            check_finite(column, parts[-1])
+        except DataError:
+            raise
         except (TypeError, ValueError):
             raise DataError(f"The column {column!r} holds text; the ensemble was fitted on numbers.") from None
     return np.column_stack(parts)

@@ -26,11 +26,15 @@ class RankedTests:
     codes : int32 array of shape (n, p)
         Number of thresholds of the column below the row's value.
     column, cut : int64 arrays of shape (F,)
+    gap : float array of shape (F, 2), optional
+        For a threshold test the largest value of the column at or below the threshold and the smallest above it (infinite where there is none), on
+        these rows or on more; NaN for other tests. Exports that round values need it.
     """
 
     codes: np.ndarray
     column: np.ndarray
     cut: np.ndarray
+    gap: np.ndarray | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -58,13 +62,20 @@ class RankedTests:
 
     def take(self, rows: Any) -> RankedTests:
         """The same tests on some rows (indices or mask)."""
-        return RankedTests(self.codes[rows], self.column, self.cut)
+        return RankedTests(self.codes[rows], self.column, self.cut, self.gap)
 
     def select(self, tests: Any) -> RankedTests:
         """Some of the tests."""
         if len(tests) == len(self.column) and (np.asarray(tests) == np.arange(len(tests))).all():
             return self
-        return RankedTests(self.codes, self.column[tests], self.cut[tests])
+        return RankedTests(self.codes, self.column[tests], self.cut[tests], None if self.gap is None else self.gap[tests])
+
+
+def gaps(values: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
+    """The neighbours of thresholds among the values of a column, shape (m, 2); see `RankedTests`."""
+    ordered = np.concatenate([[-np.inf], np.sort(values.astype(float)), [np.inf]])
+    above = np.searchsorted(ordered, thresholds, side="right")
+    return np.column_stack([ordered[above - 1], ordered[above]])
 
 
 class MaybeRanked:

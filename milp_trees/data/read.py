@@ -1,33 +1,30 @@
 """Reading tables: one rule for every file.
 
-Strip a byte-order mark; a comma in the first line means comma-separated fields (they may be quoted), otherwise whitespace separates them.
-If all fields of the first line are numbers there is no header, the target comes first, and columns are named by position (`0` is the
-first feature); otherwise the first line is the header and the target comes last. `.gz` is read as it is, also where only `PATH.gz`
-exists; `.parquet` files have a header. The extension decides nothing else.
+Strip a byte-order mark; a comma in the first line (not in quotes) means comma-separated fields, otherwise whitespace separates them. Fields may
+be quoted, also over several lines (in a name such an end of line is read as a space). Lines end with LF, CR LF or CR. If all fields of the first
+line are numbers there is no header, the target comes first, and columns are named by position (`0` is the first feature); otherwise the first line
+is the header and the target comes last. `.gz` is read as it is, also where only `PATH.gz` exists; `.parquet` files have a header. The extension
+decides nothing else.
+
+A column of labels in which a cell is written with leading zeros (`01`) is text as a whole, so `01` and `1` are two labels.
 """
 
 from __future__ import annotations
 
-import csv
 import difflib
-import gzip
 import hashlib
 import io
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.data.lines import TARGET as TARGET
+from milp_trees.data.lines import Lines
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
-
-#: What files write for a missing value.
-_MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"]
-#: Name of the target in files without a header.
-TARGET = "target"
 
 
 @dataclass(frozen=True)
@@ -56,7 +53,15 @@ class Table:
         return [str(c) for c in self.frame.columns if c != self.target]
 
 
-def read_table(path: str | Path, target: str | None = None, alone: bool = False) -> Table:
+def read_table(
+    path: str | Path,
+    target: str | None = None,
+    alone: bool = False,
+    *,
+    labels: Sequence[str] = (),
+    text: Sequence[str] = (),
+    numeric_target: bool = False,
+) -> Table:
     """Read a text table (plain or gzipped) or a Parquet file by the one rule of this module.
 
     Parameters
@@ -65,6 +70,12 @@ def read_table(path: str | Path, target: str | None = None, alone: bool = False)
         The target column, where it is not the first (no header) or the last (header).
     alone : bool, default=False
         Whether one column is enough: a table to predict on needs no target.
+    labels : sequence of str
+        Columns that hold labels beside the target (names that the table does not have are left aside): they stay text where a label has leading zeros.
+    text : sequence of str
+        Columns whose cells are text whatever they look like.
+    numeric_target : bool, default=False
+        Whether the target is a number (or no column is a target), so that its cells are no labels.
 
     Raises
     ------
@@ -77,74 +88,36 @@ def read_table(path: str | Path, target: str | None = None, alone: bool = False)
     except OSError as error:
         raise DataError(f"{file} cannot be read: {error.strerror}.") from None
     source = {"path": str(path), "sha256": hashlib.sha256(raw).hexdigest()}
-    if file.suffix in (".parquet", ".pq"):
-        frame, header = _parquet(raw, file), True
-    else:
-        frame, header = _text(raw, file)
+    lines = None if file.suffix in (".parquet", ".pq") else Lines.of(raw, file)
+    frame, header = (_parquet(raw, file), True) if lines is None else (lines.frame(), lines.header)
     if frame.shape[0] == 0:
         raise DataError(f"{file} has a header but no data rows.")
     if frame.shape[1] < 2 and not alone:
         only = frame.columns[0]
         raise DataError(f"{file} has one column only ({only!r}); a target and at least one feature are needed, separated by commas or spaces.")
-    table = Table(frame, str(frame.columns[-1] if header else frame.columns[0]), header, source)
-    if target is None:
-        return table
-    return Table(frame, column(table.frame, target, "--target"), header, source)
+    chosen = str(frame.columns[-1] if header else frame.columns[0]) if target is None else column(frame, target, "--target")
+    if lines is not None:
+        lines.spell(frame, [*labels, *([] if numeric_target else [chosen])], text)
+    return Table(frame, chosen, header, source)
 
 
 def _find(path: Path) -> Path:
-    if path.is_file():
-        return path
-    zipped = path.with_name(path.name + ".gz")
-    if zipped.is_file():
-        return zipped
-    if path.is_dir():
-        raise DataError(f"{path} is a folder; name a file in it.")
-    close = difflib.get_close_matches(path.name, [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else [], n=1)
+    try:
+        if path.is_file():
+            return path
+        if path.is_dir():
+            raise DataError(f"{path} is a folder; name a file in it.")
+        if path.exists():
+            raise DataError(f"{path} is no regular file; write what it holds to a file, which can then be read again.")
+        zipped = path.with_name(path.name + ".gz")
+        if zipped.is_file():
+            return zipped
+        beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    except (OSError, ValueError) as error:  # a name that is too long, a folder that is closed, a zero byte
+        raise DataError(f"{str(path)[:200]!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    close = difflib.get_close_matches(path.name, beside, n=1)
     hint = f" Did you mean {path.parent / close[0]}?" if close else ""
     raise DataError(f"There is no file {path}.{hint}")
-
-
-def _text(raw: bytes, file: Path) -> tuple[pd.DataFrame, bool]:
-    """Frame and whether there was a header."""
-    import pandas as pd
-
-    try:
-        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise DataError(f"{file} is not UTF-8 text; convert it first, for example with iconv.") from None
-    except (OSError, EOFError):
-        raise DataError(f"{file} is a damaged gzip file; fetch it again.") from None
-    text = text.lstrip("\r\n")
-    first = text.split("\n", 1)[0].strip()
-    if not first:
-        raise DataError(f"{file} is empty.")
-    commas = "," in first
-    fields = next(csv.reader([first], skipinitialspace=True)) if commas else first.split()
-    header = not all(_is_number(f) for f in fields)
-    names = [f.strip() for f in fields] if header else [TARGET, *(str(j) for j in range(len(fields) - 1))]
-    if len(set(names)) != len(names):
-        twice = next(n for n in names if names.count(n) > 1)
-        word = next(f for f in fields if not _is_number(f))
-        remedy = f"rename one (if the file has no header, {word!r} in its first line must be a number)"
-        raise DataError(f"The header of {file} names the column {twice!r} twice; {remedy}.")
-    body = text.split("\n", 1)[1] if header and "\n" in text else "" if header else text
-    if not body.strip():
-        return pd.DataFrame({n: [] for n in names}), header
-    # pandas 3 reads every digit of a float and warns of the option; pandas 2 needs it.
-    exact = {} if int(pd.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}
-    try:
-        frame = pd.read_csv(
-            io.StringIO(body), sep="," if commas else r"\s+", header=None, keep_default_na=False, na_values=_MISSING,
-            skipinitialspace=True, low_memory=False, **exact,
-        )  # fmt: skip
-    except pd.errors.ParserError as error:
-        where = str(error).split("error: ")[-1].strip()
-        raise DataError(f"{file} is not a table: {where} (counted from the first data row).") from None
-    if frame.shape[1] != len(names):
-        raise DataError(f"{file} is not a table: its first line has {len(names)} fields and a later one {frame.shape[1]}.")
-    frame.columns = pd.Index(names)
-    return frame, header
 
 
 def _parquet(raw: bytes, file: Path) -> pd.DataFrame:
@@ -160,13 +133,6 @@ def _parquet(raw: bytes, file: Path) -> pd.DataFrame:
         raise DataError(f"{file} is not a Parquet file: {str(error).splitlines()[0]}") from None
     frame.columns = [str(c) for c in frame.columns]
     return frame
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
 
 
 def column(frame: pd.DataFrame, name: str, role: str) -> str:

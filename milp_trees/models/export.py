@@ -21,12 +21,13 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
     """The tree as a fitted `DecisionTreeClassifier`, for `plot_tree`, `export_text` and other tools that read `tree_`.
 
     Its features are the original columns, with their thresholds; a category test becomes a 0/1 feature with the test's name.
-    `feature_names_in_` lists the features. It predicts what the tree predicts.
+    `feature_names_in_` lists the features. It predicts what the tree predicts on the given rows: scikit-learn rounds values to single precision before
+    it compares them, so a threshold that would divide the rounded values of a node's rows otherwise is moved within its gap.
 
     Parameters
     ----------
     X : Dataset or table (DataFrame or mapping of columns)
-        Rows that are counted in the nodes.
+        Rows that are counted in the nodes. A Dataset must be one that a Binarizer made, if the tree tests thresholds: others hold no values.
     y : array of shape (n,), optional
         Labels that are counted; default: those of the Dataset, or else the actions that the tree chooses.
     sample_weight : array of shape (n,), optional
@@ -40,7 +41,7 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
     Raises
     ------
     DataError
-        A label is not an action, or single precision, in which scikit-learn compares, sends a row another way.
+        A label is not an action, or no threshold divides the rows of a node in single precision as the tree does.
 
     Examples
     --------
@@ -58,9 +59,10 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
 
     names = _features(tree, X)
     rows = X if isinstance(X, Dataset) else RawRows(tree, X)
+    tree.routes(rows)  # refuses rows without the tree's tests
     codes = _codes(tree, rows, X, y)
     weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
-    nodes, values = _arrays(tree, names, rows.X, rows.index, codes, weight)
+    nodes, values = _arrays(tree, names, rows, codes, weight)
     classes = len(tree.actions)
     inner = SklearnTree(len(names), np.array([classes], dtype=np.intp), 1)
     inner.__setstate__({"max_depth": tree.depth, "node_count": len(nodes), "nodes": nodes, "values": values})
@@ -100,7 +102,7 @@ def _codes(tree: Tree, rows: Any, X: Any, y: Any) -> np.ndarray:
     return np.array([where[v] for v in labels], dtype=np.int64)
 
 
-def _arrays(tree: Tree, names: list[str], X: np.ndarray, index: Any, codes: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _arrays(tree: Tree, names: list[str], rows: Any, codes: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """scikit-learn's parallel arrays, nodes in depth-first order."""
     from sklearn.tree import DecisionTreeClassifier
 
@@ -123,8 +125,10 @@ def _arrays(tree: Tree, names: list[str], X: np.ndarray, index: Any, codes: np.n
             left = right = -1
             feature, threshold = -2, -2.0
         else:
-            true = X[here, index[node.test]] == 1
-            feature, threshold = position[_feature(node.test)], float(node.test.value) if node.test.kind == "<=" else 0.5
+            true = rows.X[here, rows.index[node.test]] == 1
+            feature, threshold = position[_feature(node.test)], 0.5
+            if node.test.kind == "<=":
+                threshold = single_threshold(node.test, *_neighbours(rows, node.test, here[true], here[~true]))
             # scikit-learn goes left where feature <= threshold: there a threshold test is true, a 0/1 test false.
             sides = [(node.left, here[~true]), (node.right, here[true])]
             first, second = reversed(sides) if node.test.kind == "<=" else sides
@@ -137,6 +141,53 @@ def _arrays(tree: Tree, names: list[str], X: np.ndarray, index: Any, codes: np.n
 
     walk(tree.root, np.arange(len(codes)))
     return nodes, values
+
+
+def _neighbours(rows: Any, test: Test, below: np.ndarray, above: np.ndarray) -> tuple[float, float]:
+    """The largest value of the test's column among some rows and the smallest among others, or values between these that bound them."""
+    if isinstance(rows, RawRows):
+        values = rows.values[test.column].astype(float)
+        return float(values[below].max(initial=-np.inf)), float(values[above].min(initial=np.inf))
+    ranked = rows.ranked
+    if ranked is None or ranked.gap is None:
+        raise DataError(
+            f"This Dataset holds outcomes of the test {test.name!r} and not the values of {test.column!r}, which scikit-learn would round; "
+            "give the table instead of the Dataset."
+        )
+    at = rows.index[test]
+    codes, same = ranked.codes[:, ranked.column[at]], np.flatnonzero(ranked.column == ranked.column[at])
+    # Values of a code are at most the value below the threshold of that number, and at least the value above the threshold before it.
+    gap_of = {int(ranked.cut[f]): ranked.gap[f] for f in same}
+    low = gap_of.get(int(codes[below].max()), ranked.gap[at])[0] if len(below) else -np.inf
+    high = gap_of.get(int(codes[above].min()) - 1, ranked.gap[at])[1] if len(above) else np.inf
+    return float(low), float(high)
+
+
+def single_threshold(test: Test, low: float, high: float) -> float:
+    """The threshold that divides two values when they are rounded to single precision: the test's own if it does, else the nearest that does.
+
+    Parameters
+    ----------
+    test : Test
+        Of kind `<=`.
+    low, high : float
+        The nearest values on both sides (infinite where there is none): `low <= test.value < high`.
+
+    Raises
+    ------
+    DataError
+        The two are equal in single precision, or one is beyond it.
+    """
+    with np.errstate(over="ignore"):
+        first, second = np.float32(low), np.float32(high)
+    beyond = any(np.isfinite(exact) and not np.isfinite(rounded) for exact, rounded in ((low, first), (high, second)))
+    if beyond or first >= second:
+        raise DataError(
+            f"scikit-learn compares in single precision, in which no threshold is between {low!r} and {high!r} of the column {test.column!r}; "
+            "subtract a constant from that column or rescale it, or draw the tree with tree_svg."
+        )
+    own = float(test.value)
+    return own if first <= own < second else float(first) if own < first else float(np.nextafter(second, np.float32(-np.inf)))
 
 
 def _check_same(tree: Tree, model: Any, names: list[str], table: Any) -> None:

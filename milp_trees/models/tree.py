@@ -208,10 +208,10 @@ class Tree:
         return tree_svg(self)
 
     def picture(self, dataset: Any) -> str:
-        """The tree as an SVG picture with the rows of a Dataset counted in its leaves."""
+        """The tree as an SVG picture with the rows of a Dataset (if it has not left them out) counted in its leaves."""
         from milp_trees.models.draw import leaf_counts, tree_svg
 
-        return tree_svg(self, leaf_counts(self, dataset))
+        return tree_svg(self, None if getattr(dataset, "left_out", False) else leaf_counts(self, dataset))
 
     def _repr_html_(self) -> str:
         return self.to_svg()
@@ -232,17 +232,19 @@ def _length(rows: Rows) -> int:
 
 
 class RawRows:
-    """Outcomes of a tree's tests on raw columns, so that a tree predicts on tables it was not binarized with."""
+    """Outcomes of a tree's tests on raw columns (`values`), so that a tree predicts on tables it was not binarized with."""
 
     def __init__(self, tree: Tree, table: Any) -> None:
         used = list(dict.fromkeys(tree.splits))
         names = list(table.columns) if hasattr(table, "columns") else list(table)
         spelled = {str(n): n for n in names}
         columns = []
+        self.values = {}
         for test in used:
             if test.column not in spelled:
                 raise DataError(f"The tree tests the column {test.column!r}, which the table does not have; its columns are {', '.join(spelled)}.")
-            columns.append(_outcome(test, np.asarray(table[spelled[test.column]])))
+            self.values[test.column] = np.asarray(table[spelled[test.column]])
+            columns.append(_outcome(test, self.values[test.column]))
         n = len(table) if hasattr(table, "columns") else len(next(iter(table.values())))
         self.X = np.array(columns, dtype=np.uint8).T if columns else np.zeros((n, 0), dtype=np.uint8)
         self.index = {t: j for j, t in enumerate(used)}
@@ -255,6 +257,8 @@ def _outcome(test: Test, values: np.ndarray) -> np.ndarray:
         raise DataError(f"The column {test.column!r} has a missing value in row {int(missing.argmax())}; fill it in or drop the row.")
     try:
         return test.evaluate(values)
+    except DataError:
+        raise
     except (TypeError, ValueError):
         raise DataError(f"The test {test.name!r} needs numbers in the column {test.column!r}; it holds text.") from None
 

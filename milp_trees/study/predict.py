@@ -29,7 +29,8 @@ def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]
             raise IndexError("a leaf has an action that the tree does not name")
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise DataError(f"The tree in {result} is damaged ({type(error).__name__}: {error}); solve again.") from error
-    frame = _frame(_read(table, source), source)
+    categories = {t.column for t in tree.splits if t.kind == "=="}
+    frame = _frame(_read(table, source, target, sorted(categories - {target})), source)
     labels = tree.predict(frame).tolist()
     if target is None or target not in frame.columns:
         return labels, ""
@@ -48,7 +49,8 @@ def _with_ensemble(stored: dict[str, Any], table: str | Path) -> tuple[list[Any]
         feature_of, target = dict(source.get("feature_of", {})), source["columns"]["target"]
     except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"The stored result is damaged ({type(error).__name__}: {error}); solve again.") from error
-    frame = _frame(_read(table, source), source)
+    labelled = None if ensemble.classes is None else target
+    frame = _frame(_read(table, source, labelled, sorted(set(feature_of.values()))), source)
     labels = ensemble.predict(coded(frame, ensemble.columns, feature_of)).tolist()
     if target not in frame.columns:
         return labels, ""
@@ -83,12 +85,14 @@ def read_result(path: str | Path) -> dict[str, Any]:
     return min(found, key=lambda row: row["objective"] if row["sense"] == "min" else -row["objective"])
 
 
-def _read(path: str | Path, source: dict[str, Any]) -> Table:
+def _read(path: str | Path, source: dict[str, Any], target: str | None, text: list[str]) -> Table:
+    """The table, its labels and the columns of text read as those of the training rows were."""
+    options: dict[str, Any] = {"labels": [target] if target else [], "text": text, "numeric_target": True}
     if str(path) == source.get("path"):
         from milp_trees.data.load import read_named
 
-        return read_named(path)
-    return read_table(path, alone=True)
+        return read_named(path, **options)
+    return read_table(path, alone=True, **options)
 
 
 def _frame(table: Table, source: dict[str, Any]) -> pd.DataFrame:

@@ -95,6 +95,10 @@ class Task(ABC):
     def spec(self) -> dict[str, Any]:
         """A JSON description that `milp_trees.tasks.from_spec` turns back into the task."""
 
+    def without_rows(self) -> tuple[Task, tuple[str, ...]]:
+        """The task without what it was given for single rows, and the names of what that was."""
+        return self, ()
+
     def offers(self, kind: type) -> bool:
         """Whether the task has views of the given kind (making one may still fail on some data)."""
         return kind in self.view_makers

@@ -9,7 +9,7 @@ part is the error of a tree drawn at random, which is not the error of the trees
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -160,8 +160,6 @@ class PrunedError(Task):
         error, error_unit, exact = self._errors(dataset, ensemble, leaf, prices.unit)
         paying = np.flatnonzero(weights)
         if prices.own.ndim == 2:
-            from dataclasses import replace
-
             prices = replace(prices, own=prices.own[paying])
         bought = purchases(ensemble, leaf[paying], prices, weights[paying])
         avoidable = prices.leaf * ensemble.n_trees
@@ -218,6 +216,11 @@ class PrunedError(Task):
         if self.loss == "squared" and ensemble.classes is not None:
             raise DataError("The ensemble predicts classes; use loss='error'.")
         return ensemble.classes is None
+
+    def without_rows(self) -> tuple[Task, tuple[str, ...]]:
+        held = {"error_weights": self.error_weights, "cost_weights": self.cost_weights, "row_costs": self.costs.per_row}
+        costs = replace(self.costs, per_row=None)
+        return replace(self, error_weights=None, cost_weights=None, costs=costs), tuple(name for name, given in held.items() if given is not None)
 
     # -- exchange --------------------------------------------------------------------------------------------
 

@@ -31,6 +31,80 @@ def test_midpoints_separate_every_two_distinct_values():
     assert X.sum(axis=0).tolist() == [1, 2, 4]
 
 
+#: Columns that doubles hold badly, or in another type than usual.
+ODD = {
+    "ids beyond 2^53": np.array([2**53, 2**53 + 1, 2**53 + 2, 2**53 + 5], dtype=np.int64),
+    "nanoseconds": 1_700_000_000_000_000_000 + np.array([0, 1, 300, 10**9]),
+    "uint64": np.array([0, 1, 2**63, 2**64 - 1], dtype=np.uint64),
+    "integers of any size": np.array([0, 1, 2**70, 2**70 + 1], dtype=object),
+    "decimals": pd.Series([__import__("decimal").Decimal(t) for t in ("0.1", "0.25", "3", "3")]),
+    "float32": np.array([0.1, 0.2, 0.2, 7e-46], dtype=np.float32),
+    "float16": np.array([0.1, 0.2, 65504, 0.2], dtype=np.float16),
+    "int8": np.array([-128, 127, 0, 1], dtype=np.int8),
+    "bool": np.array([True, False, True, True]),
+    "bools as objects": pd.Series([True, False, True, True], dtype=object),
+    "huge": np.array([-1.7e308, 1.7e308, 1.6e308, 0.0]),
+    "subnormal": np.array([5e-324, 0.0, 1e-323, -5e-324]),
+    "both zeros": np.array([-0.0, 0.0, -1.0, 1.0]),
+    "neighbours": np.array([1.0, np.nextafter(1.0, 2), np.nextafter(1.0, 0), 1e300]),
+    "nullable integers": pd.Series([1, 2, 2**53 + 1, 2**53], dtype="Int64"),
+    "nullable bools": pd.Series([True, False, True, False], dtype="boolean"),
+}
+
+
+@pytest.mark.parametrize("kind", ["auto", "midpoints", "quantiles", "buckets", "tree-guess"])
+@pytest.mark.parametrize("name", ODD)
+def test_odd_columns_are_cut_between_all_values_that_doubles_tell_apart(name, kind):
+    """No column of numbers is refused; midpoints separate what differs as doubles, and only what does not is said to be lost."""
+    column = pd.Series(ODD[name])
+    if kind == "tree-guess" and name in ("huge", "neighbours"):
+        with pytest.raises(mt.DataError, match="beyond single precision"):
+            mt.Binarizer(kind).fit(pd.DataFrame({"x": column}), [0, 1, 1, 0])
+        return
+    with np.errstate(over="raise", invalid="raise"):
+        binarizer = mt.Binarizer(kind, n_estimators=5).fit(pd.DataFrame({"x": column}), [0, 1, 1, 0])
+        data = binarizer.dataset(pd.DataFrame({"x": column}), [0, 1, 1, 0])
+    numbers = column.to_numpy(dtype=float)
+    assert (binarizer.transform(pd.DataFrame({"x": column})) == data.X).all()
+    if kind in ("auto", "midpoints"):
+        assert len(np.unique(data.X, axis=0)) == len(np.unique(numbers))
+        merged = len(set(column.tolist())) > len(np.unique(numbers))
+        assert ("count as equal" in binarizer.loss_) == merged
+        assert "quantiles" not in binarizer.loss_
+    for test, outcome in zip(data.tests, data.X.T, strict=True):
+        assert (test.evaluate(column.to_numpy()) == outcome).all()
+
+
+def test_whole_numbers_that_are_one_as_doubles_are_said_to_be_so_in_the_result():
+    """The sentence travels with the data, and names what happened."""
+    data = mt.Binarizer("midpoints").dataset({"id": 2**53 + np.arange(4)}, [0, 1, 0, 1])
+    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(2)), "dp")
+    assert "beyond 2^53 are compared as doubles" in result.loss
+    assert "beyond 2^53" in mt.Binarizer("quantiles", n_bins=2).fit({"id": 2**53 + np.arange(9)}).loss_
+
+
+@pytest.mark.parametrize("column", [np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[ns]"), np.array([1, 2], dtype="timedelta64[s]"), [1j, 2 + 1j]])
+def test_what_is_no_number_and_no_category_is_refused(column):
+    """A date as a category, or a complex number without its imaginary part, would be nonsense without a word."""
+    frame = pd.DataFrame({"when": column})
+    for use in (mt.Binarizer().fit, lambda f: mt.OptimalTreeClassifier().fit(f.assign(t="a"), [0, 1]), lambda f: mt.SPOTree().fit(f.assign(t="a"), [[0, 1], [1, 0]])):
+        with pytest.raises(mt.DataError, match="turn them into numbers first"):
+            use(frame)
+    with pytest.raises(mt.DataError, match="turn them into numbers first"):
+        mt.Binarizer().fit(frame.astype(object))
+
+
+def test_new_rows_are_refused_where_a_test_cannot_be_answered():
+    """A value 2 in a 0/1 column, and an infinite or missing number, in whatever asks the tests."""
+    train = pd.DataFrame({"flag": [0, 1, 1, 0], "x": [1.0, 2, 3, 4]})
+    binarizer = mt.Binarizer().fit(train)
+    tree = mt.Tree(mt.Branch(binarizer.tests[0], mt.Leaf(0), mt.Branch(binarizer.tests[1], mt.Leaf(0), mt.Leaf(1))), ("a", "b"))
+    for wrong, sentence in ({"flag": [0, 2, 1, 0]}, "'flag' holds 2 in row 1"), ({"x": [1, 2, 3, np.inf]}, "'x' is infinite in row 3"):
+        for ask in (binarizer.transform, binarizer.dataset, tree.predict):
+            with pytest.raises(mt.DataError, match=sentence):
+                ask(train.assign(**wrong))
+
+
 def test_quantiles_are_few():
     frame = pd.DataFrame({"x": np.arange(1000.0)})
     assert [t.value for t in mt.Binarizer("quantiles", n_bins=4).fit(frame).tests] == [249.5, 499.5, 749.5]

@@ -354,6 +354,32 @@ def test_the_version_is_printed():
     assert run("--version").stdout.strip() == mt.__version__
 
 
+def test_new_rows_are_read_as_the_training_rows_were(tmp_path):
+    """Categories and labels are texts in both files, whatever the cells of one of them look like; what a test cannot answer is refused."""
+    train, out = tmp_path / "train.csv", tmp_path / "tree.json"
+    train.write_text("town,flag,y\n" + "007,0,01\n1.50,1,1\nabroad,1,1\n" * 6)
+    run("solve", train, "--depth", 2, "--out", out)
+
+    def predicted(text, **options):
+        (tmp_path / "new.csv").write_text(text)
+        return run("predict", out, tmp_path / "new.csv", **options)
+
+    found = predicted("town,flag,y\n007,0,01\n1.50,1,1\n")
+    assert found.stdout.split() == ["prediction", "01", "1"]
+    assert "2 of 2 rows" in found.stderr
+    stored = json.loads(out.read_text())
+    tree = mt.Tree(mt.Branch(mt.Test("flag"), mt.Leaf(1), mt.Leaf(0)), ("01", "1")).to_json()
+    for test, flag, sentence in (
+        ({"column": "flag", "kind": "is", "value": None}, "2", "'flag' holds 2 in row 1"),
+        ({"column": "flag", "kind": "<=", "value": 0.5}, "inf", "'flag' is infinite in row 1"),
+        ({"column": "town", "kind": "==", "value": "007"}, "0", None),
+    ):
+        tree["root"]["test"] = test
+        out.write_text(json.dumps({**stored, "predictor": tree}))
+        found = predicted(f"town,flag\n007,1\n7,{flag}\n", code=1 if sentence else 0)
+        assert sentence in found.stderr if sentence else found.stdout.split()[1:] == ["01", "1"]
+
+
 # -- the commands that a reader tries first ------------------------------------------------------------------
 
 

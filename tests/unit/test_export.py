@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import export_text, plot_tree
 
+import milp_trees as mt
 from milp_trees import Branch, DataError, Dataset, Leaf, Test, Tree
 from milp_trees.models.export import to_dot, to_networkx, to_sklearn
 
@@ -77,6 +78,79 @@ def test_unknown_labels_and_single_precision_are_refused():
     close = {"x": [1.0, 1.0 + 1e-12]}
     with pytest.raises(DataError, match="single precision"):
         to_sklearn(Tree(Branch(Test("x", "<=", 1.0 + 5e-13), Leaf(1), Leaf(0)), ("a", "b")), close)
+
+
+#: Columns whose neighbouring values single precision rounds, where the rounded values still differ.
+CLOSE = {
+    "time stamps": 1_700_000_000 + np.arange(40) * 150.0,
+    "nanoseconds": 1_700_000_000_000_000_000 + np.arange(40) * 2**38,
+    "just above one": 1 + np.arange(40) * 1.3e-7,
+    "not to be held": np.nextafter(np.arange(1.0, 41), 0),
+    "beyond 2^24": 2.0**24 + np.arange(40) * 3,
+    "tiny": np.arange(40) * 2e-45,
+    "large": np.linspace(-3e38, 3e38, 40),
+}
+
+
+def converted(theirs, X):
+    """What scikit-learn's own `predict` says."""
+    names = list(theirs.feature_names_in_)
+    return theirs.predict(pd.DataFrame(X, columns=names) if len(names) else X)
+
+
+@pytest.mark.parametrize("make", [
+    lambda k: mt.OptimalTreeClassifier(max_depth=3, binarizer=k, threads=1), lambda k: mt.OptimalTreeClassifierCV(max_depth=2, max_leaf_nodes=4, cv=2, binarizer=k),
+    lambda k: mt.OptimalPolicyTree(max_depth=2, binarizer=k), lambda k: mt.SPOTree(max_depth=3, splits=k), lambda k: mt.SPOTree(method="dp", max_depth=2, splits=k),
+])  # fmt: skip
+@pytest.mark.parametrize("kind", ["midpoints", "quantiles"])
+@pytest.mark.parametrize("name", CLOSE)
+def test_thresholds_are_chosen_that_single_precision_holds(name, kind, make):
+    """Wherever rounded values differ, the converted tree of every estimator predicts what the tree predicts on all its training rows."""
+    X = np.asarray(CLOSE[name]).reshape(-1, 1)
+    y = (np.arange(40) // 3) % 2
+    model = make(kind)
+    model.fit(X, y if "Classifier" in type(model).__name__ else np.c_[y, 1 - y])
+    labels = model.predict(X) if not isinstance(model, mt.SPOTree) else model.tree_.predict({"0": X[:, 0]})
+    for theirs in (model.to_sklearn(), model.to_sklearn(X)):
+        theirs.feature_names_in_ = np.array(["0"], dtype=object)
+        assert (converted(theirs, X).astype(str) == labels.astype(str)).all()
+
+
+@pytest.mark.parametrize("values", [1_700_000_000 + np.arange(40.0), 1 + np.arange(40) * 1e-12, np.arange(40) * 5e-324, 1e39 + np.arange(40) * 1e38])
+def test_what_no_threshold_divides_in_single_precision_is_refused(values):
+    """From the training data and from a table alike, with the two values that cannot be told apart; not where the node's own rows are far apart."""
+    X, y = values.reshape(-1, 1), np.arange(40) % 2
+    model = mt.OptimalTreeClassifier(max_depth=3, binarizer="midpoints").fit(X, y)
+    for rows in ((), (X,), (X, y)):
+        with pytest.raises(DataError, match="single precision, in which no threshold is between"):
+            model.to_sklearn(*rows)
+
+
+def test_rows_that_do_not_reach_a_node_do_not_hinder_its_threshold():
+    """Two values that single precision cannot tell apart are divided by another column before."""
+    for column, possible in ([1.0, 1 + 2e-12, 2.0, 3.0], False), ([1.0, 3.0, 1 + 1e-12, 2.0], True):
+        frame = pd.DataFrame({"a": [0, 0, 1, 1], "x": column})
+        data = mt.Binarizer("midpoints").dataset(frame, list("ynyn"))
+        least = min((t for t in data.tests if t.column == "x"), key=lambda t: t.value)
+        tree = Tree(Branch(Test("a"), Branch(least, Leaf(0), Leaf(1)), Leaf(0)), ("n", "y"))
+        for rows in (data, frame):
+            if not possible:
+                with pytest.raises(DataError, match="single precision"):
+                    to_sklearn(tree, rows)
+                continue
+            theirs = to_sklearn(tree, rows)
+            assert converted(theirs, frame[list(theirs.feature_names_in_)].to_numpy()).tolist() == tree.predict(frame).tolist()
+
+
+def test_a_dataset_without_values_cannot_promise_thresholds():
+    """Outcomes of tests do not say how values are rounded; the table does."""
+    data = Dataset([[0], [1]], tests=[Test("x", "<=", 0.5)], y=["a", "b"])
+    tree = Tree(Branch(Test("x", "<=", 0.5), Leaf(0), Leaf(1)), ("a", "b"))
+    with pytest.raises(DataError, match="give the table instead"):
+        to_sklearn(tree, data)
+    assert to_sklearn(tree, {"x": [0.0, 1.0]}, ["b", "a"]).tree_.threshold[0] == 0.5
+    with pytest.raises(DataError, match="which the data do not have"):
+        to_sklearn(tree, Dataset([[0], [1]], y=["a", "b"]))
 
 
 def test_networkx_graph_has_the_tree_s_shape_and_labels():

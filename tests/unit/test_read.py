@@ -66,11 +66,78 @@ def test_parquet_is_read_with_target_last(tmp_path):
         (b"a,b\n1,2,3\n", "not a table"),
         (b"\xff\xfe\x00a,b\n", "not UTF-8"),
         (b"\x1f\x8bnonsense", "damaged gzip"),
+        (gzip.compress(b"a,b\n1,2\n" * 50)[:12] + b"\xff" * 30, "damaged gzip"),
+        (b"a;b;y\n1;2;no\n", "separates its fields by semicolons"),
+        (b"1,5;2,5;0\n2,5;3,5;1\n", "separates its fields by semicolons"),
+        (b"a,b,y\n1,2,no\n\n1,2\n", "line 4 is short, it has 2 fields and the first line 3"),
+        (b"a,b,y\n1,2\n1,2,no\n", "line 2 is short"),
+        (b"a b y\n1 2 no\n1 2\n", "line 3 is short"),
+        (b"a,b,y\r1,2,no\r1,2,no,3\r", "line 3 is long, it has 4 fields"),
+        (b'"a,b,y\n1,2,no\n1,2,yes\n', "a quote in its first line is never closed"),
+        (b'a,b,y\n1,"2,no\n1,2,yes\n', "not a table"),
+        ("a,b\n1,2\n".encode("utf-16-le"), "zero bytes"),
     ],
 )
 def test_what_is_not_a_table_gets_a_sentence(tmp_path, text, sentence):
     with pytest.raises(mt.DataError, match=sentence):
         read_table(write(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        (".", "is a folder"), ("..", "is a folder"), ("/", "is a folder"), ("", "is a folder"), ("./", "is a folder"), ("a" * 5000 + ".csv", "too long"),
+        ("a\0b.csv", "no file|null"), ("nowhere/people.csv", "There is no file"),
+    ],
+)  # fmt: skip
+def test_what_is_no_file_gets_a_sentence(name, sentence):
+    """By every reader, whatever the name."""
+    for read in (read_table, mt.load, mt.load_numeric):
+        with pytest.raises((mt.DataError, mt.UnknownName), match=sentence):
+            read(name)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/null"), reason="there are no devices here")
+def test_a_device_is_called_one():
+    """It is there, so no other name is proposed."""
+    with pytest.raises(mt.DataError, match="/dev/null is no regular file"):
+        mt.load("/dev/null")
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_may_end_as_they_do_on_any_machine(tmp_path, end):
+    """LF, CR LF and lone CR make the same table."""
+    table = read_table(write(tmp_path, end.join(["a,b,y", "1,2,no", "3,4,yes", ""])))
+    assert table.frame.to_numpy().tolist() == [[1, 2, "no"], [3, 4, "yes"]]
+
+
+def test_a_quoted_name_may_hold_ends_of_lines_and_separators(tmp_path):
+    """Valid CSV: such an end of line is read as a space, and rows below count on from there."""
+    table = read_table(write(tmp_path, 'a,"income,\nyearly","the\nlabel"\n1,2,no\n"3",4,yes\n'))
+    assert (table.target, table.features) == ("the label", ["a", "income, yearly"])
+    assert table.frame["income, yearly"].tolist() == [2, 4]
+    assert read_table(write(tmp_path, '"two\nwords" y\n1 no\n2 yes\n')).features == ["two words"]
+    with pytest.raises(mt.DataError, match="line 4 is short"):
+        read_table(write(tmp_path, 'a,"income,\nyearly",y\n1,2,no\n3,4\n'))
+
+
+def test_a_missing_last_value_is_not_a_short_row(tmp_path):
+    """The row has all its fields, one of which is empty."""
+    with pytest.raises(mt.DataError, match="y has a missing value at row 1"):
+        mt.load(write(tmp_path, "a,y\n1,no\n2,\n0,yes\n"))
+
+
+def test_labels_with_leading_zeros_are_texts_for_the_whole_column(tmp_path):
+    """`01` and `1` are two labels of a target, a group, a factor or a treatment; as features they are numbers, and without zeros labels are too."""
+    path = write(tmp_path, "a,g,y\n1,01,01\n0,1,1\n01,01,1\n0,2,2\n")
+    data = mt.load(path, group="g")
+    assert reload(data.source)[0].sha256 == data.sha256
+    assert data.classes == ("01", "1", "2")
+    assert data.groups.tolist() == ["01", "1", "01", "2"]
+    assert [t.name for t in data.tests if t.column == "a"] == ["a"]
+    assert mt.load(write(tmp_path, "a,y\n1,1\n01,2\n")).classes == (1, 2)
+    assert mt.load(write(tmp_path, "01,1\n1,01\n1,0\n")).classes == ("01", "1")
+    assert mt.load_numeric(write(tmp_path, "a,y\n1,01\n0,1\n"), regression=True).classes == (1,)
 
 
 def test_an_absent_file_names_its_nearest_neighbour(tmp_path):

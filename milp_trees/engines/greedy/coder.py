@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.binarize import LOSSES, _thresholds
-from milp_trees.data.dataset import Dataset, Test
-from milp_trees.data.ranked import RankedTests
+from milp_trees.data.dataset import Dataset, Test, check_finite
+from milp_trees.data.ranked import RankedTests, gaps
+from milp_trees.data.table_columns import counts_as_equal
 from milp_trees.engines.greedy.columns import Columns
 
 
@@ -41,10 +42,13 @@ class Coder:
     """
 
     def __init__(self, table: Mapping[str, np.ndarray], thresholds: str = "values", quantiles: int = 0) -> None:
+        import pandas as pd
+
         #: (feature, column, kind, thresholds or category) of every coded column.
         self.rules: list[tuple[int, str, str, Any]] = []
         #: What the thresholds may lose against all thresholds, as a sentence; empty if nothing.
         self.loss = ""
+        fewer = merged = False
         for j, (name, values) in enumerate(table.items()):
             if values.dtype.kind not in "biuf":
                 found = sorted(set(values.astype(str).tolist()))
@@ -54,10 +58,11 @@ class Coder:
             if set(distinct.tolist()) <= {0.0, 1.0}:
                 self.rules.append((j, name, "is", None))
             elif len(distinct) > 1:
-                values = _thresholds_of(distinct, thresholds, quantiles)
-                self.rules.append((j, name, "<=", values))
-                if len(values) < len(distinct) - 1:
-                    self.loss = LOSSES["quantiles"]
+                cuts = _thresholds_of(distinct, thresholds, quantiles)
+                self.rules.append((j, name, "<=", cuts))
+                fewer |= len(cuts) < len(distinct) - 1
+                merged |= counts_as_equal(pd.Series(values))
+        self.loss = "; ".join(LOSSES[kind] for kind, true in (("quantiles", fewer), ("precision", merged)) if true)
 
     def codes(self, table: Mapping[str, np.ndarray]) -> np.ndarray:
         """Codes of the rows of a table, int32 of shape (C, n)."""
@@ -65,7 +70,9 @@ class Coder:
         out = np.empty((len(self.rules), n), dtype=np.int32)
         for c, (_, name, kind, value) in enumerate(self.rules):
             if kind == "<=":
-                out[c] = np.searchsorted(value, np.asarray(table[name], dtype=float), side="left")
+                numbers = np.asarray(table[name], dtype=float)
+                check_finite(name, numbers)
+                out[c] = np.searchsorted(value, numbers, side="left")
             else:
                 out[c] = ~Test(name, kind, value).evaluate(table[name])
         return out
@@ -78,12 +85,20 @@ class Coder:
         return Columns(self.codes(table), np.array([j for j, *_ in self.rules], dtype=np.int64), tests)
 
 
-def dataset_of(columns: Columns, keep: Mapping[Test, tuple[int, int]] | None = None, **fields: Any) -> Dataset:
-    """A Dataset with all tests of coded columns, or with those in `keep` (test → column and cut)."""
+def dataset_of(
+    columns: Columns, keep: Mapping[Test, tuple[int, int]] | None = None, table: Mapping[str, np.ndarray] | None = None, **fields: Any
+) -> Dataset:
+    """A Dataset with all tests of coded columns, or with those in `keep` (test → column and cut); `table` holds the columns' values, if it is at hand."""
     if keep is None:
         keep = {test: (c, k) for c, tests in enumerate(columns.tests) for k, test in enumerate(tests)}
     places = np.array(list(keep.values()), dtype=np.int64).reshape(-1, 2)
-    X: Any = RankedTests(np.ascontiguousarray(columns.codes.T), places[:, 0].copy(), places[:, 1].copy())
+    gap = None if table is None else np.full((len(keep), 2), np.nan)
+    if table is not None and gap is not None:
+        tests = list(keep)
+        for name in dict.fromkeys(t.column for t in tests if t.kind == "<="):
+            where = [f for f, t in enumerate(tests) if t.kind == "<=" and t.column == name]
+            gap[where] = gaps(np.asarray(table[name]), np.array([tests[f].value for f in where]))
+    X: Any = RankedTests(np.ascontiguousarray(columns.codes.T), places[:, 0].copy(), places[:, 1].copy(), gap)
     return Dataset(X if len(keep) else np.zeros((columns.codes.shape[1], 0), dtype=np.uint8), tuple(keep), **fields)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ from milp_trees.engines.greedy.grow import GrownTree, Rules, Sample, grow
 
 if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
+    from milp_trees.engines.greedy.coder import Coder
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +77,7 @@ def grow_one(
     seed : int
     """
     rng = np.random.default_rng(seed)
-    n = len(sample.costs)
-    drawn = np.bincount(rng.integers(0, n, n), minlength=n) if bootstrap else np.ones(n, dtype=np.int64)
+    drawn = drawn_rows(len(sample.costs), bootstrap, rng)
     kept = drawn > 0
     vectors, weights = sample.vectors * drawn[:, None], sample.weights * drawn
     # A tree by squared error alone needs no losses of decisions.
@@ -85,6 +86,28 @@ def grow_one(
     order = np.array([o[kept[o]] for o in order], dtype=np.int32).reshape(len(order), int(kept.sum()))
     tree = grow(columns, order, Sample(drawn, sample.mass[0] * drawn), criterion, rules, rng)
     return _slim(tree, vectors, weights), drawn
+
+
+def drawn_rows(n: int, bootstrap: bool, rng: np.random.Generator) -> np.ndarray:
+    """How often each row is drawn for a tree whose generator begins anew, shape (n,)."""
+    return np.bincount(rng.integers(0, n, n), minlength=n) if bootstrap else np.ones(n, dtype=np.int64)
+
+
+def lean(coder: Coder, trees: Sequence[ForestTree]) -> tuple[Coder, list[ForestTree]]:
+    """The coder with those thresholds only that some tree tests (all of them are the values of the training rows), and the trees in its terms."""
+    cuts = [np.unique(np.concatenate([t.cut[t.column == c] for t in trees])).astype(np.int64) for c in range(len(coder.rules))]
+    out = copy(coder)
+    out.rules = [(j, name, kind, value[cuts[c]] if kind == "<=" else value) for c, (j, name, kind, value) in enumerate(coder.rules)]
+    thresholds = np.array([kind == "<=" for _, _, kind, _ in coder.rules], dtype=bool)
+    recoded = []
+    for tree in trees:
+        cut = tree.cut.copy()
+        for node in np.flatnonzero(tree.column >= 0):
+            c = int(tree.column[node])
+            if thresholds[c]:
+                cut[node] = np.searchsorted(cuts[c], cut[node])
+        recoded.append(replace(tree, cut=cut))
+    return out, recoded
 
 
 def _slim(tree: GrownTree, vectors: np.ndarray, weights: np.ndarray) -> ForestTree:

@@ -1,0 +1,63 @@
+"""`Outline`: what stays of a Dataset when its rows are left out, as in a pickled estimator: sizes, hashes, where the rows came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from milp_trees.data.dataset import Dataset
+from milp_trees.errors import DataError
+
+#: Fields that hold a value per row, or the values that thresholds lie between.
+_OF_ROWS = ("X", "ranked", "tests", "y", "weights", "groups", "factor", "treatments", "outcomes", "propensities", "values", "numeric")
+#: What else stays.
+_KEPT = ("classes", "group_column", "actions", "columns", "source")
+
+
+class Outline(Dataset):
+    """A Dataset without its rows. Whatever needs them raises a DataError that says how they are kept.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Whose sizes, hash, classes, actions, column names and source are taken over.
+    also : sequence of str
+        What else was left out that was given for single rows; goes into `source["left_out"]`.
+    """
+
+    left_out = True
+
+    def __init__(self, dataset: Dataset, also: Sequence[str] = ()) -> None:
+        self.__dict__.update({name: getattr(dataset, name) for name in _KEPT}, sha256=dataset.sha256, _shape=(dataset.n_rows, dataset.n_tests))
+        if also:
+            self.__dict__["source"] = {**dataset.source, "left_out": list(also)}
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.__dict__["_shape"][0])
+
+    @property
+    def n_tests(self) -> int:
+        return int(self.__dict__["_shape"][1])
+
+    def __repr__(self) -> str:
+        return f"Outline({self.n_rows} rows × {self.n_tests} tests, left out; SHA-256 {self.sha256[:12]}…)"
+
+
+def _refused(name: str) -> property:
+    def refuse(outline: Outline) -> Any:
+        raise DataError(
+            f"This needs the rows it was made from ({name} of {outline.n_rows} rows), which were left out when it was pickled or copied; set keep_data=True "
+            "before that, fit again, or give the Dataset: milp_trees.verify.verify(result.to_json(), dataset)."
+        )
+
+    return property(refuse)
+
+
+for _name in _OF_ROWS:
+    setattr(Outline, _name, _refused(_name))
+
+
+def lean(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes of an estimator, the fitted ones (`result_`, `path_`, …) without the rows they hold."""
+    return {name: value.without_rows() if name.endswith("_") and hasattr(value, "without_rows") else value for name, value in state.items()}
