@@ -1,0 +1,86 @@
+"""Stops Python code at a time limit: `within(seconds, work)`.
+
+Model building is Python code of Pyomo's, which knows no clock. A timer thread raises an exception in the thread that works, which CPython delivers between
+two instructions; it works in every thread and on every system, and takes no signal from anybody. Compiled code is not stopped in the middle but as it returns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+#: Seconds until the exception is raised once more: Python prints and forgets one that is raised in a finaliser.
+AGAIN = 0.1
+
+
+class TimeUp(Exception):
+    """The time that `within` allowed ended before the work did."""
+
+
+def within(seconds: float | None, work: Callable[[], T]) -> T:
+    """What `work()` returns, if that takes no longer than allowed.
+
+    Parameters
+    ----------
+    seconds : float or None
+        None is no limit.
+    work : callable
+        It is left by an exception, as by Ctrl-C: what it changes beyond its own objects it must restore in `finally`.
+
+    Raises
+    ------
+    TimeUp
+        It takes longer.
+    """
+    if seconds is None:
+        return work()
+    if seconds <= 0:
+        raise TimeUp
+    timer = _Timer(seconds)
+    try:
+        try:
+            timer.start()
+            return work()
+        finally:
+            timer.end()
+    except timer.overtime:
+        timer.end()
+        raise TimeUp from None
+
+
+class _Timer(threading.Thread):
+    """Raises `overtime` in the thread that made it, until that thread says that it has ended."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(daemon=True)
+        self.seconds = seconds
+        self.worker = ctypes.c_ulong(threading.get_ident())
+        # Of its own, so that one call of `within` inside another knows whose time is up; no `except Exception` holds it up.
+        self.overtime: type[BaseException] = type("Overtime", (BaseException,), {})
+        self.lock = threading.Lock()
+        self.ended = False
+        self.over = threading.Event()
+
+    def run(self) -> None:
+        self.over.wait(self.seconds)
+        while not self.over.is_set():
+            with self.lock:
+                if not self.ended:
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(self.worker, ctypes.py_object(self.overtime))
+            self.over.wait(AGAIN)
+
+    def end(self) -> None:
+        """After this nothing is raised any more, what was about to be is taken back."""
+        while True:
+            try:
+                with self.lock:
+                    self.ended = True
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(self.worker, None)
+                self.over.set()
+                return
+            except self.overtime:
+                continue
