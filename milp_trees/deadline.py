@@ -13,8 +13,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-#: Seconds until the exception is raised once more: Python prints and forgets one that is raised in a finaliser.
-AGAIN = 0.1
+#: Seconds until the exception is raised once more if nobody has seen it. It must not come into the clean-up after the first, which can take long.
+AGAIN = 3.0
 
 
 class TimeUp(Exception):
@@ -59,19 +59,22 @@ class _Timer(threading.Thread):
         super().__init__(daemon=True)
         self.seconds = seconds
         self.worker = ctypes.c_ulong(threading.get_ident())
-        # Of its own, so that one call of `within` inside another knows whose time is up; no `except Exception` holds it up.
-        self.overtime: type[BaseException] = type("Overtime", (BaseException,), {})
+        self.wake = threading.Event()
+        # Of its own, so that one call of `within` inside another knows whose time is up; no `except Exception` holds it up. Python prints and forgets
+        # an exception that is raised in a finaliser: one that vanishes before the end is raised again.
+        self.overtime: type[BaseException] = type("Overtime", (BaseException,), {"__del__": lambda _: self.wake.set()})
         self.lock = threading.Lock()
         self.ended = False
-        self.over = threading.Event()
 
     def run(self) -> None:
-        self.over.wait(self.seconds)
-        while not self.over.is_set():
+        self.wake.wait(self.seconds)
+        while not self.ended:
+            self.wake.clear()
             with self.lock:
                 if not self.ended:
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(self.worker, ctypes.py_object(self.overtime))
-            self.over.wait(AGAIN)
+            if not self.ended:
+                self.wake.wait(AGAIN)
 
     def end(self) -> None:
         """After this nothing is raised any more, what was about to be is taken back."""
@@ -80,7 +83,7 @@ class _Timer(threading.Thread):
                 with self.lock:
                     self.ended = True
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(self.worker, None)
-                self.over.set()
+                self.wake.set()
                 return
             except self.overtime:
                 continue

@@ -1,7 +1,7 @@
 """The child process in which solvers run: `python -m milp_trees.worker`. `milp_trees.runner` is the parent's side.
 
 Frames are a length of eight bytes and a pickle. The child reads `("load", path, module, class)` once, then any number of
-`("solve", number, job)` and `("stop", number)`; it answers `("ready",)`, `("event", number, Event)` and, once for each solve,
+`("solve", number, job, began)` and `("stop", number)`; it answers `("ready",)`, `("event", number, Event)` and, once for each solve,
 `("answer", number, Answer)` or `("error", number, sentence, traceback)`.
 
 One process holds one adapter: some solver libraries cannot be loaded together. The adapter may have a method `warm_up()` that imports what
@@ -18,7 +18,9 @@ import queue
 import struct
 import sys
 import threading
+import time
 import traceback
+from dataclasses import replace
 from typing import IO, Any
 
 from milp_trees.errors import MilpTreesError
@@ -121,13 +123,16 @@ def serve(inbox: Inbox, outbox: Outbox) -> None:
             else:
                 assert solver is not None
                 number = request[1]
-                outbox.send("answer", number, solve(solver, number, request[2], inbox, outbox))
+                outbox.send("answer", number, solve(solver, number, request[2], request[3], inbox, outbox))
         except Exception as error:
             sentence = str(error) if isinstance(error, MilpTreesError) else f"{type(error).__name__}: {error}"
             outbox.send("error", number, sentence, traceback.format_exc())
 
 
-def solve(solver: Solver, number: int, job: Job, inbox: Inbox, outbox: Outbox) -> Answer:
+def solve(solver: Solver, number: int, job: Job, began: float, inbox: Inbox, outbox: Outbox) -> Answer:
+    # What it took to travel here is part of the time limit.
+    job = replace(job, limits=job.limits.after(time.perf_counter() - began))
+
     def emit(event: Event) -> None:
         outbox.send("event", number, event)
 
