@@ -145,7 +145,7 @@ def result(method: FormulationMethod, run: Run) -> Result:
         run.message = _not_closed(method.solver.name, run)
     found = finish(
         run.problem, method.name, run.incumbent, bound=bound, claims_optimal=run.incumbent is not None and run.closed, infeasible=infeasible,
-        proved_by=f"{method.solver.name} {last.version}".strip() if infeasible and last else run.prover, clock=run.clock, limit=run.stopped,
+        proved_by=_infeasible_says(method.solver.name, last) if infeasible and last else run.prover, clock=run.clock, limit=run.stopped,
         sizes=_sizes(run), trace=tuple(run.trace), nodes=_total_nodes(answers), root_bound=run.natural(_root_bound(run)), start=start,
         log="\n".join(a.log for a in answers if a.log), message=run.message or next((a.message for a in reversed(answers) if a.message), ""),
         options=_settings(method, run),
@@ -156,6 +156,11 @@ def result(method: FormulationMethod, run: Run) -> Result:
     if failed is not None or run.wrong:
         found = replace(found, status=Status.ERROR, message=run.wrong or (failed.message if failed else ""))
     return found
+
+
+def _infeasible_says(solver: str, answer: Answer) -> str:
+    """Who says that nothing is feasible: a model that contradicts itself, or has no variables, is given to no solver."""
+    return f"{solver} {answer.version}" if answer.version else "the rows of the model"
 
 
 def _settings(method: FormulationMethod, run: Run) -> dict[str, Any]:

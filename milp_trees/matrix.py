@@ -66,11 +66,15 @@ class MatrixModel:
             wrong = np.flatnonzero(low > up)
             if len(wrong):
                 i = int(wrong[0])
-                return f"{what} {self.names()[what == 'row'][i]} of {self.name} is to be at least {low[i]:g} and at most {up[i]:g}."
+                return f"{what.capitalize()} {self.names()[what == 'row'][i]} of {self.name} is to be at least {low[i]:g} and at most {up[i]:g}."
+        wrong = np.flatnonzero(self.integer & (np.ceil(self.lower - 1e-9) > np.floor(self.upper + 1e-9)))
+        if len(wrong):
+            i = int(wrong[0])
+            return f"Variable {self.names()[0][i]} of {self.name} is an integer, and there is none between {self.lower[i]:g} and {self.upper[i]:g}."
         empty = np.flatnonzero((np.diff(self.A.indptr) == 0) & ((self.row_lower > 0) | (self.row_upper < 0)))
         if len(empty):
             i = int(empty[0])
-            return f"row {self.names()[1][i]} of {self.name} has no variables and is to lie between {self.row_lower[i]:g} and {self.row_upper[i]:g}."
+            return f"Row {self.names()[1][i]} of {self.name} has no variables and is to lie between {self.row_lower[i]:g} and {self.row_upper[i]:g}."
         return None
 
     def rounded(self, x: np.ndarray) -> np.ndarray:

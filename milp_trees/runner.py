@@ -289,9 +289,9 @@ def run(solver_name: str, job: Job, progress: Callable[[Event], None] | None = N
         if wanted and capability not in solver.capabilities:
             able = [name for name, cls in registry.classes("solvers").items() if capability in cls.capabilities]  # type: ignore[attr-defined]
             raise Unsupported(f"{solver_name} cannot do {capability!r}; {', '.join(able)} can.")
-    empty = job.model.contradiction()
+    empty = (job.model.relaxed() if job.relax else job.model).contradiction()
     if empty is not None:
-        return Answer(Status.INFEASIBLE, version=found.version, message=empty)
+        return Answer(Status.INFEASIBLE, message=empty)
     watch = Watch(job, [], time.perf_counter())
     worker = _pool.take(solver_name)
     healthy = False
