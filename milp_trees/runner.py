@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import psutil
 
+from milp_trees import scratch
 from milp_trees.errors import SolverUnavailable, Unsupported
 from milp_trees.registry import registry
 from milp_trees.result import Limit, Status
@@ -55,10 +56,13 @@ class Worker:
         self.ready = False
         self.number = 0
         self.stderr = tempfile.TemporaryFile("a+b")  # noqa: SIM115 (it lives as long as the process)
+        # All temporary files of a solver go here, whoever writes them; the folder outlives a process that is killed, and is then removed.
+        self.folder = scratch.make()
+        environment = {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p), **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.folder))}
         # Its own session: Ctrl-C in a terminal reaches the parent alone, who then asks for the incumbent.
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "milp_trees.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr,
-            start_new_session=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+            [sys.executable, "-P", "-m", "milp_trees.worker", str(self.folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr,
+            start_new_session=True, env={**os.environ, **environment},
         )  # fmt: skip
         self.inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
@@ -117,6 +121,7 @@ class Worker:
         self.process.kill()
         self.process.wait()
         self.close()
+        scratch.remove(self.folder)
 
     def close(self) -> None:
         # stdout is closed by nobody: the listening thread may still be reading its end.

@@ -1,4 +1,4 @@
-"""The child process in which solvers run: `python -m milp_trees.worker`. `milp_trees.runner` is the parent's side.
+"""The child process in which solvers run: `python -m milp_trees.worker FOLDER`, all whose files go into that folder. `milp_trees.runner` is the parent's side.
 
 Frames are a length of eight bytes and a pickle. The child reads `("load", path, module, class)` once, then any number of
 `("solve", number, job, began)` and `("stop", number)`; it answers `("ready",)`, `("event", number, Event)` and, once for each solve,
@@ -21,8 +21,9 @@ import threading
 import time
 import traceback
 from dataclasses import replace
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
+from milp_trees import scratch
 from milp_trees.errors import MilpTreesError
 from milp_trees.solver import Answer, Event, Job, Solver
 
@@ -70,13 +71,20 @@ class Inbox(threading.Thread):
         end_with_children()
 
 
-def end_with_children() -> None:
-    """The parent is gone: end this process and what it started."""
+_ending = threading.Lock()
+
+
+def end_with_children() -> NoReturn:
+    """The parent is gone: end this process and what it started, and remove their files. Never returns, in whichever thread."""
     import psutil
 
-    for child in psutil.Process().children(recursive=True):
+    _ending.acquire()
+    children = psutil.Process().children(recursive=True)
+    for child in children:
         with contextlib.suppress(psutil.NoSuchProcess):
             child.kill()
+    psutil.wait_procs(children, timeout=5)
+    scratch.remove(sys.argv[1])
     os._exit(0)
 
 
@@ -145,7 +153,10 @@ def main() -> None:
     os.dup2(2, 1)
     inbox = Inbox(sys.stdin.buffer)
     inbox.start()
-    serve(inbox, Outbox(frames))
+    try:
+        serve(inbox, Outbox(frames))
+    except OSError:  # nobody listens any more
+        end_with_children()
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@ import importlib.util
 import math
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
+from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register, scratch
 from milp_trees.matrix import MatrixModel
 
 from ._common import Log, Trace, agrees, bounded_objective, finite, unique
@@ -110,8 +109,8 @@ class Highs(Solver):
         lp = h.getLp()
         lp.model_name_, lp.col_names_, lp.row_names_ = model.name.replace(" ", "_"), columns, rows
         check(h.passModel(lp), "the model with its names")
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / f"model{plain.suffix}"
+        with scratch.folder() as folder:
+            file = folder / f"model{plain.suffix}"
             # A warning (names that had to be changed, say) is not a failure; a missing file is.
             if h.writeModel(str(file)) == highspy.HighsStatus.kError or not file.exists():
                 raise SolverFailure(f"HiGHS could not write the model as {plain.suffix}.")

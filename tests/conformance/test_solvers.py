@@ -150,16 +150,16 @@ def test_infeasible_model_is_infeasible(solver):
 
 
 CONTRADICTIONS = {
-    "range": dict(A=[[1, 1]], lower=[2], upper=[1]),
-    "range_of_general_integers": dict(A=[[1, 1]], lower=[7], upper=[3], up=[9, 9]),
-    "bounds_of_a_variable": dict(A=[[1, 1]], lower=[0], upper=[2], low=[1, 0], up=[0, 1]),
-    "row_without_variables": dict(A=[[0, 0]], lower=[1], upper=[2]),
-    "two_rows": dict(A=[[1, 1], [1, 1]], lower=[2, -INFINITY], upper=[INFINITY, 1]),
-    "row_and_bounds": dict(A=[[1, 1]], lower=[3], upper=[INFINITY]),
-    "row_and_bounds_from_above": dict(A=[[1, 1]], lower=[-INFINITY], upper=[-1]),
-    "equation_and_integers": dict(A=[[2, 2]], lower=[1], upper=[1]),
-    "no_integers_between_sides": dict(A=[[1, 1]], lower=[0.2], upper=[0.8]),
-    "no_integer_between_bounds": dict(A=[[1, 1]], lower=[0], upper=[2], low=[0.2, 0], up=[0.8, 1]),
+    "range": {"A": [[1, 1]], "lower": [2], "upper": [1]},
+    "range_of_general_integers": {"A": [[1, 1]], "lower": [7], "upper": [3], "up": [9, 9]},
+    "bounds_of_a_variable": {"A": [[1, 1]], "lower": [0], "upper": [2], "low": [1, 0], "up": [0, 1]},
+    "row_without_variables": {"A": [[0, 0]], "lower": [1], "upper": [2]},
+    "two_rows": {"A": [[1, 1], [1, 1]], "lower": [2, -INFINITY], "upper": [INFINITY, 1]},
+    "row_and_bounds": {"A": [[1, 1]], "lower": [3], "upper": [INFINITY]},
+    "row_and_bounds_from_above": {"A": [[1, 1]], "lower": [-INFINITY], "upper": [-1]},
+    "equation_and_integers": {"A": [[2, 2]], "lower": [1], "upper": [1]},
+    "no_integers_between_sides": {"A": [[1, 1]], "lower": [0.2], "upper": [0.8]},
+    "no_integer_between_bounds": {"A": [[1, 1]], "lower": [0], "upper": [2], "low": [0.2, 0], "up": [0.8, 1]},
 }
 
 
