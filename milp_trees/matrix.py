@@ -61,6 +61,26 @@ class MatrixModel:
         parts = [self.row_lower - activity, activity - self.row_upper, self.lower - x, x - self.upper, np.abs(x - np.rint(x)) * self.integer]
         return max((float(p.max()) for p in parts if len(p)), default=0.0)
 
+    def contradiction(self) -> str | None:
+        """The sentence why no point at all can be feasible, if one row or one bound says so by itself; None otherwise.
+
+        Solvers disagree about such models: some call them an error, some end without an answer.
+        """
+        for what, low, up in (("row", self.row_lower, self.row_upper), ("variable", self.lower, self.upper)):
+            wrong = np.flatnonzero(low > up)
+            if len(wrong):
+                i = int(wrong[0])
+                return f"{what.capitalize()} {self.names()[what == 'row'][i]} of {self.name} is to be at least {low[i]:g} and at most {up[i]:g}."
+        wrong = np.flatnonzero(self.integer & (np.ceil(self.lower - 1e-9) > np.floor(self.upper + 1e-9)))
+        if len(wrong):
+            i = int(wrong[0])
+            return f"Variable {self.names()[0][i]} of {self.name} is an integer, and there is none between {self.lower[i]:g} and {self.upper[i]:g}."
+        empty = np.flatnonzero((np.diff(self.A.indptr) == 0) & ((self.row_lower > 0) | (self.row_upper < 0)))
+        if len(empty):
+            i = int(empty[0])
+            return f"Row {self.names()[1][i]} of {self.name} has no variables and is to lie between {self.row_lower[i]:g} and {self.row_upper[i]:g}."
+        return None
+
     def rounded(self, x: np.ndarray) -> np.ndarray:
         """The point with its integer variables rounded."""
         return np.where(self.integer, np.rint(x), x)

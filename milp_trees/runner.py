@@ -21,13 +21,14 @@ from typing import Any
 import numpy as np
 import psutil
 
+from milp_trees import scratch
 from milp_trees.errors import SolverUnavailable, Unsupported
 from milp_trees.registry import registry
 from milp_trees.result import Limit, Status
 from milp_trees.solver import Answer, Availability, Event, Job
 from milp_trees.worker import read_frame, write_frame
 
-#: Seconds between two looks at the clock.
+#: Seconds between two looks at the clock, at most.
 POLL = 0.1
 #: Seconds between two looks at memory.
 MEMORY_POLL = 0.2
@@ -37,6 +38,8 @@ REUSABLE = 400
 STOPPING = 3.0
 #: Seconds that a new process gets to import its solver.
 LOADING = 120.0
+#: How long after the time limit a solver is ended that has not ended itself: seconds, and share of the limit; whichever is more.
+GRACE, GRACE_SHARE = 0.25, 0.06
 
 
 def availability(solver_name: str) -> Availability:
@@ -53,10 +56,13 @@ class Worker:
         self.ready = False
         self.number = 0
         self.stderr = tempfile.TemporaryFile("a+b")  # noqa: SIM115 (it lives as long as the process)
+        # All temporary files of a solver go here, whoever writes them; the folder outlives a process that is killed, and is then removed.
+        self.folder = scratch.make()
+        environment = {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p), **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.folder))}
         # Its own session: Ctrl-C in a terminal reaches the parent alone, who then asks for the incumbent.
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "milp_trees.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr,
-            start_new_session=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+            [sys.executable, "-P", "-m", "milp_trees.worker", str(self.folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr,
+            start_new_session=True, env={**os.environ, **environment},
         )  # fmt: skip
         self.inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
@@ -77,10 +83,11 @@ class Worker:
         with contextlib.suppress(BrokenPipeError, OSError):
             write_frame(self.process.stdin, message)
 
-    def begin(self, job: Job) -> None:
+    def begin(self, job: Job, began: float) -> None:
+        """Hand over a job whose clock runs since `began`; that clock is the system's, the same in both processes."""
         self.stderr.truncate(0)
         self.number += 1
-        self._send("solve", self.number, job)
+        self._send("solve", self.number, job, began)
 
     def stop(self) -> None:
         self._send("stop", self.number)
@@ -114,6 +121,7 @@ class Worker:
         self.process.kill()
         self.process.wait()
         self.close()
+        scratch.remove(self.folder)
 
     def close(self) -> None:
         # stdout is closed by nobody: the listening thread may still be reading its end.
@@ -185,6 +193,15 @@ def warm_up(solver_name: str) -> None:
     _pool.give_back(_pool.take(solver_name))
 
 
+def wait_until_ready(solver_name: str) -> None:
+    """Wait until the process of a solver has loaded it, so that no run's time limit pays for that. What goes wrong is told by the next `run`."""
+    worker = _pool.take(solver_name)
+    if _await_ready(worker, LOADING) is None:
+        _pool.give_back(worker)
+    else:
+        worker.kill()
+
+
 @dataclass
 class Watch:
     """What the parent has seen of a run; enough to answer for a solver that no longer can."""
@@ -205,12 +222,18 @@ class Watch:
             self.events = [replace(e, x=None) if e.x is not None else e for e in self.events]
         self.events.append(event)
 
+    @property
+    def left(self) -> float:
+        """Seconds until a solver that has not ended is ended."""
+        limit = self.job.limits.time
+        return math.inf if limit is None else limit + max(GRACE, GRACE_SHARE * limit) - self.seconds
+
     def over(self, worker: Worker) -> Limit | None:
         """The limit that a solver has run past without ending itself."""
         limits = self.job.limits
         if self.stopping_since is not None and time.perf_counter() - self.stopping_since > STOPPING:
             return Limit.INTERRUPTED
-        if limits.time is not None and self.seconds > limits.time + max(2.0, 0.1 * limits.time):
+        if self.left <= 0:
             return Limit.TIME
         if limits.memory_mb is not None and time.perf_counter() - self.memory_seen > MEMORY_POLL:
             self.memory_seen = time.perf_counter()
@@ -271,14 +294,19 @@ def run(solver_name: str, job: Job, progress: Callable[[Event], None] | None = N
         if wanted and capability not in solver.capabilities:
             able = [name for name, cls in registry.classes("solvers").items() if capability in cls.capabilities]  # type: ignore[attr-defined]
             raise Unsupported(f"{solver_name} cannot do {capability!r}; {', '.join(able)} can.")
+    empty = (job.model.relaxed() if job.relax else job.model).contradiction()
+    if empty is not None:
+        return Answer(Status.INFEASIBLE, message=empty)
+    watch = Watch(job, [], time.perf_counter())
     worker = _pool.take(solver_name)
     healthy = False
     try:
-        failure = _await_ready(worker)
-        watch = Watch(job, [], time.perf_counter())
+        failure = _await_ready(worker, min(LOADING, max(watch.left, 0.0)))
         if failure is not None:
+            if watch.left <= 0:
+                return watch.answer(None, Limit.TIME, f"The time limit ended while {solver_name} was being loaded.")
             return watch.answer(Status.ERROR, None, failure)
-        worker.begin(job)
+        worker.begin(job, watch.began)
         answer, healthy = _follow(worker, watch, progress, stop)
         return replace(answer, version=answer.version or found.version)
     finally:
@@ -288,16 +316,16 @@ def run(solver_name: str, job: Job, progress: Callable[[Event], None] | None = N
             worker.kill()
 
 
-def _await_ready(worker: Worker) -> str | None:
+def _await_ready(worker: Worker, seconds: float) -> str | None:
     """Wait until the solver is imported; the sentence why it cannot be, or None."""
     if worker.ready:
         return None
-    message = worker.receive(LOADING)
+    message = worker.receive(seconds)
     worker.ready = message is not None and message[0] == "ready"
     if worker.ready:
         return None
     if message is None:
-        return f"{worker.solver_name} could not be imported within {LOADING:g} s."
+        return f"{worker.solver_name} could not be imported within {seconds:g} s."
     why = message[2] if message[0] == "error" else f"the solver process {worker.last_words()}"
     return f"{worker.solver_name} could not be imported: {why}"
 
@@ -348,7 +376,7 @@ def _follow_until(
             interrupts.check()
             if watch.stopping_since is None and stop is not None and stop():
                 raise KeyboardInterrupt
-            message = worker.receive(POLL)
+            message = worker.receive(min(POLL, max(watch.left, 0.0)))
             if message is None or message[0] == "event":
                 limit = watch.over(worker)
                 if limit is not None:
@@ -370,7 +398,7 @@ def _follow_until(
 
 def _why(limit: Limit, job: Job) -> str:
     return {
-        Limit.TIME: f"it ran past the time limit of {job.limits.time} s",
+        Limit.TIME: f"it ran past what was left of the time limit ({job.limits.time:.3g} s)",
         Limit.MEMORY: f"it used more than {job.limits.memory_mb} MB",
         Limit.INTERRUPTED: f"it did not answer within {STOPPING:g} s of an interrupt",
     }[limit]

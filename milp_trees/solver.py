@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -68,6 +68,10 @@ class Limits:
             given = getattr(self, field_name)
             if given is not None or field_name not in ("time", "memory_mb", "nodes", "nonzeros"):
                 object.__setattr__(self, field_name, allowed.checked(given))
+
+    def after(self, seconds: float) -> Limits:
+        """The limits of what is left to do when so many seconds are gone."""
+        return self if self.time is None else replace(self, time=max(self.time - seconds, 1e-6))
 
 
 @dataclass(frozen=True)

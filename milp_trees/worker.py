@@ -1,7 +1,7 @@
-"""The child process in which solvers run: `python -m milp_trees.worker`. `milp_trees.runner` is the parent's side.
+"""The child process in which solvers run: `python -m milp_trees.worker FOLDER`, all whose files go into that folder. `milp_trees.runner` is the parent's side.
 
 Frames are a length of eight bytes and a pickle. The child reads `("load", path, module, class)` once, then any number of
-`("solve", number, job)` and `("stop", number)`; it answers `("ready",)`, `("event", number, Event)` and, once for each solve,
+`("solve", number, job, began)` and `("stop", number)`; it answers `("ready",)`, `("event", number, Event)` and, once for each solve,
 `("answer", number, Answer)` or `("error", number, sentence, traceback)`.
 
 One process holds one adapter: some solver libraries cannot be loaded together. The adapter may have a method `warm_up()` that imports what
@@ -18,9 +18,12 @@ import queue
 import struct
 import sys
 import threading
+import time
 import traceback
-from typing import IO, Any
+from dataclasses import replace
+from typing import IO, Any, NoReturn
 
+from milp_trees import scratch
 from milp_trees.errors import MilpTreesError
 from milp_trees.solver import Answer, Event, Job, Solver
 
@@ -68,13 +71,20 @@ class Inbox(threading.Thread):
         end_with_children()
 
 
-def end_with_children() -> None:
-    """The parent is gone: end this process and what it started."""
+_ending = threading.Lock()
+
+
+def end_with_children() -> NoReturn:
+    """The parent is gone: end this process and what it started, and remove their files. Never returns, in whichever thread."""
     import psutil
 
-    for child in psutil.Process().children(recursive=True):
+    _ending.acquire()
+    children = psutil.Process().children(recursive=True)
+    for child in children:
         with contextlib.suppress(psutil.NoSuchProcess):
             child.kill()
+    psutil.wait_procs(children, timeout=5)
+    scratch.remove(sys.argv[1])
     os._exit(0)
 
 
@@ -121,13 +131,16 @@ def serve(inbox: Inbox, outbox: Outbox) -> None:
             else:
                 assert solver is not None
                 number = request[1]
-                outbox.send("answer", number, solve(solver, number, request[2], inbox, outbox))
+                outbox.send("answer", number, solve(solver, number, request[2], request[3], inbox, outbox))
         except Exception as error:
             sentence = str(error) if isinstance(error, MilpTreesError) else f"{type(error).__name__}: {error}"
             outbox.send("error", number, sentence, traceback.format_exc())
 
 
-def solve(solver: Solver, number: int, job: Job, inbox: Inbox, outbox: Outbox) -> Answer:
+def solve(solver: Solver, number: int, job: Job, began: float, inbox: Inbox, outbox: Outbox) -> Answer:
+    # What it took to travel here is part of the time limit.
+    job = replace(job, limits=job.limits.after(time.perf_counter() - began))
+
     def emit(event: Event) -> None:
         outbox.send("event", number, event)
 
@@ -140,7 +153,10 @@ def main() -> None:
     os.dup2(2, 1)
     inbox = Inbox(sys.stdin.buffer)
     inbox.start()
-    serve(inbox, Outbox(frames))
+    try:
+        serve(inbox, Outbox(frames))
+    except OSError:  # nobody listens any more
+        end_with_children()
 
 
 if __name__ == "__main__":

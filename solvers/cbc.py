@@ -26,14 +26,16 @@ import numpy as np
 from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, SolverUnavailable, Status, register
 from milp_trees.linear.mps import write_mps
 
-from ._common import FEASIBILITY, WINDOWS, Log, Trace, bound_within, finite, integral_objective, write_start
+from ._common import FEASIBILITY, WINDOWS, Log, Trace, bound_within, early, finite, integral_objective, write_start
 
 #: A value of this size means that CBC holds no solution, whatever else it says.
 NOTHING = 1e49
 #: A returned point may violate the model by this much.
 TOLERANCE = 1e-5
-#: Seconds that CBC gets to write its solution after it was interrupted; less than it takes until it is ended from outside.
+#: Seconds that CBC gets to write its solution after an interrupt of the user; less than it takes until it is ended from outside.
 ENDING = 1.3
+#: The same after the time limit.
+LATE = 0.15
 
 #: Parameters after which "optimal" or "infeasible" means something else.
 CLAIM_CHANGING = ("allow", "ratio", "cuto", "inc", "maximize", "maxs")
@@ -148,7 +150,7 @@ class Run:
         words: list[Any] = [self.path, "model.mps", "-timeMode", "elapsed"]
         left = self.trace.left(limits.time)
         if left is not None:
-            words += ["-sec", left]
+            words += ["-sec", left - early(left)]
         words += ["-allowableGap", limits.abs_gap, "-ratioGap", limits.rel_gap]
         words += ["-randomSeed", limits.seed + 1, "-randomCbcSeed", limits.seed + 1]
         if limits.threads > 1:
@@ -195,7 +197,7 @@ class Run:
             process.wait()
 
     def _follow(self, process: subprocess.Popen[bytes], texts: queue.SimpleQueue[str | None]) -> None:
-        rest, asked = "", 0.0
+        rest, asked, limit = "", 0.0, self.job.limits.time
         text: str | None = ""
         while text is not None:
             try:
@@ -208,15 +210,16 @@ class Run:
             if not asked and (why := self._over()):
                 self.interrupted, asked = why, time.perf_counter()
                 process.terminate() if WINDOWS else process.send_signal(signal.SIGINT)
-            if asked and time.perf_counter() - asked > ENDING:
+            late = limit is not None and self.trace.seconds > limit + LATE
+            if asked and (late or time.perf_counter() - asked > ENDING):
                 process.kill()
 
     def _over(self) -> Limit | None:
         limit = self.job.limits.time
         if self.stop():
             return Limit.INTERRUPTED
-        # CBC looks at its clock between nodes only; a moment late it is asked a second way.
-        return Limit.TIME if limit is not None and self.trace.seconds > limit + 0.3 else None
+        # CBC looks at its clock between nodes only; a moment later it is asked a second way.
+        return Limit.TIME if limit is not None and self.trace.seconds > limit - early(limit) / 2 else None
 
     def _take_text(self, text: str) -> str:
         *lines, rest = text.replace("\r", "").split("\n")
@@ -266,7 +269,7 @@ class Run:
         if not file.exists():
             if self.interrupted is None:
                 raise SolverFailure(f"CBC ended with exit code {code} and wrote no solution; the end of its log: {self.log.text[-300:].strip()!r}")
-            text = f"CBC did not end within {ENDING:g} s of an interrupt and was killed; what it held is lost."
+            text = "CBC did not end when it was asked to and was killed; what it held is lost."
             return self._answer(Status.NO_SOLUTION, self.interrupted, None, text)
         with open(file) as lines:
             header = next(lines, "")

@@ -57,7 +57,18 @@ class CpSat(Solver):
         if why:
             return Answer(Status.UNSUPPORTED, message=why)
         model = replace(job.model, upper=finite_upper(job.model), columns=[]) if job.model.implied_integer else job.model
+        lower, upper = whole_sides(model)
+        if (lower > upper).any() or model.contradiction() is not None:
+            # An upper bound that was derived may lie below the lower one; CP-SAT calls an empty domain an invalid model.
+            return Answer(Status.INFEASIBLE, version=importlib.metadata.version("ortools"))
         return Run(replace(job, model=model), Trace(emit), stop).answer()
+
+
+def whole_sides(model: MatrixModel) -> tuple[np.ndarray, np.ndarray]:
+    """Sides of the rows as whole numbers, which rows of whole numbers have."""
+    lower = np.where(np.isfinite(model.row_lower), np.ceil(model.row_lower - 1e-9), -ENDLESS)
+    upper = np.where(np.isfinite(model.row_upper), np.floor(model.row_upper + 1e-9), ENDLESS)
+    return lower.astype(np.int64), upper.astype(np.int64)
 
 
 def finite_upper(model: MatrixModel) -> np.ndarray:
@@ -140,19 +151,17 @@ class Run:
 
     def _load(self) -> None:
         model, proto = self.job.model, self.cp.proto
-        # Whole-numbered rows over whole-numbered variables have whole-numbered sides.
         lower, upper = np.ceil(model.lower - 1e-9), np.floor(model.upper + 1e-9)
         for low, up in zip(lower.astype(np.int64).tolist(), upper.astype(np.int64).tolist(), strict=True):
-            proto.variables.add().domain.extend([low, up] if low <= up else [])
-        row_lower = np.where(np.isfinite(model.row_lower), np.ceil(model.row_lower - 1e-9), -ENDLESS).astype(np.int64).tolist()
-        row_upper = np.where(np.isfinite(model.row_upper), np.floor(model.row_upper + 1e-9), ENDLESS).astype(np.int64).tolist()
+            proto.variables.add().domain.extend([low, up])
+        row_lower, row_upper = (sides.tolist() for sides in whole_sides(model))
         A = model.A.tocsr()
         starts, indices, data = A.indptr.tolist(), A.indices.tolist(), A.data.astype(np.int64).tolist()
         for i, (low, up) in enumerate(zip(row_lower, row_upper, strict=True)):
             linear, part = proto.constraints.add().linear, slice(starts[i], starts[i + 1])
             linear.vars.extend(indices[part])
             linear.coeffs.extend(data[part])
-            linear.domain.extend([low, up] if low <= up else [])
+            linear.domain.extend([low, up])
         used = np.flatnonzero(model.c)
         proto.objective.vars.extend(used.tolist())
         proto.objective.coeffs.extend(model.c[used].astype(np.int64).tolist())

@@ -109,6 +109,9 @@ class Run:
         highspy.Highs.resetGlobalScheduler(True)
         self._set_options(options)
         load(self.h, job.model)
+        left = trace.left(job.limits.time)  # HiGHS's clock starts when it runs
+        if left is not None and "time_limit" not in options:
+            self._set("time_limit", left)
 
     # -- before ----------------------------------------------------------------------------------------------
 
@@ -120,8 +123,6 @@ class Run:
         settings |= {"mip_min_logging_interval": 1.0}
         if self.mip:
             settings["parallel"] = "on" if limits.threads > 1 else "off"
-        if limits.time is not None:
-            settings["time_limit"] = max(limits.time, 0.0)
         if limits.nodes is not None:
             settings["mip_max_nodes"] = limits.nodes
         settings |= {k: v for k, v in options.items() if k not in OWN_OPTIONS}

@@ -22,7 +22,7 @@ import numpy as np
 from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
 from milp_trees.matrix import MatrixModel
 
-from ._common import FEASIBILITY, WINDOWS, agrees, bound_within
+from ._common import FEASIBILITY, WINDOWS, agrees, bound_within, early
 
 #: A returned point may violate the model by this much.
 TOLERANCE = 1e-5
@@ -134,7 +134,8 @@ class Run:
         limits = self.job.limits
         wanted: dict[str, Any] = {"msg": True, "gapRel": limits.rel_gap, "gapAbs": limits.abs_gap, "maxNodes": limits.nodes}
         if limits.time is not None:
-            wanted["timeLimit"] = max(limits.time - (time.perf_counter() - self.began), 0.01)
+            left = max(limits.time - (time.perf_counter() - self.began), 0.01)
+            wanted["timeLimit"] = left - early(left)
         if limits.threads > 1:
             wanted["threads"] = limits.threads
         if self.job.start is not None:
@@ -182,8 +183,8 @@ class Run:
 
         began = time.perf_counter()
         while not done.wait(0.05):
-            # CBC looks at its clock between nodes only; a moment late it is asked this way.
-            late = self.limit is not None and time.perf_counter() - began > self.limit + 0.3
+            # CBC looks at its clock between nodes only; a moment later it is asked this way.
+            late = self.limit is not None and time.perf_counter() - began > self.limit + early(self.limit) / 2
             if self.stop() or late:
                 self.interrupted = not late
                 for child in psutil.Process().children(recursive=True):

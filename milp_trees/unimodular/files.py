@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import shutil
-import tempfile
 import zipfile
 import zlib
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
+from milp_trees import scratch
 from milp_trees.errors import DataError
 from milp_trees.unimodular.reading import NamedMatrix, canonical, read_matrix
 
@@ -36,8 +36,8 @@ def read_model_file(path: Path) -> NamedMatrix:
             raise DataError(f"{path} is no sparse matrix of scipy.sparse.save_npz: {str(error).rstrip('.')}.") from None
     if path.suffix.lower() != ".gz":
         return _by_highs(path)
-    with tempfile.TemporaryDirectory() as folder:
-        plain = Path(folder) / path.stem
+    with scratch.folder() as folder:
+        plain = folder / path.stem
         try:
             with gzip.open(path) as packed, plain.open("wb") as unpacked:
                 shutil.copyfileobj(packed, unpacked)

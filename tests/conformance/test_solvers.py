@@ -150,6 +150,43 @@ def test_infeasible_model_is_infeasible(solver):
     assert answer.status is Status.INFEASIBLE
 
 
+CONTRADICTIONS = {
+    "range": {"A": [[1, 1]], "lower": [2], "upper": [1]},
+    "range_of_general_integers": {"A": [[1, 1]], "lower": [7], "upper": [3], "up": [9, 9]},
+    "bounds_of_a_variable": {"A": [[1, 1]], "lower": [0], "upper": [2], "low": [1, 0], "up": [0, 1]},
+    "row_without_variables": {"A": [[0, 0]], "lower": [1], "upper": [2]},
+    "two_rows": {"A": [[1, 1], [1, 1]], "lower": [2, -INFINITY], "upper": [INFINITY, 1]},
+    "row_and_bounds": {"A": [[1, 1]], "lower": [3], "upper": [INFINITY]},
+    "row_and_bounds_from_above": {"A": [[1, 1]], "lower": [-INFINITY], "upper": [-1]},
+    "equation_and_integers": {"A": [[2, 2]], "lower": [1], "upper": [1]},
+    "no_integers_between_sides": {"A": [[1, 1]], "lower": [0.2], "upper": [0.8]},
+    "no_integer_between_bounds": {"A": [[1, 1]], "lower": [0], "upper": [2], "low": [0.2, 0], "up": [0.8, 1]},
+}
+
+
+@pytest.mark.parametrize("case", CONTRADICTIONS)
+def test_contradictory_model_is_infeasible_on_every_solver(solver, case):
+    m = model([1, 2], **CONTRADICTIONS[case])
+    answer = run(solver.name, Job(m, Limits(time=20)))
+    assert answer.status is Status.INFEASIBLE, answer.message
+    assert (answer.x, answer.objective, answer.limit) == (None, None, None)
+
+
+@pytest.mark.parametrize("case", [c for c in CONTRADICTIONS if "integers" not in c and "integer_" not in c])
+def test_contradictory_relaxation_is_infeasible_on_every_solver(solver, case):
+    needs(solver, "lp")
+    answer = run(solver.name, Job(model([1, 2], **CONTRADICTIONS[case]), Limits(time=20), relax=True))
+    assert answer.status is Status.INFEASIBLE, answer.message
+
+
+def test_row_that_contradicts_itself_reaches_no_solver(monkeypatch):
+    from milp_trees import runner
+
+    monkeypatch.setattr(runner, "_pool", None)
+    answer = run("highs", Job(model([1, 2], **CONTRADICTIONS["range"]), Limits(time=20)))
+    assert answer.message == "Row r0 of test is to be at least 2 and at most 1."
+
+
 def test_time_limit_with_an_incumbent(solver):
     m = knapsacks()
     answer = run(solver.name, Job(m, Limits(time=0.6)))

@@ -152,7 +152,7 @@ def test_time_is_enforced_from_outside(fake):
     began = time.perf_counter()
     answer = runner.run(fake, job("hang", time=0.2))
     assert (answer.status, answer.limit, answer.objective) == (Status.FEASIBLE, Limit.TIME, 2.0)
-    assert "time limit of 0.2 s" in answer.message
+    assert "time limit (0.2 s)" in answer.message
     assert time.perf_counter() - began < 6
 
 

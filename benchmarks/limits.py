@@ -1,0 +1,171 @@
+"""How far runs go over their time limit, for every method, also on a machine that is loaded.
+
+    MILP_TREES_DATA=… python benchmarks/limits.py [--methods state-flow@highs,path-cut@cbc] [--limits 1,5] [--load 5] [--out benchmarks/results/limits.csv]
+
+Every method (each formulation with each solver that is there, and each engine) is given problems on which it needs longer, in a process of its own. Its warm-up,
+that is imports and compilation, is done before the clock starts; the clock stops when `Method.run` returns. Allowed is a tenth of the limit, or half a second if
+that is more. `--load N` keeps N busy processes beside the run. Runs that end before the limit are rows too; problems a method cannot take are left out. Without
+MILP_TREES_DATA the public sets are left out. Rows are added to the file; the last line counts those beyond what is allowed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+
+#: Seconds over the limit that are allowed, at least, and as a share of it.
+ALLOWED = (0.5, 0.1)
+
+
+def ionosphere(depth: int):
+    import _data
+
+    import milp_trees as mt
+
+    return mt.Problem(_data.classification()["ionosphere"], mt.Accuracy(), mt.Trees(depth))
+
+
+def planted(depth: int, **more):
+    import milp_trees as mt
+
+    return mt.Problem(mt.load("planted:rows=1000,tests=60,depth=5,noise=0.2"), mt.Accuracy(**more), mt.Trees(depth))
+
+
+def parity(depth: int):
+    import milp_trees as mt
+
+    data = mt.load("planted:rows=1000,tests=60,depth=5,noise=0.2")
+    data = mt.Dataset(data.X, data.tests, y=data.y, groups=data.X[:, 0].tolist())
+    return mt.Problem(data, mt.Accuracy(constraints=(mt.StatisticalParity(0.01),)), mt.Trees(depth))
+
+
+def numeric(depth: int):
+    import numpy as np
+
+    import milp_trees as mt
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 6))
+    y = (X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] > 0.5) ^ (rng.random(300) < 0.1)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(6)])
+    return mt.Problem(mt.Binarizer("midpoints").dataset(frame, y.astype(int)), mt.Accuracy(), mt.Trees(depth))
+
+
+def forest(trees: int, **more):
+    import numpy as np
+    from sklearn import datasets
+    from sklearn.ensemble import RandomForestClassifier
+
+    import milp_trees as mt
+
+    X, y = datasets.make_classification(1000, 30, n_informative=10, n_classes=3, random_state=0)
+    ensemble = mt.read_ensemble(RandomForestClassifier(trees, max_depth=12, random_state=0).fit(X, y))
+    data = mt.Dataset(np.zeros((len(y), 0)), y=y, numeric=X, columns=ensemble.columns)
+    return mt.Problem(data, mt.PrunedError("0.001", **more), mt.PrunedEnsembles(ensemble))
+
+
+def roads(depth: int):
+    from milp_trees.study.spo import DecisionData
+
+    return DecisionData("shortest-path", 500, 0, 6.0, 0.25, thresholds=50, seed=1).problem(depth)[0]
+
+
+PROBLEMS = {
+    "ionosphere, depth 3": lambda: ionosphere(3),
+    "ionosphere, depth 5": lambda: ionosphere(5),
+    "planted, depth 4": lambda: planted(4),
+    "planted, depth 5": lambda: planted(5),
+    "parity, depth 3": lambda: parity(3),
+    "numeric, depth 3": lambda: numeric(3),
+    "forest of 30": lambda: forest(30),
+    "forest of 300": lambda: forest(300),
+    "shortest paths, depth 4": lambda: roads(4),
+}
+
+
+def one(problem: str, method: str, limit: float, start: str) -> dict:
+    """One run in this process; what the program that measures prints."""
+    import milp_trees as mt
+    from milp_trees.registry import registry
+
+    stated, chosen = PROBLEMS[problem](), registry.method(method)
+    began = time.perf_counter()
+    chosen.warm_up()
+    warm = time.perf_counter() - began
+    tree = registry.method(start).run(stated, mt.Limits(time=limit)).predictor if start else None
+    began = time.perf_counter()
+    try:
+        result = chosen.run(stated, mt.Limits(time=limit), start=tree)
+    except mt.Unsupported as why:
+        return {"seconds": time.perf_counter() - began, "warm_up": warm, "status": "unsupported", "message": str(why)}
+    wall = time.perf_counter() - began
+    return {
+        "seconds": wall, "warm_up": warm, "status": result.status.value, "limit_hit": result.limit.value if result.limit else "", "said": result.seconds,
+        "objective": result.objective, "bound": result.bound, "times": " ".join(f"{k}={v:.2f}" for k, v in result.times.items()), "message": result.message,
+    }  # fmt: skip
+
+
+def all_methods() -> list[str]:
+    from milp_trees.registry import registry
+
+    present = [s for s in registry.classes("solvers") if registry.solver(s).availability().found]
+    return [*registry.classes("methods"), *registry.methods(registry.classes("formulations"), present)]
+
+
+def measure(problem: str, method: str, limit: float, args: argparse.Namespace) -> dict:
+    """One run in a process of its own."""
+    call = [sys.executable, __file__, "--one", json.dumps([problem, method, limit, args.start])]
+    try:
+        found = subprocess.run(call, capture_output=True, text=True, timeout=10 * limit + 300)
+    except subprocess.TimeoutExpired:
+        found = None
+    row = {"problem": problem, "method": method, "limit": limit, "load": args.load, "start": args.start}
+    if found is None or found.returncode:
+        return {**row, "status": "failed", "message": "" if found is None else (found.stderr.strip().splitlines() or [""])[-1]}
+    row |= json.loads(found.stdout.splitlines()[-1])
+    return {**row, "over": row["seconds"] - limit, "kept": row["seconds"] <= limit + max(ALLOWED[0], ALLOWED[1] * limit)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--methods", default="", help="default: all")
+    parser.add_argument("--problems", default="", help="separated by semicolons; default: all")
+    parser.add_argument("--limits", default="1")
+    parser.add_argument("--load", type=int, default=0, help="busy processes beside the run")
+    parser.add_argument("--start", default="", help="a method that makes a start, for example cart")
+    parser.add_argument("--out", default="benchmarks/results/limits.csv")
+    parser.add_argument("--one", default="", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.one:
+        print(json.dumps(one(*json.loads(args.one))))
+        return
+    problems = [p for p in args.problems.split(";") if p] or [p for p in PROBLEMS if "MILP_TREES_DATA" in os.environ or "ionosphere" not in p]
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(args.load)]
+    out, rows = Path(args.out), []
+    try:
+        for method in [m for m in args.methods.split(",") if m] or all_methods():
+            for problem in problems:
+                for limit in map(float, args.limits.split(",")):
+                    row = measure(problem, method, limit, args)
+                    if row["status"] == "unsupported" and row.get("kept", True):
+                        continue
+                    print("  ".join(f"{k}={v:.2f}" if isinstance(v, float) else f"{k}={v}" for k, v in row.items()), flush=True)
+                    rows.append(row)
+                    before = [pd.read_csv(out)] if out.exists() else []
+                    pd.concat([*before, pd.DataFrame([row])]).round(3).to_csv(out, index=False)
+    finally:
+        for process in busy:
+            process.kill()
+    late = [r for r in rows if not r.get("kept")]
+    print(f"{len(rows)} runs, {len(late)} beyond what is allowed or failed: {', '.join(sorted({r['method'] for r in late})) or 'none'}")
+
+
+if __name__ == "__main__":
+    main()
