@@ -45,6 +45,10 @@ class Method(ABC):
     takes_min_weight: ClassVar[bool] = False
     #: Whether it proves what it returns (a heuristic does not).
     exact: bool = True
+    #: Names of the parts that it shares with other methods. Two methods can confirm each other if they have none in common.
+    shares: ClassVar[frozenset[str]] = frozenset()
+    #: Rank among exact methods, the cheapest first, in which they are asked to derive a result again.
+    effort: ClassVar[int] = 50
 
     def unsupported(self, problem: Problem) -> str | None:
         """The sentence why this method cannot take a problem, or None."""

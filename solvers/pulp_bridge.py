@@ -81,6 +81,7 @@ class PulpBridge(Solver):
 
     name = "pulp"
     title = "PuLP"
+    shares = frozenset({"cbc"})
     capabilities = frozenset({"lp", "mip", "start", "gap", "threads", "memory", "general-integers", "continuous"})
     install = "pip install 'pulp>=3.3.2,<4'"
 

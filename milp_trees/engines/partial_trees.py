@@ -79,6 +79,8 @@ class PartialTrees(Method):
 
     name = "partial-trees"
     title: ClassVar[str] = "Branch and bound over partial trees, for AUC and partial AUC"
+    shares: ClassVar[frozenset[str]] = frozenset({"two classes"})
+    effort: ClassVar[int] = 20
     needs = LeafCounts
     takes_any_depth = True
 

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees import cli_more  # noqa: F401  (it adds its commands)
+from milp_trees import cli_more, cli_stored  # noqa: F401  (they add their commands)
 from milp_trees.cli import app
 from milp_trees.result import Limit
 

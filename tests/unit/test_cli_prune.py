@@ -11,11 +11,11 @@ import typer.main
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees import cli_more, cli_prune, cli_unimodular  # noqa: F401  (they add their commands)
+from milp_trees import cli_more, cli_prune, cli_stored, cli_unimodular  # noqa: F401  (they add their commands)
 from milp_trees.cli import app
 from milp_trees.errors import MilpTreesError
 from milp_trees.study.pruning import Growing, pruning_problem
-from milp_trees.verify import verify
+from milp_trees.verification import verify
 
 SMALL = ("prune", "iris", "--trees", 3, "--max-depth", 3)
 LENGTH, WIDTH = "petal length (cm)", "petal width (cm)"

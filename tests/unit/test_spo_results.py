@@ -11,7 +11,7 @@ from milp_trees.errors import DataError, SolverFailure, UnknownName, Verificatio
 from milp_trees.report import result_json
 from milp_trees.result import Limit
 from milp_trees.study.spo import KINDS, DecisionData
-from milp_trees.verify import verify
+from milp_trees.verification import verify
 
 
 def solved(kind: str, **options):

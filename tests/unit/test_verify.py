@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import milp_trees as mt
-from milp_trees.verify import verify, verify_file
+from milp_trees.verification import verify, verify_file
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import milp_trees as mt
 from milp_trees import cli_prune  # noqa: F401  (it adds its command)
 from milp_trees.cli import app
-from milp_trees.verify import verify_file
+from milp_trees.verification import verify_file
 
 
 @pytest.fixture(scope="module")
