@@ -70,6 +70,8 @@ class IP3Closure(pruning.PruningFormulation):
 
     name = "ip3-closure"
     title = "IP3 in differences (closure problem)"
+    shares = frozenset({"closure"})
+    effort = 50
     reference = "https://proceedings.mlr.press/v48/nan16.html"
     integral_relaxation = True
     implied_integer = True

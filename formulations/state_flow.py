@@ -51,6 +51,8 @@ class StateFlow(TreeFormulation):
 
     name = "state-flow"
     title = "State-flow (hypergraph of row sets)"
+    shares = frozenset()
+    effort = 50
     reference = "docs/formulations.md#state-flow"
     integral_relaxation = True
 

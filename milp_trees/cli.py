@@ -26,6 +26,8 @@ Exit codes
   3    no model: nothing is feasible, or none was found within the limits
   4    a result does not stand up to verification, or methods disagree
   5    a solver is absent or failed
+  6    verify: the optimum or bound comes again from the same method only
+  7    verify: the optimum or bound is only claimed
   130  interrupted; the best so far was printed
 """
 
@@ -306,7 +308,7 @@ def _none(text: str | None) -> str | None:
 
 def main() -> None:
     """Entry point of `milp-trees`."""
-    from milp_trees import cli_more, cli_prune, cli_spo, cli_unimodular  # noqa: F401  (they add their commands)
+    from milp_trees import cli_more, cli_prune, cli_spo, cli_stored, cli_unimodular  # noqa: F401  (they add their commands)
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a letter gets a question mark, not an error

@@ -1,9 +1,7 @@
-"""The commands beside `solve` and `compare`: what there is, what it would cost, and what to do with results."""
+"""The commands beside `solve` and `compare`: what there is, what it would cost, and other questions."""
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -32,52 +30,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from milp_trees.tree_set import TreeSet
-
-Stored = Annotated[Path, typer.Argument(help="What solve or compare wrote with --out or --json.")]
-
-
-@app.command(epilog=EXIT_CODES)
-@explained
-def verify(
-    result: Stored,
-    data: Annotated[Path | None, typer.Option("--data", help="Where the data file is now, if it has moved.")] = None,
-    time_limit: TimeLimit = 60.0,
-    as_json: Json = False,
-) -> None:
-    """Recompute a stored result: data, value, feasibility, and the bound by another method. Exit code 4 if it does not hold."""
-    from milp_trees.verify import verify_file
-
-    checked = verify_file(result, path=data, time_limit=time_limit)
-    if as_json:
-        write({"verified": True, "checked": checked}, None, True)
-    else:
-        for line in checked:
-            typer.echo(line)
-        typer.echo("Verified.")
-
-
-@app.command(epilog=EXIT_CODES)
-@explained
-def predict(
-    result: Stored,
-    new: Annotated[str, typer.Argument(help="A table with the columns the tree tests.")],
-    out: Annotated[Path | None, typer.Option("--out", help="CSV file for the predictions; by default standard output.")] = None,
-    as_json: Json = False,
-) -> None:
-    """Predict the rows of a table with the tree of a stored result."""
-    from milp_trees.study.predict import predict_file
-
-    labels, note = predict_file(result, new)
-    if as_json:
-        write({"predictions": labels}, None, True)
-    text = as_csv("prediction", labels)
-    if out is not None:
-        out.write_text(text, encoding="utf-8")
-    elif not as_json:
-        typer.echo(text, nl=False)
-    if note:
-        typer.echo(note, err=True)
-
 
 @app.command(epilog=EXIT_CODES)
 @explained
@@ -330,13 +282,6 @@ def demo(
         study = run(problem, ["dp", *names], time_limit=time_limit, store=store, progress=live)
     report(study, out, as_json)
     finish_study(study)
-
-
-def as_csv(head: str, values: list[Any]) -> str:
-    """A column as CSV; values with commas or quotes are quoted."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([[head], *([v] for v in values)])
-    return text.getvalue()
 
 
 def print_table(heads: list[str], rows: list[list[Any]]) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 #: Exit codes, as `--help` and the documentation list them.
-OK, WRONG_INPUT, USAGE, NO_MODEL, NOT_VERIFIED, SOLVER_FAILED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
+OK, WRONG_INPUT, USAGE, NO_MODEL, NOT_VERIFIED, SOLVER_FAILED, ONLY_RECOMPUTED, ONLY_CLAIMED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 6, 7, 130
 
 #: Tasks that row weights are for.
 WEIGHTED = ("weighted", "cost-matrix", "f1", "f-beta", "jaccard", "precision")

@@ -181,6 +181,7 @@ def _groups(given: list[str] | None, flag: str, once: bool) -> list[Group]:
 def _path(grown: Grown, method: str, budget: str | None, plot: Path | None, limits: dict[str, Any], out: Path | None, as_json: bool) -> None:
     from milp_trees.api import solve
     from milp_trees.problem import PruningPath
+    from milp_trees.report import SCHEMA
     from milp_trees.result import Limit
 
     result = solve(replace(grown.problem, question=PruningPath()), method, **limits)
@@ -194,6 +195,7 @@ def _path(grown: Grown, method: str, budget: str | None, plot: Path | None, limi
         curve.plot().figure.savefig(plot, bbox_inches="tight")
     found = {
         "kind": "pruning-curve",
+        "schema": SCHEMA,
         **curve.to_json(),
         "problem": result.problem.spec(),
         "method": result.method,

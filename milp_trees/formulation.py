@@ -57,6 +57,9 @@ class Formulation(ABC):
     implied_integer: ClassVar[bool] = False
     #: Coefficients are optimal subproblem values of a dynamic programme.
     dp_derived: ClassVar[bool] = False
+    #: As those of a method. Formulations of one space are taken to share what declares its rows, unless they say otherwise.
+    shares: ClassVar[frozenset[str]] = frozenset({"common rows"})
+    effort: ClassVar[int] = 80
     #: Constraints (by name) that may be left out without changing the optimum, and why they are there.
     redundant: ClassVar[Mapping[str, str]] = {}
     #: Options a solver does well with on this model: `{"highs": {"solver": "ipm"}}`.

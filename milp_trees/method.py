@@ -51,6 +51,10 @@ class Method(ABC):
     exact: bool = True
     #: Distributions that it computes with: a run by another version of one is another run.
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba")
+    #: Names of the parts that it shares with other methods. Two methods can confirm each other if they have none in common.
+    shares: ClassVar[frozenset[str]] = frozenset()
+    #: Rank among exact methods, the cheapest first, in which they are asked to derive a result again.
+    effort: ClassVar[int] = 50
 
     @property
     def label(self) -> str:
@@ -179,10 +183,10 @@ class Clock:
     def __init__(self) -> None:
         self.begin = time.perf_counter()
         self.times: dict[str, float] = {}
-        self._stage: tuple[str, float] | None = None
+        self._stage: tuple[str, float, float] | None = None
 
     def __call__(self, stage: str) -> Clock:
-        self._stage = (stage, time.perf_counter())
+        self._stage = (stage, time.perf_counter(), self.begin)
         return self
 
     def __enter__(self) -> None:
@@ -190,8 +194,9 @@ class Clock:
 
     def __exit__(self, *_: Any) -> None:
         assert self._stage is not None
-        stage, began = self._stage
-        self.times[stage] = self.times.get(stage, 0.0) + time.perf_counter() - began
+        stage, began, begin = self._stage
+        apart = self.begin - begin  # compilation during the stage, which a run is not charged
+        self.times[stage] = self.times.get(stage, 0.0) + max(0.0, time.perf_counter() - began - apart)
 
     @property
     def seconds(self) -> float:

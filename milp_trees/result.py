@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
     from milp_trees.pruning_path import PruningCurve
     from milp_trees.tree_set import TreeSet
+    from milp_trees.verification import Verification
 
 
 class Status(enum.Enum):
@@ -172,9 +173,9 @@ class Result:
         path: Any = self.path
         return replace(self, problem=self.problem.without_rows(), trees=None, path=None if path is None else path.without_rows())
 
-    def verify(self) -> list[str]:
-        """Recompute what can be; see `milp_trees.verify.verify`. Returns the list of what was checked."""
-        from milp_trees.verify import verify
+    def verify(self) -> Verification:
+        """Recompute what it states and derive again what it claims; see `milp_trees.verify`."""
+        from milp_trees.verification import verify
 
         return verify(self)
 

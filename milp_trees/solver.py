@@ -167,6 +167,8 @@ class Solver(ABC):
     title: ClassVar[str]
     #: What it can do, of: lp, mip, start, trace, nodes, root-bound, seed, threads, gap, memory, lazy, general-integers, continuous.
     capabilities: ClassVar[frozenset[str]] = frozenset()
+    #: Names of solvers that it may run itself: one of them cannot confirm what it claims.
+    shares: ClassVar[frozenset[str]] = frozenset()
     #: How to get it, for the reason when it is absent.
     install: ClassVar[str] = ""
     #: Model files that the program behind it cannot read by itself: ending → why, with what to write for it.

@@ -81,6 +81,7 @@ class PulpBridge(Solver):
 
     name = "pulp"
     title = "PuLP"
+    shares = frozenset({"cbc"})
     capabilities = frozenset({"lp", "mip", "start", "gap", "threads", "memory", "general-integers", "continuous"})
     cannot_read = {".mps.gz": "LpProblem.fromMPS reads no gzipped files; write .mps for it", ".lp": "it reads no LP files; write .mps for it"}
     install = "pip install 'pulp>=3.3.2,<4'"

@@ -272,12 +272,13 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
     # -- exchange --------------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        """Kind, the fitted rules and what they lose; `from_json` gives a binarizer that makes the same tests."""
-        return {"kind": self.kind, "columns": dict(self.rules_), "loss": self.loss_}
+        """Kind, parameters, the fitted rules and what they lose; `from_json` gives a binarizer that makes the same tests."""
+        parameters = {name: value for name, value in self.get_params().items() if name != "kind"}
+        return {"kind": self.kind, "parameters": parameters, "columns": dict(self.rules_), "loss": self.loss_}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Binarizer:
-        out = cls(kind=data["kind"])
+        out = cls(data["kind"], **data.get("parameters", {}))
         out.rules_ = dict(data["columns"])
         out.loss_ = data.get("loss", "")
         out.n_features_in_ = len(out.rules_)

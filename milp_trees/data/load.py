@@ -105,14 +105,15 @@ def load_split(
     _check_target(fields.get("y"), meaning.get("y"))
     train, test = _split(len(frame), test_size, seed)
     chosen = Binarizer.from_name(binarizer) if isinstance(binarizer, str) else binarizer
-    if not hasattr(chosen, "rules_"):
+    fitted = hasattr(chosen, "rules_")
+    if not fitted:
         chosen.fit(frame[features].iloc[train], None if "y" not in fields else fields["y"][train])
     source = {
         **table.source,
         "columns": {k: list(v) if isinstance(v, tuple) else v for k, v in vars(given).items() if v not in (None, ())} | {"target": meaning.get("y")},
         "features": features,
         "width": frame.shape[1],
-        "binarizer": chosen.to_json(),
+        "binarizer": {**chosen.to_json(), "given": fitted},
     }
     if chosen.loss_:
         source["loss"] = chosen.loss_
@@ -120,8 +121,10 @@ def load_split(
     return _parts(whole, train, test, source, test_size, seed)
 
 
-def reload(source: Mapping[str, Any], path: str | Path | None = None) -> tuple[Dataset, Dataset | None]:
-    """The training and test rows that a result's `source` describes, read again with the thresholds it states."""
+def reload(
+    source: Mapping[str, Any], path: str | Path | None = None, binarizer: Binarizer | None = None
+) -> tuple[Dataset, Dataset | None]:
+    """The training and test rows that a result's `source` describes, read again with the thresholds it states, or with another binarizer."""
     from milp_trees.data.binarize import Binarizer
 
     if "path" not in source:
@@ -140,7 +143,7 @@ def reload(source: Mapping[str, Any], path: str | Path | None = None) -> tuple[D
 
         return load_numeric_split(path or source["path"], regression=source["regression"], **options, **source["columns"])
     if "binarizer" in source:
-        options |= {**source["columns"], "binarizer": Binarizer.from_json(source["binarizer"])}
+        options |= {**source["columns"], "binarizer": binarizer or Binarizer.from_json(source["binarizer"])}
     return load_split(path or source["path"], **options)
 
 

@@ -118,6 +118,8 @@ class DantzigWolfe(Decomposition):
 
     name: ClassVar[str] = "dantzig-wolfe"  # type: ignore[misc]
     title: ClassVar[str] = "Column generation over prunings of single trees, master on HiGHS"
+    shares: ClassVar[frozenset[str]] = frozenset({"closure", "@highs"})
+    effort: ClassVar[int] = 60
 
     jobs: int = 1
     merge: bool = True

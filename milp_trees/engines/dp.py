@@ -68,6 +68,7 @@ class DynamicProgramme(Switches, Method):
 
     name: ClassVar[str] = "dp"  # type: ignore[misc]
     title: ClassVar[str] = "Exact search over sets of rows, compiled"
+    effort: ClassVar[int] = 10
     takes_any_depth: ClassVar[bool] = True
     takes_min_weight: ClassVar[bool] = True
 

@@ -80,6 +80,7 @@ class OracleProgramme(Method):
 
     name: ClassVar[str] = "dp-oracle"  # type: ignore[misc]
     title: ClassVar[str] = "Exact search with an oracle at the leaves, for trees that decide"
+    effort: ClassVar[int] = 10
     needs: ClassVar[type] = LeafOracle
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "highspy", "networkx")
     takes_min_weight: ClassVar[bool] = True

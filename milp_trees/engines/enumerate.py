@@ -33,6 +33,7 @@ class Enumerator(Method):
 
     name = "enumerate"
     title: ClassVar[str] = "Enumeration of all trees, for tiny problems"
+    effort: ClassVar[int] = 5
     takes_side_rows = True
 
     def unsupported_view(self, problem: Problem) -> str | None:

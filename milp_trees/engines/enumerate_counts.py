@@ -31,6 +31,7 @@ class CountEnumerator(Method):
 
     name = "enumerate-counts"
     title: ClassVar[str] = "Enumeration of what all trees achieve, for tiny problems on two classes that are no sums"
+    effort: ClassVar[int] = 5
     needs = (LeafCounts, PairCounts)
 
     def unsupported_view(self, problem: Problem) -> str | None:

@@ -35,6 +35,7 @@ class PruningEnumerator(Method):
 
     name = "enumerate-prunings"
     title: ClassVar[str] = "Enumeration of all prunings, for tiny ensembles"
+    effort: ClassVar[int] = 5
     space: ClassVar[type] = PrunedEnsembles
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
     questions: ClassVar[frozenset[str]] = frozenset({"best", "path"})

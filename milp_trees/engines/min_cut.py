@@ -47,6 +47,8 @@ class MinCut(Method):
 
     name: ClassVar[str] = "min-cut"  # type: ignore[misc]
     title: ClassVar[str] = "Minimum cut of the closure problem, for one λ or for all"
+    shares: ClassVar[frozenset[str]] = frozenset({"closure"})
+    effort: ClassVar[int] = 10
     space: ClassVar[type] = PrunedEnsembles
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "scipy", "networkx", "ortools")

@@ -46,6 +46,8 @@ class ParetoFront(Method):
 
     name = "pareto"
     title: ClassVar[str] = "Pareto front of false positives and negatives over sets of rows, compiled"
+    shares: ClassVar[frozenset[str]] = frozenset({"two classes"})
+    effort: ClassVar[int] = 20
     needs = PairCounts
 
     def warm_up(self) -> None:

@@ -81,6 +81,8 @@ class PartialTrees(Switches, Method):
 
     name: ClassVar[str] = "partial-trees"  # type: ignore[misc]
     title: ClassVar[str] = "Branch and bound over partial trees, for AUC and partial AUC"
+    shares: ClassVar[frozenset[str]] = frozenset({"two classes"})
+    effort: ClassVar[int] = 20
     needs: ClassVar[type | tuple[type, ...]] = LeafCounts
     takes_any_depth: ClassVar[bool] = True
 

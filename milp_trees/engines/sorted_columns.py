@@ -44,6 +44,7 @@ class SortedColumnsSearch(Method):
 
     name = "dp-sorted"
     title: ClassVar[str] = "Exact search over sorted columns: all midpoints of continuous features, compiled"
+    effort: ClassVar[int] = 30
     takes_min_weight = True
 
     def unsupported_view(self, problem: Problem) -> str | None:

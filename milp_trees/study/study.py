@@ -100,7 +100,7 @@ class Study:
     def _problem(self, row: Mapping[str, Any]) -> Problem:
         identity = row["problem_key"]
         if identity not in self._problems:
-            from milp_trees.verify import problem_of
+            from milp_trees.verification.problem import problem_of
 
             self._problems[identity] = problem_of(row["problem"])
         return self._problems[identity]

@@ -27,6 +27,8 @@ STEPS = 2**24
 PENALTY_STEPS = 2**10
 #: Measured floats are known by the first few of them.
 FEW = 64
+#: Digits (or the exponent) of a number that is given as text.
+MOST_DIGITS = 1000
 #: Two values of an inexact objective are equal when they differ by less than this share of its whole range.
 INEXACT_TOLERANCE = 1e-6
 
@@ -37,8 +39,12 @@ def fraction(number: Any, name: str = "number") -> Fraction:
         return number
     if isinstance(number, str):
         try:
+            if len(number) > MOST_DIGITS or abs(int(number.lower().partition("e")[2] or 0)) > MOST_DIGITS:
+                raise ValueError("too long")  # 1e9999999 would take a minute
             return Fraction(number)
         except (ValueError, ZeroDivisionError):
+            if len(number) > 40:
+                number = f"{number[:40]}…"
             raise DataError(f"{name} must be a number such as 0.01 or 1/200; got {number!r}.") from None
     if isinstance(number, (int, np.integer)):
         return Fraction(int(number))

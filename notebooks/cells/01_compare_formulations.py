@@ -202,10 +202,8 @@ And as a result that anyone can check: `to_json` is what the command line prints
     (
         "code",
         """
-from milp_trees.verify import verify
-
 stored = study.best.to_json()
-for sentence in verify(stored, data):
+for sentence in mt.verify(stored, data):
     print("-", sentence)
 """,
     ),
@@ -216,7 +214,7 @@ from milp_trees import VerificationError
 
 stored["objective"] -= 1
 try:
-    verify(stored, data)
+    mt.verify(stored, data)
 except VerificationError as refusal:
     print(refusal)
 """,

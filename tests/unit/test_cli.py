@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees import cli_more  # noqa: F401  (it adds its commands)
+from milp_trees import cli_more, cli_stored  # noqa: F401  (they add their commands)
 from milp_trees.cli import app
 from milp_trees.result import Limit
 
@@ -89,8 +89,8 @@ def test_test_scores_are_given_where_rows_are_left_out(table):
 def test_a_result_travels_to_verify_and_predict(table, tmp_path):
     stored = tmp_path / "r.json"
     run("solve", table, "--out", stored)
-    assert "Verified." in run("verify", stored).stdout
-    assert as_json("verify", stored)["verified"] is True
+    assert "Verdict: derived." in run("verify", stored).stdout
+    assert as_json("verify", stored)["verdict"] == "derived"
     found = run("predict", stored, table)
     assert found.stdout.splitlines()[:2] == ["prediction", "ill"]
     assert "60 of 60 rows" in found.stderr
@@ -214,7 +214,7 @@ def test_constraints_need_their_group_and_are_kept(tmp_path):
     assert all(test.column != "0" for test in mt.Tree.from_json(found["predictor"]).splits)
     assert as_json("solve", path, "--capacity", "1=5", "--method", "enumerate")["objective"] >= 0
     (tmp_path / "r.json").write_text(json.dumps(found))
-    assert "Verified." in run("verify", tmp_path / "r.json").stdout
+    assert "Verdict: derived." in run("verify", tmp_path / "r.json").stdout
 
 
 # -- what goes wrong -----------------------------------------------------------------------------------------

@@ -11,11 +11,11 @@ import typer.main
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees import cli_more, cli_prune, cli_unimodular  # noqa: F401  (they add their commands)
+from milp_trees import cli_more, cli_prune, cli_stored, cli_unimodular  # noqa: F401  (they add their commands)
 from milp_trees.cli import app
 from milp_trees.errors import MilpTreesError
 from milp_trees.study.pruning import Growing, pruning_problem
-from milp_trees.verify import verify
+from milp_trees.verification import verify
 
 SMALL = ("prune", "iris", "--trees", 3, "--max-depth", 3)
 LENGTH, WIDTH = "petal length (cm)", "petal width (cm)"
@@ -216,8 +216,7 @@ def written(tmp_path_factory):
 @pytest.mark.parametrize("name", WRITTEN)
 def test_what_prune_writes_is_verified(written, name):
     text = run("verify", written(name)).stdout
-    assert text.strip().endswith("Verified.")
-    assert "is optimal" in text
+    assert text.strip().endswith("Verdict: derived.")
 
 
 def trees(data):
@@ -436,6 +435,7 @@ def test_a_proof_within_a_budget_is_derived_again_by_another_solver():
     problem = pruning_problem("breast-cancer", Growing(trees=5), max_cost=4).problem
     result = mt.solve(problem, "ip3-closure@highs")
     assert result.optimal
-    last = result.verify()[-1]
-    assert last.startswith("Derived again by ip3-closure@")
-    assert "highs" not in last
+    found = result.verify()
+    assert found.verdict is mt.Verdict.DERIVED
+    assert found.derived_by.split("@")[0] != "ip3-closure"
+    assert found.derived_by.split("@")[1] != "highs"

@@ -9,7 +9,7 @@ import pytest
 import milp_trees as mt
 from milp_trees.report import result_html, summary
 from milp_trees.testing import problem
-from milp_trees.verify import verify
+from milp_trees.verification import verify
 
 
 def errors(data: mt.Dataset, depth: int) -> int:

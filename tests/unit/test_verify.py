@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 import milp_trees as mt
-from milp_trees.verify import verify, verify_file
+from milp_trees.data.load import load_split
+from milp_trees.study.run import scores
+from milp_trees.verification import verify, verify_file
 
 
 @pytest.fixture(scope="module")
@@ -17,18 +19,18 @@ def stored(tmp_path_factory):
     path = folder / "data.csv"
     data = mt.load("planted:rows=80,tests=5,depth=2,noise=0.15,seed=7")
     path.write_text("\n".join(" ".join(map(str, [y, *x])) for y, x in zip(data.y.tolist(), data.X.tolist(), strict=True)) + "\n")
-    from milp_trees.data.load import load_split
-
     train, test = load_split(path, test_size=0.25, seed=1)
     result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(2)), "dp", test=test)
     return json.loads(json.dumps(result.to_json()))
 
 
 def test_a_true_result_is_verified_and_its_bound_derived_again(stored):
-    checked = verify(stored)
-    assert any("recomputed value" in line for line in checked)
-    assert any("Train and test scores" in line for line in checked)
-    assert any("Derived again by enumerate" in line for line in checked)
+    found = verify(stored)
+    assert any("recomputed value" in line for line in found)
+    assert "The scores train, train_accuracy, train_rows, test, test_accuracy, test_rows were recomputed." in found
+    assert found[-1].startswith("Derived: enumerate, which shares nothing with dp,")
+    assert (found.verdict, found.claim, found.derived_by) == (mt.Verdict.DERIVED, "optimal", "enumerate")
+    assert str(found).endswith(found[-1])
 
 
 def test_a_result_in_memory_is_verified_without_a_file():
@@ -61,7 +63,8 @@ def worse_tree_called_optimal(data):
     data["predictor"] = tree.to_json()
     data["objective"] = data["bound"] = int(value.number)
     data["exact"] = data["bound_exact"] = f"{int(value.number)}/1"
-    data["scores"], data["trace"] = {}, []
+    test = load_split(data["problem"]["data"]["path"], test_size=0.25, seed=1)[1]
+    data["scores"], data["trace"] = scores(problem, tree, test), []
 
 
 def set_(name, value):
@@ -81,13 +84,13 @@ ALTERED = {
     "both bounds": (lambda d: d.update(bound=1, bound_exact="1/1"), "stated gap"),
     "gap": (set_("gap", 0.5), "stated gap"),
     "status": (set_("status", "infeasible"), "holds a predictor"),
-    "no such status": (set_("status", "best"), "no status"),
-    "optimal without bound": (lambda d: d.update(bound=None, bound_exact=None, gap=None), "there is no bound"),
+    "no such status": (set_("status", "best"), "status must be one of"),
+    "optimal without bound": (lambda d: d.update(bound=None, bound_exact=None, gap=None, proved_by=None), "there is no bound"),
     "optimal with a gap": (lambda d: d.update(bound=1, bound_exact="1/1", gap=abs(d["objective"] - 1) / d["objective"]), "leaves a gap"),
-    "proved by nobody": (set_("proved_by", None), "who proved it"),
+    "proved by nobody": (set_("proved_by", None), "who proved"),
     "root bound": (lambda d: d.update(root_bound=1e6, root_gap=abs(d["objective"] - 1e6) / d["objective"]), "root bound"),
-    "trace incumbent": (set_("trace", [[0.1, 0.0, 0.0]]), "better than the answer"),
-    "trace bound": (set_("trace", [[0.1, None, 1e6]]), "excludes the answer"),
+    "trace incumbent": (set_("trace", [[0, 0.0, 0.0]]), "better than the answer"),
+    "trace bound": (set_("trace", [[0, None, 1e6]]), "excludes the answer"),
     "predictor": (swap_leaf, "states exact|states the objective"),
     "predictor label": (lambda d: d["predictor"]["root"].update(name="other"), "is called 'other'"),
     "predictor test": (
@@ -141,7 +144,7 @@ def test_a_file_that_moved_is_found_with_its_new_path(stored, tmp_path):
 def test_a_list_of_results_is_verified_one_by_one(stored, tmp_path):
     file = tmp_path / "rows.json"
     file.write_text(json.dumps([stored, stored]))
-    assert len(verify_file(file)) == 2 * len(verify(stored))
+    assert [list(found) for found in verify_file(file)] == 2 * [list(verify(stored))]
     for text, sentence in (("[", "not JSON"), ("3", "not a result")):
         file.write_text(text)
         with pytest.raises(mt.MilpTreesError, match=sentence):
@@ -151,7 +154,9 @@ def test_a_list_of_results_is_verified_one_by_one(stored, tmp_path):
 def test_a_result_without_a_model_claims_nothing(stored):
     data = copy.deepcopy(stored)
     data.update(status="no solution", predictor=None, objective=None, exact=None, bound=None, bound_exact=None, gap=None, proved_by=None, scores={})
-    assert "claims nothing" in verify(data)[-1]
+    found = verify(data)
+    assert (found.verdict, found.claim) == (mt.Verdict.RECOMPUTED, "")
+    assert "holds nothing but its status" in found[-1]
 
 
 def test_an_engine_that_alone_takes_a_task_is_run_anew():
@@ -159,6 +164,8 @@ def test_an_engine_that_alone_takes_a_task_is_run_anew():
     data = mt.load("planted:rows=150,tests=20,depth=3,noise=0.1,seed=3")
     shallow, deep = (mt.Problem(data, mt.Matthews(), mt.Trees(max_depth=d)) for d in (2, 3))
     result = mt.solve(deep)
-    assert any("Derived again by pareto itself, run anew" in line for line in result.verify())
+    found = result.verify()
+    assert (found.verdict, found.derived_by) == (mt.Verdict.RECOMPUTED, "pareto")
+    assert "the same method, pareto, run anew" in found[-1]
     with pytest.raises(mt.VerificationError, match="pareto"):
         replace(mt.solve(shallow), problem=deep).verify()

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 import milp_trees as mt
 from milp_trees import cli_prune  # noqa: F401  (it adds its command)
 from milp_trees.cli import app
-from milp_trees.verify import verify_file
+from milp_trees.verification import verify_file
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def stored(tmp_path_factory):
 def checked(data, tmp_path):
     file = tmp_path / "c.json"
     file.write_text(json.dumps(data))
-    return verify_file(file)
+    return verify_file(file)[0]
 
 
 def test_a_curve_is_verified_as_it_was_written(stored, tmp_path):
@@ -45,6 +45,8 @@ def test_a_curve_is_verified_as_it_was_written(stored, tmp_path):
     assert len(stored["vertices"]) > 10
     assert f"all {len(stored['vertices'])} corners" in said[1]
     assert f"All {len(stored['breakpoints'])} breakpoints" in said[2]
+    assert said.verdict is mt.Verdict.DERIVED
+    assert f"for each of the {len(stored['vertices'])} corners a flow proves" in said[-1]
 
 
 def test_a_regression_curve_is_verified_too(tmp_path):
@@ -52,7 +54,7 @@ def test_a_regression_curve_is_verified_too(tmp_path):
     (tmp_path / "t.csv").write_text("a,b,y\n" + "".join(f"{i},{i * i % 7},{i * 0.37 + i % 3}\n" for i in range(60)))
     line = ["prune", str(tmp_path / "t.csv"), "--regression", "--trees", "3", "--path", "--out", str(file)]
     assert CliRunner().invoke(app, line).exit_code == 0
-    assert len(verify_file(file)) == 3
+    assert verify_file(file)[0].verdict is mt.Verdict.DERIVED
 
 
 def swap_rank(data):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,10 @@ from milp_trees.study.agreement import crosses
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
+
+FRACTION = re.compile(r"(-?[0-9]+)/([1-9][0-9]*)")
+#: Characters of a fraction: a bound of many rational weights is long, and no longer than this.
+MOST_DIGITS = 4000
 
 
 def check_claims(data: Mapping[str, Any], problem: Problem) -> list[str]:
@@ -28,8 +33,6 @@ def check_claims(data: Mapping[str, Any], problem: Problem) -> list[str]:
     if status is Status.OPTIMAL:
         _check_closed(data, problem)
     _check_trace(data, problem)
-    if status in (Status.OPTIMAL, Status.INFEASIBLE) and data["agrees"] is False:
-        raise VerificationError("The result says itself that it disagrees with the oracle.")
     return ["Status, bound, gap, root bound and trace are consistent."]
 
 
@@ -45,8 +48,6 @@ def _check_bound(data: Mapping[str, Any]) -> None:
         known = stated is not None and expected is not None
         if (stated is None) != (expected is None) or (known and abs((stated or 0) - (expected or 0)) > 1e-9 * max(1.0, abs(expected or 0))):
             raise VerificationError(f"The stated {gap.replace('_', ' ')} is {stated!r}; objective and bound give {expected!r}.")
-    if data["bound"] is not None and data["proved_by"] is None:
-        raise VerificationError("The result states a bound but not who proved it.")
 
 
 def _check_closed(data: Mapping[str, Any], problem: Problem) -> None:
@@ -76,10 +77,13 @@ def _check_trace(data: Mapping[str, Any], problem: Problem) -> None:
 
 
 def as_fraction(text: Any, name: str) -> Fraction:
-    try:
-        return Fraction(text)
-    except (ValueError, TypeError, ZeroDivisionError):
-        raise VerificationError(f"{name} must be a fraction such as '3/8'; it is {text!r}.") from None
+    """A fraction as `json_safe` writes it, in lowest terms: other ways to write a number are not, `1e9999999` among them."""
+    found = FRACTION.fullmatch(text) if isinstance(text, str) and len(text) <= MOST_DIGITS else None
+    number = None if found is None else Fraction(int(found[1]), int(found[2]))
+    if number is None or f"{number.numerator}/{number.denominator}" != text:
+        shown = text if len(str(text)) <= 40 else f"{str(text)[:40]}…"
+        raise VerificationError(f"{name} must be a fraction such as '3/8'; it is {shown!r}.")
+    return number
 
 
 def _float(value: Any) -> float | None:

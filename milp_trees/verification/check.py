@@ -1,0 +1,150 @@
+"""`verify`: does a result stand up to recomputation? Nothing the result says is believed that can be derived again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.errors import DataError, MilpTreesError, VerificationError
+from milp_trees.report import result_from_json, result_json
+from milp_trees.result import Result
+from milp_trees.strict_json import read_json
+from milp_trees.verification.claims import check_claims
+from milp_trees.verification.derive import derive
+from milp_trees.verification.fields import FIELDS, check_fields, complete
+from milp_trees.verification.problem import Restored, restore
+from milp_trees.verification.statement import statement_of
+from milp_trees.verification.value import check_scores, check_value
+from milp_trees.verification.verdict import Verification, printable
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+
+
+def verify(
+    result: Result | Mapping[str, Any],
+    dataset: Dataset | None = None,
+    *,
+    path: str | Path | None = None,
+    time_limit: float = 60.0,
+    expect: Mapping[str, Any] | None = None,
+) -> Verification:
+    """Recompute what a result states, and derive again what it claims.
+
+    Parameters
+    ----------
+    result : Result or mapping
+        A result, or the JSON object that was made from one.
+    dataset : Dataset, optional
+        The data, where the result does not say where they came from (or to save reading them).
+    path : path, optional
+        Where the data file is now.
+    time_limit : float, default=60
+        Seconds for deriving the claim with other methods.
+    expect : mapping, optional
+        What the problem must be, by its place in `Statement.to_json`, for example `{"space.max_depth": 2}`.
+
+    Returns
+    -------
+    Verification
+        The verdict, a sentence per check, the problem, and the fields that were not verified.
+
+    Raises
+    ------
+    VerificationError
+        Something was altered or is wrong; the first such thing, in one sentence.
+    DataError
+        The data cannot be read, or a newer version wrote the result.
+
+    Examples
+    --------
+    >>> import milp_trees as mt
+    >>> problem = mt.Problem(mt.load("planted:rows=40,tests=4,depth=1"), mt.Accuracy(), mt.Trees(max_depth=1))
+    >>> mt.verify(mt.solve(problem).to_json()).verdict
+    <Verdict.DERIVED: 'derived'>
+    """
+    if not (isinstance(time_limit, (int, float)) and 0 < time_limit < 1e9):
+        raise DataError(f"time_limit must be a positive number of seconds; got {time_limit!r}.")
+    with refusing_damage():
+        if isinstance(result, Result):
+            data: Mapping[str, Any] = result_json(result)
+            restored = Restored(result.problem, thresholds="of the data at hand", not_verified=("problem.data",))
+        else:
+            data = complete(result, FIELDS, "result")
+            check = check_fields(data)
+            restored = restore(data["problem"], dataset, path)
+        statement = statement_of(restored.problem, restored.thresholds)
+        statement.require(expect or {})
+        loose = check_fields(data) if isinstance(result, Result) else check
+        checked = [*restored.checked, *check_value(data, restored.problem), *check_claims(data, restored.problem)]
+        of_scores, unsure = check_scores(data, restored.problem, restored.test)
+        read = result if isinstance(result, Result) else result_from_json(data, restored.problem)
+        found = derive(read, time_limit)
+        root = ("root_bound",) if data["root_bound"] is not None and not found.optimum else ()
+        not_verified = (*loose, *root, *unsure, *restored.not_verified, *_grown(data))
+        sentences = (*checked, *of_scores, *told(not_verified), found.sentence)
+        return Verification(found.verdict, found.claim, read.method, found.by, sentences, not_verified, statement)
+
+
+def _grown(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """An ensemble says how it was grown, which only growing it again would show."""
+    ensemble = data["problem"]["space"].get("ensemble")
+    return ("problem.space.ensemble.source",) if ensemble and ensemble.get("source") else ()
+
+
+def told(not_verified: tuple[str, ...]) -> list[str]:
+    """The sentence on what was not verified."""
+    return [f"Makes sense, but was not verified: {printable(', '.join(not_verified))}."] if not_verified else []
+
+
+@contextmanager
+def refusing_damage() -> Iterator[None]:
+    """One printable sentence for a stored result whose fields are not of their kinds."""
+    try:
+        yield
+    except MilpTreesError as error:
+        said = printable(str(error))
+        if said == str(error):
+            raise
+        raise type(error)(said) from error
+    except RecursionError as error:
+        raise VerificationError("The result is damaged: it is nested too deeply. Solve again.") from error
+    except MemoryError as error:
+        raise DataError("The problem of the result needs more memory than there is.") from error
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError) as error:
+        what = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        raise VerificationError(f"The result is damaged: {printable(what)}. Solve again.") from error
+
+
+def verify_file(file: str | Path, dataset: Dataset | None = None, **options: Any) -> list[Verification]:
+    """`verify` for a file that `--out` or `--json` wrote.
+
+    Parameters
+    ----------
+    file : str or Path
+    dataset, **options
+        As for `verify`.
+
+    Returns
+    -------
+    list of Verification
+        One per result of the file.
+
+    Raises
+    ------
+    VerificationError, DataError
+        As `verify` raises; also for a file that holds no result.
+    """
+    data = read_json(file)
+    if isinstance(data, dict) and data.get("kind") == "pruning-curve":
+        from milp_trees.verification.curve import verify_curve
+
+        return [verify_curve(data, dataset, **options)]
+    if isinstance(data, list) and not data:
+        raise VerificationError(f"{file} holds no result.")
+    return [verify(row, dataset, **options) for row in (data if isinstance(data, list) else [data])]
+
+
+__all__ = ["verify", "verify_file"]

@@ -1,0 +1,244 @@
+"""Derive again what a result claims: by a method that shares nothing with the one that made it, or else by the same one.
+
+The problem chooses the method, not the name in the file: every exact method that is registered and takes the problem is asked, the cheapest
+first. The name only says which of them count as independent. A name that nobody knows here makes all of them so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.dinkelbach import one_step
+from milp_trees.errors import MilpTreesError, VerificationError
+from milp_trees.registry import registry
+from milp_trees.result import Limit, Result, Status
+from milp_trees.solver import Limits
+from milp_trees.study.agreement import base_name, crosses, units
+from milp_trees.verification.verdict import Verdict, printable
+
+if TYPE_CHECKING:
+    from milp_trees.problem import Problem
+
+#: A model with more columns than this is not built to check a result.
+MOST_COLUMNS = 400_000
+#: How many independent methods are tried; each gets half of the time that is left, the last one all of it.
+MOST_TRIED = 3
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """What came of deriving a claim again.
+
+    Parameters
+    ----------
+    verdict : Verdict
+    claim : {"optimal", "bound", "infeasible", ""}
+    sentence : str
+    by : str or None
+        The method that derived it.
+    optimum : bool
+        Whether some method here proved the optimum, so that all stated bounds were compared with it.
+    """
+
+    verdict: Verdict
+    claim: str
+    sentence: str
+    by: str | None = None
+    optimum: bool = False
+
+
+def claim_of(result: Result) -> str:
+    """What a result claims beyond the value of its predictor."""
+    if result.status in (Status.OPTIMAL, Status.INFEASIBLE):
+        return result.status.value
+    return "" if result.bound is None else "bound"
+
+
+def derive(result: Result, time_limit: float) -> Derivation:
+    """Solve the problem again; what is proved must not contradict the result.
+
+    Parameters
+    ----------
+    result : Result
+    time_limit : float
+        Seconds for all methods together, without compilation.
+
+    Raises
+    ------
+    VerificationError
+        Something that a method here finds or proves contradicts the result.
+    """
+    claim = claim_of(result)
+    if not claim:
+        what = f"the result holds nothing but its status, {result.status.value}" if result.predictor is None else "it claims no more"
+        return Derivation(Verdict.RECOMPUTED, "", f"Recomputed: {what}.")
+    independent, sharing = methods_for(result.problem, result.method)
+    left, why = time_limit, []
+    tried = [*independent[:MOST_TRIED], *sharing[:1]]
+    for name in tried:
+        seconds = left if name == tried[-1] else left / 2
+        other = _run(name, result.problem, seconds)
+        if isinstance(other, str):
+            why.append(f"{name}: {other}")
+            continue
+        left = max(left - other.seconds, time_limit / 100)
+        refuse_contradiction(result, other, name)
+        if _settles(result, other):
+            verdict = Verdict.DERIVED if name in independent else Verdict.RECOMPUTED
+            return Derivation(verdict, claim, _sentence(result, other, name, verdict), name, other.optimal or claim == "optimal")
+        why.append(f"{name} did not finish within {seconds:.3g} s, and nothing it found contradicts")
+    who = printable(result.certificate.proved_by or result.method)
+    reason = "; ".join(why) or "no exact method here takes the problem"
+    return Derivation(Verdict.CLAIMED, claim, f"Only claimed: {_what(claim)} is claimed by {who} and was not derived here ({reason.rstrip('.')}).")
+
+
+def _run(name: str, problem: Problem, seconds: float) -> Result | str:
+    """The answer of a method if it stands up to recomputation, or a sentence why there is none."""
+    try:
+        other = registry.method(name).run(problem.fresh(), Limits(time=seconds))
+    except (MilpTreesError, MemoryError) as error:
+        return str(error) or "out of memory"
+    except Exception as error:  # a plug-in of somebody else may fail in any way
+        return f"{type(error).__name__}: {error}"
+    if other.limit is Limit.INTERRUPTED:
+        raise KeyboardInterrupt
+    if other.status in (Status.ERROR, Status.UNSUPPORTED):
+        return other.message or other.status.value
+    if other.value is not None and (problem.violations(other.predictor) or problem.value(other.predictor) != other.value):
+        return "its answer does not stand up to recomputation"
+    return other
+
+
+# -- which methods ----------------------------------------------------------------------------------------------
+
+
+def methods_for(problem: Problem, maker: str) -> tuple[list[str], list[str]]:
+    """Names of all exact methods that take a problem, the cheapest first: those that share nothing with the maker, and the others."""
+    own = built_on(maker)
+    found = sorted([*_engines(problem), *_models(problem, own)])
+    names = [name for _, _, name in found]
+    independent = [name for name in names if not built_on(name) & own]
+    sharing = sorted((name for name in names if built_on(name) & own), key=lambda name: name != maker)
+    return independent, sharing
+
+
+def built_on(method: str) -> frozenset[str]:
+    """Names of the parts that a method is built on; two methods are independent if they have none in common."""
+    base, solver = base_name(method), method.partition("@")[2]
+    group, solvers = ("formulations" if solver else "methods"), registry.classes("solvers")
+    plugin: Any = registry.classes(group).get(base)
+    parts = {base, *getattr(plugin, "shares", ())}
+    if solver:
+        parts |= {f"@{solver}", *(f"@{name}" for name in getattr(solvers.get(solver), "shares", ()))}
+    return frozenset(parts)
+
+
+def _engines(problem: Problem) -> Iterator[tuple[int, int, str]]:
+    """Rank and name of every exact method without a solver that takes the problem."""
+    for name in registry.classes("methods"):
+        try:
+            method = registry.method(name)
+            if method.exact and method.unsupported(problem) is None:
+                yield method.effort, 0, name
+        except Exception:
+            continue
+
+
+def _models(problem: Problem, own: frozenset[str]) -> Iterator[tuple[int, int, str]]:
+    """Rank, size and name of every formulation that takes the problem, with the solver that can most of those that the maker is not built on."""
+    from milp_trees.study.estimate import named_formulation
+
+    classes: dict[str, Any] = registry.classes("solvers")
+    found = [s for s, c in classes.items() if "mip" in c.capabilities and c().availability().found]
+    able = sorted(found, key=lambda s: (bool(own & {f"@{s}", *(f"@{n}" for n in classes[s].shares)}), -len(classes[s].capabilities), s))
+    for name in registry.formulations_for(problem) if able else ():
+        try:
+            model = named_formulation(name)
+            if registry.method(f"{name}@{able[0]}").unsupported(problem):
+                continue
+            asked = one_step(problem)
+            sizes = model.sizes(model.instance(asked), asked.space)
+        except Exception:
+            continue
+        if sizes.variables <= MOST_COLUMNS:
+            yield model.effort, sizes.nonzeros, f"{name}@{able[0]}"
+
+
+# -- comparing --------------------------------------------------------------------------------------------------
+
+
+def _settles(result: Result, other: Result) -> bool:
+    """Whether another method proves what a result claims."""
+    scale, claim = result.problem.scale, claim_of(result)
+    if other.status is Status.INFEASIBLE or claim == "infeasible":
+        return other.status is Status.INFEASIBLE
+    if other.optimal and (claim == "bound" or _equal(result, other)):
+        return True
+    if other.bound is None:
+        return False
+    proved = _bound(other)
+    if claim == "bound":
+        return not crosses(_bound(result), proved, scale)
+    assert result.value is not None
+    return bool(units(result.value, scale) - proved <= scale.absolute_gap * (1 + 1e-6) + 1e-6)
+
+
+def refuse_contradiction(result: Result, other: Result, name: str) -> None:
+    """Refuse a result that cannot be true together with what another method found and proved.
+
+    Raises
+    ------
+    VerificationError
+    """
+    scale = result.problem.scale
+    mine = None if result.value is None else units(result.value, scale)
+    theirs = None if other.value is None else units(other.value, scale)
+    if result.status is Status.INFEASIBLE and theirs is not None:
+        raise VerificationError(f"The result says that nothing is feasible, but {name} finds a model of value {other.value}.")
+    if other.status is Status.INFEASIBLE and mine is not None:
+        raise VerificationError(f"{name} proves that nothing is feasible, but the result holds a model.")
+    if result.optimal and other.optimal and not _equal(result, other):
+        raise VerificationError(f"The result calls {result.value} optimal; {name} proves {other.value}.")
+    for what, stated in (("bound", result.certificate.bound_exact or result.bound), ("root bound", result.root_bound)):
+        if stated is not None and crosses(scale.from_value(stated), theirs, scale):
+            raise VerificationError(f"The {what} {float(stated):.12g} is wrong: {name} finds a model of value {other.value}.")
+    if other.bound is not None and crosses(_bound(other), mine, scale):
+        raise VerificationError(f"{name} proves that no model is better than {other.bound:.12g}, but the result has {result.value}.")
+
+
+def _bound(result: Result) -> Fraction:
+    """The bound of a result that has one, in units of its scale."""
+    exact = result.certificate.bound_exact
+    assert result.bound is not None
+    return result.problem.scale.from_value(exact if exact is not None else result.bound)
+
+
+def _equal(result: Result, other: Result) -> bool:
+    scale = result.problem.scale
+    assert result.value is not None
+    assert other.value is not None
+    return abs(units(result.value, scale) - units(other.value, scale)) <= scale.tolerance
+
+
+# -- sentences --------------------------------------------------------------------------------------------------
+
+
+def _what(claim: str) -> str:
+    return {"optimal": "that the model is optimal", "bound": "the bound", "infeasible": "that no model is feasible"}[claim]
+
+
+def _sentence(result: Result, other: Result, name: str, verdict: Verdict) -> str:
+    maker, claim = printable(result.method), claim_of(result)
+    if claim == "infeasible":
+        found = "proves too that no model is feasible"
+    elif claim == "bound":
+        found = f"proves {f'the optimum {other.value}' if other.optimal else f'the bound {other.bound:.12g}'}, so the bound holds"
+    else:
+        found = f"proves too that the optimum is {result.value}"
+    if verdict is Verdict.DERIVED:
+        return f"Derived: {name}, which shares nothing with {maker}, {found}."
+    who = f"the same method, {name}, run anew," if name == maker else f"{name}, which shares parts with {maker},"
+    return f"Recomputed: {who} {found}; no independent method here derived it."

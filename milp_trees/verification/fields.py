@@ -1,0 +1,168 @@
+"""Every field of a stored result makes sense by itself, and what nobody can recompute is named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from milp_trees.errors import DataError, VerificationError
+from milp_trees.report import SCHEMA
+from milp_trees.result import Limit, Status
+from milp_trees.strict_json import refuse_newer
+
+#: By how much clocks may disagree: seconds, and a share of the run's.
+SLACK_SECONDS, SLACK_SHARE = 0.05, 0.01
+
+
+def number(value: Any) -> bool:
+    """A finite number; whole numbers are ones that floats reach."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300 and math.isfinite(value)
+
+
+def amount(value: Any) -> bool:
+    return number(value) and value >= 0
+
+
+def count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < 2**63
+
+
+def text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def name(value: Any) -> bool:
+    """One line that says something and does not steer a terminal."""
+    return isinstance(value, str) and bool(value) and value.isprintable()
+
+
+def truth(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def objects(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def optional(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or check(value)
+
+
+def each(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """A mapping whose values are of one kind."""
+    return lambda value: isinstance(value, Mapping) and all(map(check, value.values()))
+
+
+def listed(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(map(check, value))
+
+
+def _point(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 3 and amount(value[0]) and all(map(optional(number), value[1:]))
+
+
+#: Every field of a stored result: what it must be, in code and in words.
+FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "schema": (count, "a whole number"),
+    "method": (name, "a name"),
+    "status": (lambda v: v in [s.value for s in Status], f"one of {', '.join(s.value for s in Status)}"),
+    "limit": (optional(lambda v: v in [s.value for s in Limit]), f"one of {', '.join(s.value for s in Limit)}, or null"),
+    "objective": (optional(number), "a number or null"),
+    "unit": (name, "a name"),
+    "sense": (lambda v: v in ("min", "max"), "min or max"),
+    "exact": (optional(text), "text or null"),
+    "bound": (optional(number), "a number or null"),
+    "bound_exact": (optional(text), "text or null"),
+    "gap": (optional(amount), "a number of at least 0, or null"),
+    "proved_by": (optional(name), "a name or null"),
+    "checked": (listed(name), "a list of texts"),
+    "agrees": (optional(truth), "true, false or null"),
+    "seconds": (amount, "a number of at least 0"),
+    "times": (each(amount), "numbers of at least 0 by name"),
+    "sizes": (each(amount), "numbers of at least 0 by name"),
+    "root_bound": (optional(number), "a number or null"),
+    "root_gap": (optional(amount), "a number of at least 0, or null"),
+    "nodes": (optional(count), "a whole number of at least 0, or null"),
+    "start": (objects, "an object"),
+    "scores": (each(number), "numbers by name"),
+    "message": (text, "text"),
+    "predictor": (optional(objects), "an object or null"),
+    "trace": (listed(_point), "a list of [seconds, incumbent, bound]"),
+    "options": (objects, "an object"),
+    "versions": (each(text), "texts by name"),
+    "problem": (objects, "an object"),
+}
+#: The same for the parts of `start`, as far as they are there.
+START: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "method": (name, "a name"),
+    "value": (optional(number), "a number or null"),
+    "accepted": (optional(truth), "true, false or null"),
+    "seconds": (amount, "a number of at least 0"),
+    "reason": (text, "text"),
+}
+#: Fields that nothing here can recompute: who made the result, with what, how long it took, and the way there.
+HISTORY = (
+    "method", "limit", "proved_by", "checked", "agrees", "seconds", "times", "sizes", "nodes", "start", "message", "trace", "options", "versions",
+)  # fmt: skip
+
+
+def complete(data: Any, needed: Mapping[str, Any], what: str) -> Mapping[str, Any]:
+    """The object, if it has all fields and a layout that is known.
+
+    Raises
+    ------
+    VerificationError
+        It is no object, lacks a field, or a newer version wrote it.
+    """
+    if not isinstance(data, Mapping):
+        raise VerificationError(f"This is not a {what}: a JSON object is expected.")
+    if "schema" in data:
+        try:
+            refuse_newer(data["schema"], SCHEMA, f"The {what}")
+        except DataError as error:
+            raise VerificationError(str(error)) from None
+    missing = sorted(set(needed) - set(data))
+    if missing:
+        raise VerificationError(f"This is not a {what} of milp-trees, or it was cut: it has no {missing[0]!r}.")
+    return data
+
+
+def sensible(data: Mapping[str, Any], fields: Mapping[str, tuple[Callable[[Any], bool], str]], inside: str = "") -> None:
+    """Refuse fields that are not of their kinds."""
+    for key, (check, words) in fields.items():
+        if key in data and not check(data[key]):
+            shown = repr(data[key])
+            raise VerificationError(
+                f"The result is damaged: {inside}{key} must be {words}; it is {shown if len(shown) <= 80 else shown[:80] + '…'}."
+            )
+
+
+def check_fields(data: Mapping[str, Any]) -> tuple[str, ...]:
+    """Refuse fields that make no sense; returns those that state something nobody here can recompute.
+
+    Raises
+    ------
+    VerificationError
+    """
+    sensible(data, FIELDS)
+    sensible(data["start"], START, "start.")
+    check_times(data)
+    status, moments = Status(data["status"]), [point[0] for point in data["trace"]]
+    if moments != sorted(moments):
+        raise VerificationError("The trace does not go forward in time.")
+    if (data["proved_by"] is None) != (data["bound"] is None and status is not Status.INFEASIBLE):
+        raise VerificationError("The result must say who proved a bound (or that nothing is feasible) exactly if it states one.")
+    if data["agrees"] is False:
+        raise VerificationError("The result says itself that it disagrees with the oracle.")
+    if data["agrees"] and status not in (Status.OPTIMAL, Status.INFEASIBLE):
+        raise VerificationError("Only proven results agree with an oracle; this one says that it agrees and is not proven.")
+    unknown = [key for key in data if key not in FIELDS]
+    return tuple(key for key in (*HISTORY, *unknown) if data[key] not in (None, "", [], {}))
+
+
+def check_times(data: Mapping[str, Any]) -> None:
+    """The stages of a run take no longer than the run."""
+    taken = sum(data["times"].values())
+    if taken > data["seconds"] * (1 + SLACK_SHARE) + SLACK_SECONDS:
+        raise VerificationError(f"The stages of the run took {taken:g} seconds, the run only {data['seconds']:g}.")

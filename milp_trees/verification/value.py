@@ -1,0 +1,121 @@
+"""The predictor of a stored result: one of its problem, feasible, with the value and the scores that are stated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.data.dataset import Test
+from milp_trees.errors import VerificationError
+from milp_trees.report import json_safe
+from milp_trees.space import Trees
+from milp_trees.verification.claims import as_fraction
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.models.tree import Tree
+    from milp_trees.problem import Problem
+
+
+def read_predictor(stored: Any, problem: Problem) -> Any:
+    """The stored tree or pruning, if it is one of the problem's and says everything twice alike.
+
+    Raises
+    ------
+    VerificationError, DataError
+    """
+    predictor = _tree(stored, problem) if isinstance(problem.space, Trees) else problem.space.read(stored)
+    if json_safe(predictor.to_json()) != stored:
+        raise VerificationError("The predictor holds something that no predictor has, or a number or name in another form.")
+    return predictor
+
+
+def check_value(data: Mapping[str, Any], problem: Problem) -> list[str]:
+    """The predictor is one of this problem, feasible, and has the value that is stated."""
+    same("unit", data["unit"], problem.task.unit)
+    same("sense", data["sense"], problem.task.sense)
+    if data["predictor"] is None:
+        for name in ("objective", "exact"):
+            if data[name] is not None:
+                raise VerificationError(f"The result states {name} {data[name]!r} but holds no predictor.")
+        return []
+    predictor = read_predictor(data["predictor"], problem)
+    wrong = problem.violations(predictor)
+    if wrong:
+        raise VerificationError(f"The predictor is not feasible: {wrong[0]}")
+    value = problem.value(predictor)
+    exact = None if data["exact"] is None else as_fraction(data["exact"], "exact")
+    if value.exact is not None or exact is not None:
+        same("exact", data["exact"], None if value.exact is None else f"{value.exact.numerator}/{value.exact.denominator}")
+    if data["objective"] is None or not near(data["objective"], value.number, 1e-12):
+        raise VerificationError(f"The result states the objective {data['objective']!r}, but its predictor has {value.number!r} {value.unit}.")
+    return [f"The predictor keeps every limit and side constraint, and its recomputed value is {value}."]
+
+
+def check_scores(data: Mapping[str, Any], problem: Problem, test: Dataset | None) -> tuple[list[str], tuple[str, ...]]:
+    """Every score is one that there is, and is that of the predictor; also the names of those whose rows are not at hand."""
+    from milp_trees.study.run import scores
+
+    stated = data["scores"]
+    if data["predictor"] is None:
+        if stated:
+            raise VerificationError(f"The result states the score {next(iter(stated))} but holds no predictor.")
+        return [], ()
+    predictor = problem.space.read(data["predictor"])
+    own = problem.beside(predictor)
+    both = scores(problem, predictor, problem.dataset if test is None else test)
+    split = bool((problem.dataset.source.get("split") or {}).get("part") == "train")
+    # Results of a split state the scores of both parts; others may, if they were given test rows.
+    known = {**own, **both} if (split and test is not None) or set(stated) - set(own) else own
+    for name in sorted(set(stated) - set(known)):
+        raise VerificationError(f"The result states the score {name!r}, which it cannot have; it has {', '.join(known) or 'none'}.")
+    loose = tuple(name for name in known if test is None and name in both and name.startswith("test"))
+    for name, value in known.items():
+        if name not in stated:
+            raise VerificationError(f"The result does not state the score {name}; recomputed it is {value!r}.")
+        if name not in loose and not near(stated[name], value, 1e-9):
+            raise VerificationError(f"The stated score {name} is {stated[name]!r}; recomputed it is {value!r}.")
+    sure = [name for name in known if name not in loose]
+    return ([f"The scores {', '.join(sure)} were recomputed."] if sure else []), tuple(f"scores.{name}" for name in loose)
+
+
+def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
+    """The stored tree; what it says twice (labels, names of tests) must say the same."""
+    from milp_trees.models.tree import Tree
+
+    try:
+        tree = Tree.from_json(stored)
+    except (KeyError, TypeError, ValueError):
+        raise VerificationError("The predictor is damaged: a node is neither a leaf nor a test with two children.") from None
+    strange = problem.task.strange_actions(tree.actions, problem.dataset)
+    if strange:
+        raise VerificationError(f"The predictor is for another problem: {strange}")
+    actions = tree.actions
+
+    def walk(node: Mapping[str, Any]) -> None:
+        if "action" in node:
+            k = int(node["action"])
+            if not 0 <= k < len(actions) or node.get("label") != tree.actions[k]:
+                raise VerificationError(f"A leaf of the predictor is labelled {node.get('label')!r}, but its action {k} is another.")
+            return
+        if node.get("name") != Test(**node["test"]).name:
+            raise VerificationError(f"A node of the predictor is called {node.get('name')!r}, but it tests {Test(**node['test']).name!r}.")
+        walk(node["false"])
+        walk(node["true"])
+
+    walk(stored["root"])
+    known = set(problem.dataset.tests)
+    unknown = [t for t in tree.splits if t not in known]
+    if unknown:
+        raise VerificationError(f"The predictor tests {unknown[0].name!r}, which is no test of the data.")
+    return tree
+
+
+def near(stated: Any, value: float, share: float) -> bool:
+    """Whether a stated number is a recomputed one, up to the rounding of sums."""
+    return abs(float(stated) - value) <= share * max(1.0, abs(value))
+
+
+def same(name: str, stated: Any, expected: Any) -> None:
+    if stated != expected:
+        raise VerificationError(f"The result states {name} {stated!r}; recomputed it is {expected!r}.")
