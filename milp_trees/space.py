@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from milp_trees.tasks.views import CostMatrix
 
 
+#: Levels beyond which powers of two are not computed: no data have as many rows as a full tree has leaves.
+_MOST_LEVELS = 62
+
+
+def full_leaves(depth: int) -> int:
+    """Leaves of a full tree of some depth; 2^62, which is more than there are rows, for all that are deeper."""
+    return 1 << min(int(depth), _MOST_LEVELS)
+
+
 class Space(ABC):
     """The set of predictors that are searched."""
 
@@ -105,13 +114,13 @@ class Trees(Space):
     @property
     def max_splits(self) -> int:
         """Most branch nodes that depth and leaves allow."""
-        full = 2**self.depth - 1
+        full = full_leaves(self.depth) - 1
         return full if self.max_leaf_nodes is None else min(full, self.max_leaf_nodes - 1)
 
     @property
     def limits_leaves(self) -> bool:
         """Whether `max_leaf_nodes` forbids anything that the depth allows."""
-        return self.max_leaf_nodes is not None and (self.max_depth is None or self.max_leaf_nodes < 2**self.max_depth)
+        return self.max_leaf_nodes is not None and (self.max_depth is None or self.max_leaf_nodes < full_leaves(self.max_depth))
 
     def candidates(self, dataset: Dataset) -> np.ndarray:
         """Indices of the dataset's tests that may be used."""

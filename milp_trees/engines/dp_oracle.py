@@ -81,6 +81,8 @@ class OracleProgramme(Method):
     name: ClassVar[str] = "dp-oracle"  # type: ignore[misc]
     title: ClassVar[str] = "Exact search with an oracle at the leaves, for trees that decide"
     needs: ClassVar[type] = LeafOracle
+    # Decisions, even listed ones, are quicker found through their oracle.
+    default_rank: ClassVar[int | None] = 10
     takes_min_weight: ClassVar[bool] = True
 
     pool: int = -1
@@ -146,7 +148,8 @@ class _Run:
 
     def __init__(self, view: LeafOracle, inst: Instance, problem: Problem, limits: Limits, progress: Progress | None, began: float) -> None:
         self.view, self.inst, self.progress, self.began = view, inst, progress, began
-        self.problem, self.depth = problem, problem.trees.depth
+        # No path has more tests of use than there are rows to part.
+        self.problem, self.depth = problem, min(problem.trees.depth, max(0, inst.n_rows - 1))
         self.deadline = None if limits.time is None else began + limits.time
         # Every level may lose this much on each of its sides.
         inst.eps = max(float(view.step) / 2 ** (min(self.depth, 40) + 2), inst.rounding)

@@ -35,6 +35,7 @@ class PruningEnumerator(Method):
 
     name = "enumerate-prunings"
     title: ClassVar[str] = "Enumeration of all prunings, for tiny ensembles"
+    default_rank: ClassVar[int | None] = 90
     space: ClassVar[type] = PrunedEnsembles
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
     questions: ClassVar[frozenset[str]] = frozenset({"best", "path"})

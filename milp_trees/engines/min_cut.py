@@ -48,6 +48,7 @@ class MinCut(Method):
     name: ClassVar[str] = "min-cut"  # type: ignore[misc]
     title: ClassVar[str] = "Minimum cut of the closure problem, for one λ or for all"
     space: ClassVar[type] = PrunedEnsembles
+    default_rank: ClassVar[int | None] = 60
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
     questions: ClassVar[frozenset[str]] = frozenset({"best", "path"})
 

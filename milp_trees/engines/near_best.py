@@ -43,6 +43,7 @@ class NearBestTrees(Method):
     title: ClassVar[str] = "All trees within a slack of the optimum (Rashomon set), counted"
     questions: ClassVar[frozenset[str]] = frozenset({"best", "near-best"})
     takes_any_depth: ClassVar[bool] = True
+    default_rank: ClassVar[int | None] = 86
     takes_min_weight: ClassVar[bool] = True
 
     def unsupported_view(self, problem: Problem) -> str | None:

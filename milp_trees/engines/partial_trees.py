@@ -80,6 +80,7 @@ class PartialTrees(Method):
     name = "partial-trees"
     title: ClassVar[str] = "Branch and bound over partial trees, for AUC and partial AUC"
     needs = LeafCounts
+    default_rank = 40
     takes_any_depth = True
 
     def __init__(self, **switches: Any) -> None:

@@ -45,6 +45,8 @@ class SortedColumnsSearch(Method):
     name = "dp-sorted"
     title: ClassVar[str] = "Exact search over sorted columns: all midpoints of continuous features, compiled"
     takes_min_weight = True
+    # For what has too many tests for dp.
+    default_rank = 30
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view, space = problem.view(CostMatrix), problem.trees
