@@ -27,6 +27,10 @@ def full_leaves(depth: int) -> int:
     return 1 << min(int(depth), _MOST_LEVELS)
 
 
+def _whole(given: Any) -> bool:
+    return isinstance(given, (int, np.integer)) and not isinstance(given, bool)
+
+
 class Space(ABC):
     """The set of predictors that are searched."""
 
@@ -86,12 +90,12 @@ class Trees(Space):
     min_weight_leaf: Any = 0
 
     def __post_init__(self) -> None:
-        if self.max_depth is not None and (not isinstance(self.max_depth, (int, np.integer)) or self.max_depth < 0):
+        if self.max_depth is not None and (not _whole(self.max_depth) or self.max_depth < 0):
             raise DataError(f"max_depth must be a whole number of at least 0, or None for no limit; got {self.max_depth!r}.")
         for name, least in (("max_leaf_nodes", self.max_leaf_nodes), ("min_samples_leaf", self.min_samples_leaf)):
             if least is None and name == "max_leaf_nodes":
                 continue
-            if not isinstance(least, (int, np.integer)) or least < 1:
+            if not _whole(least) or least < 1:
                 raise DataError(f"{name} must be a whole number and at least 1; got {least!r}.")
         weight = exact.fraction(self.min_weight_leaf, "min_weight_leaf")
         if weight < 0:

@@ -95,7 +95,7 @@ class OracleProgramme(Method):
 
     def unsupported_view(self, problem: Problem) -> str | None:
         if problem.trees.limits_leaves:
-            return "dp-oracle cannot limit the number of leaves; give max_depth or leaf_penalty, or use dp where the decisions are listed."
+            return "dp-oracle cannot limit the number of leaves; give max_depth or leaf_penalty, or use dp where the decisions are listed, and spot@highs where they are not."
         return None
 
     @property

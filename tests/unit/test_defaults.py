@@ -13,8 +13,8 @@ from milp_trees.problem import BySize, NearBest, PruningPath
 from milp_trees.registry import registry
 from milp_trees.result import Status
 from milp_trees.study.run import default_method, method_for_sizes
-from milp_trees.tasks.constraints import Capacity, DemographicParity
-from milp_trees.testing import decision_problem
+from milp_trees.tasks.constraints import Capacity, StatisticalParity
+from milp_trees.testing.decision_problems import decision_problem
 from milp_trees.testing.pruning_examples import EXAMPLES
 
 
@@ -25,7 +25,7 @@ def data(rows: int = 24, tests: int = 4, classes: int = 2, seed: int = 0, weight
     return mt.Dataset(X, y=y, weights=rng.integers(1, 4, rows).astype(float) if weights else None, groups=rng.integers(0, 2, rows))
 
 
-RULES = {"no rule": (), "capacity": (Capacity(action=1, at_most=9),), "parity": (DemographicParity(max_disparity="1/4"),)}
+RULES = {"no rule": (), "capacity": (Capacity(action=1, at_most=9),), "parity": (StatisticalParity(max_disparity="1/4"),)}
 TASKS = {
     "accuracy": lambda rules: mt.Accuracy(constraints=rules),
     "negative split cost": lambda rules: mt.Accuracy(split_penalty="1/50", constraints=rules),
