@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from milp_trees.errors import SolverFailure
 
@@ -36,14 +37,12 @@ class _Teller:
         self.what, self.told = what, threading.Event()
         self.timer: threading.Timer | None = None
 
-    def on_start(self, event: object) -> None:
-        if self.timer is None:
+    def notify(self, event: Any) -> None:
+        """What numba calls."""
+        if event.is_start and self.timer is None:
             self.timer = threading.Timer(_NOTICED, self._tell)
             self.timer.daemon = True
             self.timer.start()
-
-    def on_end(self, event: object) -> None:
-        """Other functions may follow."""
 
     def _tell(self) -> None:
         self.told.set()
@@ -68,6 +67,7 @@ def compiling(what: str) -> Iterator[None]:
 
     began = time.perf_counter()
     teller = _Teller(what)
+    event.Listener.register(_Teller)  # as a subclass would be, without numba being loaded with this module
     event.register("numba:compile", teller)
     try:
         yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def full_leaves(depth: int) -> int:
     return 1 << min(int(depth), _MOST_LEVELS)
 
 
-def _whole(given: Any) -> bool:
+def _whole(given: Any) -> TypeGuard[int]:
     return isinstance(given, (int, np.integer)) and not isinstance(given, bool)
 
 
