@@ -13,6 +13,7 @@ from numbers import Rational
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees.compiling import interruptible
+from milp_trees.deadline import TimeUp
 from milp_trees.errors import DataError, Unsupported
 from milp_trees.problem import Problem, mismatch
 from milp_trees.result import Certificate, Limit, Result, Solution, Status, TracePoint
@@ -93,16 +94,21 @@ class Method(ABC):
         from milp_trees import dinkelbach
 
         self.warm_up()
-        began = time.perf_counter()
+        limits, clock = limits or Limits(), Clock()
         fresh = problem.fresh()  # so that the preparation of the data is part of every method's time
-        why = self.unsupported(fresh)
+        try:
+            why = self._unsupported_within(limits, fresh)
+        except TimeUp:
+            return self._unprepared(problem, start, clock)
         if why:
             raise Unsupported(why)
         refused = None if start is None else _refused(fresh, start)
-        prepared = time.perf_counter() - began
         search = partial(dinkelbach.search, self) if dinkelbach.by_steps(self, fresh) else self.search
+        prepared = clock.seconds
         with interruptible():
-            result = search(fresh, limits or Limits(), None if refused else start, progress)
+            result = search(fresh, limits.after(prepared), None if refused else start, progress)
+        if "time_limit" in result.options:
+            result = replace(result, options={**result.options, "time_limit": limits.time})
         if refused:
             result = replace(result, start={"accepted": False, "reason": refused})
         apart = result.times.get("enumerate", 0.0)
@@ -111,6 +117,26 @@ class Method(ABC):
             **{k: v for k, v in result.times.items() if k != "prepare"},
         }
         return replace(result, problem=problem, seconds=result.seconds + prepared, times=times)
+
+    def _unsupported_within(self, limits: Limits, problem: Problem) -> str | None:
+        """As `unsupported`; for methods that may take long to answer.
+
+        Raises
+        ------
+        TimeUp
+            Longer than the time limit.
+        """
+        return self.unsupported(problem)
+
+    def _unprepared(self, problem: Problem, start: Tree | None, clock: Clock) -> Result:
+        """The answer when the time limit ended before the search began: the start, if it is feasible."""
+        refused = None if start is None else _refused(problem, start)
+        said = {} if start is None else {"accepted": False, "reason": refused} if refused else {"accepted": None, "value": problem.value(start).number}
+        message = "The time limit ended while the problem was being prepared; raise --time-limit."
+        return finish(
+            problem, self.name, None if refused else start, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=Limit.TIME,
+            start=said, message=message,
+        )  # fmt: skip
 
 
 def _refused(problem: Problem, start: Tree) -> str | None:

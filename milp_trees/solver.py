@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -52,6 +52,10 @@ class Limits:
     seed: int = 0
     log_file: str | None = None
     nonzeros: int | None = MAX_NONZEROS
+
+    def after(self, seconds: float) -> Limits:
+        """The limits of what is left to do when so many seconds are gone."""
+        return self if self.time is None else replace(self, time=max(self.time - seconds, 1e-6))
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,89 @@
+"""Stops Python code at a time limit: `within(seconds, work)`.
+
+Model building is Python code of Pyomo's, which knows no clock. A timer thread raises an exception in the thread that works, which CPython delivers between
+two instructions; it works in every thread and on every system, and takes no signal from anybody. Compiled code is not stopped in the middle but as it returns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import threading
+from collections.abc import Callable
+from typing import TypeVar
+
+T = TypeVar("T")
+
+#: Seconds until the exception is raised once more if nobody has seen it. It must not come into the clean-up after the first, which can take long.
+AGAIN = 3.0
+
+
+class TimeUp(Exception):
+    """The time that `within` allowed ended before the work did."""
+
+
+def within(seconds: float | None, work: Callable[[], T]) -> T:
+    """What `work()` returns, if that takes no longer than allowed.
+
+    Parameters
+    ----------
+    seconds : float or None
+        None is no limit.
+    work : callable
+        It is left by an exception, as by Ctrl-C: what it changes beyond its own objects it must restore in `finally`.
+
+    Raises
+    ------
+    TimeUp
+        It takes longer.
+    """
+    if seconds is None:
+        return work()
+    if seconds <= 0:
+        raise TimeUp
+    timer = _Timer(seconds)
+    try:
+        try:
+            timer.start()
+            return work()
+        finally:
+            timer.end()
+    except timer.overtime:
+        timer.end()
+        raise TimeUp from None
+
+
+class _Timer(threading.Thread):
+    """Raises `overtime` in the thread that made it, until that thread says that it has ended."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(daemon=True)
+        self.seconds = seconds
+        self.worker = ctypes.c_ulong(threading.get_ident())
+        self.wake = threading.Event()
+        # Of its own, so that one call of `within` inside another knows whose time is up; no `except Exception` holds it up. Python prints and forgets
+        # an exception that is raised in a finaliser: one that vanishes before the end is raised again.
+        self.overtime: type[BaseException] = type("Overtime", (BaseException,), {"__del__": lambda _: self.wake.set()})
+        self.lock = threading.Lock()
+        self.ended = False
+
+    def run(self) -> None:
+        self.wake.wait(self.seconds)
+        while not self.ended:
+            self.wake.clear()
+            with self.lock:
+                if not self.ended:
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(self.worker, ctypes.py_object(self.overtime))
+            if not self.ended:
+                self.wake.wait(AGAIN)
+
+    def end(self) -> None:
+        """After this nothing is raised any more, what was about to be is taken back."""
+        while True:
+            try:
+                with self.lock:
+                    self.ended = True
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(self.worker, None)
+                self.wake.set()
+                return
+            except self.overtime:
+                continue

@@ -1,0 +1,129 @@
+"""Code that is stopped at a time limit, and what is left behind: nothing."""
+
+import contextlib
+import gc
+import threading
+import time
+
+import pytest
+
+from milp_trees.deadline import TimeUp, within
+
+
+def spin(seconds: float = 30.0) -> str:
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+    return "done"
+
+
+def test_work_that_ends_in_time_returns_its_result():
+    assert within(20, lambda: spin(0.01)) == "done"
+    assert within(None, lambda: 3) == 3
+
+
+def test_work_that_does_not_end_is_left():
+    began = time.perf_counter()
+    with pytest.raises(TimeUp):
+        within(0.1, spin)
+    assert time.perf_counter() - began < 5
+
+
+def test_no_time_left_is_up_at_once():
+    with pytest.raises(TimeUp):
+        within(0.0, lambda: pytest.fail("must not run"))
+
+
+def test_nothing_is_raised_after_the_end():
+    """Also where the work ends in the very moment in which its time does."""
+    for _ in range(60):
+        with contextlib.suppress(TimeUp):
+            assert within(0.003, lambda: spin(0.003)) == "done"
+        spin(0.001)
+    spin(0.3)
+
+
+def test_its_own_errors_come_through():
+    def fail():
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError, match="mine"):
+        within(20, fail)
+
+
+def test_finally_blocks_run_and_except_exception_does_not_hold_it_up():
+    seen = []
+
+    def work():
+        while True:
+            try:
+                spin()
+            except Exception:
+                seen.append("swallowed")
+            finally:
+                seen.append("left")
+
+    with pytest.raises(TimeUp):
+        within(0.1, work)
+    assert seen == ["left"]
+
+
+def test_clean_up_that_takes_long_is_not_disturbed():
+    seen = []
+
+    def work():
+        try:
+            spin()
+        finally:
+            spin(0.5)
+            seen.append("cleaned")
+
+    with pytest.raises(TimeUp):
+        within(0.1, work)
+    assert seen == ["cleaned"]
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_exception_that_a_finaliser_swallows_is_raised_again():
+    class Slow:
+        def __del__(self):
+            spin(0.3)
+
+    def work():
+        Slow()
+        gc.collect()
+        spin()
+
+    began = time.perf_counter()
+    with pytest.raises(TimeUp):
+        within(0.1, work)
+    assert time.perf_counter() - began < 10
+
+
+@pytest.mark.parametrize("inner, outer, says", [(0.1, 20, "inner"), (20, 0.1, "outer")])
+def test_one_inside_another_knows_whose_time_is_up(inner, outer, says):
+    def work():
+        try:
+            within(inner, spin)
+        except TimeUp:
+            return "inner"
+
+    try:
+        assert within(outer, work) == says
+    except TimeUp:
+        assert says == "outer"
+
+
+def test_it_works_in_any_thread():
+    found = []
+
+    def work():
+        try:
+            within(0.1, spin)
+        except TimeUp:
+            found.append("up")
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(20)
+    assert found == ["up"]
