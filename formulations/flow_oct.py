@@ -46,6 +46,7 @@ class FlowOCT(TreeFormulation):
     """
 
     name = "flow-oct"
+    default_rank = 80
     title = "FlowOCT (Aghaei, Gómez, Vayanos)"
     reference = "https://arxiv.org/abs/2103.15965"
     implied_integer = True

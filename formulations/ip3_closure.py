@@ -69,6 +69,7 @@ class IP3Closure(pruning.PruningFormulation):
     """
 
     name = "ip3-closure"
+    default_rank = 80
     title = "IP3 in differences (closure problem)"
     shares = frozenset({"closure"})
     effort = 50

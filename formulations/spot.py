@@ -47,6 +47,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from milp_trees import Formulation, Leaf, LeafOracle, Problem, Sizes, Tree, Trees, register
+from milp_trees.formulation import DEEPEST
 from milp_trees.meanings import tree_words
 
 from . import _oct_structure as parts
@@ -74,6 +75,7 @@ class SPOT(Formulation):
     """
 
     name = "spot"
+    default_rank = 80
     title = "SPOT (Elmachtoub, Liang, McNellis)"
     reference = "https://proceedings.mlr.press/v119/elmachtoub20a.html"
     space = Trees
@@ -101,6 +103,8 @@ class SPOT(Formulation):
     def unsupported_view(self, view: LeafOracle, space: Trees) -> str | None:
         if view.decisions.program() is None:
             return f"{self.name} needs the decisions as a linear program, and these are known by an oracle only; dp-oracle and greedy-spo take them."
+        if space.depth > DEEPEST:
+            return f"{self.name} has variables for every node of a full tree, of at most {DEEPEST} levels; dp-oracle takes any depth."
         for column in numeric_columns(view):
             if column.m > MOST_THRESHOLDS:
                 return f"{self.name} cannot tell {column.m} thresholds of {column.name!r} apart (at most {MOST_THRESHOLDS}); binarize with fewer."

@@ -55,6 +55,8 @@ class StateFlow(TreeFormulation):
     effort = 50
     reference = "docs/formulations.md#state-flow"
     integral_relaxation = True
+    has_full_tree = False
+    default_rank = 70
 
     max_states: int = 400_000
     max_columns: int = 3_000_000

@@ -15,7 +15,7 @@ from milp_trees.solver import MAX_NONZEROS, Limits
 from milp_trees.study import Study
 from milp_trees.study.agreement import judge_of, with_agreement
 from milp_trees.study.compare import Watcher, compare_problems, method_names
-from milp_trees.study.run import attempt, default_method, find_start, named_method, run_method
+from milp_trees.study.run import attempt, default_method, find_start, method_for_sizes, named_method, run_method
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -294,12 +294,11 @@ def sizes(
     0.0
     """
     from milp_trees.path import by_runs
-    from milp_trees.tasks.views import CostMatrix
 
     _check(problem)
     question = BySize(max_leaves)
     limits = make_limits(time_limit, memory_mb, None, threads, seed, None)
-    chosen = named_method(method or ("dp-sizes" if problem.task.offers(CostMatrix) else default_method(problem)))
+    chosen = named_method(method or method_for_sizes(problem, max_leaves))
     if question.name in chosen.questions:
         result = chosen.run(replace(problem, question=question), limits, None, progress)
         if result.status is Status.ERROR:

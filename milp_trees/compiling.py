@@ -3,22 +3,55 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from milp_trees.errors import SolverFailure
 
 log = logging.getLogger("milp_trees")
 
-#: Seconds after which it is not a cache that is read.
+#: Seconds of compilation after which it is said.
 _NOTICED = 1.5
+#: Seconds that the largest kernels take on a machine with nothing else to do (measured: 20 to 45).
+_QUIET = 60
+
+
+def forecast() -> str:
+    """How long a compilation takes: a range for an idle machine, and what the present load makes of it."""
+    idle = f"this takes 5 to {_QUIET} s where a core is free"
+    cores = os.cpu_count() or 1
+    busy = os.getloadavg()[0] / cores if hasattr(os, "getloadavg") else 1.0
+    if busy <= 1.2:
+        return idle
+    return f"{idle}; here {busy * cores:.0f} processes want {cores} cores, so it may take up to {_QUIET * (1 + busy):.0f} s"
+
+
+class _Teller:
+    """Hears from numba that a function is being compiled (a cache that is read causes no such event), and says so if that lasts."""
+
+    def __init__(self, what: str) -> None:
+        self.what, self.told = what, threading.Event()
+        self.timer: threading.Timer | None = None
+
+    def notify(self, event: Any) -> None:
+        """What numba calls."""
+        if event.is_start and self.timer is None:
+            self.timer = threading.Timer(_NOTICED, self._tell)
+            self.timer.daemon = True
+            self.timer.start()
+
+    def _tell(self) -> None:
+        self.told.set()
+        log.warning("Compiling %s for this machine, once; %s. No time limit is charged for it, and later processes read a cache.", self.what, forecast())
 
 
 @contextmanager
 def compiling(what: str) -> Iterator[None]:
-    """Within this block `what` is compiled or read from numba's cache; a warning says so where it takes more than a moment.
+    """Within this block `what` is compiled or read from numba's cache; a warning says so where it is compiled and that takes more than a moment.
 
     Parameters
     ----------
@@ -30,16 +63,12 @@ def compiling(what: str) -> Iterator[None]:
     SolverFailure
         The cache is from another version and names what no longer exists.
     """
+    from numba.core import event
+
     began = time.perf_counter()
-    told = threading.Event()
-
-    def tell() -> None:
-        told.set()
-        log.warning("Compiling %s for this machine; this takes up to half a minute, once. Later processes read it from a cache.", what)
-
-    timer = threading.Timer(_NOTICED, tell)
-    timer.daemon = True
-    timer.start()
+    teller = _Teller(what)
+    event.Listener.register(_Teller)  # as a subclass would be, without numba being loaded with this module
+    event.register("numba:compile", teller)
     try:
         yield
     except AttributeError as error:
@@ -50,8 +79,10 @@ def compiling(what: str) -> Iterator[None]:
             "__pycache__ of milp_trees/engines (or in the folder that NUMBA_CACHE_DIR names), and run again."
         ) from error
     finally:
-        timer.cancel()
-        if told.is_set():
+        event.unregister("numba:compile", teller)
+        if teller.timer is not None:
+            teller.timer.cancel()
+        if teller.told.is_set():
             log.info("compiled %s in %.1f s", what, time.perf_counter() - began)
 
 

@@ -26,6 +26,7 @@ from milp_trees.models.tree import Leaf, Tree
 from milp_trees.problem import Problem
 from milp_trees.result import Limit, Result, Status, TracePoint
 from milp_trees.solver import Limits
+from milp_trees.space import full_leaves
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.views import CostMatrix
 
@@ -191,7 +192,7 @@ class _Run:
 
     def _most_leaves(self) -> int | None:
         space = self.problem.trees
-        limits = [n for n in (space.max_leaf_nodes, None if space.max_depth is None else 2**space.max_depth) if n is not None]
+        limits = [n for n in (space.max_leaf_nodes, None if space.max_depth is None else full_leaves(space.max_depth)) if n is not None]
         return min(limits, default=None)
 
     # -- one step ------------------------------------------------------------------------------------------------
@@ -295,7 +296,8 @@ class _Run:
             more["start"] = {**self.results[0].start, "value": self.problem.value(start).number}
         nodes = [r.nodes for r in self.results if r.nodes is not None]
         bound = None
-        if self.method.exact and not self.infeasible:
+        # Only the last step says that no tree divides by zero.
+        if self.method.exact and not self.infeasible and (proven or not self.small.may_divide_by_zero):
             bound = self.ratio.to_value(self.bound if self.tree is None else min(self.bound, self.loss))
         result = finish(
             self.problem, self.method.label, self.tree, bound=bound, claims_optimal=proven, infeasible=self.infeasible and self.failed is None,

@@ -171,14 +171,14 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     def _path(self, dataset: Dataset, weighted: bool, max_leaf_nodes: int | None = None) -> Path:
         from milp_trees.api import sizes
         from milp_trees.problem import BySize, Problem
-        from milp_trees.study.run import default_method
+        from milp_trees.study.run import method_for_sizes
 
         most = max_leaf_nodes or self.max_leaf_nodes or (16 if self.max_depth is None else min(16, 2**self.max_depth))
         problem = Problem(dataset, self._task(weighted, cost_complexity=0), Trees(self.max_depth, most, self.min_samples_leaf))
         method = self._method() or "dp"
         if method == "dp":
             at_once = registry.method("dp-sizes").unsupported(replace(problem, question=BySize(most))) is None
-            method = "dp-sizes" if at_once else self._method() or default_method(problem)
+            method = "dp-sizes" if at_once else self._method() or method_for_sizes(problem, most)
         return sizes(problem, max_leaves=most, method=method, time_limit=self.time_limit, threads=self.threads, seed=self._seed())
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> tuple[Dataset, np.ndarray]:

@@ -55,6 +55,8 @@ class Formulation(ABC):
     #: With its integer variables at integers, some optimum has the others at integers too (flows, routings). Read only where all
     #: coefficients are whole: gains are shares, and with general costs their coefficients are not.
     implied_integer: ClassVar[bool] = False
+    #: Place among the methods for problems that nobody named one for, as `Method.default_rank`. Engines come first, since they need no solver.
+    default_rank: ClassVar[int | None] = None
     #: Coefficients are optimal subproblem values of a dynamic programme.
     dp_derived: ClassVar[bool] = False
     #: As those of a method. Formulations of one space are taken to share what declares its rows, unless they say otherwise.
@@ -146,6 +148,10 @@ class Formulation(ABC):
         return labels.label(self)
 
 
+#: Levels of a full tree that a model may be asked for; the number of nodes of deeper ones is not even computed.
+DEEPEST = 30
+
+
 @dataclass(frozen=True)
 class TreeFormulation(Formulation):
     """Base of formulations of single trees.
@@ -162,6 +168,8 @@ class TreeFormulation(Formulation):
     takes_min_leaf: ClassVar[bool] = True
     #: Further sets whose elements are those of `rows`, `tests`, `nodes` or `actions`: `{"scored": "rows"}`.
     sets_like: ClassVar[Mapping[str, str]] = {}
+    #: Whether the model has variables for every node of a full tree; its size doubles with every level.
+    has_full_tree: ClassVar[bool] = True
 
     merge_rows: bool = True
     drop_tests: bool = True
@@ -187,6 +195,8 @@ class TreeFormulation(Formulation):
             return f"{self.name} cannot express side constraints; flow-oct and state-flow can."
         if space.min_samples_leaf > 1 and not self.takes_min_leaf:
             return f"{self.name} cannot express a minimum leaf size; flow-oct, oct and state-flow can."
+        if self.has_full_tree and space.depth > DEEPEST:
+            return f"{self.name} has variables for every node of a full tree, of at most {DEEPEST} levels; the method dp takes any depth."
         if not self.takes_any_costs and view.labels is None:
             return f"{self.name} needs costs that are equal for all wrong actions of a row; flow-oct and state-flow take any."
         return self.unsupported_view(self.instance(problem), space)

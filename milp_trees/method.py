@@ -47,6 +47,8 @@ class Method(ABC):
     #: Whether it can do without a depth limit, and with a minimum weight in the leaves.
     takes_any_depth: ClassVar[bool] = False
     takes_min_weight: ClassVar[bool] = False
+    #: Place among the methods for problems that nobody named one for: the smallest number that takes it is run. None: run only when named.
+    default_rank: ClassVar[int | None] = None
     #: Whether it proves what it returns (a heuristic does not).
     exact: bool = True
     #: Distributions that it computes with: a run by another version of one is another run.

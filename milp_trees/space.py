@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -16,6 +16,19 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Tree
     from milp_trees.tasks.views import CostMatrix
+
+
+#: Levels beyond which powers of two are not computed: no data have as many rows as a full tree has leaves.
+_MOST_LEVELS = 62
+
+
+def full_leaves(depth: int) -> int:
+    """Leaves of a full tree of some depth; 2^62, which is more than there are rows, for all that are deeper."""
+    return 1 << min(int(depth), _MOST_LEVELS)
+
+
+def _whole(given: Any) -> TypeGuard[int]:
+    return isinstance(given, (int, np.integer)) and not isinstance(given, bool)
 
 
 class Space(ABC):
@@ -77,12 +90,12 @@ class Trees(Space):
     min_weight_leaf: Any = 0
 
     def __post_init__(self) -> None:
-        if self.max_depth is not None and (not isinstance(self.max_depth, (int, np.integer)) or self.max_depth < 0):
+        if self.max_depth is not None and (not _whole(self.max_depth) or self.max_depth < 0):
             raise DataError(f"max_depth must be a whole number of at least 0, or None for no limit; got {self.max_depth!r}.")
         for name, least in (("max_leaf_nodes", self.max_leaf_nodes), ("min_samples_leaf", self.min_samples_leaf)):
             if least is None and name == "max_leaf_nodes":
                 continue
-            if not isinstance(least, (int, np.integer)) or least < 1:
+            if not _whole(least) or least < 1:
                 raise DataError(f"{name} must be a whole number and at least 1; got {least!r}.")
         weight = exact.fraction(self.min_weight_leaf, "min_weight_leaf")
         if weight < 0:
@@ -105,13 +118,13 @@ class Trees(Space):
     @property
     def max_splits(self) -> int:
         """Most branch nodes that depth and leaves allow."""
-        full = 2**self.depth - 1
+        full = full_leaves(self.depth) - 1
         return full if self.max_leaf_nodes is None else min(full, self.max_leaf_nodes - 1)
 
     @property
     def limits_leaves(self) -> bool:
         """Whether `max_leaf_nodes` forbids anything that the depth allows."""
-        return self.max_leaf_nodes is not None and (self.max_depth is None or self.max_leaf_nodes < 2**self.max_depth)
+        return self.max_leaf_nodes is not None and (self.max_depth is None or self.max_leaf_nodes < full_leaves(self.max_depth))
 
     def candidates(self, dataset: Dataset) -> np.ndarray:
         """Indices of the dataset's tests that may be used."""

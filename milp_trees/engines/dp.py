@@ -20,7 +20,7 @@ import numpy as np
 
 from milp_trees.compiling import compiling
 from milp_trees.engines.dynamic.switches import Switches
-from milp_trees.errors import DataError, SolverFailure
+from milp_trees.errors import DataError, SolverFailure, Unsupported
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.registry import register
@@ -70,6 +70,7 @@ class DynamicProgramme(Switches, Method):
     title: ClassVar[str] = "Exact search over sets of rows, compiled"
     effort: ClassVar[int] = 10
     takes_any_depth: ClassVar[bool] = True
+    default_rank: ClassVar[int | None] = 20
     takes_min_weight: ClassVar[bool] = True
 
     order: str = "auto"
@@ -99,6 +100,29 @@ class DynamicProgramme(Switches, Method):
             return "dp:lookahead takes no largest number of leaves; dp without it does."
         if space.limits_leaves and view.least_mass and space.min_samples_leaf > 1:
             return "dp takes a largest number of leaves with a minimum of rows or of weight in the leaves, not with both."
+        return self._too_large(problem, view)
+
+    def _too_large(self, problem: Problem, view: CostMatrix) -> str | None:
+        """The sentence that sums for all pairs of tests, costs or the depth are too large, or None. Problems far from all three cost no time here."""
+        from milp_trees.engines.dynamic.arrays import INFINITY, MOST_BYTES, UNLIMITED
+
+        space = problem.trees
+        sums = 3 * (view.n_actions + 1) * (view.n_tests + 32) ** 2
+        if view.ranked is not None and 2 * sums > MOST_BYTES:  # thresholds that are all different: presolve drops none, and would make them a matrix
+            return f"dp keeps sums for all pairs of tests; {view.n_tests} tests are too many. Use dp-sorted, or fewer thresholds."
+        costs = float(view.regret.sum(dtype=float)) * 16 * view.n_rows
+        if 8 * sums < MOST_BYTES and costs < INFINITY and (space.max_depth or 0) < UNLIMITED:
+            return None
+        try:
+            instance, whole = problem.instance(self.merge_rows, self.drop_tests), not self.lookahead
+            if space.limits_leaves:
+                from milp_trees.engines.dynamic.front_sizes import check_size
+
+                check_size(instance, space)
+            elif whole:
+                _Run(self, instance, space, Limits(), None, None).prepare()
+        except Unsupported as why:
+            return str(why)
         return None
 
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:

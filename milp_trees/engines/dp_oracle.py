@@ -83,6 +83,8 @@ class OracleProgramme(Method):
     effort: ClassVar[int] = 10
     needs: ClassVar[type] = LeafOracle
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "highspy", "networkx")
+    # Decisions, even listed ones, are quicker found through their oracle.
+    default_rank: ClassVar[int | None] = 10
     takes_min_weight: ClassVar[bool] = True
 
     pool: int = -1
@@ -95,7 +97,7 @@ class OracleProgramme(Method):
 
     def unsupported_view(self, problem: Problem) -> str | None:
         if problem.trees.limits_leaves:
-            return "dp-oracle cannot limit the number of leaves; give max_depth or leaf_penalty, or use dp where the decisions are listed."
+            return "dp-oracle cannot limit the number of leaves; give max_depth or leaf_penalty, or use dp where the decisions are listed, and spot@highs where they are not."
         return None
 
     def warm_up(self) -> None:
@@ -140,7 +142,8 @@ class _Run:
 
     def __init__(self, view: LeafOracle, inst: Instance, problem: Problem, limits: Limits, progress: Progress | None, began: float) -> None:
         self.view, self.inst, self.progress, self.began = view, inst, progress, began
-        self.problem, self.depth = problem, problem.trees.depth
+        # No path has more tests of use than there are rows to part.
+        self.problem, self.depth = problem, min(problem.trees.depth, max(0, inst.n_rows - 1))
         self.deadline = None if limits.time is None else began + limits.time
         # Every level may lose this much on each of its sides.
         inst.eps = max(float(view.step) / 2 ** (min(self.depth, 40) + 2), inst.rounding)

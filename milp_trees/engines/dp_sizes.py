@@ -26,6 +26,7 @@ class DynamicProgrammeBySize(Method):
     effort: ClassVar[int] = 60
     questions: ClassVar[frozenset[str]] = frozenset({"best", "by-size"})
     takes_any_depth = True
+    default_rank = 85
     takes_min_weight = True
 
     def unsupported_view(self, problem: Problem) -> str | None:
@@ -35,7 +36,7 @@ class DynamicProgrammeBySize(Method):
         if space.max_depth is None and space.max_leaf_nodes is None:
             return "dp-sizes needs a limit on the size of trees; give max_leaf_nodes (--max-leaves) or max_depth (--depth)."
         if view.least_mass and space.min_samples_leaf > 1:
-            return "dp-sizes takes min_samples_leaf or min_weight_leaf, not both; dp and enumerate take both."
+            return "dp-sizes takes min_samples_leaf or min_weight_leaf, not both; dp takes both for the best tree without a limit on leaves."
         return None
 
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:

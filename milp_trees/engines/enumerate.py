@@ -7,6 +7,7 @@ It works on the problem as the task gives it, without presolve, and shares no co
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,6 +16,7 @@ from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.registry import register
 from milp_trees.result import Result
 from milp_trees.solver import Limits
+from milp_trees.space import full_leaves
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
@@ -34,21 +36,19 @@ class Enumerator(Method):
     name = "enumerate"
     title: ClassVar[str] = "Enumeration of all trees, for tiny problems"
     effort: ClassVar[int] = 5
+    default_rank: ClassVar[int | None] = 90
     takes_side_rows = True
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view = problem.view(CostMatrix)
-        work = view.n_rows * (2 * view.n_tests) ** problem.trees.depth
-        if work > MOST_WORK:
-            return f"enumerate is for tiny problems: rows · (2 · tests)^depth may be at most {MOST_WORK:,}; here it is {work:.3g}."
-        return None
+        return too_much_work(self.name, view, problem.trees.depth, MOST_WORK)
 
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
         clock = Clock()
         view, space = problem.view(CostMatrix), problem.trees
         with clock("solve"):
             achieved = enumerate_trees(view, space.depth, space.min_samples_leaf)
-            most = space.max_leaf_nodes or 2**space.depth
+            most = space.max_leaf_nodes or full_leaves(space.depth)
             feasible = [
                 (cost, leaves, node)
                 for (leaves, totals), (cost, node) in achieved.items()
@@ -62,6 +62,17 @@ class Enumerator(Method):
             problem, self.name, Tree(best[2], view.actions), bound=view.to_value(best[0]), claims_optimal=True, proved_by=self.name, clock=clock,
             sizes=sizes,
         )  # fmt: skip
+
+
+def too_much_work(name: str, view: CostMatrix, depth: int, most: int) -> str | None:
+    """The sentence that rows · (2 · tests)^depth is more than an enumeration takes on, or None."""
+    # Far beyond what is taken on the exact power, which may have millions of digits, is of no interest.
+    work = view.n_rows * (2 * view.n_tests) ** min(depth, 24)
+    if work <= most:
+        return None
+    digits = math.log10(view.n_rows) + depth * math.log10(2 * view.n_tests)
+    here = f"{work:.3g}" if digits < 12 else f"about 10^{int(digits)}"
+    return f"{name} is for tiny problems: rows · (2 · tests)^depth may be at most {most:,}; here it is {here}."
 
 
 def enumerate_trees(view: CostMatrix, max_depth: int, min_samples_leaf: int = 1) -> Achieved:

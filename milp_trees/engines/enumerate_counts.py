@@ -10,12 +10,14 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, ClassVar
 
+from milp_trees.engines.enumerate import too_much_work
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.problem import Problem
 from milp_trees.registry import register
 from milp_trees.result import Result
 from milp_trees.solver import Limits
+from milp_trees.space import full_leaves
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 
 #: Largest n_rows · (2 · n_tests)^depth that is taken on: seconds, not minutes.
@@ -32,21 +34,19 @@ class CountEnumerator(Method):
     name = "enumerate-counts"
     title: ClassVar[str] = "Enumeration of what all trees achieve, for tiny problems on two classes that are no sums"
     effort: ClassVar[int] = 5
+    default_rank: ClassVar[int | None] = 90
     needs = (LeafCounts, PairCounts)
 
     def unsupported_view(self, problem: Problem) -> str | None:
         errors = problem.first_view(self.needs).errors
-        work = errors.n_rows * (2 * errors.n_tests) ** problem.trees.depth
-        if work > MOST_WORK:
-            return f"enumerate-counts is for tiny problems: rows · (2 · tests)^depth may be at most {MOST_WORK:,}; here it is {work:.3g}."
-        return None
+        return too_much_work(self.name, errors, problem.trees.depth, MOST_WORK)
 
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
         clock = Clock()
         view, space = problem.first_view(self.needs), problem.trees
         with clock("solve"):
             achieved = enumerate_counts(view, space.depth, space.min_samples_leaf, isinstance(view, LeafCounts))
-            most = space.max_leaf_nodes or 2**space.depth
+            most = space.max_leaf_nodes or full_leaves(space.depth)
             best = None
             for kind, node in achieved.items():
                 tree = Tree(node, view.actions)

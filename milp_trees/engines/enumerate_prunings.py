@@ -36,6 +36,7 @@ class PruningEnumerator(Method):
     name = "enumerate-prunings"
     title: ClassVar[str] = "Enumeration of all prunings, for tiny ensembles"
     effort: ClassVar[int] = 5
+    default_rank: ClassVar[int | None] = 90
     space: ClassVar[type] = PrunedEnsembles
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
     questions: ClassVar[frozenset[str]] = frozenset({"best", "path"})

@@ -50,6 +50,7 @@ class MinCut(Method):
     shares: ClassVar[frozenset[str]] = frozenset({"closure"})
     effort: ClassVar[int] = 10
     space: ClassVar[type] = PrunedEnsembles
+    default_rank: ClassVar[int | None] = 60
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "scipy", "networkx", "ortools")
     questions: ClassVar[frozenset[str]] = frozenset({"best", "path"})

@@ -45,6 +45,7 @@ class NearBestTrees(Method):
     effort: ClassVar[int] = 90
     questions: ClassVar[frozenset[str]] = frozenset({"best", "near-best"})
     takes_any_depth: ClassVar[bool] = True
+    default_rank: ClassVar[int | None] = 86
     takes_min_weight: ClassVar[bool] = True
 
     def unsupported_view(self, problem: Problem) -> str | None:

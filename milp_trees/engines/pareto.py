@@ -25,6 +25,7 @@ from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.registry import register
 from milp_trees.result import Limit, Result, TracePoint
 from milp_trees.solver import Limits
+from milp_trees.space import full_leaves
 from milp_trees.tasks.count_views import PairCounts
 from milp_trees.tasks.surd import Surd
 
@@ -49,6 +50,7 @@ class ParetoFront(Method):
     shares: ClassVar[frozenset[str]] = frozenset({"two classes"})
     effort: ClassVar[int] = 20
     needs = PairCounts
+    default_rank = 50
 
     def warm_up(self) -> None:
         """Compile the kernels."""
@@ -93,7 +95,7 @@ class _Run:
         self.deadline = None if limits.time is None else began + limits.time
         self.most_bytes = None if limits.memory_mb is None else limits.memory_mb * 2**20
         self.depth = min(space.depth, view.errors.n_tests, len(view.is_positive) - 1)
-        most = min(2**self.depth, len(view.is_positive))
+        most = min(full_leaves(self.depth), len(view.is_positive))
         counts_leaves = bool(view.leaf_penalty) or space.limits_leaves
         self.fronts = Fronts(view, space.min_samples_leaf, min(most, space.max_leaf_nodes or most) if counts_leaves else None, self.check)
         self.best: Surd | None = None

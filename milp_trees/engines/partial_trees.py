@@ -83,6 +83,7 @@ class PartialTrees(Switches, Method):
     title: ClassVar[str] = "Branch and bound over partial trees, for AUC and partial AUC"
     shares: ClassVar[frozenset[str]] = frozenset({"two classes"})
     effort: ClassVar[int] = 20
+    default_rank: ClassVar[int | None] = 40
     needs: ClassVar[type | tuple[type, ...]] = LeafCounts
     takes_any_depth: ClassVar[bool] = True
 

@@ -46,6 +46,8 @@ class SortedColumnsSearch(Method):
     title: ClassVar[str] = "Exact search over sorted columns: all midpoints of continuous features, compiled"
     effort: ClassVar[int] = 30
     takes_min_weight = True
+    # For what has too many tests for dp.
+    default_rank = 30
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view, space = problem.view(CostMatrix), problem.trees

@@ -10,10 +10,11 @@ from milp_trees.errors import DataError, MilpTreesError, SolverUnavailable, Unkn
 from milp_trees.method import Method, Progress, versions
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.tree import Tree
-from milp_trees.problem import offers_what
+from milp_trees.problem import BySize, offers_what
 from milp_trees.registry import registry
 from milp_trees.result import Result, Status
 from milp_trees.solver import Limits
+from milp_trees.space import Trees
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -50,15 +51,35 @@ class Start:
         return {**out, **of_run}
 
 
-#: Methods that take problems nobody was named for: the first that can. Decisions, even listed ones, are quicker found through their oracle.
-DEFAULTS = ("dp-oracle", "dp", "partial-trees", "pareto", "min-cut")
+#: Who solves a formulation that nobody named a solver for: the solver that comes with the installation.
+DEFAULT_SOLVER = "highs"
 
 
 def default_method(problem: Problem) -> str:
-    """The method for a problem when none is named: the first engine that takes it; if none does, the first for such tasks, to say why not."""
-    engines = [registry.method(name) for name in DEFAULTS if name in registry.classes("methods")]
-    fitting = [m for m in engines if m.unsupported(problem) is None] or [m for m in engines if offers_what(m, problem.task)] or engines
-    return fitting[0].name
+    """The method for a problem when none is named: of those that declare a `default_rank` the first that takes it; if none does, the first for such
+    tasks, to say why not."""
+    ranked: list[tuple[int, str, Any]] = []
+    for group, solver in (("methods", ""), ("formulations", f"@{DEFAULT_SOLVER}")):
+        classes: dict[str, Any] = registry.classes(group)
+        ranked += [(cls.default_rank, name + solver, cls) for name, cls in classes.items() if cls.default_rank is not None]
+    ranked.sort(key=lambda entry: entry[:2])
+    for _, name, cls in ranked:
+        # What a class declares is looked at first: a method is made, and asked about the data, only if it can take such problems at all.
+        if isinstance(problem.space, cls.space) and problem.question.name in cls.questions and registry.method(name).unsupported(problem) is None:
+            return name
+    names = [name for _, name, cls in ranked if offers_what(cls, problem.task)] or [name for _, name, _ in ranked]
+    return names[0]
+
+
+def method_for_sizes(problem: Problem, max_leaves: int) -> str:
+    """The method for the best tree of every size when none is named: one that answers all sizes at once, or one to be run for every size."""
+    asked = replace(problem, question=BySize(max_leaves))
+    at_once = default_method(asked)
+    if registry.method(at_once).unsupported(asked) is None:
+        return at_once
+    space: Any = problem.space
+    most = min(max_leaves, getattr(space, "max_leaf_nodes", None) or max_leaves)
+    return default_method(replace(problem, space=replace(space, max_leaf_nodes=most)) if isinstance(space, Trees) else problem)
 
 
 def named_method(name: str | Method, options: Mapping[str, Any] | None = None) -> Method:

@@ -61,8 +61,11 @@ class Ratio:
     def __post_init__(self) -> None:
         if self.numerator.min(initial=0) < 0 or self.denominator.min(initial=0) < 0:
             raise DataError(f"The task {self.task.name} needs numerators and denominators of at least 0; some are negative.")
-        if self.largest[0] and not self.least and (self.numerator[self.denominator == 0] > 0).any():
-            raise DataError(f"The task {self.task.name} divides by zero: some rows add to the numerator and nothing to the denominator.")
+        if self.may_divide_by_zero and self.leaf_penalty:
+            raise DataError(
+                f"The task {self.task.name} may divide by zero: some rows add to the numerator and nothing to the denominator. Whether a tree does is "
+                "only found out without a leaf_penalty; leave it out."
+            )
         if self.largest[1] * sum(self.largest) > LARGEST:
             raise DataError(f"The total weight of the task {self.task.name} is too large for exact ratios; round the row weights to fewer digits.")
 
@@ -86,13 +89,28 @@ class Ratio:
         """Denominator that every tree has at least."""
         return int(self.denominator.min(axis=1).sum()) if self.denominator.size else 0
 
+    @cached_property
+    def may_divide_by_zero(self) -> bool:
+        """Whether actions chosen row by row could have a numerator and no denominator; a tree, which cannot choose so freely, need not."""
+        nothing = self.denominator == 0
+        return bool(not self.least and (self.numerator[nothing] > 0).any() and nothing.any(axis=1).all())
+
     # -- values ------------------------------------------------------------------------------------------------
 
     def of(self, tree: Tree) -> Fraction:
-        """The ratio of a tree on the view's tests."""
+        """The ratio of a tree on the view's tests.
+
+        Raises
+        ------
+        DataError
+            The tree has a numerator and no denominator: then there is no largest ratio.
+        """
         action = self.frame.canonical(tree).routes(self.frame).action
         rows = np.arange(len(action))
-        return quotient(int(self.numerator[rows, action].sum()), int(self.denominator[rows, action].sum()))
+        n, d = int(self.numerator[rows, action].sum()), int(self.denominator[rows, action].sum())
+        if n and not d:
+            raise DataError(f"The task {self.task.name} divides by zero: a tree has the numerator {n} and the denominator 0, so no ratio is the largest.")
+        return quotient(n, d)
 
     def to_value(self, loss: Fraction) -> Fraction:
         """Natural value of a loss."""
@@ -118,6 +136,8 @@ class Ratio:
     @cached_property
     def ceiling(self) -> Fraction:
         """The ratio if every row could be given an action of its own: no tree has more (on merged rows, the equivalent-points bound)."""
+        if self.may_divide_by_zero:  # of trees that do not, which have a whole denominator
+            return Fraction(self.largest[0], self.floor)
         q, rows = Fraction(0), np.arange(self.frame.n_rows)
         while len(rows):
             action = self._costs(q).argmin(axis=1)

@@ -18,7 +18,8 @@ import numpy as np
 
 from milp_trees.compiling import compiling
 from milp_trees.data.dataset import Test
-from milp_trees.engines.dynamic.instance import MOST_BYTES, Instance, prepare
+from milp_trees.engines.dynamic.front_sizes import depth_of, mass_as_rows, refuse_large
+from milp_trees.engines.dynamic.instance import Instance, prepare
 from milp_trees.errors import Unsupported
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.result import Limit
@@ -115,38 +116,31 @@ def solve_sizes(
     if space.max_depth is None and space.max_leaf_nodes is None:
         raise Unsupported("Trees of every size need a limit: give max_leaf_nodes or max_depth.")
     if view.least_mass:
-        view, space = _mass_as_rows(view, space)
+        view, space = mass_as_rows(view, space)
     instance = prepare(view, space, settle_ties=False)
     most = instance.max_leaves
     if view.total_rows < space.min_samples_leaf:
         return Fronts(tuple(Size(k, None, 0, None) for k in range(1, most + 1)), None, {})
     spent = warm_up(instance)
-    run = FrontSearch(instance, view, space.max_depth, None if deadline is None else deadline + spent, memory_bytes, similar)
+    run = FrontSearch(instance, view, depth_of(space, instance), None if deadline is None else deadline + spent, memory_bytes, similar)
     return replace(run.solve(stop, progress), compiling=spent)
-
-
-def _mass_as_rows(view: CostMatrix, space: Trees) -> tuple[CostMatrix, Trees]:
-    """A minimum weight of leaves as a minimum number of rows (twice the weights, so that a minimum of 1 is one too)."""
-    if space.min_samples_leaf > 1 or view.mass is None:
-        raise Unsupported("Fronts take min_samples_leaf or min_weight_leaf, not both.")
-    return replace(view, counts=2 * view.mass, mass=None, least_mass=0), replace(space, min_samples_leaf=2 * view.least_mass, min_weight_leaf=0)
 
 
 class FrontSearch:
     """One search: arrays for the kernels, the loop around them, and the trees."""
 
-    def __init__(self, instance: Instance, view: CostMatrix, max_depth: int | None, deadline: float | None, memory_bytes: int, similar: bool) -> None:
+    def __init__(self, instance: Instance, view: CostMatrix, depth: int, deadline: float | None, memory_bytes: int, similar: bool) -> None:
         from milp_trees.engines.dynamic import front_kernels, front_state
 
         self.kernels: Any = front_kernels
         self.parts: Any = front_state
         self.instance, self.view, self.deadline, self.similar = instance, view, deadline, similar
         self.leaves = instance.max_leaves
-        self.depth = self.leaves - 1 if max_depth is None else min(max_depth, self.leaves - 1)
+        self.depth = depth
         self.base = int(view.base.sum())
         n, padded = instance.X.shape
         self.levels = max(1, self.depth - 2)
-        self._check_size(instance, padded)
+        refuse_large(instance, self.levels)
         self.data = self._data(similar)
         self.frames = self._frames(max(1, (n + 63) // 64), max(1, n), max(1, instance.n_tests))
         self.room = self._room(n, padded)
@@ -159,13 +153,6 @@ class FrontSearch:
         self.level = 0
 
     # -- arrays ----------------------------------------------------------------------------------------------
-
-    def _check_size(self, instance: Instance, padded: int) -> None:
-        needed = 32 * self.levels * instance.n_tests * (self.leaves + 5) + 3 * instance.values.shape[1] * padded**2 * instance.dtype.itemsize
-        if needed > MOST_BYTES:
-            raise Unsupported(
-                f"Trees of {self.leaves} sizes on {instance.n_tests} tests need {needed / 2**30:.0f} GB; use fewer thresholds or leaves."
-            )
 
     def _data(self, similar: bool) -> Data:
         inst = self.instance

@@ -56,6 +56,8 @@ def sorted_columns(view: CostMatrix) -> SortedColumns:
 
 def _ranked_groups(ranked: Any) -> Any:
     """(ranks, tests by rising cut) per column of ranked tests."""
+    if not len(ranked.column):
+        return
     order = np.lexsort((ranked.cut, ranked.column))
     columns, begins = np.unique(ranked.column[order], return_index=True)
     for c, group in zip(columns.tolist(), np.split(order, begins[1:]), strict=True):

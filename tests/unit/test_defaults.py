@@ -1,0 +1,203 @@
+"""Which method runs when none is named; what methods say about problems that they cannot take; depths beyond all data."""
+
+import re
+import time
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import milp_trees as mt
+from milp_trees.problem import BySize, NearBest, PruningPath
+from milp_trees.registry import registry
+from milp_trees.result import Status
+from milp_trees.study.run import default_method, method_for_sizes
+from milp_trees.tasks.constraints import Capacity, StatisticalParity
+from milp_trees.testing.decision_problems import decision_problem
+from milp_trees.testing.pruning_examples import EXAMPLES
+
+
+def data(rows: int = 24, tests: int = 4, classes: int = 2, seed: int = 0, weights: bool = False) -> mt.Dataset:
+    rng = np.random.default_rng(seed)
+    y = np.concatenate([np.arange(classes), rng.integers(0, classes, rows - classes)])
+    X = rng.integers(0, 2, (rows, tests)).astype(np.uint8)
+    return mt.Dataset(X, y=y, weights=rng.integers(1, 4, rows).astype(float) if weights else None, groups=rng.integers(0, 2, rows))
+
+
+RULES = {"no rule": (), "capacity": (Capacity(action=1, at_most=9),), "parity": (StatisticalParity(max_disparity="1/4"),)}
+TASKS = {
+    "accuracy": lambda rules: mt.Accuracy(constraints=rules),
+    "negative split cost": lambda rules: mt.Accuracy(split_penalty="1/50", constraints=rules),
+    "balanced": lambda rules: mt.BalancedAccuracy(constraints=rules),
+    "f1": lambda rules: mt.F1(constraints=rules),
+    "f1, penalty": lambda rules: mt.F1(leaf_penalty="1/50", constraints=rules),
+    "recall floor": lambda rules: mt.Precision(min_recall="1/2", constraints=rules),
+    "auc": lambda rules: None if rules else mt.AUC(),
+    "mcc": lambda rules: None if rules else mt.Matthews(),
+}
+SPACES = {
+    "depth 2": mt.Trees(2), "any depth": mt.Trees(None), "leaves": mt.Trees(2, 3), "rows": mt.Trees(2, min_samples_leaf=3),
+    "weight": mt.Trees(2, min_weight_leaf=4), "rows and weight": mt.Trees(2, min_samples_leaf=2, min_weight_leaf=4),
+    "all": mt.Trees(2, 3, min_samples_leaf=2, min_weight_leaf=4),
+}  # fmt: skip
+
+
+def grid():
+    """Problems of every kind of task, side constraint, space and question, by name."""
+    for kind, make in TASKS.items():
+        for rules, given in RULES.items():
+            task = make(given)
+            for limits, space in SPACES.items():
+                if task is not None:
+                    yield f"{kind}, {rules}, {limits}", mt.Problem(data(weights="weight" in limits), task, space)
+    yield "accuracy, near the best", mt.Problem(data(), mt.Accuracy(), mt.Trees(2), NearBest(slack=1))
+    yield "accuracy, by size", mt.Problem(data(), mt.Accuracy(), mt.Trees(2), BySize(3))
+    for name in ("grid", "grid-not-listed", "leaf-limit", "min-weight", "penalties"):
+        yield f"decisions, {name}", decision_problem(name)
+    not_listed = decision_problem("grid-not-listed")
+    yield "decisions, not listed, leaf limit", replace(not_listed, space=replace(not_listed.space, max_leaf_nodes=3))
+    for name in ("figure-1", "knapsack", "regression"):
+        yield f"pruning, {name}", EXAMPLES[name]()
+    yield "pruning, path", replace(EXAMPLES["figure-1"](), question=PruningPath())
+
+
+def all_methods() -> list[str]:
+    return [*registry.classes("methods"), *(f"{name}@highs" for name in registry.classes("formulations"))]
+
+
+def test_the_default_method_takes_every_problem_that_some_method_proves():
+    """Side constraints, leaf limits, penalties, decisions and prunings: if any exact method takes it, so does the default."""
+    wrong = []
+    for name, problem in grid():
+        able = [m for m in map(registry.method, all_methods()) if m.exact and m.unsupported(problem) is None]
+        chosen = default_method(problem)
+        if able and registry.method(chosen).unsupported(problem) is not None:
+            wrong.append(f"{name}: {chosen}, but {able[0].name} takes it")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nobody_is_sent_to_a_method_that_refuses_too():
+    """`…; dp can.`: of the methods that a refusal names one takes the problem, where any method does."""
+    wrong, names = [], all_methods()
+    known = {n.split("@")[0] for n in names}
+    for name, problem in grid():
+        refusals = {n: why for n in names if (why := registry.method(n).unsupported(problem))}
+        for method, why in refusals.items():
+            advice = re.findall(r"(?:; |\. |use |Use )([^;.]*?)(?: can| take| takes|$|\.)", why.partition(method)[2])
+            sent = {word for part in advice for word in re.findall(r"[a-z0-9]+(?:-[a-z0-9]+)*(?:@[a-z]+)?", part)} & (known | set(names))
+            sent = {n for n in names if n in sent or n.split("@")[0] in sent} - {method}
+            if sent and len(refusals) < len(names) and not sent - set(refusals):
+                wrong.append(f"{name}: {method} says {why!r}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_side_constraints_are_solved_without_naming_a_method():
+    result = mt.solve(mt.Problem(data(), mt.Accuracy(constraints=RULES["capacity"]), mt.Trees(2)), time_limit=20)
+    assert result.status is Status.OPTIMAL
+    assert result.value.exact == mt.solve(result.problem, "enumerate").value.exact
+    path = mt.sizes(result.problem, max_leaves=3, time_limit=20)
+    assert path.at_leaves(3).value.exact >= result.value.exact
+
+
+def test_too_many_tests_for_dp_go_to_dp_sorted(monkeypatch):
+    """What dp would refuse when it runs, it says when it is asked."""
+    from milp_trees.engines.dynamic import arrays
+
+    monkeypatch.setattr(arrays, "MOST_BYTES", 2**20)
+    problem = mt.Problem(data(60, 500), mt.Accuracy(), mt.Trees(1))
+    assert "too many" in registry.method("dp").unsupported(problem)
+    assert default_method(problem) == "dp-sorted"
+    assert mt.solve(problem).method == "dp-sorted"
+    frame = pd.DataFrame(np.random.default_rng(0).random((60, 10)))
+    ranked = mt.Binarizer("midpoints").dataset(frame, data(60).y)
+    assert default_method(mt.Problem(ranked, mt.Accuracy(), mt.Trees(1))) == "dp-sorted"
+
+
+def test_the_method_for_sizes_answers_all_at_once_or_takes_the_leaf_limit():
+    problem = mt.Problem(data(), mt.Accuracy(), mt.Trees(2))
+    assert method_for_sizes(problem, 3) == "dp-sizes"
+    with_rule = replace(problem, task=mt.Accuracy(constraints=RULES["capacity"]))
+    assert registry.method(method_for_sizes(with_rule, 3)).unsupported(replace(with_rule, space=mt.Trees(2, 3))) is None
+
+
+# -- depths ------------------------------------------------------------------------------------------------------
+
+DEEP = {
+    "accuracy": lambda depth: mt.Problem(data(12), mt.Accuracy(), mt.Trees(depth)),
+    "penalty": lambda depth: mt.Problem(data(12), mt.Accuracy(leaf_penalty="1/20"), mt.Trees(depth)),
+    "leaves": lambda depth: mt.Problem(data(12), mt.Accuracy(), mt.Trees(depth, 4)),
+    "f1": lambda depth: mt.Problem(data(12), mt.F1(leaf_penalty="1/20"), mt.Trees(depth)),
+    "auc": lambda depth: mt.Problem(data(12), mt.AUC(), mt.Trees(depth)),
+    "mcc": lambda depth: mt.Problem(data(12), mt.Matthews(), mt.Trees(depth)),
+    "decisions": lambda depth: replace(decision_problem("grid"), space=mt.Trees(depth)),
+}
+
+
+@pytest.mark.parametrize("depth", [31, 10**6, 10**20])
+@pytest.mark.parametrize("kind", DEEP)
+def test_every_method_answers_at_once_whether_it_takes_a_huge_depth(kind, depth):
+    for name in all_methods():
+        method = registry.method(name)
+        if name == "state-flow@highs":
+            method.warm_up()
+        began = time.process_time()
+        why = method.unsupported(DEEP[kind](depth))
+        assert why is None or len(why) < 500
+        assert time.process_time() - began < 1, name
+
+
+@pytest.mark.parametrize("kind", DEEP)
+def test_a_huge_depth_has_the_optimum_of_the_depth_that_rows_can_fill(kind):
+    """Whoever takes it finds, on twelve rows and four tests, what depth 4 has: a path has no use for a test twice."""
+    expected = mt.solve(DEEP[kind](4)).value
+    found = 0
+    for name in registry.classes("methods"):
+        method, problem = registry.method(name), DEEP[kind](10**20)
+        if method.unsupported(problem) is None and method.exact:
+            found += 1
+            result = mt.solve(problem, name, time_limit=20)
+            assert result.status is Status.OPTIMAL, (name, result.message)
+            assert result.value.number == pytest.approx(expected.number), name
+    assert found
+
+
+@pytest.mark.parametrize("depth", [-1, -(10**20), 1.5, float("nan"), float("inf"), "3", True])
+def test_what_is_no_depth_is_refused_in_one_sentence(depth):
+    with pytest.raises(mt.DataError, match="max_depth must be a whole number of at least 0") as caught:
+        mt.Trees(depth)
+    assert str(caught.value).count(".") <= 2
+    assert "\n" not in str(caught.value)
+
+
+# -- columns without a test, ratios without a denominator ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("task", [mt.Accuracy(), mt.F1(), mt.AUC(), mt.Matthews()], ids=lambda t: t.name)
+@pytest.mark.parametrize("depth", [0, 1, 3])
+def test_constant_columns_leave_a_single_leaf(task, depth):
+    """Every method that takes a table without a single test gives the best leaf."""
+    frame = pd.DataFrame({"a": np.full(12, 5.0), "b": np.full(12, 7.5)})
+    problem = mt.Problem(mt.Binarizer("midpoints").dataset(frame, [0, 1] * 4 + [1] * 4), task, mt.Trees(depth))
+    assert problem.dataset.n_tests == 0
+    values = set()
+    for name in registry.classes("methods"):
+        if registry.method(name).unsupported(problem) is None:
+            result = mt.solve(problem, name)
+            values.add(round(result.value.number, 9))
+            assert result.tree.n_leaves == 1, name
+    assert len(values) == 1
+
+
+def test_a_ratio_is_refused_only_if_a_tree_divides_by_zero():
+    """True negatives over true positives: infinite where a tree parts the classes, and a problem like any other where none can."""
+    task = mt.CountRatio(numerator={"FP": 1}, denominator={"TP": 1})
+    parts, mixes = mt.Dataset([[0], [0], [1], [1]], y=[0, 0, 1, 1]), mt.Dataset([[0], [0], [1], [1]], y=[0, 1, 0, 1])
+    for name in ("dp", "enumerate", "cart"):
+        result = mt.solve(mt.Problem(mixes, task, mt.Trees(1)), name)
+        assert result.value.exact == 1
+        assert result.status is (Status.FEASIBLE if name == "cart" else Status.OPTIMAL)
+        assert mt.solve(mt.Problem(parts, task, mt.Trees(0)), name).value.exact == 1
+    for name in ("dp", "enumerate"):
+        with pytest.raises(mt.DataError, match="divides by zero: a tree has the numerator 2"):
+            mt.solve(mt.Problem(parts, task, mt.Trees(1)), name)
