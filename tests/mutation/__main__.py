@@ -12,9 +12,8 @@ from rich.progress import Progress
 from .equivalent import equivalent
 from .mutants import ROOT, Mutant, mutants
 from .runner import Bench, append, read, sample
-from .suite import labels, sensible
+from .suite import FILES, labels, sensible
 
-FILES = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "formulations").glob("*.py") if p.name not in ("__init__.py", "_template.py"))
 RESULTS = ROOT / "benchmarks" / "results" / "mutation.csv"
 
 

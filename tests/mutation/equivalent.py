@@ -8,9 +8,12 @@ from pathlib import Path
 TABLE = Path(__file__).with_name("equivalent.csv")
 
 
+def table() -> list[dict[str, str]]:
+    """Rows of id, change and reason."""
+    with TABLE.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
 def equivalent() -> dict[str, str]:
     """Reason by mutant id."""
-    if not TABLE.exists():
-        return {}
-    with TABLE.open(newline="") as file:
-        return {row["id"]: row["reason"] for row in csv.DictReader(file)}
+    return {row["id"]: row["reason"] for row in table()}

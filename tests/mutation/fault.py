@@ -10,48 +10,59 @@ from typing import Any
 
 import numpy as np
 
-#: How often a conditioned fault was active in this process.
-hits = 0
+#: How often a conditioned fault was active in this process; how often its condition made sense where it was asked, and how often not.
+hits = fits = misfits = 0
 
 
 def _hit(active: bool) -> bool:
-    global hits
+    global hits, fits
+    fits += 1
     hits += active
     return active
 
 
+def _misfit() -> bool:
+    global misfits
+    misfits += 1
+    return False
+
+
 def since(index: Any, least: int) -> bool:
     """Whether an index is a number of at least `least`."""
-    return _hit(isinstance(index, (int, np.integer)) and not isinstance(index, bool) and index >= least)
+    if not isinstance(index, (int, np.integer)) or isinstance(index, bool):
+        return _misfit()
+    return _hit(bool(index >= least))
 
 
 def size(kind: str, least: int, *known: Any) -> bool:
     """Whether what is at hand (a Pyomo model, a view, a dataset, a space, a list of columns) is at least this large in one respect."""
     things = [part for x in known for part in (getattr(x, "view", None), getattr(x, "space", None), x) if part is not None]
-    return _hit(any((_measure(kind, x) or 0) >= least for x in things))
+    found = [n for x in things if (n := _measure(kind, x)) is not None]
+    return _hit(max(found) >= least) if found else _misfit()
 
 
 def _measure(kind: str, x: Any) -> Any:
+    """How large something is; None if it has no such size."""
+    columns = getattr(x, "columns", None)
+    if kind in ("threshold", "column"):
+        if not isinstance(columns, tuple):
+            return None
+        return len(columns) if kind == "column" else max((len(tests) for _, tests in columns), default=0)
     if kind == "leaf-limit":  # depth of trees whose leaves are limited
-        return getattr(x, "max_leaf_nodes", None) and getattr(x, "max_depth", 0)
-    if kind == "threshold":
-        lists = [tests for _, tests in columns] if isinstance(columns := getattr(x, "columns", ()), tuple) else []
-        return max(map(len, lists), default=0)
+        return (x.max_depth or 0) * (x.max_leaf_nodes is not None) if hasattr(x, "max_leaf_nodes") else None
     if kind == "group":
         groups = getattr(x, "groups", None)
         return None if groups is None or callable(groups) else len({str(g) for g in np.asarray(groups, dtype=object).ravel()})
     if kind == "cost":
-        amounts = next((a for name in ("costs", "values", "vectors", "price") if (a := getattr(x, name, None)) is not None and not callable(a)), None)
-        return None if amounts is None else max((abs(float(c)) for c in np.asarray(amounts, dtype=object).ravel()), default=0)
+        found = [a for name in ("costs", "values", "vectors", "price") if (a := getattr(x, name, None)) is not None and not callable(a)]
+        return max((abs(float(c)) for a in found for c in np.asarray(a, dtype=object).ravel()), default=0) if found else None
     if kind == "side-row":
-        return len(getattr(x, "side", ()) or ())
+        return len(x.side) if isinstance(getattr(x, "side", None), tuple) else None
     if kind == "action":
-        classes = getattr(x, "classes", None) or getattr(x, "actions", None) or ()
-        return max(getattr(x, "n_actions", 0), 0 if callable(classes) else len(classes))
-    if kind == "column":
-        return len(columns) if isinstance(columns := getattr(x, "columns", ()), (tuple, list)) else 0
-    name = {"level": "max_depth", "row": "n_rows", "test": "n_tests", "min-leaf": "min_samples_leaf", "node": "n_nodes"}[kind]
-    return getattr(x, name, None)
+        names = [a for a in (getattr(x, "actions", None), getattr(x, "classes", None)) if isinstance(a, tuple)]
+        return max((len(a) for a in names), default=None)
+    size = getattr(x, {"level": "max_depth", "row": "n_rows", "test": "n_tests", "min-leaf": "min_samples_leaf", "node": "n_nodes"}[kind], None)
+    return size if isinstance(size, (int, np.integer)) else None
 
 
 def rest(items: Any) -> Any:

@@ -9,8 +9,8 @@ import ast
 import copy
 import importlib
 import types
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -89,21 +89,30 @@ class _Place:
     result: str
 
 
-def mutants(file: str, source: str | None = None) -> list[Mutant]:
-    """All mutants of a file (path below the project's folder), in the order of the source."""
+def find(ids: Iterable[str]) -> dict[str, Mutant]:
+    """The mutants of these names that today's sources have."""
+    wanted, inside = set(ids), defaultdict(set)
+    for name in wanted:
+        file, function = name.split(":")[:2]
+        inside[file].add(function)
+    return {m.id: m for file, functions in inside.items() for m in mutants(file, only=functions) if m.id in wanted}
+
+
+def mutants(file: str, source: str | None = None, only: set[str] | None = None) -> Iterator[Mutant]:
+    """All mutants of a file (path below the project's folder), or those in some of its functions, in the order of the source."""
     text = (ROOT / file).read_text() if source is None else source
     tree = ast.parse(text)
     number: Counter[tuple[str, str]] = Counter()
-    out: list[Mutant] = []
     for place in _places(tree):
+        if only is not None and place.function not in only:
+            continue
         for operator, candidates in _candidates(place, text):
             nth = number[place.function, operator]
             number[place.function, operator] += 1
             for variant, condition, new in candidates:
                 name = f"{file}:{place.function}:{operator}:{nth}:{variant}@{condition}"
                 line = getattr(place.node, "lineno", 0)
-                out.append(Mutant(name, file, line, place.function, operator, condition, tree, place.path, place.node, new))
-    return out
+                yield Mutant(name, file, line, place.function, operator, condition, tree, place.path, place.node, new)
 
 
 def _candidates(place: _Place, text: str) -> Iterator[tuple[str, list[tuple[str, str, ast.AST]]]]:

@@ -41,7 +41,7 @@ class Bench:
             (best_pruning if isinstance(problem.space, PrunedEnsembles) else brute_force)(problem)
         for label in names:
             report(f"without faults: {label}")
-            points, seconds = _in_child(lambda label=label: self._baseline(label), 3600)
+            points, seconds = in_child(lambda label=label: self._baseline(label), 3600)
             self.remembered.points.update(points)
             self.seconds.update(seconds)
 
@@ -65,7 +65,7 @@ class Bench:
     def verdict(self, mutant: Mutant, limit: float) -> dict[str, Any]:
         """Plants one mutant and says who caught it."""
         began = time.perf_counter()
-        found = _in_child(lambda: self._attempt(mutant), limit)
+        found = in_child(lambda: self._attempt(mutant), limit)
         return {
             "id": mutant.id, "file": mutant.file, "line": mutant.line, "operator": mutant.operator, "condition": mutant.condition,
             "change": mutant.change, **found, "seconds": round(time.perf_counter() - began, 2),
@@ -85,7 +85,9 @@ class Bench:
             return _caught("caught", claim, str(caught))
         except Exception as raised:
             return _caught("raised", claim, f"{type(raised).__name__}: {raised}")
-        return {"verdict": "survived", "active": fault.hits}
+        # A condition on something that is no number where the fault stands is no fault.
+        nowhere = fault.misfits and not fault.fits
+        return {"verdict": "unfit" if nowhere else "survived", "active": fault.hits}
 
     def ordered(self, mutant: Mutant) -> Iterator[Claim]:
         """The checks that see a mutant's file on problems that its condition may reach: cheap before dear, claims of form last."""
@@ -130,7 +132,7 @@ def reaches(mutant: Mutant, label: str, name: str) -> bool:
 # -- children -------------------------------------------------------------------------------------------------------
 
 
-def _in_child(work: Callable[[], Any], limit: float) -> Any:
+def in_child(work: Callable[[], Any], limit: float) -> Any:
     """What a function returns in a forked child; a verdict `timeout` or `died` where it returns nothing."""
     read, write = os.pipe()
     pid = os.fork()
@@ -174,10 +176,10 @@ def _in_child(work: Callable[[], Any], limit: float) -> Any:
 # -- samples and tables ---------------------------------------------------------------------------------------------
 
 
-def sample(found: list[Mutant], most: int, seed: int) -> list[Mutant]:
+def sample(found: Iterable[Mutant], most: int, seed: int) -> list[Mutant]:
     """Some mutants of one file, spread over its functions, operators and conditions; formulas for sizes make up little of it."""
     order = list(found)
-    random.Random(f"{seed} {found[0].file if found else ''}").shuffle(order)
+    random.Random(f"{seed} {order[0].file if order else ''}").shuffle(order)
     taken: list[Mutant] = []
     count: Counter[tuple[str, str]] = Counter()
 

@@ -6,7 +6,7 @@ import ast
 import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from milp_trees.registry import registry
 from milp_trees.space_pruned import PrunedEnsembles
+from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import METAMORPHIC, METAMORPHIC_CHECKS, default_problems, solve
 from milp_trees.testing.checks import CHECKS
@@ -22,7 +23,9 @@ from milp_trees.testing.pruning_checks import PRUNING_CHECKS, default_pruning_pr
 
 from .mutants import ROOT
 
-#: Options that give another model, run with the plain formulations of their file.
+#: Sources in which faults are planted.
+FILES = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "formulations").glob("*.py") if p.name not in ("__init__.py", "_template.py"))
+#: Options that give another model, run beside the plain formulations of their file: of trees on the random problems, as the suite does.
 VARIANTS = {
     "flow-oct": ["flow-oct:sinks=multi"],
     "path-cut": ["path-cut:strengthen=off"],
@@ -112,14 +115,22 @@ def claims(label: str) -> Iterator[Claim]:
     """All checks of a formulation, problem by problem."""
     plan = formulation(label)
     prunes = prunings(plan)
-    for name, problem in problems().items():
-        if plan.unsupported(problem):
+    mine = default_pruning_problems() if prunes else decision_problems() if plan.needs is LeafOracle else default_problems()
+    for name, problem in mine.items():
+        if plan.unsupported(problem) or (":" in label and plan.needs is CostMatrix and not name.startswith("random")):
             continue
         checks = dict(PRUNING_CHECKS if prunes else CHECKS)
-        if name in METAMORPHIC and not prunes and ":" not in label and label != "spot":
+        if name in METAMORPHIC and not prunes and ":" not in label:
             checks |= METAMORPHIC_CHECKS
         for check, run in checks.items():
-            yield Claim(label, name, check, lambda run=run, problem=problem: run(plan, problem))
+            yield Claim(label, name, check, partial(run, plan, problem))
+
+
+def claim(label: str, problem: str, check: str) -> Claim:
+    """One check by its names."""
+    plan, asked = formulation(label), problems()[problem]
+    run = {**CHECKS, **METAMORPHIC_CHECKS, **(PRUNING_CHECKS if prunings(plan) else {})}[check]
+    return Claim(label, problem, check, partial(run, plan, asked))
 
 
 # -- nothing twice --------------------------------------------------------------------------------------------------
