@@ -23,49 +23,50 @@ from milp_trees.testing.pruning_checks import best_pruning
 
 from . import fault
 from .mutants import Mutant, plant
-from .suite import Claim, Remembered, claims, labels, problems
+from .suite import Claim, Remembered, Unchanged, claims, labels, problems, true_models
 
 COLUMNS = (
     "id", "file", "line", "operator", "condition", "change", "verdict", "check", "formulation", "problem", "seconds", "active", "message",
 )  # fmt: skip
 
 
+#: Words in the names of functions that turn a model's optimum into a predictor.
+DECODING = ("decode", "read_threshold", "best_label", "chosen_action", "_last_split", "branch", "completed")
+
+
 class Bench:
-    """Everything that does not depend on the fault: problems, the oracle's answers, optima of the true models, and how long each check takes."""
+    """Everything that does not depend on the fault: problems, the oracle's answers, and what the true models are."""
 
     def __init__(self, names: Iterable[str], report: Callable[[str], None] = lambda text: None) -> None:
         self.remembered = Remembered()
-        self.seconds: dict[tuple[str, str, str], float] = {}
-        for name, problem in problems().items():
-            report(f"oracle: {name}")
-            (best_pruning if isinstance(problem.space, PrunedEnsembles) else brute_force)(problem)
+        self.seconds: dict[tuple[str, str], float] = {}
         for label in names:
             report(f"without faults: {label}")
-            points, seconds = in_child(lambda label=label: self._baseline(label), 3600)
-            self.remembered.points.update(points)
-            self.seconds.update(seconds)
+            true, seconds = in_child(lambda label=label: self._true_models(label), 1800)
+            self.remembered.true |= true
+            self.seconds |= seconds
+        for label, name in self.seconds:
+            report(f"oracle: {name}")
+            problem = problems(label)[name]
+            (best_pruning if isinstance(problem.space, PrunedEnsembles) else brute_force)(problem)
 
-    def _baseline(self, label: str) -> Any:
-        self._prepare()
-        seconds = {}
-        for claim in claims(label):
-            began = time.perf_counter()
-            claim.run()
-            seconds[claim.name] = time.perf_counter() - began
-        return self.remembered.points, seconds
+    def _true_models(self, label: str) -> Any:
+        self._prepare("")
+        return true_models(label)
 
-    def _prepare(self) -> None:
+    def _prepare(self, function: str) -> None:
         """In the child: nothing that was made by the true formulations is left but optima by matrix, and rules are called with every index."""
         build = formulation_module._fast_building
         formulation_module._fast_building = lambda templates: build(False)
         for cached in (solve.built, checks.solved, deletion.noticed):
             cached.cache_clear()
-        self.remembered.install()
+        self.remembered.install(any(word in function for word in DECODING))
 
     def verdict(self, mutant: Mutant, limit: float) -> dict[str, Any]:
         """Plants one mutant and says who caught it."""
         began = time.perf_counter()
         found = in_child(lambda: self._attempt(mutant), limit)
+        self.remembered.points.update(found.pop("points", {}))
         return {
             "id": mutant.id, "file": mutant.file, "line": mutant.line, "operator": mutant.operator, "condition": mutant.condition,
             "change": mutant.change, **found, "seconds": round(time.perf_counter() - began, 2),
@@ -76,29 +77,29 @@ class Bench:
             plant(mutant)
         except (SyntaxError, ValueError, StopIteration) as unfit:
             return {"verdict": "unfit", "message": f"{type(unfit).__name__}: {unfit}"}
-        self._prepare()
-        claim = None
+        self._prepare(mutant.function)
+        known, claim = set(self.remembered.points), None
+        found = {"verdict": "survived"}
         try:
             for claim in self.ordered(mutant):
-                claim.run()
+                with contextlib.suppress(Unchanged):
+                    claim.run()
         except AssertionError as caught:
-            return _caught("caught", claim, str(caught))
+            found = _caught("caught", claim, str(caught))
         except Exception as raised:
-            return _caught("raised", claim, f"{type(raised).__name__}: {raised}")
+            found = _caught("raised", claim, f"{type(raised).__name__}: {raised}")
         # A condition on something that is no number where the fault stands is no fault.
-        nowhere = fault.misfits and not fault.fits
-        return {"verdict": "unfit" if nowhere else "survived", "active": fault.hits}
+        if found["verdict"] == "survived" and fault.misfits and not fault.fits:
+            found["verdict"] = "unfit"
+        return found | {"active": fault.hits, "points": {k: p for k, p in self.remembered.points.items() if k not in known}}
 
     def ordered(self, mutant: Mutant) -> Iterator[Claim]:
         """The checks that see a mutant's file on problems that its condition may reach: cheap before dear, claims of form last."""
         found = [c for label in labels(mutant.file) for c in claims(label) if reaches(mutant, label, c.problem)]
-        total: Counter[tuple[str, str]] = Counter()
-        for c in found:
-            total[c.label, c.problem] += self.seconds.get(c.name, 1.0)
         of_form_first = "sizes" in mutant.function or "counts" in mutant.function
 
         def key(c: Claim) -> Any:
-            return c.of_form != of_form_first, total[c.label, c.problem], c.label, c.problem
+            return c.of_form != of_form_first, self.seconds.get((c.label, c.problem), 1.0), c.label, c.problem
 
         yield from sorted(found, key=key)
 
@@ -106,14 +107,14 @@ class Bench:
 def _caught(verdict: str, claim: Claim | None, message: str) -> dict[str, Any]:
     where = ("", "", "") if claim is None else claim.name
     return {
-        "verdict": verdict, "formulation": where[0], "problem": where[1], "check": where[2], "active": fault.hits,
+        "verdict": verdict, "formulation": where[0], "problem": where[1], "check": where[2],
         "message": " ".join(message.split())[:300],
     }  # fmt: skip
 
 
 def reaches(mutant: Mutant, label: str, name: str) -> bool:
     """Whether a mutant's condition can be met on a problem: false only where the problem is too small for it, and so nothing is different there."""
-    problem, kind = problems()[name], mutant.kind
+    problem, kind = problems(label)[name], mutant.kind
     if ">=" not in mutant.condition or not isinstance(problem.space, Trees) or ":result" in mutant.condition:
         return True
     least = int(mutant.condition.rpartition(">=")[2]) + (":size" not in mutant.condition)

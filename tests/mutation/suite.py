@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
@@ -106,17 +107,17 @@ def formulation(label: str) -> Any:
 
 
 @cache
-def problems() -> dict[str, Any]:
-    """All problems of the suite by name."""
-    return {**default_problems(), **decision_problems(), **default_pruning_problems()}
+def problems(label: str) -> dict[str, Any]:
+    """The suite's problems for a formulation, by name: prunings, decisions or sums of costs."""
+    plan = formulation(label)
+    return default_pruning_problems() if prunings(plan) else decision_problems() if plan.needs is LeafOracle else default_problems()
 
 
 def claims(label: str) -> Iterator[Claim]:
     """All checks of a formulation, problem by problem."""
     plan = formulation(label)
     prunes = prunings(plan)
-    mine = default_pruning_problems() if prunes else decision_problems() if plan.needs is LeafOracle else default_problems()
-    for name, problem in mine.items():
+    for name, problem in problems(label).items():
         if plan.unsupported(problem) or (":" in label and plan.needs is CostMatrix and not name.startswith("random")):
             continue
         checks = dict(PRUNING_CHECKS if prunes else CHECKS)
@@ -128,7 +129,7 @@ def claims(label: str) -> Iterator[Claim]:
 
 def claim(label: str, problem: str, check: str) -> Claim:
     """One check by its names."""
-    plan, asked = formulation(label), problems()[problem]
+    plan, asked = formulation(label), problems(label)[problem]
     run = {**CHECKS, **METAMORPHIC_CHECKS, **(PRUNING_CHECKS if prunings(plan) else {})}[check]
     return Claim(label, problem, check, partial(run, plan, asked))
 
@@ -136,21 +137,49 @@ def claim(label: str, problem: str, check: str) -> Claim:
 # -- nothing twice --------------------------------------------------------------------------------------------------
 
 
+class Unchanged(Exception):
+    """A fault leaves a model as it was, so that solving it would say what it says without the fault."""
+
+
 class Remembered:
-    """Optima by matrix: a model that a fault leaves as it was is not solved again."""
+    """What the true models are, by digests of their matrices, and optima of those that were solved.
+
+    A true model is solved only where its optimum is decoded by a function that has a fault, and only once.
+    """
 
     def __init__(self) -> None:
+        self.true: set[bytes] = set()
         self.points: dict[bytes, solve.Point] = {}
+        self.decodes = False
         self._solve = solve._minimise
 
-    def install(self) -> None:
+    def install(self, decodes: bool) -> None:
+        """From now on the checks of this process solve by `minimise`."""
+        self.decodes = decodes
         solve._minimise = self.minimise
 
     def minimise(self, matrix: Any, relax: bool) -> solve.Point:
         key = _digest(matrix, relax)
-        if key not in self.points:
-            self.points[key] = self._solve(matrix, relax)
-        return self.points[key]
+        if key in self.points:
+            return self.points[key]
+        if key in self.true and (relax or not self.decodes):
+            raise Unchanged
+        point = self._solve(matrix, relax)
+        if key in self.true:
+            self.points[key] = point
+        return point
+
+
+def true_models(label: str) -> tuple[set[bytes], dict[tuple[str, str], float]]:
+    """Digests of a formulation's models on all its problems, as they are and relaxed, and the seconds that each took to build."""
+    plan, found, seconds = formulation(label), set(), {}
+    for name in dict.fromkeys(c.problem for c in claims(label)):
+        began = time.perf_counter()
+        b = solve.built.__wrapped__(plan, problems(label)[name])
+        seconds[label, name] = time.perf_counter() - began
+        if b.separator is None:  # else the matrix is not the whole model
+            found |= {_digest(b.matrix, relax) for relax in (False, True)}
+    return found, seconds
 
 
 def _digest(matrix: Any, relax: bool) -> bytes:
