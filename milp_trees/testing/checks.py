@@ -21,13 +21,15 @@ from milp_trees.models.tree import Leaf, Tree
 from milp_trees.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.describe import describe, expression
-from milp_trees.testing.generate import brute_force, choices, random_tree
+from milp_trees.testing.generate import SHAPES, brute_force, choices, random_tree
 from milp_trees.testing.solve import FEASIBLE, Point, built, minimise
 
 Check = Callable[[Formulation, Problem], None]
 
 #: Checks that a formulation must pass on every problem it supports.
 CHECKS: dict[str, Check] = {}
+#: Those that solve the model as it is, which takes too long where it is large.
+SOLVING = ("optimum_equals_oracle", "decoded_value")
 
 
 def check(function: Check) -> Check:
@@ -98,12 +100,16 @@ def check_decoded_value(formulation: Formulation, problem: Problem) -> None:
 
 
 def optimum_fault(formulation: Formulation, problem: Problem, point: Point) -> str | None:
-    """What is wrong with a claimed optimum, or None."""
+    """What is wrong with a claimed optimum, or None; of a search that was stopped, with its bound and its best point."""
     best, view = brute_force(problem), formulation.instance(problem)
     got = f"the model is {point.status} with {point.objective}"
     if best is None:
-        return None if point.status == "infeasible" else f"expected infeasible; {got}."
+        return None if point.status == "infeasible" or (point.status == "stopped" and point.x is None) else f"expected infeasible; {got}."
     Z = view.objective(best[0])
+    if point.status == "stopped":
+        crossed = point.bound is not None and point.bound > Z + slack(view, Z)
+        below = point.objective is not None and point.objective < Z - slack(view, Z)
+        return f"expected {Z} units; {got} and the bound {point.bound}." if crossed or below else None
     if point.objective is not None and abs(point.objective - Z) <= slack(view, Z):
         return None
     return f"expected {Z} units ({best[1]} by {expression(best[0])}); {got}."
@@ -113,9 +119,11 @@ def decoded_fault(formulation: Formulation, problem: Problem, point: Point) -> s
     """What is wrong with the tree that a point decodes to, or None."""
     if point.x is None or point.objective is None:
         return None
-    b, view = built(formulation, problem), formulation.instance(problem)
-    b.matrix.load(point.x)
-    tree = formulation.decode(b.model)
+    view = formulation.instance(problem)
+    try:
+        tree = decoded(formulation, problem, point.x)
+    except Exception as broken:  # a point that is no tree at all may break `decode` in any way
+        return f"the model claims {point.objective:.9g} units; decode raised {type(broken).__name__}: {broken}"
     kept = tree.prune_empty(problem.dataset)
     wrong = problem.violations(kept)
     if wrong:
@@ -125,6 +133,13 @@ def decoded_fault(formulation: Formulation, problem: Problem, point: Point) -> s
     if abs(Z - point.objective) <= slack(view, Z) and abs(scored - Z) <= slack(view, Z):
         return None
     return f"the model claims {point.objective:.9g} units; the decoded tree {expression(tree)} has {Z}, scored by the task {scored:.9g}."
+
+
+def decoded(formulation: Formulation, problem: Problem, x: np.ndarray) -> Any:
+    """The tree that a point of the model decodes to."""
+    b = built(formulation, problem)
+    b.matrix.load(x)
+    return formulation.decode(b.model)
 
 
 def _exact(problem: Problem, tree: Tree) -> Any:
@@ -142,13 +157,7 @@ def check_every_tree_can_be_encoded(formulation: Formulation, problem: Problem) 
     for tree in sample_trees(problem):
         Z = view.objective(tree)
         what = f"the tree {expression(tree)} of {Z} units"
-        for v in b.matrix.columns:  # nothing may be left over from a previous check
-            v.set_value(None, skip_validation=True)
-        formulation.encode(tree, b.model)
-        try:
-            x = b.matrix.values()
-        except ValueError as unset:
-            raise AssertionError(f"{formulation.label} on {describe(problem)}: {what}: {unset}") from None
+        x = encoded(formulation, problem, tree)
         if b.matrix.violation(x) > FEASIBLE:
             refuse(f"{what} is encoded as an infeasible point: {_worst(b.matrix, x)}", formulation, problem)
         cost = b.matrix.objective(x)
@@ -162,14 +171,27 @@ def check_every_tree_can_be_encoded(formulation: Formulation, problem: Problem) 
         demand(same, formulation, problem, f"{what} is decoded as {expression(back)} of {again} units.")
 
 
+def encoded(formulation: Formulation, problem: Problem, tree: Tree) -> np.ndarray:
+    """The point that a tree is encoded as; every variable must be set."""
+    b = built(formulation, problem)
+    for v in b.matrix.columns:  # nothing may be left over from a previous check
+        v.set_value(None, skip_validation=True)
+    formulation.encode(tree, b.model)
+    try:
+        return b.matrix.values()
+    except ValueError as unset:
+        raise AssertionError(f"{formulation.label} on {describe(problem)}: the tree {expression(tree)}: {unset}") from None
+
+
 def sample_trees(problem: Problem, n: int = 8, seed: int = 0) -> list[Tree]:
-    """The oracle's tree, single leaves, and random trees of the space: feasible ones, each once."""
+    """The oracle's tree, single leaves, full and lopsided trees, and random trees of the space: feasible ones, each once."""
     actions = choices(problem)[1]
     rng = np.random.default_rng(seed)
     best = brute_force(problem)
     found = [] if best is None else [best[0].prune_empty(problem.dataset)]
     found += [Tree(Leaf(k), actions) for k in range(len(actions))]
     if best is not None:
+        found += [t for grow in SHAPES.values() if problem.trees.depth > 1 and (t := random_tree(problem, rng, 10, grow)) is not None]
         found += [t for _ in range(n) if (t := random_tree(problem, rng)) is not None]
     return [t for t in dict.fromkeys(found) if not problem.violations(t)]
 

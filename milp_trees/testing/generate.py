@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -18,8 +18,13 @@ from milp_trees.tasks.classification import Accuracy
 from milp_trees.tasks.constraints import Capacity
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.policy import ActionCostMatrix
+from milp_trees.tasks.views import CostMatrix
+from milp_trees.testing.exhaustive import best_tree
 from milp_trees.testing.problems import numeric_dataset
 from milp_trees.testing.pruning_examples import all_prunings
+
+#: Most trees that are scored one by one.
+MOST_SCORED = 3000
 
 
 def random_dataset(rng: np.random.Generator, n_rows: int, n_tests: int, numeric: bool = False, **more: Any) -> Dataset:
@@ -64,16 +69,17 @@ def planted_problem(seed: int, n_rows: int = 12, n_tests: int = 4, depth: int = 
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (n_rows, n_tests))
     tests = tuple(Test(str(j)) for j in range(n_tests))
-    tree = Tree(_grow(tests, 2, depth, rng, stop=0.0), (0, 1))
+    tree = Tree(grow(tests, 2, depth, rng, stop=0.0), (0, 1))
     y = tree.routes(Dataset(X, tests)).action
     return Problem(Dataset(X, tests, y=y, classes=(0, 1)), Accuracy(), Trees(depth))
 
 
-def random_tree(problem: Problem, rng: np.random.Generator, tries: int = 50) -> Tree | None:
-    """A random feasible tree of the problem's space without empty leaves; None if none was found."""
+def random_tree(problem: Problem, rng: np.random.Generator, tries: int = 50, shape: Shape | None = None) -> Tree | None:
+    """A random feasible tree of the problem's space without empty leaves, of any or of one of the `SHAPES`; None if none was found."""
     tests, actions = choices(problem)
+    depth = problem.trees.depth
     for _ in range(tries):
-        node = _grow(tests, len(actions), problem.trees.depth, rng, stop=0.25)
+        node = _shaped(tests, len(actions), depth, rng, shape) if shape else grow(tests, len(actions), depth, rng, stop=0.25)
         tree = Tree(node, actions).prune_empty(problem.dataset)
         if not problem.violations(tree):
             return tree
@@ -89,11 +95,31 @@ def choices(problem: Problem) -> tuple[tuple[Test, ...], tuple[Any, ...]]:
     return tuple(problem.dataset.tests[j] for j in problem.trees.candidates(problem.dataset)), actions
 
 
-def _grow(tests: tuple[Test, ...], n_actions: int, depth: int, rng: np.random.Generator, stop: float) -> Node:
+def grow(tests: tuple[Test, ...], n_actions: int, depth: int, rng: np.random.Generator, stop: float) -> Node:
+    """A random tree in which a node above the last level is a leaf with the probability `stop`."""
     if depth == 0 or not tests or rng.random() < stop:
         return Leaf(int(rng.integers(n_actions)))
     test = tests[int(rng.integers(len(tests)))]
-    return Branch(test, _grow(tests, n_actions, depth - 1, rng, stop), _grow(tests, n_actions, depth - 1, rng, stop))
+    return Branch(test, grow(tests, n_actions, depth - 1, rng, stop), grow(tests, n_actions, depth - 1, rng, stop))
+
+
+#: Whether a node splits, given its place: True for every step to the right from the root.
+Shape = Callable[[tuple[bool, ...]], bool]
+#: Full trees, and trees that go on at one end, at the other, or at both in turn.
+SHAPES: dict[str, Shape] = {
+    "full": lambda way: True,
+    "left": lambda way: not any(way),
+    "right": lambda way: all(way),
+    "zigzag": lambda way: all(right == (level % 2 == 0) for level, right in enumerate(way)),
+}
+
+
+def _shaped(tests: tuple[Test, ...], n_actions: int, depth: int, rng: np.random.Generator, shape: Shape, way: tuple[bool, ...] = ()) -> Node:
+    if len(way) == depth or not tests or not shape(way):
+        return Leaf(int(rng.integers(n_actions)))
+    test = tests[int(rng.integers(len(tests)))]
+    left, right = (_shaped(tests, n_actions, depth, rng, shape, (*way, side)) for side in (False, True))
+    return Branch(test, left, right)
 
 
 def all_trees(tests: tuple[Test, ...], n_actions: int, depth: int) -> Iterator[Node]:
@@ -110,13 +136,46 @@ def all_trees(tests: tuple[Test, ...], n_actions: int, depth: int) -> Iterator[N
 
 @lru_cache(maxsize=1024)
 def brute_force(problem: Problem) -> tuple[Any, Value] | None:
-    """The best feasible predictor and its value, by scoring every one with the task: no view, no bound, no shared code. None if none is feasible."""
+    """The best feasible predictor and its value; None if none is feasible.
+
+    Every predictor is scored with the task: no view, no bound, no shared code. Where there are more than `MOST_SCORED` trees, `exhaustive` finds the best
+    from the view, and the task confirms its value.
+
+    Raises
+    ------
+    AssertionError
+        The task gives the tree another value than its view does, or finds it infeasible.
+    """
+    if problem.task.offers(CostMatrix) and n_trees(problem) > MOST_SCORED:
+        return _confirmed(problem, best_tree(problem))
     best: tuple[Any, Value] | None = None
     for tree in _predictors(problem):
         value = problem.value(tree)
         if (best is None or value.better_than(best[1])) and not problem.violations(tree):
             best = tree, value
     return best
+
+
+def n_trees(problem: Problem) -> float:
+    """How many trees there are, with each shape, test and action."""
+    tests, actions = choices(problem)
+    total = float(len(actions))
+    for _ in range(problem.trees.depth):
+        total = len(actions) + len(tests) * total**2
+    return total
+
+
+def _confirmed(problem: Problem, tree: Tree | None) -> tuple[Tree, Value] | None:
+    if tree is None:
+        return None
+    value, view = problem.value(tree), problem.view(CostMatrix)
+    number = value.exact if value.exact is not None else value.number
+    if abs(view.from_value(number) - view.objective(tree)) > view.tolerance or problem.violations(tree):
+        raise AssertionError(
+            f"The task {problem.task.name} and its view differ on a tree of {tree.n_leaves} leaves: {value} against {view.objective(tree)} units; "
+            f"it breaks {problem.violations(tree)}."
+        )
+    return tree, value
 
 
 def _predictors(problem: Problem) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from milp_trees.result import Result, Status
 from milp_trees.solver import Limits
 from milp_trees.testing.describe import describe, expression
 from milp_trees.testing.generate import brute_force, random_tree
-from milp_trees.testing.sets import default_problems
+from milp_trees.testing.sets import PAIR_PROBLEMS, default_problems, get
 from milp_trees.testing.solve import built, minimise
 from milp_trees.testing.suite import Report
 
@@ -90,12 +90,19 @@ def check_method(method: Method, problems: Mapping[str, Problem] | None = None, 
     return report
 
 
-def check_solver_pair(formulation: str, solver: str, problems: Mapping[str, Problem]) -> Report:
+def check_solver_pair(formulation: str, solver: str, problems: Mapping[str, Problem] | None = None) -> Report:
     """A registered formulation with a registered solver, without and with a start.
 
     The starts are the oracle's tree and a random one; a solver that says it takes starts must be seen to accept them, unless the relaxation
     is the optimum already: then a solver is done before it looks at a start. A solver may refuse a model once it is built; the report
-    is empty if it refuses all.
+    is empty if it refuses all. A solver that is not there skips all problems, with its reason.
+
+    Parameters
+    ----------
+    formulation, solver : str
+        Registered names; a formulation may have options (`flow-oct:sinks=multi`).
+    problems : mapping of name to Problem, optional
+        Default: `PAIR_PROBLEMS`, small ones with an answer of each kind.
 
     Raises
     ------
@@ -106,15 +113,19 @@ def check_solver_pair(formulation: str, solver: str, problems: Mapping[str, Prob
     from milp_trees.registry import registry
 
     method = registry.method(f"{formulation}@{solver}")
+    model: Formulation = method.formulation  # type: ignore[attr-defined]
     takes_starts = "start" in registry.solver(solver).capabilities
-    report = Report()
+    report, problems = Report(), {name: get(name) for name in PAIR_PROBLEMS} if problems is None else problems
+    found = registry.solver(solver).availability()
+    if not found.found:
+        return Report(skipped=dict.fromkeys(problems, found.reason))
     for name, problem in problems.items():
-        why = method.unsupported(problem)
+        why = model.unsupported(problem)
         if why:
             report.skipped[name] = why
             continue
         best = brute_force(problem)
-        starts_matter = not relaxation_is_tight(registry.formulation(formulation), problem)
+        starts_matter = not relaxation_is_tight(model, problem)
         starts = [None, best and best[0].prune_empty(problem.dataset), random_tree(problem, np.random.default_rng(0)) if best else None]
         for start in dict.fromkeys(starts):
             result = method.run(problem, LIMITS, start=start)
@@ -125,7 +136,7 @@ def check_solver_pair(formulation: str, solver: str, problems: Mapping[str, Prob
             if start is not None and takes_starts and result.start.get("accepted") is not True and (starts_matter or "reason" in result.start):
                 raise AssertionError(f"{method.name} on {describe(problem)}: the start {expression(start)} was not accepted: {dict(result.start)}.")
             report.passed.append((method.name, name))
-    if not report.passed and all(registry.formulation(formulation).unsupported(p) for p in problems.values()):
+    if not report.passed and all(model.unsupported(p) for p in problems.values()):
         raise AssertionError(f"{method.name} skipped every problem: {'; '.join(sorted(set(report.skipped.values())))}")
     return report
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from milp_trees.errors import UnknownName
 from milp_trees.problem import Problem
+from milp_trees.testing.drawn import drawn_problem
 from milp_trees.testing.generate import random_cost_problem
 from milp_trees.testing.problems import PROBLEMS, problem
+from milp_trees.testing.wide import WIDE, wide_problems
 
 #: Random problems by name: options of `random_cost_problem`. Two and three actions, binary and numeric tests, every kind of limit.
 RANDOM: dict[str, dict[str, Any]] = {
@@ -21,11 +24,32 @@ RANDOM: dict[str, dict[str, Any]] = {
 }
 
 
+#: Nonzeros up to which models are solved at a level.
+MOST_NONZEROS = {"quick": 3000, "thorough": 12000}
+#: Problems for formulation × solver: an optimum, no solution, and a minimum leaf size with a side row.
+PAIR_PROBLEMS = ("two_action_costs", "cannot_hold", "capacity_from_below")
+
+
 def get(name: str) -> Problem:
-    """A named or random problem, made once."""
-    return problem(name) if name in PROBLEMS else random_cost_problem(**RANDOM[name])
+    """A named or random problem of the level `quick`, made once."""
+    if name in PROBLEMS:
+        return problem(name)
+    return random_cost_problem(**RANDOM[name]) if name in RANDOM else drawn_problem(**WIDE[name])
 
 
-def default_problems() -> dict[str, Problem]:
-    """All named and random problems by name."""
-    return {name: get(name) for name in [*PROBLEMS, *RANDOM]}
+def is_wide(name: str) -> bool:
+    """Whether a default problem is one of those that are drawn along all axes."""
+    return name.startswith("wide-")
+
+
+def default_problems(level: str = "quick") -> dict[str, Problem]:
+    """All problems of a level by name: named, random and wide ones.
+
+    Raises
+    ------
+    UnknownName
+        There is no such level.
+    """
+    if level not in MOST_NONZEROS:
+        raise UnknownName(f"There is no level {level!r}; known are {', '.join(MOST_NONZEROS)}.")
+    return {name: get(name) for name in [*PROBLEMS, *RANDOM]} | wide_problems(level)

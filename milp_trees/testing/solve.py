@@ -15,6 +15,8 @@ from milp_trees.problem import Problem
 
 #: Largest violation of a row or bound that is still "feasible".
 FEASIBLE = 1e-6
+#: Nodes of the tree search after which a model counts as too hard to solve here. Unlike a time limit, it stops the same models on a loaded machine.
+MOST_NODES = 500
 
 
 @dataclass(eq=False)
@@ -28,11 +30,16 @@ class Built:
 
 @dataclass(eq=False)
 class Point:
-    """Optimum of a matrix: status `optimal`, `infeasible` or `unbounded`, and the point."""
+    """Optimum of a matrix: status `optimal`, `infeasible` or `unbounded`, and the point.
+
+    Where the search was stopped at `MOST_NODES`, the status is `stopped`, the point is the best that was found (None: none), and `bound` is what was
+    proven; an optimum is its own bound.
+    """
 
     status: str
     x: np.ndarray | None = None
     objective: float | None = None
+    bound: float | None = None
 
 
 @lru_cache(maxsize=64)
@@ -43,36 +50,45 @@ def built(formulation: Formulation, problem: Problem) -> Built:
     return Built(model, matrix, formulation.separator(model, matrix))
 
 
-def minimise(matrix: MatrixModel, separator: Separator | None = None, relax: bool = False) -> Point:
+def minimise(matrix: MatrixModel, separator: Separator | None = None, relax: bool = False, nodes: int = MOST_NODES) -> Point:
     """Optimum of a matrix model; a model completed by cuts is re-solved until none is violated."""
-    point = _minimise(matrix, relax)
+    point = _minimise(matrix, relax, nodes)
     while separator is not None and point.x is not None:
         A, lower, upper = separator.separate(point.x, not relax)
-        if not len(lower):
+        if not len(lower) or point.status == "stopped":
             break
         matrix = matrix.with_rows(sparse.csr_matrix(A), lower, upper)
-        point = _minimise(matrix, relax)
+        point = _minimise(matrix, relax, nodes)
     return point
 
 
-def _minimise(matrix: MatrixModel, relax: bool) -> Point:
+def _minimise(matrix: MatrixModel, relax: bool, nodes: int) -> Point:
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     if not matrix.n_variables:
         return Point("optimal", np.zeros(0), matrix.offset)
     rows = [LinearConstraint(matrix.A, matrix.row_lower, matrix.row_upper)] if matrix.n_rows else None
     integrality = None if relax else matrix.integer.astype(int)
-    for options in ({"mip_rel_gap": 0.0}, {"mip_rel_gap": 0.0, "presolve": False}):
+    usual = {"mip_rel_gap": 0.0, "node_limit": nodes}
+    for options in (usual, {**usual, "presolve": False}):
         result = milp(matrix.c, integrality=integrality, bounds=Bounds(matrix.lower, matrix.upper), constraints=rows, options=options)
+        if "limit reached" in result.message:
+            return _stopped(matrix, result)
         if result.status != 4:  # 4 also stands for "infeasible or unbounded": presolve off tells which
             break
     if result.x is not None and result.status == 0:
         x = result.x if relax else matrix.rounded(result.x)
-        return Point("optimal", x, matrix.objective(x))
+        return Point("optimal", x, matrix.objective(x), matrix.objective(x))
     known = {2: "infeasible", 3: "unbounded"}
     if result.status not in known:
         raise RuntimeError(f"SciPy's milp answered status {result.status} on {matrix.name}: {result.message}")
     return Point(known[result.status])
+
+
+def _stopped(matrix: MatrixModel, result: Any) -> Point:
+    x = None if result.x is None else matrix.rounded(result.x)
+    bound = None if result.mip_dual_bound is None else float(result.mip_dual_bound) + matrix.offset
+    return Point("stopped", x, None if x is None else matrix.objective(x), bound)
 
 
 def without(matrix: MatrixModel, label: str) -> MatrixModel:

@@ -7,18 +7,28 @@ from dataclasses import dataclass, field
 
 from milp_trees.formulation import Formulation
 from milp_trees.problem import Problem
-from milp_trees.testing.checks import CHECKS, Check
+from milp_trees.testing.between import check_between_trees
+from milp_trees.testing.checks import CHECKS, SOLVING, Check, solved
 from milp_trees.testing.metamorphic import METAMORPHIC_CHECKS
 from milp_trees.testing.problems import METAMORPHIC
-from milp_trees.testing.sets import default_problems
+from milp_trees.testing.sets import MOST_NONZEROS, default_problems, is_wide
 
 
 @dataclass
 class Report:
-    """What ran: pairs of (check, problem), and the sentences of the problems that were skipped."""
+    """What ran: pairs of (check, problem), and what did not.
+
+    Parameters
+    ----------
+    skipped : mapping of problem to sentence
+        Problems that are not supported.
+    unsolved : mapping of problem to sentence
+        Problems whose model is too large to be solved here, or whose search was stopped; the other checks ran.
+    """
 
     passed: list[tuple[str, str]] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
+    unsolved: dict[str, str] = field(default_factory=dict)
 
 
 def check_formulation(
@@ -26,17 +36,22 @@ def check_formulation(
     problems: Mapping[str, Problem] | None = None,
     checks: Mapping[str, Check] | None = None,
     metamorphic: bool = True,
+    *,
+    level: str = "quick",
 ) -> Report:
     """Run every check on every problem that the formulation supports.
 
     Parameters
     ----------
     problems : mapping of name to Problem, optional
-        Default: all named and random tiny problems.
+        Default: the named and random problems of the level (`default_problems`).
     checks : mapping of name to check, optional
         Default: `CHECKS`.
     metamorphic : bool, default=True
         Also the checks that change the problem.
+    level : {"quick", "thorough"}
+        `quick` takes a minute or two, `thorough` draws more problems and solves larger models. Of the problems by default, models with more
+        nonzeros than `MOST_NONZEROS[level]` are not solved: trees are encoded and decoded, and the model is solved between pairs of them.
 
     Raises
     ------
@@ -44,17 +59,37 @@ def check_formulation(
         The first check that fails, or the fact that every problem was skipped.
     """
     report = Report()
-    for name, problem in (default_problems() if problems is None else problems).items():
+    for name, problem in (default_problems(level) if problems is None else problems).items():
         why = formulation.unsupported(problem)
         if why:
             report.skipped[name] = why
             continue
-        todo = dict(CHECKS if checks is None else checks)
-        if metamorphic and (problems is not None or name in METAMORPHIC):
-            todo |= METAMORPHIC_CHECKS
-        for claim, run in todo.items():
+        large = too_large(formulation, problem, level) if problems is None else None
+        for claim, run in checks_for(name, checks, metamorphic and (problems is not None or name in METAMORPHIC), large is not None).items():
             run(formulation, problem)
             report.passed.append((claim, name))
+        if large is None and any((claim, name) in report.passed for claim in SOLVING) and solved(formulation, problem).status == "stopped":
+            large = "The search was stopped; its bound and its best tree were checked."
+        if large is not None:
+            report.unsolved[name] = large
     if not report.passed:
         raise AssertionError(f"{formulation.label} skipped every problem: {'; '.join(sorted(set(report.skipped.values())))}")
     return report
+
+
+def checks_for(name: str, checks: Mapping[str, Check] | None = None, metamorphic: bool = False, large: bool = False) -> dict[str, Check]:
+    """The checks that matter on a problem: a large model is not solved; a wide problem is looked at between trees too."""
+    todo = dict(CHECKS if checks is None else checks)
+    if large:
+        todo = {claim: run for claim, run in todo.items() if claim not in SOLVING}
+    if is_wide(name) and (checks is None or any(claim in SOLVING for claim in checks)):
+        todo["between_trees"] = check_between_trees
+    return todo | (METAMORPHIC_CHECKS if metamorphic else {})
+
+
+def too_large(formulation: Formulation, problem: Problem, level: str = "quick") -> str | None:
+    """The sentence why a model is not solved at a level, or None."""
+    nonzeros = int(formulation.sizes(formulation.instance(problem), problem.space).nonzeros)
+    if nonzeros <= MOST_NONZEROS[level]:
+        return None
+    return f"{formulation.label} has {nonzeros:,} nonzeros here; at the level {level} models of at most {MOST_NONZEROS[level]:,} are solved."
