@@ -377,6 +377,17 @@ def test_runs_of_one_method_on_different_problems_are_not_averaged(problem):
     assert performance_profile(study.frame())["cart"].iloc[-1] == 0.0
 
 
+def test_tables_tell_seeds_and_problems_apart(problem):
+    """Rows of one method are not shown as the same where seeds or problems differ; where they do not, nothing is added."""
+    other = mt.Problem(problem.dataset, problem.task, mt.Trees(1))
+    one, several = mt.compare(problem, ["cart", "dp"]), mt.compare([problem, other], ["dp"], seeds=[0, 7])
+    assert "seed" not in one.table()
+    assert "<th>seed</th>" not in one._repr_html_()
+    shown = {tuple(line.split()[:3]) for line in several.table().splitlines() if line.startswith("dp")}
+    assert shown == {("dp", row["problem_key"][:6], str(row["seed"])) for row in several.rows}
+    assert "<th>seed</th>" in several._repr_html_()
+
+
 def test_runs_under_other_limits_are_lines_of_their_own(problem, tmp_path):
     """A store that holds both shows both; neither is a mean of the two."""
     from milp_trees.study.plot import performance_profile
