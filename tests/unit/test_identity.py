@@ -112,7 +112,7 @@ def test_labels_of_third_parties_name_their_options(third_party):
     assert registry.method("random:share=0.25,tries=2000").label == "random:tries=2000,share=0.25"
     assert registry.method("random:tries=100").label == "random"
     assert registry.method("chance:tries=2000").label == "chance:tries=2000"
-    for wrong, sentence in (("tries=many", "a whole number"), ("share=x", "a number"), ("trees=2", "has no option 'trees'; it has tries, share, kind")):
+    for wrong, sentence in (("tries=many", "a whole number"), ("share=x", "a number"), ("trees=2", "has no option 'trees'; it has tries, share, kind"), ("tries=1,tries=2", "given twice")):
         with pytest.raises(UnknownName, match=sentence):
             registry.method(f"random:{wrong}")
 
