@@ -398,16 +398,37 @@ def test_runs_under_other_limits_are_lines_of_their_own(problem, tmp_path):
     assert list(performance_profile(study.frame())) == ["dp", "dp (2)"]
 
 
-def test_the_command_line_takes_options_of_methods():
-    """Commas separate options as well as methods."""
+@pytest.mark.parametrize(
+    ("command", "methods", "expected"),
+    [
+        (
+            ["compare", "planted:rows=40,tests=4", "--depth", "1"],
+            "dp:cache=off,order=best-first,dp:order=best-first,dp",
+            ["dp:cache=off,order=best-first", "dp:order=best-first", "dp"],
+        ),
+        (
+            ["prune", "iris", "--trees", "3", "--max-depth", "2", "--lambda", "0.01"],
+            "subgradient,subgradient:steps=1000,merge=on",
+            ["subgradient", "subgradient:steps=1000,merge=on"],
+        ),
+        (
+            ["spo", "two-roads", "--rows", "40", "--test-rows", "5", "--depth", "1"],
+            "greedy,greedy:plateaus=squared-error",
+            ["greedy-spo", "greedy-spo:plateaus=squared-error"],
+        ),
+    ],
+    ids=["compare", "prune", "spo"],
+)
+def test_the_command_line_takes_options_of_methods(command, methods, expected):
+    """Commas separate options as well as methods, and every method is a row."""
     import json
 
     from typer.testing import CliRunner
 
+    import milp_trees.cli_prune
+    import milp_trees.cli_spo  # noqa: F401  (they add their commands)
     from milp_trees.cli import app
 
-    asked = ["compare", "planted:rows=40,tests=4", "--depth", "1", "--methods", "dp:cache=off,order=best-first,dp:order=best-first,dp", "--json"]
-    done = CliRunner().invoke(app, asked)
+    done = CliRunner().invoke(app, [*command, "--methods", methods, "--json"])
     assert done.exit_code == 0, done.output
-    rows = json.loads(done.stdout)
-    assert [row["method"] for row in rows] == ["dp:cache=off,order=best-first", "dp:order=best-first", "dp"]
+    assert [row["method"] for row in json.loads(done.stdout)] == expected
