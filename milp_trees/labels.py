@@ -90,7 +90,10 @@ def options(text: str, cls: Any) -> dict[str, Any]:
         name, equals, value = item.partition("=")
         if not equals:
             raise UnknownName(f"{item!r} is not an option; write name=value, for example merge_rows=off.")
-        out[name.replace("-", "_")] = value
+        name = name.replace("-", "_")
+        if name in out:
+            raise UnknownName(f"The option {name} of {cls.name} is given twice, as {out[name]!r} and {value!r}; give it once.")
+        out[name] = value
     check_names(out, cls)
     return {name: _read(value, f"{cls.name}:{name}", declared(cls)[name]) for name, value in out.items()}
 

@@ -13,6 +13,7 @@ import importlib
 import importlib.metadata
 import pkgutil
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -54,7 +55,7 @@ class Registry:
             raise TypeError(f"{cls.__name__} must have a class attribute `name`: a word without spaces, colons, commas, = and @.")
         if group in ("methods", "formulations"):
             labels.check(cls)
-        folder = cls.__module__.split(".")[0]
+        folder = _root(cls.__module__)
         if folder in ("formulations", "solvers"):
             raise ImportError(f"Import {cls.__module__} as milp_trees.{cls.__module__}: by its folder's name every class would exist twice.")
         if folder != "milp_trees":
@@ -93,34 +94,43 @@ class Registry:
         """Import what third parties name in entry points."""
         for entry in entry_points(f"milp_trees.{group}"):
             package = f" {entry.dist.name} {entry.dist.version}" if entry.dist is not None else ""
-            before = self._all()
             self._guarded(entry.value, f"The plug-in package{package} ({entry.name} = {entry.value})", functools.partial(self._load_entry, entry))
-            if entry.dist is not None:
-                self._origins |= {cls: {entry.dist.name: entry.dist.version} for cls in self._all() - before}
 
     def _load_entry(self, entry: importlib.metadata.EntryPoint) -> None:
-        """Import a plug-in; one whose methods cannot be made, or do not name their options, is as good as broken."""
-        before = self._all()
-        entry.load()
-        for cls in self._all() - before:
-            if getattr(cls, "registry_group", "") in ("methods", "formulations"):
-                labels.checked(cls())
+        """Import a plug-in; one whose methods cannot be made, or do not keep their options, is as good as broken."""
+        try:
+            entry.load()
+            for cls in (own := self._of_package(_root(entry.module))):
+                if getattr(cls, "registry_group", "") in ("methods", "formulations"):
+                    labels.checked(cls())
+        except (Exception, SystemExit):
+            self._forget(lambda cls: _root(cls.__module__) == _root(entry.module) != "milp_trees")
+            raise
+        if entry.dist is not None:
+            self._origins |= {cls: {entry.dist.name: entry.dist.version} for cls in own}
 
     def _guarded(self, key: str, who: str, load: Callable[[], Any]) -> None:
         """Do an import. One that fails is left out with a warning, and so is all that it had registered: the rest works."""
-        before = {group: dict(known) for group, known in self._classes.items()}
+        before = {cls for known in self._classes.values() for cls in known.values()}
         try:
             load()
         except (Exception, SystemExit) as error:
-            self._classes = before
+            # What is new and of a module that broke; modules that it imported before did not.
+            self._forget(lambda cls: cls not in before and cls.__module__ not in sys.modules)
             said = " ".join(str(error).split())
             why = f"{who} cannot be imported and is left out: {type(error).__name__}{': ' * bool(said)}{said[:300].rstrip('.')}. Mend or remove it."
             if key not in self.broken:
                 self.broken[key] = why
                 warnings.warn(why, PluginWarning, stacklevel=2)
 
-    def _all(self) -> set[type]:
-        return {cls for known in self._classes.values() for cls in known.values()}
+    def _of_package(self, root: str) -> list[Any]:
+        """Classes that a third party's package registered."""
+        return [cls for known in self._classes.values() for cls in known.values() if _root(cls.__module__) == root]
+
+    def _forget(self, broken: Callable[[type], bool]) -> None:
+        for known in self._classes.values():
+            for name in [name for name, cls in known.items() if broken(cls)]:
+                del known[name]
 
     def _get(self, group: str, name: str) -> type:
         classes = self.classes(group)
@@ -194,6 +204,10 @@ class Registry:
     def methods(self, formulations: Iterable[str], solvers: Iterable[str]) -> list[str]:
         """Names of all combinations of formulations and solvers."""
         return [f"{f}@{s}" for f in formulations for s in solvers]
+
+
+def _root(module: str) -> str:
+    return module.partition(".")[0]
 
 
 def entry_points(group: str) -> list[importlib.metadata.EntryPoint]:

@@ -130,6 +130,8 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
         accepted = "none"
     return {
         "method": row["method"],
+        "problem": str(row.get("problem_key", ""))[:6],
+        "seed": str(row.get("seed", "")),
         "status": status,
         "objective": _short(row["objective"]),
         "bound": _short(row["bound"]),
@@ -154,7 +156,13 @@ def rich_tables(rows: Iterable[Mapping[str, Any]], width: int = 200, oracle: str
         parts: list[tuple[str, ...]] = [MODEL_COLUMNS + SEARCH_COLUMNS + ANSWER_COLUMNS]
     else:
         parts = [MODEL_COLUMNS, SEARCH_COLUMNS + ANSWER_COLUMNS] if width >= 115 else [MODEL_COLUMNS, SEARCH_COLUMNS, ANSWER_COLUMNS]
-    return [_rich_table(rows, ("method", *columns), oracle) for columns in parts]
+    return [_rich_table(rows, (*_who(rows), *columns), oracle) for columns in parts]
+
+
+def _who(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Columns that say whose run a row is: the method, and what else differs between rows."""
+    several = [name for name, key in (("problem", "problem_key"), ("seed", "seed")) if len({row.get(key) for row in rows}) > 1]
+    return ("method", *several)
 
 
 def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], oracle: str) -> Table:
@@ -163,7 +171,7 @@ def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], oracle:
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for name in columns:
         heading = f"agrees\nwith {oracle}" if name == "agrees" else name.replace(" ", "\n") if " " in name else name
-        words = name in ("method", "status", "start accepted", "agrees")
+        words = name in ("method", "problem", "status", "start accepted", "agrees")
         table.add_column(heading, justify="left" if words else "right", no_wrap=name != "status")
     for row in rows:
         shown = cells(row)
@@ -271,7 +279,8 @@ def result_html(result: Result) -> str:
 
 def rows_html(rows: Iterable[Mapping[str, Any]]) -> str:
     """A comparison as an HTML table."""
-    columns = ("method", *MODEL_COLUMNS, *SEARCH_COLUMNS, *ANSWER_COLUMNS)
+    rows = list(rows)
+    columns = (*_who(rows), *MODEL_COLUMNS, *SEARCH_COLUMNS, *ANSWER_COLUMNS)
     head = "".join(f"<th>{html.escape(c)}</th>" for c in columns)
     body = "".join("<tr>" + "".join(f"<td>{html.escape(cells(row)[c])}</td>" for c in columns) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -84,6 +84,7 @@ class Result:
     ----------
     problem : Problem
     method : str
+        Label of the method: its name, and the options that differ from their defaults.
     status : Status
     limit : Limit or None
         Why it stopped early.

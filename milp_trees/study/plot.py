@@ -32,6 +32,7 @@ def plot_traces(study: Study, ax: Any) -> None:
     """Incumbent and bound over time of the rows of the study's first problem."""
     first = study.rows[0]["problem_key"] if study.rows else None
     shown = [row for row in study.rows if row["problem_key"] == first and row["trace"]]
+    seeds = len({row["seed"] for row in shown}) > 1
     for i, row in enumerate(shown):
         colour = f"C{i % 10}"
         points = np.array([[np.nan if v is None else v for v in p] for p in row["trace"]], dtype=float)
@@ -39,7 +40,7 @@ def plot_traces(study: Study, ax: Any) -> None:
         points = np.vstack([points, [end, *points[-1, 1:]]])
         seconds = np.maximum(points[:, 0], FLOOR)
         width = 1.2 + 2.8 * (len(shown) - 1 - i) / len(shown)  # lines that coincide are seen as borders of each other
-        ax.step(seconds, points[:, 1], where="post", color=colour, linewidth=width, label=row["method"])
+        ax.step(seconds, points[:, 1], where="post", color=colour, linewidth=width, label=row["method"] + f", seed {row['seed']}" * seeds)
         ax.step(seconds, points[:, 2], where="post", color=colour, linewidth=width, linestyle="--")
     ax.set(xscale="log", xlabel="seconds", ylabel=study.rows[0]["unit"] if study.rows else "", title="incumbent (solid) and bound (dashed)")
     if shown:

@@ -30,6 +30,8 @@ class Study:
     ----------
     path : str or Path, optional
         SQLite file the rows are kept in, as each run ends; in memory without.
+    read_only : bool, default=False
+        Only read a file that exists; `Study.open` does.
 
     Attributes
     ----------
@@ -41,8 +43,8 @@ class Study:
         Whether the comparison was stopped before its last row.
     """
 
-    def __init__(self, path: str | Path | None = None) -> None:
-        self.store = Store(path)
+    def __init__(self, path: str | Path | None = None, *, read_only: bool = False) -> None:
+        self.store = Store(path, read_only)
         self.rows: list[dict[str, Any]] = []
         self.oracle: Result | None = None
         self.interrupted = False
@@ -50,11 +52,16 @@ class Study:
 
     @classmethod
     def open(cls, path: str | Path) -> Study:
-        """The study in a file, also while another process writes it."""
+        """The study in a file, also while another process writes it. Damaged rows are left out with a warning.
+
+        Raises
+        ------
+        StoreError
+            There is no such file, it is no study, it is damaged, or a newer version wrote it.
+        """
         if not Path(path).is_file():
             raise StoreError(f"There is no study file {path}.")
-        study = cls()
-        study.store = Store(path, read_only=True)
+        study = cls(path, read_only=True)
         study.rows = list(study.store.rows())
         return study
 

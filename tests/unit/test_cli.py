@@ -260,7 +260,7 @@ def test_constraints_need_their_group_and_are_kept(tmp_path):
         (["compare", PLANTED, "--methods", "dp", "--plot", "/proc/nowhere/study.png"], 1, "there is no folder"),
         (["solve", PLANTED, "--depth", "40", "--method", "flow-oct@highs"], 1, "raise --max-nonzeros"),
         (["solve", PLANTED, "--method", "flow-oct@highs", "--max-nonzeros", "10"], 1, "at most 10 are built"),
-        (["solve", PLANTED, "--method", "flow-oct@highs", "--max-nonzeros", "0"], 1, "max_nonzeros must be positive"),
+        (["solve", PLANTED, "--method", "flow-oct@highs", "--max-nonzeros", "0"], 1, "max_nonzeros must be a whole number of at least 1"),
     ],
 )
 def test_bad_input_gets_one_sentence_and_an_exit_code(arguments, code, sentence):

@@ -112,7 +112,7 @@ def test_labels_of_third_parties_name_their_options(third_party):
     assert registry.method("random:share=0.25,tries=2000").label == "random:tries=2000,share=0.25"
     assert registry.method("random:tries=100").label == "random"
     assert registry.method("chance:tries=2000").label == "chance:tries=2000"
-    for wrong, sentence in (("tries=many", "a whole number"), ("share=x", "a number"), ("trees=2", "has no option 'trees'; it has tries, share, kind")):
+    for wrong, sentence in (("tries=many", "a whole number"), ("share=x", "a number"), ("trees=2", "has no option 'trees'; it has tries, share, kind"), ("tries=1,tries=2", "given twice")):
         with pytest.raises(UnknownName, match=sentence):
             registry.method(f"random:{wrong}")
 
@@ -377,6 +377,17 @@ def test_runs_of_one_method_on_different_problems_are_not_averaged(problem):
     assert performance_profile(study.frame())["cart"].iloc[-1] == 0.0
 
 
+def test_tables_tell_seeds_and_problems_apart(problem):
+    """Rows of one method are not shown as the same where seeds or problems differ; where they do not, nothing is added."""
+    other = mt.Problem(problem.dataset, problem.task, mt.Trees(1))
+    one, several = mt.compare(problem, ["cart", "dp"]), mt.compare([problem, other], ["dp"], seeds=[0, 7])
+    assert "seed" not in one.table()
+    assert "<th>seed</th>" not in one._repr_html_()
+    shown = {tuple(line.split()[:3]) for line in several.table().splitlines() if line.startswith("dp")}
+    assert shown == {("dp", row["problem_key"][:6], str(row["seed"])) for row in several.rows}
+    assert "<th>seed</th>" in several._repr_html_()
+
+
 def test_runs_under_other_limits_are_lines_of_their_own(problem, tmp_path):
     """A store that holds both shows both; neither is a mean of the two."""
     from milp_trees.study.plot import performance_profile
@@ -387,16 +398,37 @@ def test_runs_under_other_limits_are_lines_of_their_own(problem, tmp_path):
     assert list(performance_profile(study.frame())) == ["dp", "dp (2)"]
 
 
-def test_the_command_line_takes_options_of_methods():
-    """Commas separate options as well as methods."""
+@pytest.mark.parametrize(
+    ("command", "methods", "expected"),
+    [
+        (
+            ["compare", "planted:rows=40,tests=4", "--depth", "1"],
+            "dp:cache=off,order=best-first,dp:order=best-first,dp",
+            ["dp:cache=off,order=best-first", "dp:order=best-first", "dp"],
+        ),
+        (
+            ["prune", "iris", "--trees", "3", "--max-depth", "2", "--lambda", "0.01"],
+            "subgradient,subgradient:steps=1000,merge=on",
+            ["subgradient", "subgradient:steps=1000,merge=on"],
+        ),
+        (
+            ["spo", "two-roads", "--rows", "40", "--test-rows", "5", "--depth", "1"],
+            "greedy,greedy:plateaus=squared-error",
+            ["greedy-spo", "greedy-spo:plateaus=squared-error"],
+        ),
+    ],
+    ids=["compare", "prune", "spo"],
+)
+def test_the_command_line_takes_options_of_methods(command, methods, expected):
+    """Commas separate options as well as methods, and every method is a row."""
     import json
 
     from typer.testing import CliRunner
 
+    import milp_trees.cli_prune
+    import milp_trees.cli_spo  # noqa: F401  (they add their commands)
     from milp_trees.cli import app
 
-    asked = ["compare", "planted:rows=40,tests=4", "--depth", "1", "--methods", "dp:cache=off,order=best-first,dp:order=best-first,dp", "--json"]
-    done = CliRunner().invoke(app, asked)
+    done = CliRunner().invoke(app, [*command, "--methods", methods, "--json"])
     assert done.exit_code == 0, done.output
-    rows = json.loads(done.stdout)
-    assert [row["method"] for row in rows] == ["dp:cache=off,order=best-first", "dp:order=best-first", "dp"]
+    assert [row["method"] for row in json.loads(done.stdout)] == expected

@@ -40,6 +40,11 @@ BROKEN = {
     "odd_name": (BODY.format("x").replace("early-x", "a@b"), "a word without spaces, colons, commas, = and @"),
     "no_default": (BODY.format("nd") + "    def __init__(self, tries): self.tries = tries\n", "The option 'tries' of Early needs a default value"),
     "hides": (BODY.format("h") + "    def __init__(self, tries=1): self.t = tries\n", "must keep the option 'tries' as an attribute of that name"),
+    "drags_along": (
+        "import good_plug\nfrom milp_trees import TreeFormulation, register\n@register\nclass F(TreeFormulation):\n    name = 'early-f'\nraise KeyError('x')\n",
+        "KeyError: 'x'",
+    ),
+    "has_no_attribute": (BODY.format("attribute"), "has no attribute 'Absent'"),
     "no_plug_in": ("from milp_trees import register\n@register\nclass A:\n    name = 'a'\n", "is neither a Formulation nor a Solver nor a Method"),
 }
 
@@ -51,7 +56,8 @@ def site(tmp_path_factory):
     for module, source in {"good_plug": GOOD, **{name: source for name, (source, _) in BROKEN.items()}}.items():
         (folder / f"{module}.py").write_text(source)
         groups = ["methods", "tasks"] if module == "needs_absent" else ["methods"]
-        install(folder, f"plug-{module.replace('_', '-')}", "".join(f"[milp_trees.{g}]\n{module} = {module}\n" for g in groups))
+        value = f"{module}:Absent" if module == "has_no_attribute" else module
+        install(folder, f"plug-{module.replace('_', '-')}", "".join(f"[milp_trees.{g}]\n{module} = {value}\n" for g in groups))
     install(folder, "plug-gone", "[milp_trees.formulations]\ngone = not_there:Attribute\n")
     return folder
 
@@ -97,7 +103,7 @@ with warnings.catch_warnings(record=True) as said:
     mt.registry.classes("formulations"), mt.registry.classes("methods"), mt.registry.classes("tasks"), mt.registry.classes("solvers")
 print([row["method"] for row in study.rows])
 print(mt.registry.method("good").software()["plug-good-plug"], mt.registry.origin(type(mt.registry.method("cart"))))
-print(mt.registry.method("dp").__class__.__module__)
+print(mt.registry.method("dp").__class__.__module__, "flow-oct" in mt.registry.classes("formulations"), "early-f" in mt.registry.classes("formulations"))
 print(sorted(str(w.message).split()[3] for w in said if issubclass(w.category, UserWarning)))
 try:
     mt.registry.method("early-late")
@@ -113,7 +119,7 @@ def test_the_library_warns_once_of_each_and_knows_who_made_a_plug_in(site):
     lines = done.stdout.splitlines()
     assert lines[0] == "['good', 'good:tries=9', 'cart']"
     assert lines[1] == "1.2 {}"
-    assert lines[2] == "milp_trees.engines.dp"
+    assert lines[2] == "milp_trees.engines.dp True False", "a broken plug-in takes nothing with it that it imported"
     assert lines[3] == str(sorted([*(f"plug-{m.replace('_', '-')}" for m in BROKEN), "plug-gone"]))
     assert lines[4] == "True", "an unknown name says which plug-ins are missing"
 
