@@ -61,13 +61,15 @@ def estimate(
 def export(
     options: ProblemOptions,
     formulation: Annotated[str, typer.Option("--formulation", help="The formulation to write.")] = "flow-oct",
-    out: Annotated[Path, typer.Option("--out", help="File to write: .mps, .mps.gz or .lp; the .sol goes beside it.")] = Path("model.mps.gz"),
+    out: Annotated[
+        Path, typer.Option("--out", help="File to write: .mps (which every solver reads), .mps.gz or .lp; NAME.json and NAME.sol go beside it.")
+    ] = Path("model.mps"),
     solution: Annotated[bool, typer.Option(help="Also write the proven optimum as .sol.")] = True,
     time_limit: TimeLimit = 60.0,
     max_nonzeros: MaxNonzeros = MAX_NONZEROS,
     as_json: Json = False,
 ) -> None:
-    """Write any problem × formulation as a model file, with the proven optimum as a solution file."""
+    """Write any problem × formulation as a model file, with what it means as JSON, and the proven optimum as a solution file."""
     from milp_trees.study.export import export_model
 
     problem, _ = options.problem(quiet=as_json)
@@ -76,8 +78,8 @@ def export(
         write(written, None, True)
     else:
         for name, value in written.items():
-            if value is not None:
-                typer.echo(f"{name:<10} {value}")
+            for line in value if isinstance(value, list) else [] if value is None else [value]:
+                typer.echo(f"{name:<11} {line}")
 
 
 @app.command(epilog=EXIT_CODES)

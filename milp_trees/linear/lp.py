@@ -17,12 +17,20 @@ WIDTH = 120
 def lp_text(model: MatrixModel, columns: Sequence[str], rows: Sequence[str]) -> str:
     """The text of an LP file, without the constant of the objective.
 
-    Section names are written out: CBC takes `bin` and `gen` for variables. No row has two sides, and every row and the objective have a term:
-    GLPK and CBC refuse the rest. Every column stands in the objective or in a row, for CBC refuses bounds of any other.
+    Section names are written out: CBC takes `bin` and `gen` for variables. Every row and the objective have a term, which GLPK asks for, and every
+    column stands in the objective or in a row, for CBC leaves out any other.
+
+    Parameters
+    ----------
+    model : MatrixModel
+        With a column and a row at least, and no row with two different sides: readers disagree about the rest.
+    columns, rows : sequences of str
+        Names that are safe in LP files.
     """
-    idle = np.flatnonzero((np.diff(model.A.tocsc().indptr) == 0) & (model.c == 0))
-    wanted = np.union1d(np.flatnonzero(model.c), idle)
-    wanted = wanted if len(wanted) else np.zeros(1, dtype=np.int64)
+    idle = np.diff(model.A.tocsc().indptr) == 0
+    wanted = np.flatnonzero((model.c != 0) | idle)
+    if not len(wanted):
+        wanted = np.zeros(1, dtype=np.int64)
     lines = ["Minimize", *_wrapped(" obj:", _terms(model.c[wanted], wanted, columns)), "Subject To"]
     A = model.A.tocsr().sorted_indices()
     starts = A.indptr.tolist()

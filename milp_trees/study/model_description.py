@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 SCHEMA = "milp-trees model file 1"
 #: A set with more elements is described in the JSON only: comments should leave the model in sight.
 MOST_COMMENTS = 500
+#: A part of the problem's description that takes more characters, too.
+MOST_CHARACTERS = 200
 
 
 def description(problem: Problem, formulation: Formulation, m: Any, matrix: MatrixModel, file: FileModel) -> dict[str, Any]:
@@ -124,7 +126,7 @@ def comments(described: Mapping[str, Any], beside: str) -> Iterator[str]:
     yield f"Written by milp-trees {described['versions']['milp-trees']}. {beside} says the same, and what each name stands for."
     yield f"Formulation: {formulation['label']}, {formulation['title']}, {formulation['reference']}"
     for part in ("task", "space", "data"):
-        yield f"{part.capitalize()}: {json.dumps(json_safe(described['problem'][part]))}"
+        yield f"{part.capitalize()}: {json.dumps(_brief(described['problem'][part]))}"
     sense = {"min": "minimised", "max": "maximised"}[objective["natural_sense"]]
     yield f"Value in {objective['unit']} ({sense}) = {objective['offset']} + {objective['scale']} * objective of this file (minimised)"
     solution = described.get("solution")
@@ -141,6 +143,12 @@ def comments(described: Mapping[str, Any], beside: str) -> Iterator[str]:
         yield f"Set {name} of {s['size']}: {s['doc']}"
         yield from _listed(s)
     yield ""
+
+
+def _brief(said: Mapping[str, Any]) -> dict[str, Any]:
+    """The short entries of a map; costs of all pairs of actions and lists of thresholds would fill pages."""
+    safe = json_safe(said)
+    return {key: value for key, value in safe.items() if len(json.dumps(value)) <= MOST_CHARACTERS}
 
 
 def _listed(part: Mapping[str, Any]) -> Iterator[str]:

@@ -124,6 +124,7 @@ for line in sys.stdin:
         if self.process is not None:
             self.process.stdin.close()
             self.process.wait(timeout=30)
+            self.process = None
 
 
 ortools = OrTools()

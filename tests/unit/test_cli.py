@@ -159,9 +159,17 @@ def test_estimate_lists_every_formulation_of_trees(table):
 def test_export_writes_model_and_solution(tmp_path):
     for name in ("m.mps.gz", "m.lp"):
         data = as_json("export", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / name)
+        about = json.loads(Path(data["description"]).read_text())
+        assert (about["objective"]["offset"], about["objective"]["scale"], about["solution"]["objective"]) == ("0", "1", data["objective"])
         assert Path(data["model"]).stat().st_size > 100
         assert data["objective"] == data["value"]
         assert (tmp_path / "m.sol").read_text().startswith(f"=obj= {data['objective']:g}\n")
+    assert any("reads no LP files" in note for note in data["notes"])
+    said = run("export", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps.gz").stdout
+    assert f"description {tmp_path / 'm.json'}" in said
+    assert "notes       CBC: the CBC in PuLP's wheel reads no gzipped files; write .mps for it" in said
+    assert "notes" not in run("export", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps").stdout
+    assert "rows are found while it is solved" in run("export", PLANTED, "--formulation", "benders-oct", "--out", tmp_path / "b.mps", code=1).stderr
     assert "ends in .mps" in run("export", PLANTED, "--out", tmp_path / "m.txt", code=1).stderr
 
 

@@ -19,8 +19,8 @@ from milp_trees.testing.decision_problems import decision_problem
 from milp_trees.testing.pruning_examples import EXAMPLES
 
 #: Tiny problems by what is special about them: the first that a formulation takes is in the quick run, all are in the slow one.
-TREES = ("doubly_robust", "capacity", "min_leaf", "feature_costs", "max_leaves", "cannot_hold", "depth_0", "no_tests", "fractional_weights")
-DECISIONS = ("depth-1", "grid")
+TREES = ("doubly_robust", "capacity", "min_leaf", "feature_costs", "max_leaves", "cannot_hold", "depth_0", "no_tests")
+DECISIONS = ("equal-rows", "depth-1", "penalties")
 PRUNINGS = ("groups", "knapsack", "regression", "single-node")
 MAKERS = {**dict.fromkeys(TREES, problem), **dict.fromkeys(DECISIONS, decision_problem), **dict.fromkeys(PRUNINGS, lambda name: EXAMPLES[name]())}
 #: Problems that the quick run takes with one formulation each: a side row with two sides, an infeasible one, and models of little more than a constant.
@@ -35,7 +35,7 @@ def pairs(quick_only=False):
     """(formulation, problem): every registered formulation on the problems of its kind."""
     found = []
     for formulation, model in sorted(registry.classes("formulations").items()):
-        names = PRUNINGS if model.space is mt.PrunedEnsembles else DECISIONS if model.needs is mt.LeafOracle else TREES + DECISIONS
+        names = PRUNINGS if model.space is mt.PrunedEnsembles else DECISIONS if model.needs is mt.LeafOracle else TREES
         for name in names:
             quick = name == names[0] or (formulation, name) in ALSO
             if quick or not quick_only:
