@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.data.read import TARGET, Table, read_table
 from milp_trees.errors import DataError
 from milp_trees.models.tree import Leaf, Tree
+from milp_trees.report import SCHEMA
+from milp_trees.strict_json import read_json, refuse_newer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,18 +71,17 @@ def _right(labels: list[Any], true: list[Any], target: str) -> str:
 
 def read_result(path: str | Path) -> dict[str, Any]:
     """The stored result with a tree; of several the best."""
-    try:
-        data = json.loads(Path(path).read_text())
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}.") from None
-    except ValueError:
-        raise DataError(f"{path} is not JSON; give a file that solve or compare wrote with --out or --json.") from None
+    data = read_json(path)
     rows = data if isinstance(data, list) else [data]
-    if not all(isinstance(row, dict) and {"predictor", "sense", "objective", "problem"} <= set(row) for row in rows):
+    if not all(isinstance(row, dict) and {"schema", "predictor", "sense", "objective", "problem"} <= set(row) for row in rows):
         raise DataError(f"{path} is not a result of milp-trees; give a file that solve or compare wrote with --out or --json.")
+    for row in rows:
+        refuse_newer(row["schema"], SCHEMA, f"The result in {path}")
     found: list[dict[str, Any]] = [row for row in rows if row["predictor"] is not None]
     if not found:
         raise DataError(f"{path} holds no tree.")
+    if not all(isinstance(row["objective"], (int, float)) and row["sense"] in ("min", "max") for row in found):
+        raise DataError(f"A result in {path} is damaged: it holds a tree whose objective is no number, or whose sense is neither min nor max.")
     return min(found, key=lambda row: row["objective"] if row["sense"] == "min" else -row["objective"])
 
 

@@ -139,7 +139,7 @@ def sensible(data: Mapping[str, Any], fields: Mapping[str, tuple[Callable[[Any],
 
 
 def check_fields(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """Refuse fields that make no sense; returns those that state something nobody here can recompute.
+    """Refuse fields that make no sense; returns those that nothing here can recompute.
 
     Raises
     ------
@@ -153,12 +153,14 @@ def check_fields(data: Mapping[str, Any]) -> tuple[str, ...]:
         raise VerificationError("The trace does not go forward in time.")
     if (data["proved_by"] is None) != (data["bound"] is None and status is not Status.INFEASIBLE):
         raise VerificationError("The result must say who proved a bound (or that nothing is feasible) exactly if it states one.")
+    if status is Status.INFEASIBLE and data["bound"] is not None:
+        raise VerificationError(f"The result says that nothing is feasible, and states the bound {data['bound']!r}.")
     if data["agrees"] is False:
         raise VerificationError("The result says itself that it disagrees with the oracle.")
     if data["agrees"] and status not in (Status.OPTIMAL, Status.INFEASIBLE):
         raise VerificationError("Only proven results agree with an oracle; this one says that it agrees and is not proven.")
     unknown = [key for key in data if key not in FIELDS]
-    return tuple(key for key in (*HISTORY, *unknown) if data[key] not in (None, "", [], {}))
+    return (*HISTORY, *unknown)
 
 
 def check_times(data: Mapping[str, Any]) -> None:

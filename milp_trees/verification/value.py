@@ -64,9 +64,7 @@ def check_scores(data: Mapping[str, Any], problem: Problem, test: Dataset | None
     predictor = problem.space.read(data["predictor"])
     own = problem.beside(predictor)
     both = scores(problem, predictor, problem.dataset if test is None else test)
-    split = bool((problem.dataset.source.get("split") or {}).get("part") == "train")
-    # Results of a split state the scores of both parts; others may, if they were given test rows.
-    known = {**own, **both} if (split and test is not None) or set(stated) - set(own) else own
+    known = {**own, **both} if set(stated) - set(own) else own  # a run that is given no test rows states its own scores only
     for name in sorted(set(stated) - set(known)):
         raise VerificationError(f"The result states the score {name!r}, which it cannot have; it has {', '.join(known) or 'none'}.")
     loose = tuple(name for name in known if test is None and name in both and name.startswith("test"))

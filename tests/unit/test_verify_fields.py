@@ -1,0 +1,227 @@
+"""Every field of every kind of stored result, changed one at a time: refused, or named among what was not verified."""
+
+import copy
+import json
+import math
+
+import numpy as np
+import pytest
+
+import milp_trees as mt
+from milp_trees.data.load import load_split
+from milp_trees.problem import PruningPath
+from milp_trees.report import SCHEMA
+from milp_trees.study.predict import predict_file
+from milp_trees.study.pruning import Growing, pruning_problem
+from milp_trees.study.spo import DecisionData
+from milp_trees.tasks.constraints import constraint
+from milp_trees.verification import verify
+from milp_trees.verification.curve import verify_curve
+
+
+def plain(result):
+    return json.loads(json.dumps(result.to_json()))
+
+
+def table(folder, name="people.csv", rows=36):
+    """Numbers, words, a group and a class."""
+    rng = np.random.default_rng(4)
+    path, age = folder / name, rng.integers(20, 70, rows)
+    color, sex, y = rng.choice(["red", "blue", "green"], rows), rng.integers(0, 2, rows), (age > 45) ^ (rng.random(rows) < 0.2)
+    lines = [f"{a},{c},{s},{'ill' if t else 'well'}" for a, c, s, t in zip(age, color, sex, y, strict=True)]
+    path.write_text("\n".join(["age,color,sex,state", *lines]) + "\n")
+    return path
+
+
+def of_a_formulation(folder):
+    """With a start, test rows, a penalty, and thresholds that lose something."""
+    train, test = load_split(table(folder), binarizer="quantiles:3", target="state", drop=["sex"], test_size=0.25, seed=2)
+    problem = mt.Problem(train, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))
+    return plain(mt.solve(problem, "state-flow@highs", start="cart", test=test))
+
+
+def with_constraints(folder):
+    """A group, a capacity, weights in the objective."""
+    data = mt.load(table(folder), target="state", group="sex")
+    task = mt.WeightedError(class_weight={"ill": 3}, constraints=(constraint("statistical-parity", max_disparity="0.3"), mt.Capacity("ill", 20)))
+    return plain(mt.solve(mt.Problem(data, task, mt.Trees(1, min_samples_leaf=2)), "enumerate"))
+
+
+def of_a_heuristic(folder):
+    return plain(mt.solve(mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.F1(), mt.Trees(2)), "cart"))
+
+
+def with_a_bound(folder):
+    """Stopped before the proof: a tree that is not the best, and a bound below the optimum."""
+    data = plain(mt.solve(mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(1)), "cart"))
+    worst = plain(mt.solve(mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(0)), "cart"))
+    low = data["objective"] - 2
+    gap = {"bound": low, "bound_exact": f"{low}/1", "gap": (worst["objective"] - low) / worst["objective"], "proved_by": "gurobi 12"}
+    root = {"root_bound": low - 1, "root_gap": (worst["objective"] - low + 1) / worst["objective"]}
+    return {**data, **{k: worst[k] for k in ("predictor", "objective", "exact")}, **gap, **root, "limit": "time", "method": "oct@gurobi"}
+
+
+def infeasible(folder):
+    return plain(mt.solve(mt.Problem(mt.load("planted:rows=20,tests=3"), mt.Accuracy(), mt.Trees(1, min_samples_leaf=30)), "dp"))
+
+
+def of_areas(folder):
+    return plain(mt.solve(mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.AUC(), mt.Trees(1))))
+
+
+def of_decisions(folder):
+    problem, test = DecisionData("two-roads", rows=12, test_rows=6, thresholds=3).problem(1)
+    return plain(mt.solve(problem, "dp-oracle", test=test))
+
+
+def of_a_pruning(folder):
+    grown = pruning_problem("iris", Growing(trees=2, max_depth=2, test_size=0.3), lam="1/100")
+    return plain(mt.solve(grown.problem, "ip3@highs", test=grown.test))
+
+
+def of_a_curve(folder):
+    grown = pruning_problem("iris", Growing(trees=2, max_depth=2))
+    result = mt.solve(mt.Problem(grown.problem.dataset, grown.problem.task, grown.problem.space, PruningPath()), "min-cut")
+    of_run = {"method": result.method, "seconds": result.seconds, "times": dict(result.times), "sizes": dict(result.sizes)}
+    curve = {"kind": "pruning-curve", "schema": SCHEMA, **result.path.to_json(), "problem": result.problem.spec(), **of_run}
+    return json.loads(json.dumps({**curve, "budget": result.path.below("3/2").to_json()}))
+
+
+#: Fields of a result that nothing can recompute.
+HISTORY = "method limit proved_by checked agrees seconds times sizes nodes start message trace options versions".split()
+GROWN = "problem.space.ensemble.source"
+#: By name: what makes the result, its verdict, and what is not verified in it.
+EXAMPLES = {
+    "formulation": (of_a_formulation, "derived", HISTORY),
+    "constraints": (with_constraints, "derived", HISTORY),
+    "heuristic": (of_a_heuristic, "recomputed", HISTORY),
+    "bound": (with_a_bound, "derived", HISTORY),
+    "infeasible": (infeasible, "derived", HISTORY),
+    "areas": (of_areas, "derived", HISTORY),
+    "decisions": (of_decisions, "derived", HISTORY),
+    "pruning": (of_a_pruning, "derived", [*HISTORY, GROWN]),
+    "curve": (of_a_curve, "derived", ["method", "seconds", "times", "sizes", GROWN]),
+}
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    folder, found = tmp_path_factory.mktemp("fields"), {}
+
+    def make(name):
+        if name not in found:
+            found[name] = EXAMPLES[name][0](folder)
+        return found[name]
+
+    return make
+
+
+def checked(data):
+    return verify_curve(data) if data.get("kind") == "pruning-curve" else verify(data)
+
+
+def leaves(value, place=()):
+    """Places of everything that is no filled list or object; of long lists the first, the second and the last entry."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = list(inner)
+    if isinstance(value, list) and len(inner) > 6:
+        inner = [*inner[:2], inner[-1]]
+    if not inner:
+        yield place
+    for key, below in inner:
+        yield from leaves(below, (*place, key))
+
+
+def other(value):
+    """Values of the same kind, of other kinds, and none."""
+    if isinstance(value, bool):
+        return [not value, "yes", None]
+    if isinstance(value, (int, float)):
+        return [value + 1, -value - 2, value * 1.5 + 0.25, math.nan, math.inf, 10**400, str(value), None, [value]]
+    if isinstance(value, str):
+        return [f"{value} too", "1/3", "1e9999999", "", "\x1b[2J\nVerdict: derived.", 5, None]
+    return {None: [1, "x", True], "[]": [[1], ["x"], {}], "{}": [{"x": 1}, []]}[value if value is None else str(value)]
+
+
+def at(data, place):
+    for key in place:
+        data = data[key]
+    return data
+
+
+def changes(data):
+    """(place, altered copy) for every place and every other value, and for every field that is gone."""
+    for place in leaves(data):
+        for value in (v for v in other(at(data, place)) if v != at(data, place)):
+            altered = copy.deepcopy(data)
+            at(altered, place[:-1])[place[-1]] = value
+            yield place, value, altered
+
+
+def listed(place, found):
+    """Whether a place is among those that were not verified, or below one."""
+    name = ".".join(map(str, place))
+    return any(name == given or name.startswith(f"{given}.") for given in found.not_verified)
+
+
+def passes(place, value, altered, original):
+    """Why an altered result is rightly not refused, or None."""
+    try:
+        found = checked(altered)
+    except mt.MilpTreesError as why:
+        assert str(why).isprintable(), f"{place}: {why!r} would steer a terminal"
+        return "refused"
+    if listed(place, found):
+        assert str(place[0]) in " ".join(found), "the sentences name it too"
+        return "listed"
+    if found.problem.fingerprint != original.problem.fingerprint:
+        return "another problem, which is stated"
+    # A bound without its exact form is a weaker claim, and a true one.
+    return "less is claimed" if place == ("bound_exact",) and value is None else None
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_verdict_and_what_is_not_verified_are_what_they_should_be(made, name):
+    found = checked(made(name))
+    _, verdict, not_verified = EXAMPLES[name]
+    assert found.verdict.value == verdict, found[-1]
+    assert list(found.not_verified) == not_verified
+    assert found.sentences[-1].lower().startswith(verdict)
+    stated = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert (stated["verdict"], stated["not_verified"]) == (verdict, list(found.not_verified))
+    assert stated["problem"]["fingerprint"] == found.problem.fingerprint
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_whatever_is_changed_is_refused_or_named_as_not_verified(made, name):
+    data = made(name)
+    original = checked(data)
+    tried = 0
+    for place, value, altered in changes(data):
+        tried += 1
+        assert passes(place, value, altered, original), f"{'.'.join(map(str, place))} = {value!r} passes in silence"
+    assert tried > 200
+
+
+@pytest.mark.parametrize("name", ["formulation", "curve"])
+def test_whatever_is_left_out_is_noticed(made, name):
+    data = made(name)
+    original = checked(data)
+    for place in {place[:i] for place in leaves(data) for i in range(1, len(place) + 1)}:
+        altered = copy.deepcopy(data)
+        del at(altered, place[:-1])[place[-1]]
+        if place != ("budget",):  # a curve without a budget is one
+            assert passes(place, None, altered, original), f"{'.'.join(map(str, place))} can be left out"
+
+
+@pytest.mark.parametrize("name", ["formulation", "pruning"])
+def test_predict_reads_whatever_is_changed_or_gives_one_sentence(made, name, tmp_path):
+    data, file = made(name), tmp_path / "r.json"
+    rows = table(tmp_path) if name == "formulation" else "iris"
+    for place, _, altered in changes(data):
+        if place[0] in ("schema", "predictor", "sense", "objective", "problem"):
+            file.write_text(json.dumps(altered))
+            try:
+                predict_file(file, rows)
+            except mt.MilpTreesError as why:
+                assert len(str(why).splitlines()) == 1
