@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.deadline import TimeUp, within
+from milp_trees.deadline import OVERTIME, TimeUp, within
 from milp_trees.errors import SolverUnavailable, Unsupported
 from milp_trees.formulation import Formulation
 from milp_trees.formulation_run import Run, believed, result, round_up, solver_gap
-from milp_trees.matrix import MatrixModel, compile_model
+from milp_trees.matrix import MatrixModel, compile_model, pyomo_without
 from milp_trees.method import Clock, Method, Progress
 from milp_trees.result import Limit, Result, Status
 from milp_trees.solver import Answer, Event, Job, Limits, Solver
@@ -71,7 +71,8 @@ class FormulationMethod(Method):
             raise SolverUnavailable(f"{self.name}: {found.reason}")
         run = Run(problem, limits, Clock(), progress)
         try:
-            why = within(limits.time, lambda: self._prepare(run, start))
+            with pyomo_without(OVERTIME):  # it logs whatever ends a rule as the rule's failure
+                why = within(limits.time, lambda: self._prepare(run, start))
         except TimeUp:
             run.stopped, run.message = Limit.TIME, "The time limit ended while the model was being built; raise --time-limit."
             return result(self, run)
