@@ -1,6 +1,5 @@
 """The time limit holds for every stage of a run: preparing, building, handing over, solving, reading. What is known then is kept."""
 
-import dataclasses
 import functools
 import time
 
