@@ -13,8 +13,6 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-#: Name of the exception, for those who log what they pass on.
-OVERTIME = "Overtime"
 #: Seconds until the exception is raised once more if nobody has seen it. It must not come into the clean-up after the first, which can take long.
 AGAIN = 3.0
 
@@ -64,7 +62,7 @@ class _Timer(threading.Thread):
         self.wake = threading.Event()
         # Of its own, so that one call of `within` inside another knows whose time is up; no `except Exception` holds it up. Python prints and forgets
         # an exception that is raised in a finaliser: one that vanishes before the end is raised again.
-        self.overtime: type[BaseException] = type(OVERTIME, (BaseException,), {"__del__": lambda _: self.wake.set()})
+        self.overtime: type[BaseException] = type("Overtime", (BaseException,), {"__del__": lambda _: self.wake.set()})
         self.lock = threading.Lock()
         self.ended = False
 

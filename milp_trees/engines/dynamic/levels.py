@@ -13,8 +13,8 @@ from milp_trees.tasks.views import CostMatrix
 
 #: Bytes that the sets of one level may take.
 MOST_BYTES = 2 * 2**30
-#: Columns that one call of a kernel may make: some ten milliseconds, after which a time limit is looked at.
-ROOM = 20_000
+#: Columns that one call of a kernel may make: some hundredths of a second, after which a time limit is looked at.
+ROOM = 4_000
 
 
 class Level(NamedTuple):
