@@ -32,10 +32,10 @@ def ionosphere(depth: int):
     return mt.Problem(_data.classification()["ionosphere"], mt.Accuracy(), mt.Trees(depth))
 
 
-def planted(depth: int, **more):
+def planted(depth: int, rows: int = 1000, tests: int = 60):
     import milp_trees as mt
 
-    return mt.Problem(mt.load("planted:rows=1000,tests=60,depth=5,noise=0.2"), mt.Accuracy(**more), mt.Trees(depth))
+    return mt.Problem(mt.load(f"planted:rows={rows},tests={tests},depth={depth},noise=0.2"), mt.Accuracy(), mt.Trees(depth))
 
 
 def parity(depth: int):
@@ -46,14 +46,14 @@ def parity(depth: int):
     return mt.Problem(data, mt.Accuracy(constraints=(mt.StatisticalParity(0.01),)), mt.Trees(depth))
 
 
-def numeric(depth: int):
+def numeric(depth: int, rows: int = 300):
     import numpy as np
 
     import milp_trees as mt
 
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 6))
-    y = (X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] > 0.5) ^ (rng.random(300) < 0.1)
+    X = rng.normal(size=(rows, 6))
+    y = (X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] > 0.5) ^ (rng.random(rows) < 0.1)
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(6)])
     return mt.Problem(mt.Binarizer("midpoints").dataset(frame, y.astype(int)), mt.Accuracy(), mt.Trees(depth))
 
@@ -80,9 +80,11 @@ def roads(depth: int):
 PROBLEMS = {
     "ionosphere, depth 3": lambda: ionosphere(3),
     "ionosphere, depth 5": lambda: ionosphere(5),
+    "planted, depth 3, small": lambda: planted(3, 300, 20),
     "planted, depth 4": lambda: planted(4),
     "planted, depth 5": lambda: planted(5),
     "parity, depth 3": lambda: parity(3),
+    "numeric, depth 3, small": lambda: numeric(3, 60),
     "numeric, depth 3": lambda: numeric(3),
     "forest of 30": lambda: forest(30),
     "forest of 300": lambda: forest(300),

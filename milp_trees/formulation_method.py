@@ -12,7 +12,7 @@ from milp_trees.deadline import TimeUp, within
 from milp_trees.errors import SolverUnavailable, Unsupported
 from milp_trees.formulation import Formulation
 from milp_trees.formulation_run import Run, believed, result, round_up, solver_gap
-from milp_trees.matrix import MatrixModel, compile_model
+from milp_trees.matrix import MatrixModel, compile_model, pyomo_without
 from milp_trees.method import Clock, Method, Progress
 from milp_trees.registry import registry
 from milp_trees.result import Limit, Result, Status
@@ -82,7 +82,8 @@ class FormulationMethod(Method):
             raise SolverUnavailable(f"{self.name}: {found.reason}")
         run = Run(problem, limits, Clock(), progress)
         try:
-            why = within(limits.time, lambda: self._prepare(run, start))
+            with pyomo_without("Overtime"):  # it logs whatever ends a rule as the rule's failure, also the exception of `within`
+                why = within(limits.time, lambda: self._prepare(run, start))
         except TimeUp:
             run.stopped, run.message = Limit.TIME, "The time limit ended while the model was being built; raise --time-limit."
             return result(self, run)

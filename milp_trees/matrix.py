@@ -142,7 +142,8 @@ def compile_model(m: Any) -> MatrixModel:
     from pyomo.opt import WriterFactory
 
     blocks = [b for b in m.component_objects(pyo.Constraint, active=True) if isinstance(b, matrix_rows_class())]
-    with PauseGC(), _quiet_about_itself():
+    # Pyomo 6.10 warns that a method is deprecated which it calls itself when it expands templates with parameters.
+    with PauseGC(), pyomo_without("sparse_iteritems"):
         for b in blocks:
             b.deactivate()
         try:
@@ -186,22 +187,22 @@ def compile_model(m: Any) -> MatrixModel:
 
 
 @contextlib.contextmanager
-def _quiet_about_itself() -> Iterator[None]:
-    """Pyomo 6.10 warns that a method is deprecated which it calls itself when it expands templates with parameters."""
+def pyomo_without(phrase: str) -> Iterator[None]:
+    """Within this block Pyomo logs nothing that holds a phrase."""
 
-    def unrelated(record: logging.LogRecord) -> bool:
-        return "sparse_iteritems" not in record.getMessage()
+    def other(record: logging.LogRecord) -> bool:
+        return phrase not in record.getMessage()
 
     # A filter on a logger does not see its children's records: it must sit on the logger that speaks.
-    logger = logging.getLogger("pyomo.core.base.param")
-    loggers = [logger, logging.getLogger("pyomo.core"), logging.getLogger("pyomo")]
+    logging.getLogger("pyomo.core.base.param")
+    loggers = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict) if name.split(".")[0] == "pyomo"]
     for log in loggers:
-        log.addFilter(unrelated)
+        log.addFilter(other)
     try:
         yield
     finally:
         for log in loggers:
-            log.removeFilter(unrelated)
+            log.removeFilter(other)
 
 
 def matrix_rows(variables: Sequence[Any], matrix: sparse.csr_matrix, lower: np.ndarray, upper: np.ndarray, doc: str) -> Any:

@@ -302,7 +302,9 @@ class Run:
         if "time" in result or "time" in head:
             return Limit.TIME
         if "node" in result or "node" in head or "solution limit" in result:
-            return Limit.NODES
+            # CBC says so too where its time ends in the first linear program.
+            asked = self.job.limits.nodes is not None or any(key.lower().startswith("maxn") for key in self.job.options)
+            return Limit.NODES if asked or self.job.limits.time is None else Limit.TIME
         if self.interrupted is not None:
             return self.interrupted
         raise SolverFailure(f"CBC stopped for a reason this adapter does not know: {head!r}, {result!r}.")

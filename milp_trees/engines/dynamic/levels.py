@@ -13,6 +13,8 @@ from milp_trees.tasks.views import CostMatrix
 
 #: Bytes that the sets of one level may take.
 MOST_BYTES = 2 * 2**30
+#: Columns that one call of a kernel may make: some hundredths of a second, after which a time limit is looked at.
+ROOM = 4_000
 
 
 class Level(NamedTuple):
@@ -112,7 +114,7 @@ class Enumeration:
 
     def _room(self, each: int, n: int) -> tuple[np.ndarray, np.ndarray]:
         """Space for the columns of n states, or of fewer if that is much."""
-        size = max(each, min(each * n, 200_000))
+        size = max(each, min(each * n, ROOM))
         return np.empty((size, 6), dtype=np.int64), np.empty((size, self.S), dtype=np.int64)
 
     def _expand(self, level: Level, closed: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -124,7 +126,7 @@ class Enumeration:
         begin = n = 0
         splits = []
         while begin < len(level.sets):
-            found = np.empty((max(F, min(F * (len(level.sets) - begin), 200_000)), 4), dtype=np.int64)
+            found = np.empty((max(F, min(F * (len(level.sets) - begin), ROOM)), 4), dtype=np.int64)
             begin, n, n_columns = row_sets.expand(
                 level.sets, closed, begin, self.truth, self.split, self.counts, self.least, bits, hashes, table, n, found, 0
             )
