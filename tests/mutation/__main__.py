@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 from collections import Counter
+from itertools import zip_longest
 from pathlib import Path
 
 from rich.console import Console
@@ -52,10 +53,9 @@ def main() -> None:
 
 
 def chosen(given: argparse.Namespace) -> list[Mutant]:
-    """The sample of every file."""
-    return [
-        mutant for file in given.files for mutant in sample((m for m in mutants(file) if sensible(file, m.kind, m.condition)), given.sample, given.seed)
-    ]  # fmt: skip
+    """The sample of every file, one of each file after the other, so that a run that is stopped has seen all files."""
+    samples = [sample((m for m in mutants(file) if sensible(file, m.kind, m.condition)), given.sample, given.seed) for file in given.files]
+    return [mutant for turn in zip_longest(*samples) for mutant in turn if mutant is not None]
 
 
 def run(given: argparse.Namespace, console: Console) -> None:
