@@ -38,9 +38,18 @@ DECODING = ("decode", "read_threshold", "best_label", "chosen_action", "_last_sp
 
 
 class Bench:
-    """Everything that does not depend on the fault: problems, the oracle's answers, true models, and optima of some of them."""
+    """Everything that does not depend on the fault: problems, the oracle's answers, true models, and optima of some of them.
 
-    def __init__(self, names: Iterable[str], report: Callable[[str], None] = lambda text: None) -> None:
+    Parameters
+    ----------
+    names : iterable of str
+        Labels of the formulations that will be needed.
+    most : int, optional
+        On how many formulations a fault in a shared file is tried; all by default.
+    """
+
+    def __init__(self, names: Iterable[str], most: int | None = None, report: Callable[[str], None] = lambda text: None) -> None:
+        self.most = most
         self.remembered = Remembered()
         self.true: dict[tuple[str, str], bytes] = {}
         for label in names:
@@ -115,7 +124,7 @@ class Bench:
 
     def ordered(self, mutant: Mutant) -> Iterator[tuple[str, str]]:
         """Formulations and problems that see a mutant and can meet its condition; the suite's tiny problems, then the wide ones, cheap before dear."""
-        pairs = [(label, name) for label in labels(mutant.file) for name in problems(label) if reaches(mutant, label, name)]
+        pairs = [(label, name) for label in labels(mutant.file)[: self.most] for name in problems(label) if reaches(mutant, label, name)]
         yield from sorted(pairs, key=lambda pair: (is_wide(pair[1]), effort(problems(pair[0])[pair[1]])))
 
 

@@ -33,6 +33,8 @@ VARIANTS = {
     "spot": ["spot:rows_m=off,lower_cut=off,merge_rows=off", "spot:leaf_cut=on"],
     "ip3-closure": ["ip3-closure:merge_pairs=off"],
 }
+#: Formulations in the order in which a fault in a shared file is tried on them.
+FIRST = ("flow-oct", "path-cut", "oct-binary", "bin-oct", "cut-w", "oct", "ip3", "ip1")
 #: Checks that look at the form of a model and not at what it says: what they alone catch is counted apart.
 OF_FORM = ("sizes", "components_documented", "repeatable_build", "repeatable")
 #: Checks that solve, and say the same again where the model is the same.
@@ -47,7 +49,7 @@ def labels(file: str) -> tuple[str, ...]:
         module = cls.__module__.removeprefix("milp_trees.").replace(".", "/") + ".py"
         if file in _imports(module):
             out += [name, *VARIANTS.get(name, ())]
-    return tuple(out)
+    return tuple(sorted(out, key=lambda label: FIRST.index(label) if label in FIRST else len(FIRST)))
 
 
 @cache
