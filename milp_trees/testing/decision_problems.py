@@ -22,6 +22,7 @@ from milp_trees.problem import Problem
 from milp_trees.space import Trees
 from milp_trees.tasks.decision import Decision
 from milp_trees.testing._named import CUBE, SQUARE, dataset, numeric_dataset
+from milp_trees.testing.found_by_mutation import FOUND_DECISIONS
 
 NUMERIC = {"x": [1.0, 2, 2, 4, 5, 7], "z": [3.0, 1, 3, 1, 2, 2]}
 
@@ -76,6 +77,7 @@ DECISION_PROBLEMS: dict[str, Callable[[], Problem]] = {
     "too-few-rows": lambda: _of(UnitSimplex(2), 24, min_samples_leaf=7, depth=1),
     "leaf-limit": lambda: _of(UnitSimplex(3), 25, max_leaf_nodes=3),
     "penalties": lambda: _of(grid_paths(2, 3), 26, leaf_penalty=0.05, feature_costs={"x": 0.2}),
+    **FOUND_DECISIONS,
     "split-penalty": lambda: _of(grid_paths(2, 3), 27, split_penalty="1/20", normalised=True, weights=[1, 2, 1, 0, 3, 1]),
 }
 

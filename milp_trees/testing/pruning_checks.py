@@ -21,6 +21,7 @@ from milp_trees.models.ensemble import Ensemble
 from milp_trees.problem import Problem
 from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.testing.checks import check_components_documented, check_sizes
+from milp_trees.testing.found_by_mutation import FOUND_PRUNINGS
 from milp_trees.testing.model_text import model_text
 from milp_trees.testing.pruning_examples import EXAMPLES, all_prunings, random_problem
 from milp_trees.testing.solve import FEASIBLE, Point, built, minimise, without
@@ -45,9 +46,15 @@ def random_examples(n: int = 12) -> dict[str, Problem]:
     return out
 
 
+@cache
+def found_examples() -> dict[str, Problem]:
+    """Larger ones, on which planted faults show."""
+    return {name: make() for name, make in FOUND_PRUNINGS.items()}
+
+
 def default_pruning_problems() -> dict[str, Problem]:
     """All examples and random problems by name."""
-    return {**{name: example(name) for name in EXAMPLES}, **random_examples()}
+    return {**{name: example(name) for name in EXAMPLES}, **random_examples(), **found_examples()}
 
 
 # -- the oracle -----------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 from collections import Counter
+from itertools import zip_longest
 from pathlib import Path
 
 from rich.console import Console
@@ -30,6 +31,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=0, help="which sample (default: 0)")
     parser.add_argument("--limit", type=float, default=180.0, help="seconds for one mutant (default: 180)")
     parser.add_argument("--out", type=Path, default=RESULTS, help="table of results; mutants that are in it are not run again")
+    parser.add_argument("--most", type=int, help="on how many formulations a fault in a shared file is tried (default: all that use the file)")
     parser.add_argument("--again", action="store_true", help="run those again that survived by the table")
     parser.add_argument("--list", action="store_true", help="only list the mutants")
     parser.add_argument("--summary", action="store_true", help="only count what the table holds")
@@ -52,10 +54,9 @@ def main() -> None:
 
 
 def chosen(given: argparse.Namespace) -> list[Mutant]:
-    """The sample of every file."""
-    return [
-        mutant for file in given.files for mutant in sample((m for m in mutants(file) if sensible(file, m.kind, m.condition)), given.sample, given.seed)
-    ]  # fmt: skip
+    """The sample of every file, one of each file after the other, so that a run that is stopped has seen all files."""
+    samples = [sample((m for m in mutants(file) if sensible(file, m.kind, m.condition)), given.sample, given.seed) for file in given.files]
+    return [mutant for turn in zip_longest(*samples) for mutant in turn if mutant is not None]
 
 
 def run(given: argparse.Namespace, console: Console) -> None:
@@ -65,7 +66,8 @@ def run(given: argparse.Namespace, console: Console) -> None:
     todo = [m for m in chosen(given) if m.id not in known or known[m.id]["verdict"] in again]
     with Progress(console=console) as progress:
         task = progress.add_task("preparing", total=len(todo))
-        bench = Bench(dict.fromkeys(label for m in todo for label in labels(m.file)), lambda said: progress.update(task, description=said[:60]))
+        needed = dict.fromkeys(label for m in todo for label in labels(m.file)[: given.most])
+        bench = Bench(needed, given.most, lambda said: progress.update(task, description=said[:60]))
         for mutant in todo:
             progress.update(task, description=mutant.id[:60])
             append(given.out, bench.verdict(mutant, given.limit))

@@ -6,6 +6,7 @@ An id is `file:function:operator:number:variant@condition`: number counts the pl
 from __future__ import annotations
 
 import ast
+import contextlib
 import copy
 import importlib
 import types
@@ -247,8 +248,25 @@ def module_of(file: str) -> types.ModuleType:
     return importlib.import_module(name)
 
 
-def plant(mutant: Mutant) -> None:
-    """Exchange the code of the mutant's function in this process; everybody who imported it runs the fault from now on.
+class Planted:
+    """A fault in this process: everybody who imported the function runs it, until it is lifted."""
+
+    def __init__(self, function: types.FunctionType, faulty: types.CodeType) -> None:
+        self.function, self.true, self.faulty = function, function.__code__, faulty
+        function.__code__ = faulty
+
+    @contextlib.contextmanager
+    def lifted(self) -> Iterator[None]:
+        """The true function, for a while."""
+        self.function.__code__ = self.true
+        try:
+            yield
+        finally:
+            self.function.__code__ = self.faulty
+
+
+def plant(mutant: Mutant) -> Planted:
+    """Exchange the code of the mutant's function in this process.
 
     Raises
     ------
@@ -264,7 +282,7 @@ def plant(mutant: Mutant) -> None:
         code = next(c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
     found = vars(getattr(module, names[0]))[names[1]] if is_method else getattr(module, names[0])
     module.__dict__["_fault"] = fault
-    _function(found).__code__ = code
+    return Planted(_function(found), code)
 
 
 def _function(found: Any) -> types.FunctionType:

@@ -18,98 +18,131 @@ from typing import Any
 from milp_trees import formulation as formulation_module
 from milp_trees.space import Trees
 from milp_trees.space_pruned import PrunedEnsembles
-from milp_trees.testing import brute_force, checks, deletion, solve
+from milp_trees.testing import brute_force, deletion, solve
+from milp_trees.testing import checks as testing_checks
 from milp_trees.testing.pruning_checks import best_pruning
+from milp_trees.testing.sets import is_wide
 
 from . import fault
-from .mutants import Mutant, plant
-from .suite import Claim, Remembered, Unchanged, claims, labels, problems, true_models
+from .mutants import Mutant, Planted, plant
+from .suite import OF_FORM, SOLVING, Remembered, checks, digest, effort, formulation, labels, problems
 
 COLUMNS = (
     "id", "file", "line", "operator", "condition", "change", "verdict", "check", "formulation", "problem", "seconds", "active", "message",
 )  # fmt: skip
 
 
-#: Words in the names of functions that turn a model's optimum into a predictor.
+#: Words in the names of functions that only declare models, and of those that turn an optimum into a predictor.
+DECLARING = ("declare", ".add_", "._add_", "minimise", "penalties", "_single_sink", "_multi_sink", "add_objective")
 DECODING = ("decode", "read_threshold", "best_label", "chosen_action", "_last_split", "branch", "completed")
 
 
 class Bench:
-    """Everything that does not depend on the fault: problems, the oracle's answers, and what the true models are."""
+    """Everything that does not depend on the fault: problems, the oracle's answers, true models, and optima of some of them.
 
-    def __init__(self, names: Iterable[str], report: Callable[[str], None] = lambda text: None) -> None:
+    Parameters
+    ----------
+    names : iterable of str
+        Labels of the formulations that will be needed.
+    most : int, optional
+        On how many formulations a fault in a shared file is tried; all by default.
+    """
+
+    def __init__(self, names: Iterable[str], most: int | None = None, report: Callable[[str], None] = lambda text: None) -> None:
+        self.most = most
         self.remembered = Remembered()
-        self.seconds: dict[tuple[str, str], float] = {}
+        self.true: dict[tuple[str, str], bytes] = {}
         for label in names:
-            report(f"without faults: {label}")
-            true, seconds = in_child(lambda label=label: self._true_models(label), 1800)
-            self.remembered.true |= true
-            self.seconds |= seconds
-        for label, name in self.seconds:
-            report(f"oracle: {name}")
-            problem = problems(label)[name]
-            (best_pruning if isinstance(problem.space, PrunedEnsembles) else brute_force)(problem)
-
-    def _true_models(self, label: str) -> Any:
-        self._prepare("")
-        return true_models(label)
-
-    def _prepare(self, function: str) -> None:
-        """In the child: nothing that was made by the true formulations is left but optima by matrix, and rules are called with every index."""
-        build = formulation_module._fast_building
-        formulation_module._fast_building = lambda templates: build(False)
-        for cached in (solve.built, checks.solved, deletion.noticed):
-            cached.cache_clear()
-        self.remembered.install(any(word in function for word in DECODING))
+            for name, problem in problems(label).items():
+                report(f"oracle: {name}")
+                (best_pruning if isinstance(problem.space, PrunedEnsembles) else brute_force)(problem)
 
     def verdict(self, mutant: Mutant, limit: float) -> dict[str, Any]:
         """Plants one mutant and says who caught it."""
         began = time.perf_counter()
         found = in_child(lambda: self._attempt(mutant), limit)
         self.remembered.points.update(found.pop("points", {}))
+        self.true.update(found.pop("true", {}))
         return {
             "id": mutant.id, "file": mutant.file, "line": mutant.line, "operator": mutant.operator, "condition": mutant.condition,
             "change": mutant.change, **found, "seconds": round(time.perf_counter() - began, 2),
         }  # fmt: skip
 
     def _attempt(self, mutant: Mutant) -> dict[str, Any]:
+        """In the child."""
+        _fresh()
+        self.remembered.install()
         try:
-            plant(mutant)
+            planted = plant(mutant)
         except (SyntaxError, ValueError, StopIteration) as unfit:
             return {"verdict": "unfit", "message": f"{type(unfit).__name__}: {unfit}"}
-        self._prepare(mutant.function)
-        known, claim = set(self.remembered.points), None
-        found = {"verdict": "survived"}
-        try:
-            for claim in self.ordered(mutant):
-                with contextlib.suppress(Unchanged):
-                    claim.run()
-        except AssertionError as caught:
-            found = _caught("caught", claim, str(caught))
-        except Exception as raised:
-            found = _caught("raised", claim, f"{type(raised).__name__}: {raised}")
+        known, true = set(self.remembered.points), set(self.true)
+        found = self._judge(mutant, planted)
         # A condition on something that is no number where the fault stands is no fault.
         if found["verdict"] == "survived" and fault.misfits and not fault.fits:
             found["verdict"] = "unfit"
-        return found | {"active": fault.hits, "points": {k: p for k, p in self.remembered.points.items() if k not in known}}
+        points = {k: p for k, p in self.remembered.points.items() if k not in known} if _any(DECODING, mutant) else {}
+        return found | {"active": fault.hits, "points": points, "true": {k: d for k, d in self.true.items() if k not in true}}
 
-    def ordered(self, mutant: Mutant) -> Iterator[Claim]:
-        """The checks that see a mutant's file on problems that its condition may reach: cheap before dear, claims of form last."""
-        found = [c for label in labels(mutant.file) for c in claims(label) if reaches(mutant, label, c.problem)]
-        of_form_first = "sizes" in mutant.function or "counts" in mutant.function
+    def _judge(self, mutant: Mutant, planted: Planted) -> dict[str, Any]:
+        """The first check of values that fails; if none does, the first of form."""
+        of_form: dict[str, Any] = {}
+        for label, name in self.ordered(mutant):
+            claim = "build"
+            try:
+                todo = checks(label, name)
+                same = todo and self._unchanged(mutant, label, name, planted)
+                if same and _any(DECLARING, mutant):
+                    continue
+                for claim, run in todo.items():
+                    # Deciding what to decode needs an optimum; on wide problems, trees that are encoded and decoded again do instead.
+                    if same and claim in SOLVING and (is_wide(name) or not _any(DECODING, mutant)):
+                        continue
+                    try:
+                        run()
+                    except AssertionError as caught:
+                        found = _caught("caught", label, name, claim, str(caught))
+                        if claim not in OF_FORM or _any(("sizes", "counts"), mutant):
+                            return found
+                        of_form = of_form or found
+            except Exception as raised:
+                return _caught("raised", label, name, claim, f"{type(raised).__name__}: {raised}")
+        return of_form or {"verdict": "survived"}
 
-        def key(c: Claim) -> Any:
-            return c.of_form != of_form_first, self.seconds.get((c.label, c.problem), 1.0), c.label, c.problem
+    def _unchanged(self, mutant: Mutant, label: str, name: str, planted: Planted) -> bool:
+        """Whether a fault leaves a model as it was, so that solving it says what it says without the fault."""
+        plan, problem, before = formulation(label), problems(label)[name], fault.hits
+        b = solve.built(plan, problem)
+        if b.separator is not None and not _any(DECLARING, mutant):  # the matrix is not all of the model
+            return False
+        if mutant.condition != "always" and fault.hits == before:
+            return True
+        if (label, name) not in self.true:
+            with planted.lifted():
+                self.true[label, name] = digest(solve.built.__wrapped__(plan, problem.fresh()).matrix)
+        return self.true[label, name] == digest(b.matrix)
 
-        yield from sorted(found, key=key)
+    def ordered(self, mutant: Mutant) -> Iterator[tuple[str, str]]:
+        """Formulations and problems that see a mutant and can meet its condition; the suite's tiny problems, then the wide ones, cheap before dear."""
+        pairs = [(label, name) for label in labels(mutant.file)[: self.most] for name in problems(label) if reaches(mutant, label, name)]
+        yield from sorted(pairs, key=lambda pair: (is_wide(pair[1]), effort(problems(pair[0])[pair[1]])))
 
 
-def _caught(verdict: str, claim: Claim | None, message: str) -> dict[str, Any]:
-    where = ("", "", "") if claim is None else claim.name
-    return {
-        "verdict": verdict, "formulation": where[0], "problem": where[1], "check": where[2],
-        "message": " ".join(message.split())[:300],
-    }  # fmt: skip
+def _fresh() -> None:
+    """In the child: nothing is left that was made by the true formulations, and rules are called with every index."""
+    build = formulation_module._fast_building
+    formulation_module._fast_building = lambda templates: build(False)
+    for cached in (solve.built, testing_checks.solved, deletion.noticed):
+        cached.cache_clear()
+
+
+def _any(words: Iterable[str], mutant: Mutant) -> bool:
+    """Whether the name of a mutant's function has one of the words."""
+    return any(word in f".{mutant.function}" for word in words)
+
+
+def _caught(verdict: str, label: str, name: str, claim: str, message: str) -> dict[str, Any]:
+    return {"verdict": verdict, "formulation": label, "problem": name, "check": claim, "message": " ".join(message.split())[:300]}
 
 
 def reaches(mutant: Mutant, label: str, name: str) -> bool:

@@ -1,13 +1,11 @@
-"""What must catch a fault: the conformance suite as a list of single checks, and what spares a run of it from doing anything twice."""
+"""What must catch a fault: the checks of the conformance suite for a formulation on a problem, and what spares a run from solving anything twice."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache, partial
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +15,11 @@ from milp_trees.registry import registry
 from milp_trees.space_pruned import PrunedEnsembles
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.testing import METAMORPHIC, METAMORPHIC_CHECKS, default_problems, solve
-from milp_trees.testing.checks import CHECKS
+from milp_trees.testing import METAMORPHIC, default_problems, solve
 from milp_trees.testing.decision_problems import decision_problems
 from milp_trees.testing.pruning_checks import PRUNING_CHECKS, default_pruning_problems
+from milp_trees.testing.sets import is_wide
+from milp_trees.testing.suite import checks_for, too_large
 
 from .mutants import ROOT
 
@@ -34,26 +33,12 @@ VARIANTS = {
     "spot": ["spot:rows_m=off,lower_cut=off,merge_rows=off", "spot:leaf_cut=on"],
     "ip3-closure": ["ip3-closure:merge_pairs=off"],
 }
-#: Checks that look at the form of a model and not at what it says; they run last, so that what they alone catch is seen.
+#: Formulations in the order in which a fault in a shared file is tried on them.
+FIRST = ("flow-oct", "path-cut", "oct-binary", "bin-oct", "cut-w", "oct", "ip3", "ip1")
+#: Checks that look at the form of a model and not at what it says: what they alone catch is counted apart.
 OF_FORM = ("sizes", "components_documented", "repeatable_build", "repeatable")
-
-
-@dataclass(frozen=True)
-class Claim:
-    """One check of one formulation (by its label) on one problem."""
-
-    label: str
-    problem: str
-    check: str
-    run: Callable[[], None]
-
-    @property
-    def name(self) -> tuple[str, str, str]:
-        return self.label, self.problem, self.check
-
-    @property
-    def of_form(self) -> bool:
-        return self.check in OF_FORM
+#: Checks that solve, and say the same again where the model is the same.
+SOLVING = ("optimum_equals_oracle", "decoded_value", "relaxation_is_a_bound", "between_trees", "optimum", "relaxation")
 
 
 @cache
@@ -64,7 +49,7 @@ def labels(file: str) -> tuple[str, ...]:
         module = cls.__module__.removeprefix("milp_trees.").replace(".", "/") + ".py"
         if file in _imports(module):
             out += [name, *VARIANTS.get(name, ())]
-    return tuple(out)
+    return tuple(sorted(out, key=lambda label: FIRST.index(label) if label in FIRST else len(FIRST)))
 
 
 @cache
@@ -101,6 +86,7 @@ def prunings(plan: Any) -> bool:
     return issubclass(plan.space, PrunedEnsembles)
 
 
+@cache
 def formulation(label: str) -> Any:
     """A formulation by its label: `oct:repair=spo`."""
     return registry.method(f"{label}@highs").formulation
@@ -108,82 +94,55 @@ def formulation(label: str) -> Any:
 
 @cache
 def problems(label: str) -> dict[str, Any]:
-    """The suite's problems for a formulation, by name: prunings, decisions or sums of costs."""
+    """The suite's problems for a formulation, by name: prunings, decisions or sums of costs, those that are solved fast before the others."""
     plan = formulation(label)
-    return default_pruning_problems() if prunings(plan) else decision_problems() if plan.needs is LeafOracle else default_problems()
+    found = default_pruning_problems() if prunings(plan) else decision_problems() if plan.needs is LeafOracle else default_problems()
+    if ":" in label and plan.needs is CostMatrix:
+        found = {name: problem for name, problem in found.items() if name.startswith("random")}
+    return dict(sorted(found.items(), key=lambda item: (is_wide(item[0]), effort(item[1]))))
 
 
-def claims(label: str) -> Iterator[Claim]:
-    """All checks of a formulation, problem by problem."""
-    plan = formulation(label)
-    prunes = prunings(plan)
-    for name, problem in problems(label).items():
-        if plan.unsupported(problem) or (":" in label and plan.needs is CostMatrix and not name.startswith("random")):
-            continue
-        checks = dict(PRUNING_CHECKS if prunes else CHECKS)
-        if name in METAMORPHIC and not prunes and ":" not in label:
-            checks |= METAMORPHIC_CHECKS
-        for check, run in checks.items():
-            yield Claim(label, name, check, partial(run, plan, problem))
+def effort(problem: Any) -> int:
+    """About how large the models of a problem are."""
+    return int(problem.dataset.n_rows * max(1, problem.dataset.n_tests) * 2 ** (getattr(problem.space, "max_depth", None) or 2))
 
 
-def claim(label: str, problem: str, check: str) -> Claim:
-    """One check by its names."""
-    plan, asked = formulation(label), problems(label)[problem]
-    run = {**CHECKS, **METAMORPHIC_CHECKS, **(PRUNING_CHECKS if prunings(plan) else {})}[check]
-    return Claim(label, problem, check, partial(run, plan, asked))
+def checks(label: str, name: str) -> dict[str, Callable[[], None]]:
+    """The checks of a formulation on a problem, by name; none where it is not supported."""
+    plan, problem = formulation(label), problems(label)[name]
+    if plan.unsupported(problem):
+        return {}
+    if prunings(plan):
+        found = PRUNING_CHECKS
+    else:
+        found = checks_for(name, None, name in METAMORPHIC and ":" not in label, too_large(plan, problem) is not None)
+    return {claim: lambda run=run: run(plan, problem) for claim, run in found.items()}
 
 
 # -- nothing twice --------------------------------------------------------------------------------------------------
 
 
-class Unchanged(Exception):
-    """A fault leaves a model as it was, so that solving it would say what it says without the fault."""
-
-
 class Remembered:
-    """What the true models are, by digests of their matrices, and optima of those that were solved.
-
-    A true model is solved only where its optimum is decoded by a function that has a fault, and only once.
-    """
+    """Optima of true models, each solved once; faults that only touch what comes after the optimum share them."""
 
     def __init__(self) -> None:
-        self.true: set[bytes] = set()
         self.points: dict[bytes, solve.Point] = {}
-        self.decodes = False
         self._solve = solve._minimise
 
-    def install(self, decodes: bool) -> None:
+    def install(self) -> None:
         """From now on the checks of this process solve by `minimise`."""
-        self.decodes = decodes
         solve._minimise = self.minimise
 
-    def minimise(self, matrix: Any, relax: bool) -> solve.Point:
-        key = _digest(matrix, relax)
-        if key in self.points:
-            return self.points[key]
-        if key in self.true and (relax or not self.decodes):
-            raise Unchanged
-        point = self._solve(matrix, relax)
-        if key in self.true:
-            self.points[key] = point
-        return point
+    def minimise(self, matrix: Any, relax: bool, nodes: int) -> solve.Point:
+        key = digest(matrix, relax, nodes)
+        if key not in self.points:
+            self.points[key] = self._solve(matrix, relax, nodes)
+        return self.points[key]
 
 
-def true_models(label: str) -> tuple[set[bytes], dict[tuple[str, str], float]]:
-    """Digests of a formulation's models on all its problems, as they are and relaxed, and the seconds that each took to build."""
-    plan, found, seconds = formulation(label), set(), {}
-    for name in dict.fromkeys(c.problem for c in claims(label)):
-        began = time.perf_counter()
-        b = solve.built.__wrapped__(plan, problems(label)[name])
-        seconds[label, name] = time.perf_counter() - began
-        if b.separator is None:  # else the matrix is not the whole model
-            found |= {_digest(b.matrix, relax) for relax in (False, True)}
-    return found, seconds
-
-
-def _digest(matrix: Any, relax: bool) -> bytes:
-    found = hashlib.sha1(f"{relax} {matrix.offset} {matrix.A.shape}".encode())
+def digest(matrix: Any, *more: Any) -> bytes:
+    """A short name of all that a matrix model says."""
+    found = hashlib.sha1(f"{more} {matrix.offset} {matrix.A.shape}".encode())
     A = matrix.A
     for array in (A.indptr, A.indices, A.data, matrix.c, matrix.row_lower, matrix.row_upper, matrix.lower, matrix.upper, matrix.integer):
         found.update(np.ascontiguousarray(array).tobytes())

@@ -14,7 +14,7 @@ from . import fault, operators
 from .equivalent import table
 from .mutants import Mutant, find, module_of, mutants, plant
 from .runner import in_child, sample
-from .suite import FILES, claim
+from .suite import FILES, checks
 
 #: One fault of every operator and of every kind of condition, with a check that catches it; `python -m tests.mutation --write-sample` makes it.
 SAMPLE = Path(__file__).with_name("sample.csv")
@@ -151,11 +151,10 @@ def test_a_planted_fault_is_caught(planted, row):
     mutant = planted.get(row["id"])
     if mutant is None:
         pytest.skip("the function has changed since the sample was made; `python -m tests.mutation --write-sample` renews it")
-    check = claim(row["formulation"], row["problem"], row["check"])
 
     def work():
         plant(mutant)
-        check.run()
+        checks(row["formulation"], row["problem"])[row["check"]]()
 
     with pytest.raises(RuntimeError, match="AssertionError"):
         in_child(work, 120)
@@ -163,7 +162,8 @@ def test_a_planted_fault_is_caught(planted, row):
 
 def test_the_same_checks_pass_without_a_fault():
     for name in {(row["formulation"], row["problem"], row["check"]) for row in _sample()}:
-        claim(*name).run()
+        label, problem, check = name
+        checks(label, problem)[check]()
 
 
 def test_what_is_called_equivalent_is_still_there():

@@ -1,0 +1,86 @@
+"""Problems that planted faults asked for: each is the smallest at hand on which some mutant of a formulation first does anything.
+
+`python -m tests.mutation` plants faults that act only from some row, column, threshold, level, node or leaf size on; those that no problem reached are
+reached here. `FOUND_DECISIONS` go to `decision_problems`, `FOUND_PRUNINGS` to `default_pruning_problems`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from milp_trees.data.dataset import Test
+from milp_trees.decisions.listed import UnitSimplex
+from milp_trees.problem import Problem
+from milp_trees.space import Trees
+from milp_trees.tasks.decision import Decision
+from milp_trees.testing._named import dataset, numeric_dataset
+from milp_trees.testing.pruning_examples import random_problem
+
+
+def _decision(columns: dict[str, list[float]], depth: int, seed: int, *, binary: Any = None, low: int = -3, task: Any = None, **space: Any) -> Problem:
+    """Whole costs of three decisions on numeric columns, with 0/1 columns beside them."""
+    rng = np.random.default_rng(seed)
+    n = len(next(iter(columns.values())))
+    numeric = numeric_dataset(columns)
+    X, tests = numeric.X, list(numeric.tests)
+    if binary is not None:
+        X = np.column_stack([binary, X])
+        tests = [*(Test(f"b{j}") for j in range(len(binary[0]))), *tests]
+    data = dataset(X, tests, values=rng.integers(low, 10, (n, 3)).astype(float))
+    return Problem(data, Decision(decisions=UnitSimplex(3), **(task or {})), Trees(depth, **space))
+
+
+def make_sixty_four_rows() -> Problem:
+    """More than sixty rows that no test merges: a grid of two columns, seven thresholds each."""
+    x, z = np.array(list(product(range(8), range(8)))).T.astype(float).tolist()
+    return _decision({"x": x, "z": z}, 1, 1)
+
+
+def make_nine_thresholds_and_four_columns() -> Problem:
+    """A column of nine thresholds beside three of one, at two levels, and the third column costs something."""
+    x = [float(v * v) for v in range(10)] * 2
+    binary = np.random.default_rng(2).integers(0, 2, (20, 3)).tolist()
+    return _decision({"x": x}, 2, 2, binary=binary, task={"feature_costs": {"b1": 2, "x": "1/2"}})
+
+
+def make_three_levels() -> Problem:
+    """Three levels, which the thresholds of two columns fill."""
+    x, z = [0.0, 1, 2, 3] * 5, [0.0, 0, 0, 1, 1, 2, 2] * 2 + [0.0, 1, 2, 0, 1, 2]
+    return _decision({"x": x, "z": z}, 3, 3)
+
+
+def make_three_levels_and_five_leaves() -> Problem:
+    """Three levels of which only five leaves are allowed."""
+    x, z = [0.0, 1, 2, 3] * 5, [0.0, 0, 0, 1, 1, 2, 2] * 2 + [0.0, 1, 2, 0, 1, 2]
+    return _decision({"x": x, "z": z}, 3, 4, max_leaf_nodes=5)
+
+
+def make_four_rows_a_leaf() -> Problem:
+    """A minimum of four rows in each leaf of fourteen rows."""
+    rng = np.random.default_rng(5)
+    return _decision({"x": rng.integers(0, 5, 14).astype(float).tolist(), "z": rng.integers(0, 4, 14).astype(float).tolist()}, 2, 5, min_samples_leaf=4)
+
+
+FOUND_DECISIONS: dict[str, Callable[[], Problem]] = {
+    make.__name__.removeprefix("make_").replace("_", "-"): make
+    for make in (
+        make_sixty_four_rows, make_nine_thresholds_and_four_columns, make_three_levels, make_three_levels_and_five_leaves, make_four_rows_a_leaf,
+    )
+}  # fmt: skip
+
+
+def _pruning(seed: int, **options: Any) -> Problem:
+    made = random_problem(np.random.default_rng(seed), **options)
+    return replace(made, dataset=replace(made.dataset, source={"testing": f"random_problem(seed={seed}, {options})"}))
+
+
+FOUND_PRUNINGS: dict[str, Callable[[], Problem]] = {
+    "sixty-five-rows": lambda: _pruning(1, n_trees=2, depth=2, n_features=3, n_rows=65),
+    "four-levels": lambda: _pruning(5, n_trees=1, depth=4, n_features=4, n_rows=12),
+    "four-levels-and-a-budget": lambda: _pruning(7, n_trees=1, depth=4, n_features=4, n_rows=12, budget=True),
+}
