@@ -53,6 +53,18 @@ def within(seconds: float | None, work: Callable[[], T]) -> T:
     except timer.overtime:
         timer.end()
         raise TimeUp from None
+    except SystemError as error:  # compiled code that finds an exception as it packs its results says this, and names the exception as the cause
+        timer.end()
+        if not _caused_by(error, timer.overtime):
+            raise
+        raise TimeUp from None
+
+
+def _caused_by(error: BaseException, kind: type[BaseException]) -> bool:
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, kind):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None
 
 
 class _Timer(threading.Thread):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: Rows times tests from which on a timer watches an engine that watches the clock itself.
 LARGE = 200_000
 #: Seconds after the limit, at least and as a share of it, at which an engine is stopped from outside.
-LATE, LATE_SHARE = 0.3, 0.05
+LATE, LATE_SHARE = 0.4, 0.08
 
 #: Called with every new (seconds, incumbent, bound) of a run, natural units.
 Progress = Callable[[TracePoint], None]

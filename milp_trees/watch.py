@@ -28,6 +28,8 @@ T = TypeVar("T")
 SHORT = 0.05
 #: Seconds that a greedy tree may always take, and the share of the time left that it may take at most where that is more.
 GREEDY, GREEDY_SHARE = 0.25, 0.25
+#: Share of the time limit that at most is kept back for what comes after the search.
+RESERVED = 0.3
 #: Seconds between two looks at compiled code, and at memory.
 POLL = 0.05
 MEMORY_POLL = 0.1
@@ -55,7 +57,7 @@ class Watch:
     Parameters
     ----------
     limits : Limits
-        Time counts from `began`; memory is what this process grows by from now on.
+        Time counts from `began`, less a reserve for reading the answer: as long as was taken from `began` until now. Memory is what this process grows by from now on.
     began : float, optional
         Reading of `time.perf_counter`; now by default.
     problem : Problem, optional
@@ -64,7 +66,11 @@ class Watch:
 
     def __init__(self, limits: Limits, began: float | None = None, problem: Problem | None = None) -> None:
         self.began = time.perf_counter() if began is None else began
-        self.deadline = None if limits.time is None else self.began + limits.time
+        self.deadline = None
+        if limits.time is not None:
+            # What took long to prepare takes long to read off, to score and to check.
+            prepared = min(time.perf_counter() - self.began, RESERVED * limits.time)
+            self.deadline = self.began + limits.time - prepared
         self.problem = problem
         self.fallback: Fallback | None = None
         self._most = None if limits.memory_mb is None else limits.memory_mb * 2**20
