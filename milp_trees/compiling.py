@@ -14,6 +14,33 @@ from milp_trees.errors import SolverFailure
 
 log = logging.getLogger("milp_trees")
 
+_spent, _under_way = 0.0, 0
+_since = 0.0
+
+
+def uncharged() -> float:
+    """Seconds that this process has spent in `compiling` so far: no time limit is charged for them."""
+    return _spent + (time.perf_counter() - _since if _under_way else 0.0)
+
+
+@contextmanager
+def _counted() -> Iterator[None]:
+    global _spent, _under_way, _since
+    with _counting:
+        if not _under_way:
+            _since = time.perf_counter()
+        _under_way += 1
+    try:
+        yield
+    finally:
+        with _counting:
+            _under_way -= 1
+            if not _under_way:
+                _spent += time.perf_counter() - _since
+
+
+_counting = threading.Lock()
+
 #: Seconds of compilation after which it is said.
 _NOTICED = 1.5
 #: Seconds that the largest kernels take on a machine with nothing else to do (measured: 20 to 45).
@@ -70,7 +97,8 @@ def compiling(what: str) -> Iterator[None]:
     event.Listener.register(_Teller)  # as a subclass would be, without numba being loaded with this module
     event.register("numba:compile", teller)
     try:
-        yield
+        with _counted():
+            yield
     except AttributeError as error:
         if "Can't get attribute" not in str(error):
             raise

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import time
 from collections.abc import Callable
 from typing import TypeVar
+
+from milp_trees.compiling import uncharged
 
 T = TypeVar("T")
 
@@ -27,7 +30,7 @@ def within(seconds: float | None, work: Callable[[], T]) -> T:
     Parameters
     ----------
     seconds : float or None
-        None is no limit.
+        None is no limit. Compilation (`milp_trees.compiling`) is not counted.
     work : callable
         It is left by an exception, as by Ctrl-C: what it changes beyond its own objects it must restore in `finally`.
 
@@ -50,6 +53,18 @@ def within(seconds: float | None, work: Callable[[], T]) -> T:
     except timer.overtime:
         timer.end()
         raise TimeUp from None
+    except SystemError as error:  # compiled code that finds an exception as it packs its results says this, and names the exception as the cause
+        timer.end()
+        if not _caused_by(error, timer.overtime):
+            raise
+        raise TimeUp from None
+
+
+def _caused_by(error: BaseException, kind: type[BaseException]) -> bool:
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, kind):
+        cause = cause.__cause__ or cause.__context__
+    return cause is not None
 
 
 class _Timer(threading.Thread):
@@ -57,7 +72,7 @@ class _Timer(threading.Thread):
 
     def __init__(self, seconds: float) -> None:
         super().__init__(daemon=True)
-        self.seconds = seconds
+        self.until = time.perf_counter() + seconds - uncharged()
         self.worker = ctypes.c_ulong(threading.get_ident())
         self.wake = threading.Event()
         # Of its own, so that one call of `within` inside another knows whose time is up; no `except Exception` holds it up. Python prints and forgets
@@ -67,7 +82,8 @@ class _Timer(threading.Thread):
         self.ended = False
 
     def run(self) -> None:
-        self.wake.wait(self.seconds)
+        while not self.ended and (left := self.until + uncharged() - time.perf_counter()) > 0:
+            self.wake.wait(left)
         while not self.ended:
             self.wake.clear()
             with self.lock:

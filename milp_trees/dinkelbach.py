@@ -29,9 +29,7 @@ from milp_trees.solver import Limits
 from milp_trees.space import full_leaves
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.views import CostMatrix
-
-#: Depth of the greedy trees to start from where the space has no limit.
-START_DEPTH = 5
+from milp_trees.watch import GREEDY, GREEDY_SHARE
 
 
 def by_steps(method: Method, problem: Problem) -> bool:
@@ -126,13 +124,12 @@ class _Run:
 
         for tree in ([start] if start is not None else []) + [Tree(Leaf(k), self.small.frame.actions) for k in range(self.small.frame.n_actions)]:
             self._offer(tree)
-        space = self.problem.trees
-        if space.max_depth is None:
-            space = replace(space, max_depth=START_DEPTH)
+        space, began = self.problem.trees, time.perf_counter()
+        until = None if self.limits.time is None else began + max(GREEDY, GREEDY_SHARE * (self.limits.time - self.clock.seconds))
         grown: Tree | None = None
-        while self.tree is not None and (grown is None or self._offer(grown)):
+        while self.tree is not None and (grown is None or self._offer(grown)) and (until is None or time.perf_counter() < until):
             q = -self.loss
-            grown = greedy_tree(self.small.matrix(q, self.penalty * self.small.least_denominator(q)), space)
+            grown = greedy_tree(self.small.matrix(q, self.penalty * self.small.least_denominator(q)), space, until)
             if grown is None:
                 break
         self._record()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees import labels
 from milp_trees.compiling import interruptible
-from milp_trees.deadline import TimeUp
+from milp_trees.deadline import TimeUp, within
 from milp_trees.errors import DataError, Unsupported
 from milp_trees.problem import Problem, mismatch
 from milp_trees.registry import registry
@@ -27,6 +27,12 @@ from milp_trees.tasks.views import CostMatrix, Scale
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
+    from milp_trees.watch import Watch
+
+#: Rows times tests from which on a timer watches an engine that watches the clock itself.
+LARGE = 200_000
+#: Seconds after the limit, at least and as a share of it, at which an engine is stopped from outside.
+LATE, LATE_SHARE = 0.4, 0.08
 
 #: Called with every new (seconds, incumbent, bound) of a run, natural units.
 Progress = Callable[[TracePoint], None]
@@ -123,8 +129,14 @@ class Method(ABC):
         refused = None if start is None else _refused(fresh, start)
         search = partial(dinkelbach.search, self) if dinkelbach.by_steps(self, fresh) else self.search
         prepared = clock.seconds
-        with interruptible():
-            result = search(fresh, limits.after(prepared), None if refused else start, progress)
+        given, left = None if refused else start, limits.after(prepared)
+        try:
+            with interruptible():
+                result = self._search_within(left, fresh, lambda: search(fresh, left, given, progress))
+        except TimeUp:
+            return self._unprepared(problem, given, clock)
+        except RecursionError:
+            raise Unsupported(f"{self.name} goes deeper here than Python's recursion; give a smaller max_depth (--depth).") from None
         if "time_limit" in result.options:
             result = replace(result, options={**result.options, "time_limit": limits.time})
         if refused:
@@ -151,7 +163,20 @@ class Method(ABC):
         TimeUp
             Longer than the time limit.
         """
-        return self.unsupported(problem)
+        return within(limits.time, lambda: self.unsupported(problem)) if _is_large(problem) else self.unsupported(problem)
+
+    def _search_within(self, limits: Limits, problem: Problem, search: Callable[[], Result]) -> Result:
+        """What a search returns. An engine stops itself at the limit; its preparation and its reading of the tree, which take long on large data only, are
+        stopped from outside a little later.
+
+        Raises
+        ------
+        TimeUp
+            It did not end in time.
+        """
+        if limits.time is None or not _is_large(problem):
+            return search()
+        return within(limits.time + max(LATE, LATE_SHARE * limits.time), search)
 
     def _unprepared(self, problem: Problem, start: Tree | None, clock: Clock) -> Result:
         """The answer when the time limit ended before the search began: the start, if it is feasible."""
@@ -162,6 +187,12 @@ class Method(ABC):
             problem, self.name, None if refused else start, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=Limit.TIME,
             start=said, message=message,
         )  # fmt: skip
+
+
+def _is_large(problem: Problem) -> bool:
+    """Whether preparing a problem may take a moment."""
+    data = problem.dataset
+    return data.n_rows * data.n_tests > LARGE or not isinstance(problem.space, Trees)
 
 
 def _refused(problem: Problem, start: Tree) -> str | None:
@@ -216,6 +247,7 @@ def finish(
     clock: Clock,
     limit: Limit | None = None,
     infeasible: bool = False,
+    watch: Watch | None = None,
     **more: Any,
 ) -> Result:
     """The one way to a Result: the value is recomputed from the tree, and claims that contradict it become errors.
@@ -228,6 +260,8 @@ def finish(
         A float is a bound up to rounding; a Fraction is kept as an exact one, if the task's values are exact.
     claims_optimal, proved_by
         Whether and by whom the tree is called optimal.
+    watch : Watch, optional
+        Of a run that was stopped: its greedy tree is the answer if the run has no better one.
     more
         Further fields of Result (`sizes`, `trace`, `nodes`, …).
     """
@@ -236,6 +270,9 @@ def finish(
     message = more.pop("message", "")
     status = Status.NO_SOLUTION
     solutions: tuple[Solution, ...] = ()
+    if watch is not None and limit is not None and not claims_optimal:
+        tree = watch.better(tree)
+        more["trace"] = watch.traced(more.get("trace", ()))
     if tree is not None:
         value = problem.value(tree)
         wrong = problem.violations(tree)

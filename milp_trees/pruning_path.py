@@ -27,9 +27,10 @@ if TYPE_CHECKING:
     from milp_trees.models.ensemble import Ensemble
     from milp_trees.problem import Problem
     from milp_trees.tasks.pruning_view import NodeGains
+    from milp_trees.watch import Watch
 
 
-def prune_path(problem: Problem | NodeGains, cut: str = "push-relabel", merge: bool = True) -> PruningCurve:
+def prune_path(problem: Problem | NodeGains, cut: str = "push-relabel", merge: bool = True, watch: Watch | None = None) -> PruningCurve:
     """The optimal prunings for all λ at once, exactly.
 
     Parameters
@@ -40,9 +41,13 @@ def prune_path(problem: Problem | NodeGains, cut: str = "push-relabel", merge: b
         Who solves the minimum cuts; the last three are for comparison.
     merge : bool, default=True
         Merge purchases that the same splits need. The curve is the same without.
+    watch : Watch, optional
+        Ends the computation at a limit; there is no part of a curve.
 
     Raises
     ------
+    Stopped
+        By the watch.
     DataError
         Numbers might not fit into 64 bits.
     NoView
@@ -67,7 +72,10 @@ def prune_path(problem: Problem | NodeGains, cut: str = "push-relabel", merge: b
         ensemble, problem = getattr(problem.space, "ensemble", None), problem.view(NodeGains)
     closure = closure_of(problem, merge)
     with interruptible():
-        pieces = frontier(closure) if cut == "push-relabel" else frontier_by(closure, cut_by(cut))
+        if cut != "push-relabel":
+            pieces = frontier_by(closure, cut_by(cut), watch.check if watch else lambda: None)
+        else:
+            pieces = watch.beside(lambda stop: frontier(closure, stop)) if watch else frontier(closure)
     rank = np.full(problem.n_nodes, len(pieces.gain), dtype=np.int32)
     rank[closure.splits] = pieces.rank[: closure.n_splits]
     rank.setflags(write=False)

@@ -24,6 +24,7 @@ from milp_trees.result import Limit, Result
 from milp_trees.solver import Limits
 from milp_trees.space_pruned import PrunedEnsembles
 from milp_trees.tasks.pruning_view import NodeGains
+from milp_trees.watch import Stopped
 
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.master import Master, MasterPoint
@@ -127,15 +128,13 @@ class DantzigWolfe(Decomposition):
 
     def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
         from milp_trees.engines.decomposition.master import Master, n_rows
-        from milp_trees.engines.decomposition.run import Stop
-
         _check_size(self.name, run.problem.n_links + 2 * len(run.problem.above), limits)
         masters: list[Master] = []
 
         def rounds() -> None:
             run.check()  # a master of millions of rows takes seconds to build, and gigabytes
             if limits.memory_mb is not None and run.problem.n_links * BYTES > limits.memory_mb * 2**20:
-                raise Stop(Limit.MEMORY)
+                raise Stopped(Limit.MEMORY)
             masters.append(Master(run.problem, limits.seed))
             run.check()
             _rounds(run, masters[0])
@@ -154,8 +153,6 @@ class DantzigWolfe(Decomposition):
 
 def _rounds(run: Run, master: Master) -> None:
     """Price, add columns, solve the master, until bound and incumbent meet or no tree has a better pruning."""
-    from milp_trees.engines.decomposition.run import Stop
-
     trees = np.arange(run.problem.n_trees)
     links, pairs = run.problem.fair_duals()
     point: MasterPoint | None = None
@@ -175,7 +172,7 @@ def _rounds(run: Run, master: Master) -> None:
             return
         point = master.solve(run.remaining)
         if point is None:
-            raise Stop(Limit.TIME)
+            raise Stopped(Limit.TIME)
         run.buy(point.W > 0.5)
         links, pairs = point.links, point.pairs
 

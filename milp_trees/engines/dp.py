@@ -28,6 +28,7 @@ from milp_trees.result import Limit, Result, TracePoint
 from milp_trees.solver import Limits
 from milp_trees.space import Trees
 from milp_trees.tasks.views import CostMatrix
+from milp_trees.watch import Stopped, Watch
 
 if TYPE_CHECKING:
     from milp_trees.engines.dynamic.arrays import Instance
@@ -134,8 +135,9 @@ class DynamicProgramme(Switches, Method):
         with clock("prepare"):
             run.prepare()
         clock.begin += run.compile()
+        watch = Watch(limits, clock.begin, problem)
         with clock("solve"):
-            run.begin(clock.begin)
+            run.begin(clock.begin, watch)
             run.go()
         clock.begin += run.compiling
         clock.times["solve"] -= run.compiling
@@ -143,7 +145,7 @@ class DynamicProgramme(Switches, Method):
         return finish(
             problem, self.label, run.tree, bound=None if infeasible or not self.exact else view.to_value(run.bound),
             claims_optimal=self.exact and run.limit is None, proved_by=self.label, clock=clock, limit=run.limit, infeasible=infeasible,
-            sizes=run.sizes, trace=tuple(run.trace),
+            sizes=run.sizes, trace=tuple(run.trace), watch=watch,
         )  # fmt: skip
 
 
@@ -190,9 +192,9 @@ class _Run:
         ties = self.method.ties
         return prepare(view, space, fewest_leaves=ties == "fewest-leaves" or (ties == "auto" and self.penalised))
 
-    def begin(self, began: float) -> None:
-        self.began = began
-        self.deadline = None if self.limits.time is None else began + self.limits.time
+    def begin(self, began: float, watch: Watch | None = None) -> None:
+        """Set the clock; the watch is asked several times a second whether a limit was reached."""
+        self.began, self.watch = began, watch
 
     def go(self) -> None:
         if self.start is not None:
@@ -240,7 +242,7 @@ class _Run:
         if order == "auto":
             order = "best-first" if self.penalised else "depth-first"
         memory = _TABLE_BYTES if self.limits.memory_mb is None else self.limits.memory_mb * 2**19  # half of what is allowed
-        return Search(inst, method, order, max(1, self.limits.threads), memory, report).solve(self.deadline, upper)
+        return Search(inst, method, order, max(1, self.limits.threads), memory, report).solve(upper=upper, watch=self.watch)
 
     def fronts(self) -> None:
         from milp_trees.engines.dynamic.fronts import solve_sizes
@@ -252,7 +254,7 @@ class _Run:
                 self.note()
 
         memory: dict[str, Any] = {} if self.limits.memory_mb is None else {"memory_bytes": self.limits.memory_mb * 2**19}
-        fronts = solve_sizes(self.view, self.space, self.deadline, progress=progress, **memory)
+        fronts = solve_sizes(self.view, self.space, self.watch, progress=progress, **memory)
         self.compiling = fronts.compiling
         last = fronts.sizes[-1]
         self.limit, self.sizes = fronts.limit, dict(fronts.counters)
@@ -330,15 +332,15 @@ def tree_of(tests: np.ndarray, view: CostMatrix) -> Tree:
     return Tree(grow(np.arange(view.n_rows)), view.actions)
 
 
-def solve_view(view: CostMatrix, space: Trees, deadline: float | None = None, ties: str = "auto") -> tuple[int, Tree] | tuple[None, None]:
+def solve_view(view: CostMatrix, space: Trees, watch: Watch | None = None, ties: str = "auto") -> tuple[int, Tree] | tuple[None, None]:
     """Optimum of a view without side rows.
 
     Parameters
     ----------
     view : CostMatrix
         As the task gives it or reduced.
-    deadline : float, optional
-        `time.perf_counter()` at which to give up.
+    watch : Watch, optional
+        Says when to give up.
     ties : str
         See `DynamicProgramme`.
 
@@ -350,8 +352,8 @@ def solve_view(view: CostMatrix, space: Trees, deadline: float | None = None, ti
 
     Raises
     ------
-    TimeoutError
-        The deadline passed before the optimum was proven.
+    Stopped
+        The watch ended the search before the optimum was proven.
     """
     if view.side:
         raise ValueError("The dynamic programme takes no side constraints; use state-flow.")
@@ -359,13 +361,12 @@ def solve_view(view: CostMatrix, space: Trees, deadline: float | None = None, ti
     run = _Run(method, view.reduce(), space, Limits(time=None), None, None)
     run.prepare()
     run.compile()
-    run.begin(time.perf_counter())
-    run.deadline = deadline
+    run.begin(time.perf_counter(), watch)
     run.go()
     if run.limit is Limit.INTERRUPTED:
         raise KeyboardInterrupt
     if run.limit is not None:
-        raise TimeoutError("The dynamic programme did not finish before the deadline.")
+        raise Stopped(run.limit)
     return (None, None) if run.tree is None or run.value is None else (run.value, run.tree)
 
 

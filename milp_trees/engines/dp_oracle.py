@@ -46,6 +46,7 @@ from milp_trees.registry import register, registry
 from milp_trees.result import Limit, Result, TracePoint
 from milp_trees.solver import Limits
 from milp_trees.tasks.decision_view import LeafOracle
+from milp_trees.watch import Stopped, Watch
 
 if TYPE_CHECKING:
     from milp_trees.engines.oracle.instance import Instance
@@ -55,10 +56,6 @@ if TYPE_CHECKING:
 
 #: Searches of at least this depth begin with the greedy tree; shallower ones are over before it pays.
 GREEDY_FIRST = 3
-
-
-class _Stop(Exception):
-    """A limit was reached."""
 
 
 @register
@@ -133,7 +130,7 @@ class OracleProgramme(Method):
                 raise SolverFailure(f"dp-oracle found the value {run.natural(run.best)}, but its tree has {value}. Please report this problem.")
         return finish(
             problem, self.label, tree, bound=bound, claims_optimal=done, proved_by=self.label, clock=clock, limit=None if done else limit,
-            sizes={"rows": inst.n_rows, "tests": inst.n_tests, **inst.counters}, trace=tuple(run.trace),
+            sizes={"rows": inst.n_rows, "tests": inst.n_tests, **inst.counters}, trace=tuple(run.trace), watch=run.watch,
         )  # fmt: skip
 
 
@@ -144,7 +141,7 @@ class _Run:
         self.view, self.inst, self.progress, self.began = view, inst, progress, began
         # No path has more tests of use than there are rows to part.
         self.problem, self.depth = problem, min(problem.trees.depth, max(0, inst.n_rows - 1))
-        self.deadline = None if limits.time is None else began + limits.time
+        self.watch = Watch(limits, began, problem)
         # Every level may lose this much on each of its sides.
         inst.eps = max(float(view.step) / 2 ** (min(self.depth, 40) + 2), inst.rounding)
         self.best, self.lower, self.shape = np.inf, 0.0, None
@@ -152,8 +149,7 @@ class _Run:
         self.trace: list[TracePoint] = []
 
     def check(self) -> None:
-        if self.deadline is not None and time.perf_counter() > self.deadline:
-            raise _Stop
+        self.watch.check()
 
     def solve(self, start: Tree | None) -> Limit | None:
         from milp_trees.engines.oracle.search import Search
@@ -170,8 +166,8 @@ class _Run:
                 if start is None and self.depth >= GREEDY_FIRST:
                     self.begin_with(self.greedy())
                 found = search.solve(rows, self.depth, self.best, self.report)
-        except _Stop:
-            return Limit.TIME
+        except Stopped as stopped:
+            return stopped.limit
         except KeyboardInterrupt:
             return Limit.INTERRUPTED
         self.report(found.value, found.shape, found.own)
@@ -188,7 +184,7 @@ class _Run:
 
     def greedy(self) -> Tree:
         """The greedy tree, for at most a quarter of the time that is left."""
-        left = None if self.deadline is None else max(0.0, self.deadline - time.perf_counter()) / 4
+        left = None if self.watch.remaining is None else max(0.0, self.watch.remaining) / 4
         before = self.view.decisions.calls
         found = registry.method("greedy-spo").search(self.problem, Limits(time=left), None, None)
         self.inst.counters["oracle_calls"] += self.view.decisions.calls - before

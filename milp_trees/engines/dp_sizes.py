@@ -14,6 +14,7 @@ from milp_trees.result import Result, Solution, TracePoint
 from milp_trees.solver import Limits
 from milp_trees.space import Trees
 from milp_trees.tasks.views import CostMatrix
+from milp_trees.watch import Watch
 
 
 @register
@@ -55,9 +56,9 @@ class DynamicProgrammeBySize(Method):
                     progress(trace[-1])
 
         with clock("solve"):
-            deadline = None if limits.time is None else clock.begin + limits.time
             memory = MEMO_BYTES if limits.memory_mb is None else limits.memory_mb * 2**19  # half of what is allowed
-            fronts = solve_sizes(view, space, deadline, progress=improved, memory_bytes=memory)
+            watch = Watch(limits, clock.begin, replace(problem, space=space))
+            fronts = solve_sizes(view, space, watch, progress=improved, memory_bytes=memory)
         clock.begin += fronts.compiling
         clock.times["solve"] -= fronts.compiling
         last = fronts.sizes[-1]
@@ -71,7 +72,7 @@ class DynamicProgrammeBySize(Method):
             trace.append(TracePoint(clock.seconds, float(bound), float(bound)))
         result = finish(
             problem, self.name, tree, bound=bound, claims_optimal=fronts.limit is None, proved_by=self.name, clock=clock, limit=fronts.limit,
-            sizes=fronts.counters, trace=tuple(trace),
+            sizes=fronts.counters, trace=tuple(trace), watch=watch,
         )  # fmt: skip
         if not isinstance(problem.question, BySize):
             return result

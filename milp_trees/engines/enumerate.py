@@ -8,6 +8,7 @@ It works on the problem as the task gives it, without presolve, and shares no co
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
@@ -18,6 +19,7 @@ from milp_trees.result import Result
 from milp_trees.solver import Limits
 from milp_trees.space import full_leaves
 from milp_trees.tasks.views import CostMatrix
+from milp_trees.watch import Watch
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -46,8 +48,14 @@ class Enumerator(Method):
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
         clock = Clock()
         view, space = problem.view(CostMatrix), problem.trees
+        watch = Watch(limits, clock.begin, problem)
         with clock("solve"):
-            achieved = enumerate_trees(view, space.depth, space.min_samples_leaf)
+            achieved, limit = watch.until(lambda: enumerate_trees(view, space.depth, space.min_samples_leaf, watch.check))
+            if achieved is None:
+                bound = view.to_value(view.unavoidable)
+                return finish(
+                    problem, self.name, start, bound=bound, claims_optimal=False, proved_by=self.name, clock=clock, limit=limit, watch=watch
+                )
             most = space.max_leaf_nodes or full_leaves(space.depth)
             feasible = [
                 (cost, leaves, node)
@@ -75,8 +83,9 @@ def too_much_work(name: str, view: CostMatrix, depth: int, most: int) -> str | N
     return f"{name} is for tiny problems: rows · (2 · tests)^depth may be at most {most:,}; here it is {here}."
 
 
-def enumerate_trees(view: CostMatrix, max_depth: int, min_samples_leaf: int = 1) -> Achieved:
-    """What trees of at most this depth achieve on all rows; a set of rows is an integer with a bit per row."""
+def enumerate_trees(view: CostMatrix, max_depth: int, min_samples_leaf: int = 1, check: Callable[[], None] = lambda: None) -> Achieved:
+    """What trees of at most this depth achieve on all rows; a set of rows is an integer with a bit per row. `check` is
+    called for every set and test, and may raise."""
     costs, counts = view.costs.tolist(), view.counts.tolist()
     side = [row.coefs.tolist() for row in view.side]
     true = [sum(1 << i for i in range(view.n_rows) if view.X[i, f]) for f in range(view.n_tests)]
@@ -96,8 +105,10 @@ def enumerate_trees(view: CostMatrix, max_depth: int, min_samples_leaf: int = 1)
                 offer(1, totals, sum(costs[i][k] for i in members) + view.leaf_cost, Leaf(k))
         for f in range(view.n_tests if depth else 0):
             left, right = rows & ~true[f], rows & true[f]
+            check()
             if left and right:
                 for (leaves_l, totals_l), (cost_l, node_l) in trees(left, depth - 1).items():
+                    check()
                     for (leaves_r, totals_r), (cost_r, node_r) in trees(right, depth - 1).items():
                         totals = tuple(a + b for a, b in zip(totals_l, totals_r, strict=True))
                         cost = cost_l + cost_r + int(view.split_costs[f])

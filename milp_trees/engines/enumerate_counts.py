@@ -18,7 +18,9 @@ from milp_trees.registry import register
 from milp_trees.result import Result
 from milp_trees.solver import Limits
 from milp_trees.space import full_leaves
+from milp_trees.tasks.base import Value
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
+from milp_trees.watch import Watch
 
 #: Largest n_rows · (2 · n_tests)^depth that is taken on: seconds, not minutes.
 MOST_WORK = 100_000
@@ -44,15 +46,27 @@ class CountEnumerator(Method):
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
         clock = Clock()
         view, space = problem.first_view(self.needs), problem.trees
+        watch = Watch(limits, clock.begin, problem)
         with clock("solve"):
-            achieved = enumerate_counts(view, space.depth, space.min_samples_leaf, isinstance(view, LeafCounts))
+            made, limit = watch.until(lambda: enumerate_counts(view, space.depth, space.min_samples_leaf, isinstance(view, LeafCounts), watch.check))
+            achieved = {} if made is None else made
             most = space.max_leaf_nodes or full_leaves(space.depth)
-            best = None
-            for kind, node in achieved.items():
-                tree = Tree(node, view.actions)
-                value = problem.value(tree)
-                if kind[0] <= most and (best is None or value.better_than(best[1])):
-                    best = tree, value
+            best: tuple[Tree, Value] | None = None
+
+            def score() -> None:
+                nonlocal best
+                for kind, node in achieved.items():
+                    watch.check()
+                    tree = Tree(node, view.actions)
+                    value = problem.value(tree)
+                    if kind[0] <= most and (best is None or value.better_than(best[1])):
+                        best = tree, value
+
+            if limit is None:
+                limit = watch.until(score)[1]
+        if limit is not None:
+            tree = start if best is None else best[0]
+            return finish(problem, self.name, tree, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=limit, watch=watch)
         sizes = {"achieved": len(achieved)}
         if best is None:
             return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True, sizes=sizes)
@@ -60,13 +74,17 @@ class CountEnumerator(Method):
         return finish(problem, self.name, best[0], bound=bound, claims_optimal=True, proved_by=self.name, clock=clock, sizes=sizes)
 
 
-def enumerate_counts(view: LeafCounts | PairCounts, max_depth: int, min_samples_leaf: int = 1, leaves_apart: bool = True) -> Achieved:
+def enumerate_counts(
+    view: LeafCounts | PairCounts, max_depth: int, min_samples_leaf: int = 1, leaves_apart: bool = True, check: Callable[[], None] = lambda: None
+) -> Achieved:
     """What trees of at most this depth achieve on all rows; a set of rows is an integer with a bit per row.
 
     Parameters
     ----------
     leaves_apart : bool
         List (leaves, counts of every leaf, sorted); otherwise (leaves, false positives, false negatives).
+    check : callable
+        Called for every set and every tree of one of its sides; it may raise.
     """
     errors, ones = view.errors, view.is_positive.tolist()
     true = [sum(1 << i for i in range(errors.n_rows) if errors.X[i, f]) for f in range(errors.n_tests)]
@@ -89,6 +107,7 @@ def enumerate_counts(view: LeafCounts | PairCounts, max_depth: int, min_samples_
             left, right = rows & ~true[f], rows & true[f]
             if left and right:
                 for a, node_a in trees(left, depth - 1).items():
+                    check()
                     for b, node_b in trees(right, depth - 1).items():
                         out.setdefault(join(a, b), Branch(errors.tests[f], node_a, node_b))
         return out

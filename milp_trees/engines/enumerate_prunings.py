@@ -21,6 +21,7 @@ from milp_trees.result import Result
 from milp_trees.solver import Limits
 from milp_trees.space_pruned import PrunedEnsembles
 from milp_trees.tasks.pruning_view import NodeGains
+from milp_trees.watch import Watch
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -56,8 +57,22 @@ class PruningEnumerator(Method):
         clock = Clock()
         view = problem.view(NodeGains)
         ensemble = problem.space.ensemble  # type: ignore[attr-defined]
+        watch = Watch(limits, clock.begin)
+
+        def score() -> list[tuple[int, int, int, np.ndarray]]:
+            points = []
+            for keep in prunings(view):
+                watch.check()
+                points.append((*view.totals(keep), int(keep.sum()), keep))
+            return points
+
         with clock("solve"):
-            points = [(*view.totals(keep), int(keep.sum()), keep) for keep in prunings(view)]
+            points, limit = watch.until(score)
+        if points is None:
+            from milp_trees.engines.pruning.stopped import unfinished
+
+            return unfinished(problem, self.name, view, start, clock, limit)
+        with clock("solve"):
             feasible = [p for p in points if view.budget is None or p[1] <= view.budget]
             a, b, _ = view.step
             best = min(feasible, key=lambda p: (a * p[0] + b * p[1], p[2]), default=None)

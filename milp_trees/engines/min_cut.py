@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from milp_trees.compiling import compiling, interruptible
+from milp_trees.compiling import compiling
+from milp_trees.engines.pruning.stopped import unfinished
 from milp_trees.errors import SolverFailure, Unsupported
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.problem import PruningPath
@@ -17,6 +18,7 @@ from milp_trees.result import Result
 from milp_trees.solver import Limits
 from milp_trees.space_pruned import PrunedEnsembles
 from milp_trees.tasks.pruning_view import NodeGains
+from milp_trees.watch import Watch
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 _warm: set[str] = set()
 #: Memory of a curve per first use, with a margin (measured: 21).
 BYTES = 50
+#: Seconds per first use that reading a pruning and its value takes after the search; a search is stopped so much earlier.
+READING = 2e-7
 
 
 @register
@@ -88,10 +92,14 @@ class MinCut(Method):
         needed = len(view.need) * BYTES // 2**20
         if limits.memory_mb is not None and needed > limits.memory_mb:
             raise Unsupported(f"{self.name} needs about {needed} MB for {len(view.need):,} first uses; raise --memory-limit (memory_mb=).")
+        watch = Watch(limits.after(READING * len(view.need)), clock.begin)
         if isinstance(problem.question, PruningPath):
-            return self._path(problem, view, clock)
+            return self._path(problem, view, start, clock, watch)
         with clock("solve"):
-            keep, sizes, proof = self._best(view)
+            found, limit = watch.until(lambda: self._best(view, watch))
+        if found is None:
+            return unfinished(problem, self.label, view, start, clock, limit)
+        keep, sizes, proof = found
         result = finish(
             problem, self.label, problem.space.ensemble.pruned(keep),  # type: ignore[attr-defined]
             bound=view.to_value(view.Z(keep)), claims_optimal=True, proved_by=self.label, clock=clock, sizes=sizes,
@@ -99,7 +107,7 @@ class MinCut(Method):
         checked = (*result.certificate.checked, proof)
         return replace(result, certificate=replace(result.certificate, checked=checked))
 
-    def _best(self, view: NodeGains) -> tuple[np.ndarray, dict[str, int], str]:
+    def _best(self, view: NodeGains, watch: Watch) -> tuple[np.ndarray, dict[str, int], str]:
         """Splits to keep, sizes, and what was checked."""
         from milp_trees.engines.pruning.certificate import certify, check_certificate
         from milp_trees.engines.pruning.closure import closure_of
@@ -107,10 +115,11 @@ class MinCut(Method):
 
         unit, price, _ = view.step
         closure = closure_of(view, self.merge)
+        watch.check()
         sizes = {"splits": closure.n_splits, "merged_purchases": closure.n_items - closure.n_splits, "arcs": closure.n_arcs}
         if self.cut == "push-relabel":
-            with interruptible():
-                certificate = certify(view, closure, price, unit)
+            certificate = watch.beside(lambda stop: certify(view, closure, price, unit, stop))
+            watch.check()
             check_certificate(view, certificate)
             return certificate.keep, sizes, "a flow of the value of the cut, checked on every split and purchase"
         weights = closure.weights(price, unit)
@@ -122,10 +131,13 @@ class MinCut(Method):
             raise SolverFailure(f"The flow of {self.cut} has the value {capacity}, but the pruning it gives wins {won}; use cut=push-relabel.")
         return keep, sizes, f"the value of the pruning against that of the flow of {self.cut}"
 
-    def _path(self, problem: Problem, view: NodeGains, clock: Clock) -> Result:
+    def _path(self, problem: Problem, view: NodeGains, start: Any, clock: Clock, watch: Watch) -> Result:
         """The whole curve; the model of the result is the optimum for the task's own λ."""
         with clock("solve"):
-            curve = prune_path(problem, self.cut, self.merge)
+            curve, limit = watch.until(lambda: prune_path(problem, self.cut, self.merge, watch))
+        if curve is None:
+            return unfinished(problem, self.label, view, start, clock, limit)
+        with clock("solve"):
             keep = curve.keep(view.lam)
         point, best = curve.at(view.lam), cast(Any, curve.pruned(view.lam))
         result = finish(

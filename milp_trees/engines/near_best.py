@@ -21,6 +21,7 @@ from milp_trees.result import Limit, Result, Solution, Status
 from milp_trees.solver import Limits
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.tree_set import TreeSet
+from milp_trees.watch import Stopped, Watch
 
 if TYPE_CHECKING:
     from milp_trees.engines.dynamic.near_graph import Graph
@@ -88,7 +89,7 @@ class NearBestTrees(Method):
             limit = search.run()
         if search.graph is None or search.optimum is None:
             message = "The limit was hit before the optimum was known; there is no set of trees."
-            return finish(problem, self.name, start, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=limit, message=message)
+            return finish(problem, self.name, start, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=limit, message=message, watch=search.watch)
         with clock("list"):
             trees = TreeSet(
                 problem,
@@ -136,8 +137,8 @@ class _Search:
         from milp_trees.engines.dynamic.near_states import RowSets
 
         self.problem, self.view, self.space = problem, view, problem.trees
-        self.deadline = None if limits.time is None else began + limits.time
-        self.sets: RowSets = RowSets(view, self.space, self.deadline, (limits.memory_mb or MEMORY_MB) * 2**20)
+        self.watch = Watch(limits, began, problem)
+        self.sets: RowSets = RowSets(view, self.space, self.watch, (limits.memory_mb or MEMORY_MB) * 2**20)
         self.most_leaves = self.space.max_leaf_nodes if self.space.limits_leaves else None
         question = problem.question
         self.question = question if isinstance(question, NearBest) else NearBest(slack=0)
@@ -154,8 +155,6 @@ class _Search:
 
     def run(self) -> Limit | None:
         from milp_trees.engines.dynamic.near_graph import Graph
-        from milp_trees.engines.dynamic.near_states import Stopped
-
         given = self.problem.view(CostMatrix)
         try:
             self.optimum = self._best()
@@ -182,13 +181,8 @@ class _Search:
             return sets.value(sets.all_rows, self._depth(sets.one(sets.all_rows).leaf), 2**59)
         from milp_trees.engines.dp import solve_view
 
-        try:
-            deepest = self.most_leaves - 1 if self.space.max_depth is None else min(self.space.max_depth, self.most_leaves - 1)
-            Z, _ = solve_view(self.view, replace(self.space, max_depth=deepest), self.deadline)
-        except TimeoutError:
-            from milp_trees.engines.dynamic.near_states import Stopped
-
-            raise Stopped(Limit.TIME) from None
+        deepest = self.most_leaves - 1 if self.space.max_depth is None else min(self.space.max_depth, self.most_leaves - 1)
+        Z, _ = solve_view(self.view, replace(self.space, max_depth=deepest), self.watch)
         assert Z is not None
         return Z - int(self.view.base.sum())
 

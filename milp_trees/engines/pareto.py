@@ -28,17 +28,11 @@ from milp_trees.solver import Limits
 from milp_trees.space import full_leaves
 from milp_trees.tasks.count_views import PairCounts
 from milp_trees.tasks.surd import Surd
+from milp_trees.watch import Stopped, Watch
 
 if TYPE_CHECKING:
     from milp_trees.engines.fronts.search import Nested, Point
     from milp_trees.problem import Problem
-
-
-class _Stop(Exception):
-    """A limit was reached."""
-
-    def __init__(self, limit: Limit) -> None:
-        self.limit = limit
 
 
 @register
@@ -81,6 +75,7 @@ class ParetoFront(Method):
         return finish(
             problem, self.name, run.tree, bound=_number(view.to_value(run.bound)), claims_optimal=limit is None, proved_by=self.name, clock=clock,
             limit=limit, sizes={"fronts": len(run.fronts.memo), "reused": run.fronts.reused, "sums": run.fronts.sums}, trace=tuple(run.trace),
+            watch=run.watch,
         )  # fmt: skip
 
 
@@ -92,7 +87,7 @@ class _Run:
 
         space = problem.trees
         self.view, self.progress, self.began = view, progress, began
-        self.deadline = None if limits.time is None else began + limits.time
+        self.watch = Watch(limits, began, problem)
         self.most_bytes = None if limits.memory_mb is None else limits.memory_mb * 2**20
         self.depth = min(space.depth, view.errors.n_tests, len(view.is_positive) - 1)
         most = min(full_leaves(self.depth), len(view.is_positive))
@@ -104,10 +99,9 @@ class _Run:
         self.bound = _unavoidable(view)
 
     def check(self) -> None:
-        if self.deadline is not None and time.perf_counter() > self.deadline:
-            raise _Stop(Limit.TIME)
+        self.watch.check()
         if self.most_bytes is not None and self.fronts.bytes > self.most_bytes:
-            raise _Stop(Limit.MEMORY)
+            raise Stopped(Limit.MEMORY)
 
     def solve(self, start: Tree | None) -> Limit | None:
         root = self.fronts.root
@@ -119,7 +113,7 @@ class _Run:
                 self.take(self.fronts.front(root, min(self.depth, 2)), min(self.depth, 2))
             for depth in range(3, self.depth + 1):
                 self.deepen(depth)
-        except _Stop as stop:
+        except Stopped as stop:
             return stop.limit
         except KeyboardInterrupt:
             return Limit.INTERRUPTED

@@ -44,6 +44,7 @@ from milp_trees.registry import register
 from milp_trees.result import Limit, Result, TracePoint
 from milp_trees.solver import Limits
 from milp_trees.tasks.count_views import LeafCounts
+from milp_trees.watch import Stopped, Watch
 
 if TYPE_CHECKING:
     from milp_trees.engines.ranking.nodes import Units
@@ -59,13 +60,6 @@ REPORT_EVERY = 0.05
 SHALLOW, SHALLOW_SHARE, SHALLOW_NODES = (2, 3), 0.1, 1000
 #: Rough bytes of a partial tree, and of a part besides its rows.
 NODE_BYTES, PART_BYTES = 900, 2500
-
-
-class _Stop(Exception):
-    """A limit was reached."""
-
-    def __init__(self, limit: Limit) -> None:
-        self.limit = limit
 
 
 @register
@@ -122,6 +116,7 @@ class PartialTrees(Switches, Method):
         return finish(
             problem, self.label, tree, bound=view.to_value(run.exact(run.search.bound)), claims_optimal=limit is None, proved_by=self.label,
             clock=clock, limit=limit, sizes=run.sizes(), trace=tuple(run.trace), nodes=run.search.counters.expanded, root_bound=run.root_bound,
+            watch=run.watch,
         )  # fmt: skip
 
 
@@ -134,7 +129,7 @@ class _Run:
 
         space = problem.trees
         self.view, self.limits, self.progress, self.began = view, limits, progress, began
-        self.deadline = None if limits.time is None else began + limits.time
+        self.watch = Watch(limits, began, problem)
         # No path has more useful tests than there are tests, or rows to part.
         most = min(view.errors.n_tests, len(view.is_positive) - 1)
         depth = most if space.max_depth is None else min(space.max_depth, most)
@@ -153,7 +148,7 @@ class _Run:
                 if depth < self.search.depth:
                     self.shallow(depth)
             self.search.run(self.pause)
-        except _Stop as stop:
+        except Stopped as stop:
             return stop.limit
         except KeyboardInterrupt:
             return Limit.INTERRUPTED
@@ -200,8 +195,7 @@ class _Run:
     # -- limits and reports ------------------------------------------------------------------------------------
 
     def check(self) -> None:
-        if self.deadline is not None and time.perf_counter() > self.deadline:
-            raise _Stop(Limit.TIME)
+        self.watch.check()
 
     def pause(self) -> None:
         """Between two partial trees."""
@@ -210,9 +204,9 @@ class _Run:
             self.root_bound = float(self.view.to_value(self.exact(search.bound)))
         self.check()
         if self.limits.nodes is not None and search.counters.expanded >= self.limits.nodes:
-            raise _Stop(Limit.NODES)
+            raise Stopped(Limit.NODES)
         if self.limits.memory_mb is not None and self.bytes() > self.limits.memory_mb * 2**20:
-            raise _Stop(Limit.MEMORY)
+            raise Stopped(Limit.MEMORY)
         if not self.trace or time.perf_counter() - self.began - self.trace[-1].seconds > REPORT_EVERY:
             self.report()
 

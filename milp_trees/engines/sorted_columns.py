@@ -25,6 +25,7 @@ from milp_trees.result import Limit, Result, TracePoint
 from milp_trees.solver import Limits
 from milp_trees.space import Trees
 from milp_trees.tasks.views import CostMatrix
+from milp_trees.watch import Watch
 
 if TYPE_CHECKING:
     from milp_trees.engines.dynamic.sweep_instance import SortedColumns
@@ -72,12 +73,13 @@ class SortedColumnsSearch(Method):
         with clock("solve"):
             run = SortedRun(view, problem.trees, columns, limits, progress)
             run.began = clock.begin = clock.begin + run.warm_up()
+            watch = Watch(limits, clock.begin, problem)
             run.offer_start(start)
-            limit = run.solve()
+            limit = run.solve(watch)
             tree = run.best_tree()
         return finish(
             problem, self.name, tree, bound=view.to_value(run.bound), claims_optimal=limit is None, proved_by=self.name, clock=clock, limit=limit,
-            sizes=run.counters(), trace=tuple(run.trace),
+            sizes=run.counters(), trace=tuple(run.trace), watch=watch,
         )  # fmt: skip
 
 
@@ -141,12 +143,11 @@ class SortedRun:
 
     # -- solving ---------------------------------------------------------------------------------------------
 
-    def solve(self) -> Limit | None:
+    def solve(self, watch: Watch) -> Limit | None:
         """Deepen until the depth is reached or a limit is hit."""
-        deadline = None if self.limits.time is None else self.began + self.limits.time
         best = None if self.start is None else self.start[0] - self.constant + 1
         for depth in [self.depth] if self.depth <= 2 else range(2, self.depth + 1):
-            limit, value = self.run_depth(depth, best, deadline, depth == self.depth)
+            limit, value = self.run_depth(depth, best, watch, depth == self.depth)
             best = value if best is None else min(best, value)
             if limit is not None:
                 return limit
@@ -157,7 +158,7 @@ class SortedRun:
         self.report(self.value)
         return None
 
-    def run_depth(self, depth: int, best: int | None, deadline: float | None, last: bool) -> tuple[Limit | None, int]:
+    def run_depth(self, depth: int, best: int | None, watch: Watch, last: bool) -> tuple[Limit | None, int]:
         """Search one depth for a tree below `best`; the limit that was hit, and the value of the best tree known."""
         from milp_trees.engines.dynamic import sweep_search as s
         from milp_trees.engines.dynamic.sweep import INFINITY
@@ -173,7 +174,7 @@ class SortedRun:
                 self.bound = max(self.bound, min(self.constant + int(state.shared[s.LOWER]), self.constant + found))
             self.report(self.constant + found if found < INFINITY else None)
 
-        limit = self._run(deadline, look)
+        limit = self._run(watch, look)
         level = state.level[0]
         if int(level[s.UB]) < budget:
             budget = int(level[s.UB])
@@ -191,7 +192,7 @@ class SortedRun:
         level[s.DEPTH], level[s.BUDGET], level[s.UB], level[s.MODE], level[s.PHASE] = depth, budget, budget, mode, s.ENTER
         level[s.COLUMN], level[s.BEST_CUT] = -1, -1
 
-    def _run(self, deadline: float | None, look: Any) -> Limit | None:
+    def _run(self, watch: Watch, look: Any) -> Limit | None:
         """Run the compiled search in a thread; None if it ended by itself."""
         from milp_trees.engines.dynamic import sweep_search as s
 
@@ -210,10 +211,10 @@ class SortedRun:
         thread.start()
         limit = None
         try:
-            while not done.wait(POLL if deadline is None else max(0.0, min(POLL, deadline - time.perf_counter()))):
+            while not done.wait(POLL if watch.remaining is None else max(0.0, min(POLL, watch.remaining))):
                 look()
-                if deadline is not None and time.perf_counter() >= deadline:
-                    limit = Limit.TIME
+                limit = watch.over()
+                if limit is not None:
                     break
         except KeyboardInterrupt:
             limit = Limit.INTERRUPTED

@@ -155,7 +155,10 @@ class ActionCosts(Task):
             leaf, splits = Fraction(0), [Fraction(0)] * len(columns)
         mass, least_mass = _masses(dataset, space)
         price = {c: round(s) for c, s in zip(columns, splits, strict=True)}
-        X: Any = np.ascontiguousarray(dataset.X[:, candidates]) if dataset.ranked is None else dataset.ranked.select(candidates)
+        if dataset.ranked is not None:
+            X: Any = dataset.ranked.select(candidates)
+        else:  # a copy of a large matrix takes a while
+            X = np.ascontiguousarray(dataset.X if len(candidates) == dataset.n_tests else dataset.X[:, candidates])
         return CostMatrix(
             X=X,
             tests=tests,

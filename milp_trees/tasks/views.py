@@ -17,7 +17,7 @@ import numpy as np
 
 from milp_trees.data.dataset import Test
 from milp_trees.data.ranked import MaybeRanked
-from milp_trees.tasks.grouping import by_column, equal_rows, packed, sums_by_group
+from milp_trees.tasks.grouping import by_column, equal_rows, packed, packed_columns, sums_by_group
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -258,7 +258,7 @@ class CostMatrix(MaybeRanked):
         if not self.n_rows:
             return replace(self, X=self.X[:, :0], tests=(), split_costs=self.split_costs[:0], alias=dict.fromkeys(self.tests, False))
         # Complements are equal once every column begins with 0; constant columns are then all 0.
-        words = packed((self.X ^ self.X[0]).T)
+        words = packed_columns(self.X ^ self.X[0])
         first, group = equal_rows(words)
         cheapest_last = np.argsort(self.split_costs, kind="stable")[::-1]
         represent = np.empty(len(first), dtype=np.int64)
@@ -271,8 +271,9 @@ class CostMatrix(MaybeRanked):
         for f in np.flatnonzero(position < 0).tolist():
             g = int(represent[group[f]])
             alias[self.tests[f]] = (int(position[g]), bool(self.X[0, f] != self.X[0, g])) if varies[group[f]] else bool(self.X[0, f])
+        X = self.X if len(kept) == self.n_tests else np.ascontiguousarray(self.X[:, kept])  # a copy of a large matrix takes a while
         return replace(
-            self, X=np.ascontiguousarray(self.X[:, kept]), tests=tuple(self.tests[f] for f in kept), split_costs=self.split_costs[kept], alias=alias
+            self, X=X, tests=tuple(self.tests[f] for f in kept), split_costs=self.split_costs[kept], alias=alias
         )
 
     def _merge_rows(self) -> CostMatrix:
@@ -281,10 +282,11 @@ class CostMatrix(MaybeRanked):
         first, group = equal_rows(packed(self.X))
 
         def total(array: np.ndarray) -> np.ndarray:
-            return sums_by_group(array, group, len(first))
+            return array if len(first) == self.n_rows else sums_by_group(array, group, len(first))
 
+        X = self.X if len(first) == self.n_rows else np.ascontiguousarray(self.X[first])
         side = tuple(replace(row, coefs=total(row.coefs)) for row in self.side)
         return replace(
-            self, X=np.ascontiguousarray(self.X[first]), costs=total(self.costs), counts=total(self.counts), side=side, rows=self.rows[first],
+            self, X=X, costs=total(self.costs), counts=total(self.counts), side=side, rows=self.rows[first],
             mass=None if self.mass is None else total(self.mass),
         )  # fmt: skip

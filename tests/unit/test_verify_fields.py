@@ -88,7 +88,7 @@ def of_a_curve(folder):
 
 
 #: Fields of a result that nothing can recompute.
-HISTORY = "method limit proved_by checked agrees seconds times sizes nodes start message trace options versions".split()
+HISTORY = ["method", "limit", "proved_by", "checked", "agrees", "seconds", "times", "sizes", "nodes", "start", "message", "trace", "options", "versions"]
 GROWN = "problem.space.ensemble.source"
 #: By name: what makes the result, its verdict, and what is not verified in it.
 EXAMPLES = {

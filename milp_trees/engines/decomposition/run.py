@@ -10,23 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.compiling import interruptible
 from milp_trees.engines.decomposition.places import Cluster, OutOfTime, Place, Threads
 from milp_trees.engines.decomposition.pricing import part
 from milp_trees.result import Limit, TracePoint
+from milp_trees.watch import Stopped, Watch
 
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.coupling import Coupled
     from milp_trees.method import Progress
     from milp_trees.solver import Limits
     from milp_trees.tasks.pruning_view import NodeGains
-
-
-class Stop(Exception):
-    """A limit was reached."""
-
-    def __init__(self, limit: Limit) -> None:
-        self.limit = limit
 
 
 class Run:
@@ -49,10 +42,8 @@ class Run:
         self, view: NodeGains, problem: Coupled, place: Place, limits: Limits, progress: Progress | None = None, began: float | None = None
     ) -> None:
         self.view, self.problem, self.place, self.progress = view, problem, place, progress
-        self.began = time.perf_counter() if began is None else began
-        self.deadline = None if limits.time is None else self.began + limits.time
-        self.most_bytes = None if limits.memory_mb is None else limits.memory_mb * 2**20
-        self.bytes_before = self._resident()
+        self.watch = Watch(limits, began)
+        self.began, self.deadline = self.watch.began, self.watch.deadline
         self.forest = part(problem, 0, problem.n_trees)
         self.rounds = 0
         #: Least cost that is known to be unavoidable, as a multiple of the unit of the view's objective, and the whole number it implies.
@@ -73,20 +64,11 @@ class Run:
 
     @property
     def remaining(self) -> float | None:
-        return None if self.deadline is None else self.deadline - time.perf_counter()
+        return self.watch.remaining
 
     def check(self) -> None:
-        """Raise `Stop` after the deadline, or when the process has grown by more than the memory limit since the run began."""
-        if self.deadline is not None and time.perf_counter() > self.deadline:
-            raise Stop(Limit.TIME)
-        if self.most_bytes is not None and self._resident() - self.bytes_before > self.most_bytes:
-            raise Stop(Limit.MEMORY)
-
-    @staticmethod
-    def _resident() -> int:
-        import psutil
-
-        return int(psutil.Process().memory_info().rss)
+        """Raise `Stopped` after the deadline, or when the process has grown by more than the memory limit since the run began."""
+        self.watch.check()
 
     def take(self, keep: np.ndarray) -> int:
         """Keep a pruning if it is better than the incumbent. Returns its objective."""
@@ -114,7 +96,7 @@ class Run:
         try:
             values, keep = self.place.price(duals.links, duals.shift, self.deadline)
         except OutOfTime as late:
-            raise Stop(Limit.TIME) from late
+            raise Stopped(Limit.TIME) from late
         rest = self.problem.rest(duals)
         bound = self.problem.bound(values, rest, duals.shift)
         self.lagrangian = max(self.lagrangian, bound)
@@ -140,14 +122,7 @@ class Run:
 
     def until(self, rounds: Callable[[], None]) -> Limit | None:
         """Do the rounds; why they stopped early, if they did."""
-        try:
-            with interruptible():
-                rounds()
-        except Stop as stop:
-            return stop.limit
-        except KeyboardInterrupt:
-            return Limit.INTERRUPTED
-        return None
+        return self.watch.until(rounds)[1]
 
     @property
     def sizes(self) -> dict[str, int]:

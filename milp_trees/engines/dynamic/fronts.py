@@ -25,6 +25,7 @@ from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.result import Limit
 from milp_trees.space import Trees
 from milp_trees.tasks.views import CostMatrix
+from milp_trees.watch import Watch
 
 if TYPE_CHECKING:
     from milp_trees.engines.dynamic.front_state import Archive, Data, Frames, Memo, Room
@@ -83,8 +84,7 @@ Improved = Callable[[tuple[int | None, ...]], None]
 def solve_sizes(
     view: CostMatrix,
     space: Trees,
-    deadline: float | None = None,
-    stop: Callable[[], bool] | None = None,
+    watch: Watch | None = None,
     progress: Improved | None = None,
     memory_bytes: int = MEMO_BYTES,
     similar: bool = True,
@@ -97,10 +97,8 @@ def solve_sizes(
         Reduced (`view.reduce()`); penalties of at least 0.
     space : Trees
         L is its `max_leaf_nodes`, or what its depth allows. Without a depth limit L is needed, and bounds the depth by L - 1.
-    deadline : float, optional
-        `time.perf_counter()` at which to stop.
-    stop : callable, optional
-        Asked every few hundredths of a second whether to stop. Ctrl-C stops the search too.
+    watch : Watch, optional
+        Asked every few hundredths of a second whether to stop; compilation is not counted. Ctrl-C stops the search too.
     progress : callable, optional
         Called with the objectives so far, by number of leaves, after every improvement.
     memory_bytes : int
@@ -122,19 +120,21 @@ def solve_sizes(
     if view.total_rows < space.min_samples_leaf:
         return Fronts(tuple(Size(k, None, 0, None) for k in range(1, most + 1)), None, {})
     spent = warm_up(instance)
-    run = FrontSearch(instance, view, depth_of(space, instance), None if deadline is None else deadline + spent, memory_bytes, similar)
-    return replace(run.solve(stop, progress), compiling=spent)
+    if watch is not None:
+        watch.postpone(spent)
+    run = FrontSearch(instance, view, depth_of(space, instance), memory_bytes, similar)
+    return replace(run.solve(watch, progress), compiling=spent)
 
 
 class FrontSearch:
     """One search: arrays for the kernels, the loop around them, and the trees."""
 
-    def __init__(self, instance: Instance, view: CostMatrix, depth: int, deadline: float | None, memory_bytes: int, similar: bool) -> None:
+    def __init__(self, instance: Instance, view: CostMatrix, depth: int, memory_bytes: int, similar: bool) -> None:
         from milp_trees.engines.dynamic import front_kernels, front_state
 
         self.kernels: Any = front_kernels
         self.parts: Any = front_state
-        self.instance, self.view, self.deadline, self.similar = instance, view, deadline, similar
+        self.instance, self.view, self.similar = instance, view, similar
         self.leaves = instance.max_leaves
         self.depth = depth
         self.base = int(view.base.sum())
@@ -246,7 +246,7 @@ class FrontSearch:
             if between():
                 return False
 
-    def solve(self, stop: Callable[[], bool] | None = None, progress: Improved | None = None) -> Fronts:
+    def solve(self, watch: Watch | None = None, progress: Improved | None = None) -> Fronts:
         """The front on all rows."""
         inst = self.instance
         bits = self.all_rows()
@@ -256,19 +256,21 @@ class FrontSearch:
                 progress(tuple(self.objective(v) for v in best[1:]))
             return self._answer(best, best, bits, None)
         told: list[tuple[int | None, ...]] = []
+        reached: list[Limit | None] = [None]
 
         def between() -> bool:
             found = tuple(self.objective(int(v)) for v in self.frames.best[0, 1 : self.leaves + 1])
             if progress and (not told or told[-1] != found):
                 told.append(found)
                 progress(found)
-            return (self.deadline is not None and time.perf_counter() > self.deadline) or (stop is not None and stop())
+            reached[0] = watch.over() if watch else None
+            return reached[0] is not None
 
         self.begin(bits, self.depth, self.leaves, self.parts.BIG)
         limit = None
         try:
             if not self.run(between):
-                limit = Limit.TIME if self.deadline is not None and time.perf_counter() > self.deadline else Limit.INTERRUPTED
+                limit = reached[0]
         except KeyboardInterrupt:
             limit = Limit.INTERRUPTED
         best = self.frames.best[0, : self.leaves + 1].copy()
@@ -300,7 +302,6 @@ class FrontSearch:
         return None if value >= self.instance.infinity // 2 else int(value) + self.base
 
     def _answer(self, best: np.ndarray, lower: np.ndarray, bits: np.ndarray, limit: Limit | None) -> Fronts:
-        self.deadline = None
         counters = dict(zip(("pairs", "nodes", "recalled", "skipped"), map(int, self.room.counters), strict=True))
         counters["cached"] = int(self.memo.count[0])
         sizes: list[Size] = []

@@ -6,7 +6,6 @@ Demirović et al. 2022, *MurTree*). All values are regrets: costs above the chea
 
 from __future__ import annotations
 
-import time
 from typing import NamedTuple
 
 import numpy as np
@@ -16,16 +15,10 @@ from milp_trees.engines.dynamic.near_kernels import NONE, one_level, two_levels
 from milp_trees.result import Limit
 from milp_trees.space import Trees
 from milp_trees.tasks.views import CostMatrix
+from milp_trees.watch import Stopped, Watch
 
 #: Bytes that Python and its containers need for a remembered set, beside its bits.
 ENTRY = 250
-
-
-class Stopped(Exception):
-    """A limit was hit; `limit` says which."""
-
-    def __init__(self, limit: Limit) -> None:
-        self.limit = limit
 
 
 class One(NamedTuple):
@@ -55,14 +48,14 @@ class RowSets:
     ----------
     view : CostMatrix
         Reduced: equal rows merged, of equal tests the cheapest kept.
-    deadline : float or None
-        `time.perf_counter()` at which to stop.
+    watch : Watch or None
+        Says when to stop.
     max_bytes : int
         Memory (estimated) at which to stop.
     """
 
-    def __init__(self, view: CostMatrix, space: Trees, deadline: float | None, max_bytes: int) -> None:
-        self.view, self.deadline, self.max_bytes, self.bytes = view, deadline, max_bytes, 0
+    def __init__(self, view: CostMatrix, space: Trees, watch: Watch | None, max_bytes: int) -> None:
+        self.view, self.watch, self.max_bytes, self.bytes = view, watch, max_bytes, 0
         self.words = max(1, -(-view.n_rows // 64))
         mass = np.zeros(view.n_rows, dtype=np.int64) if view.mass is None else view.mass
         self.coef, group = np.unique(np.column_stack([view.regret, view.counts, mass]).astype(np.int64), axis=0, return_inverse=True)
@@ -87,8 +80,8 @@ class RowSets:
         """Notice the limits of time and memory."""
         self.calls += 1
         self.bytes += more_bytes
-        if self.deadline is not None and time.perf_counter() > self.deadline:
-            raise Stopped(Limit.TIME)
+        if self.watch is not None:
+            self.watch.check()
         if self.bytes > self.max_bytes:
             raise Stopped(Limit.MEMORY)
 

@@ -35,6 +35,8 @@ from milp_trees.engines.dynamic.stack import (
 )
 from milp_trees.engines.dynamic.switches import Switches
 from milp_trees.result import Limit
+from milp_trees.solver import Limits
+from milp_trees.watch import Watch
 
 #: Seconds between looks at the clock and the keyboard.
 _TICK = 0.05
@@ -93,9 +95,10 @@ class Search:
 
     # -- the run ---------------------------------------------------------------------------------------------
 
-    def solve(self, deadline: float | None = None, upper: int = INFINITY) -> Outcome:
-        """The optimum, or the best so far. A tree must cost less than `upper` to be found."""
-        self._deadline = deadline
+    def solve(self, upper: int = INFINITY, watch: Watch | None = None) -> Outcome:
+        """The optimum, or the best so far. A tree must cost less than `upper` to be found. The watch is asked every few hundredths of a second."""
+        watch = watch or Watch(Limits(time=None))
+        self._deadline = watch.deadline
         if self._seconds() < _INLINE:
             limit = None
             try:
@@ -119,7 +122,7 @@ class Search:
         worker = threading.Thread(target=work, daemon=True)
         worker.start()
         try:
-            limit = self._watch(done, deadline)
+            limit = self._watch(done, watch)
         finally:  # also where a progress callback fails
             if not done.is_set():
                 self._board[STOP] = 1
@@ -143,18 +146,17 @@ class Search:
         out.counters["entries"] = int(self.table.state[USED])
         return out
 
-    def _watch(self, done: threading.Event, deadline: float | None) -> Limit | None:
+    def _watch(self, done: threading.Event, watch: Watch) -> Limit | None:
         """Wait for the search; at the deadline or on Ctrl-C ask it to stop."""
         limit: Limit | None = None
         while True:
             try:
-                wait = _TICK if deadline is None else max(0.0, min(_TICK, deadline - time.perf_counter()))
+                wait = _TICK if watch.remaining is None else max(0.0, min(_TICK, watch.remaining))
                 finished = done.wait(wait)
                 self._tell()
                 if finished:
                     return (limit or Limit.TIME) if self._board[STOP] else None
-                if deadline is not None and time.perf_counter() >= deadline and not limit:
-                    limit = Limit.TIME
+                if not limit and (limit := watch.over()):
                     self._board[STOP] = 1
                 elif self._board[STOP]:
                     done.wait(_TICK)

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from milp_trees.engines.pruning.closure import Closure
-from milp_trees.engines.pruning.push_relabel import preflow
+from milp_trees.engines.pruning.push_relabel import NEVER, preflow
 from milp_trees.errors import VerificationError
 
 if TYPE_CHECKING:
@@ -48,8 +48,10 @@ class FlowCertificate:
     amount: np.ndarray
 
 
-def certify(view: NodeGains, closure: Closure, price: int, unit: int) -> FlowCertificate:
+def certify(view: NodeGains, closure: Closure, price: int, unit: int, stop: np.ndarray = NEVER) -> FlowCertificate:
     """Optimal pruning for `unit · E + price · C` (of equal ones the smallest) with a flow that proves it.
+
+    Once `stop[0]` is not 0, which another thread may write, it ends soon, and what it returns means nothing.
 
     Raises
     ------
@@ -57,7 +59,7 @@ def certify(view: NodeGains, closure: Closure, price: int, unit: int) -> FlowCer
         Numbers might not fit into 64 bits.
     """
     weights = closure.weights(price, unit)
-    side, excess, flow, (back_start, tail, position) = preflow(closure, weights)
+    side, excess, flow, (back_start, tail, position) = preflow(closure, weights, stop=stop)
     _give_back(closure.n_splits, weights, back_start, tail, position, flow, excess)
     keep = np.zeros(view.n_nodes, dtype=bool)
     keep[closure.splits[side[: closure.n_splits]]] = True
@@ -106,7 +108,7 @@ def _unfold(
 
 
 # fmt: off
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _give_back(n_splits, weights, back_start, tail, position, flow, excess):  # type: ignore[no-untyped-def]
     """Send what could not reach the sink back to where it came from: the preflow becomes a flow. Needs form no cycle, so one pass will do."""
     n = len(weights)

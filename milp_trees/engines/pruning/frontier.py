@@ -16,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from milp_trees.engines.pruning.closure import Closure
-from milp_trees.engines.pruning.push_relabel import max_preflow, reach_excess, reverse
+from milp_trees.engines.pruning.push_relabel import NEVER, max_preflow, reach_excess, reverse
 
 #: Source side and capacity of a minimum cut of a closure problem with given weights.
 Cut = Callable[[Closure, np.ndarray], tuple[np.ndarray, int]]
@@ -48,8 +48,8 @@ class Pieces:
         return [Fraction(g, c) if c else None for g, c in zip(self.gain.tolist(), self.cost.tolist(), strict=True)]
 
 
-def frontier(closure: Closure) -> Pieces:
-    """All optimal closures, exactly.
+def frontier(closure: Closure, stop: np.ndarray = NEVER) -> Pieces:
+    """All optimal closures, exactly. Once `stop[0]` is not 0, which another thread may write, it ends soon, and what it returns means nothing.
 
     Raises
     ------
@@ -63,19 +63,21 @@ def frontier(closure: Closure) -> Pieces:
     arcs = int(np.diff(closure.start)[order].sum())
     live = np.diff(closure.start).astype(np.int32)
     rank, gain, cost, cuts, total = _divide(
-        closure.n_splits, closure.start, closure.head.copy(), live, closure.gain, closure.cost, order, n, arcs
+        closure.n_splits, closure.start, closure.head.copy(), live, closure.gain, closure.cost, order, n, arcs, stop
     )  # fmt: skip
     return Pieces(rank, gain, cost, int(cuts), int(total))
 
 
-def frontier_by(closure: Closure, cut: Cut) -> Pieces:
-    """The same by any minimum cut that gives the smallest source side (slower: every part is made a closure problem of its own)."""
+def frontier_by(closure: Closure, cut: Cut, check: Callable[[], None] = lambda: None) -> Pieces:
+    """The same by any minimum cut that gives the smallest source side (slower: every part is made a closure problem of its own).
+    `check` is called before each, and may raise."""
     closure.check_range()
     members = largest_gain(closure.n_splits, closure.start, closure.head, closure.gain)
     rank = np.full(closure.n_items, -1, dtype=np.int32)
     pieces: list[tuple[int, int]] = []
     todo, cuts, arcs = [np.flatnonzero(members)], 0, 0
     while todo:
+        check()
         items = todo.pop()
         if not len(items):
             continue
@@ -108,7 +110,7 @@ def _part(closure: Closure, items: np.ndarray) -> Closure:
 
 
 # fmt: off
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def largest_gain(n_splits, start, head, gain):  # type: ignore[no-untyped-def]
     """The smallest closure of largest gain when nothing has a price: splits below which more is won than lost, and what they need."""
     best = gain.copy()
@@ -127,8 +129,8 @@ def largest_gain(n_splits, start, head, gain):  # type: ignore[no-untyped-def]
     return members
 
 
-@njit(cache=True)
-def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs, stop):  # type: ignore[no-untyped-def]
     """Pieces of the curve. `order` holds the items of every part side by side; arcs that leave a part move behind the `live` ones of their tail."""
     V = len(gain)
     rank = np.full(V, -1, np.int32)
@@ -148,7 +150,7 @@ def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs):  # ty
     if n == 0:
         top = -1
     number = 0
-    while top >= 0:
+    while top >= 0 and stop[0] == 0:
         a, b = begins[top], ends[top]
         top -= 1
         m = b - a
@@ -185,7 +187,7 @@ def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs):  # ty
             total_arcs += arcs
             number += 1
             reverse(m, a_start, a_head, b_start, tail, position)
-            max_preflow(m, a_start, a_head, b_start, tail, position, flow, excess, label, current, queue, count, waiting)
+            max_preflow(m, a_start, a_head, b_start, tail, position, flow, excess, label, current, queue, count, waiting, stop)
             size = reach_excess(m, a_start, a_head, b_start, tail, position, flow, excess, label, queue)
         if size == 0:
             for i in range(a, b):

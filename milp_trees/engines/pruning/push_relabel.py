@@ -12,6 +12,9 @@ from numba import njit
 
 from milp_trees.engines.pruning.closure import Closure
 
+#: For those who let it run to its end.
+NEVER = np.zeros(1, dtype=np.uint8)
+
 
 def min_cut(closure: Closure, weights: np.ndarray, largest: bool = False) -> tuple[np.ndarray, int]:
     """The heaviest closed set of items, exactly.
@@ -33,13 +36,18 @@ def min_cut(closure: Closure, weights: np.ndarray, largest: bool = False) -> tup
     return side, int(np.maximum(weights, 0).sum()) - int(np.maximum(excess, 0).sum())
 
 
-def preflow(closure: Closure, weights: np.ndarray, largest: bool = False) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
-    """Source side, excess, flow per arc (a maximum preflow), and the arcs by head (`start`, `tail`, `position`)."""
+def preflow(
+    closure: Closure, weights: np.ndarray, largest: bool = False, stop: np.ndarray = NEVER
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
+    """Source side, excess, flow per arc (a maximum preflow), and the arcs by head (`start`, `tail`, `position`).
+
+    Once `stop[0]` is not 0, which another thread may write, it ends soon, and what it returns means nothing.
+    """
     excess = weights.astype(np.int64)
     n, flow = closure.n_items, np.zeros(closure.n_arcs, dtype=np.int64)
     back = arcs_by_head(n, closure.start, closure.head)
     label, current, queue, count, waiting = (np.empty(n + 2, dtype=np.int32) for _ in range(5))
-    max_preflow(n, closure.start, closure.head, *back, flow, excess, label, current, queue, count, waiting)
+    max_preflow(n, closure.start, closure.head, *back, flow, excess, label, current, queue, count, waiting, stop)
     if largest:
         relabel_all(n, closure.start, closure.head, *back, flow, excess, label, current, queue, count)
         side = label[:n] > n
@@ -57,7 +65,7 @@ def arcs_by_head(n: int, start: np.ndarray, head: np.ndarray) -> tuple[np.ndarra
 
 
 # fmt: off
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def reverse(n, start, head, back_start, tail, position):  # type: ignore[no-untyped-def]
     """Arcs by head, written into the last three arrays."""
     for v in range(n + 1):
@@ -76,7 +84,7 @@ def reverse(n, start, head, back_start, tail, position):  # type: ignore[no-unty
             position[back_start[u]] = k
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def relabel_all(n, start, head, back_start, tail, position, flow, excess, label, current, queue, count):  # type: ignore[no-untyped-def]
     """Exact distances to the sink by breadth-first search; n + 1 where there is no way. Returns the largest distance."""
     for d in range(n + 2):
@@ -113,8 +121,8 @@ def relabel_all(n, start, head, back_start, tail, position, flow, excess, label,
     return label[queue[last - 1]] if last else 0
 
 
-@njit(cache=True)
-def max_preflow(n, start, head, back_start, tail, position, flow, excess, label, current, queue, count, waiting):  # type: ignore[no-untyped-def]
+@njit(cache=True, nogil=True)
+def max_preflow(n, start, head, back_start, tail, position, flow, excess, label, current, queue, count, waiting, stop):  # type: ignore[no-untyped-def]
     """Push all excess that can reach the sink; `flow` and `excess` become a maximum preflow, `label` is n + 1 where the sink is out of reach."""
     highest = relabel_all(n, start, head, back_start, tail, position, flow, excess, label, current, queue, count)
     far = n + 1
@@ -127,7 +135,7 @@ def max_preflow(n, start, head, back_start, tail, position, flow, excess, label,
             length += 1
     work = 0
     enough = start[n] + 6 * n
-    while length:
+    while length and stop[0] == 0:
         u = queue[first]
         first = first + 1 if first + 1 < n else 0
         length -= 1
@@ -224,7 +232,7 @@ def max_preflow(n, start, head, back_start, tail, position, flow, excess, label,
                     length += 1
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def reach_excess(n, start, head, back_start, tail, position, flow, excess, label, queue):  # type: ignore[no-untyped-def]
     """Write -1 into the labels of what can be reached from excess that is left: the smallest source side. Returns its size."""
     last = 0
