@@ -186,7 +186,7 @@ class Store:
         """One sentence for what SQLite says."""
         try:
             yield
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # names of tables, too, may be damaged
             text = " ".join(str(error).split())
             words = ("malformed", "corrupt", "decode") if what == "opened" else ("malformed", "corrupt", "decode", "not a database")
             remedy = _LOST if any(word in text for word in words) else _REMEDIES.get(text, "name another file")

@@ -1,15 +1,17 @@
 """A study's file that is damaged, newer or something else: a sentence, never a traceback, and no promise that is not known to hold."""
 
 import json
+import random
 import shutil
 import sqlite3
 import subprocess
 import sys
+import warnings
 
 import pytest
 
 import milp_trees as mt
-from milp_trees.errors import DamagedRowWarning
+from milp_trees.errors import DamagedRowWarning, MilpTreesError
 from milp_trees.study import StoreError, Study
 from milp_trees.study.rows import DamagedRow, NewerRow, read_row
 from milp_trees.study.store import LAYOUT, Store
@@ -233,6 +235,37 @@ def test_pages_full_of_nothing_are_damage(problem, path):
     path.write_bytes(whole)
     with pytest.raises(StoreError, match=r"rows in it may be lost.*\.recover"):
         Study.open(path)
+
+
+def test_a_name_of_a_table_that_is_no_text_is_damage(path):
+    """SQLite gives it to Python, which cannot decode it."""
+    path.write_bytes(path.read_bytes().replace(b"CREATE TABLE runs", b"CREATE TABLE run\xae"))
+    with pytest.raises(StoreError, match="rows in it may be lost"):
+        Study.open(path)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_damage_is_a_traceback(path, seed):
+    """Bytes changed anywhere in the file, or in the text of a row: what can be read is shown, the rest is said."""
+    rng = random.Random(seed)
+    whole = bytearray(path.read_bytes())
+    begin = whole.find(b'{"schema"', rng.randrange(len(whole) // 2)) if seed % 2 else 0
+    for _ in range(rng.choice([1, 1, 5, 20])):
+        whole[begin + rng.randrange(2000 if seed % 2 else len(whole))] = rng.choice(b'x9["-n{:,' + bytes([0, rng.randrange(256)]))
+    path.write_bytes(whole)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DamagedRowWarning)
+        assert "safe" not in shown_or_said(path)
+
+
+def shown_or_said(path):
+    """All that a study shows, or the sentence why not."""
+    try:
+        study = Study.open(path)
+        assert len(study.frame()) == len(study.results) == len(study)
+        return study.table()
+    except MilpTreesError as error:
+        return str(error)
 
 
 def test_a_read_only_file_is_read_and_not_written(problem, path, monkeypatch):
