@@ -154,7 +154,9 @@ def _check_solution(file: FileModel, point: np.ndarray, best: Result, view: Any)
         raise MilpTreesError(f"The optimum of {best.method} breaks a row of {name} by {violation:g}: a bug in its encode; please report it.")
     wanted = float(units(best.value, view))
     if abs(objective - wanted) > max(view.tolerance, 1e-6 * max(1.0, abs(wanted))):
-        raise MilpTreesError(f"The optimum of {best.method} is {wanted:.15g} units and {objective:.15g} in {name}: a bug in its encode; please report it.")
+        raise MilpTreesError(
+            f"The optimum of {best.method} is {wanted:.15g} units and {objective:.15g} in {name}: a bug in its encode; please report it."
+        )
 
 
 def _write_solution(file: FileModel, point: np.ndarray, path: Path) -> None:
