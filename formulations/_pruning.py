@@ -33,16 +33,20 @@ class PruningFormulation(Formulation):
         view, ensemble = m.view, m.space.ensemble
 
         def node(h: int) -> str:
-            tree = f"tree {view.member[h]}: "
             if not view.is_split[h]:
-                return f"{tree}leaf"
-            column = ensemble.columns[ensemble.column[h]]
-            return f"{tree}{column} <= {ensemble.threshold[h]:.17g}, else {view.right[h]}"
+                return f"tree {view.member[h]}, leaf"
+            test = f"{ensemble.columns[ensemble.column[h]]} <= {ensemble.threshold[h]:.17g}"
+            return f"tree {view.member[h]}, split {test}: to node {view.left[h]} if true, else to node {view.right[h]}"
 
-        def purchase(pair: tuple[int, int]) -> str:
-            return f"{view.units[pair[0]]} for {'all rows' if pair[1] < 0 else f'row {pair[1]}'}"
+        def row(i: int) -> str:
+            return "all rows" if i < 0 else f"row {i}"
 
-        return {"nodes": node, "splits": node, "purchases": purchase}
+        return {
+            "nodes": node,
+            "splits": node,
+            "purchases": lambda bought: f"{view.units[bought[0]]} for {row(bought[1])}",
+            "uses": lambda use: f"node {use[0]} for {row(use[1])}",
+        }
 
 
 # -- trees --------------------------------------------------------------------------------------------------------

@@ -153,7 +153,7 @@ def _declare_plain(m: Any, view: CostMatrix, space: Trees) -> None:
 def _declare_per_test(m: Any, space: Trees) -> None:
     D = space.depth
     m.last = pyo.RangeSet(2 ** (D - 1), 2**D - 1, doc="last branch level Q")
-    m.sides = pyo.RangeSet(0, 1, doc="sides s of a test")
+    m.sides = pyo.RangeSet(0, 1, doc="sides s of a test (0: false, 1: true)")
     _add_sides(m, range(2 ** (D - 1), 2**D))
     m.b = pyo.Var(
         m.branch, m.tests, domain=lambda m, v, f: pyo.UnitInterval if v >= 2 ** (D - 1) else pyo.Binary, doc="b[v,f] = 1 iff node v tests f"

@@ -48,26 +48,26 @@ def lp_text(model: MatrixModel, columns: Sequence[str], rows: Sequence[str]) -> 
 
 def _side(low: float, up: float) -> str:
     if low == up:
-        return f"= {_spelled(low)}"
-    return f"<= {_spelled(up)}" if np.isinf(low) else f">= {_spelled(low)}"
+        return f"= {spelled(low)}"
+    return f"<= {spelled(up)}" if np.isinf(low) else f">= {spelled(low)}"
 
 
 def _terms(coefficients: np.ndarray, columns: np.ndarray, names: Sequence[str]) -> Iterator[str]:
     for a, j in zip(coefficients.tolist(), columns.tolist(), strict=True):
-        size = "" if abs(a) == 1 else f"{_spelled(abs(a))} "
+        size = "" if abs(a) == 1 else f"{spelled(abs(a))} "
         yield f"{'-' if a < 0 else '+'} {size}{names[j]}"
 
 
 def _bounds(model: MatrixModel, names: Sequence[str]) -> Iterator[str]:
     for name, low, up in zip(names, model.lower.tolist(), model.upper.tolist(), strict=True):
         if low == up:
-            yield f" {name} = {_spelled(low)}"
+            yield f" {name} = {spelled(low)}"
         elif np.isinf(low) and np.isinf(up):
             yield f" {name} free"
         elif np.isinf(up):
-            yield f" {name} >= {_spelled(low)}"
+            yield f" {name} >= {spelled(low)}"
         else:
-            yield f" {'-inf' if np.isinf(low) else _spelled(low)} <= {name} <= {_spelled(up)}"
+            yield f" {'-inf' if np.isinf(low) else spelled(low)} <= {name} <= {spelled(up)}"
 
 
 def _wrapped(head: str, words: Iterable[str]) -> Iterator[str]:
@@ -80,6 +80,6 @@ def _wrapped(head: str, words: Iterable[str]) -> Iterator[str]:
     yield line
 
 
-def _spelled(value: float) -> str:
-    """All digits; whole numbers without a point."""
+def spelled(value: float) -> str:
+    """A number with all its digits; whole numbers without a point."""
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)

@@ -17,7 +17,7 @@ RESERVED = frozenset(
         "semi", "semis", "semi-continuous", "sec", "sos", "sos1", "sos2", "pwlobj", "end",
         "name", "rows", "columns", "rhs", "bnd", "rng", "ranges", "marker", "endata", "objsense",
     }
-)
+)  # fmt: skip
 _OTHER = re.compile(r"[^A-Za-z0-9_.]")
 #: What a reader may take for a number: digits, a period, and the letter of exponents (`3 e1` is 30 for some).
 _NUMERIC = re.compile(r"[0-9.eE]")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.errors import DataError, MilpTreesError, Unsupported
 from milp_trees.formulation_method import too_large
 from milp_trees.linear.files import FileModel, file_model, suffix_of, write_text
+from milp_trees.linear.lp import spelled
 from milp_trees.matrix import compile_model
 from milp_trees.registry import registry
 from milp_trees.report import json_safe
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 SUFFIXES = (".mps", ".mps.gz", ".lp")
+#: How the first line of a solution file begins, in MIPLIB's format.
+OPTIMUM = "=obj= "
 
 
 def export_model(
@@ -84,20 +87,21 @@ def export_model(
     matrix = compile_model(m)
     file = file_model(matrix)
     described = description(problem, model, m, matrix, file)
+    described["solution"] = None
     out: dict[str, Any] = dict.fromkeys(("solution", "status", "objective", "value", "unit", "proved_by"))
+    target = path.with_name(f"{stem}.sol")
     if solution:
         best = _optimum(problem, formulation, time_limit)
-        out |= {"status": best.status.value, "proved_by": best.certificate.proved_by or best.method}
-        described["solution"] = {"file": None, "method": best.method, "checked": list(best.certificate.checked)}
         if best.value is not None:
             model.encode(problem.space.simplify(best.predictor, m.view), m)
             point = file.point(matrix.values())
-            target = path.with_name(f"{stem}.sol")
             _check_solution(file, point, best, m.view)
             _write_solution(file, point, target)
             out |= {"solution": str(target), "objective": file.model.objective(point), "value": best.value.number, "unit": best.value.unit}
-            described["solution"] |= {"file": target.name, "exact": best.value.exact, "predictor": best.predictor.to_json()}
-        described["solution"] |= {key: out[key] for key in ("status", "objective", "value", "unit", "proved_by")}
+        out |= {"status": best.status.value, "proved_by": best.certificate.proved_by or best.method}
+        described["solution"] = {**out, **_beside(best), "solution": out["solution"] and target.name}
+    if out["solution"] is None and target.exists() and target.read_text(errors="replace").startswith(OPTIMUM):
+        target.unlink()  # of a model that stood here before
     write_text(path, file.text(suffix.removesuffix(".gz"), comments(described, beside.name)))
     beside.write_text(_json({**described, "model": path.name}), encoding="utf-8")
     notes = [f"{solver.title}: {why}" for solver in _solvers() if (why := solver.cannot_read.get(suffix))]
@@ -127,13 +131,19 @@ def _check_exportable(problem: Problem, model: Formulation, max_nonzeros: int | 
 def _optimum(problem: Problem, formulation: str, time_limit: float) -> Result:
     """A proven optimum, or the proof that there is none, by an oracle or else by the formulation itself."""
     names = [n for n in (choose_oracle(problem, "dp"), f"{formulation}@highs") if n is not None]
-    for name in names:
+    for name in dict.fromkeys(names):
         result = registry.method(name).run(problem.fresh(), Limits(time=time_limit))
         if result.optimal or result.status is Status.INFEASIBLE:
             return result
     raise MilpTreesError(
         f"{' and '.join(names)} proved no optimum within {time_limit:g} s; raise --time-limit, or write the model alone with --no-solution."
     )
+
+
+def _beside(best: Result) -> dict[str, Any]:
+    """What the description says of an optimum beside its value."""
+    known = {"method": best.method, "checked": list(best.certificate.checked)}
+    return known if best.value is None else {**known, "exact": best.value.exact, "predictor": best.predictor.to_json()}
 
 
 def _check_solution(file: FileModel, point: np.ndarray, best: Result, view: Any) -> None:
@@ -144,12 +154,14 @@ def _check_solution(file: FileModel, point: np.ndarray, best: Result, view: Any)
         raise MilpTreesError(f"The optimum of {best.method} breaks a row of {name} by {violation:g}: a bug in its encode; please report it.")
     wanted = float(units(best.value, view))
     if abs(objective - wanted) > max(view.tolerance, 1e-6 * max(1.0, abs(wanted))):
-        raise MilpTreesError(f"The optimum of {best.method} is {wanted:.15g} units and {objective:.15g} in {name}: a bug in its encode; please report it.")
+        raise MilpTreesError(
+            f"The optimum of {best.method} is {wanted:.15g} units and {objective:.15g} in {name}: a bug in its encode; please report it."
+        )
 
 
 def _write_solution(file: FileModel, point: np.ndarray, path: Path) -> None:
-    lines = [f"=obj= {file.model.objective(point):.15g}"]
-    lines += [f"{name} {value:.15g}" for name, value in zip(file.columns, point.tolist(), strict=True) if value]
+    lines = [OPTIMUM + spelled(file.model.objective(point))]
+    lines += [f"{name} {spelled(value)}" for name, value in zip(file.columns, point.tolist(), strict=True) if value]
     path.write_text("\n".join(lines) + "\n")
 
 
