@@ -31,7 +31,7 @@ STOPPING = 3.0
 #: Seconds that a new process gets to import its solver.
 LOADING = 120.0
 #: How long after the time limit a solver is ended that has not ended itself: seconds, and share of the limit; whichever is more.
-GRACE, GRACE_SHARE = 0.25, 0.06
+GRACE, GRACE_SHARE = 0.2, 0.06
 
 
 def availability(solver_name: str) -> Availability:
@@ -184,7 +184,8 @@ def run(solver_name: str, job: Job, progress: Callable[[Event], None] | None = N
         if healthy and worker.memory_mb() < REUSABLE:
             _pool.give_back(worker)
         else:
-            worker.kill()
+            # Who asked need not wait until the system has taken back its memory; the end of this process does.
+            threading.Thread(target=worker.kill).start()
 
 
 def _await_ready(worker: Worker, seconds: float) -> str | None:
