@@ -61,7 +61,7 @@ def solve(
     threads, seed, memory_mb, node_limit
         Limits and settings that mean the same for every method.
     max_nonzeros : int or None, default=20 million
-        Larger models are not built: building cannot be interrupted.
+        Larger models are not built.
     log_file : path, optional
         Where the solver's log goes as it is written; it is in `result.log` in any case.
     options : mapping, optional

@@ -88,7 +88,7 @@ class FormulationMethod(Method):
             run.stopped, run.message = Limit.TIME, "The time limit ended while the model was being built; raise --time-limit."
             return result(self, run)
         if why:
-            return replace(result(self, run), status=Status.UNSUPPORTED, message=why)
+            return replace(result(self, run), status=Status.UNSUPPORTED, message=why, solutions=(), start={})
         self._solve(run)
         return result(self, run)
 
@@ -232,14 +232,14 @@ class FormulationMethod(Method):
 
 
 def too_large(nonzeros: int, limits: Limits) -> str | None:
-    """Why a model of that size is not worth building, known before it is: nothing can stop Pyomo at a time limit."""
+    """Why a model of that size is not worth building: it is too large, or the time limit would end long before it is built."""
     size = f"would have {nonzeros:,} nonzeros".replace(",", " ")
     if limits.nonzeros is not None and nonzeros > limits.nonzeros:
         allowed = f"{limits.nonzeros:,}".replace(",", " ")
         return f"{size}, where at most {allowed} are built; raise --max-nonzeros (max_nonzeros=), lower the depth, or use fewer tests or rows."
     seconds = nonzeros / BUILD_RATE
     if limits.time is not None and seconds > limits.time:
-        return f"{size}, and building it takes about {seconds:.0f} s, longer than the time limit of {limits.time:g} s; raise --time-limit."
+        return f"{size}, and building it takes at least {seconds:.3g} s, longer than the time limit of {limits.time:g} s; raise --time-limit."
     return None
 
 

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import math
 import os
-import pickle
-import queue
 import signal
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable
@@ -19,14 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import psutil
 
-from milp_trees import scratch
 from milp_trees.errors import SolverUnavailable, Unsupported
 from milp_trees.registry import registry
 from milp_trees.result import Limit, Status
 from milp_trees.solver import Answer, Availability, Event, Job
-from milp_trees.worker import read_frame, write_frame
+from milp_trees.solver_process import Pool, Worker
 
 #: Seconds between two looks at the clock, at most.
 POLL = 0.1
@@ -39,137 +31,12 @@ STOPPING = 3.0
 #: Seconds that a new process gets to import its solver.
 LOADING = 120.0
 #: How long after the time limit a solver is ended that has not ended itself: seconds, and share of the limit; whichever is more.
-GRACE, GRACE_SHARE = 0.25, 0.06
+GRACE, GRACE_SHARE = 0.2, 0.06
 
 
 def availability(solver_name: str) -> Availability:
     """Whether a solver can be used here, or the reason why not."""
     return registry.solver(solver_name).availability()
-
-
-class Worker:
-    """One solver process, from the parent's side."""
-
-    def __init__(self, solver_name: str) -> None:
-        cls = registry.classes("solvers")[solver_name]
-        self.solver_name = solver_name
-        self.ready = False
-        self.number = 0
-        self.stderr = tempfile.TemporaryFile("a+b")  # noqa: SIM115 (it lives as long as the process)
-        # All temporary files of a solver go here, whoever writes them; the folder outlives a process that is killed, and is then removed.
-        self.folder = scratch.make()
-        environment = {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p), **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.folder))}
-        # Its own session: Ctrl-C in a terminal reaches the parent alone, who then asks for the incumbent.
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "milp_trees.worker", str(self.folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr,
-            start_new_session=True, env={**os.environ, **environment},
-        )  # fmt: skip
-        self.inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
-        threading.Thread(target=self._listen, daemon=True).start()
-        self._send("load", sys.path, cls.__module__, cls.__qualname__)
-
-    def _listen(self) -> None:
-        stream = self.process.stdout
-        assert stream is not None
-        try:
-            while (data := read_frame(stream)) is not None:
-                self.inbox.put(pickle.loads(data))
-        finally:
-            self.inbox.put(("ended",))
-
-    def _send(self, *message: Any) -> None:
-        assert self.process.stdin is not None
-        # A process that has just died is noticed by the end of its frames.
-        with contextlib.suppress(BrokenPipeError, OSError):
-            write_frame(self.process.stdin, message)
-
-    def begin(self, job: Job, began: float) -> None:
-        """Hand over a job whose clock runs since `began`; that clock is the system's, the same in both processes."""
-        self.stderr.truncate(0)
-        self.number += 1
-        self._send("solve", self.number, job, began)
-
-    def stop(self) -> None:
-        self._send("stop", self.number)
-
-    def receive(self, timeout: float) -> tuple[Any, ...] | None:
-        try:
-            return self.inbox.get(timeout=timeout)
-        except queue.Empty:
-            return None
-
-    def memory_mb(self) -> float:
-        """Resident memory of the process and all it started."""
-        total = 0
-        for process in self._family():
-            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
-                total += process.memory_info().rss
-        return total / 2**20
-
-    def _family(self) -> list[psutil.Process]:
-        try:
-            own = psutil.Process(self.process.pid)
-            return [own, *own.children(recursive=True)]
-        except psutil.NoSuchProcess:
-            return []
-
-    def kill(self) -> None:
-        """End the process and all it started."""
-        for process in self._family():
-            with contextlib.suppress(psutil.NoSuchProcess):
-                process.kill()
-        self.process.kill()
-        self.process.wait()
-        self.close()
-        scratch.remove(self.folder)
-
-    def close(self) -> None:
-        # stdout is closed by nobody: the listening thread may still be reading its end.
-        with contextlib.suppress(BrokenPipeError, OSError):
-            assert self.process.stdin is not None
-            self.process.stdin.close()
-        self.stderr.close()
-
-    def last_words(self) -> str:
-        """How the process ended, with the last lines of what it printed."""
-        code = self.process.wait(timeout=10)
-        if code < 0:
-            how = f"was ended by signal {-code} ({signal.Signals(-code).name})"
-        else:
-            how = f"ended with exit code {code}"
-        self.stderr.seek(0)
-        lines = self.stderr.read().decode(errors="replace").strip().splitlines()[-5:]
-        return how + (f"; its last words: {' | '.join(lines)}" if lines else "")
-
-
-class Pool:
-    """At most one idle process for each solver; importing a solver library takes longer than solving a small model."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.idle: dict[str, Worker] = {}
-
-    def take(self, solver_name: str) -> Worker:
-        with self.lock:
-            worker = self.idle.pop(solver_name, None)
-        if worker is not None and worker.process.poll() is not None:
-            worker.kill()
-            worker = None
-        return worker or Worker(solver_name)
-
-    def give_back(self, worker: Worker) -> None:
-        with self.lock:
-            spare = self.idle.get(worker.solver_name)
-            if spare is None:
-                self.idle[worker.solver_name] = worker
-        if spare is not None:
-            worker.kill()
-
-    def close(self) -> None:
-        with self.lock:
-            workers, self.idle = list(self.idle.values()), {}
-        for worker in workers:
-            worker.kill()
 
 
 _pool = Pool()
@@ -196,10 +63,14 @@ def warm_up(solver_name: str) -> None:
 def wait_until_ready(solver_name: str) -> None:
     """Wait until the process of a solver has loaded it, so that no run's time limit pays for that. What goes wrong is told by the next `run`."""
     worker = _pool.take(solver_name)
-    if _await_ready(worker, LOADING) is None:
-        _pool.give_back(worker)
-    else:
-        worker.kill()
+    ready = False
+    try:
+        ready = _await_ready(worker, LOADING) is None
+    finally:
+        if ready:
+            _pool.give_back(worker)
+        else:
+            worker.kill()
 
 
 @dataclass
@@ -313,7 +184,8 @@ def run(solver_name: str, job: Job, progress: Callable[[Event], None] | None = N
         if healthy and worker.memory_mb() < REUSABLE:
             _pool.give_back(worker)
         else:
-            worker.kill()
+            # Who asked need not wait until the system has taken back its memory; the end of this process does.
+            threading.Thread(target=worker.kill).start()
 
 
 def _await_ready(worker: Worker, seconds: float) -> str | None:

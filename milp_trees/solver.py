@@ -45,7 +45,7 @@ class Limits:
     log_file : str or None
         Where the solver's log is written as it goes (it is in the result in any case).
     nonzeros : int or None, default=20 million
-        A model with more is not built: building cannot be interrupted, and takes memory.
+        A model with more is not built: it takes memory, and minutes before a solver sees it.
 
     Raises
     ------

@@ -35,7 +35,7 @@ TOLERANCE = 1e-5
 #: Seconds that CBC gets to write its solution after an interrupt of the user; less than it takes until it is ended from outside.
 ENDING = 1.3
 #: The same after the time limit.
-LATE = 0.15
+LATE = 0.1
 
 #: Parameters after which "optimal" or "infeasible" means something else.
 CLAIM_CHANGING = ("allow", "ratio", "cuto", "inc", "maximize", "maxs")

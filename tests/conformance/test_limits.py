@@ -197,10 +197,12 @@ def test_a_second_is_kept(name, case):
 
 
 def every() -> list[tuple[str, str]]:
-    """Every formulation with one solver, every solver with some formulations, on every kind of problem they may take."""
+    """Every formulation with one solver, every solver with some formulations, each on the first kind of problem that it may take."""
     formulations, solvers = registry.classes("formulations"), registry.classes("solvers")
-    names = [*registry.methods(formulations, ["highs"]), *registry.methods(["flow-oct", "path-cut", "ip3"], [s for s in solvers if s != "highs"])]
-    return [(name, case) for name in names for case in ("trees", "numeric", "decisions", "prunings") if (name, case) not in QUICK]
+    names = [*registry.methods(formulations, ["highs"]), *registry.methods(["flow-oct", "ip3"], [s for s in solvers if s != "highs"])]
+    cases = {mt.CostMatrix: "trees", mt.LeafOracle: "decisions", mt.NodeGains: "prunings"}
+    pairs = [(name, cases[registry.method(name).formulation.needs]) for name in names]
+    return [pair for pair in pairs if pair not in QUICK]
 
 
 @pytest.mark.slow
