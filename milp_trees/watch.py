@@ -77,6 +77,8 @@ class Watch:
         self._before = 0 if self._most is None else _resident()
         self._looked = self.began
         self._asked = False
+        if problem is not None:
+            problem.watch = self
 
     @property
     def remaining(self) -> float | None:

@@ -20,6 +20,7 @@ from milp_trees.result import Limit, Result
 from milp_trees.solver import Limits
 from milp_trees.space import Trees
 from milp_trees.tasks.views import CostMatrix
+from milp_trees.watch import Watch
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -48,9 +49,9 @@ class Cart(Method):
 
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
         clock = Clock()
-        deadline = None if limits.time is None else clock.begin + limits.time
         with clock("prepare"):
             view = _view(problem)
+            deadline = Watch(limits, clock.begin).deadline
         with clock("solve"):
             tree = greedy_tree(view, problem.trees, deadline)
             limit = Limit.TIME if deadline is not None and time.perf_counter() >= deadline else None
