@@ -21,6 +21,7 @@ from milp_trees.solver import Limits
 from milp_trees.space import Trees
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.views import CostMatrix, Scale
+from milp_trees.watch import hearing
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -113,7 +114,7 @@ class Method(ABC):
         prepared = clock.seconds
         given, left = None if refused else start, limits.after(prepared)
         try:
-            with interruptible():
+            with hearing(), interruptible():
                 result = self._search_within(left, fresh, lambda: search(fresh, left, given, progress))
         except TimeUp:
             return replace(self._unprepared(fresh, given, clock), problem=problem)
@@ -138,7 +139,9 @@ class Method(ABC):
         TimeUp
             Longer than the time limit.
         """
-        return within(limits.time, lambda: self.unsupported(problem)) if _is_large(problem) else self.unsupported(problem)
+        if limits.time is None or not _is_large(problem):
+            return self.unsupported(problem)
+        return within(max(limits.time, LATE), lambda: self.unsupported(problem))
 
     def _search_within(self, limits: Limits, problem: Problem, search: Callable[[], Result]) -> Result:
         """What a search returns. An engine stops itself at the limit; its preparation and its reading of the tree, which take long on large data only, are

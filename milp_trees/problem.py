@@ -217,13 +217,13 @@ class Problem:
         instance: CostMatrix = self._views[key]
         return instance
 
-    #: Of the run that was given this very object: what it falls back on is asked of it when the run has to be ended from outside.
     @property
     def watch(self) -> Watch | None:
+        """Of the run that was given this very object: it is asked for what there is when the run has to be ended from outside."""
         return self._views.get("watch")
 
-    @watch.setter
-    def watch(self, watch: Watch) -> None:
+    def watched_by(self, watch: Watch) -> None:
+        """Remember the watch of the run."""
         self._views["watch"] = watch
 
     @cached_property
