@@ -1,6 +1,18 @@
-"""`python -m milp_trees`: the command line, where the script `milp-trees` is not on the path."""
+"""`milp-trees`, the script, and `python -m milp_trees`: the command line.
 
-from milp_trees.cli import main
+Loading it takes a moment. A Ctrl-C in that moment ends the program with one sentence, and not with the traceback of whatever was being imported.
+"""
+
+from milp_trees.cli_signals import leave_at_once
+
+
+def main() -> None:
+    """Entry point of `milp-trees`."""
+    leave_at_once()
+    from milp_trees.cli import main as command_line
+
+    command_line()
+
 
 if __name__ == "__main__":
     main()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from milp_trees.cli_options import INTERRUPTED, NO_MODEL, NOT_VERIFIED, OK, SOLVER_FAILED, ProblemOptions, explained, pairs, split, takes_problem
+from milp_trees.cli_signals import interrupts
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ Exit codes
   5    a solver is absent or failed
   6    verify: the optimum or bound comes again from the same method only
   7    verify: the optimum or bound is only claimed
-  130  interrupted; the best so far was printed
+  130  interrupted (Ctrl-C); the best so far was printed, if there is one
+  143  the same, by a signal to terminate (SIGTERM)
 """
 
 app = typer.Typer(
@@ -236,7 +238,8 @@ def finish(result: Result) -> None:
         typer.echo(f"Error: {result.method} failed: {result.message}", err=True)
         raise typer.Exit(SOLVER_FAILED)
     if result.limit is Limit.INTERRUPTED:
-        typer.echo("Interrupted; this is the best so far.", err=True)
+        there = result.predictor is not None
+        typer.echo("Interrupted; this is the best so far." if there else "Error: Interrupted before there was an answer.", err=True)
         raise typer.Exit(INTERRUPTED)
     if result.predictor is None:
         typer.echo(f"Error: {no_model(result)}", err=True)
@@ -313,4 +316,6 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a letter gets a question mark, not an error
             stream.reconfigure(errors="replace")
-    app()
+    with interrupts() as code:
+        app()
+    sys.exit(code())

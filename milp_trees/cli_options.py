@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from milp_trees.cli_signals import begins
+from milp_trees.compiling import interruptible
 from milp_trees.errors import (
     DamagedRowWarning,
     DataError,
@@ -195,8 +197,9 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def called(*args: Any, **given: Any) -> None:
+        begins()
         try:
-            with _warnings_said():
+            with _warnings_said(), interruptible():
                 command(*args, **given)
         except VerificationError as error:
             fail(str(error), NOT_VERIFIED)
@@ -212,7 +215,7 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
         except OSError as error:
             fail(f"{error.filename or 'A file or standard output'} cannot be used: {error.strerror or error}.", WRONG_INPUT)
         except KeyboardInterrupt:
-            fail("Interrupted before there was an answer.", INTERRUPTED)
+            fail("Interrupted before there was an answer.", INTERRUPTED)  # by Ctrl-C; `cli_signals` makes another code of it for SIGTERM
 
     return called
 

@@ -24,6 +24,7 @@ from milp_trees.solver import Limits
 from milp_trees.space import Trees
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.views import CostMatrix, Scale
+from milp_trees.watch import hearing
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -131,10 +132,10 @@ class Method(ABC):
         prepared = clock.seconds
         given, left = None if refused else start, limits.after(prepared)
         try:
-            with interruptible():
+            with hearing(), interruptible():
                 result = self._search_within(left, fresh, lambda: search(fresh, left, given, progress))
         except TimeUp:
-            return self._unprepared(problem, given, clock)
+            return replace(self._unprepared(fresh, given, clock), problem=problem)
         except RecursionError:
             raise Unsupported(f"{self.name} goes deeper here than Python's recursion; give a smaller max_depth (--depth).") from None
         if "time_limit" in result.options:
@@ -163,7 +164,9 @@ class Method(ABC):
         TimeUp
             Longer than the time limit.
         """
-        return within(limits.time, lambda: self.unsupported(problem)) if _is_large(problem) else self.unsupported(problem)
+        if limits.time is None or not _is_large(problem):
+            return self.unsupported(problem)
+        return within(max(limits.time, LATE), lambda: self.unsupported(problem))
 
     def _search_within(self, limits: Limits, problem: Problem, search: Callable[[], Result]) -> Result:
         """What a search returns. An engine stops itself at the limit; its preparation and its reading of the tree, which take long on large data only, are
@@ -179,13 +182,18 @@ class Method(ABC):
         return within(limits.time + max(LATE, LATE_SHARE * limits.time), search)
 
     def _unprepared(self, problem: Problem, start: Tree | None, clock: Clock) -> Result:
-        """The answer when the time limit ended before the search began: the start, if it is feasible."""
+        """The answer of a run that had to be ended from outside: the start, if it is feasible, or what takes no search."""
         refused = None if start is None else _refused(problem, start)
+        known = None if start is None or refused else start
+        if known is None:
+            simplest = problem.space.simplest()
+            known = None if simplest is None or problem.violations(simplest) else simplest
+        watch = problem.watch
         said = {} if start is None else {"accepted": False, "reason": refused} if refused else {"accepted": None, "value": problem.value(start).number}
-        message = "The time limit ended while the problem was being prepared; raise --time-limit."
+        message = "The time limit ended while the data were being prepared, or the answer read; raise --time-limit."
         return finish(
-            problem, self.name, None if refused else start, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=Limit.TIME,
-            start=said, message=message,
+            problem, self.name, known, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=Limit.TIME, start=said, message=message,
+            watch=watch if watch is not None and watch.fallback is not None else None,
         )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from milp_trees.tasks.views import CostMatrix, Scale
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
+    from milp_trees.watch import Watch
 
 V = TypeVar("V")
 
@@ -215,6 +216,15 @@ class Problem:
             self._views[key] = self.view(CostMatrix).reduce(merge_rows, drop_tests)
         instance: CostMatrix = self._views[key]
         return instance
+
+    @property
+    def watch(self) -> Watch | None:
+        """Of the run that was given this very object: it is asked for what there is when the run has to be ended from outside."""
+        return self._views.get("watch")
+
+    def watched_by(self, watch: Watch) -> None:
+        """Remember the watch of the run."""
+        self._views["watch"] = watch
 
     @cached_property
     def _views(self) -> dict[Any, Any]:

@@ -50,6 +50,10 @@ class Space(ABC):
     def violations(self, predictor: Any, dataset: Dataset) -> list[str]:
         """A sentence per limit that a predictor breaks on the data."""
 
+    def simplest(self) -> Any:
+        """A predictor that takes neither a search nor data; None where there is no such thing."""
+        return None
+
     @abstractmethod
     def simplify(self, predictor: Any, view: Any) -> Any:
         """An equal predictor in the view's own terms, without parts that no row reaches."""

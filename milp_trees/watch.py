@@ -7,9 +7,12 @@ of a run that is stopped before it has found a better one.
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from milp_trees.compiling import interruptible
@@ -51,6 +54,33 @@ class Fallback(NamedTuple):
     seconds: float
 
 
+_heard = 0
+
+
+@contextmanager
+def hearing() -> Iterator[None]:
+    """Within this block Ctrl-C is counted besides being raised, and every watch looks at the count.
+
+    An exception can be lost: Python prints and forgets one that is raised in a finaliser or a callback of the garbage collector. Outside the main thread
+    nothing changes, since signals only arrive there.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        global _heard
+        _heard += 1
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, hear)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 class Watch:
     """Limits of one run.
 
@@ -77,6 +107,9 @@ class Watch:
         self._before = 0 if self._most is None else _resident()
         self._looked = self.began
         self._asked = False
+        self._heard = _heard
+        if problem is not None:
+            problem.watched_by(self)
 
     @property
     def remaining(self) -> float | None:
@@ -94,6 +127,8 @@ class Watch:
         now = time.perf_counter()
         if not self._asked and self.problem is not None and now - self.began > SHORT:
             self.make_fallback()
+        if _heard > self._heard:
+            return Limit.INTERRUPTED
         if self.deadline is not None and now >= self.deadline:
             return Limit.TIME
         if self._most is not None and now - self._looked > MEMORY_POLL:

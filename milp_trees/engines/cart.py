@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -20,10 +21,12 @@ from milp_trees.result import Limit, Result
 from milp_trees.solver import Limits
 from milp_trees.space import Trees
 from milp_trees.tasks.views import CostMatrix
+from milp_trees.watch import Watch
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
     from milp_trees.tasks.base import Value
+    from milp_trees.tasks.ratio_view import Ratio
 
 #: Cheapest prunings of a subtree: entry l is (cost, tree) with exactly l + 1 leaves, or None.
 Prunings = list[tuple[int, Node] | None]
@@ -48,9 +51,9 @@ class Cart(Method):
 
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
         clock = Clock()
-        deadline = None if limits.time is None else clock.begin + limits.time
         with clock("prepare"):
             view = _view(problem)
+            deadline = Watch(limits, clock.begin).deadline
         with clock("solve"):
             tree = greedy_tree(view, problem.trees, deadline)
             limit = Limit.TIME if deadline is not None and time.perf_counter() >= deadline else None
@@ -87,6 +90,7 @@ def _suggested(problem: Problem, deadline: float | None) -> Iterator[Tree]:
     from milp_trees.registry import registry
     from milp_trees.tasks.count_views import LeafCounts, PairCounts
     from milp_trees.tasks.decision_view import LeafOracle
+    from milp_trees.tasks.ratio_view import Ratio
 
     task, space = problem.task, problem.trees
     if task.offers(CostMatrix):
@@ -102,11 +106,26 @@ def _suggested(problem: Problem, deadline: float | None) -> Iterator[Tree]:
         found = spo.search(problem, Limits(time=left), None, None) if spo.unsupported(problem) is None else None
         if found is not None and found.tree is not None:
             yield found.tree
+    if task.offers(Ratio) and not task.offers(CostMatrix):
+        yield from _by_ratio(problem.view(Ratio).reduce(), space, deadline)
     if not task.offers(CostMatrix) and (task.offers(LeafCounts) or task.offers(PairCounts)):
         errors = problem.first_view((LeafCounts, PairCounts)).errors
         for entry in greedy_prunings(errors, space, SIZES, deadline):
             if entry is not None:
                 yield Tree(entry[1], errors.actions)
+
+
+def _by_ratio(ratio: Ratio, space: Trees, deadline: float | None) -> Iterator[Tree]:
+    """Greedy trees for a ratio as it grows, each for the linear problem at the ratio of the last (see `milp_trees.dinkelbach`)."""
+    loss: Fraction | None = None
+    trees: list[Tree | None] = [Tree(Leaf(k), ratio.frame.actions) for k in range(ratio.frame.n_actions)]
+    while any(trees) and (loss is None or deadline is None or time.perf_counter() < deadline):
+        here, best = min(((ratio.leaf_penalty * t.n_leaves - ratio.of(t), t) for t in trees if t is not None), key=lambda pair: pair[0])
+        if loss is not None and here >= loss:
+            return
+        yield best
+        loss = here
+        trees = [greedy_tree(ratio.matrix(-loss, ratio.leaf_penalty * ratio.least_denominator(-loss)), space, deadline)]
 
 
 def _view(problem: Problem) -> CostMatrix:

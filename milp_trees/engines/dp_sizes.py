@@ -57,7 +57,7 @@ class DynamicProgrammeBySize(Method):
 
         with clock("solve"):
             memory = MEMO_BYTES if limits.memory_mb is None else limits.memory_mb * 2**19  # half of what is allowed
-            watch = Watch(limits, clock.begin, replace(problem, space=space))
+            watch = Watch(limits, clock.begin, problem if space is problem.trees else replace(problem, space=space))
             fronts = solve_sizes(view, space, watch, progress=improved, memory_bytes=memory)
         clock.begin += fronts.compiling
         clock.times["solve"] -= fronts.compiling

@@ -24,6 +24,7 @@ from milp_trees.result import Limit, Result
 from milp_trees.solver import Limits
 from milp_trees.tasks import exact
 from milp_trees.tasks.decision_view import LeafOracle
+from milp_trees.watch import Watch
 
 if TYPE_CHECKING:
     from milp_trees.engines.greedy.criteria import Criterion
@@ -55,7 +56,7 @@ class Greedy(Method):
         if view.n_rows < problem.trees.min_samples_leaf or int(mass.sum()) < least:
             return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True)
         with clock("solve"):
-            deadline = None if limits.time is None else clock.begin + limits.time
+            deadline = Watch(limits, clock.begin).deadline
             tree = self.tree(problem, view, vertices, mass, least, deadline)
             limit = Limit.TIME if deadline is not None and time.perf_counter() >= deadline else None
             if start is not None and view.loss(start) < view.loss(tree):

@@ -1,7 +1,6 @@
 """The best trees of every size: one run against the enumerator, against a run per size, and against penalties per leaf."""
 
 import os
-import time
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +14,8 @@ from milp_trees.engines.dynamic import fronts
 from milp_trees.engines.dynamic.fronts import solve_sizes
 from milp_trees.engines.enumerate import enumerate_trees
 from milp_trees.result import Limit, Status
+from milp_trees.solver import Limits
+from milp_trees.watch import Watch
 
 DATA = os.environ.get("MILP_TREES_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)")
@@ -166,17 +167,18 @@ def test_a_run_that_is_stopped_keeps_honest_bounds(monkeypatch):
     for looks in (0, 3, 20, 60, 200):
         left = [looks]
 
-        def stop(left=left):
-            left[0] -= 1
-            return left[0] < 0
+        class Counting(Watch):
+            def over(self, left=left):
+                left[0] -= 1
+                return Limit.INTERRUPTED if left[0] < 0 else None
 
-        found = solve_sizes(view, space, stop=stop)
+        found = solve_sizes(view, space, Counting(Limits()))
         for size, Z in zip(found.sizes, true, strict=True):
             assert size.bound <= Z <= size.Z
             assert view.objective(size.tree) <= size.Z
             assert size.tree.n_leaves <= size.leaves
         assert found.limit is Limit.INTERRUPTED or [s.Z for s in found.sizes] == true
-    assert solve_sizes(view, space, deadline=time.perf_counter()).limit is Limit.TIME
+    assert solve_sizes(view, space, Watch(Limits(time=0.0))).limit is Limit.TIME
 
 
 def test_progress_falls_and_memory_may_be_short():

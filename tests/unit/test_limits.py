@@ -1,139 +1,292 @@
-"""Numbers that limit or repeat runs are checked in one place, whoever gives them: what is no number of its kind is refused with a sentence."""
+"""Limits of engines: time and memory are kept, Ctrl-C and SIGTERM are heard, and no stopped run is worse than a greedy tree."""
 
-from fractions import Fraction
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees.cli import app
-from milp_trees.errors import MilpTreesError
+from milp_trees import method as method_module
+from milp_trees import watch as watching
+from milp_trees.cli_signals import interrupts
+from milp_trees.problem import BySize, NearBest, PruningPath
+from milp_trees.registry import registry
+from milp_trees.result import Limit, Status, TracePoint
 from milp_trees.solver import Limits
+from milp_trees.study.spo import DecisionData
+from milp_trees.watch import Stopped, Watch
 
-NAN, INF = float("nan"), float("inf")
-NO_NUMBERS = ["5", "", True, False, [1], {}, 1j, NAN, INF, -INF, -1, np.float64("nan"), np.bool_(True)]
-#: Name in `Limits` → (name in the calls, further values that are refused).
-FIELDS = {
-    "time": ("time_limit", []),
-    "memory_mb": ("memory_mb", [0]),
-    "nodes": ("node_limit", [0, 1.5, Fraction(3, 2)]),
-    "threads": ("threads", [0, 1.5, None, 2.0]),
-    "seed": ("seed", [1.5, None, 2**31]),
-    "nonzeros": ("max_nonzeros", [0, 1.5]),
+SECONDS = 0.6
+#: Over the limit, as is promised; where other processes take the processor away, in the seconds that this one had.
+ALLOWED = 0.5
+
+
+def noise(rows: int, tests: int, seed: int = 0) -> mt.Dataset:
+    rng = np.random.default_rng(seed)
+    return mt.Dataset(rng.integers(0, 2, (rows, tests)).astype(np.uint8), y=rng.integers(0, 2, rows))
+
+
+def midpoints(rows: int, columns: int) -> mt.Dataset:
+    rng = np.random.default_rng(0)
+    return mt.Binarizer("midpoints").dataset(pd.DataFrame(rng.random((rows, columns))), rng.integers(0, 2, rows))
+
+
+def roads(rows: int, depth: int) -> mt.Problem:
+    data, _, S = DecisionData(rows=rows, test_rows=0, degree=8, noise=0.5, thresholds=50).make()
+    return mt.Problem(data, mt.Decision(decisions=S), mt.Trees(depth))
+
+
+def forest(rows: int, trees: int) -> mt.Problem:
+    from sklearn.datasets import make_classification
+    from sklearn.ensemble import RandomForestClassifier
+
+    X, y = make_classification(rows, 20, n_informative=5, flip_y=0.3, random_state=0)
+    ensemble = mt.read_ensemble(RandomForestClassifier(trees, max_depth=9, random_state=0).fit(X[: rows // 2], y[: rows // 2]))
+    data = mt.Dataset(np.zeros((rows, 0)), y=y, numeric=X, columns=ensemble.columns)
+    return mt.Problem(data, mt.PrunedError("0.001"), mt.PrunedEnsembles(ensemble))
+
+
+def few_prunings() -> mt.Problem:
+    """About a hundred thousand prunings."""
+    from milp_trees.engines.enumerate_prunings import count
+    from milp_trees.testing.pruning_examples import random_problem
+
+    made = (random_problem(np.random.default_rng(seed), n_trees=4, depth=3, n_rows=200, n_features=5) for seed in range(200))
+    return next(p for p in made if 50_000 < count(p.view(mt.NodeGains)) <= 200_000)
+
+
+#: For every registered engine problems on which it takes longer than a second (a greedy one: problems that are large).
+LONG = {
+    "cart": lambda: mt.Problem(noise(20_000, 1000), mt.Accuracy(), mt.Trees(10)),
+    "cart-spo": lambda: roads(20_000, 10),
+    "dantzig-wolfe": lambda: forest(2000, 60),
+    "dp": lambda: mt.Problem(noise(1000, 80), mt.Accuracy(), mt.Trees(6)),
+    "dp, leaves": lambda: mt.Problem(noise(1000, 80), mt.Accuracy(), mt.Trees(6, 12)),
+    "dp, ratio": lambda: mt.Problem(noise(1000, 80), mt.F1(), mt.Trees(6)),
+    "dp, wide": lambda: mt.Problem(noise(20_000, 1000), mt.Accuracy(), mt.Trees(2)),
+    "dp-oracle": lambda: roads(400, 3),
+    "dp-sizes": lambda: mt.Problem(noise(1000, 80), mt.Accuracy(), mt.Trees(5), BySize(10)),
+    "dp-sorted": lambda: mt.Problem(midpoints(2000, 10), mt.Accuracy(), mt.Trees(4)),
+    "enumerate": lambda: mt.Problem(noise(48, 7), mt.Accuracy(constraints=(mt.Capacity(action=1, at_most=20),)), mt.Trees(4)),
+    "enumerate-counts": lambda: mt.Problem(noise(48, 6), mt.AUC(), mt.Trees(3)),
+    "enumerate-prunings": few_prunings,
+    "greedy-spo": lambda: roads(20_000, 12),
+    "min-cut": lambda: forest(4000, 60),
+    "min-cut, path": lambda: replace(forest(4000, 60), question=PruningPath()),
+    "near-best": lambda: mt.Problem(noise(1000, 60), mt.Accuracy(), mt.Trees(4), NearBest(slack=5)),
+    "pareto": lambda: mt.Problem(noise(400, 60), mt.Matthews(), mt.Trees(4)),
+    "partial-trees": lambda: mt.Problem(noise(400, 60), mt.AUC(), mt.Trees(4)),
+    "subgradient": lambda: forest(2000, 60),
+}
+GREEDY = ("cart", "cart-spo", "greedy-spo", "subgradient")
+
+
+def method_of(case: str):
+    return registry.method(case.split(",")[0])
+
+
+def test_every_registered_engine_is_tested():
+    assert {case.split(",")[0] for case in LONG} == set(registry.classes("methods"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", LONG)
+def test_time_limits_are_kept(case):
+    """Preparation, search, reading of the answer and recomputing together; what was found by then is kept."""
+    method, problem = method_of(case), LONG[case]()
+    method.run(problem, Limits(time=0.05))  # compiles what this kind of problem needs, which no limit is for
+    wall, own = time.perf_counter(), time.process_time()
+    result = method.run(problem, Limits(time=SECONDS))
+    over = min(time.perf_counter() - wall, time.process_time() - own) - SECONDS
+    assert over <= ALLOWED, f"{case}: {over:.2f} s over the limit; {dict(result.times)}"
+    assert result.limit is Limit.TIME or case.split(",")[0] in (*GREEDY, "min-cut", "dantzig-wolfe"), repr(result)
+    assert result.status in (Status.FEASIBLE, Status.OPTIMAL, Status.NO_SOLUTION)
+
+
+#: Problems that no engine proves at once, but whose greedy tree takes a few milliseconds.
+SEARCHED = {
+    "accuracy": lambda: mt.Problem(noise(300, 40), mt.Accuracy(), mt.Trees(8)),
+    "leaf limit": lambda: mt.Problem(noise(300, 40), mt.Accuracy(), mt.Trees(8, 9)),
+    "smallest leaf": lambda: mt.Problem(noise(300, 40), mt.Accuracy(), mt.Trees(8, min_samples_leaf=7)),
+    "smallest weight": lambda: mt.Problem(noise(300, 40), mt.Accuracy(), mt.Trees(8, min_weight_leaf=7)),
+    "penalties": lambda: mt.Problem(noise(300, 40), mt.Accuracy(leaf_penalty="1/500", split_penalty="1/900"), mt.Trees(8)),
+    "side rows": lambda: mt.Problem(noise(48, 7), mt.Accuracy(constraints=(mt.Capacity(action=1, at_most=30),)), mt.Trees(4)),
+    "midpoints": lambda: mt.Problem(midpoints(400, 5), mt.Accuracy(), mt.Trees(6)),
+    "ratio": lambda: mt.Problem(noise(300, 40), mt.F1(), mt.Trees(8)),
+    "auc": lambda: mt.Problem(noise(300, 40), mt.AUC(), mt.Trees(6)),
+    "matthews": lambda: mt.Problem(noise(300, 40), mt.Matthews(), mt.Trees(6)),
+    "decisions": lambda: roads(300, 4),
 }
 
 
-@pytest.fixture(scope="module")
-def problem():
-    return mt.Problem(mt.load("planted:rows=20,tests=3,depth=1"), mt.Accuracy(), mt.Trees(1))
+@pytest.mark.parametrize("kind", SEARCHED)
+def test_no_stopped_run_is_worse_than_greedy(kind, monkeypatch):
+    """Every exact engine that takes the problem, with hardly any time, against every heuristic that takes it."""
+    monkeypatch.setattr(watching, "GREEDY", 20.0)  # on a machine with other work a few milliseconds may last
+    monkeypatch.setattr(method_module, "LATE", 20.0)
+    problem = SEARCHED[kind]()
+    heuristics = [m for name in ("cart", "greedy-spo") if (m := registry.method(name)).unsupported(problem) is None]
+    greedy = [m.run(problem).value for m in heuristics]
+    stopped = 0
+    for name in registry.classes("methods"):
+        method = registry.method(name)
+        if not method.exact or method.unsupported(problem) is not None:
+            continue
+        for seconds in (0.001, 0.08) if kind == "accuracy" else (0.02,):
+            result = method.run(problem, Limits(time=seconds))
+            assert result.status in (Status.FEASIBLE, Status.OPTIMAL), f"{name}: {result!r} {result.message}"
+            assert not problem.violations(result.tree)
+            assert not any(value.better_than(result.value) for value in greedy), f"{name} after {seconds} s: {result!r}, greedy {greedy}"
+            if result.limit is not None:
+                stopped += 1
+                assert result.limit is Limit.TIME
+                assert not result.trace or result.trace[-1].incumbent == pytest.approx(result.value.number), name
+    assert stopped or kind == "side rows"
 
 
-@pytest.mark.parametrize("field, value", [(field, value) for field, (_, more) in FIELDS.items() for value in [*NO_NUMBERS, *more]], ids=str)
-def test_a_limit_that_is_no_number_of_its_kind_is_refused(problem, field, value):
-    """By `Limits` itself, so by every path to a run."""
-    name = FIELDS[field][0]
-    with pytest.raises(mt.DataError, match=rf"^{name} must be .*; got .*\.$"):
-        Limits(**{field: value})
-    for call in (mt.solve, mt.compare) if field != "seed" else (mt.solve,):
-        with pytest.raises(mt.DataError, match=f"^{name} must be "):
-            call(problem, "cart", **{name: value})
+def test_the_greedy_tree_has_no_part_in_a_search_that_ends(monkeypatch):
+    """It is made beside the search: with and without, the same tree after the same steps."""
+    problem = mt.Problem(noise(200, 24), mt.Accuracy(), mt.Trees(4))
+    seen = []
+    for short in (0.0, 1e9):
+        monkeypatch.setattr(watching, "SHORT", short)
+        result = mt.solve(problem, "dp")
+        seen.append((result.tree.to_json(), result.sizes, result.status))
+    assert seen[0] == seen[1]
+    assert seen[0][2] is Status.OPTIMAL
 
 
-@pytest.mark.parametrize("field", ["rel_gap", "abs_gap"])
-@pytest.mark.parametrize("value", [*NO_NUMBERS, None], ids=str)
-def test_a_gap_that_is_no_number_is_refused(field, value):
-    with pytest.raises(mt.DataError, match=f"^{field} must be a number that is not negative"):
-        Limits(**{field: value})
+def test_a_trace_shows_the_greedy_tree_until_there_is_a_better_one(monkeypatch):
+    problem = mt.Problem(noise(100, 10), mt.Accuracy(), mt.Trees(3))
+    watch = Watch(Limits(), time.perf_counter() - 1.0, problem)
+    watch.make_fallback()
+    greedy = watch.fallback.value.number
+    trace = [TracePoint(0.1, greedy + 9, 0), TracePoint(2.0, greedy + 5, 1), TracePoint(3.0, greedy - 1, 1)]
+    shown = watch.traced(trace)
+    assert [p.incumbent for p in shown] == [greedy + 9, greedy, greedy, greedy - 1]
+    assert [p.bound for p in shown] == [0, 0, 1, 1]
+    assert shown[1].seconds == watch.fallback.seconds
 
 
-def test_numbers_of_any_type_become_python_s_own():
-    """So that 60 and 60.0 seconds are the same run."""
-    limits = Limits(time=np.float32(2.0), memory_mb=np.int64(7), nodes=np.int32(3), threads=np.int8(2), seed=np.uint8(1), nonzeros=np.int64(9))
-    assert limits == Limits(time=2, memory_mb=7, nodes=3, threads=2, seed=1, nonzeros=9)
-    assert [type(v) for v in (limits.time, limits.memory_mb, limits.nodes, limits.threads, limits.seed)] == [float, int, int, int, int]
-    assert type(Limits(time=60).time) is float
-    assert Limits(time=None, memory_mb=None, nodes=None, nonzeros=None).time is None
-    assert Limits(time=0.0).time == 0, "a run that has no time left stops at once"
+# -- memory ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("call", [mt.solve, mt.compare], ids=["solve", "compare"])
-def test_no_seconds_at_all_are_refused(problem, call):
-    with pytest.raises(mt.DataError, match="time_limit must be positive"):
-        call(problem, "cart", time_limit=0)
+@pytest.mark.parametrize("case", [c for c in LONG if c.split(",")[0] not in (*GREEDY, "min-cut", "enumerate-prunings") and c != "dp, wide"])
+def test_a_process_that_grows_beyond_the_limit_ends_the_run(case, monkeypatch):
+    """With an incumbent, a status that claims nothing, and `memory` as the reason; the growth is made up here."""
+    grown = [0]
+
+    def resident() -> int:
+        grown[0] += 2**30
+        return grown[0]
+
+    monkeypatch.setattr(watching, "_resident", resident)
+    monkeypatch.setattr(watching, "MEMORY_POLL", 0.0)
+    result = method_of(case).run(LONG[case](), Limits(time=30.0, memory_mb=900))
+    assert result.limit is Limit.MEMORY, repr(result)
+    assert result.status is Status.FEASIBLE
+    assert result.seconds < 20
 
 
-@pytest.mark.parametrize("call", [lambda p, **k: mt.near_best(p, slack=1, **k), lambda p, **k: mt.sizes(p, max_leaves=2, **k)], ids=["near_best", "sizes"])
-@pytest.mark.parametrize("limit", [{"time_limit": NAN}, {"time_limit": "5"}, {"memory_mb": True}], ids=str)
-def test_other_calls_check_their_limits_too(problem, call, limit):
-    with pytest.raises(mt.DataError, match=f"^{next(iter(limit))} must be"):
-        call(problem, **limit)
+def test_memory_is_this_process_and_counted_from_the_beginning():
+    watch = Watch(Limits(memory_mb=100))
+    assert watch.over() is None
+    held = np.ones(40 * 2**20)  # 320 MB, written to
+    time.sleep(watching.MEMORY_POLL * 1.5)
+    assert watch.over() is Limit.MEMORY
+    assert held[-1] == 1
+    assert Watch(Limits(memory_mb=100)).over() is None
 
 
-@pytest.mark.parametrize("seeds", ["", "01", [], (), None, 3, b"1", ["1"], [1.5], [-1], [True], [NAN], [None], [2**31]], ids=str)
-def test_seeds_that_are_none_are_refused(problem, seeds):
-    with pytest.raises(mt.DataError, match=r"^seeds? (is a list of|must be a) whole number"):
-        mt.compare(problem, ["cart"], seeds=seeds)
+# -- signals -----------------------------------------------------------------------------------------------------
 
 
-def test_equal_seeds_are_one_row(problem):
-    assert [row["seed"] for row in mt.compare(problem, ["cart"], seeds=[1, np.int64(1), 0]).rows] == [1, 0]
+@pytest.mark.parametrize("case", ["dp", "dp, leaves", "dp-sorted", "dp-oracle", "near-best", "pareto", "enumerate-counts"])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_end_a_run_with_its_incumbent(case, number):
+    """Also while compiled code runs; SIGTERM makes another exit code of it."""
+    method, problem = method_of(case), LONG[case]()
+    method.run(problem, Limits(time=0.05))
+    with interrupts() as code:
+        timer = threading.Timer(0.3, os.kill, (os.getpid(), number))
+        timer.start()
+        result = method.run(problem, Limits(time=60.0))
+        timer.join()
+        sys.exit(130)
+    assert result.limit is Limit.INTERRUPTED
+    assert result.tree is not None
+    assert result.seconds < 20
+    assert code() == (143 if number == signal.SIGTERM else 130)
 
 
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {"methods": ""}, {"methods": []}, {"methods": ","}, {"methods": [""]}, {"methods": [3]}, {"methods": [None]}, {"methods": 3},
-        {"formulations": ""}, {"formulations": []}, {"formulations": 3}, {"solvers": ""}, {"solvers": []}, {"solvers": None},
-        {"oracle": 3}, {"oracle": ""}, {"start": 3}, {"start": ""}, {"store": 3},
-        {"methods": ["flow-oct@highs"], "options": "presolve=off"}, {"methods": ["flow-oct@highs"], "options": [("presolve", "off")]},
-    ],
-    ids=str,
-)  # fmt: skip
-def test_what_asks_for_nothing_or_for_no_name_is_refused(problem, asked):
-    """`methods=''` compared everything; nothing is guessed."""
-    with pytest.raises(MilpTreesError):
-        mt.compare(problem, **{"methods": ["cart"], **asked} if not {"formulations", "solvers"} & set(asked) else asked)
+def test_sigterm_ends_a_solver_process_with_the_best_so_far():
+    problem = mt.Problem(noise(200, 20), mt.Accuracy(), mt.Trees(4))
+    method = registry.method("flow-oct@highs")
+    start = mt.solve(problem, "cart").tree
+    method.warm_up()
+    with interrupts() as code:
+        timer = threading.Timer(4.0, os.kill, (os.getpid(), signal.SIGTERM))
+        timer.start()
+        result = method.run(problem, Limits(time=120.0), start)
+        timer.join()
+        sys.exit(130)
+    assert result.limit is Limit.INTERRUPTED, repr(result)
+    assert result.tree is not None
+    assert code() == 143
 
 
-@pytest.mark.parametrize("problems", [[], 3, [3], "iris", None], ids=str)
-def test_problems_that_are_none_are_refused(problems):
-    with pytest.raises(mt.DataError, match=r"[Pp]roblem"):
-        mt.compare(problems, ["cart"])
+def test_exit_codes_other_than_interrupted_are_left_alone():
+    before = signal.getsignal(signal.SIGTERM)
+    with interrupts() as code:
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(1)
+        except KeyboardInterrupt:
+            sys.exit(4)
+    assert code() == 4
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
-@pytest.mark.parametrize(
-    "options, sentence",
-    [
-        (["--time-limit", "nan"], "time_limit must be a number of seconds"),
-        (["--time-limit", "inf"], "time_limit must be a number of seconds"),
-        (["--time-limit", "-1"], "time_limit must be a number of seconds"),
-        (["--time-limit", "0"], "time_limit must be positive"),
-        (["--memory-limit", "0"], "memory_mb must be a positive number"),
-        (["--threads", "0"], "threads must be a whole number of at least 1"),
-        (["--max-nonzeros", "-5"], "max_nonzeros must be a whole number"),
-        (["--methods", ""], "No method was named"),
-        (["--methods", ","], "No method was named"),
-        (["--seeds", ""], "--seeds takes whole numbers separated by commas; got ''"),
-        (["--seeds", "1.5"], "--seeds takes whole numbers"),
-        (["--seeds", "-1"], "seed must be a whole number from 0"),
-        (["--formulations", ""], "No formulation or no solver was named"),
-        (["--solvers", ""], "No formulation or no solver was named"),
-    ],
-)
-def test_the_command_line_refuses_them_with_a_sentence(options, sentence):
-    done = CliRunner().invoke(app, ["compare", "planted:rows=20,tests=3", "--depth", "1", *([] if options[0] in ("--formulations", "--solvers") else ["--methods", "cart"]), *options])
-    assert done.exit_code == 1, done.output
-    assert sentence in done.output
+@pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_a_signal_while_the_program_loads_gives_one_sentence(number, code):
+    """From its first line on, whatever is being imported: the signal comes with the import of `typer`."""
+    program = f"""
+import importlib.abc, os, signal, sys
+class Finder(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "typer":
+            os.kill(os.getpid(), signal.{number})
+sys.meta_path.insert(0, Finder())
+from milp_trees.__main__ import main
+main()
+"""
+    found = subprocess.run([sys.executable, "-c", program, "--help"], capture_output=True, text=True, timeout=60)
+    assert found.returncode == code
+    assert found.stderr == "Error: Interrupted before there was an answer.\n"
 
 
-@pytest.mark.parametrize("command", ["prune", "spo"])
-def test_the_other_comparisons_refuse_an_empty_list_of_methods(command):
-    """`prune --methods ''` took the default method."""
-    import milp_trees.cli_prune
-    import milp_trees.cli_spo  # noqa: F401  (they add their commands)
+# -- the watch itself ----------------------------------------------------------------------------------------------
 
-    asked = {"prune": ["prune", "iris", "--trees", "2", "--max-depth", "2", "--lambda", "0.1"], "spo": ["spo", "two-roads", "--rows", "20", "--test-rows", "5"]}[command]
-    done = CliRunner().invoke(app, [*asked, "--methods", ""])
-    assert done.exit_code == 1, done.output
-    assert "No method was named" in done.output
+
+def test_compiled_code_beside_the_watch_is_stopped_at_the_limit():
+    watch = Watch(Limits(time=0.2))
+    began = time.perf_counter()
+
+    def work(stop):
+        while not stop[0]:
+            time.sleep(0.01)
+
+    with pytest.raises(Stopped) as caught:
+        watch.beside(work)
+    assert caught.value.limit is Limit.TIME
+    assert time.perf_counter() - began < 5
+    assert Watch(Limits()).beside(lambda stop: 7) == 7
+    with pytest.raises(ZeroDivisionError):
+        Watch(Limits()).beside(lambda stop: 1 // 0)
