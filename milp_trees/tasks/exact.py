@@ -9,6 +9,7 @@ matter, only how they differ), and whatever is derived from that is marked inexa
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -27,6 +28,8 @@ STEPS = 2**24
 PENALTY_STEPS = 2**10
 #: Measured floats are known by the first few of them.
 FEW = 64
+#: A decimal exponent of four digits or more.
+_LONG_EXPONENT = re.compile(r"[eE][+-]?[0-9_]{4,}")
 #: Two values of an inexact objective are equal when they differ by less than this share of its whole range.
 INEXACT_TOLERANCE = 1e-6
 
@@ -36,6 +39,8 @@ def fraction(number: Any, name: str = "number") -> Fraction:
     if isinstance(number, Fraction):
         return number
     if isinstance(number, str):
+        if _LONG_EXPONENT.search(number):  # such a number takes minutes to write out
+            raise DataError(f"{name} must be a number of ordinary size such as 0.01 or 1/200; got {number[:40]!r}.")
         try:
             return Fraction(number)
         except (ValueError, ZeroDivisionError):
