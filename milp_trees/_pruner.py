@@ -113,7 +113,7 @@ def set_aside(share: Any, y: np.ndarray, classes: bool, random_state: Any) -> tu
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real)
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def take(rows: np.ndarray, *arrays: Any) -> list[Any]:

@@ -218,7 +218,7 @@ def check_numbers(options: dict[str, Any]) -> None:
         flag = "--" + name.replace("_", "-")
         if isinstance(number, float) and not math.isfinite(number):
             raise DataError(f"{flag} must be a finite number; got {number}.")
-        if isinstance(number, int) and abs(number) >= 2**63:
+        if isinstance(number, (int, float)) and abs(number) >= 2**63:
             raise DataError(f"{flag} must be a number of ordinary size; got {number}.")
     for name, most in (("time_limit", None), ("memory_limit", None), ("threads", MOST_THREADS)):
         number = options.get(name)
