@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from milp_trees._parameters import OF_TREES, check_parameters
 from milp_trees.data.binarize import Binarizer
 from milp_trees.data.outline import lean
 from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
@@ -19,6 +20,7 @@ from milp_trees.models.tree import Leaf, RawRows
 from milp_trees.problem import Problem
 from milp_trees.result import Result, Status
 from milp_trees.space import Trees
+from milp_trees.tasks.constraints import as_constraints
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -43,7 +45,10 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
     # -- data ------------------------------------------------------------------------------------------------
 
     def _checked(self, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
-        """Training columns (a mapping of arrays; a DataFrame if it has text columns) and the checked target."""
+        """Training columns (a mapping of arrays; a DataFrame if it has text columns) and the checked target; parameters are checked too."""
+        check_parameters(self, OF_TREES)
+        if hasattr(self, "constraints"):
+            as_constraints(self.constraints)
         self._text_columns_ = has_text(X)
         if not self._text_columns_:
             X, y = validate_data(self, X, y, **options)

@@ -113,7 +113,7 @@ def set_aside(share: Any, y: np.ndarray, classes: bool, random_state: Any) -> tu
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, Real)
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def take(rows: np.ndarray, *arrays: Any) -> list[Any]:
@@ -144,6 +144,14 @@ def check_complete(X: np.ndarray, names: Sequence[str], what: str = "X") -> None
 # -- the choice ----------------------------------------------------------------------------------------------------
 
 
+def check_choice(slack: Any, reference: Any) -> None:
+    """Refuse what `choose` cannot choose by."""
+    if reference not in ("unpruned", "best"):
+        raise DataError(f"reference is 'unpruned' or 'best'; got {reference!r}.")
+    if slack != "one-se" and (not _is_number(slack) or not np.isfinite(float(slack))):
+        raise DataError(f"slack is a finite number or 'one-se'; got {slack!r}.")
+
+
 def choose(frame: pd.DataFrame, unpruned: Mapping[str, float], slack: Any, reference: str) -> int | None:
     """Row of the cheapest pruning whose validation error is at most that of the reference plus the slack; None: only the unpruned ensemble is.
 
@@ -158,14 +166,11 @@ def choose(frame: pd.DataFrame, unpruned: Mapping[str, float], slack: Any, refer
     reference : {"unpruned", "best"}
         The unpruned ensemble, or the best of it and all prunings.
     """
-    if reference not in ("unpruned", "best"):
-        raise DataError(f"reference is 'unpruned' or 'best'; got {reference!r}.")
+    check_choice(slack, reference)
     to_beat, spread = unpruned["validation_error"], unpruned["standard_error"]
     if reference == "best" and frame["validation_error"].min() <= to_beat:
         best = frame.loc[frame["validation_error"].idxmin()]
         to_beat, spread = best["validation_error"], best["standard_error"]
-    if slack != "one-se" and (not _is_number(slack) or np.isnan(float(slack))):
-        raise DataError(f"slack is a number or 'one-se'; got {slack!r}.")
     allowed = to_beat + (spread if slack == "one-se" else float(slack))
     fine = frame[frame["validation_error"] <= allowed + 1e-12]
     if not len(fine):

@@ -11,6 +11,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_array
 
 from milp_trees._estimator import OptimalTree, check_weights, take
+from milp_trees._parameters import OF_TREES, check_parameters
 from milp_trees.data.table_columns import kind_of
 from milp_trees.errors import DataError
 
@@ -173,10 +174,9 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
         return costs[:, 0] if self._flat else costs
 
     def _check_choices(self) -> None:
+        check_parameters(self, OF_TREES)
         if self.splits not in SPLITS:
             raise DataError(f'splits is "quantiles" or "midpoints"; got {self.splits!r}.')
-        if not isinstance(self.quantiles, (int, np.integer)) or self.quantiles < 2:
-            raise DataError(f"quantiles is a whole number of at least 2; got {self.quantiles!r}.")
 
     def __sklearn_is_fitted__(self) -> bool:
         return "decisions_" in self.__dict__ and ("tree_" in self.__dict__ or "estimators_" in self.__dict__)

@@ -15,6 +15,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from milp_trees._parameters import OF_FORESTS
+from milp_trees._parameters import check_parameters as check_rules
 from milp_trees.compiling import compiling
 from milp_trees.engines.growing.checks import check_costs, check_parameters, n_candidates
 from milp_trees.engines.growing.watch import Watch, votes
@@ -151,6 +153,7 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         y = column_or_1d(y, warn=True)
         check_classification_targets(y)
         check_parameters(self)
+        check_rules(self, OF_FORESTS)
         self.classes_, labels = np.unique(y, return_inverse=True)
         self.feature_costs_, self.units_, self.unit_costs_ = check_costs(self.feature_costs, self.groups, X.shape[1])
         watch = self._watch(validation)

@@ -142,9 +142,9 @@ def near_best(
     equal_tests: Annotated[
         str, typer.Option("--equal-tests", help="all or one: tests that divide a node's rows alike make a tree each, or one.")
     ] = "all",
-    listed: Annotated[int, typer.Option("--list", help="Trees to show, best first.")] = 3,
-    sample: Annotated[int, typer.Option("--sample", help="Trees to draw uniformly and show.")] = 0,
-    seed: Annotated[int, typer.Option("--seed", help="Seed of --sample.")] = 0,
+    listed: Annotated[int, typer.Option("--list", min=0, help="Trees to show, best first.")] = 3,
+    sample: Annotated[int, typer.Option("--sample", min=0, help="Trees to draw uniformly and show.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of --sample.")] = 0,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of values and use of tests (.png, .svg, .pdf).")] = None,
     time_limit: TimeLimit = 60.0,
     memory_limit: Memory = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import re
 import sys
 import warnings
@@ -46,6 +47,9 @@ ONLY_FOR = {
     "theta": "--theta; --task partial-auc does", "leaf_penalty": "--leaf-penalty", "split_penalty": "--split-penalty; --leaf-penalty counts leaves, one more than splits",
     "feature_costs": "--feature-costs", "constraints": "side constraints (--constraint, --capacity)",
 }  # fmt: skip
+
+#: More threads than this were a slip of the finger, and starting them would take longer than any run.
+MOST_THREADS = 1024
 
 DATA, TASK, SPACE = "Data", "Task", "Space"
 
@@ -95,7 +99,7 @@ class ProblemOptions:
     split_penalty: Annotated[str, _option("Added to the rate per split.", TASK)] = "0"
     feature_costs: Annotated[Path | None, _option("File of lines 'COLUMN COST': added to the rate per split on the column.", TASK)] = None
     constraint: Annotated[list[str] | None, _option("A fairness constraint by name, repeatable, e.g. statistical-parity.", TASK)] = None
-    max_disparity: Annotated[str, _option("Largest difference of rates between groups, a fraction.", TASK)] = "0.01"
+    max_disparity: Annotated[str | None, _option("Largest difference of rates between groups, a fraction; default: 0.01.", TASK)] = None
     favourable: Annotated[str | None, _option("Favourable class; by default the last.", TASK)] = None
     capacity: Annotated[list[str] | None, _option("ACTION=N: at most N rows get the action; repeatable.", TASK)] = None
     min_samples_leaf: Annotated[int, _option("Fewest rows in a leaf.", SPACE)] = 1
@@ -140,11 +144,14 @@ class ProblemOptions:
             raise DataError(f"The task {self.task} is stated by another command: milp-trees {elsewhere} --help.")
         options: dict[str, Any] = {"leaf_penalty": self.leaf_penalty, "split_penalty": self.split_penalty}
         rules: list[Any] = []
+        for flag, of_constraints in (("--max-disparity", self.max_disparity), ("--favourable", self.favourable)):
+            if of_constraints is not None and not self.constraint:
+                raise DataError(f"{flag} belongs to a constraint; give --constraint too, for example --constraint statistical-parity.")
         for name in self.constraint or ():
             if self.group is None:
                 constraint(name)
                 raise DataError(f"The constraint {name} compares groups; name the group column with --group.")
-            rules.append(constraint(name, max_disparity=self.max_disparity, favourable=self.favourable))
+            rules.append(constraint(name, max_disparity="0.01" if self.max_disparity is None else self.max_disparity, favourable=self.favourable))
         for action, number in pairs(self.capacity, "--capacity", "ACTION=N"):
             rules.append(Capacity(action=action, at_most=whole(number, "--capacity")))
         options["constraints"] = tuple(rules)
@@ -199,6 +206,7 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
     def called(*args: Any, **given: Any) -> None:
         begins()
         try:
+            check_numbers(given)
             with _warnings_said(), interruptible():
                 command(*args, **given)
         except VerificationError as error:
@@ -234,6 +242,21 @@ def _warnings_said() -> Iterator[None]:
 
         warnings.showwarning = say
         yield
+
+
+def check_numbers(options: dict[str, Any]) -> None:
+    """Refuse numbers of options that nobody means: not finite, or beyond 64 bits."""
+    for name, number in options.items():
+        flag = "--" + name.replace("_", "-")
+        if isinstance(number, float) and not math.isfinite(number):
+            raise DataError(f"{flag} must be a finite number; got {number}.")
+        if isinstance(number, (int, float)) and abs(number) >= 2**63:
+            raise DataError(f"{flag} must be a number of ordinary size; got {number}.")
+    for name, most in (("time_limit", None), ("memory_limit", None), ("threads", MOST_THREADS)):
+        number = options.get(name)
+        if number is not None and (number <= 0 or (most is not None and number > most)):
+            allowed = "a positive number" if most is None else f"a whole number from 1 to {most}"
+            raise DataError(f"--{name.replace('_', '-')} must be {allowed}; got {number}.")
 
 
 def fail(sentence: str, code: int) -> None:

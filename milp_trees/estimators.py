@@ -214,11 +214,11 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
             if self.cost_complexity or self.leaf_penalty or self.constraints:
                 raise DataError("objective is a Task, which has penalties and constraints of its own; give them to the Task instead.")
             return self.objective
-        name = {"balanced": "balanced-accuracy"}.get(self.objective, self.objective)
-        if name == "accuracy" and weighted:
-            name = "weighted"
+        name = {"balanced": "balanced-accuracy"}.get(self.objective, self.objective) if isinstance(self.objective, str) else self.objective
         if not isinstance(name, str) or name in NOT_CLASSIFICATION:
             raise DataError(f'objective must be the name of a classification task ("accuracy", "f1", "auc", …) or a Task; got {self.objective!r}.')
+        if name == "accuracy" and weighted:
+            name = "weighted"
         try:
             kind = registry.task(name)
         except UnknownName as error:

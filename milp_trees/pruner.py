@@ -19,6 +19,7 @@ from sklearn.utils.validation import _check_sample_weight, check_array, check_is
 
 from milp_trees import _pruner as parts
 from milp_trees import _prunings as prunings
+from milp_trees._parameters import OF_PRUNING, check_parameters
 from milp_trees._pruner_reports import PrunedModel
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.outline import lean
@@ -223,6 +224,10 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         return self
 
     def _check_options(self) -> tuple[Any, bool]:
+        check_parameters(self, OF_PRUNING)
+        parts.check_choice(self.slack, self.reference)
+        if self.loss not in ("auto", "error", "squared"):
+            raise DataError(f"loss is 'auto', 'error' or 'squared'; got {self.loss!r}.")
         if self.exact and self.budget is None:
             raise DataError("exact=True belongs to a budget; for one lam every pruning on the path is optimal already.")
         if self.errors not in ("train", "oob", "held-out"):

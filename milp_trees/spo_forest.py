@@ -140,8 +140,6 @@ class SPOForest(DecisionEstimator):
                 f'method is "greedy", "smoothed" or "cart" and aggregate "costs" or "votes"; got {self.method!r} and {self.aggregate!r}. '
                 "Exact methods take one tree: SPOTree."
             )
-        if not isinstance(self.n_estimators, (int, np.integer)) or self.n_estimators < 1:
-            raise DataError(f"n_estimators is a whole number of at least 1; got {self.n_estimators!r}.")
         if self.oob_score and not self.bootstrap:
             raise DataError("oob_score=True needs bootstrap=True: without it no row is left out of any tree.")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
+from milp_trees._parameters import OF_BINARIZERS, check_parameters
 from milp_trees.data.dataset import Dataset, Test, check_finite
 from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.table_columns import as_frame, check_complete, counts_as_equal, kind_of, refuse_spoilt_numbers
@@ -110,8 +111,7 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         """Choose the tests from training rows; "tree-guess" and "buckets" need `y`."""
         if self.kind not in KINDS:
             raise DataError(f"There is no binarizer {self.kind!r}; known are {', '.join(KINDS)}.")
-        if self.n_bins < 2:
-            raise DataError(f"Quantiles need at least 2 bins; got {self.n_bins}.")
+        check_parameters(self, OF_BINARIZERS)
         frame = as_frame(X)
         check_complete(frame)
         self.n_features_in_ = frame.shape[1]

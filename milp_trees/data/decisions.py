@@ -11,6 +11,7 @@ framework*.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -85,6 +86,8 @@ def shortest_path_data(
 
     if n < 1 or features < 1 or not 0 <= noise <= 1:
         raise DataError(f"Shortest path data need n >= 1, features >= 1 and 0 <= noise <= 1; n={n}, features={features}, noise={noise} were given.")
+    if not 0 < degree < math.inf or not math.isfinite(inner) or not math.isfinite(outer):
+        raise DataError(f"Shortest path data need a finite degree above 0, and finite inner and outer; {degree:g}, {inner:g} and {outer:g} were given.")
     S = grid_paths(*grid)
     rng = np.random.default_rng(seed)
     drawn = rng.integers(0, 2, (S.dimension, features))
@@ -92,10 +95,10 @@ def shortest_path_data(
     if B.shape != drawn.shape:
         raise DataError(f"B has shape {B.shape}; {S.dimension} edges and {features} features need {drawn.shape}.")
     X = rng.random((n, features)) if uniform else rng.standard_normal((n, features))
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         C = (X @ B.T / np.sqrt(features) + inner) ** degree + outer
     if not np.isfinite(C).all():
-        raise DataError(f"Some costs are no numbers: a negative base has no power {degree}; take a whole degree or a larger `inner`.")
+        raise DataError(f"Some costs are no numbers, or too large, at the power {degree:g}; take a whole degree, a smaller one, or another `inner`.")
     return ShortestPathData(X, C * rng.uniform(1 - noise, 1 + noise, C.shape), S, B)
 
 

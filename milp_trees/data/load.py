@@ -237,6 +237,8 @@ def _split(n: int, test_size: float | None, seed: int) -> tuple[np.ndarray, np.n
         raise DataError(f"test_size must lie between 0 and 1 (a share of the rows); got {test_size}.")
     from sklearn.model_selection import train_test_split
 
+    if not 0 <= seed < 2**32:
+        raise DataError(f"The seed of a split must be a whole number from 0 to 4294967295; got {seed}.")
     if not 1 <= math.ceil(n * test_size) < n:
         raise DataError(f"test_size {test_size} leaves no training row of {n}; choose a smaller share.")
     train, test = train_test_split(np.arange(n), test_size=test_size, random_state=seed)

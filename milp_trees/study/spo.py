@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
 
 KINDS = ("shortest-path", "two-roads", "news")
+#: More rows than this, or features, were a slip of the finger.
+MOST = 10_000_000
 #: Settings that only some kinds use.
 OF_KIND = {
     **dict.fromkeys(("degree", "noise", "grid", "inner", "outer"), ("shortest-path",)), "features": ("shortest-path", "news"), "constraints": ("news",),
@@ -62,6 +64,10 @@ class DecisionData:
             raise DataError(f"The data are one of {', '.join(KINDS)}; got {self.kind!r}.")
         if self.rows < 1 or self.test_rows < 0 or self.thresholds < 0:
             raise DataError("rows must be at least 1, test_rows and thresholds at least 0.")
+        if not 0 <= self.seed < 2**32 or not 0 <= self.constraints < 2**32:
+            raise DataError(f"seed and constraints must be whole numbers from 0 to 4294967295; got {self.seed} and {self.constraints}.")
+        if max(self.rows, self.test_rows, self.features, *self.grid) > MOST:
+            raise DataError(f"rows, test_rows, features and the sides of the grid are at most {MOST}; fewer fit into memory.")
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> DecisionData:

@@ -18,7 +18,7 @@ import numpy as np
 from milp_trees.errors import DataError
 from milp_trees.tasks import exact
 from milp_trees.tasks.base import Task, Value
-from milp_trees.tasks.constraints import Constraint
+from milp_trees.tasks.constraints import Constraint, as_constraints
 from milp_trees.tasks.views import CostMatrix, SideRow
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class ActionCosts(Task):
     constraints: tuple[Constraint, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "constraints", tuple(self.constraints))
+        object.__setattr__(self, "constraints", as_constraints(self.constraints))
         for name in ("leaf_penalty", "split_penalty"):
             number = exact.fraction(getattr(self, name), name)
             if number < 0:
@@ -148,6 +148,8 @@ class ActionCosts(Task):
                 whole, leaf, splits = exact.rescale(whole, scale, leaf, splits, unit)
             else:  # penalties go to the costs' grid
                 unit, leaf, splits = scale, leaf / scale, [s / scale for s in splits]
+            if max([leaf, *splits]) > exact.LIMIT * exact.PENALTY_STEPS:
+                raise DataError("A penalty is too large to be counted beside the costs in exact integers; make it smaller, or set max_leaf_nodes instead.")
             offset, scale = least / self.rate_unit(dataset), unit / self.rate_unit(dataset)
         else:
             offset = self.to_natural(least, dataset)

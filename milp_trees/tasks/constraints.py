@@ -79,10 +79,13 @@ class GroupRates(Constraint):
 
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
         groups = dataset.require("groups", f"The constraint {self.name}")
+        levels = np.unique(groups).tolist()
+        if len(levels) < 2:
+            raise DataError(f"The constraint {self.name} compares groups, but all rows are of one group, {levels[0]!r}; name another column (--group).")
         positive = len(actions) - 1 if self.favourable is None else _position(self.favourable, actions)
         out = []
         for label, mask in self.slices(dataset, positive):
-            for a, b in combinations(np.unique(groups).tolist(), 2):
+            for a, b in combinations(levels, 2):
                 in_a, in_b = mask & (groups == a), mask & (groups == b)
                 n_a, n_b = int(in_a.sum()), int(in_b.sum())
                 if n_a and n_b:
@@ -164,6 +167,13 @@ class Capacity(Constraint):
         coefs = np.zeros((dataset.n_rows, len(actions)), dtype=np.int64)
         coefs[:, _position(self.action, actions)] = 1
         return [SideRow(f"capacity of {self.action}", coefs, self.at_least, self.at_most)]
+
+
+def as_constraints(given: Any) -> tuple[Constraint, ...]:
+    """A sequence of constraints as a tuple; anything else is refused."""
+    if not isinstance(given, (list, tuple)) or not all(isinstance(c, Constraint) for c in given):
+        raise DataError(f"constraints must be a sequence of constraints such as [StatisticalParity(0.01)]; got {given!r}.")
+    return tuple(given)
 
 
 #: Side constraints by name, as the command line and stored results spell them.

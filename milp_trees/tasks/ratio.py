@@ -26,7 +26,7 @@ from milp_trees.tasks import exact
 from milp_trees.tasks.action_costs import _masses, _spec
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.classification import Accuracy, _classes
-from milp_trees.tasks.constraints import Constraint
+from milp_trees.tasks.constraints import Constraint, as_constraints
 from milp_trees.tasks.count_views import PairCounts
 from milp_trees.tasks.ratio_view import Ratio, quotient
 from milp_trees.tasks.surd import Surd
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 #: How much each confusion count adds.
 Counts = Mapping[str, Fraction]
 
+#: Recall that counts a thousand times as much as precision is recall alone, in numbers that exact arithmetic takes.
+LARGEST_BETA = 1000
 #: The confusion counts: true and false positives and negatives.
 CONFUSION = ("TP", "FP", "FN", "TN")
 
@@ -69,7 +71,7 @@ class ConfusionRatio(Task):
     constraints: tuple[Constraint, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "constraints", tuple(self.constraints))
+        object.__setattr__(self, "constraints", as_constraints(self.constraints))
         penalty = exact.fraction(self.leaf_penalty, "leaf_penalty")
         if penalty < 0:
             raise DataError(f"leaf_penalty must not be negative; got {self.leaf_penalty}.")
@@ -240,6 +242,7 @@ class FBeta(ConfusionRatio):
     Parameters
     ----------
     beta : number, default=1
+        Above 0, at most 1000.
     """
 
     name: ClassVar[str] = "f-beta"
@@ -251,8 +254,8 @@ class FBeta(ConfusionRatio):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "beta", exact.fraction(self.beta, "beta"))
-        if self.beta < 0:
-            raise DataError(f"beta must not be negative; got {self.beta}.")
+        if not 0 < self.beta <= LARGEST_BETA:
+            raise DataError(f"beta must be above 0 and at most {LARGEST_BETA} (0 counts precision alone: take Precision); got {self.beta}.")
 
     def coefficients(self) -> tuple[Counts, Counts]:
         square = self.beta**2

@@ -55,7 +55,7 @@ def n_candidates(max_features: Any, p: int) -> int:
     elif isinstance(max_features, Integral) and not isinstance(max_features, bool):
         if 1 <= int(max_features) <= p:
             return int(max_features)
-    elif isinstance(max_features, Real) and 0 < float(max_features) <= 1:
+    elif isinstance(max_features, Real) and not isinstance(max_features, bool) and 0 < float(max_features) <= 1:
         return max(1, int(float(max_features) * p))
     raise DataError(f'max_features must be None, "sqrt", "log2", a whole number from 1 to {p} or a share in (0, 1]; got {max_features!r}.')
 

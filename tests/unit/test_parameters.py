@@ -1,0 +1,96 @@
+"""Numbers that nobody means: refused in one sentence by every parameter of every estimator, whatever it is set to."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+import milp_trees as mt
+
+X = np.array([[0.1, 3], [0.4, 1], [0.5, 2], [0.9, 0], [1.1, 3], [1.5, 1], [1.7, 2], [2.0, 0]] * 3)
+Y = np.array([0, 1, 0, 1, 1, 0, 1, 1] * 3)
+COSTS = np.c_[Y, 1 - Y].astype(float)
+
+MAKE = {
+    "classifier": (lambda: mt.OptimalTreeClassifier(max_depth=1), Y),
+    "cross-validated": (lambda: mt.OptimalTreeClassifierCV(max_depth=1, max_leaf_nodes=2, cv=2), Y),
+    "policy": (lambda: mt.OptimalPolicyTree(max_depth=1), COSTS),
+    "spo": (lambda: mt.SPOTree(max_depth=1), COSTS),
+    "spo forest": (lambda: mt.SPOForest(2, max_depth=1, random_state=0), COSTS),
+    "pruner": (lambda: mt.EnsemblePruner(RandomForestClassifier(2, max_depth=2, random_state=0), lam="0.1"), Y),
+    "budget forest": (lambda: mt.BudgetForestClassifier(2, max_depth=1, random_state=0), Y),
+    "binarizer": (lambda: mt.Binarizer(), Y),
+}
+#: Values by how they look; the names are those of the table below.
+VALUES = {
+    "nan": float("nan"), "inf": float("inf"), "-inf": -float("inf"), "-1": -1, "0": 0, "1.5": 1.5, "''": "", "'x'": "x", "True": True, "[]": [],
+    "'5'": "5", "object": object(), "1e400": "1e40000",
+}  # fmt: skip
+#: What each parameter takes of these. Parameters that are no numbers take nothing of them.
+TAKES = {
+    "max_depth": "0", "max_leaf_nodes": "", "min_samples_leaf": "", "n_bins": "", "threads": "", "time_limit": "1.5", "cost_complexity": "0 1.5 '5'",
+    "leaf_penalty": "0 1.5 '5'", "min_weight_leaf": "0 1.5 '5'", "quantiles": "", "validation_fraction": "0", "n_estimators": "", "node_cost": "0 1.5 '5'",
+    "leaf_cost": "0 1.5 '5'", "denominator": "", "lam": "0 1.5 '5'", "slack": "-1 0 1.5", "keep_data": "True", "one_standard_error": "True",
+    "oob_score": "True", "bootstrap": "True", "exact": "", "free_after_use": "True", "back_select": "True", "max_midpoints": "0", "max_categories": "",
+    "alpha": "0 1.5", "min_gain": "0 1.5", "constraints": "[]", "method": "", "engine": "", "objective": "", "binarizer": "", "splits": "", "aggregate": "",
+    "impurity": "", "voting": "", "errors": "", "reference": "", "loss": "", "kind": "", "decisions": "", "max_features": "",
+}  # fmt: skip
+#: Where an estimator differs: a forest of at least one level, sizes that are no trees.
+DIFFERENT = {
+    ("budget forest", "max_depth"): "", ("binarizer", "max_depth"): "", ("budget forest", "max_features"): "", ("spo forest", "max_features"): "",
+    ("spo forest", "categorical"): "", ("cross-validated", "constraints"): "[]",
+}  # fmt: skip
+CASES = [(name, p) for name, (make, _) in MAKE.items() for p in sorted(make().get_params(deep=False)) if p in TAKES]
+
+
+@pytest.mark.parametrize(("name", "parameter"), CASES)
+def test_a_parameter_that_is_nonsense_is_refused_in_one_sentence(name, parameter):
+    """It names the parameter or what is allowed; what is taken is listed above, and nothing else is."""
+    make, y = MAKE[name]
+    takes = DIFFERENT.get((name, parameter), TAKES[parameter]).split()
+    for label, value in VALUES.items():
+        model = make().set_params(**{parameter: value})
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                model.fit(X, y)
+        except mt.MilpTreesError as error:
+            sentence = str(error)
+            assert label not in takes, (label, sentence)
+            assert sentence.endswith("."), (label, sentence)
+            assert "\n" not in sentence, (label, sentence)
+        except Exception as error:
+            raise AssertionError(f"{parameter}={label}: {type(error).__name__}: {error}") from error
+        else:
+            assert label in takes, f"{parameter}={label} is taken"
+
+
+def test_every_number_that_an_estimator_takes_is_in_the_table():
+    """A new parameter must be put into it; these take what scikit-learn takes, names of columns, or whole objects."""
+    others = {"random_state", "n_jobs", "cv", "scoring", "start", "estimator", "feature_costs", "groups", "features", "budget", "validation", "prefit", "categorical"}
+    assert {p for make, _ in MAKE.values() for p in make().get_params(deep=False)} - set(TAKES) <= others
+
+
+def test_rows_without_any_weight_are_refused():
+    """By a Problem, whatever the task, as by the estimators."""
+    data = mt.Dataset([[0], [1]], y=[0, 1], weights=[0, 0])
+    with pytest.raises(mt.DataError, match="at least one must count"):
+        mt.Problem(data, mt.WeightedError(), mt.Trees(1))
+
+
+def test_a_group_with_one_value_is_no_comparison():
+    """A constraint that could not fail is refused, not fulfilled."""
+    data = mt.Dataset([[0], [1]], y=[0, 1], groups=["a", "a"])
+    for constraint in (mt.StatisticalParity(), mt.EqualOpportunity(), mt.EqualisedOdds(), mt.PredictiveEquality()):
+        problem = mt.Problem(data, mt.Accuracy(constraints=(constraint,)), mt.Trees(1))
+        with pytest.raises(mt.DataError, match="all rows are of one group, 'a'"):
+            mt.solve(problem, "state-flow@highs")
+
+
+@pytest.mark.parametrize("given", ["x", mt.StatisticalParity(), [1], None, {"a": 1}])
+def test_constraints_are_a_sequence_of_constraints(given):
+    """By every task that takes them."""
+    for task in (mt.Accuracy, mt.WeightedError, mt.FBeta, mt.ActionValues):
+        with pytest.raises(mt.DataError, match="sequence of constraints"):
+            task(constraints=given)
