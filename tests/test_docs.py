@@ -21,9 +21,9 @@ def click_commands():
     import typer.main
 
     import milp_trees.cli_more
-    import milp_trees.cli_stored
     import milp_trees.cli_prune
     import milp_trees.cli_spo
+    import milp_trees.cli_stored
     import milp_trees.cli_unimodular  # noqa: F401  (they add their commands)
     from milp_trees.cli import app
 
