@@ -305,3 +305,14 @@ def test_text_of_a_result_does_not_steer_the_terminal(people):
             said = str(why)
         assert "\x1b" not in said
         assert "\nDerived: all" not in said
+
+
+def test_what_verify_does_not_take_is_named(tmp_path):
+    """Sets of near-best trees and paths of sizes hold several answers, and no result."""
+    problem = mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(2))
+    for answer, words in ((mt.near_best(problem, slack=1), "near the best"), (mt.sizes(problem, max_leaves=3), "of all sizes")):
+        file = tmp_path / "r.json"
+        file.write_text(json.dumps(answer.to_json()))
+        found = run("verify", file)
+        assert found.exit_code == 4
+        assert f"{words}, which verify does not take" in found.stderr
