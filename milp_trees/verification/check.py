@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
 
 
+#: Other things that commands store, by fields that tell them.
+OTHERS = {"a set of trees near the best": {"count", "covered", "optimum"}, "the best trees of all sizes": {"penalties", "sizes", "proven"}}
+
+
 def verify(
     result: Result | Mapping[str, Any],
     dataset: Dataset | None = None,
@@ -142,6 +146,9 @@ def verify_file(file: str | Path, dataset: Dataset | None = None, **options: Any
         from milp_trees.verification.curve import verify_curve
 
         return [verify_curve(data, dataset, **options)]
+    for other, marks in OTHERS.items():
+        if isinstance(data, dict) and marks <= set(data):
+            raise VerificationError(f"{file} holds {other}, which verify does not take; store the result of one problem with --out of solve.")
     if isinstance(data, list) and not data:
         raise VerificationError(f"{file} holds no result.")
     return [verify(row, dataset, **options) for row in (data if isinstance(data, list) else [data])]

@@ -153,7 +153,7 @@ def check_fields(data: Mapping[str, Any]) -> tuple[str, ...]:
         raise VerificationError("The trace does not go forward in time.")
     if (data["proved_by"] is None) != (data["bound"] is None and status is not Status.INFEASIBLE):
         raise VerificationError("The result must say who proved a bound (or that nothing is feasible) exactly if it states one.")
-    if status is Status.INFEASIBLE and data["bound"] is not None:
+    if status is Status.INFEASIBLE and data["predictor"] is None and data["bound"] is not None:
         raise VerificationError(f"The result says that nothing is feasible, and states the bound {data['bound']!r}.")
     if data["agrees"] is False:
         raise VerificationError("The result says itself that it disagrees with the oracle.")

@@ -16,9 +16,14 @@ from milp_trees.report import json_safe
 from milp_trees.space import Space, Trees
 from milp_trees.space_pruned import PrunedEnsembles
 from milp_trees.tasks import from_spec
+from milp_trees.verification.fields import number
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
+
+
+#: Largest limits of a space of trees that a stored result may have.
+MOST = {"max_depth": 1000, "max_leaf_nodes": 2**31, "min_samples_leaf": 2**31}
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +90,8 @@ def restore(
         return Restored(problem, None, "of the data at hand", loose, ("The data at hand are those of the result.",))
     from milp_trees.data.load import reload
 
+    if data.get("numeric") and not isinstance(data["regression"], bool):
+        raise VerificationError(f"The result is damaged: problem.data.regression must be true or false; it is {data['regression']!r}.")
     train, test = reload(data, path)
     if (data.get("split") or {}).get("part") == "test":
         assert test is not None
@@ -160,6 +167,8 @@ def _thresholds(data: Mapping[str, Any], dataset: Dataset, path: str | Path | No
 
     stated = data["binarizer"]
     kind, given = stated["kind"], stated["given"]
+    if not all(number(t) for rule in stated["columns"].values() if isinstance(rule, list) for t in rule):
+        raise VerificationError("The result is damaged: the thresholds in problem.data.binarizer.columns must be numbers.")
     if not isinstance(given, bool):
         raise VerificationError(f"The result is damaged: problem.data.binarizer.given must be true or false; it is {given!r}.")
     if not given and kind != "tree-guess":
@@ -168,7 +177,7 @@ def _thresholds(data: Mapping[str, Any], dataset: Dataset, path: str | Path | No
             raise VerificationError(f"The tests are not those that the binarizer {kind!r} finds on these rows with the stated parameters.")
         if again.loss != dataset.loss:
             raise VerificationError(f"The result states the loss {dataset.loss!r} of its thresholds; found again it is {again.loss!r}.")
-        return f"{_spelled(kind, stated['parameters'])}, found again on these rows", ()
+        return f"{_spelled(kind, stated['parameters'])}, found again on these rows", ("problem.data.binarizer.parameters",)
     complete, _ = reload(data, path, Binarizer("midpoints", max_categories=10**9))
     fewer = _counts(dataset).items() != _counts(complete).items()
     where = "guessed by boosted trees" if kind == "tree-guess" and not given else f"given ({kind})"
@@ -205,6 +214,9 @@ def _space(spec: Mapping[str, Any]) -> Space:
     options = dict(spec)
     name = options.pop("name")
     if name == Trees.name:
+        for limit in ("max_depth", "max_leaf_nodes", "min_samples_leaf"):
+            if options.get(limit) is not None and not 0 <= options[limit] <= MOST[limit]:  # 2 to the depth is a number that is formed
+                raise VerificationError(f"The result's {limit} is too large to be verified, or negative; at most {MOST[limit]} is.")
         return Trees(**options)
     if name == PrunedEnsembles.name:
         return PrunedEnsembles(Ensemble.from_json(options["ensemble"]))

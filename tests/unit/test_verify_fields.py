@@ -89,11 +89,11 @@ def of_a_curve(folder):
 
 #: Fields of a result that nothing can recompute.
 HISTORY = ["method", "limit", "proved_by", "checked", "agrees", "seconds", "times", "sizes", "nodes", "start", "message", "trace", "options", "versions"]
-GROWN = "problem.space.ensemble.source"
+PARAMETERS, GROWN = "problem.data.binarizer.parameters", "problem.space.ensemble.source"
 #: By name: what makes the result, its verdict, and what is not verified in it.
 EXAMPLES = {
-    "formulation": (of_a_formulation, "derived", HISTORY),
-    "constraints": (with_constraints, "derived", HISTORY),
+    "formulation": (of_a_formulation, "derived", [*HISTORY, PARAMETERS]),
+    "constraints": (with_constraints, "derived", [*HISTORY, PARAMETERS]),
     "heuristic": (of_a_heuristic, "recomputed", HISTORY),
     "bound": (with_a_bound, "derived", HISTORY),
     "infeasible": (infeasible, "derived", HISTORY),
@@ -149,10 +149,11 @@ def at(data, place):
     return data
 
 
-def changes(data):
-    """(place, altered copy) for every place and every other value, and for every field that is gone."""
-    for place in leaves(data):
-        for value in (v for v in other(at(data, place)) if v != at(data, place)):
+def changes(data, each=2):
+    """(place, value, altered copy) for every place and some other values of it, in turn others."""
+    for i, place in enumerate(leaves(data)):
+        values = [v for v in other(at(data, place)) if v != at(data, place)]
+        for value in [values[(each * i + k) % len(values)] for k in range(min(each, len(values)))]:
             altered = copy.deepcopy(data)
             at(altered, place[:-1])[place[-1]] = value
             yield place, value, altered
@@ -169,8 +170,7 @@ def passes(place, value, altered, original):
     try:
         found = checked(altered)
     except mt.MilpTreesError as why:
-        assert str(why).isprintable(), f"{place}: {why!r} would steer a terminal"
-        return "refused"
+        return "refused" if str(why).isprintable() else None  # other text would steer a terminal
     if listed(place, found):
         assert str(place[0]) in " ".join(found), "the sentences name it too"
         return "listed"
@@ -192,7 +192,10 @@ def test_the_verdict_and_what_is_not_verified_are_what_they_should_be(made, name
     assert stated["problem"]["fingerprint"] == found.problem.fingerprint
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+SLOW = [pytest.param(n, marks=pytest.mark.slow) if n in ("constraints", "pruning", "curve") else n for n in EXAMPLES]
+
+
+@pytest.mark.parametrize("name", SLOW)
 def test_whatever_is_changed_is_refused_or_named_as_not_verified(made, name):
     data = made(name)
     original = checked(data)
@@ -200,18 +203,27 @@ def test_whatever_is_changed_is_refused_or_named_as_not_verified(made, name):
     for place, value, altered in changes(data):
         tried += 1
         assert passes(place, value, altered, original), f"{'.'.join(map(str, place))} = {value!r} passes in silence"
-    assert tried > 200
+    assert tried > 60
 
 
 @pytest.mark.parametrize("name", ["formulation", "curve"])
 def test_whatever_is_left_out_is_noticed(made, name):
     data = made(name)
     original = checked(data)
-    for place in {place[:i] for place in leaves(data) for i in range(1, len(place) + 1)}:
+    for place in {leaf[:i] for leaf in leaves(data) for i in range(1, len(leaf) + 1)}:
         altered = copy.deepcopy(data)
         del at(altered, place[:-1])[place[-1]]
         if place != ("budget",):  # a curve without a budget is one
             assert passes(place, None, altered, original), f"{'.'.join(map(str, place))} can be left out"
+
+
+def refusal(file, rows):
+    """Why `predict` does not take a file, or nothing."""
+    try:
+        predict_file(file, rows)
+    except mt.MilpTreesError as why:
+        return str(why)
+    return ""
 
 
 @pytest.mark.parametrize("name", ["formulation", "pruning"])
@@ -221,7 +233,4 @@ def test_predict_reads_whatever_is_changed_or_gives_one_sentence(made, name, tmp
     for place, _, altered in changes(data):
         if place[0] in ("schema", "predictor", "sense", "objective", "problem"):
             file.write_text(json.dumps(altered))
-            try:
-                predict_file(file, rows)
-            except mt.MilpTreesError as why:
-                assert len(str(why).splitlines()) == 1
+            assert "\n" not in refusal(file, rows)
