@@ -76,14 +76,19 @@ def planted_problem(seed: int, n_rows: int = 12, n_tests: int = 4, depth: int = 
 
 def random_tree(problem: Problem, rng: np.random.Generator, tries: int = 50, shape: Shape | None = None) -> Tree | None:
     """A random feasible tree of the problem's space without empty leaves, of any or of one of the `SHAPES`; None if none was found."""
-    tests, actions = choices(problem)
-    depth = problem.trees.depth
     for _ in range(tries):
-        node = _shaped(tests, len(actions), depth, rng, shape) if shape else grow(tests, len(actions), depth, rng, stop=0.25)
-        tree = Tree(node, actions).prune_empty(problem.dataset)
+        tree = any_tree(problem, rng, shape)
         if not problem.violations(tree):
             return tree
     return None
+
+
+def any_tree(problem: Problem, rng: np.random.Generator, shape: Shape | None = None) -> Tree:
+    """A random tree within the depth limit, feasible or not; without empty leaves."""
+    tests, actions = choices(problem)
+    depth = problem.trees.depth
+    node = _shaped(tests, len(actions), depth, rng, shape) if shape else grow(tests, len(actions), depth, rng, stop=0.25)
+    return Tree(node, actions).prune_empty(problem.dataset)
 
 
 def choices(problem: Problem) -> tuple[tuple[Test, ...], tuple[Any, ...]]:

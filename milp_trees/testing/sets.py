@@ -25,7 +25,7 @@ RANDOM: dict[str, dict[str, Any]] = {
 
 
 #: Nonzeros up to which models are solved at a level.
-MOST_NONZEROS = {"quick": 3000, "thorough": 12000}
+MOST_NONZEROS = {"quick": 2000, "thorough": 12000}
 #: Problems for formulation × solver: an optimum, no solution, and a minimum leaf size with a side row.
 PAIR_PROBLEMS = ("two_action_costs", "cannot_hold", "capacity_from_below")
 

@@ -17,6 +17,8 @@ from milp_trees.problem import Problem
 FEASIBLE = 1e-6
 #: Nodes of the tree search after which a model counts as too hard to solve here. Unlike a time limit, it stops the same models on a loaded machine.
 MOST_NODES = 500
+#: The same for rounds of cuts.
+MOST_ROUNDS = 60
 
 
 @dataclass(eq=False)
@@ -51,14 +53,18 @@ def built(formulation: Formulation, problem: Problem) -> Built:
 
 
 def minimise(matrix: MatrixModel, separator: Separator | None = None, relax: bool = False, nodes: int = MOST_NODES) -> Point:
-    """Optimum of a matrix model; a model completed by cuts is re-solved until none is violated."""
-    point = _minimise(matrix, relax, nodes)
-    while separator is not None and point.x is not None:
-        A, lower, upper = separator.separate(point.x, not relax)
-        if not len(lower) or point.status == "stopped":
-            break
-        matrix = matrix.with_rows(sparse.csr_matrix(A), lower, upper)
-        point = _minimise(matrix, relax, nodes)
+    """Optimum of a matrix model; a model completed by cuts is re-solved until none is violated, first relaxed (which is fast), then as it is."""
+    for relaxed in [relax] if separator is None or relax else [True, False]:
+        for _ in range(MOST_ROUNDS):
+            point = _minimise(matrix, relaxed, nodes)
+            if separator is None or point.x is None or point.status == "stopped":
+                break
+            A, lower, upper = separator.separate(point.x, not relaxed)
+            if not len(lower):
+                break
+            matrix = matrix.with_rows(sparse.csr_matrix(A), lower, upper)
+        else:  # what was solved last is a relaxation
+            point = Point("stopped", bound=point.bound)
     return point
 
 

@@ -5,10 +5,11 @@ from hypothesis import HealthCheck, given, settings
 
 from milp_trees.registry import registry
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.testing import CHECKS, METAMORPHIC, METAMORPHIC_CHECKS, check_solver_pair, default_problems, planted_problem
-from milp_trees.testing.sets import get
+from milp_trees.testing import CHECKS, METAMORPHIC, check_solver_pair, default_problems, planted_problem
+from milp_trees.testing.sets import PAIR_PROBLEMS, get, is_wide
 from milp_trees.testing.solve import built, minimise
 from milp_trees.testing.strategies import problems
+from milp_trees.testing.suite import checks_for, too_large
 
 FORMULATIONS = registry.formulations_for(get("xor"))
 #: Options that give another model; they are run on the random problems.
@@ -21,8 +22,6 @@ VARIANTS = [
     "oct:repair=z-le-d",
     "oct:repair=spo",
 ]
-#: Problems for formulation × solver: one answer of each kind.
-PAIR_PROBLEMS = ("two_action_costs", "cannot_hold", "capacity_from_below")
 #: Solvers that run on every pair of the list; the others take the first problem.
 THOROUGH = ("highs",)
 
@@ -34,20 +33,20 @@ def make(label):
 
 @pytest.mark.parametrize("name", default_problems())
 @pytest.mark.parametrize("label", FORMULATIONS)
-def test_a_formulation_on_a_tiny_problem(label, name):
+def test_a_formulation_on_a_problem(label, name):
     """All checks: documented, sized, optimum and tree as the oracle says, every tree encodable, relaxation a bound, metamorphic."""
     formulation, problem = make(label), get(name)
     why = formulation.unsupported(problem)
     if why:
         pytest.skip(why)
-    for check in [*CHECKS.values(), *(METAMORPHIC_CHECKS.values() if name in METAMORPHIC else ())]:
+    for check in checks_for(name, None, name in METAMORPHIC, bool(too_large(formulation, problem))).values():
         check(formulation, problem)
 
 
 @pytest.mark.parametrize("label", FORMULATIONS)
 def test_a_formulation_supports_most_tiny_problems(label):
     """Skipping is an exception: two thirds of the problems that are sums of costs, and every plain accuracy problem, are taken."""
-    tiny = {name: problem for name, problem in default_problems().items() if problem.task.offers(CostMatrix)}
+    tiny = {name: problem for name, problem in default_problems().items() if problem.task.offers(CostMatrix) and not is_wide(name)}
     refused = [name for name, problem in tiny.items() if make(label).unsupported(problem)]
     assert len(refused) <= len(tiny) / 3, f"{label} refuses {refused}"
     plain = {"xor", "depth_0", "one_row", "equal_rows", "three_classes", "no_tests", "complement_pair", "adjacent_thresholds"}
