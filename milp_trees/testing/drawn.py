@@ -34,6 +34,7 @@ from milp_trees.testing._named import numeric_dataset
 SHAPES: dict[str, tuple[int, tuple[int, ...]]] = {
     "four-tests": (4, ()),
     "seven-tests": (7, ()),
+    "eight-tests": (8, ()),
     "nine-thresholds": (0, (9,)),
     "seventeen-thresholds": (0, (17,)),
     "three-columns": (1, (3, 2)),

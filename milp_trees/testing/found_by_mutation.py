@@ -1,13 +1,14 @@
 """Problems that planted faults asked for: each is the smallest at hand on which some mutant of a formulation first does anything.
 
 `python -m tests.mutation` plants faults that act only from some row, column, threshold, level, node or leaf size on; those that no problem reached are
-reached here. `FOUND_DECISIONS` go to `decision_problems`, `FOUND_PRUNINGS` to `default_pruning_problems`.
+reached here. `FOUND_WIDE` goes to `wide_problems`, `FOUND_DECISIONS` to `decision_problems`, `FOUND_PRUNINGS` to `default_pruning_problems`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 from typing import Any
 
@@ -18,6 +19,7 @@ from milp_trees.decisions.listed import UnitSimplex
 from milp_trees.problem import Problem
 from milp_trees.space import Trees
 from milp_trees.tasks.decision import Decision
+from milp_trees.tasks.feature_costs import FeatureCosts
 from milp_trees.testing._named import dataset, numeric_dataset
 from milp_trees.testing.pruning_examples import random_problem
 
@@ -66,6 +68,12 @@ def make_four_rows_a_leaf() -> Problem:
     return _decision({"x": rng.integers(0, 5, 14).astype(float).tolist(), "z": rng.integers(0, 4, 14).astype(float).tolist()}, 2, 5, min_samples_leaf=4)
 
 
+#: Options of `drawn_problem`: more than sixty rows that differ, at one and at two levels; five groups among them.
+FOUND_WIDE: dict[str, dict[str, Any]] = {
+    "wide-sixty-rows": {"seed": 0, "depth": 1, "actions": 3, "rows": 90, "shape": "eight-tests", "penalty": "leaf"},
+    "wide-sixty-rows-labels": {"seed": 0, "depth": 2, "actions": 2, "rows": 90, "shape": "eight-tests", "costs": "labels"},
+    "wide-sixty-rows-parity": {"seed": 0, "depth": 2, "actions": 2, "rows": 90, "shape": "eight-tests", "min_leaf": 4, "side": "parity"},
+}
 FOUND_DECISIONS: dict[str, Callable[[], Problem]] = {
     make.__name__.removeprefix("make_").replace("_", "-"): make
     for make in (
@@ -79,8 +87,23 @@ def _pruning(seed: int, **options: Any) -> Problem:
     return replace(made, dataset=replace(made.dataset, source={"testing": f"random_problem(seed={seed}, {options})"}))
 
 
+def _at(lam: Fraction, made: Problem, **changes: Any) -> Problem:
+    """The same pruning problem at another λ, at which some splits are worth their cost."""
+    task: Any = made.task
+    return replace(made, task=replace(task, lam=lam, **changes))
+
+
+def _large_prices() -> Problem:
+    """Prices of more than ten thousand units, and four levels."""
+    made = _pruning(5, n_trees=1, depth=4, n_features=4, n_rows=12)
+    return _at(Fraction(1, 20_000_000), made, costs=FeatureCosts([1_000_003, 300_007, 20_011, 500_009]))
+
+
 FOUND_PRUNINGS: dict[str, Callable[[], Problem]] = {
-    "sixty-five-rows": lambda: _pruning(1, n_trees=2, depth=2, n_features=3, n_rows=65),
-    "four-levels": lambda: _pruning(5, n_trees=1, depth=4, n_features=4, n_rows=12),
+    "sixty-rows": lambda: _at(Fraction(1, 99), _pruning(12, n_trees=2, depth=2, n_features=3, n_rows=120)),
+    "sixty-rows-for-nothing": lambda: _pruning(13, n_trees=2, depth=2, n_features=3, n_rows=120, lam=0),
+    "four-levels": lambda: _at(Fraction(1, 99), _pruning(5, n_trees=1, depth=4, n_features=4, n_rows=12)),
+    "four-levels-for-nothing": lambda: _pruning(10, n_trees=1, depth=4, n_features=4, n_rows=12, lam=0),
     "four-levels-and-a-budget": lambda: _pruning(7, n_trees=1, depth=4, n_features=4, n_rows=12, budget=True),
+    "four-levels-and-large-prices": _large_prices,
 }

@@ -10,6 +10,7 @@ from typing import Any
 
 from milp_trees.problem import Problem
 from milp_trees.testing.drawn import drawn_problem
+from milp_trees.testing.found_by_mutation import FOUND_WIDE
 
 AXES = ("depth", "actions", "rows", "shape", "costs", "penalty", "leaves", "min_leaf", "side", "seed")
 
@@ -97,7 +98,7 @@ MORE_SEEDS = 3
 #: Name of a problem → options of `drawn_problem`.
 WIDE: dict[str, dict[str, Any]] = {
     f"wide-{kind}-{i}": dict(zip(AXES, row, strict=True)) for kind, table in TABLES.items() for i, row in enumerate(table)
-}
+} | FOUND_WIDE
 
 
 def wide_problems(level: str = "quick") -> dict[str, Problem]:

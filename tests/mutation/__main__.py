@@ -16,6 +16,7 @@ from .equivalent import equivalent
 from .mutants import ROOT, Mutant, mutants
 from .runner import Bench, append, read, sample
 from .suite import FILES, OF_FORM, labels, sensible
+from .task_tests import TASK_FILES
 
 RESULTS = ROOT / "benchmarks" / "results" / "mutation.csv"
 #: The few faults that the normal tests plant.
@@ -26,7 +27,7 @@ VERDICTS = ("caught", "form", "raised", "survived", "timeout", "died", "equivale
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
-    parser.add_argument("--files", nargs="*", default=FILES, help="sources, as paths below the project's folder (default: all)")
+    parser.add_argument("--files", nargs="*", default=[*FILES, *TASK_FILES], help="sources, as paths below the project's folder (default: all)")
     parser.add_argument("--sample", type=int, default=16, help="mutants per file, spread over functions, operators and conditions (default: 16)")
     parser.add_argument("--seed", type=int, default=0, help="which sample (default: 0)")
     parser.add_argument("--limit", type=float, default=180.0, help="seconds for one mutant (default: 180)")
