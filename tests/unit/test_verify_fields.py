@@ -10,11 +10,13 @@ import pytest
 import milp_trees as mt
 from milp_trees.data.load import load_split
 from milp_trees.problem import PruningPath
+from milp_trees.registry import registry
 from milp_trees.report import SCHEMA
 from milp_trees.study.predict import predict_file
 from milp_trees.study.pruning import Growing, pruning_problem
 from milp_trees.study.spo import DecisionData
 from milp_trees.tasks.constraints import constraint
+from milp_trees.testing.sets import default_problems
 from milp_trees.verification import verify
 from milp_trees.verification.curve import verify_curve
 
@@ -234,3 +236,20 @@ def test_predict_reads_whatever_is_changed_or_gives_one_sentence(made, name, tmp
         if place[0] in ("schema", "predictor", "sense", "objective", "problem"):
             file.write_text(json.dumps(altered))
             assert "\n" not in refusal(file, rows)
+
+
+@pytest.mark.slow
+def test_honest_results_of_every_method_stand():
+    """On one problem per method and kind of task: what an exact method proves is derived by another, or by itself run anew."""
+    names = [*registry.classes("methods"), "state-flow@highs", "ip3@highs", "spot@highs", "flow-oct@cbc"]
+    done = set()
+    for problem in default_problems().values():
+        for name in names:
+            kind = (name, problem.task.name)
+            if kind in done or registry.method(name).unsupported(problem):
+                continue
+            done.add(kind)
+            result = mt.solve(problem, name, oracle=None)
+            found = verify(plain(result), problem.dataset)
+            assert found.verdict is (mt.Verdict.DERIVED if found.claim else mt.Verdict.RECOMPUTED), (kind, found[-1])
+    assert len(done) > 60
