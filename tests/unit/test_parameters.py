@@ -1,12 +1,14 @@
 """Numbers that nobody means: refused in one sentence by every parameter of every estimator, whatever it is set to."""
 
 import warnings
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import milp_trees as mt
+from milp_trees.registry import registry
 
 X = np.array([[0.1, 3], [0.4, 1], [0.5, 2], [0.9, 0], [1.1, 3], [1.5, 1], [1.7, 2], [2.0, 0]] * 3)
 Y = np.array([0, 1, 0, 1, 1, 0, 1, 1] * 3)
@@ -70,6 +72,23 @@ def test_every_number_that_an_estimator_takes_is_in_the_table():
     """A new parameter must be put into it; these take what scikit-learn takes, names of columns, or whole objects."""
     others = {"random_state", "n_jobs", "cv", "scoring", "start", "estimator", "feature_costs", "groups", "features", "budget", "validation", "prefit", "categorical"}
     assert {p for make, _ in MAKE.values() for p in make().get_params(deep=False)} - set(TAKES) <= others
+
+
+def numeric_options():
+    """Every option of every registered formulation and method that is a whole number."""
+    for group in "formulations", "methods":
+        for name, cls in registry.classes(group).items():
+            for f in fields(cls) if is_dataclass(cls) else ():
+                if type(f.default) is int:
+                    yield name + ("@highs" if group == "formulations" else ""), name, f.name
+
+
+@pytest.mark.parametrize(("method", "name", "option"), sorted(numeric_options()))
+@pytest.mark.parametrize("value", ["-3", "1.5", "x", "nan", "", "on"])
+def test_options_of_methods_are_checked(method, name, option, value):
+    """By every registered one, before anything is built: `path-cut:rivals=-3` is no number of rivals."""
+    with pytest.raises(mt.MilpTreesError, match=option):
+        registry.method(method.replace(name, f"{name}:{option}={value}", 1))
 
 
 def test_rows_without_any_weight_are_refused(tmp_path):
