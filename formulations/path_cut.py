@@ -32,6 +32,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from milp_trees import Branch, CostMatrix, Leaf, Sizes, Tree, TreeFormulation, Trees, register
+from milp_trees.errors import DataError
 
 from . import _gains as gains
 from . import _tree_structure as ts
@@ -71,6 +72,10 @@ class PathCut(TreeFormulation):
 
     strengthen: bool = True
     rivals: int = 1
+
+    def __post_init__(self) -> None:
+        if self.rivals < 0:
+            raise DataError(f"path-cut:rivals is a number of rivals, or 0 for none; got {self.rivals}.")
 
     @property
     def redundant(self) -> dict[str, str]:  # type: ignore[override]

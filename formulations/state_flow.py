@@ -31,6 +31,7 @@ from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
 from milp_trees import Branch, CostMatrix, Leaf, Problem, Sizes, Tree, TreeFormulation, Trees, register
+from milp_trees.errors import DataError
 from milp_trees.matrix import matrix_rows
 
 STOP, SPLIT, LAST = 0, 1, 2
@@ -60,6 +61,10 @@ class StateFlow(TreeFormulation):
 
     max_states: int = 400_000
     max_columns: int = 3_000_000
+
+    def __post_init__(self) -> None:
+        if self.max_states < 1 or self.max_columns < 1:
+            raise DataError(f"state-flow takes max_states and max_columns of at least 1; got {self.max_states} and {self.max_columns}.")
 
     def warm_up(self) -> None:
         from milp_trees.engines.states import warm_up

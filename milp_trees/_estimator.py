@@ -20,7 +20,7 @@ from milp_trees.models.tree import Leaf, RawRows
 from milp_trees.problem import Problem
 from milp_trees.result import Result, Status
 from milp_trees.space import Trees
-from milp_trees.tasks.constraints import as_constraints
+from milp_trees.tasks.constraints import as_constraints, check_groups_differ
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -81,6 +81,7 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         """Run the method and keep its result; a tree that an exact method could not prove optimal comes with a warning."""
         from milp_trees.study.run import default_method
 
+        check_groups_differ(getattr(task, "constraints", ()), dataset)
         problem = Problem(dataset, task, Trees(self.max_depth, self.max_leaf_nodes, self.min_samples_leaf))
         start = getattr(self.start, "tree_", self.start)
         self._keep(self._run(problem, self._method() or default_method(problem), start))

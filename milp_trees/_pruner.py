@@ -149,7 +149,7 @@ def check_choice(slack: Any, reference: Any) -> None:
     if reference not in ("unpruned", "best"):
         raise DataError(f"reference is 'unpruned' or 'best'; got {reference!r}.")
     if slack != "one-se" and (not _is_number(slack) or not np.isfinite(float(slack))):
-        raise DataError(f"slack is a finite number or 'one-se'; got {slack!r}.")
+        raise DataError(f"slack is a number or 'one-se'; got {slack!r}.")
 
 
 def choose(frame: pd.DataFrame, unpruned: Mapping[str, float], slack: Any, reference: str) -> int | None:

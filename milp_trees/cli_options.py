@@ -112,6 +112,7 @@ class ProblemOptions:
         from milp_trees.data.load import load_split
         from milp_trees.problem import Problem as TheProblem
         from milp_trees.space import Trees
+        from milp_trees.tasks.constraints import check_groups_differ
 
         train, test = load_split(
             self.data, binarizer=self.binarize, test_size=self.test_size, seed=self.split_seed, target=self.target, group=self.group,
@@ -119,7 +120,9 @@ class ProblemOptions:
             values=split(self.values), features=split(self.features), drop=split(self.drop),
         )  # fmt: skip
         space = Trees(2 if self.depth is None else self.depth, self.max_leaves, self.min_samples_leaf, self.split_on_group, self.min_weight_leaf)
-        problem = TheProblem(train, self.make_task(train), space)
+        task = self.make_task(train)
+        check_groups_differ(getattr(task, "constraints", ()), train)
+        problem = TheProblem(train, task, space)
         typer.echo(describe(train, test), err=quiet)
         return problem, test
 
@@ -252,11 +255,11 @@ def check_numbers(options: dict[str, Any]) -> None:
             raise DataError(f"{flag} must be a finite number; got {number}.")
         if isinstance(number, (int, float)) and abs(number) >= 2**63:
             raise DataError(f"{flag} must be a number of ordinary size; got {number}.")
-    for name, most in (("time_limit", None), ("memory_limit", None), ("threads", MOST_THREADS)):
-        number = options.get(name)
-        if number is not None and (number <= 0 or (most is not None and number > most)):
-            allowed = "a positive number" if most is None else f"a whole number from 1 to {most}"
-            raise DataError(f"--{name.replace('_', '-')} must be {allowed}; got {number}.")
+    for name in ("time_limit", "memory_limit"):
+        if (number := options.get(name)) is not None and number <= 0:
+            raise DataError(f"{name} must be positive; got {number}.")
+    if not 1 <= options.get("threads", 1) <= MOST_THREADS:
+        raise DataError(f"threads must be a whole number from 1 to {MOST_THREADS}; got {options['threads']}.")
 
 
 def fail(sentence: str, code: int) -> None:

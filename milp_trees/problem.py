@@ -182,8 +182,6 @@ class Problem:
             given = getattr(self, name)
             if not isinstance(given, kind):
                 raise DataError(f"A Problem's {name} must be a {kind.__name__}, for example {example}; got {type(given).__name__}.")
-        if not self.dataset.left_out and self.dataset.weights is not None and not self.dataset.weights.any():
-            raise DataError("Every row has the weight 0; at least one must count.")
 
     def view(self, kind: type[V]) -> V:
         """The task's view of the given kind on this dataset and space (made once)."""

@@ -104,6 +104,7 @@ def load_split(
         fields["actions"] = _actions(meaning["values"], fields.get("treatments"), table.header)
     _check_target(fields.get("y"), meaning.get("y"))
     train, test = _split(len(frame), test_size, seed)
+    check_any_weight(fields.get("weights"), train)
     chosen = Binarizer.from_name(binarizer) if isinstance(binarizer, str) else binarizer
     fitted = hasattr(chosen, "rules_")
     if not fitted:
@@ -228,6 +229,12 @@ def _actions(columns: Sequence[str], treatments: Any, header: bool) -> tuple[Any
     raise DataError(
         f"--values names {len(columns)} columns, but there are {len(levels)} treatments ({given}); name one column per treatment, in their order."
     )
+
+
+def check_any_weight(weights: Any, train: np.ndarray) -> None:
+    """Refuse training rows that all have the weight 0."""
+    if weights is not None and not np.asarray(weights)[train].any():
+        raise DataError("All training rows have the weight 0; at least one must count.")
 
 
 def _split(n: int, test_size: float | None, seed: int) -> tuple[np.ndarray, np.ndarray | None]:

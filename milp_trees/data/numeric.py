@@ -11,7 +11,7 @@ import numpy as np
 from milp_trees.data.builtin import BUILTIN
 from milp_trees.data.dataset import Dataset, check_finite
 from milp_trees.data.generate import GENERATORS
-from milp_trees.data.load import Columns, _check_target, _meanings, _parts, _split, read_named
+from milp_trees.data.load import Columns, _check_target, _meanings, _parts, _split, check_any_weight, read_named
 from milp_trees.data.table_columns import kind_of
 from milp_trees.errors import DataError
 
@@ -75,6 +75,7 @@ def load_numeric_split(
     }
     whole = Dataset(np.zeros((len(frame), 0), dtype=np.uint8), numeric=numbers, columns=names, source=source, **fields)
     train, test = _split(len(frame), test_size, seed)
+    check_any_weight(fields.get("weights"), train)
     return _parts(whole, train, test, source, test_size, seed)
 
 

@@ -48,7 +48,7 @@ def _refused(name: str) -> property:
     def refuse(outline: Outline) -> Any:
         raise DataError(
             f"This needs the rows it was made from ({name} of {outline.n_rows} rows), which were left out when it was pickled or copied; set keep_data=True "
-            "before that, fit again, or give the Dataset: milp_trees.verify.verify(result.to_json(), dataset)."
+            "before that, fit again, or give the Dataset: milp_trees.verify(result.to_json(), dataset)."
         )
 
     return property(refuse)

@@ -12,7 +12,7 @@ weighed. A pair in which one of the two sets is empty gives no row.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import combinations
@@ -79,13 +79,10 @@ class GroupRates(Constraint):
 
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
         groups = dataset.require("groups", f"The constraint {self.name}")
-        levels = np.unique(groups).tolist()
-        if len(levels) < 2:
-            raise DataError(f"The constraint {self.name} compares groups, but all rows are of one group, {levels[0]!r}; name another column (--group).")
         positive = len(actions) - 1 if self.favourable is None else _position(self.favourable, actions)
         out = []
         for label, mask in self.slices(dataset, positive):
-            for a, b in combinations(levels, 2):
+            for a, b in combinations(np.unique(groups).tolist(), 2):
                 in_a, in_b = mask & (groups == a), mask & (groups == b)
                 n_a, n_b = int(in_a.sum()), int(in_b.sum())
                 if n_a and n_b:
@@ -174,6 +171,15 @@ def as_constraints(given: Any) -> tuple[Constraint, ...]:
     if not isinstance(given, (list, tuple)) or not all(isinstance(c, Constraint) for c in given):
         raise DataError(f"constraints must be a sequence of constraints such as [StatisticalParity(0.01)]; got {given!r}.")
     return tuple(given)
+
+
+def check_groups_differ(constraints: Iterable[Constraint], dataset: Dataset) -> None:
+    """Refuse constraints that compare groups on training rows of one group, which would forbid nothing."""
+    for rule in constraints:
+        if isinstance(rule, GroupRates):
+            levels = np.unique(dataset.require("groups", f"The constraint {rule.name}")).tolist()
+            if len(levels) < 2:
+                raise DataError(f"The constraint {rule.name} compares groups, but all rows are of one group, {levels[0]!r}; name another column.")
 
 
 #: Side constraints by name, as the command line and stored results spell them.

@@ -254,6 +254,8 @@ class FBeta(ConfusionRatio):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "beta", exact.fraction(self.beta, "beta"))
+        if self.beta < 0:
+            raise DataError(f"beta must not be negative; got {self.beta}.")
         if not 0 < self.beta <= LARGEST_BETA:
             raise DataError(f"beta must be above 0 and at most {LARGEST_BETA} (0 counts precision alone: take Precision); got {self.beta}.")
 

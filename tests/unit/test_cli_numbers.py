@@ -82,7 +82,7 @@ def folder(tmp_path, monkeypatch):
 def test_a_number_that_nobody_means_gets_one_sentence(folder, command, option):
     """What an option takes is listed; everything else is wrong input (1) or wrong usage (2), said on standard error at once."""
     takes = NUMBERS[command][option].split()
-    for value in VALUES:
+    for value in VALUES if command == "solve" else ("nan", "-1", "1e99", *takes[:1]):
         if (command, option, value) in ELSEWHERE:
             continue
         with seconds(60):

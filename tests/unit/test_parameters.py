@@ -1,12 +1,14 @@
 """Numbers that nobody means: refused in one sentence by every parameter of every estimator, whatever it is set to."""
 
 import warnings
+from dataclasses import fields, is_dataclass
 
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import milp_trees as mt
+from milp_trees.registry import registry
 
 X = np.array([[0.1, 3], [0.4, 1], [0.5, 2], [0.9, 0], [1.1, 3], [1.5, 1], [1.7, 2], [2.0, 0]] * 3)
 Y = np.array([0, 1, 0, 1, 1, 0, 1, 1] * 3)
@@ -72,20 +74,41 @@ def test_every_number_that_an_estimator_takes_is_in_the_table():
     assert {p for make, _ in MAKE.values() for p in make().get_params(deep=False)} - set(TAKES) <= others
 
 
-def test_rows_without_any_weight_are_refused():
-    """By a Problem, whatever the task, as by the estimators."""
-    data = mt.Dataset([[0], [1]], y=[0, 1], weights=[0, 0])
-    with pytest.raises(mt.DataError, match="at least one must count"):
-        mt.Problem(data, mt.WeightedError(), mt.Trees(1))
+def numeric_options():
+    """Every option of every registered formulation and method that is a whole number."""
+    for group in "formulations", "methods":
+        for name, cls in registry.classes(group).items():
+            for f in fields(cls) if is_dataclass(cls) else ():
+                if type(f.default) is int:
+                    yield name + ("@highs" if group == "formulations" else ""), name, f.name
+
+
+@pytest.mark.parametrize(("method", "name", "option"), sorted(numeric_options()))
+@pytest.mark.parametrize("value", ["-3", "1.5", "x", "nan", "", "on"])
+def test_options_of_methods_are_checked(method, name, option, value):
+    """By every registered one, before anything is built: `path-cut:rivals=-3` is no number of rivals."""
+    with pytest.raises(mt.MilpTreesError, match=option):
+        registry.method(method.replace(name, f"{name}:{option}={value}", 1))
+
+
+def test_rows_without_any_weight_are_refused(tmp_path):
+    """By what reads tables and by the estimators; the test rows may be such."""
+    (tmp_path / "t.csv").write_text("a,w,y\n0,0,no\n1,0,yes\n")
+    for load in mt.load, mt.load_numeric:
+        with pytest.raises(mt.DataError, match="at least one must count"):
+            load(tmp_path / "t.csv", weights="w")
+    for name, (make, y) in MAKE.items():
+        if name not in ("policy", "budget forest", "binarizer"):
+            with pytest.raises((mt.DataError, ValueError), match="at least one"):
+                make().fit(X, y, sample_weight=np.zeros(len(X)))
 
 
 def test_a_group_with_one_value_is_no_comparison():
     """A constraint that could not fail is refused, not fulfilled."""
-    data = mt.Dataset([[0], [1]], y=[0, 1], groups=["a", "a"])
     for constraint in (mt.StatisticalParity(), mt.EqualOpportunity(), mt.EqualisedOdds(), mt.PredictiveEquality()):
-        problem = mt.Problem(data, mt.Accuracy(constraints=(constraint,)), mt.Trees(1))
+        model = mt.OptimalTreeClassifier(max_depth=1, constraints=(constraint,), method="state-flow@highs")
         with pytest.raises(mt.DataError, match="all rows are of one group, 'a'"):
-            mt.solve(problem, "state-flow@highs")
+            model.fit(X, Y, groups=["a"] * len(Y))
 
 
 @pytest.mark.parametrize("given", ["x", mt.StatisticalParity(), [1], None, {"a": 1}])

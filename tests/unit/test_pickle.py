@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
 import milp_trees as mt
-from milp_trees.verify import verify
+from milp_trees import verify
 
 #: A number of rows that no array has by chance.
 N = 503

@@ -311,7 +311,7 @@ def test_an_oracle_that_fails_midway_leaves_the_estimator_unfitted(make):
         ({"decisions": mt.simplex_decisions(3)}, [[0], [1]], [[1, 2], [1, 2]], "length 2, but a decision has 3 entries"),
         ({"decisions": 7}, [[0], [1]], [[1, 2], [1, 2]], "decisions must be a DecisionSet"),
         ({"splits": "thirds"}, [[0], [1]], [[1, 2], [1, 2]], "splits is"),
-        ({"quantiles": 1}, [[0], [1]], [[1, 2], [1, 2]], "quantiles is a whole number"),
+        ({"quantiles": 1}, [[0], [1]], [[1, 2], [1, 2]], "quantiles must be a whole number"),
         ({"categorical": ["b"]}, [[0], [1]], [[1, 2], [1, 2]], "categorical names the column 'b'"),
     ],
 )
@@ -340,7 +340,7 @@ def test_more_errors():
     for options, sentence in [
         ({"method": "dp"}, "Exact methods take one tree"),
         ({"max_features": 0.0}, "max_features is"),
-        ({"n_estimators": 0}, "n_estimators is"),
+        ({"n_estimators": 0}, "n_estimators must be"),
         ({"oob_score": True, "bootstrap": False}, "needs bootstrap=True"),
     ]:
         with pytest.raises(mt.DataError, match=sentence):
