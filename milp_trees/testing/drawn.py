@@ -67,7 +67,7 @@ def drawn_problem(
     side : str
         "none", "capacity" (of one action from above), "band" (of every action from below or above), or a key of `FAIRNESS`, for five groups.
     """
-    given_axes = {k: v for k, v in locals().items()}
+    given_axes = dict(locals())
     source = {"testing": f"drawn_problem({', '.join(f'{k}={v!r}' for k, v in given_axes.items())})"}
     rng = np.random.default_rng([seed, depth, actions, rows])
     bare = _dataset(rng, rows, *SHAPES[shape])

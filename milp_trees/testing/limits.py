@@ -26,7 +26,7 @@ def check_limits_are_kept(formulation: Formulation, problem: Problem) -> None:
     for tree in just_beyond(problem):
         try:
             x = encoded(formulation, problem, tree)
-        except Exception:  # noqa: S112  (a model without such trees has no place for one, and may say so in any way)
+        except Exception:  # a model without such trees has no place for one, and may say so in any way
             continue
         if b.matrix.violation(x) > FEASIBLE:
             continue

@@ -17,7 +17,7 @@ from milp_trees.problem import Problem
 FEASIBLE = 1e-6
 #: Nodes of the tree search after which a model counts as too hard to solve here. Unlike a time limit, it stops the same models on a loaded machine.
 MOST_NODES = 500
-#: The same for rounds of cuts.
+#: The same for rounds of cuts to relaxations; a sixth of it for those to integer programs, which take much longer.
 MOST_ROUNDS = 60
 
 
@@ -55,7 +55,7 @@ def built(formulation: Formulation, problem: Problem) -> Built:
 def minimise(matrix: MatrixModel, separator: Separator | None = None, relax: bool = False, nodes: int = MOST_NODES) -> Point:
     """Optimum of a matrix model; a model completed by cuts is re-solved until none is violated, first relaxed (which is fast), then as it is."""
     for relaxed in [relax] if separator is None or relax else [True, False]:
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MOST_ROUNDS if relaxed else MOST_ROUNDS // 6):
             point = _minimise(matrix, relaxed, nodes)
             if separator is None or point.x is None or point.status == "stopped":
                 break
