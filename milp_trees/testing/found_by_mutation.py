@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.dataset import Test
-from milp_trees.decisions.listed import UnitSimplex
+from milp_trees.decisions.linear import LinearDecisions
+from milp_trees.decisions.listed import ListedDecisions, UnitSimplex
 from milp_trees.problem import Problem
 from milp_trees.space import Trees
 from milp_trees.tasks.decision import Decision
@@ -74,10 +75,28 @@ FOUND_WIDE: dict[str, dict[str, Any]] = {
     "wide-sixty-rows-labels": {"seed": 0, "depth": 2, "actions": 2, "rows": 90, "shape": "eight-tests", "costs": "labels"},
     "wide-sixty-rows-parity": {"seed": 0, "depth": 2, "actions": 2, "rows": 90, "shape": "eight-tests", "min_leaf": 4, "side": "parity"},
 }
+def make_hull_of_sixty_points() -> Problem:
+    """Decisions with more than sixty variables beside them: the shares of the points of a list."""
+    program = ListedDecisions(list(product(range(-4, 4), range(8)))).program()
+    assert program is not None
+    values = np.random.default_rng(7).integers(-3, 10, (4, 2)).astype(float)
+    data = dataset([[0], [0], [1], [1]], values=values)
+    return Problem(data, Decision(decisions=LinearDecisions(program, components=("u", "v")), listed=1), Trees(1))
+
+
+def make_weights_and_large_costs() -> Problem:
+    """A least weight that is no multiple of the weights, and costs of more than ten thousand."""
+    made = make_three_levels()
+    data = made.dataset
+    weights = [0.1, 0.2, 0.5, 0.25] * (data.n_rows // 4)
+    return Problem(data.with_(values=data.values * 1e5, weights=weights), made.task, Trees(2, min_weight_leaf=0.65))
+
+
 FOUND_DECISIONS: dict[str, Callable[[], Problem]] = {
     make.__name__.removeprefix("make_").replace("_", "-"): make
     for make in (
         make_sixty_four_rows, make_nine_thresholds_and_four_columns, make_three_levels, make_three_levels_and_five_leaves, make_four_rows_a_leaf,
+        make_hull_of_sixty_points, make_weights_and_large_costs,
     )
 }  # fmt: skip
 
@@ -106,4 +125,5 @@ FOUND_PRUNINGS: dict[str, Callable[[], Problem]] = {
     "four-levels-for-nothing": lambda: _pruning(10, n_trees=1, depth=4, n_features=4, n_rows=12, lam=0),
     "four-levels-and-a-budget": lambda: _pruning(7, n_trees=1, depth=4, n_features=4, n_rows=12, budget=True),
     "four-levels-and-large-prices": _large_prices,
+    "large-prices-for-nothing": lambda: _at(Fraction(0), _large_prices()),
 }

@@ -13,8 +13,8 @@ from rich.progress import Progress
 from rich.table import Table
 
 from .equivalent import equivalent
-from .mutants import ROOT, Mutant, mutants
-from .runner import Bench, append, read, sample
+from .mutants import ROOT, Mutant, find, mutants
+from .runner import Bench, append, read, sample, tidy
 from .suite import FILES, OF_FORM, labels, sensible
 from .task_tests import TASK_FILES
 
@@ -22,12 +22,13 @@ RESULTS = ROOT / "benchmarks" / "results" / "mutation.csv"
 #: The few faults that the normal tests plant.
 SAMPLE = Path(__file__).with_name("sample.csv")
 #: What can become of a fault: caught by a check of values, by one of form only, an exception before any check, …
-VERDICTS = ("caught", "form", "raised", "survived", "timeout", "died", "equivalent", "unfit")
+VERDICTS = ("caught", "form", "raised", "refused", "timeout", "survived", "died", "equivalent", "unfit")
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
     parser.add_argument("--files", nargs="*", default=[*FILES, *TASK_FILES], help="sources, as paths below the project's folder (default: all)")
+    parser.add_argument("--only", nargs="*", help="ids of the mutants to run, in place of a sample")
     parser.add_argument("--sample", type=int, default=16, help="mutants per file, spread over functions, operators and conditions (default: 16)")
     parser.add_argument("--seed", type=int, default=0, help="which sample (default: 0)")
     parser.add_argument("--limit", type=float, default=180.0, help="seconds for one mutant (default: 180)")
@@ -56,6 +57,8 @@ def main() -> None:
 
 def chosen(given: argparse.Namespace) -> list[Mutant]:
     """The sample of every file, one of each file after the other, so that a run that is stopped has seen all files."""
+    if given.only:
+        return list(find(given.only).values())
     samples = [sample((m for m in mutants(file) if sensible(file, m.kind, m.condition)), given.sample, given.seed) for file in given.files]
     return [mutant for turn in zip_longest(*samples) for mutant in turn if mutant is not None]
 
@@ -73,6 +76,7 @@ def run(given: argparse.Namespace, console: Console) -> None:
             progress.update(task, description=mutant.id[:60])
             append(given.out, bench.verdict(mutant, given.limit))
             progress.advance(task)
+    tidy(given.out)
 
 
 def verdict(row: dict[str, str], same: dict[str, str]) -> str:

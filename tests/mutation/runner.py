@@ -88,10 +88,13 @@ class Bench:
     def _judge(self, mutant: Mutant, planted: Planted) -> dict[str, Any]:
         """The first check of values that fails; if none does, the first of form."""
         of_form: dict[str, Any] = {}
+        refused: dict[str, Any] = {}
         for label, name in self.ordered(mutant):
             claim = "build"
             try:
                 todo = checks(label, name)
+                if not todo and self._taken(label, name, planted):
+                    refused = refused or _caught("refused", label, name, "unsupported", "")
                 same = todo and self._unchanged(mutant, label, name, planted)
                 if same and _any(DECLARING, mutant):
                     continue
@@ -108,7 +111,12 @@ class Bench:
                         of_form = of_form or found
             except Exception as raised:
                 return _caught("raised", label, name, claim, f"{type(raised).__name__}: {raised}")
-        return of_form or {"verdict": "survived"}
+        return of_form or refused or {"verdict": "survived"}
+
+    def _taken(self, label: str, name: str, planted: Planted) -> bool:
+        """Whether a formulation without its fault takes a problem."""
+        with planted.lifted():
+            return formulation(label).unsupported(problems(label)[name].fresh()) is None
 
     def _unchanged(self, mutant: Mutant, label: str, name: str, planted: Planted) -> bool:
         """Whether a fault leaves a model as it was, so that solving it says what it says without the fault."""
@@ -244,7 +252,16 @@ def append(path: Path, row: dict[str, Any]) -> None:
     """One more row; the header where the table is new."""
     new = not path.exists()
     with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, restval="")
+        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
         if new:
             writer.writeheader()
         writer.writerow(row)
+
+
+def tidy(path: Path) -> None:
+    """The last row of every mutant, by id."""
+    rows = read(path)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows[key] for key in sorted(rows))
