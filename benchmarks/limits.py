@@ -4,7 +4,8 @@
 
 Every method (each formulation with each solver that is there, and each engine) is given problems on which it needs longer, in a process of its own. Its warm-up,
 that is imports and compilation, is done before the clock starts; the clock stops when `Method.run` returns. Allowed is a tenth of the limit, or half a second if
-that is more. `--load N` keeps N busy processes beside the run. Runs that end before the limit are rows too; problems a method cannot take are left out. Without
+that is more. `--load N` keeps N busy processes beside the run. `load_average` is the
+system's, of the last minute, whoever caused it. Runs that end before the limit are rows too; problems a method cannot take are left out. Without
 MILP_TREES_DATA the public sets are left out. Rows are added to the file; the last line counts those beyond what is allowed.
 """
 
@@ -131,7 +132,7 @@ def measure(problem: str, method: str, limit: float, args: argparse.Namespace) -
     row = {"problem": problem, "method": method, "limit": limit, "load": args.load, "start": args.start}
     if found is None or found.returncode:
         return {**row, "status": "failed", "message": "" if found is None else (found.stderr.strip().splitlines() or [""])[-1]}
-    row |= json.loads(found.stdout.splitlines()[-1])
+    row |= {"load_average": os.getloadavg()[0], **json.loads(found.stdout.splitlines()[-1])}
     return {**row, "over": row["seconds"] - limit, "kept": row["seconds"] <= limit + max(ALLOWED[0], ALLOWED[1] * limit)}
 
 

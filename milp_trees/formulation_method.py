@@ -64,6 +64,9 @@ class FormulationMethod(Method):
     def _unsupported_within(self, limits: Limits, problem: Problem) -> str | None:
         return within(limits.time, lambda: self.unsupported(problem))  # some formulations enumerate to know their size
 
+    def _search_within(self, limits: Limits, problem: Problem, search: Callable[[], Result]) -> Result:
+        return search()  # its stages, and its solver's process, are stopped one by one, so that none loses what the others found
+
     def warm_up(self) -> None:
         from milp_trees import runner
 
