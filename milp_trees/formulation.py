@@ -149,7 +149,7 @@ class Formulation(ABC):
 
 
 #: Levels of a full tree that a model may be asked for; the number of nodes of deeper ones is not even computed.
-DEEPEST = 30
+DEEPEST = 60
 
 
 @dataclass(frozen=True)

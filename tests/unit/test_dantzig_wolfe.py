@@ -14,6 +14,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_flow
 
 import milp_trees as mt
+from milp_trees import watch
 from milp_trees.engines.dantzig_wolfe import DantzigWolfe
 from milp_trees.engines.decomposition import places
 from milp_trees.engines.decomposition.coupling import coupled
@@ -357,7 +358,8 @@ def test_at_its_time_limit_a_run_has_a_pruning_and_a_bound(medium):
 def test_at_its_memory_limit_a_run_has_a_pruning_and_a_bound(medium, monkeypatch):
     """The process seems to grow by a gigabyte at every look: before and after the master is built, and in every round."""
     sizes = itertools.count(0, 2**30)
-    monkeypatch.setattr(Run, "_resident", staticmethod(lambda: next(sizes)))
+    monkeypatch.setattr(watch, "_resident", lambda: next(sizes))
+    monkeypatch.setattr(watch, "MEMORY_POLL", 0.0)
     run, more = solve(medium, limits=Limits(memory_mb=4500))
     assert more["limit"] is Limit.MEMORY
     assert run.rounds == 2

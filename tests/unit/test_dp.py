@@ -115,11 +115,11 @@ def test_a_time_limit_keeps_the_incumbent_and_an_honest_bound():
     assert [p.incumbent for p in result.trace] == sorted((p.incumbent for p in result.trace), reverse=True)
 
 
-def test_without_any_time_the_best_leaf_is_returned():
+def test_without_any_time_the_greedy_tree_is_returned():
     problem = wide_problem(3)
     result = DynamicProgramme().run(problem, mt.Limits(time=0.0))
     assert result.limit is Limit.TIME
-    assert result.tree.n_leaves == 1
+    assert result.value == mt.solve(problem, "cart").value
 
 
 def test_a_start_is_the_incumbent_until_beaten():
