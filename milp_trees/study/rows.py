@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from typing import Any
 
 from milp_trees.errors import MilpTreesError
 from milp_trees.report import SCHEMA, reasons, summary
 from milp_trees.result import Limit, Status, TracePoint
+from milp_trees.strict_json import parse_json
 
 #: What reading something raises that was not written by this package, or not in one piece.
 UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
@@ -35,7 +35,7 @@ def read_row(text: Any) -> dict[str, Any]:
         It has a layout that this version does not know.
     """
     try:
-        row = json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        row = parse_json(text, "it", "the run is made again")
         if not isinstance(row, dict):
             raise DamagedRow("it is no JSON object")
         if type(row["schema"]) is not int:
@@ -75,15 +75,6 @@ def _check(row: dict[str, Any]) -> None:
     flat(row)
     summary(row)
     reasons([row])
-
-
-def _no_number(text: str) -> NoReturn:
-    raise DamagedRow(f"{text} is no number of JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    return number if math.isfinite(number) else _no_number(text)
 
 
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
