@@ -7,10 +7,11 @@ two instructions; it works in every thread and on every system, and takes no sig
 from __future__ import annotations
 
 import ctypes
+import sys
 import threading
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from milp_trees.compiling import uncharged
 
@@ -53,18 +54,12 @@ def within(seconds: float | None, work: Callable[[], T]) -> T:
     except timer.overtime:
         timer.end()
         raise TimeUp from None
-    except SystemError as error:  # compiled code that finds an exception as it packs its results says this, and names the exception as the cause
+    except Exception as error:
         timer.end()
-        if not _caused_by(error, timer.overtime):
+        if not timer.fired:
             raise
-        raise TimeUp from None
-
-
-def _caused_by(error: BaseException, kind: type[BaseException]) -> bool:
-    cause: BaseException | None = error
-    while cause is not None and not isinstance(cause, kind):
-        cause = cause.__cause__ or cause.__context__
-    return cause is not None
+        # What is left in the middle may say so in an error of its own: Pyomo does, and compiled code calls it a SystemError.
+        raise TimeUp from error
 
 
 class _Timer(threading.Thread):
@@ -77,9 +72,11 @@ class _Timer(threading.Thread):
         self.wake = threading.Event()
         # Of its own, so that one call of `within` inside another knows whose time is up; no `except Exception` holds it up. Python prints and forgets
         # an exception that is raised in a finaliser: one that vanishes before the end is raised again.
-        self.overtime: type[BaseException] = type("Overtime", (BaseException,), {"__del__": lambda _: self.wake.set()})
+        self.overtime: type[BaseException] = type("Overtime", (BaseException,), {"__del__": lambda _: self.wake.set(), "__str__": lambda _: "Overtime"})
         self.lock = threading.Lock()
-        self.ended = False
+        self.ended = self.fired = False
+        self.hook = sys.unraisablehook
+        self.quiet = self._quiet  # one object, which `end` knows again
 
     def run(self) -> None:
         while not self.ended and (left := self.until + uncharged() - time.perf_counter()) > 0:
@@ -88,9 +85,17 @@ class _Timer(threading.Thread):
             self.wake.clear()
             with self.lock:
                 if not self.ended:
+                    if not self.fired:
+                        self.hook, sys.unraisablehook = sys.unraisablehook, self.quiet
+                    self.fired = True
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(self.worker, ctypes.py_object(self.overtime))
             if not self.ended:
                 self.wake.wait(AGAIN)
+
+    def _quiet(self, lost: Any) -> None:
+        """Says nothing of an exception of this timer that a finaliser swallowed: it comes again."""
+        if lost.exc_type is not self.overtime:
+            self.hook(lost)
 
     def end(self) -> None:
         """After this nothing is raised any more, what was about to be is taken back."""
@@ -98,6 +103,8 @@ class _Timer(threading.Thread):
             try:
                 with self.lock:
                     self.ended = True
+                    if sys.unraisablehook is self.quiet:
+                        sys.unraisablehook = self.hook
                     ctypes.pythonapi.PyThreadState_SetAsyncExc(self.worker, None)
                 self.wake.set()
                 return

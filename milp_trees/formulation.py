@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import gc
 from abc import ABC, abstractmethod
@@ -200,6 +201,30 @@ class TreeFormulation(Formulation):
         if not self.takes_any_costs and view.labels is None:
             return f"{self.name} needs costs that are equal for all wrong actions of a row; flow-oct and state-flow take any."
         return self.unsupported_view(self.instance(problem), space)
+
+
+@contextlib.contextmanager
+def repaired() -> Iterator[None]:
+    """Puts back what Pyomo exchanges while it works (`sum`, the iteration of sets, the garbage collector), if an exception comes out of this block.
+
+    Pyomo puts it back itself, unless an interrupt or the end of a time limit hits it just there.
+    """
+    from pyomo.common.gc_manager import PauseGCCompanion
+    from pyomo.core.base import constraint
+    from pyomo.core.expr.template_expr import _TemplateIterManager as templates
+
+    before = gc.isenabled(), PauseGCCompanion._stack_depth, constraint.TEMPLATIZE_CONSTRAINTS
+    try:
+        yield
+    except BaseException:
+        was_on, PauseGCCompanion._stack_depth, constraint.TEMPLATIZE_CONSTRAINTS = before
+        if was_on:
+            gc.enable()
+        builtins.sum = templates.builtin_sum
+        for exchanged in templates.iters or ():
+            exchanged.release()
+        templates.paused, templates.context, templates.iters = True, None, None
+        raise
 
 
 @contextlib.contextmanager

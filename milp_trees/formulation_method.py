@@ -10,7 +10,7 @@ import numpy as np
 
 from milp_trees.deadline import TimeUp, within
 from milp_trees.errors import SolverUnavailable, Unsupported
-from milp_trees.formulation import Formulation
+from milp_trees.formulation import Formulation, repaired
 from milp_trees.formulation_run import Run, believed, result, round_up, solver_gap
 from milp_trees.matrix import MatrixModel, compile_model, pyomo_without
 from milp_trees.method import Clock, Method, Progress
@@ -85,7 +85,7 @@ class FormulationMethod(Method):
             raise SolverUnavailable(f"{self.name}: {found.reason}")
         run = Run(problem, limits, Clock(), progress)
         try:
-            with pyomo_without("Overtime"):  # it logs whatever ends a rule as the rule's failure, also the exception of `within`
+            with repaired(), pyomo_without("Overtime"):  # it logs whatever ends a rule as the rule's failure, also the exception of `within`
                 why = within(limits.time, lambda: self._prepare(run, start))
         except TimeUp:
             run.stopped, run.message = Limit.TIME, "The time limit ended while the model was being built; raise --time-limit."

@@ -124,7 +124,7 @@ class Method(ABC):
         try:
             why = self._unsupported_within(limits, fresh)
         except TimeUp:
-            return self._unprepared(problem, start, clock)
+            return self._signed(self._unprepared(problem, start, clock))
         if why:
             raise Unsupported(why)
         refused = None if start is None else _refused(fresh, start)
@@ -135,7 +135,7 @@ class Method(ABC):
             with hearing(), interruptible():
                 result = self._search_within(left, fresh, lambda: search(fresh, left, given, progress))
         except TimeUp:
-            return replace(self._unprepared(fresh, given, clock), problem=problem)
+            return self._signed(replace(self._unprepared(fresh, given, clock), problem=problem))
         except RecursionError:
             raise Unsupported(f"{self.name} goes deeper here than Python's recursion; give a smaller max_depth (--depth).") from None
         if "time_limit" in result.options:

@@ -83,7 +83,6 @@ def test_clean_up_that_takes_long_is_not_disturbed():
     assert seen == ["cleaned"]
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_exception_that_a_finaliser_swallows_is_raised_again():
     class Slow:
         def __del__(self):
@@ -112,6 +111,19 @@ def test_one_inside_another_knows_whose_time_is_up(inner, outer, says):
         assert within(outer, work) == says
     except TimeUp:
         assert says == "outer"
+
+
+def test_an_error_that_the_stop_causes_is_no_error():
+    """Pyomo answers an exception in the middle of its work with one of its own."""
+
+    def work():
+        try:
+            spin()
+        finally:
+            raise LookupError("left in the middle")
+
+    with pytest.raises(TimeUp):
+        within(0.1, work)
 
 
 def test_it_works_in_any_thread():
