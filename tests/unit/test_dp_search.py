@@ -366,7 +366,7 @@ def test_the_deadline_holds_while_trees_are_written_out(method):
 def test_the_bound_rises_in_the_trace_without_a_new_tree():
     rng = np.random.default_rng(1)
     asked = mt.Problem(mt.Dataset(rng.integers(0, 2, (400, 60)), y=rng.integers(0, 2, 400)), mt.Accuracy(), mt.Trees(5))
-    result = DynamicProgramme(order="best-first").run(asked, mt.Limits(time=2.0))
+    result = DynamicProgramme(order="best-first").run(asked, mt.Limits(time=20.0))
     assert any(
         after.incumbent == before.incumbent and after.bound > before.bound for before, after in zip(result.trace[:-1], result.trace[1:], strict=True)
     )

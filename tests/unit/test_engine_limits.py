@@ -39,7 +39,7 @@ def midpoints(rows: int, columns: int) -> mt.Dataset:
 
 
 def roads(rows: int, depth: int) -> mt.Problem:
-    data, _, S = DecisionData(rows=rows, test_rows=0, degree=8, noise=0.5, thresholds=50).make()
+    data, _, S = DecisionData(rows=rows, test_rows=0, degree=8, noise=0.5, thresholds=30).make()
     return mt.Problem(data, mt.Decision(decisions=S), mt.Trees(depth))
 
 
@@ -126,7 +126,7 @@ SEARCHED = {
 }
 
 
-@pytest.mark.parametrize("kind", SEARCHED)
+@pytest.mark.parametrize("kind", [pytest.param(k, marks=pytest.mark.slow) if k in ("decisions", "midpoints", "penalties") else k for k in SEARCHED])
 def test_no_stopped_run_is_worse_than_greedy(kind, monkeypatch):
     """Every exact engine that takes the problem, with hardly any time, against every heuristic that takes it."""
     monkeypatch.setattr(watching, "GREEDY", 20.0)  # on a machine with other work a few milliseconds may last
@@ -226,6 +226,7 @@ def test_signals_end_a_run_with_its_incumbent(case, number):
     assert code() == (143 if number == signal.SIGTERM else 130)
 
 
+@pytest.mark.slow
 def test_sigterm_ends_a_solver_process_with_the_best_so_far():
     problem = mt.Problem(noise(200, 20), mt.Accuracy(), mt.Trees(4))
     method = registry.method("flow-oct@highs")
