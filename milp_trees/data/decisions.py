@@ -98,7 +98,7 @@ def shortest_path_data(
     with np.errstate(invalid="ignore", over="ignore"):
         C = (X @ B.T / np.sqrt(features) + inner) ** degree + outer
     if not np.isfinite(C).all():
-        raise DataError(f"Some costs are no numbers, or too large, at the power {degree:g}; take a whole degree, a smaller one, or another `inner`.")
+        raise DataError(f"Some costs are no numbers (a negative base has no power {degree:g}) or too large; take a whole or smaller degree, or a larger `inner`.")
     return ShortestPathData(X, C * rng.uniform(1 - noise, 1 + noise, C.shape), S, B)
 
 
