@@ -70,6 +70,9 @@ class ActionCostMatrix(ActionCosts):
 
     name: ClassVar[str] = "action-costs"
 
+    def normaliser(self, dataset: Dataset) -> Fraction:
+        return Fraction(dataset.n_rows)  # row weights do not enter the costs, so they do not enter the rate
+
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         dataset.require("values", f"The task {self.name}")
         return tuple(dataset.actions or ())

@@ -1,6 +1,6 @@
 """For authors of plug-ins: tiny problems, an oracle, and the checks that every formulation, solver and method must pass.
 
-    from milp_trees.testing import check_formulation, check_deletable_constraints, check_solver_pair
+    from milp_trees.testing import check_formulation, check_deletable_constraints, check_method, check_solver_pair, check_task
 
 Nothing here needs pytest; `milp_trees.testing.strategies` needs hypothesis.
 """
@@ -13,6 +13,7 @@ from milp_trees.testing.pairs import check_method, check_solver_pair
 from milp_trees.testing.problems import METAMORPHIC, PROBLEMS, problem
 from milp_trees.testing.sets import RANDOM, default_problems
 from milp_trees.testing.suite import Report, check_formulation
+from milp_trees.testing.task_checks import check_task
 
 __all__ = [
     "CHECKS",
@@ -26,6 +27,7 @@ __all__ = [
     "check_formulation",
     "check_method",
     "check_solver_pair",
+    "check_task",
     "default_problems",
     "deletable_constraints",
     "planted_problem",

@@ -27,14 +27,21 @@ from milp_trees.testing.found_by_mutation import FOUND_DECISIONS
 NUMERIC = {"x": [1.0, 2, 2, 4, 5, 7], "z": [3.0, 1, 3, 1, 2, 2]}
 
 
-def _of(S: DecisionSet, seed: int, depth: int = 2, ties: bool = False, low: float = 0.0, tests: Any = None, **more: Any) -> Problem:
+#: A column with seven thresholds and two with two each; four columns of which three decide.
+LONG = {"x": [1.0, 2, 3, 4, 5, 6, 7, 8, 4, 6], "z": [3.0, 1, 3, 1, 2, 2, 1, 3, 2, 1]}
+WIDE = {"x": [1.0, 2, 2, 1, 3, 3, 1, 2], "z": [3.0, 1, 3, 1, 2, 2, 1, 2], "u": [0.0, 1, 1, 0, 0, 1, 1, 0], "v": [0.0, 0, 1, 1, 2, 2, 0, 1]}
+
+
+def _of(
+    S: DecisionSet, seed: int, depth: int = 2, ties: bool = False, low: float = 0.0, tests: Any = None, columns: Any = NUMERIC, **more: Any
+) -> Problem:
     """Random costs of at least `low`, whole ones with many ties or real ones, on numeric columns or the given tests."""
     task = {k: more.pop(k) for k in ("leaf_penalty", "split_penalty", "feature_costs", "listed", "normalised") if k in more}
     space = {k: more.pop(k) for k in ("max_leaf_nodes", "min_samples_leaf", "min_weight_leaf") if k in more}
     rng = np.random.default_rng(seed)
-    n = len(NUMERIC["x"]) if tests is None else len(tests)
+    n = len(columns["x"]) if tests is None else len(tests)
     C = rng.integers(int(low), int(low) + 4, (n, S.dimension)).astype(float) if ties else low + 3 * rng.random((n, S.dimension))
-    data = numeric_dataset(NUMERIC, values=C, **more) if tests is None else dataset(tests, values=C, **more)
+    data = numeric_dataset(columns, values=C, **more) if tests is None else dataset(tests, values=C, **more)
     return Problem(data, Decision(decisions=S, **task), Trees(depth, **space))
 
 
@@ -78,6 +85,14 @@ DECISION_PROBLEMS: dict[str, Callable[[], Problem]] = {
     "leaf-limit": lambda: _of(UnitSimplex(3), 25, max_leaf_nodes=3),
     "penalties": lambda: _of(grid_paths(2, 3), 26, leaf_penalty=0.05, feature_costs={"x": 0.2}),
     **FOUND_DECISIONS,
+    "seven-thresholds": lambda: _of(UnitSimplex(3), 28, columns=LONG, low=-1),
+    "three-levels": lambda: _of(UnitSimplex(3), 29, depth=3, columns=WIDE, low=-2),
+    "three-levels-large-leaves": lambda: _of(UnitSimplex(2), 30, depth=3, columns=LONG, min_samples_leaf=3, low=-1),
+    "three-levels-leaf-limit": lambda: _of(UnitSimplex(3), 31, depth=3, columns=WIDE, max_leaf_nodes=5, leaf_penalty=0.01),
+    "priced-columns": lambda: _of(UnitSimplex(3), 32, columns=WIDE, feature_costs={"x": 0.05, "z": 0.04, "u": 0.12, "v": 0.02}),
+    "weight-one-unit-short": lambda: _of(
+        UnitSimplex(3), 33, columns=LONG, weights=[0.1, 0.2, 0.3, 0.7, 0.2, 0.1, 0.9, 0.4, 0.3, 0.6], min_weight_leaf=1.1
+    ),
     "split-penalty": lambda: _of(grid_paths(2, 3), 27, split_penalty="1/20", normalised=True, weights=[1, 2, 1, 0, 3, 1]),
 }
 

@@ -90,7 +90,7 @@ def cost_matrix(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
 def action_costs(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     total = math.fsum(row["values"][k] for row, k in zip(rows, seen.said, strict=True))
     price = penalty(spec, seen)
-    return total if price is None else total / float(sum(_number(row["weight"]) for row in rows)) + float(price)
+    return total if price is None else total / len(rows) + float(price)
 
 
 def _policy(worth: Callable[[Row, int, Any], float]) -> Definition:
@@ -304,3 +304,4 @@ def _holds(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
             rates.setdefault(slice_of(row), {}).setdefault(row["group"], []).append(k == liked)
     spans = [[Fraction(sum(said), len(said)) for said in groups.values()] for groups in rates.values()]
     return all(max(span) - min(span) <= Fraction(constraint.get("max_disparity", "1/100")) for span in spans)
+

@@ -88,6 +88,7 @@ def make_weights_and_large_costs() -> Problem:
     """A least weight that is no multiple of the weights, and costs of more than ten thousand."""
     made = make_three_levels()
     data = made.dataset
+    assert data.values is not None
     weights = [0.1, 0.2, 0.5, 0.25] * (data.n_rows // 4)
     return Problem(data.with_(values=data.values * 1e5, weights=weights), made.task, Trees(2, min_weight_leaf=0.65))
 

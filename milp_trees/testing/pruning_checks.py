@@ -52,9 +52,24 @@ def found_examples() -> dict[str, Problem]:
     return {name: make() for name, make in FOUND_PRUNINGS.items()}
 
 
-def default_pruning_problems() -> dict[str, Problem]:
-    """All examples and random problems by name."""
-    return {**{name: example(name) for name in EXAMPLES}, **random_examples(), **found_examples()}
+#: Seeds of `deep_example` whose best pruning keeps four splits or more, some of them below two others: with prices by row, groups, hierarchies, things
+#: bought once for all rows, and a budget.
+DEEP_SEEDS = (38, 196, 270, 302, 403, 433, 488)
+
+
+def deep_example(seed: int) -> Problem:
+    """One or two trees of four or five levels, five features, nine rows."""
+    levels = 4 if seed % 3 else 5
+    return random_problem(np.random.default_rng(5000 + seed), 1 + seed % 2, levels, 5, 9, budget=seed % 4 == 3, lam="1/60")
+
+
+@cache
+def default_pruning_problems(level: str = "quick") -> dict[str, Problem]:
+    """All examples and random problems of a level by name; `thorough` has two hundred random ones more."""
+    found = {**{name: example(name) for name in EXAMPLES}, **random_examples(), **found_examples(), **{f"deep-{seed}": deep_example(seed) for seed in DEEP_SEEDS}}
+    for s in range(200 if level == "thorough" else 0):
+        found[f"more-{s}"] = random_problem(np.random.default_rng(1000 + s), 1 + s % 3, 2, 2 + s % 3, 2 + s % 5, budget=s % 3 == 0)
+    return found
 
 
 # -- the oracle -----------------------------------------------------------------------------------------------------
@@ -164,15 +179,21 @@ PRUNING_CHECKS: dict[str, Check] = {
 }
 
 
-def check_pruning_formulation(formulation: Formulation, problems: Mapping[str, Problem] | None = None) -> dict[str, str]:
+def check_pruning_formulation(formulation: Formulation, problems: Mapping[str, Problem] | None = None, *, level: str = "quick") -> dict[str, str]:
     """Run every check on every problem that the formulation takes; returns the sentences of those it does not.
+
+    Parameters
+    ----------
+    problems : mapping of name to Problem, optional
+        Default: those of the level (`default_pruning_problems`).
+    level : {"quick", "thorough"}
 
     Raises
     ------
     AssertionError
         The first check that fails, or the fact that no problem was taken.
     """
-    problems = default_pruning_problems() if problems is None else problems
+    problems = default_pruning_problems(level) if problems is None else problems
     skipped = {name: why for name, p in problems.items() if (why := formulation.unsupported(p))}
     if len(skipped) == len(problems):
         raise AssertionError(f"{formulation.label} takes none of the problems: {'; '.join(sorted(set(skipped.values())))}")

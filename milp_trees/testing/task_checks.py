@@ -76,7 +76,8 @@ def check_task(
         _reads_back(problem, sample, name)
         _senses(problem, sample, name)
         _says_why_not(problem, name)
-        report.passed += [(claim, name) for claim in ("definition", "views", "order", "spec", "sense", "no view")]
+        _weights_are_duplicates(problem, sample, name)
+        report.passed += [(claim, name) for claim in ("definition", "views", "order", "spec", "sense", "no view", "weights")]
     if not report.passed:
         raise AssertionError(f"The task {asked.name} refused every dataset: {'; '.join(sorted(set(report.skipped.values())))}")
     return report
@@ -160,6 +161,23 @@ def _says_why_not(problem: Problem, name: str) -> None:
         except NoView as why:
             said = str(why)
             _demand(said.endswith(".") and len(said.split()) > 3, problem, name, None, f"it has no view {kind.__name__} and says {said!r}")
+
+
+def _weights_are_duplicates(problem: Problem, trees: Sequence[Tree], name: str) -> None:
+    """If row weights enter the value, a row of weight w counts as w rows of weight 1; not where constraints count rows."""
+    data, task = problem.dataset, problem.task
+    whole = data.row_weights * 4
+    if "constraints" in task.spec() or (whole != whole.astype(int)).any():
+        return
+    heavy, light = data.with_(weights=whole, classes=data.classes), data.with_(weights=None, classes=data.classes)
+    values = [[task.value(tree.routes(d), d).number for tree in trees] for d in (heavy, light)]
+    if values[0] == values[1]:
+        return
+    many = light.subset(np.repeat(np.arange(data.n_rows), whole.astype(int)))
+    for tree, value in zip(trees, values[0], strict=True):
+        other = task.value(tree.routes(many), many).number
+        near = abs(value - other) <= 1e-9 * max(1.0, abs(other))
+        _demand(near, problem, name, tree, f"with whole weights the value is {value}, with so many rows of weight 1 {other}")
 
 
 def _demand(holds: bool, problem: Problem, name: str, tree: Tree | None, claim: str) -> None:

@@ -56,7 +56,7 @@ def mangled(seed: int) -> bytes:
         else:
             data[at : at + 1] = rng.choice(WORDS)
     if rng.random() < 0.1:
-        data = bytearray(gzip.compress(bytes(data)))
+        data = bytearray(gzip.compress(bytes(data), mtime=0))
         if rng.random() < 0.7:
             data[rng.randrange(len(data))] ^= 1 << rng.randrange(7)
     return bytes(data)

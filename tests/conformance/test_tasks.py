@@ -1,0 +1,195 @@
+"""Every registered task against its definition, with options and side constraints of every kind; and tasks that are wrong."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import milp_trees as mt
+from milp_trees.registry import registry
+from milp_trees.tasks.base import Value
+from milp_trees.tasks.constraints import CONSTRAINTS, StatisticalParity, constraint
+from milp_trees.testing import check_task
+from milp_trees.testing.definitions import DEFINITIONS
+from milp_trees.testing.definitions_of_prunings import pruned_error
+from milp_trees.testing.pruning_checks import default_pruning_problems, unpruned
+from milp_trees.testing.pruning_examples import all_prunings
+from milp_trees.testing.task_checks import described, random_datasets
+
+PRICES = {"leaf_penalty": "1/7", "split_penalty": "1/9", "feature_costs": {"t0": "1/5", "t3": 2}}
+FAIR = [constraint(name, max_disparity="1/3", favourable="class 1") for name in CONSTRAINTS if name != "capacity"]
+ROOM = mt.Capacity("class 0", at_most=6), mt.Capacity("class 1", at_least=3, at_most=9)
+CHOICE = mt.ListedDecisions([[1, 0], [0, 1], [0.5, 0.25]], ["class 0", "class 1"])
+#: Options of a task beside none at all.
+OPTIONS = {
+    "accuracy": [PRICES, *({"constraints": (c,)} for c in FAIR), {"constraints": ROOM, **PRICES}],
+    "weighted": [{"class_weight": {"class 0": "1/3", "class 1": 2}, "leaf_penalty": "1/5"}, PRICES, {"constraints": tuple(FAIR[:2])}],
+    "balanced-accuracy": [PRICES, {"constraints": ROOM}],
+    "cost-matrix": [{"matrix": [[0, 1], [5, -1]], **PRICES}, {"matrix": [[0, 1, 2], [3, 0, 1], ["1/3", 5, -1]]}],
+    "action-costs": [PRICES, {"constraints": (ROOM[1], FAIR[2])}],
+    "action-values": [PRICES],
+    "policy-dm": [PRICES, {"constraints": ROOM[:1]}],
+    "policy-ipw": [PRICES],
+    "policy-dr": [PRICES, {"constraints": tuple(FAIR[:1])}],
+    "f1": [{"leaf_penalty": "1/9"}, {"constraints": (FAIR[0], ROOM[0])}],
+    "f-beta": [{"beta": "3/2", "positive": "class 0"}],
+    "jaccard": [{"positive": "class 0", "leaf_penalty": "1/9"}],
+    "precision": [{"min_recall": "1/2", "positive": "class 0"}],
+    "count-ratio": [{"numerator": {"TP": 3}, "denominator": {"TP": 3, "FN": 2, "FP": "1/2"}}],
+    "auc": [{"leaf_penalty": "1/9", "positive": "class 0"}],
+    "partial-auc": [{"theta": "1/3"}, {"theta": "2/5", "positive": "class 0", "leaf_penalty": "1/50"}],
+    "mcc": [{"leaf_penalty": "1/9"}],
+    "g-mean": [{"positive": "class 0"}],
+    "kappa": [{"leaf_penalty": "1/9", "positive": "class 0"}],
+    "decision": [{"decisions": CHOICE}, {"decisions": CHOICE, "normalised": True, "leaf_penalty": "1/9"}],
+}
+NEEDS_OPTIONS = {"cost-matrix", "count-ratio", "decision"}
+TASKS = [name for name in registry.classes("tasks") if name != "pruned-error"]
+
+
+def test_every_registered_task_has_a_definition_and_options():
+    assert set(TASKS) == set(DEFINITIONS) == set(OPTIONS)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_is_what_its_definition_says(name):
+    """Value, side constraints, views, exactness, description, order of rows, weights: on random trees."""
+    for options in [*([] if name in NEEDS_OPTIONS else [{}]), *OPTIONS[name]]:
+        report = check_task(registry.task(name)(**options))
+        assert len(report.skipped) < 4, report.skipped
+
+
+@pytest.mark.parametrize("name", default_pruning_problems())
+def test_a_pruned_error_is_what_its_definition_says(name):
+    """Error, prices by feature, row and group, things bought once, nodes and leaves; and the budget."""
+    problem = default_pruning_problems()[name]
+    spec, data, ensemble = described(problem.task), problem.dataset, unpruned(problem)
+    rows = [dict(zip(ensemble.features, row, strict=True)) for row in data.numeric[:, [list(data.columns).index(f) for f in ensemble.features]].tolist()]
+    y = [data.classes[k] for k in data.y.tolist()]
+    for pruning in list(all_prunings(ensemble))[:: 1 + ensemble.n_nodes // 8]:
+        expected, cost = pruned_error(spec, rows, y, drawn(pruning), data.row_weights.tolist())
+        assert problem.value(pruning).number == pytest.approx(expected, abs=1e-9)
+        most = spec.get("max_cost")
+        assert bool(problem.violations(pruning)) == (most is not None and cost > float(mt.tasks.exact.fraction(most)) + 1e-12)
+
+
+def drawn(pruning):
+    """The trees of a pruning as nested dictionaries."""
+
+    def node(h):
+        if not pruning.kept[h]:
+            values = pruning.value[h].tolist()
+            return {"says": values[0] if pruning.classes is None else pruning.classes[int(np.argmax(values))]}
+        left, right = node(int(pruning.left[h])), node(int(pruning.right[h]))
+        return {"feature": pruning.features[int(pruning.column[h])], "threshold": float(pruning.threshold[h]), "left": left, "right": right}
+
+    return [node(int(root)) for root in pruning.roots]
+
+
+# -- wrong tasks are caught -----------------------------------------------------------------------------------------
+
+
+class ForgottenWeights(mt.WeightedError):
+    """The weight of the last row counts as 1."""
+
+    def row_losses(self, dataset):
+        losses = super().row_losses(dataset).copy()
+        losses[-1] = 1
+        return losses
+
+
+class LastClassIsFree(mt.Accuracy):
+    """The last class is never wrong."""
+
+    def costs(self, dataset):
+        costs = super().costs(dataset)
+        costs[:, -1] = 0
+        return costs
+
+
+class OwnActionOnly(registry.task("policy-dr")):
+    """The correction has the wrong sign."""
+
+    def action_values(self, dataset):
+        return 2 * dataset.values - super().action_values(dataset)
+
+
+class WrongSide(StatisticalParity):
+    """The bound is one unit too wide."""
+
+    name = "statistical-parity"
+
+    def rows(self, dataset, actions):
+        wide = super().rows(dataset, actions)
+        return [replace(row, lower=row.lower - 3, upper=row.upper + 3) for row in wide]
+
+
+class RoundedUp(registry.task("auc")):
+    """Areas are given to three digits."""
+
+    def value(self, routes, dataset):
+        value = super().value(routes, dataset)
+        return Value(round(value.number, 3), None, value.unit, value.sense)
+
+
+class ViewWithoutPenalty(mt.Accuracy):
+    """The view's leaves are free."""
+
+    def cost_matrix(self, dataset, space):
+        return replace(super().cost_matrix(dataset, space), leaf_cost=0)
+
+
+class LooksAtTheFirstRow(mt.Accuracy):
+    """The first row is always right."""
+
+    def costs(self, dataset):
+        costs = super().costs(dataset)
+        costs[0] = 0
+        return costs
+
+
+class DescribesLess(mt.Accuracy):
+    """The description leaves the penalty out."""
+
+    def spec(self):
+        return {k: v for k, v in super().spec().items() if k != "split_penalty"}
+
+
+WRONG = [
+    ForgottenWeights(), LastClassIsFree(), OwnActionOnly(), mt.Accuracy(constraints=(WrongSide("1/3", "class 1"),)), RoundedUp(),
+    ViewWithoutPenalty(leaf_penalty="1/5"), LooksAtTheFirstRow(), DescribesLess(split_penalty="1/5"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("task", WRONG, ids=lambda task: type(task).__name__ if not task.spec().get("constraints") else "WrongSide")
+def test_a_wrong_task_is_rejected(task):
+    with pytest.raises(AssertionError, match=r"The task"):
+        check_task(task, level="thorough")
+
+
+def test_a_task_without_a_definition_is_named():
+    class Own(mt.Accuracy):
+        name = "own"
+
+    with pytest.raises(AssertionError, match="no definition of the task own"):
+        check_task(Own())
+
+
+def test_a_task_of_its_own_is_checked_against_the_definition_given():
+    """The argument of plug-in authors; a definition that differs is noticed."""
+    assert check_task(mt.Accuracy, definition=DEFINITIONS["accuracy"]).passed
+    with pytest.raises(AssertionError, match="by definition"):
+        check_task(mt.Accuracy, definition=DEFINITIONS["balanced-accuracy"])
+
+
+def test_a_task_that_refuses_all_data_is_named():
+    only = {name: data.with_(values=None, actions=None, classes=data.classes) for name, data in random_datasets(2).items()}
+    with pytest.raises(AssertionError, match="refused every dataset"):
+        check_task(registry.task("action-costs"), only)
+
+
+def test_the_rate_of_action_costs_does_not_depend_on_row_weights():
+    """Row weights do not enter the costs, so the rate is per row."""
+    data = mt.Dataset([[0], [1]], values=[[1, 2], [4, 0]], weights=[3, 1])
+    tree = mt.Tree(mt.Leaf(0), (0, 1))
+    assert mt.Problem(data, mt.ActionCostMatrix(leaf_penalty=1), mt.Trees(1)).value(tree).number == 3.5
