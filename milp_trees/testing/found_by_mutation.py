@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.data.dataset import Test
+from milp_trees.data.dataset import Dataset, Test
 from milp_trees.decisions.linear import LinearDecisions
 from milp_trees.decisions.listed import ListedDecisions, UnitSimplex
 from milp_trees.problem import Problem
@@ -120,7 +120,7 @@ def _large_prices() -> Problem:
 
 
 FOUND_PRUNINGS: dict[str, Callable[[], Problem]] = {
-    "sixty-rows": lambda: _at(Fraction(1, 99), _pruning(12, n_trees=2, depth=2, n_features=3, n_rows=120)),
+    "sixty-rows": lambda: _at(Fraction(1, 99), _pruning(12, n_trees=2, depth=3, n_features=3, n_rows=110)),
     "sixty-rows-for-nothing": lambda: _pruning(13, n_trees=2, depth=2, n_features=3, n_rows=120, lam=0),
     "four-levels": lambda: _at(Fraction(1, 99), _pruning(5, n_trees=1, depth=4, n_features=4, n_rows=12)),
     "four-levels-for-nothing": lambda: _pruning(10, n_trees=1, depth=4, n_features=4, n_rows=12, lam=0),
@@ -128,3 +128,18 @@ FOUND_PRUNINGS: dict[str, Callable[[], Problem]] = {
     "four-levels-and-large-prices": _large_prices,
     "large-prices-for-nothing": lambda: _at(Fraction(0), _large_prices()),
 }
+
+
+def found_datasets() -> dict[str, Dataset]:
+    """Datasets for tasks with 64 rows, five groups and costs of more than ten thousand; with two and with five classes."""
+    out = {}
+    for K in (2, 5):
+        rng, n = np.random.default_rng(K), 64
+        names = tuple(f"class {k}" for k in range(K))
+        out[f"found_datasets()[{K} classes]"] = Dataset(
+            rng.integers(0, 2, (n, 6)), [Test(f"t{j}") for j in range(6)], y=rng.integers(0, K, n), classes=names, weights=rng.integers(1, 9, n) / 4,
+            groups=rng.permutation(np.arange(n) % 5), factor=rng.integers(0, 2, n), treatments=np.array(names)[rng.integers(0, K, n)],
+            outcomes=rng.integers(-5, 6, n) / 2, propensities=rng.choice([0.25, 0.5, 0.75], n), values=rng.integers(-90_000, 90_000, (n, K)) / 2,
+            actions=names,
+        )  # fmt: skip
+    return out

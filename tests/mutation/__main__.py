@@ -58,7 +58,8 @@ def main() -> None:
 def chosen(given: argparse.Namespace) -> list[Mutant]:
     """The sample of every file, one of each file after the other, so that a run that is stopped has seen all files."""
     if given.only:
-        return list(find(given.only).values())
+        found = find(given.only)
+        return [found[name] for name in given.only if name in found]
     samples = [sample((m for m in mutants(file) if sensible(file, m.kind, m.condition)), given.sample, given.seed) for file in given.files]
     return [mutant for turn in zip_longest(*samples) for mutant in turn if mutant is not None]
 
@@ -66,8 +67,8 @@ def chosen(given: argparse.Namespace) -> list[Mutant]:
 def run(given: argparse.Namespace, console: Console) -> None:
     """Plant what is not in the table yet."""
     known = read(given.out)
-    again = {"survived", "timeout", "died"} if given.again else set()
-    todo = [m for m in chosen(given) if m.id not in known or known[m.id]["verdict"] in again]
+    again, same = {"survived", "timeout", "died"} if given.again else set(), equivalent()
+    todo = [m for m in chosen(given) if m.id not in known or (known[m.id]["verdict"] in again and m.id not in same)]
     with Progress(console=console) as progress:
         task = progress.add_task("preparing", total=len(todo))
         needed = dict.fromkeys(label for m in todo for label in labels(m.file)[: given.most])

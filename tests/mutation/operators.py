@@ -1,6 +1,6 @@
 """Which faults there are: each operator takes a node of the syntax tree and yields what may stand there instead.
 
-An operator yields pairs (variant, replacement); replacements are new nodes that may share children with the old one. `expressions` are planted as they are
+An operator yields pairs (variant, replacement); replacements are new nodes that may share children with the old one. `EXPRESSIONS` are planted as they are
 and under a condition ("from the fifth action on"); `STATEMENTS` replace whole statements.
 """
 

@@ -15,6 +15,7 @@ from .equivalent import table
 from .mutants import Mutant, find, module_of, mutants, plant
 from .runner import in_child, sample
 from .suite import FILES, checks
+from .task_tests import first_breach
 
 #: One fault of every operator and of every kind of condition, with a check that catches it; `python -m tests.mutation --write-sample` makes it.
 SAMPLE = Path(__file__).with_name("sample.csv")
@@ -164,6 +165,26 @@ def test_the_same_checks_pass_without_a_fault():
     for name in {(row["formulation"], row["problem"], row["check"]) for row in _sample()}:
         label, problem, check = name
         checks(label, problem)[check]()
+
+
+@pytest.mark.parametrize(
+    ("name", "task"),
+    [
+        ("milp_trees/tasks/constraints.py:GroupRates.rows:result:0:wrong@item:result>=4", "accuracy"),
+        ("milp_trees/tasks/classification.py:Accuracy.costs:sense:0:Eq@action:size>=5", "accuracy"),
+        ("milp_trees/tasks/classification.py:WeightedError.row_losses:result:0:wrong@row:result>=60", "weighted"),
+    ],
+    ids=["side-row", "class", "weight"],
+)
+def test_a_fault_in_a_task_is_caught_by_a_definition(name, task):
+    """The fifth side row is missing, classes are wrong where there are five, the weight of the sixty-first row is wrong."""
+    (mutant,) = find([name]).values()
+
+    def work():
+        plant(mutant)
+        return first_breach(task)
+
+    assert in_child(work, 120).get("verdict") == "caught"
 
 
 def test_what_is_called_equivalent_is_still_there():
