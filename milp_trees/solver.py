@@ -173,7 +173,7 @@ class Solver(ABC):
     registry_group: ClassVar[str] = "solvers"
 
     name: ClassVar[str]
-    title: ClassVar[str]
+    title: ClassVar[str] = ""
     #: What it can do, of: lp, mip, start, trace, nodes, root-bound, seed, threads, gap, memory, lazy, general-integers, continuous.
     capabilities: ClassVar[frozenset[str]] = frozenset()
     #: Names of solvers that it may run itself: one of them cannot confirm what it claims.

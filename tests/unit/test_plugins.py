@@ -137,7 +137,7 @@ from milp_trees import Availability, Solver, register
 
 @register
 class {0}(Solver):
-    name, title = "{0}", "A solver"
+    name = "{0}"
     {1}
     def solve(self, job, emit, stop): ...
     def availability(self): {2}
@@ -164,6 +164,7 @@ def test_solvers_that_cannot_be_made_or_found_cost_a_line_each(odd_solvers):
     assert rows["highs"]["found"]
     assert rows.keys().isdisjoint({"needy", "hollow"})
     assert not rows["angry"]["found"]
+    assert rows["angry"]["title"] == ""
     assert rows["angry"]["reason"] == "Looking for angry failed (OSError: no licence server); mend or remove its plug-in."
     assert {line.split()[4] for line in done.stderr.splitlines() if line} == {"plug-hollow", "plug-needy"}
 
