@@ -288,7 +288,7 @@ def pairs(given: list[str] | None, flag: str, form: str) -> list[tuple[str, str]
 
 
 def whole(text: str, flag: str) -> int:
-    if not text.isdigit():
+    if not text.isdecimal():
         raise DataError(f"{flag} needs a whole number; got {text!r}.")
     return int(text)
 
