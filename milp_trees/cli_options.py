@@ -225,6 +225,8 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(OK) from None
         except OSError as error:
             fail(f"{error.filename or 'A file or standard output'} cannot be used: {error.strerror or error}.", WRONG_INPUT)
+        except MemoryError:
+            fail("This does not fit into memory; take fewer rows, tests or trees, or a smaller depth.", WRONG_INPUT)
         except KeyboardInterrupt:
             fail("Interrupted before there was an answer.", INTERRUPTED)  # by Ctrl-C; `cli_signals` makes another code of it for SIGTERM
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees import cli_more  # noqa: F401  (it adds its commands)
+from milp_trees import cli_more, cli_prune  # noqa: F401  (they add their commands)
 from milp_trees.cli import app
 from milp_trees.data.read import read_table
 from milp_trees.tasks.exact import fraction
@@ -84,3 +84,23 @@ def test_more_trees_than_anybody_reads_are_not_shown(option):
     """Drawing 99999999999 of them fills the memory."""
     found = CliRunner().invoke(app, ["near-best", "iris", "--slack", "1", f"{option}=99999999999"])
     assert (found.exit_code, option in found.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "name", ["planted:depth=-1", "planted:seed=-1", "random-costs:rows=-1", "random-costs:low=5,high=2", "athey-imbens:rows=-1", "hidden-cut:seed=-1"]
+)
+def test_generators_refuse_numbers_that_make_no_data(name):
+    with pytest.raises(mt.DataError, match=r"\.$"):
+        mt.load(name)
+
+
+def test_what_fits_into_no_memory_is_said_in_a_sentence():
+    found = CliRunner().invoke(app, ["solve", "planted:rows=99999999999999,tests=9"])
+    assert (found.exit_code, "does not fit into memory" in found.stderr) == (1, True)
+
+
+@pytest.mark.parametrize("option", ["--trees=99999999999", "--lambda=1e-400"])
+def test_a_forest_of_any_number_of_trees_and_a_price_of_any_length_are_refused(option):
+    found = CliRunner().invoke(app, ["prune", "iris", "--max-depth=1", "--trees=2", option])
+    assert found.exit_code == 1
+    assert found.stderr.splitlines()[-1].startswith("Error: ")
