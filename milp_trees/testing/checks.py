@@ -131,7 +131,7 @@ def decoded_fault(formulation: Formulation, problem: Problem, point: Point) -> s
     Z = view.objective(kept)
     scored = float(view.from_value(_exact(problem, kept)))
     # The best point of a search that was stopped may hold splits that no row needs.
-    worth = point.objective + slack(view, Z) >= Z if point.status == "stopped" else abs(Z - point.objective) <= slack(view, Z)
+    worth = Z - point.objective <= slack(view, Z) if point.status == "stopped" else abs(Z - point.objective) <= slack(view, Z)
     if worth and abs(scored - Z) <= slack(view, Z):
         return None
     return f"the model claims {point.objective:.9g} units; the decoded tree {expression(tree)} has {Z}, scored by the task {scored:.9g}."

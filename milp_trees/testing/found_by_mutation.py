@@ -90,7 +90,7 @@ def make_weights_and_large_costs() -> Problem:
     data = made.dataset
     assert data.values is not None
     weights = [0.1, 0.2, 0.5, 0.25] * (data.n_rows // 4)
-    return Problem(data.with_(values=data.values * 1e5, weights=weights), made.task, Trees(2, min_weight_leaf=0.65))
+    return Problem(data.with_(values=data.require("values", "This") * 1e5, weights=weights), made.task, Trees(2, min_weight_leaf=0.65))
 
 
 FOUND_DECISIONS: dict[str, Callable[[], Problem]] = {

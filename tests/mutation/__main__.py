@@ -108,12 +108,12 @@ def summary(console: Console, path: Path) -> None:
 
 def write_sample(path: Path) -> None:
     """Of the faults that the table says were caught, the quickest of every operator with and without condition and of every kind of condition."""
-    rows = sorted((r for r in read(path).values() if r["verdict"] == "caught"), key=lambda r: float(r["seconds"]))
+    rows = sorted((r for r in read(path).values() if r["verdict"] == "caught" and r["formulation"]), key=lambda r: float(r["seconds"]))
     taken: dict[str, dict[str, str]] = {}
     count: Counter[tuple[str, str]] = Counter()
     for row in rows:
         kind = row["condition"].partition(":")[0]
-        features = [(row["operator"], "always" if kind == "always" else "under a condition"), ("any", kind), ("file", row["file"])]
+        features = [(row["operator"], "always" if kind == "always" else "under a condition"), ("any", kind)]
         if any(not count[f] for f in features):
             taken[row["id"]] = row
             count.update(features)

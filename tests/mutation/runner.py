@@ -71,7 +71,7 @@ class Bench:
 
     def _attempt(self, mutant: Mutant) -> dict[str, Any]:
         """In the child."""
-        _fresh()
+        fresh()
         self.remembered.install()
         try:
             planted = plant(mutant)
@@ -137,7 +137,7 @@ class Bench:
         yield from sorted(pairs, key=lambda pair: (is_wide(pair[1]), effort(problems(pair[0])[pair[1]])))
 
 
-def _fresh() -> None:
+def fresh() -> None:
     """In the child: nothing is left that was made by the true formulations, and rules are called with every index."""
     build = formulation_module._fast_building
     formulation_module._fast_building = lambda templates: build(False)
