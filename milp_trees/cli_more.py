@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
     from milp_trees.tree_set import TreeSet
 
+#: Near-optimal trees that a command writes at most; more would fill the memory.
+MOST_SHOWN = 1_000_000
+
 @app.command(epilog=EXIT_CODES)
 @explained
 @takes_problem
@@ -142,8 +145,8 @@ def near_best(
     equal_tests: Annotated[
         str, typer.Option("--equal-tests", help="all or one: tests that divide a node's rows alike make a tree each, or one.")
     ] = "all",
-    listed: Annotated[int, typer.Option("--list", min=0, help="Trees to show, best first.")] = 3,
-    sample: Annotated[int, typer.Option("--sample", min=0, help="Trees to draw uniformly and show.")] = 0,
+    listed: Annotated[int, typer.Option("--list", min=0, max=MOST_SHOWN, help="Trees to show, best first.")] = 3,
+    sample: Annotated[int, typer.Option("--sample", min=0, max=MOST_SHOWN, help="Trees to draw uniformly and show.")] = 0,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of --sample.")] = 0,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of values and use of tests (.png, .svg, .pdf).")] = None,
     time_limit: TimeLimit = 60.0,
