@@ -6,6 +6,7 @@ two instructions; it works in every thread and on every system, and takes no sig
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import ctypes
 import queue
@@ -67,11 +68,10 @@ def within(seconds: float | None, work: Callable[[], T]) -> T:
         raise
 
 
-class _Timer(threading.Thread):
+class _Timer:
     """Raises `overtime` in the thread that made it, until that thread says that it has ended."""
 
     def __init__(self, seconds: float) -> None:
-        super().__init__(daemon=True)
         self.until = time.perf_counter() + seconds - uncharged()
         self.worker = ctypes.c_ulong(threading.get_ident())
         # No Event: a finaliser may wake this thread while it, or the worker, holds an event's lock, and would wait for that for ever.
@@ -84,7 +84,12 @@ class _Timer(threading.Thread):
         self.hook = sys.unraisablehook
         self.quiet = self._quiet  # one object, which `end` knows again
 
-    def run(self) -> None:
+    def start(self) -> None:
+        # No Thread, whose start waits until it runs: where another timer fires in that moment, CPython gives the exception to the new thread, which bears
+        # the number of its maker until it runs. It ends then, and the other timer fires again.
+        _thread.start_new_thread(self._run, ())
+
+    def _run(self) -> None:
         while not self.ended and (left := self.until + uncharged() - time.perf_counter()) > 0:
             self._wait(left)
         while not self.ended:
