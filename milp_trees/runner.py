@@ -244,6 +244,8 @@ def _follow_until(
             if watch.stopping_since is None and stop is not None and stop():
                 raise KeyboardInterrupt
             message = worker.receive(min(POLL, max(watch.left, 0.0)))
+            if message is not None and message[0] != "ended" and message[1] != worker.number:
+                continue  # what is left of an earlier job: a solver's library may call back while that job's memory is freed
             if message is None or message[0] == "event":
                 limit = watch.over(worker)
                 if limit is not None:
