@@ -101,7 +101,8 @@ def engine_problems() -> dict:
     """For every registered engine the problems of the tests on which it takes longer."""
     file = Path(__file__).parents[1] / "tests" / "unit" / "test_engine_limits.py"
     spec = importlib.util.spec_from_file_location("test_engine_limits", file)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module.LONG
