@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 #: Rows times tests from which on a timer watches an engine that watches the clock itself.
 LARGE = 200_000
 #: Seconds after the limit, at least and as a share of it, at which an engine is stopped from outside.
-LATE, LATE_SHARE = 0.4, 0.08
+LATE, LATE_SHARE = 0.3, 0.07
 #: Seconds that the predictors which take no search may take, when there is nothing else.
 LOOKING = 0.05
 

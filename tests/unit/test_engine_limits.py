@@ -200,6 +200,25 @@ def test_a_process_that_grows_beyond_the_limit_ends_the_run(case, monkeypatch):
     assert result.seconds < 20
 
 
+@pytest.mark.parametrize("name", ["flow-oct@highs", "state-flow@highs"])
+def test_a_process_that_grows_while_a_model_is_built_ends_the_run(name, monkeypatch):
+    """The solver's process is watched by itself; before it sees the model it is this one that grows."""
+    grown = [0]
+
+    def resident() -> int:
+        grown[0] += 2**30
+        return grown[0]
+
+    monkeypatch.setattr(watching, "_resident", resident)
+    monkeypatch.setattr(watching, "MEMORY_POLL", 0.0)
+    problem = mt.Problem(noise(60, 8), mt.Accuracy(), mt.Trees(2))
+    start = mt.solve(problem, "cart").tree
+    result = registry.method(name).run(problem, Limits(time=60.0, memory_mb=900), start)
+    assert result.limit is Limit.MEMORY, repr(result)
+    assert result.status is Status.FEASIBLE
+    assert "--memory-limit" in result.message
+
+
 def test_memory_is_this_process_and_counted_from_the_beginning():
     watch = Watch(Limits(memory_mb=100))
     assert watch.over() is None
