@@ -332,3 +332,11 @@ def test_what_verify_does_not_take_is_named(tmp_path):
         found = run("verify", file)
         assert found.exit_code == 4
         assert f"{words}, which verify does not take" in found.stderr
+
+
+def test_damage_without_words_is_a_sentence(people):
+    """A part of a split that is asked for, and no split: an assertion said nothing."""
+    made = json.loads(json.dumps(people))
+    made["problem"]["data"]["split"] = {"part": "test"}
+    with pytest.raises(mt.VerificationError, match=r"The result is damaged: its parts do not fit each other\. Solve again\.$"):
+        mt.verify(made)
