@@ -40,7 +40,10 @@ def verify(
     names = [verdict.value for verdict in Verdict]
     if require is not None and require not in names:
         raise DataError(f"--require is one of {', '.join(names)}; got {require!r}.")
-    expected = dict(pairs(expect, "--expect", "PLACE=VALUE"))
+    expected: dict[str, str] = {}
+    for place, value in pairs(expect, "--expect", "PLACE=VALUE"):
+        if expected.setdefault(place, value) != value:
+            raise DataError(f"--expect gives {place} twice, as {expected[place]!r} and {value!r}; give it once.")
     found = verify_file(result, path=data, time_limit=time_limit, expect=expected)
     write([f.to_json() for f in found] if len(found) > 1 else found[0].to_json(), None, as_json)
     for one in found if not as_json else ():

@@ -72,10 +72,11 @@ def read_result(path: str | Path) -> dict[str, Any]:
     """The stored result with a tree; of several the best. The tree of an error may break what was asked for."""
     data = read_json(path)
     rows = data if isinstance(data, list) else [data]
+    for row in rows:
+        if isinstance(row, dict) and "schema" in row:  # before anything else: a newer layout may have other fields
+            refuse_newer(row["schema"], SCHEMA, f"The result in {path}")
     if not all(isinstance(row, dict) and {"schema", "predictor", "sense", "objective", "problem"} <= set(row) for row in rows):
         raise DataError(f"{path} is not a result of milp-trees; give a file that solve or compare wrote with --out or --json.")
-    for row in rows:
-        refuse_newer(row["schema"], SCHEMA, f"The result in {path}")
     kept: list[dict[str, Any]] = [row for row in rows if row["predictor"] is not None]
     found = [row for row in kept if row.get("status") != Status.ERROR.value]
     if not found:

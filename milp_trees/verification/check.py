@@ -118,7 +118,7 @@ def refusing_damage() -> Iterator[None]:
     except MemoryError as error:
         raise DataError("The problem of the result needs more memory than there is.") from error
     except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError) as error:
-        what = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        what = f"it has no {error}" if isinstance(error, KeyError) else str(error) or "its parts do not fit each other"
         raise VerificationError(f"The result is damaged: {printable(what)}. Solve again.") from error
 
 

@@ -94,7 +94,8 @@ class Statement:
                     raise DataError(f"A problem states no {place!r}; where {name!r} stands, it states {known}.")
                 found = found[name]
             if not _equal(found, value):
-                raise VerificationError(f"The result answers another problem: its {place} is {_brief(found)!r}; expected is {value!r}.")
+                shown = "none" if _is_none(found) else _brief(found)
+                raise VerificationError(f"The result answers another problem: its {place} is {shown!r}; expected is {value!r}.")
 
 
 def statement_of(problem: Problem, thresholds: str = "") -> Statement:
@@ -195,11 +196,16 @@ def _some(names: Any, most: int = 12) -> str:
     return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
 
 
+def _is_none(found: Any) -> bool:
+    """Whether `lines` says "none" of it: nothing is there, or all of it is zero."""
+    return found is None or found == [] or (isinstance(found, Mapping) and not _words(found))
+
+
 def _equal(found: Any, expected: Any) -> bool:
     """Whether a stated value is the expected one, which may be text from a command line."""
     if found == expected or (isinstance(found, (str, int, float, bool)) and str(found).lower() == str(expected).lower()):
         return True
-    if found is None:
+    if _is_none(found):
         return str(expected).lower() in ("none", "null", "")
     if isinstance(found, list):
         return [str(f) for f in found] == [part.strip() for part in str(expected).split(",")]

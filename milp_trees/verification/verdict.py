@@ -34,7 +34,7 @@ class Verification(Sequence[str]):
     Parameters
     ----------
     verdict : Verdict
-    claim : {"optimal", "bound", "infeasible", "curve", "sizes", ""}
+    claim : {"optimal", "bound", "infeasible", "curve", ""}
         What the result claims beyond the value of its predictor; empty if nothing.
     method : str
         Who made the result, as the result says; nothing here can check that.

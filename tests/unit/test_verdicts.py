@@ -260,6 +260,18 @@ def test_another_problem_is_stated_and_can_be_pinned(people, tmp_path):
     free = json.loads(json.dumps(mt.solve(mt.Problem(mt.load(people["problem"]["data"]["path"], binarizer="quantiles:4"), mt.Accuracy(), mt.Trees(1))).to_json()))
     assert any(line.startswith("penalties") and line.endswith("none") for line in mt.verify(free).problem.lines())
     assert mt.verify(free).problem.fingerprint != right["fingerprint"]
+    file.write_text(json.dumps(free))
+    for none in ("none", ""):
+        assert run("verify", file, f"--expect=penalties={none}", f"--expect=constraints={none}").exit_code == 0
+    assert "its constraints is 'none'; expected is 'capacity'" in run("verify", file, "--expect=constraints=capacity").stderr
+    twice = run("verify", file, "--expect=space.max_depth=1", "--expect=space.max_depth=2")
+    assert (twice.exit_code, "twice, as '1' and '2'" in twice.stderr) == (1, True)
+
+
+def test_predict_says_of_a_newer_layout_that_it_is_newer(tmp_path):
+    """Which may lack a field that this version needs."""
+    (tmp_path / "r.json").write_text('[{"schema": 99}]')
+    assert "has layout 99, which a newer version of milp-trees wrote" in run("predict", tmp_path / "r.json", "new.csv").stderr
 
 
 def test_a_score_that_does_not_exist_is_refused(people):
@@ -320,3 +332,11 @@ def test_what_verify_does_not_take_is_named(tmp_path):
         found = run("verify", file)
         assert found.exit_code == 4
         assert f"{words}, which verify does not take" in found.stderr
+
+
+def test_damage_without_words_is_a_sentence(people):
+    """A part of a split that is asked for, and no split: an assertion said nothing."""
+    made = json.loads(json.dumps(people))
+    made["problem"]["data"]["split"] = {"part": "test"}
+    with pytest.raises(mt.VerificationError, match=r"The result is damaged: its parts do not fit each other\. Solve again\.$"):
+        mt.verify(made)
