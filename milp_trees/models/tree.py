@@ -188,11 +188,20 @@ class Tree:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Tree:
+        """The tree that `to_json` described; a ValueError, KeyError or TypeError if it is none."""
+
         def walk(node: Mapping[str, Any]) -> Node:
             if "action" in node:
-                return Leaf(int(node["action"]))
-            return Branch(Test(**node["test"]), walk(node["false"]), walk(node["true"]))
+                if type(node["action"]) is not int:
+                    raise ValueError(f"a leaf has the action {node['action']!r}, which is no whole number")
+                return Leaf(node["action"])
+            test = Test(**node["test"])
+            if test.kind not in ("<=", "==", "is") or (test.kind == "<=" and type(test.value) not in (int, float)):
+                raise ValueError(f"there is no test of the kind {test.kind!r} with the value {test.value!r}")
+            return Branch(test, walk(node["false"]), walk(node["true"]))
 
+        if not isinstance(data["actions"], (list, tuple)):
+            raise ValueError("its actions are no list")
         return cls(walk(data["root"]), tuple(data["actions"]))
 
     def to_text(self) -> str:

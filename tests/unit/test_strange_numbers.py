@@ -104,3 +104,11 @@ def test_a_forest_of_any_number_of_trees_and_a_price_of_any_length_are_refused(o
     found = CliRunner().invoke(app, ["prune", "iris", "--max-depth=1", "--trees=2", option])
     assert found.exit_code == 1
     assert found.stderr.splitlines()[-1].startswith("Error: ")
+
+
+@pytest.mark.parametrize("given", [1.5, float("nan"), "3", True, [1]], ids=str)
+@pytest.mark.parametrize("name", ["at_most", "at_least"])
+def test_a_capacity_is_a_whole_number_of_rows(name, given):
+    """NaN made every problem infeasible, and a text ended in a TypeError."""
+    with pytest.raises(mt.DataError, match=f"{name} of a capacity must be a whole number"):
+        mt.Capacity("yes", **{name: given})
