@@ -3,7 +3,8 @@
     MILP_TREES_DATA=… python benchmarks/limits.py [--methods state-flow@highs,path-cut@cbc] [--limits 1,5] [--load 5] [--out benchmarks/results/limits.csv]
 
 Every method (each formulation with each solver that is there, and each engine) is given problems on which it needs longer, in a process of its own. Its warm-up,
-that is imports and compilation, is done before the clock starts; the clock stops when `Method.run` returns. Allowed is a tenth of the limit, or half a second if
+that is imports, compilation and a short run of the same problem, is done before the clock starts; the clock stops when `Method.run` returns. The problems of engines
+are those of the tests (`LONG` in tests/unit/test_engine_limits.py), each for the engine it is named after. Allowed is a tenth of the limit, or half a second if
 that is more. `--load N` keeps N busy processes beside the run. `load_average` is the
 system's, of the last minute, whoever caused it. Runs that end before the limit are rows too; problems a method cannot take are left out. Without
 MILP_TREES_DATA the public sets are left out. Rows are added to the file; the last line counts those beyond what is allowed.
@@ -12,6 +13,7 @@ MILP_TREES_DATA the public sets are left out. Rows are added to the file; the la
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import subprocess
@@ -78,6 +80,8 @@ def roads(depth: int):
     return DecisionData("shortest-path", 500, 0, 6.0, 0.25, thresholds=50, seed=1).problem(depth)[0]
 
 
+#: What the names of engines' problems begin with.
+ENGINE = "engine: "
 PROBLEMS = {
     "ionosphere, depth 3": lambda: ionosphere(3),
     "ionosphere, depth 5": lambda: ionosphere(5),
@@ -93,14 +97,38 @@ PROBLEMS = {
 }
 
 
+def engine_problems() -> dict:
+    """For every registered engine the problems of the tests on which it takes longer."""
+    file = Path(__file__).parents[1] / "tests" / "unit" / "test_engine_limits.py"
+    spec = importlib.util.spec_from_file_location("test_engine_limits", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.LONG
+
+
+def problem_of(name: str):
+    return PROBLEMS[name]() if name in PROBLEMS else engine_problems()[name.removeprefix(ENGINE)]()
+
+
+def problems_for(method: str, problems: list[str]) -> list[str]:
+    """Those of a list that are made for a method: the problems of the engine, or all for a formulation with a solver."""
+    if "@" in method:
+        return [p for p in problems if not p.startswith(ENGINE)]
+    return [p for p in problems if p.startswith(ENGINE) and p.removeprefix(ENGINE).split(",")[0] == method.split(":")[0]]
+
+
 def one(problem: str, method: str, limit: float, start: str) -> dict:
     """One run in this process; what the program that measures prints."""
     import milp_trees as mt
     from milp_trees.registry import registry
 
-    stated, chosen = PROBLEMS[problem](), registry.method(method)
+    stated, chosen = problem_of(problem), registry.method(method)
     began = time.perf_counter()
     chosen.warm_up()
+    if chosen.unsupported(stated) is None and "@" not in method:
+        chosen.run(stated, mt.Limits(time=0.05))  # compiles what this kind of problem needs, which no limit is for
     warm = time.perf_counter() - began
     tree = registry.method(start).run(stated, mt.Limits(time=limit)).predictor if start else None
     began = time.perf_counter()
@@ -149,12 +177,14 @@ def main() -> None:
     if args.one:
         print(json.dumps(one(*json.loads(args.one))))
         return
-    problems = [p for p in args.problems.split(";") if p] or [p for p in PROBLEMS if "MILP_TREES_DATA" in os.environ or "ionosphere" not in p]
+    problems = [p for p in args.problems.split(";") if p] or [
+        *(p for p in PROBLEMS if "MILP_TREES_DATA" in os.environ or "ionosphere" not in p), *(ENGINE + case for case in engine_problems())
+    ]  # fmt: skip
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(args.load)]
     out, rows = Path(args.out), []
     try:
         for method in [m for m in args.methods.split(",") if m] or all_methods():
-            for problem in problems:
+            for problem in problems_for(method, problems):
                 for limit in map(float, args.limits.split(",")):
                     row = measure(problem, method, limit, args)
                     if row["status"] == "unsupported" and row.get("kept", True):

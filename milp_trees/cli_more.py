@@ -236,11 +236,12 @@ def methods(as_json: Json = False) -> None:
 def solvers(as_json: Json = False) -> None:
     """List the solvers: found, or why not and how to get them."""
     from milp_trees.registry import registry
+    from milp_trees.solver import availability_of
 
     classes: dict[str, Any] = registry.classes("solvers")
     rows = []
     for name, cls in classes.items():
-        found = cls().availability()
+        found = availability_of(cls())
         rows.append(
             {
                 "name": name,
@@ -274,6 +275,7 @@ def demo(
     """Compare formulations on the breast cancer data that comes with scikit-learn; takes less than two minutes."""
     from milp_trees.api import compare as run
     from milp_trees.registry import registry
+    from milp_trees.solver import availability_of
     from milp_trees.study.live import Live
 
     columns = "mean texture,worst radius,worst texture,worst concave points,worst smoothness"
@@ -281,7 +283,7 @@ def demo(
     typer.echo("milp-trees compare breast-cancer --depth 2 --binarize quantiles:3 --features ... --solvers highs,cbc\n", err=as_json)
     problem, _ = options.problem(quiet=as_json)
     chosen = [f for f in DEMO if f in registry.classes("formulations")]
-    found = [s for s in ("highs", "cbc") if s in registry.classes("solvers") and registry.solver(s).availability().found]
+    found = [s for s in ("highs", "cbc") if s in registry.classes("solvers") and availability_of(registry.solver(s)).found]
     names = [f"{f}@{s}" for s in found for f in (chosen if s == "highs" else chosen[:2])]
     with Live() as live:
         study = run(problem, ["dp", *names], time_limit=time_limit, store=store, progress=live)

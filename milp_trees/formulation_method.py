@@ -16,7 +16,8 @@ from milp_trees.matrix import MatrixModel, compile_model, pyomo_without
 from milp_trees.method import Clock, Method, Progress
 from milp_trees.registry import registry
 from milp_trees.result import Limit, Result, Status
-from milp_trees.solver import Answer, Event, Job, Limits, Solver
+from milp_trees.solver import Answer, Event, Job, Limits, Solver, availability_of
+from milp_trees.watch import Stopped, Watch
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -54,7 +55,7 @@ class FormulationMethod(Method):
 
     def software(self) -> dict[str, str]:
         origins = registry.origin(type(self.formulation)) | registry.origin(type(self.solver))
-        return {**super().software(), **origins, self.solver.name: self.solver.availability().version}
+        return {**super().software(), **origins, self.solver.name: availability_of(self.solver).version}
 
     def unsupported(self, problem: Problem) -> str | None:
         from milp_trees.dinkelbach import by_steps, one_step
@@ -70,7 +71,7 @@ class FormulationMethod(Method):
     def warm_up(self) -> None:
         from milp_trees import runner
 
-        found = self.solver.availability().found
+        found = availability_of(self.solver).found
         if found:
             runner.warm_up(self.solver.name)  # it loads while the rest does
         self.formulation.warm_up()
@@ -80,15 +81,18 @@ class FormulationMethod(Method):
             runner.wait_until_ready(self.solver.name)
 
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
-        found = self.solver.availability()
+        found = availability_of(self.solver)
         if not found.found:
             raise SolverUnavailable(f"{self.name}: {found.reason}")
         run = Run(problem, limits, Clock(), progress)
         try:
             with repaired(), pyomo_without("Overtime"):  # it logs whatever ends a rule as the rule's failure, also the exception of `within`
-                why = within(limits.time, lambda: self._prepare(run, start))
+                why = within(limits.time, lambda: self._prepare(run, start, Watch(limits, run.clock.begin)))
         except TimeUp:
             run.stopped, run.message = Limit.TIME, "The time limit ended while the model was being built; raise --time-limit."
+            return result(self, run)
+        except (Stopped, MemoryError):
+            run.stopped, run.message = Limit.MEMORY, "The model takes more memory than the limit allows before a solver sees it; raise --memory-limit."
             return result(self, run)
         if why:
             return replace(result(self, run), status=Status.UNSUPPORTED, message=why, solutions=(), start={})
@@ -100,8 +104,8 @@ class FormulationMethod(Method):
 
     # -- stages ----------------------------------------------------------------------------------------------
 
-    def _prepare(self, run: Run, start: Tree | None) -> str | None:
-        """View, start, model and matrix; the sentence why the solver cannot take the model, or None."""
+    def _prepare(self, run: Run, start: Tree | None, watch: Watch) -> str | None:
+        """View, start, model and matrix; the sentence why the solver cannot take the model, or None. The watch looks at memory after each of them."""
         problem, clock = run.problem, run.clock
         run.view = self.formulation.instance(problem)
         run.bound = float(run.view.unavoidable)
@@ -114,9 +118,12 @@ class FormulationMethod(Method):
             why = too_large(self.formulation.sizes(run.view, problem.space).nonzeros, run.limits)
             if why:
                 raise Unsupported(f"{self.formulation.label} {why}")
+            _look_at_memory(watch)
             run.m = self.formulation.build(problem)
+            _look_at_memory(watch)
         with clock("hand_over"):
             run.compiled = replace(compile_model(run.m), implied_integer=self.formulation.implied_integer)
+        _look_at_memory(watch)
         for stage, seconds in getattr(run.m, "stage_seconds", {}).items():
             clock.times[stage] = seconds
         why = self.solver.unsupported(run.matrix)
@@ -232,6 +239,12 @@ class FormulationMethod(Method):
             run.cuts += len(lower)
             run.compiled = run.matrix.with_rows(A, lower, upper)
         return bool(len(lower))
+
+
+def _look_at_memory(watch: Watch) -> None:
+    """Raise where memory has run out. Time is the timer's affair, and Ctrl-C an exception."""
+    if watch.over() is Limit.MEMORY:
+        raise Stopped(Limit.MEMORY)
 
 
 def too_large(nonzeros: int, limits: Limits) -> str | None:

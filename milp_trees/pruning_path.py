@@ -73,7 +73,8 @@ def prune_path(problem: Problem | NodeGains, cut: str = "push-relabel", merge: b
     closure = closure_of(problem, merge)
     with interruptible():
         if cut != "push-relabel":
-            pieces = frontier_by(closure, cut_by(cut), watch.check if watch else lambda: None)
+            check = watch.check if watch else lambda: None
+            pieces = frontier_by(closure, cut_by(cut, check), check)
         else:
             pieces = watch.beside(lambda stop: frontier(closure, stop)) if watch else frontier(closure)
     rank = np.full(problem.n_nodes, len(pieces.gain), dtype=np.int32)

@@ -138,6 +138,15 @@ class Availability:
     reason: str = ""
 
 
+def availability_of(solver: Solver) -> Availability:
+    """Whether a solver can be used here; one that fails to say so, as a third party's may, cannot."""
+    try:
+        return solver.availability()
+    except Exception as error:
+        said = " ".join(str(error).split())[:200].rstrip(".")
+        return Availability(False, reason=f"Looking for {solver.name} failed ({type(error).__name__}{': ' * bool(said)}{said}); mend or remove its plug-in.")
+
+
 @dataclass(frozen=True, eq=False)
 class Event:
     """News from a running solver, in units of the model's objective. `x` comes with a new incumbent where the solver gives it."""
@@ -187,7 +196,7 @@ class Solver(ABC):
     registry_group: ClassVar[str] = "solvers"
 
     name: ClassVar[str]
-    title: ClassVar[str]
+    title: ClassVar[str] = ""
     #: What it can do, of: lp, mip, start, trace, nodes, root-bound, seed, threads, gap, memory, lazy, general-integers, continuous.
     capabilities: ClassVar[frozenset[str]] = frozenset()
     #: Names of solvers that it may run itself: one of them cannot confirm what it claims.

@@ -123,7 +123,7 @@ class MinCut(Method):
             check_certificate(view, certificate)
             return certificate.keep, sizes, "a flow of the value of the cut, checked on every split and purchase"
         weights = closure.weights(price, unit)
-        side, capacity = cut_by(self.cut)(closure, weights)
+        side, capacity = cut_by(self.cut, watch.check)(closure, weights)
         keep = np.zeros(view.n_nodes, dtype=bool)
         keep[closure.splits[side[: closure.n_splits]]] = True
         won = unit * view.root_error - view.Z(keep)

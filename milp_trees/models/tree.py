@@ -188,21 +188,29 @@ class Tree:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Tree:
-        """The tree that `to_json` described; a ValueError, KeyError or TypeError if it is none."""
+        """The tree that `to_json` described.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            It is no such description, or a leaf has an action that is not named.
+        """
+        if not isinstance(data["actions"], (list, tuple)):
+            raise ValueError("its actions are no list")
+        actions = tuple(data["actions"])
 
         def walk(node: Mapping[str, Any]) -> Node:
             if "action" in node:
-                if type(node["action"]) is not int:
-                    raise ValueError(f"a leaf has the action {node['action']!r}, which is no whole number")
-                return Leaf(node["action"])
+                action = node["action"]
+                if type(action) is not int or not 0 <= action < len(actions):
+                    raise ValueError(f"a leaf has the action {action!r}, and the tree names {len(actions)}")
+                return Leaf(action)
             test = Test(**node["test"])
             if test.kind not in ("<=", "==", "is") or (test.kind == "<=" and type(test.value) not in (int, float)):
                 raise ValueError(f"there is no test of the kind {test.kind!r} with the value {test.value!r}")
             return Branch(test, walk(node["false"]), walk(node["true"]))
 
-        if not isinstance(data["actions"], (list, tuple)):
-            raise ValueError("its actions are no list")
-        return cls(walk(data["root"]), tuple(data["actions"]))
+        return cls(walk(data["root"]), actions)
 
     def to_text(self) -> str:
         """The tree as indented text with original names."""

@@ -8,7 +8,9 @@ It is one HiGHS object for all rounds; new columns come to the old basis, from w
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Largest objective coefficient handed over; tolerances of simplex codes are absolute.
 LARGEST = 1e6
+#: Seconds that HiGHS gets to end by itself once its time is over.
+GRACE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,18 +134,19 @@ class Master:
         return int(p.error[lo:hi][is_leaf].sum()) + int(p.split_cost[lo:hi][keep[lo:hi]].sum())
 
     def solve(self, seconds: float | None) -> MasterPoint | None:
-        """The optimum, or None if the time did not suffice.
+        """The optimum, or None if the time did not suffice; after that, and after an exception, the programme is not to be used any more.
 
         Raises
         ------
         KeyboardInterrupt
-            Ctrl-C while it runs; HiGHS has stopped then.
+            Ctrl-C while it runs.
         SolverFailure
             HiGHS answers that an LP which has an optimum has none.
         """
         # HiGHS counts the time of all its runs together.
         self.h.setOptionValue("time_limit", highspy.kHighsInf if seconds is None else self.h.getRunTime() + max(seconds, 0.0))
-        self._run()
+        if not self._run(seconds):
+            return None
         status = self.h.getModelStatus()
         if status in (highspy.HighsModelStatus.kTimeLimit, highspy.HighsModelStatus.kInterrupt):
             return None
@@ -155,19 +160,23 @@ class Master:
             duals[at_most:], self.h.getObjectiveValue() * self.scale,
         )  # fmt: skip
 
-    def _run(self) -> None:
-        """HiGHS in a thread of its own: Ctrl-C reaches Python at once, and HiGHS at its next iteration."""
+    def _run(self, seconds: float | None) -> bool:
+        """HiGHS in a thread of its own: Ctrl-C and the end of the time reach Python at once, and HiGHS at its next iteration, which can be seconds away
+        (presolve and factorisations look at no clock). It is not waited for. Whether it has ended."""
         self._stop = False
         self._done.clear()
+        until = math.inf if seconds is None else time.perf_counter() + max(seconds, 0.0) + GRACE
         threading.Thread(target=self._run_and_tell, daemon=True).start()
         try:
             # Not Thread.join: interrupted, it takes a running thread for finished (Python 3.11).
-            while not self._done.wait(0.2):
-                pass
+            while not self._done.wait(max(0.0, min(0.2, until - time.perf_counter()))):
+                if time.perf_counter() >= until:
+                    self._stop = True
+                    return False
         except BaseException:
             self._stop = True
-            self._done.wait()
             raise
+        return True
 
     def _run_and_tell(self) -> None:
         try:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 from milp_trees.engines.pruning.closure import Closure
 from milp_trees.engines.pruning.frontier import Cut
-from milp_trees.engines.pruning.ortools_child import flow_elsewhere
+from milp_trees.engines.pruning.ortools_child import elsewhere, ortools_flow
 from milp_trees.engines.pruning.push_relabel import min_cut
 from milp_trees.errors import DataError, Unsupported
 
@@ -14,7 +17,11 @@ from milp_trees.errors import DataError, Unsupported
 MOST_ITEMS = 3000
 
 
-def ortools_cut(closure: Closure, weights: np.ndarray) -> tuple[np.ndarray, int]:
+def _nothing() -> None:
+    """The limits of a cut that has none."""
+
+
+def ortools_cut(closure: Closure, weights: np.ndarray, check: Callable[[], None] = _nothing) -> tuple[np.ndarray, int]:
     """Smallest source side and capacity by OR-tools' push-relabel (64 bit), in a process of its own.
 
     Raises
@@ -22,25 +29,31 @@ def ortools_cut(closure: Closure, weights: np.ndarray) -> tuple[np.ndarray, int]
     SolverUnavailable
         OR-tools is not installed.
     """
-    return flow_elsewhere(*_network(closure, weights))
+    return ortools_flow(*_network(closure, weights), check)
 
 
-def scipy_cut(closure: Closure, weights: np.ndarray) -> tuple[np.ndarray, int]:
-    """The same by SciPy's maximum flow.
+def scipy_cut(closure: Closure, weights: np.ndarray, check: Callable[[], None] = _nothing) -> tuple[np.ndarray, int]:
+    """The same by SciPy's maximum flow, in a process of its own.
 
     Raises
     ------
     Unsupported
         The capacities need more than the 32 bits that it has.
     """
-    from scipy import sparse
-    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
-
     n, tail, head, capacity = _network(closure, weights)
     if int(capacity.max(initial=0)) >= 2**31 or int(np.maximum(weights, 0).sum()) >= 2**31:
         raise Unsupported("SciPy's maximum flow has 32-bit capacities, and these are larger; use cut=push-relabel or cut=ortools.")
+    found: tuple[np.ndarray, int] = elsewhere(scipy_flow, n, tail, head, capacity.astype(np.int32), check=check)
+    return found
+
+
+def scipy_flow(n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray) -> tuple[np.ndarray, int]:
+    """Smallest source side (ids below n) and value of the flow from n to n + 1."""
+    from scipy import sparse
+    from scipy.sparse.csgraph import breadth_first_order, maximum_flow
+
     # Row by row a stored zero would be an arc without capacity: those of weight 0 are not in the network.
-    graph = sparse.csr_matrix((capacity.astype(np.int32), (tail, head)), shape=(n + 2, n + 2))
+    graph = sparse.csr_matrix((capacity, (tail, head)), shape=(n + 2, n + 2))
     found = maximum_flow(graph, n, n + 1)
     residual = (graph.astype(np.int64) - found.flow.astype(np.int64)).tocsr()
     residual.eliminate_zeros()
@@ -85,11 +98,11 @@ def _network(closure: Closure, weights: np.ndarray) -> tuple[int, np.ndarray, np
 
 
 #: Names of the option `cut`.
-CUTS: dict[str, Cut] = {"push-relabel": min_cut, "ortools": ortools_cut, "scipy": scipy_cut, "networkx": networkx_cut}
+CUTS: dict[str, Callable[..., tuple[np.ndarray, int]]] = {"push-relabel": min_cut, "ortools": ortools_cut, "scipy": scipy_cut, "networkx": networkx_cut}
 
 
-def cut_by(name: str) -> Cut:
-    """A cut by its name.
+def cut_by(name: str, check: Callable[[], None] = _nothing) -> Cut:
+    """A cut by its name; `check` is called while a library works elsewhere, and may raise.
 
     Raises
     ------
@@ -98,4 +111,4 @@ def cut_by(name: str) -> Cut:
     """
     if name not in CUTS:
         raise DataError(f"min-cut:cut is one of {', '.join(CUTS)}; got {name!r}.")
-    return CUTS[name]
+    return partial(CUTS[name], check=check) if name in ("ortools", "scipy") else CUTS[name]

@@ -1,20 +1,57 @@
-"""OR-tools' maximum flow in a process of its own: its library excludes highspy from the same process, whichever is imported second."""
+"""Maximum flows of libraries in a process of their own, which can be ended: none of them looks at a clock.
+
+OR-tools has to be there for another reason too: its library excludes highspy from the same process, whichever is imported second.
+"""
 
 from __future__ import annotations
 
 import atexit
 import importlib.util
+from collections.abc import Callable
+from concurrent.futures import TimeoutError as NotYet
 from typing import Any
 
 import numpy as np
 
 from milp_trees.errors import SolverFailure, SolverUnavailable
 
+#: Seconds between two looks at the limits.
+POLL = 0.05
+
 _child: list[Any] = []
 
 
-def flow_elsewhere(n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray) -> tuple[np.ndarray, int]:
-    """Smallest source side (ids below n) and value of the flow from n to n + 1, by a child that stays for further calls.
+def elsewhere(work: Callable[..., Any], *given: Any, check: Callable[[], None]) -> Any:
+    """What `work(*given)` returns, by a child that stays for further calls. `check` is called meanwhile; if it raises, the child is ended.
+
+    Raises
+    ------
+    SolverFailure
+        The child died.
+    """
+    from joblib.externals.loky import ProcessPoolExecutor
+
+    if not _child:
+        _child.append(ProcessPoolExecutor(max_workers=1))
+        atexit.register(_child[0].shutdown)  # before the interpreter takes its parts away
+    try:
+        future = _child[0].submit(work, *given)
+        while True:
+            try:
+                return future.result(POLL)
+            except NotYet:
+                check()
+    except RuntimeError as error:
+        _child.clear()
+        raise SolverFailure(f"The process of the library's maximum flow ended: {error}. Use cut=push-relabel.") from error
+    except BaseException:
+        if _child:
+            _child.pop().shutdown(wait=False, kill_workers=True)
+        raise
+
+
+def ortools_flow(n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray, check: Callable[[], None]) -> tuple[np.ndarray, int]:
+    """Smallest source side (ids below n) and value of the flow from n to n + 1.
 
     Raises
     ------
@@ -23,18 +60,9 @@ def flow_elsewhere(n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndar
     SolverFailure
         It does not end with an optimum, or the child died.
     """
-    from joblib.externals.loky import ProcessPoolExecutor
-
     if importlib.util.find_spec("ortools") is None:
         raise SolverUnavailable("The cut ortools needs OR-tools; install it with: pip install 'milp-trees[cpsat]'.")
-    if not _child:
-        _child.append(ProcessPoolExecutor(max_workers=1))
-        atexit.register(_child[0].shutdown)  # before the interpreter takes its parts away
-    try:
-        status, ids, value = _child[0].submit(maximum_flow, n, tail, head, capacity).result()
-    except RuntimeError as error:
-        _child.clear()
-        raise SolverFailure(f"The process of OR-tools ended: {error}. Use cut=push-relabel.") from error
+    status, ids, value = elsewhere(maximum_flow, n, tail, head, capacity, check=check)
     if status != "OPTIMAL":
         raise SolverFailure(f"OR-tools ended its maximum flow with the status {status}.")
     side = np.zeros(n + 2, dtype=bool)
