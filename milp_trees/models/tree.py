@@ -195,15 +195,20 @@ class Tree:
         KeyError, TypeError, ValueError
             It is no such description, or a leaf has an action that is not named.
         """
+        if not isinstance(data["actions"], (list, tuple)):
+            raise ValueError("its actions are no list")
         actions = tuple(data["actions"])
 
         def walk(node: Mapping[str, Any]) -> Node:
-            if "action" not in node:
-                return Branch(Test(**node["test"]), walk(node["false"]), walk(node["true"]))
-            leaf = Leaf(int(node["action"]))
-            if not 0 <= leaf.action < len(actions):
-                raise ValueError(f"a leaf has the action {leaf.action}, and the tree names {len(actions)}")
-            return leaf
+            if "action" in node:
+                action = node["action"]
+                if type(action) is not int or not 0 <= action < len(actions):
+                    raise ValueError(f"a leaf has the action {action!r}, and the tree names {len(actions)}")
+                return Leaf(action)
+            test = Test(**node["test"])
+            if test.kind not in ("<=", "==", "is") or (test.kind == "<=" and type(test.value) not in (int, float)):
+                raise ValueError(f"there is no test of the kind {test.kind!r} with the value {test.value!r}")
+            return Branch(test, walk(node["false"]), walk(node["true"]))
 
         return cls(walk(data["root"]), actions)
 

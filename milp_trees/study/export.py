@@ -61,7 +61,7 @@ def export_model(
     Raises
     ------
     DataError
-        The path has another ending, its folder is missing, or `NAME.json` is a file of another kind.
+        The path has another ending, its folder is missing, or `NAME.json` or `NAME.sol` is a file of another kind.
     Unsupported
         The formulation cannot take the problem, is too large, or has rows that are found only while it is solved.
     MilpTreesError
@@ -81,7 +81,8 @@ def export_model(
     stem = path.name[: -len(suffix)]
     model = named_formulation(formulation)
     beside = path.with_name(f"{stem}.json")
-    _check_writable(path, beside)
+    target = path.with_name(f"{stem}.sol")
+    _check_writable(path, beside, target if solution else None)
     _check_exportable(problem, model, max_nonzeros)
     m = model.build(problem)
     matrix = compile_model(m)
@@ -89,7 +90,6 @@ def export_model(
     described = description(problem, model, m, matrix, file)
     described["solution"] = None
     out: dict[str, Any] = dict.fromkeys(("solution", "status", "objective", "value", "unit", "proved_by"))
-    target = path.with_name(f"{stem}.sol")
     if solution:
         best = _optimum(problem, formulation, time_limit)
         if best.value is not None:
@@ -108,11 +108,15 @@ def export_model(
     return {"model": str(path), "description": str(beside), **out, "notes": notes}
 
 
-def _check_writable(path: Path, beside: Path) -> None:
+def _check_writable(path: Path, beside: Path, target: Path | None) -> None:
     if not path.absolute().parent.is_dir():
         raise DataError(f"{path} cannot be written: there is no folder {path.parent}. Make it first.")
     if beside.exists() and f'"schema": "{SCHEMA.rpartition(" ")[0]}' not in beside.read_text(encoding="utf-8", errors="replace")[:200]:
         raise DataError(f"{beside} is to describe the model and exists already as another kind of file; choose another name for the model.")
+    if path.is_dir():
+        raise DataError(f"{path} is a folder; name a file in it.")
+    if target is not None and target.exists() and not target.read_text(errors="replace").startswith(OPTIMUM):
+        raise DataError(f"{target} is to hold the optimum and exists already as another kind of file; choose another name, or write the model alone (solution=False).")
 
 
 def _check_exportable(problem: Problem, model: Formulation, max_nonzeros: int | None) -> None:
@@ -125,7 +129,7 @@ def _check_exportable(problem: Problem, model: Formulation, max_nonzeros: int | 
         why = f"its rows are found while it is solved, so a file would hold a part of it only, with another optimum; {remedy}."
     why = why or too_large(model.sizes(model.instance(problem), problem.space).nonzeros, Limits(None, nonzeros=max_nonzeros))
     if why:
-        raise Unsupported(f"{model.label}: {why}")
+        raise Unsupported(why if why.startswith(model.name) else f"{model.label}: {why}")
 
 
 def _optimum(problem: Problem, formulation: str, time_limit: float) -> Result:

@@ -152,6 +152,12 @@ class Capacity(Constraint):
     ----------
     action : label of the action
     at_most, at_least : int, optional
+        Whole numbers of rows; None is no limit.
+
+    Raises
+    ------
+    DataError
+        One is no whole number.
     """
 
     name: ClassVar[str] = "capacity"
@@ -159,6 +165,12 @@ class Capacity(Constraint):
     action: Any = None
     at_most: int | None = None
     at_least: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("at_most", "at_least"):
+            given = getattr(self, name)
+            if given is not None and (not isinstance(given, (int, np.integer)) or isinstance(given, bool)):
+                raise DataError(f"{name} of a capacity must be a whole number of rows, or None; got {given!r}.")
 
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
         coefs = np.zeros((dataset.n_rows, len(actions)), dtype=np.int64)

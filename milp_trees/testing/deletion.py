@@ -37,7 +37,12 @@ def check_deletable_constraints(formulation: Formulation, problems: Mapping[str,
     Raises
     ------
     AssertionError
+        Also if the formulation takes none of the problems, so that nothing was checked.
     """
+    problems = tiny_problems() if problems is None else problems
+    why = {formulation.unsupported(problem) for problem in problems.values()}
+    if None not in why:
+        raise AssertionError(f"{formulation.label} skipped every problem: {'; '.join(sorted(filter(None, why)))}")
     found = deletable_constraints(formulation, problems)
     declared = set(formulation.redundant)
     silent = sorted(label for label, message in found.items() if message is None and label not in declared)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.dataset import Dataset, Test
-from milp_trees.errors import MilpTreesError, NoView
+from milp_trees.errors import MilpTreesError, NoView, UnknownName
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.problem import Problem
 from milp_trees.space import Trees
@@ -60,6 +60,8 @@ def check_task(
     meaning = definition or DEFINITIONS.get(asked.name)
     if meaning is None:
         raise AssertionError(f"There is no definition of the task {asked.name}; give definition=, a function (spec, rows, seen) that uses none of its code.")
+    if level not in DRAWS:
+        raise UnknownName(f"There is no level {level!r}; known are {', '.join(DRAWS)}.")
     report, (draws, trees) = Report(), DRAWS[level]
     for name, dataset in (random_datasets(draws) if datasets is None else datasets).items():
         problem = Problem(dataset, asked, Trees(3))

@@ -248,7 +248,9 @@ def test_the_solution_of_an_earlier_model_is_not_left_beside_a_new_one(tmp_path)
     assert not (tmp_path / "m.sol").exists()
     assert described({"description": tmp_path / "m.json"})["solution"] is None
     (tmp_path / "m.sol").write_text("mine")
-    mt.export_model(problem("cannot_hold"), "flow-oct", tmp_path / "m.mps")
+    mt.export_model(problem("cannot_hold"), "flow-oct", tmp_path / "m.mps", solution=False)
+    with pytest.raises(mt.DataError, match="exists already as another kind of file"):
+        mt.export_model(problem("cannot_hold"), "flow-oct", tmp_path / "m.mps")
     assert (tmp_path / "m.sol").read_text() == "mine"
 
 

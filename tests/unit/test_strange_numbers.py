@@ -104,3 +104,28 @@ def test_a_forest_of_any_number_of_trees_and_a_price_of_any_length_are_refused(o
     found = CliRunner().invoke(app, ["prune", "iris", "--max-depth=1", "--trees=2", option])
     assert found.exit_code == 1
     assert found.stderr.splitlines()[-1].startswith("Error: ")
+
+
+@pytest.mark.parametrize("given", [1.5, float("nan"), "3", True, [1]], ids=str)
+@pytest.mark.parametrize("name", ["at_most", "at_least"])
+def test_a_capacity_is_a_whole_number_of_rows(name, given):
+    """NaN made every problem infeasible, and a text ended in a TypeError."""
+    with pytest.raises(mt.DataError, match=f"{name} of a capacity must be a whole number"):
+        mt.Capacity("yes", **{name: given})
+
+
+def test_a_conformance_check_that_checked_nothing_fails():
+    """`check_deletable_constraints` passed where the formulation took no problem at all."""
+    from milp_trees.registry import registry
+    from milp_trees.testing import check_deletable_constraints, check_formulation, check_method, check_solver_pair, check_task
+
+    method = registry.method("flow-oct@highs")
+    no_tree = mt.Problem(DATA, mt.AUC(), mt.Trees(1))
+    for problems in {}, {"other": no_tree}:
+        for check, what in ((check_deletable_constraints, method.formulation), (check_formulation, method.formulation), (check_method, method)):
+            with pytest.raises(AssertionError, match="skipped every problem"):
+                check(what, problems)
+        with pytest.raises(AssertionError, match="skipped every problem"):
+            check_solver_pair("flow-oct", "highs", problems)
+    with pytest.raises(mt.UnknownName, match="no level 'x'"):
+        check_task(mt.Accuracy(), level="x")
