@@ -194,7 +194,8 @@ def pyomo_without(phrase: str) -> Iterator[None]:
         return phrase not in record.getMessage()
 
     # A filter on a logger does not see its children's records: it must sit on the logger that speaks.
-    logging.getLogger("pyomo.core.base.param")
+    for made_as_it_speaks in ("pyomo.core.base.param", "pyomo.repn.linear_template"):
+        logging.getLogger(made_as_it_speaks)
     loggers = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict) if name.split(".")[0] == "pyomo"]
     for log in loggers:
         log.addFilter(other)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.deadline import TimeUp, within
 from milp_trees.errors import DataError, MilpTreesError, SolverUnavailable, UnknownName, Unsupported
 from milp_trees.method import Method, Progress, versions
 from milp_trees.models.ensemble import Ensemble
@@ -53,11 +54,14 @@ class Start:
 
 #: Who solves a formulation that nobody named a solver for: the solver that comes with the installation.
 DEFAULT_SOLVER = "highs"
+#: Seconds in which a formulation must know whether it takes a problem, to be chosen before others.
+CHOOSING = 0.4
 
 
 def default_method(problem: Problem) -> str:
     """The method for a problem when none is named: of those that declare a `default_rank` the first that takes it; if none does, the first for such
-    tasks, to say why not."""
+    tasks, to say why not. No time limit holds yet: a formulation that must enumerate for long to know whether it takes the problem comes last."""
+    slow: list[str] = []
     ranked: list[tuple[int, str, Any]] = []
     for group, solver in (("methods", ""), ("formulations", f"@{DEFAULT_SOLVER}")):
         classes: dict[str, Any] = registry.classes(group)
@@ -65,10 +69,31 @@ def default_method(problem: Problem) -> str:
     ranked.sort(key=lambda entry: entry[:2])
     for _, name, cls in ranked:
         # What a class declares is looked at first: a method is made, and asked about the data, only if it can take such problems at all.
-        if isinstance(problem.space, cls.space) and problem.question.name in cls.questions and registry.method(name).unsupported(problem) is None:
-            return name
+        if not isinstance(problem.space, cls.space) or problem.question.name not in cls.questions:
+            continue
+        try:
+            if _taken_by(registry.method(name), problem):
+                return name
+        except TimeUp:
+            slow.append(name)
+    if slow:
+        return slow[0]
     names = [name for _, name, cls in ranked if offers_what(cls, problem.task)] or [name for _, name, _ in ranked]
     return names[0]
+
+
+def _taken_by(method: Method, problem: Problem) -> bool:
+    """Whether a method takes a problem.
+
+    Raises
+    ------
+    TimeUp
+        It is a formulation, and does not know within a moment.
+    """
+    if not hasattr(method, "formulation"):
+        return method.unsupported(problem) is None
+    method.formulation.warm_up()  # what is loaded for the first time takes longer
+    return within(CHOOSING, lambda: method.unsupported(problem) is None)
 
 
 def method_for_sizes(problem: Problem, max_leaves: int) -> str:

@@ -186,3 +186,19 @@ def test_the_end_of_the_outer_one_does_not_leave_the_inner_one_running():
             within(0.006, lambda: (within(0.004, lambda: spin(0.004)), spin(0.004)))
         spin(0.001)
     spin(0.3)
+
+
+@pytest.mark.parametrize("name", ["pyomo.core.base.param", "pyomo.repn.linear_template"])
+def test_pyomo_is_silent_about_a_stop_also_where_it_makes_its_logger_as_it_speaks(name):
+    program = f"""
+import logging
+import pyomo.environ
+from milp_trees.matrix import pyomo_without
+logging.root.manager.loggerDict.pop({name!r}, None)
+with pyomo_without("Overtime"):
+    logging.getLogger({name!r}).error("Error compiling: Overtime")
+    logging.getLogger({name!r}).error("something else")
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert "Overtime" not in found.stdout + found.stderr
+    assert "something else" in found.stdout + found.stderr

@@ -201,3 +201,21 @@ def test_a_ratio_is_refused_only_if_a_tree_divides_by_zero():
     for name in ("dp", "enumerate"):
         with pytest.raises(mt.DataError, match="divides by zero: a tree has the numerator 2"):
             mt.solve(mt.Problem(parts, task, mt.Trees(1)), name)
+
+
+def test_the_choice_does_not_wait_for_an_enumeration(monkeypatch):
+    """No time limit holds yet when the default is chosen; a formulation that would enumerate for long gives way to the next."""
+    from milp_trees.engines import states
+
+    problem = mt.Problem(data(), mt.Accuracy(constraints=RULES["capacity"]), mt.Trees(2))
+    assert default_method(problem) == "state-flow@highs"
+
+    def endless(*_):
+        end = time.perf_counter() + 30
+        while time.perf_counter() < end:
+            pass
+
+    monkeypatch.setattr(states, "enumerate_states", endless)
+    began = time.perf_counter()
+    assert default_method(replace(problem)) == "flow-oct@highs"
+    assert time.perf_counter() - began < 15
