@@ -1,6 +1,7 @@
 """Tasks: the scorer, computed here by hand, and the integer view agree on every tree."""
 
 from fractions import Fraction
+from functools import partial
 
 import hypothesis.strategies as st
 import numpy as np
@@ -169,7 +170,7 @@ def test_a_parameter_that_does_not_fit_the_data_is_named(task, words):
         mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), task, mt.Trees(1)).view(CostMatrix)
 
 
-@pytest.mark.parametrize("task", [mt.WeightedError, mt.ActionCostMatrix])
+@pytest.mark.parametrize("task", [mt.WeightedError, partial(mt.MisclassificationCosts, matrix=[[0, 1], [1, 0]])], ids=["weighted", "cost-matrix"])
 def test_a_total_weight_of_zero_is_refused_where_a_rate_is_asked_for(task):
     """Penalties are on the scale of a rate, and there is none."""
     data = mt.Dataset(X, y=[0, 1, 1, 0], values=np.ones((4, 2)), weights=np.zeros(4))
