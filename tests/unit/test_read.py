@@ -100,7 +100,7 @@ def test_what_is_no_file_gets_a_sentence(name, sentence):
 @pytest.mark.skipif(not os.path.exists("/dev/null"), reason="there are no devices here")
 def test_a_device_is_called_one():
     """It is there, so no other name is proposed."""
-    with pytest.raises(mt.DataError, match="^/dev/null is no regular file; .*again\\.$"):
+    with pytest.raises(mt.DataError, match=r"^/dev/null is no regular file; .*again\.$"):
         mt.load("/dev/null")
 
 

@@ -1,6 +1,7 @@
 """Tasks: the scorer, computed here by hand, and the integer view agree on every tree."""
 
 from fractions import Fraction
+from functools import partial
 
 import hypothesis.strategies as st
 import numpy as np
@@ -169,12 +170,13 @@ def test_a_parameter_that_does_not_fit_the_data_is_named(task, words):
         mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), task, mt.Trees(1)).view(CostMatrix)
 
 
-def test_a_total_weight_of_zero_is_refused_where_a_rate_is_asked_for():
+@pytest.mark.parametrize("task", [mt.WeightedError, partial(mt.MisclassificationCosts, matrix=[[0, 1], [1, 0]])], ids=["weighted", "cost-matrix"])
+def test_a_total_weight_of_zero_is_refused_where_a_rate_is_asked_for(task):
     """Penalties are on the scale of a rate, and there is none. Costs of actions are not weighed, so theirs is per row."""
     data = mt.Dataset(X, y=[0, 1, 1, 0], values=np.ones((4, 2)), weights=np.zeros(4))
-    assert mt.Problem(data, mt.WeightedError(), mt.Trees(1)).view(CostMatrix).exact
+    assert mt.Problem(data, task(), mt.Trees(1)).view(CostMatrix).exact
     with pytest.raises(DataError, match="total weight, which is zero"):
-        mt.Problem(data, mt.WeightedError(leaf_penalty=0.1), mt.Trees(1)).view(CostMatrix)
+        mt.Problem(data, task(leaf_penalty=0.1), mt.Trees(1)).view(CostMatrix)
     assert mt.Problem(data, mt.ActionCostMatrix(leaf_penalty=0.1), mt.Trees(1)).view(CostMatrix).exact
 
 
