@@ -1,7 +1,7 @@
 """The drawn problems of the suite: small data, but deep trees, many actions, rows, thresholds, groups and side rows, large leaves and large costs.
 
-`WIDE` was made by `designs` (every two values of two axes meet), with the seed of each problem such that its limits matter: without its last level,
-its leaf limit, its leaf size less one or its side constraints the optimum would be another, where 300 seeds hold such a problem.
+`WIDE` was made by `designs` (every two values of two axes meet). The seed of each problem is the one, of up to 300, with which most of its limits matter:
+without the last level, the leaf limit, a row of the leaf size, or the side constraints, the optimum would be another.
 """
 
 from __future__ import annotations
