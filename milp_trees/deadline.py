@@ -110,9 +110,7 @@ class _Timer:
 
     def _quiet(self, lost: Any) -> None:
         """Says nothing of an exception of this timer that a finaliser swallowed: it comes again."""
-        if lost.exc_type is self.overtime:
-            self.wake.put(None)  # at once, also where a cycle keeps the exception from being freed
-        else:
+        if lost.exc_type is not self.overtime:
             self.hook(lost)
 
     def end(self) -> None:
