@@ -122,21 +122,22 @@ def problems_for(method: str, problems: list[str]) -> list[str]:
 def one(problem: str, method: str, limit: float, start: str) -> dict:
     """One run in this process; what the program that measures prints."""
     import milp_trees as mt
+    from milp_trees.compiling import uncharged
     from milp_trees.registry import registry
 
     stated, chosen = problem_of(problem), registry.method(method)
     began = time.perf_counter()
     chosen.warm_up()
     if chosen.unsupported(stated) is None and "@" not in method:
-        chosen.run(stated, mt.Limits(time=0.05))  # compiles what this kind of problem needs, which no limit is for
+        chosen.run(stated, mt.Limits(time=0.5))  # loads and compiles what this kind of problem needs, which no limit is for
     warm = time.perf_counter() - began
     tree = registry.method(start).run(stated, mt.Limits(time=limit)).predictor if start else None
-    began = time.perf_counter()
+    began = time.perf_counter() - uncharged()
     try:
         result = chosen.run(stated, mt.Limits(time=limit), start=tree)
     except mt.Unsupported as why:
-        return {"seconds": time.perf_counter() - began, "warm_up": warm, "status": "unsupported", "message": str(why)}
-    wall = time.perf_counter() - began
+        return {"seconds": time.perf_counter() - uncharged() - began, "warm_up": warm, "status": "unsupported", "message": str(why)}
+    wall = time.perf_counter() - uncharged() - began  # a kernel that is needed for the first time is loaded outside the limit
     return {
         "seconds": wall, "warm_up": warm, "status": result.status.value, "limit_hit": result.limit.value if result.limit else "", "said": result.seconds,
         "objective": result.objective, "bound": result.bound, "times": " ".join(f"{k}={v:.2f}" for k, v in result.times.items()), "message": result.message,

@@ -166,7 +166,7 @@ class Master:
         self._stop = False
         self._done.clear()
         until = math.inf if seconds is None else time.perf_counter() + max(seconds, 0.0) + GRACE
-        threading.Thread(target=self._run_and_tell, daemon=True).start()
+        threading.Thread(target=self._run_and_tell).start()  # no daemon: a program that ends while HiGHS still calls back would abort
         try:
             # Not Thread.join: interrupted, it takes a running thread for finished (Python 3.11).
             while not self._done.wait(max(0.0, min(0.2, until - time.perf_counter()))):
