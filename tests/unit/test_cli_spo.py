@@ -26,7 +26,7 @@ def as_json(*arguments, code=0):
 
 
 def test_greedy_program_exact_search_and_regression_trees_stand_side_by_side():
-    line = ("shortest-path", "--rows", 80, "--degree", 10, "--noise", 0.25, "--depth", 2, "--seed", 1, "--time-limit", 3)
+    line = ("shortest-path", "--rows", 80, "--degree", 10, "--noise", 0.25, "--depth", 2, "--seed", 1, "--time-limit", 6)
     rows = as_json(*line, "--methods", "greedy,spot@highs,dp,cart")
     assert list(rows) == ["greedy-spo", "spot@highs", "dp", "cart-spo"]
     assert rows["dp"]["status"] == "optimal"

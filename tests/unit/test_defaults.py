@@ -78,7 +78,7 @@ def test_the_default_method_takes_every_problem_that_some_method_proves():
 
 
 def test_nobody_is_sent_to_a_method_that_refuses_too():
-    """`…; dp can.`: of the methods that a refusal names one takes the problem, where any method does."""
+    """`…; dp can.`: of the methods that a refusal names one takes the problem, where any exact method does."""
     wrong, names = [], all_methods()
     known = {n.split("@")[0] for n in names}
     for name, problem in grid():

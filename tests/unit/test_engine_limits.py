@@ -234,6 +234,8 @@ def test_memory_is_this_process_and_counted_from_the_beginning():
 
 @pytest.mark.parametrize("case", ["dp", "dp, leaves", "dp-sorted", "dp-oracle", "near-best", "pareto", "enumerate-counts"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+# The signal may come in the middle of a finaliser or of a callback of the garbage collector: Python then prints and forgets its exception.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_signals_end_a_run_with_its_incumbent(case, number):
     """Also while compiled code runs; SIGTERM makes another exit code of it."""
     method, problem = method_of(case), LONG[case]()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from milp_trees.errors import DataError
+
 
 @dataclass(frozen=True)
 class Switches:
@@ -28,3 +30,7 @@ class Switches:
     dominance: bool = True
     refinement: bool = True
     plunge: bool = True
+
+    def __post_init__(self) -> None:
+        if self.hulls < 0:
+            raise DataError(f"partial-trees:hulls is a depth of at least 0; got {self.hulls}.")
