@@ -19,7 +19,7 @@ from .equivalent import table
 from .mutants import Mutant, find, module_of, mutants, plant
 from .runner import fresh, in_child, sample
 from .suite import FILES, checks, problems
-from .task_tests import first_breach
+from .task_tests import examples, first_breach
 
 #: One fault of every operator and of every kind of condition, with a check that catches it; `python -m tests.mutation --write-sample` makes it.
 SAMPLE = Path(__file__).with_name("sample.csv")
@@ -183,7 +183,7 @@ def test_a_fault_in_a_task_is_caught_by_a_definition(name, task):
 
     def work():
         plant(mutant)
-        return first_breach(task)
+        return first_breach(k for k, made in enumerate(examples()) if made.name == task)
 
     assert in_child(work, 120).get("verdict") == "caught"
 
