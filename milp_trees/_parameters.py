@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from milp_trees.errors import DataError
+from milp_trees.solver import check_limits
 from milp_trees.tasks.exact import fraction
 
 
@@ -29,9 +30,8 @@ class Whole(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A finite number of at least 0 (or above it), also written as text ("1/200") where it is read exactly; or None."""
+    """A finite number of at least 0, also written as text ("1/200") where it is read exactly; or None."""
 
-    above: bool = False
     optional: bool = False
     exact: bool = False
 
@@ -46,10 +46,10 @@ class Number(NamedTuple):
             number = fraction(given)
         except DataError:
             return False
-        return number > 0 if self.above else number >= 0
+        return number >= 0
 
     def __str__(self) -> str:
-        return f"a finite number {'above' if self.above else 'of at least'} 0{', or None' if self.optional else ''}"
+        return f"a finite number of at least 0{', or None' if self.optional else ''}"
 
 
 class Flag(NamedTuple):
@@ -78,7 +78,11 @@ Rule = Whole | Number | Flag | Name
 
 
 def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
-    """Raise DataError for the first parameter of an estimator that its rule does not allow; parameters that it does not have are left aside."""
+    """Raise DataError for the first parameter of an estimator that its rule does not allow; parameters that it does not have are left aside.
+
+    Limits of runs are what `Limits` says they are, and are in no table.
+    """
+    check_limits(**{name: getattr(estimator, name) for name in ("time_limit", "threads") if hasattr(estimator, name)})
     for name, rule in rules.items():
         given = getattr(estimator, name, None)
         if hasattr(estimator, name) and not rule.allows(given):
@@ -87,8 +91,7 @@ def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
 
 #: Parameters that mean the same in all estimators of trees.
 OF_TREES: dict[str, Rule] = {
-    "max_depth": Whole(0, optional=True), "max_leaf_nodes": Whole(1, optional=True), "min_samples_leaf": Whole(1), "threads": Whole(1),
-    "time_limit": Number(above=True, optional=True), "n_bins": Whole(2), "cost_complexity": Number(exact=True), "leaf_penalty": Number(exact=True),
+    "max_depth": Whole(0, optional=True), "max_leaf_nodes": Whole(1, optional=True), "min_samples_leaf": Whole(1), "n_bins": Whole(2), "cost_complexity": Number(exact=True), "leaf_penalty": Number(exact=True),
     "min_weight_leaf": Number(exact=True), "quantiles": Whole(2), "n_estimators": Whole(1), "one_standard_error": Flag(), "bootstrap": Flag(),
     "oob_score": Flag(), "keep_data": Flag(), "validation_fraction": Number(), "method": Name(), "engine": Name(optional=True), "splits": Name(),
     "aggregate": Name(),
@@ -96,7 +99,7 @@ OF_TREES: dict[str, Rule] = {
 #: Those of `EnsemblePruner`.
 OF_PRUNING: dict[str, Rule] = {
     "lam": Number(optional=True, exact=True), "budget": Number(optional=True, exact=True), "node_cost": Number(exact=True), "leaf_cost": Number(exact=True),
-    "errors": Name(), "reference": Name(), "loss": Name(), "denominator": Whole(1, optional=True), "time_limit": Number(above=True, optional=True), "exact": Flag(), "keep_data": Flag(),
+    "errors": Name(), "reference": Name(), "loss": Name(), "denominator": Whole(1, optional=True), "exact": Flag(), "keep_data": Flag(),
 }  # fmt: skip
 #: Those of a tuned or budgeted forest, beside what it checks itself.
 OF_FORESTS: dict[str, Rule] = {

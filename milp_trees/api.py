@@ -11,7 +11,7 @@ from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
 from milp_trees.method import Method, Progress
 from milp_trees.problem import BySize, NearBest, Problem
 from milp_trees.result import Limit, Result, Status
-from milp_trees.solver import MAX_NONZEROS, Limits
+from milp_trees.solver import MAX_NONZEROS, Limits, check_limits
 from milp_trees.study import Study
 from milp_trees.study.agreement import judge_of, with_agreement
 from milp_trees.study.compare import Watcher, compare_problems, method_names
@@ -324,8 +324,7 @@ def make_limits(
     max_nonzeros: int | None = MAX_NONZEROS,
 ) -> Limits:  # fmt: skip
     """Limits as they are asked for: `Limits` checks its numbers, and a run of no seconds is none."""
-    if not isinstance(time_limit, bool) and time_limit == 0:
-        raise DataError("time_limit must be positive, or None for no limit; got 0.")
+    check_limits(time_limit=time_limit)
     return Limits(
         time=time_limit, memory_mb=memory_mb, nodes=node_limit, threads=threads, seed=seed, log_file=None if log_file is None else str(log_file),
         nonzeros=max_nonzeros,

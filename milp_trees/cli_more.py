@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
     from milp_trees.tree_set import TreeSet
 
+#: Near-optimal trees that a command writes at most; more would fill the memory.
+MOST_SHOWN = 1_000_000
+
 @app.command(epilog=EXIT_CODES)
 @explained
 @takes_problem
@@ -142,8 +145,8 @@ def near_best(
     equal_tests: Annotated[
         str, typer.Option("--equal-tests", help="all or one: tests that divide a node's rows alike make a tree each, or one.")
     ] = "all",
-    listed: Annotated[int, typer.Option("--list", min=0, help="Trees to show, best first.")] = 3,
-    sample: Annotated[int, typer.Option("--sample", min=0, help="Trees to draw uniformly and show.")] = 0,
+    listed: Annotated[int, typer.Option("--list", min=0, max=MOST_SHOWN, help="Trees to show, best first.")] = 3,
+    sample: Annotated[int, typer.Option("--sample", min=0, max=MOST_SHOWN, help="Trees to draw uniformly and show.")] = 0,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of --sample.")] = 0,
     plot: Annotated[Path | None, typer.Option("--plot", help="Picture of values and use of tests (.png, .svg, .pdf).")] = None,
     time_limit: TimeLimit = 60.0,
@@ -233,11 +236,12 @@ def methods(as_json: Json = False) -> None:
 def solvers(as_json: Json = False) -> None:
     """List the solvers: found, or why not and how to get them."""
     from milp_trees.registry import registry
+    from milp_trees.solver import availability_of
 
     classes: dict[str, Any] = registry.classes("solvers")
     rows = []
     for name, cls in classes.items():
-        found = cls().availability()
+        found = availability_of(cls())
         rows.append(
             {
                 "name": name,
@@ -271,6 +275,7 @@ def demo(
     """Compare formulations on the breast cancer data that comes with scikit-learn; takes less than two minutes."""
     from milp_trees.api import compare as run
     from milp_trees.registry import registry
+    from milp_trees.solver import availability_of
     from milp_trees.study.live import Live
 
     columns = "mean texture,worst radius,worst texture,worst concave points,worst smoothness"
@@ -278,7 +283,7 @@ def demo(
     typer.echo("milp-trees compare breast-cancer --depth 2 --binarize quantiles:3 --features ... --solvers highs,cbc\n", err=as_json)
     problem, _ = options.problem(quiet=as_json)
     chosen = [f for f in DEMO if f in registry.classes("formulations")]
-    found = [s for s in ("highs", "cbc") if s in registry.classes("solvers") and registry.solver(s).availability().found]
+    found = [s for s in ("highs", "cbc") if s in registry.classes("solvers") and availability_of(registry.solver(s)).found]
     names = [f"{f}@{s}" for s in found for f in (chosen if s == "highs" else chosen[:2])]
     with Live() as live:
         study = run(problem, ["dp", *names], time_limit=time_limit, store=store, progress=live)

@@ -29,6 +29,7 @@ from milp_trees.errors import (
     SolverUnavailable,
     VerificationError,
 )
+from milp_trees.solver import check_limits
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -47,9 +48,6 @@ ONLY_FOR = {
     "theta": "--theta; --task partial-auc does", "leaf_penalty": "--leaf-penalty", "split_penalty": "--split-penalty; --leaf-penalty counts leaves, one more than splits",
     "feature_costs": "--feature-costs", "constraints": "side constraints (--constraint, --capacity)",
 }  # fmt: skip
-
-#: More threads than this were a slip of the finger, and starting them would take longer than any run.
-MOST_THREADS = 1024
 
 DATA, TASK, SPACE = "Data", "Task", "Space"
 
@@ -225,6 +223,8 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(OK) from None
         except OSError as error:
             fail(f"{error.filename or 'A file or standard output'} cannot be used: {error.strerror or error}.", WRONG_INPUT)
+        except MemoryError:
+            fail("This does not fit into memory; take fewer rows, tests or trees, or a smaller depth.", WRONG_INPUT)
         except KeyboardInterrupt:
             fail("Interrupted before there was an answer.", INTERRUPTED)  # by Ctrl-C; `cli_signals` makes another code of it for SIGTERM
 
@@ -248,18 +248,15 @@ def _warnings_said() -> Iterator[None]:
 
 
 def check_numbers(options: dict[str, Any]) -> None:
-    """Refuse numbers of options that nobody means: not finite, or beyond 64 bits."""
+    """Refuse limits that no run can have, and other numbers of options that nobody means: not finite, or beyond 64 bits."""
+    limits = {"time_limit": "time_limit", "memory_limit": "memory_mb", "threads": "threads", "max_nonzeros": "max_nonzeros"}
+    check_limits(**{name: options[option] for option, name in limits.items() if option in options})
     for name, number in options.items():
         flag = "--" + name.replace("_", "-")
         if isinstance(number, float) and not math.isfinite(number):
             raise DataError(f"{flag} must be a finite number; got {number}.")
         if isinstance(number, (int, float)) and abs(number) >= 2**63:
             raise DataError(f"{flag} must be a number of ordinary size; got {number}.")
-    for name in ("time_limit", "memory_limit"):
-        if (number := options.get(name)) is not None and number <= 0:
-            raise DataError(f"{name} must be positive; got {number}.")
-    if not 1 <= options.get("threads", 1) <= MOST_THREADS:
-        raise DataError(f"threads must be a whole number from 1 to {MOST_THREADS}; got {options['threads']}.")
 
 
 def fail(sentence: str, code: int) -> None:
@@ -288,7 +285,7 @@ def pairs(given: list[str] | None, flag: str, form: str) -> list[tuple[str, str]
 
 
 def whole(text: str, flag: str) -> int:
-    if not text.isdigit():
+    if not text.isdecimal():
         raise DataError(f"{flag} needs a whole number; got {text!r}.")
     return int(text)
 

@@ -89,7 +89,7 @@ def _own_options(context: typer.Context, data: str) -> None:
 
 def _grid(text: str) -> tuple[int, int]:
     parts = text.lower().split("x")
-    if len(parts) != 2 or not all(p.isdigit() and int(p) > 0 for p in parts):
+    if len(parts) != 2 or not all(p.isdecimal() and int(p) > 0 for p in parts):
         fail(f"--grid is written ROWSxCOLUMNS, for example 4x4; got {text!r}.", WRONG_INPUT)
     return int(parts[0]), int(parts[1])
 

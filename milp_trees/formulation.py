@@ -40,9 +40,9 @@ class Formulation(ABC):
     registry_group: ClassVar[str] = "formulations"
 
     name: ClassVar[str]
-    title: ClassVar[str]
+    title: ClassVar[str] = ""
     #: Paper or page the model is from.
-    reference: ClassVar[str]
+    reference: ClassVar[str] = ""
     #: Space and view it takes, and the questions it answers.
     space: ClassVar[type]
     needs: ClassVar[type]

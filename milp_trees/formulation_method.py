@@ -16,7 +16,7 @@ from milp_trees.matrix import MatrixModel, compile_model, pyomo_without
 from milp_trees.method import Clock, Method, Progress
 from milp_trees.registry import registry
 from milp_trees.result import Limit, Result, Status
-from milp_trees.solver import Answer, Event, Job, Limits, Solver
+from milp_trees.solver import Answer, Event, Job, Limits, Solver, availability_of
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -54,7 +54,7 @@ class FormulationMethod(Method):
 
     def software(self) -> dict[str, str]:
         origins = registry.origin(type(self.formulation)) | registry.origin(type(self.solver))
-        return {**super().software(), **origins, self.solver.name: self.solver.availability().version}
+        return {**super().software(), **origins, self.solver.name: availability_of(self.solver).version}
 
     def unsupported(self, problem: Problem) -> str | None:
         from milp_trees.dinkelbach import by_steps, one_step
@@ -70,7 +70,7 @@ class FormulationMethod(Method):
     def warm_up(self) -> None:
         from milp_trees import runner
 
-        found = self.solver.availability().found
+        found = availability_of(self.solver).found
         if found:
             runner.warm_up(self.solver.name)  # it loads while the rest does
         self.formulation.warm_up()
@@ -80,7 +80,7 @@ class FormulationMethod(Method):
             runner.wait_until_ready(self.solver.name)
 
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
-        found = self.solver.availability()
+        found = availability_of(self.solver)
         if not found.found:
             raise SolverUnavailable(f"{self.name}: {found.reason}")
         run = Run(problem, limits, Clock(), progress)

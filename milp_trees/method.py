@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 LARGE = 200_000
 #: Seconds after the limit, at least and as a share of it, at which an engine is stopped from outside.
 LATE, LATE_SHARE = 0.4, 0.08
+#: Seconds that the predictors which take no search may take, when there is nothing else.
+LOOKING = 0.05
 
 #: Called with every new (seconds, incumbent, bound) of a run, natural units.
 Progress = Callable[[TracePoint], None]
@@ -186,8 +188,7 @@ class Method(ABC):
         refused = None if start is None else _refused(problem, start)
         known = None if start is None or refused else start
         if known is None:
-            simplest = problem.space.simplest()
-            known = None if simplest is None or problem.violations(simplest) else simplest
+            known = _simplest(problem)
         watch = problem.watch
         said = {} if start is None else {"accepted": False, "reason": refused} if refused else {"accepted": None, "value": problem.value(start).number}
         message = "The time limit ended while the data were being prepared, or the answer read; raise --time-limit."
@@ -201,6 +202,19 @@ def _is_large(problem: Problem) -> bool:
     """Whether preparing a problem may take a moment."""
     data = problem.dataset
     return data.n_rows * data.n_tests > LARGE or not isinstance(problem.space, Trees)
+
+
+def _simplest(problem: Problem) -> Any:
+    """The best of the predictors that take no search, of those that a moment is enough to look at; None if none is feasible."""
+    until, best = time.perf_counter() + LOOKING, None
+    for predictor in problem.space.simplest(problem.task.actions(problem.dataset)):
+        if not problem.violations(predictor):
+            value = problem.value(predictor)
+            if best is None or value.better_than(best[0]):
+                best = value, predictor
+        if time.perf_counter() > until:
+            break
+    return None if best is None else best[1]
 
 
 def _refused(problem: Problem, start: Tree) -> str | None:

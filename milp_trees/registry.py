@@ -97,13 +97,16 @@ class Registry:
             self._guarded(entry.value, f"The plug-in package{package} ({entry.name} = {entry.value})", functools.partial(self._load_entry, entry))
 
     def _load_entry(self, entry: importlib.metadata.EntryPoint) -> None:
-        """Import a plug-in; one whose methods cannot be made, or do not keep their options, is as good as broken."""
+        """Import a plug-in; one whose methods or solvers cannot be made, or do not keep their options, is as good as broken."""
         try:
             entry.load()
             for cls in (own := self._of_package(_root(entry.module))):
-                if getattr(cls, "registry_group", "") in ("methods", "formulations"):
+                group = getattr(cls, "registry_group", "")
+                if group in ("methods", "formulations"):
                     labels.checked(cls())
-        except (Exception, SystemExit):
+                elif group == "solvers":
+                    cls()
+        except BaseException:
             self._forget(lambda cls: _root(cls.__module__) == _root(entry.module) != "milp_trees")
             raise
         if entry.dist is not None:
@@ -114,7 +117,9 @@ class Registry:
         before = {cls for known in self._classes.values() for cls in known.values()}
         try:
             load()
-        except (Exception, SystemExit) as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit, and what compiled modules raise when they give up, are no Exception
             # What is new and of a module that broke; modules that it imported before did not.
             self._forget(lambda cls: cls not in before and cls.__module__ not in sys.modules)
             said = " ".join(str(error).split())

@@ -17,7 +17,7 @@ import numpy as np
 from milp_trees.errors import SolverUnavailable, Unsupported
 from milp_trees.registry import registry
 from milp_trees.result import Limit, Status
-from milp_trees.solver import Answer, Availability, Event, Job
+from milp_trees.solver import Answer, Event, Job, availability_of
 from milp_trees.solver_process import Pool, Worker
 
 #: Seconds between two looks at the clock, at most.
@@ -32,11 +32,6 @@ STOPPING = 3.0
 LOADING = 120.0
 #: How long after the time limit a solver is ended that has not ended itself: seconds, and share of the limit; whichever is more.
 GRACE, GRACE_SHARE = 0.2, 0.06
-
-
-def availability(solver_name: str) -> Availability:
-    """Whether a solver can be used here, or the reason why not."""
-    return registry.solver(solver_name).availability()
 
 
 _pool = Pool()
@@ -158,7 +153,7 @@ def run(solver_name: str, job: Job, progress: Callable[[Event], None] | None = N
         The job has lazy rows, or asks for the relaxation, and the solver cannot do that.
     """
     solver = registry.solver(solver_name)
-    found = solver.availability()
+    found = availability_of(solver)
     if not found.found:
         raise SolverUnavailable(found.reason)
     for wanted, capability in ((job.lazy is not None, "lazy"), (job.relax, "lp")):
@@ -249,6 +244,8 @@ def _follow_until(
             if watch.stopping_since is None and stop is not None and stop():
                 raise KeyboardInterrupt
             message = worker.receive(min(POLL, max(watch.left, 0.0)))
+            if message is not None and message[0] != "ended" and message[1] != worker.number:
+                continue  # what is left of an earlier job: a solver's library may call back while that job's memory is freed
             if message is None or message[0] == "event":
                 limit = watch.over(worker)
                 if limit is not None:

@@ -32,7 +32,7 @@ class Limits:
     Parameters
     ----------
     time : float or None, default=60
-        Seconds for building and solving together; None is no limit.
+        Seconds for building and solving together, at most 10^9; None is no limit.
     memory_mb : number or None
         Largest resident memory of the solving process.
     nodes : int or None
@@ -40,6 +40,7 @@ class Limits:
     rel_gap, abs_gap : float
         Gaps below which a solver may stop. The absolute gap is in integer units of the objective.
     threads : int, default=1
+        At most 1024.
     seed : int, default=0
         At most 2147483647, which every solver takes.
     log_file : str or None
@@ -65,9 +66,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         for field_name, allowed in _ALLOWED.items():
-            given = getattr(self, field_name)
-            if given is not None or field_name not in ("time", "memory_mb", "nodes", "nonzeros"):
-                object.__setattr__(self, field_name, allowed.checked(given))
+            object.__setattr__(self, field_name, allowed.checked(getattr(self, field_name)))
 
     def after(self, seconds: float) -> Limits:
         """The limits of what is left to do when so many seconds are gone."""
@@ -84,8 +83,10 @@ class _Allowed:
     most: float = math.inf
     whole: bool = False
 
-    def checked(self, given: Any) -> float:
-        """The number in Python's own type."""
+    def checked(self, given: Any) -> float | None:
+        """The number in Python's own type; None where that is no limit."""
+        if given is None and self.what.endswith("None for no limit"):
+            return None
         kind = Integral if self.whole else Real
         if isinstance(given, kind) and not isinstance(given, bool) and math.isfinite(given):
             number = int(given) if isinstance(given, Integral) and self.name != "time_limit" else float(given)
@@ -94,16 +95,38 @@ class _Allowed:
         raise DataError(f"{self.name} must be {self.what}; got {given!r}.")
 
 
+#: More threads than this were a slip of the finger, and starting them would take longer than any run.
+MOST_THREADS = 1024
+
 _ALLOWED = {
-    "time": _Allowed("time_limit", "a number of seconds that is not negative, or None for no limit", 0),
+    # Beyond some nine thousand million seconds the clocks of threads raise an error instead of waiting.
+    "time": _Allowed("time_limit", "a number of seconds that is not negative and at most 10^9, or None for no limit", 0, 1e9),
     "memory_mb": _Allowed("memory_mb", "a positive number of megabytes, or None for no limit", math.ulp(0.0)),
     "nodes": _Allowed("node_limit", "a whole number of at least 1, or None for no limit", 1, whole=True),
     "rel_gap": _Allowed("rel_gap", "a number that is not negative", 0),
     "abs_gap": _Allowed("abs_gap", "a number that is not negative", 0),
-    "threads": _Allowed("threads", "a whole number of at least 1", 1, whole=True),
+    "threads": _Allowed("threads", f"a whole number of at least 1 and at most {MOST_THREADS}", 1, MOST_THREADS, whole=True),
     "seed": _Allowed("seed", "a whole number from 0 to 2147483647", 0, 2**31 - 1, whole=True),
     "nonzeros": _Allowed("max_nonzeros", "a whole number of at least 1, or None for no limit", 1, whole=True),
 }
+
+
+def check_limits(**asked: Any) -> None:
+    """Refuse limits that a run cannot have, before there is one, with the sentence of `Limits`; a run of no seconds is none.
+
+    Parameters
+    ----------
+    asked
+        By the names of the calls: `time_limit`, `memory_mb`, `node_limit`, `threads`, `seed`, `max_nonzeros`.
+
+    Raises
+    ------
+    DataError
+    """
+    by_name = {allowed.name: allowed for allowed in _ALLOWED.values()}
+    for name, given in asked.items():
+        if by_name[name].checked(given) == 0 and name == "time_limit":
+            raise DataError("time_limit must be positive, or None for no limit; got 0.")
 
 
 @dataclass(frozen=True)
@@ -113,6 +136,15 @@ class Availability:
     found: bool
     version: str = ""
     reason: str = ""
+
+
+def availability_of(solver: Solver) -> Availability:
+    """Whether a solver can be used here; one that fails to say so, as a third party's may, cannot."""
+    try:
+        return solver.availability()
+    except Exception as error:
+        said = " ".join(str(error).split())[:200].rstrip(".")
+        return Availability(False, reason=f"Looking for {solver.name} failed ({type(error).__name__}{': ' * bool(said)}{said}); mend or remove its plug-in.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +196,7 @@ class Solver(ABC):
     registry_group: ClassVar[str] = "solvers"
 
     name: ClassVar[str]
-    title: ClassVar[str]
+    title: ClassVar[str] = ""
     #: What it can do, of: lp, mip, start, trace, nodes, root-bound, seed, threads, gap, memory, lazy, general-integers, continuous.
     capabilities: ClassVar[frozenset[str]] = frozenset()
     #: Names of solvers that it may run itself: one of them cannot confirm what it claims.

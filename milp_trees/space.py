@@ -50,9 +50,9 @@ class Space(ABC):
     def violations(self, predictor: Any, dataset: Dataset) -> list[str]:
         """A sentence per limit that a predictor breaks on the data."""
 
-    def simplest(self) -> Any:
-        """A predictor that takes neither a search nor data; None where there is no such thing."""
-        return None
+    def simplest(self, actions: tuple[Any, ...]) -> list[Any]:
+        """Predictors that take neither a search nor data, for the actions of a task; none where there is no such thing."""
+        return []
 
     @abstractmethod
     def simplify(self, predictor: Any, view: Any) -> Any:
@@ -135,6 +135,12 @@ class Trees(Space):
         if self.split_on_group or dataset.group_column is None:
             return np.arange(dataset.n_tests)
         return np.array([j for j, t in enumerate(dataset.tests) if t.column != dataset.group_column], dtype=np.int64)
+
+    def simplest(self, actions: tuple[Any, ...]) -> list[Tree]:
+        """One leaf, with each of the actions."""
+        from milp_trees.models.tree import Leaf, Tree
+
+        return [Tree(Leaf(k), actions) for k in range(len(actions))]
 
     def violations(self, predictor: Tree, dataset: Dataset) -> list[str]:
         out = []

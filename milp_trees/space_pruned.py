@@ -38,8 +38,8 @@ class PrunedEnsembles(Space):
     def violations(self, predictor: Ensemble, dataset: Dataset) -> list[str]:
         return [] if self.ensemble.same_trees(predictor) else ["The predictor is no pruning of the problem's ensemble: its trees are others."]
 
-    def simplest(self) -> Ensemble:
-        return self.ensemble.pruned(np.zeros(self.ensemble.n_nodes, dtype=bool))
+    def simplest(self, actions: tuple[Any, ...]) -> list[Ensemble]:
+        return [self.ensemble.pruned(np.zeros(self.ensemble.n_nodes, dtype=bool))]
 
     def simplify(self, predictor: Ensemble, view: Any) -> Ensemble:
         return predictor

@@ -189,7 +189,8 @@ class Watch:
         finally:
             if not done.is_set():
                 stop[0] = 1
-                done.wait()
+                while not done.wait(POLL):  # open to exceptions from outside
+                    pass
         if failures:
             raise failures[0]
         return answers[0]

@@ -98,7 +98,7 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         """The binarizer that a command line spells `auto`, `midpoints`, `quantiles:5`, `buckets` or `tree-guess:40`."""
         kind, _, number = text.partition(":")
         size = {"auto": "n_bins", "quantiles": "n_bins", "tree-guess": "n_estimators"}.get(kind)
-        if kind not in KINDS or (number and (size is None or not number.isdigit())):
+        if kind not in KINDS or (number and (size is None or not number.isdecimal())):
             raise DataError(
                 f"There is no binarizer {text!r}; write auto, midpoints, quantiles:5 (5 bins), buckets or tree-guess:40 (40 boosted trees)."
             )
@@ -165,7 +165,8 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         if set(values.tolist()) <= {0.0, 1.0}:
             return "0/1"
         if self.kind == "quantiles" or (self.kind == "auto" and len(values) > self.max_midpoints):
-            at = np.quantile(numbers, np.arange(1, self.n_bins) / self.n_bins, method="lower")
+            bins = max(2, min(self.n_bins, len(numbers)))  # as many bins as rows give all midpoints already
+            at = np.quantile(numbers, np.arange(1, bins) / bins, method="lower")
             return _thresholds(values, np.unique(np.searchsorted(values, at, side="right")))
         return _thresholds(values, np.arange(1, len(values)))
 

@@ -45,8 +45,8 @@ def planted_tree(rows: int = 200, tests: int = 12, depth: int = 2, classes: int 
     tree : Tree
         The tree that was planted.
     """
-    if tests < depth or rows < 1 or classes < 2 or not 0 <= noise <= 1:
-        raise DataError("A planted tree needs rows >= 1, tests >= depth, classes >= 2 and 0 <= noise <= 1.")
+    if not 0 <= depth <= tests or rows < 1 or classes < 2 or not 0 <= noise <= 1:
+        raise DataError("A planted tree needs rows >= 1, 0 <= depth <= tests, classes >= 2 and 0 <= noise <= 1.")
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (rows, tests), dtype=np.uint8)
     named = tuple(Test(str(j)) for j in range(tests))
@@ -177,6 +177,11 @@ def generated(name: str) -> Dataset:
             options[key] = type(known[key].default)(value)
         except ValueError:
             raise DataError(f"The option {key} of the generator {kind} must be a number; got {value!r}.") from None
-    made = maker(**options)
+    try:
+        made = maker(**options)
+    except DataError:
+        raise
+    except (ValueError, OverflowError) as error:  # of NumPy: a negative size or seed, a range with nothing in it
+        raise DataError(f"The generator {kind} cannot make data of such numbers ({given}): {error}.") from error
     dataset = made[0] if isinstance(made, tuple) else made
     return dataset.with_(source={"path": name, "generator": kind, **({"loss": dataset.loss} if dataset.loss else {})})

@@ -156,7 +156,8 @@ def _lines_of_first_record(text: str, file: Path) -> int:
     try:
         next(reader)
     except csv.Error:
-        raise DataError(f"{file} is not a table: a quote in its first line is never closed.") from None
+        most = csv.field_size_limit()
+        raise DataError(f"{file} is not a table: a quote in its first line is never closed, or a name has more than {most} characters.") from None
     record = "\n".join(text.split("\n", reader.line_num)[: reader.line_num])
     if reader.line_num > 1 and record.count('"') % 2:
         raise DataError(f"{file} is not a table: a quote in its first line is never closed.")

@@ -113,6 +113,8 @@ def _find(path: Path) -> Path:
         if zipped.is_file():
             return zipped
         beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+    except DataError:
+        raise
     except (OSError, ValueError) as error:  # a name that is too long, a folder that is closed, a zero byte
         raise DataError(f"{str(path)[:200]!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
     close = difflib.get_close_matches(path.name, beside, n=1)

@@ -7,11 +7,11 @@ It works on the problem as the task gives it, without presolve, and shares no co
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
+from milp_trees.engines._work import too_much_work
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.registry import register
@@ -70,17 +70,6 @@ class Enumerator(Method):
             problem, self.name, Tree(best[2], view.actions), bound=view.to_value(best[0]), claims_optimal=True, proved_by=self.name, clock=clock,
             sizes=sizes,
         )  # fmt: skip
-
-
-def too_much_work(name: str, view: CostMatrix, depth: int, most: int) -> str | None:
-    """The sentence that rows · (2 · tests)^depth is more than an enumeration takes on, or None."""
-    # Far beyond what is taken on the exact power, which may have millions of digits, is of no interest.
-    work = view.n_rows * (2 * view.n_tests) ** min(depth, 24)
-    if work <= most:
-        return None
-    digits = math.log10(view.n_rows) + depth * math.log10(2 * view.n_tests)
-    here = f"{work:.3g}" if digits < 12 else f"about 10^{int(digits)}"
-    return f"{name} is for tiny problems: rows · (2 · tests)^depth may be at most {most:,}; here it is {here}."
 
 
 def enumerate_trees(view: CostMatrix, max_depth: int, min_samples_leaf: int = 1, check: Callable[[], None] = lambda: None) -> Achieved:

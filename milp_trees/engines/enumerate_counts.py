@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, ClassVar
 
-from milp_trees.engines.enumerate import too_much_work
+from milp_trees.engines._work import too_much_work
 from milp_trees.method import Clock, Method, Progress, finish
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.problem import Problem

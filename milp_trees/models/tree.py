@@ -188,12 +188,24 @@ class Tree:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Tree:
-        def walk(node: Mapping[str, Any]) -> Node:
-            if "action" in node:
-                return Leaf(int(node["action"]))
-            return Branch(Test(**node["test"]), walk(node["false"]), walk(node["true"]))
+        """The tree that `to_json` described.
 
-        return cls(walk(data["root"]), tuple(data["actions"]))
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            It is no such description, or a leaf has an action that is not named.
+        """
+        actions = tuple(data["actions"])
+
+        def walk(node: Mapping[str, Any]) -> Node:
+            if "action" not in node:
+                return Branch(Test(**node["test"]), walk(node["false"]), walk(node["true"]))
+            leaf = Leaf(int(node["action"]))
+            if not 0 <= leaf.action < len(actions):
+                raise ValueError(f"a leaf has the action {leaf.action}, and the tree names {len(actions)}")
+            return leaf
+
+        return cls(walk(data["root"]), actions)
 
     def to_text(self) -> str:
         """The tree as indented text with original names."""

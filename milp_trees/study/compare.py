@@ -13,7 +13,7 @@ from milp_trees.method import Method
 from milp_trees.models.tree import Tree
 from milp_trees.registry import registry
 from milp_trees.result import Limit, Result, TracePoint
-from milp_trees.solver import Limits
+from milp_trees.solver import Limits, availability_of
 from milp_trees.study.agreement import choose_oracle, judge_of, with_agreement
 from milp_trees.study.identity import run_key
 from milp_trees.study.run import Start, attempt, find_start, named_method, start_from
@@ -57,7 +57,7 @@ def method_names(
             raise UnknownName("No method was named; write for example methods=['dp', 'flow-oct@highs'].")
     else:
         chosen = _fitting(problems) if formulations == "all" else _names(formulations, "formulations")
-        found = [n for n, c in registry.classes("solvers").items() if c().availability().found] if solvers == "all" else _names(solvers, "solvers")
+        found = [n for n, c in registry.classes("solvers").items() if availability_of(c()).found] if solvers == "all" else _names(solvers, "solvers")
         names = [f"{f}@{s}" for f in chosen for s in found]
         if not names:
             raise UnknownName("No formulation or no solver was named; write for example formulations='all', solvers=['highs'].")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.data.read import TARGET, Table, read_table
 from milp_trees.errors import DataError
-from milp_trees.models.tree import Leaf, Tree
+from milp_trees.models.tree import Tree
 from milp_trees.report import SCHEMA
+from milp_trees.result import Status
 from milp_trees.strict_json import read_json, refuse_newer
 
 if TYPE_CHECKING:
@@ -26,9 +27,7 @@ def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]
     try:
         tree, source = Tree.from_json(stored["predictor"]), dict(stored["problem"]["data"])
         hash((tree.splits, target := dict(source.get("columns") or {}).get("target")))
-        if not all(0 <= node.action < len(tree.actions) for node in tree.nodes() if isinstance(node, Leaf)):
-            raise IndexError("a leaf has an action that the tree does not name")
-    except (KeyError, IndexError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError) as error:
         raise DataError(f"The tree in {result} is damaged ({type(error).__name__}: {error}); solve again.") from error
     categories = {t.column for t in tree.splits if t.kind == "=="}
     frame = _frame(_read(table, source, target, sorted(categories - {target})), source)
@@ -70,16 +69,17 @@ def _right(labels: list[Any], true: list[Any], target: str) -> str:
 
 
 def read_result(path: str | Path) -> dict[str, Any]:
-    """The stored result with a tree; of several the best."""
+    """The stored result with a tree; of several the best. The tree of an error may break what was asked for."""
     data = read_json(path)
     rows = data if isinstance(data, list) else [data]
     if not all(isinstance(row, dict) and {"schema", "predictor", "sense", "objective", "problem"} <= set(row) for row in rows):
         raise DataError(f"{path} is not a result of milp-trees; give a file that solve or compare wrote with --out or --json.")
     for row in rows:
         refuse_newer(row["schema"], SCHEMA, f"The result in {path}")
-    found: list[dict[str, Any]] = [row for row in rows if row["predictor"] is not None]
+    kept: list[dict[str, Any]] = [row for row in rows if row["predictor"] is not None]
+    found = [row for row in kept if row.get("status") != Status.ERROR.value]
     if not found:
-        raise DataError(f"{path} holds no tree.")
+        raise DataError(f"{path} holds no tree{' but those of runs that ended in an error' if kept else ''}.")
     if not all(isinstance(row["objective"], (int, float)) and row["sense"] in ("min", "max") for row in found):
         raise DataError(f"A result in {path} is damaged: it holds a tree whose objective is no number, or whose sense is neither min nor max.")
     return min(found, key=lambda row: row["objective"] if row["sense"] == "min" else -row["objective"])

@@ -30,6 +30,8 @@ GROWERS = {
 }
 #: Rows on which errors are counted.
 ERRORS = ("train", "oob", "held-out")
+#: More trees than this were a slip of the finger.
+MOST_TREES = 100_000
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,8 @@ class Growing:
             raise DataError(f"errors are counted on {', '.join(ERRORS)} rows; got {self.errors!r}.")
         if self.trees < 1:
             raise DataError(f"An ensemble needs at least one tree; got {self.trees}.")
+        if self.trees > MOST_TREES:
+            raise DataError(f"An ensemble is grown with at most {MOST_TREES} trees here; got {self.trees}.")
         if self.max_depth is not None and self.max_depth < 1:
             raise DataError(f"Trees need at least one level of splits; got max_depth={self.max_depth}.")
         if not 0 <= self.seed < 2**32:

@@ -69,6 +69,8 @@ def _check(row: dict[str, Any]) -> None:
     for name, kind in (("method", str), ("unit", str), ("message", str), ("checked", list), ("options", dict), ("versions", dict)):
         if not isinstance(row[name], kind):
             raise DamagedRow(f"{name} is {row[name]!r:.50}")
+    if not row["method"].isprintable():
+        raise DamagedRow(f"method is {row['method']!r:.50}")
     float(row["seconds"])
     if row["predictor"] is not None:
         float(row["objective"])

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
 
 KINDS = ("shortest-path", "two-roads", "news")
-#: More rows than this, or features, were a slip of the finger.
-MOST = 10_000_000
+#: More numbers (rows times features and components of costs) than this, or nodes of a grid, were a slip of the finger.
+MOST, MOST_NODES = 100_000_000, 100_000
 #: Settings that only some kinds use.
 OF_KIND = {
     **dict.fromkeys(("degree", "noise", "grid", "inner", "outer"), ("shortest-path",)), "features": ("shortest-path", "news"), "constraints": ("news",),
@@ -66,8 +66,9 @@ class DecisionData:
             raise DataError("rows must be at least 1, test_rows and thresholds at least 0.")
         if not 0 <= self.seed < 2**32 or not 0 <= self.constraints < 2**32:
             raise DataError(f"seed and constraints must be whole numbers from 0 to 4294967295; got {self.seed} and {self.constraints}.")
-        if max(self.rows, self.test_rows, self.features, *self.grid) > MOST:
-            raise DataError(f"rows, test_rows, features and the sides of the grid are at most {MOST}; fewer fit into memory.")
+        nodes = self.grid[0] * self.grid[1]  # and up to twice as many edges, each of which has a cost on every row
+        if (self.rows + self.test_rows) * (self.features + 2 * nodes) > MOST or nodes > MOST_NODES:
+            raise DataError(f"At most {MOST} numbers fit into memory (rows times features and edges), and {MOST_NODES} nodes of a grid; take fewer rows or a smaller grid.")
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> DecisionData:

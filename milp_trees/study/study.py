@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from milp_trees.errors import MilpTreesError
 from milp_trees.report import plain_table, reasons, result_from_json, result_json, rows_html
 from milp_trees.result import Limit, Result, Status
 from milp_trees.study.identity import problem_key
-from milp_trees.study.rows import UNREADABLE, flat, said
+from milp_trees.study.rows import UNREADABLE, DamagedRow, flat, said
 from milp_trees.study.store import Store, StoreError
 
 if TYPE_CHECKING:
@@ -21,6 +22,25 @@ if TYPE_CHECKING:
 
 #: A row with one of these is not an answer; it is run again when the study is resumed.
 _RETRY = {Status.ERROR.value}
+
+
+def _check_tree(found: Result) -> None:
+    """Refuse a stored run whose status and tree do not fit, or whose tree is not what it says.
+
+    Raises
+    ------
+    DamagedRow
+    """
+    tree, value = found.predictor, found.value
+    if (tree is None) == (found.status in (Status.OPTIMAL, Status.FEASIBLE)):
+        raise DamagedRow(f"its status is {found.status.value!r}, and it holds {'no' if tree is None else 'a'} tree")
+    if tree is None or value is None:
+        return
+    own = found.problem.value(tree)
+    if own.exact != value.exact or not math.isclose(own.number, value.number, rel_tol=1e-9, abs_tol=1e-9):
+        raise DamagedRow(f"its tree has the value {own}, and it states {value}")
+    if wrong := found.problem.violations(tree):
+        raise DamagedRow(f"its tree is not feasible: {wrong[0]}")
 
 
 class Study:
@@ -74,6 +94,7 @@ class Study:
             return None
         try:
             found = result_from_json(row, problem)
+            _check_tree(found)
         except UNREADABLE as error:
             self.store.left_out(f"of {row['method']}", said(error))
             return None

@@ -79,6 +79,8 @@ class WeightedError(Accuracy):
             raise DataError(f"class_weight names {sorted(unknown)[0]!r}, which is no class; the classes are {', '.join(map(str, classes))}.")
         if any(v < 0 for v in given.values()):
             raise DataError("Class weights must not be negative.")
+        if given and not any(given.get(str(c), 1) for c in classes):
+            raise DataError("The weight of every class is 0; at least one must count.")
         per_class = [given.get(str(c), Fraction(1)) for c in classes]
         weights, which = _weights(dataset)
         losses: np.ndarray = np.multiply.outer(weights, np.array(per_class, dtype=object))[which, y]

@@ -41,17 +41,21 @@ def fraction(number: Any, name: str = "number") -> Fraction:
         try:
             if len(number) > MOST_DIGITS or abs(int(number.lower().partition("e")[2] or 0)) > MOST_DIGITS:
                 raise ValueError("too long")  # 1e9999999 would take a minute
-            return Fraction(number)
-        except (ValueError, ZeroDivisionError):
+            found = Fraction(number)
+            float(found)  # all values are shown as doubles
+            return found
+        except (ValueError, ArithmeticError):
             if len(number) > 40:
                 number = f"{number[:40]}…"
             raise DataError(f"{name} must be a number such as 0.01 or 1/200; got {number!r}.") from None
-    if isinstance(number, (int, np.integer)):
-        return Fraction(int(number))
     try:
         value = float(number)
+    except OverflowError:
+        raise DataError(f"{name} must be a number of ordinary size; got one of more than 300 digits.") from None
     except (TypeError, ValueError):
         raise DataError(f"{name} must be a number such as 0.01; got {number!r}.") from None
+    if isinstance(number, (int, np.integer)):
+        return Fraction(int(number))
     if not math.isfinite(value):
         raise DataError(f"{name} must be finite; got {value}.")
     return Fraction(Decimal(repr(value)))

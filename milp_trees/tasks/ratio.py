@@ -28,7 +28,7 @@ from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.classification import Accuracy, _classes
 from milp_trees.tasks.constraints import Constraint, as_constraints
 from milp_trees.tasks.count_views import PairCounts
-from milp_trees.tasks.ratio_view import Ratio, quotient
+from milp_trees.tasks.ratio_view import LARGEST, Ratio, quotient
 from milp_trees.tasks.surd import Surd
 from milp_trees.tasks.views import CostMatrix, SideRow
 
@@ -178,6 +178,8 @@ class ConfusionRatio(Task):
     def counts(self, coefs: Mapping[str, int], dataset: Dataset) -> np.ndarray:
         """What every action adds on every row, shape (n, K), in units of the smallest weight's grid."""
         weights = whole_weights(self, dataset)
+        if max(coefs.values(), default=0) * sum(weights.tolist()) > LARGEST:  # 64-bit sums would be wrong, and silently
+            raise DataError(f"The coefficients of the task {self.name} have too many digits for exact ratios; round them (such as beta) and the row weights.")
         y, classes = _classes(dataset, self.name)
         said = np.broadcast_to(self._is_positive(np.arange(len(classes)), dataset), (dataset.n_rows, len(classes)))
         truth = np.broadcast_to(self._is_positive(y, dataset)[:, None], said.shape)
@@ -253,11 +255,12 @@ class FBeta(ConfusionRatio):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "beta", exact.fraction(self.beta, "beta"))
+        given = self.beta
+        object.__setattr__(self, "beta", exact.fraction(given, "beta"))
         if self.beta < 0:
-            raise DataError(f"beta must not be negative; got {self.beta}.")
+            raise DataError(f"beta must not be negative; got {given!r}.")
         if not 0 < self.beta <= LARGEST_BETA:
-            raise DataError(f"beta must be above 0 and at most {LARGEST_BETA} (0 counts precision alone: take Precision); got {self.beta}.")
+            raise DataError(f"beta must be above 0 and at most {LARGEST_BETA} (0 counts precision alone: take Precision); got {given!r}.")
 
     def coefficients(self) -> tuple[Counts, Counts]:
         square = self.beta**2
@@ -293,9 +296,10 @@ class Precision(ConfusionRatio):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "min_recall", exact.fraction(self.min_recall, "min_recall"))
+        given = self.min_recall
+        object.__setattr__(self, "min_recall", exact.fraction(given, "min_recall"))
         if not 0 <= self.min_recall <= 1:
-            raise DataError(f"min_recall must lie between 0 and 1; got {self.min_recall}.")
+            raise DataError(f"min_recall must lie between 0 and 1; got {given!r}.")
 
     def coefficients(self) -> tuple[Counts, Counts]:
         return {"TP": Fraction(1)}, {"TP": Fraction(1), "FP": Fraction(1)}

@@ -67,7 +67,7 @@ class Ratio:
                 "only found out without a leaf_penalty; leave it out."
             )
         if self.largest[1] * sum(self.largest) > LARGEST:
-            raise DataError(f"The total weight of the task {self.task.name} is too large for exact ratios; round the row weights to fewer digits.")
+            raise DataError(f"The total weight of the task {self.task.name} is too large for exact ratios; round the row weights (and beta, or the coefficients) to fewer digits.")
 
     # -- sizes -------------------------------------------------------------------------------------------------
 

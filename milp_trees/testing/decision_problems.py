@@ -85,10 +85,10 @@ DECISION_PROBLEMS: dict[str, Callable[[], Problem]] = {
     "leaf-limit": lambda: _of(UnitSimplex(3), 25, max_leaf_nodes=3),
     "penalties": lambda: _of(grid_paths(2, 3), 26, leaf_penalty=0.05, feature_costs={"x": 0.2}),
     **FOUND_DECISIONS,
-    "seven-thresholds": lambda: _of(UnitSimplex(3), 28, columns=LONG, low=-1),
-    "three-levels": lambda: _of(UnitSimplex(3), 29, depth=3, columns=WIDE, low=-2),
-    "three-levels-large-leaves": lambda: _of(UnitSimplex(2), 30, depth=3, columns=LONG, min_samples_leaf=3, low=-1),
-    "three-levels-leaf-limit": lambda: _of(UnitSimplex(3), 31, depth=3, columns=WIDE, max_leaf_nodes=5, leaf_penalty=0.01),
+    "seven-thresholds": lambda: _of(UnitSimplex(3), 265, columns=LONG, low=-1),
+    "three-levels": lambda: _of(UnitSimplex(3), 33, depth=3, columns=WIDE, low=-2),
+    "three-levels-large-leaves": lambda: _of(UnitSimplex(2), 62, depth=3, columns=WIDE, min_samples_leaf=2, low=-1),
+    "three-levels-leaf-limit": lambda: _of(UnitSimplex(2), 28, depth=3, columns=WIDE, max_leaf_nodes=5, leaf_penalty=0.01),
     "priced-columns": lambda: _of(UnitSimplex(3), 32, columns=WIDE, feature_costs={"x": 0.05, "z": 0.04, "u": 0.12, "v": 0.02}),
     "weight-one-unit-short": lambda: _of(
         UnitSimplex(3), 33, columns=LONG, weights=[0.1, 0.2, 0.3, 0.7, 0.2, 0.1, 0.9, 0.4, 0.3, 0.6], min_weight_leaf=1.1

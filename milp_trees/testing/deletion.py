@@ -12,14 +12,17 @@ from milp_trees.formulation import Formulation
 from milp_trees.problem import Problem
 from milp_trees.testing.checks import decoded_fault, optimum_fault
 from milp_trees.testing.describe import describe
-from milp_trees.testing.sets import default_problems
+from milp_trees.testing.sets import tiny_problems
 from milp_trees.testing.solve import built, minimise, without
 
 
 def deletable_constraints(formulation: Formulation, problems: Mapping[str, Problem] | None = None) -> dict[str, str | None]:
-    """For each named constraint: what a check says when it is deleted (from the first problem on which one does), or None if none does."""
+    """For each named constraint: what a check says when it is deleted (from the first problem on which one does), or None if none does.
+
+    Default problems: the named and random ones (`tiny_problems`).
+    """
     found: dict[str, str | None] = {}
-    for problem in (default_problems() if problems is None else problems).values():
+    for problem in (tiny_problems() if problems is None else problems).values():
         if formulation.unsupported(problem):
             continue
         for label in dict.fromkeys(built(formulation, problem).matrix.row_labels):

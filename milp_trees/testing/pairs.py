@@ -63,15 +63,23 @@ def judge(method: Method, problem: Problem, result: Result) -> Result:
     return result
 
 
-def check_method(method: Method, problems: Mapping[str, Problem] | None = None, planted: Mapping[str, Problem] | None = None) -> Report:
+def check_method(
+    method: Method, problems: Mapping[str, Problem] | None = None, planted: Mapping[str, Problem] | None = None, *, level: str = "quick"
+) -> Report:
     """`check_result` on every problem a method takes; on `planted` problems a perfect tree exists, and an exact method finds one.
+
+    Parameters
+    ----------
+    problems : mapping of name to Problem, optional
+        Default: those of the level (`default_problems`).
+    level : {"quick", "thorough"}
 
     Raises
     ------
     AssertionError
     """
     report = Report()
-    for name, problem in (default_problems() if problems is None else problems).items():
+    for name, problem in (default_problems(level) if problems is None else problems).items():
         why = method.unsupported(problem)
         if why:
             report.skipped[name] = why

@@ -37,6 +37,11 @@ def get(name: str) -> Problem:
     return random_cost_problem(**RANDOM[name]) if name in RANDOM else drawn_problem(**WIDE[name])
 
 
+def tiny_problems() -> dict[str, Problem]:
+    """The named and random problems, each small enough to solve many times over."""
+    return {name: get(name) for name in [*PROBLEMS, *RANDOM]}
+
+
 def is_wide(name: str) -> bool:
     """Whether a default problem is one of those that are drawn along all axes."""
     return name.startswith("wide-")
@@ -52,4 +57,4 @@ def default_problems(level: str = "quick") -> dict[str, Problem]:
     """
     if level not in MOST_NONZEROS:
         raise UnknownName(f"There is no level {level!r}; known are {', '.join(MOST_NONZEROS)}.")
-    return {name: get(name) for name in [*PROBLEMS, *RANDOM]} | wide_problems(level)
+    return tiny_problems() | wide_problems(level)

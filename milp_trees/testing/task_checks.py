@@ -27,7 +27,7 @@ from milp_trees.testing.generate import any_tree, choices
 from milp_trees.testing.suite import Report
 
 #: Datasets that are drawn at a level, and trees on each.
-DRAWS = {"quick": (6, 8), "thorough": (40, 20)}
+DRAWS = {"quick": (4, 6), "thorough": (40, 20)}
 #: Every kind of view.
 VIEWS = (CostMatrix, LeafOracle, Ratio, PairCounts, LeafCounts, NodeGains)
 

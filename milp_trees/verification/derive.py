@@ -15,7 +15,7 @@ from milp_trees.dinkelbach import one_step
 from milp_trees.errors import MilpTreesError, VerificationError
 from milp_trees.registry import registry
 from milp_trees.result import Limit, Result, Status
-from milp_trees.solver import Limits
+from milp_trees.solver import Limits, availability_of
 from milp_trees.study.agreement import base_name, crosses, units
 from milp_trees.verification.verdict import Verdict, printable
 
@@ -152,7 +152,7 @@ def _models(problem: Problem, own: frozenset[str]) -> Iterator[tuple[int, int, s
     from milp_trees.study.estimate import named_formulation
 
     classes: dict[str, Any] = registry.classes("solvers")
-    found = [s for s, c in classes.items() if "mip" in c.capabilities and c().availability().found]
+    found = [s for s, c in classes.items() if "mip" in c.capabilities and availability_of(c()).found]
     able = sorted(found, key=lambda s: (bool(own & {f"@{s}", *(f"@{n}" for n in classes[s].shares)}), -len(classes[s].capabilities), s))
     for name in registry.formulations_for(problem) if able else ():
         try:

@@ -2,11 +2,14 @@
 
 import contextlib
 import gc
+import subprocess
+import sys
 import threading
 import time
 
 import pytest
 
+from milp_trees import deadline
 from milp_trees.deadline import TimeUp, within
 
 
@@ -139,3 +142,47 @@ def test_it_works_in_any_thread():
     thread.start()
     thread.join(20)
     assert found == ["up"]
+
+
+@pytest.mark.parametrize("seconds", [20, 0.1])
+def test_code_that_is_traced_goes_on_afterwards(seconds):
+    """A debugger, a profiler and a measurement of coverage trace: Python must not be left looking for an exception that never comes."""
+    program = f"""
+import contextlib, sys, time
+from milp_trees import deadline
+from milp_trees.deadline import TimeUp, within
+def work():
+    end = time.perf_counter() + 1
+    while {seconds} < 1 and time.perf_counter() < end:
+        pass
+def after():
+    return 3
+sys.setprofile(lambda *_: None)
+with contextlib.suppress(TimeUp):
+    within({seconds}, work)
+after()
+print("went on")
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert found.stdout == "went on\n", found.stderr
+
+
+def test_a_finaliser_may_wake_the_timer_at_any_moment():
+    """The exception of a stop may be freed by a collection of garbage anywhere, also where the timer is being ended."""
+    timer = deadline._Timer(20)
+    timer.start()
+    timer.wake.put(None)
+    last = timer.overtime()
+    timer.end()
+    del last
+    assert timer.ended
+    assert not timer.fired
+
+
+def test_the_end_of_the_outer_one_does_not_leave_the_inner_one_running():
+    """Whichever comes in the middle of the other's end."""
+    for _ in range(200):
+        with contextlib.suppress(TimeUp):
+            within(0.006, lambda: (within(0.004, lambda: spin(0.004)), spin(0.004)))
+        spin(0.001)
+    spin(0.3)

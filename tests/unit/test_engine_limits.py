@@ -16,11 +16,16 @@ import milp_trees as mt
 from milp_trees import method as method_module
 from milp_trees import watch as watching
 from milp_trees.cli_signals import interrupts
+from milp_trees.method import Method
+from milp_trees.models.tree import Leaf, Tree
 from milp_trees.problem import BySize, NearBest, PruningPath
 from milp_trees.registry import registry
 from milp_trees.result import Limit, Status, TracePoint
 from milp_trees.solver import Limits
 from milp_trees.study.spo import DecisionData
+from milp_trees.tasks.count_views import LeafCounts, PairCounts
+from milp_trees.tasks.ratio_view import Ratio
+from milp_trees.tasks.views import CostMatrix
 from milp_trees.watch import Stopped, Watch
 
 SECONDS = 0.6
@@ -291,3 +296,33 @@ def test_compiled_code_beside_the_watch_is_stopped_at_the_limit():
     assert Watch(Limits()).beside(lambda stop: 7) == 7
     with pytest.raises(ZeroDivisionError):
         Watch(Limits()).beside(lambda stop: 1 // 0)
+
+
+class Stuck(Method):
+    """Does not come to its search before any limit."""
+
+    name = "stuck"
+    needs = (CostMatrix, LeafCounts, PairCounts, Ratio)
+    takes_side_rows = takes_min_weight = True
+
+    def search(self, problem, limits, start, progress):
+        while True:
+            pass
+
+
+@pytest.mark.parametrize("kind", [k for k in SEARCHED if k not in ("decisions", "midpoints")])
+def test_a_run_that_is_stopped_in_its_preparation_returns_the_best_leaf(kind, monkeypatch):
+    monkeypatch.setattr(method_module, "LARGE", 0)
+    monkeypatch.setattr(method_module, "LATE", 0.05)
+    monkeypatch.setattr(method_module, "LOOKING", 20.0)
+    problem = SEARCHED[kind]()
+    result = Stuck().run(problem, Limits(time=0.05))
+    leaves = [Tree(Leaf(k), problem.task.actions(problem.dataset)) for k in range(2)]
+    values = [problem.value(leaf) for leaf in leaves if not problem.violations(leaf)]
+    assert result.limit is Limit.TIME
+    if not values:
+        assert result.status is Status.NO_SOLUTION
+        return
+    assert result.status is Status.FEASIBLE
+    assert result.tree.n_leaves == 1
+    assert not any(value.better_than(result.value) for value in values)

@@ -15,10 +15,10 @@ NAN, INF = float("nan"), float("inf")
 NO_NUMBERS = ["5", "", True, False, [1], {}, 1j, NAN, INF, -INF, -1, np.float64("nan"), np.bool_(True)]
 #: Name in `Limits` → (name in the calls, further values that are refused).
 FIELDS = {
-    "time": ("time_limit", []),
+    "time": ("time_limit", [1e10, 2**63, 1e300]),
     "memory_mb": ("memory_mb", [0]),
     "nodes": ("node_limit", [0, 1.5, Fraction(3, 2)]),
-    "threads": ("threads", [0, 1.5, None, 2.0]),
+    "threads": ("threads", [0, 1.5, None, 2.0, 1025]),
     "seed": ("seed", [1.5, None, 2**31]),
     "nonzeros": ("max_nonzeros", [0, 1.5]),
 }
@@ -137,3 +137,18 @@ def test_the_other_comparisons_refuse_an_empty_list_of_methods(command):
     done = CliRunner().invoke(app, [*asked, "--methods", ""])
     assert done.exit_code == 1, done.output
     assert "No method was named" in done.output
+
+
+@pytest.mark.parametrize("limit", [{"time_limit": NAN}, {"time_limit": 0}, {"time_limit": 1e300}, {"threads": 0}, {"threads": 5000}], ids=str)
+def test_the_same_limit_is_refused_in_the_same_sentence_wherever_it_is_given(problem, limit):
+    """By a call, by an estimator and by the command line."""
+    (name, value), said = *limit.items(), []
+    with pytest.raises(mt.DataError) as call:
+        mt.solve(problem, "cart", **limit)
+    said.append(str(call.value))
+    with pytest.raises(mt.DataError) as fit:
+        mt.OptimalTreeClassifier(**limit).fit([[0], [1]], [0, 1])
+    said.append(str(fit.value))
+    done = CliRunner().invoke(app, ["solve", "planted:rows=20,tests=3", "--depth", "1", f"--{name.replace('_', '-')}={value}"])
+    said.append(done.stderr.strip().removeprefix("Error: ").replace(f"{float(value)!r}", repr(value)))
+    assert len(set(said)) == 1, said

@@ -45,6 +45,7 @@ BROKEN = {
         "KeyError: 'x'",
     ),
     "has_no_attribute": (BODY.format("attribute"), "has no attribute 'Absent'"),
+    "gives_up": (BODY.format("panic") + "class Panic(BaseException): ...\nraise Panic('out of luck')\n", "Panic: out of luck"),
     "no_plug_in": ("from milp_trees import register\n@register\nclass A:\n    name = 'a'\n", "is neither a Formulation nor a Solver nor a Method"),
 }
 
@@ -129,6 +130,62 @@ def test_a_third_party_imported_first_takes_no_name_of_ours(site):
     code = "import milp_trees as mt\ntry:\n    import takes_our_name\nexcept ValueError as e:\n    print(e)\nprint(type(mt.registry.method('dp')).__module__)"
     done = run(site, "-W", "ignore", "-c", code)
     assert done.stdout.splitlines() == ["Two plug-ins are called 'dp': milp_trees.engines.dp and takes_our_name.", "milp_trees.engines.dp"]
+
+
+SOLVER = """
+from milp_trees import Availability, Solver, register
+
+@register
+class {0}(Solver):
+    name = "{0}"
+    {1}
+    def solve(self, job, emit, stop): ...
+    def availability(self): {2}
+"""
+
+
+@pytest.fixture(scope="module")
+def odd_solvers(tmp_path_factory):
+    """A solver whose search for itself fails, one that cannot be made without a key, and one that lacks its methods."""
+    folder = tmp_path_factory.mktemp("solvers")
+    (folder / "angry.py").write_text(SOLVER.format("angry", "", "raise OSError('no licence server')"))
+    (folder / "needy.py").write_text(SOLVER.format("needy", "def __init__(self, key): ...", "return Availability(True, '1')"))
+    (folder / "hollow.py").write_text(SOLVER.format("hollow", "def availability(self): ...", "...").replace("def solve", "def other"))
+    for name in ("angry", "needy", "hollow"):
+        install(folder, f"plug-{name}", f"[milp_trees.solvers]\n{name} = {name}\n")
+    return folder
+
+
+def test_solvers_that_cannot_be_made_or_found_cost_a_line_each(odd_solvers):
+    """`solvers` ended with the error of one plug-in, and so did comparisons on all solvers, and `verify`."""
+    done = run(odd_solvers, "-m", "milp_trees", "solvers", "--json")
+    assert done.returncode == 0, done.stderr
+    rows = {row["name"]: row for row in json.loads(done.stdout)}
+    assert rows["highs"]["found"]
+    assert rows.keys().isdisjoint({"needy", "hollow"})
+    assert not rows["angry"]["found"]
+    assert rows["angry"]["title"] == ""
+    assert rows["angry"]["reason"] == "Looking for angry failed (OSError: no licence server); mend or remove its plug-in."
+    assert {line.split()[4] for line in done.stderr.splitlines() if line} == {"plug-hollow", "plug-needy"}
+
+
+ALL_SOLVERS = """
+import milp_trees as mt
+from milp_trees.study.compare import method_names
+from milp_trees.verification.derive import methods_for
+problem = mt.Problem(mt.load("planted:rows=20,tests=3,depth=1"), mt.Accuracy(), mt.Trees(1))
+print("flow-oct@highs" in method_names(None, "flow-oct", "all"), "angry" in str(method_names(None, "flow-oct", "all")))
+print(bool(methods_for(problem, "oct@cbc")[0]))
+print(mt.compare(problem, ["flow-oct@angry"], oracle=None, start=None).rows[0]["message"])
+"""
+
+
+def test_a_solver_that_fails_to_look_for_itself_is_absent(odd_solvers):
+    done = run(odd_solvers, "-W", "ignore", "-c", ALL_SOLVERS)
+    assert done.returncode == 0, done.stderr
+    first, second, third = done.stdout.splitlines()
+    assert (first, second) == ("True False", "True")
+    assert "no licence server" in third
 
 
 def test_metadata_that_cannot_be_read_costs_one_package(site, monkeypatch):

@@ -36,6 +36,9 @@ FAKE = textwrap.dedent(
 
         def solve(self, job, emit, stop):
             do = job.options["do"]
+            if do == "late":  # a callback of the job before
+                self.earlier(Event(9.0, None, -99.0))
+            self.earlier = emit
             emit(Event(0.0, 3.0, 1.0, 2, np.array([1.0])))
             emit(Event(0.0, 2.0, 1.5, 3, np.array([0.0])))
             if do == "abort":
@@ -111,6 +114,13 @@ def test_process_is_used_again(fake):
     first, second = runner.run(fake, job("answer")), runner.run(fake, job("answer"))
     assert first.message == second.message != str(os.getpid())
     assert second.seconds < 1
+
+
+def test_late_news_of_an_earlier_job_are_not_taken_for_news_of_this_one(fake):
+    """Seen with SCIP: an earlier model that is freed while the next one is solved called its event handler with old bounds."""
+    runner.run(fake, job("answer"))
+    answer = runner.run(fake, job("late"))
+    assert [event.bound for event in answer.events] == [1.0, 1.5]
 
 
 def test_printing_does_not_disturb(fake):

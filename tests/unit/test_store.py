@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 import milp_trees as mt
 from milp_trees.errors import DamagedRowWarning, MilpTreesError
 from milp_trees.study import StoreError, Study
+from milp_trees.study.predict import read_result
 from milp_trees.study.rows import DamagedRow, NewerRow, read_row
 from milp_trees.study.store import LAYOUT, Store
 
@@ -135,6 +137,42 @@ def test_a_tree_that_cannot_be_read_is_run_again(problem, path):
     with pytest.warns(DamagedRowWarning, match="Row of cart"):
         again = mt.compare(problem, ["cart"], store=path)
     assert again.results[0].predictor.to_json() == tree
+
+
+#: What is changed in cart's row → what is said of it.
+LIES = {
+    "an action that there is not": (lambda row: row["predictor"].update(root={"action": 9, "label": 0}), "a leaf has the action 9"),
+    "no tree": (lambda row: row.update(predictor=None), "its status is 'feasible', and it holds no tree"),
+    "another status": (lambda row: row.update(status="no solution"), "its status is 'no solution', and it holds a tree"),
+    "another tree": (lambda row: row["predictor"].update(root={"action": 0, "label": 0}), "its tree has the value"),
+    "another value": (lambda row: row.update(objective=0, exact="0/1"), "and it states 0 errors"),
+    "a method that steers the terminal": (lambda row: row.update(method="ca\x1b[31mrt"), "method is"),
+}
+
+
+@pytest.mark.parametrize("what", LIES)
+def test_a_row_that_does_not_fit_itself_is_no_answer(problem, path, what):
+    """A comparison took such a row for a finished run; one with a leaf of no action ended in a traceback."""
+    lie, said = LIES[what]
+    honest = stored(path)
+    lie(row := json.loads(json.dumps(honest)))
+    edit(path, **row)
+    with pytest.warns(DamagedRowWarning, match=re.escape(said)):
+        again = mt.compare(problem, ["cart"], store=path)
+    assert again.rows[0]["predictor"] == honest["predictor"]
+    assert (again.rows[0]["method"], again.rows[0]["objective"]) == ("cart", honest["objective"])
+
+
+def test_predict_takes_no_tree_of_an_error(path, tmp_path):
+    """Its value may be better than any that is allowed."""
+    right, wrong = stored(path), {**stored(path), "status": "error", "objective": -1}
+    for rows, found in (([wrong, right], right), ([wrong], None)):
+        (tmp_path / "rows.json").write_text(json.dumps(rows))
+        if found is not None:
+            assert read_result(tmp_path / "rows.json") == found
+            continue
+        with pytest.raises(mt.DataError, match="holds no tree but those of runs that ended in an error"):
+            read_result(tmp_path / "rows.json")
 
 
 def test_a_row_of_a_newer_version_is_refused(problem, path):

@@ -169,13 +169,13 @@ def test_a_parameter_that_does_not_fit_the_data_is_named(task, words):
         mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), task, mt.Trees(1)).view(CostMatrix)
 
 
-@pytest.mark.parametrize("task", [mt.WeightedError, mt.ActionCostMatrix])
-def test_a_total_weight_of_zero_is_refused_where_a_rate_is_asked_for(task):
-    """Penalties are on the scale of a rate, and there is none."""
+def test_a_total_weight_of_zero_is_refused_where_a_rate_is_asked_for():
+    """Penalties are on the scale of a rate, and there is none. Costs of actions are not weighed, so theirs is per row."""
     data = mt.Dataset(X, y=[0, 1, 1, 0], values=np.ones((4, 2)), weights=np.zeros(4))
-    assert mt.Problem(data, task(), mt.Trees(1)).view(CostMatrix).exact
+    assert mt.Problem(data, mt.WeightedError(), mt.Trees(1)).view(CostMatrix).exact
     with pytest.raises(DataError, match="total weight, which is zero"):
-        mt.Problem(data, task(leaf_penalty=0.1), mt.Trees(1)).view(CostMatrix)
+        mt.Problem(data, mt.WeightedError(leaf_penalty=0.1), mt.Trees(1)).view(CostMatrix)
+    assert mt.Problem(data, mt.ActionCostMatrix(leaf_penalty=0.1), mt.Trees(1)).view(CostMatrix).exact
 
 
 def test_an_unknown_view_is_refused_with_what_there_is():

@@ -11,6 +11,7 @@ cost of that split. Which purchases those are is found by refining a partition, 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -84,8 +85,8 @@ class Closure:
         price, unit = gains if price is None else price, costs if unit is None else unit
         if max(unit * gains + price * costs, price, unit) >= LARGEST:
             raise DataError(
-                f"The integers of this cut might reach {unit * gains + price * costs:.1e}, and 64 bits hold {LARGEST:.1e}: errors sum to {gains:.3g} units and "
-                f"costs to {costs:.3g}. Round weights, losses and feature costs (and lambda) to fewer digits, so that their common denominator is smaller."
+                f"The integers of this cut might reach {Decimal(unit * gains + price * costs):.1e}, and 64 bits hold {LARGEST:.1e}: errors sum to {Decimal(gains):.3g} units and "
+                f"costs to {Decimal(costs):.3g}. Round weights, losses and feature costs (and lambda) to fewer digits, so that their common denominator is smaller."
             )
 
 
