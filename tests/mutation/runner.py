@@ -24,9 +24,9 @@ from milp_trees.testing.pruning_checks import best_pruning
 from milp_trees.testing.sets import is_wide
 
 from . import fault
+from .calls import Calls
 from .mutants import Mutant, Planted, plant
 from .suite import OF_FORM, SOLVING, Remembered, checks, digest, effort, formulation, labels, problems, takes_as_before
-from .calls import Calls
 from .task_tests import TASK_FILES, first_failure, noted
 
 COLUMNS = (

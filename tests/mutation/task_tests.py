@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -61,12 +61,12 @@ def datasets() -> dict[str, Any]:
     return random_datasets(4) | found_datasets()
 
 
-def first_breach(of: Iterable[int] | None = None) -> dict[str, Any]:
-    """The first of `examples` (those of some numbers, if they are given) that does not mean what its definition says."""
+def first_breach(of: Iterable[int] | None = None, on: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The first of `examples` (those of some numbers, if they are given) that does not mean what its definition says, on some or all datasets."""
     made = examples()
     for task in made if of is None else [made[k] for k in of]:
         try:
-            check_task(task, datasets())
+            check_task(task, on or datasets())
         except AssertionError as caught:
             return {"verdict": "caught", "check": "definition", "problem": task.name, "message": " ".join(str(caught).split())[:300]}
         except Exception as raised:

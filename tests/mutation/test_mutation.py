@@ -12,6 +12,7 @@ import pytest
 
 from milp_trees.space_pruned import PrunedEnsembles
 from milp_trees.testing import brute_force
+from milp_trees.testing.found_by_mutation import found_datasets
 from milp_trees.testing.pruning_checks import best_pruning
 
 from . import fault, operators
@@ -166,6 +167,11 @@ def test_a_planted_fault_is_caught(planted, row):
 
     with pytest.raises(RuntimeError, match="AssertionError"):
         in_child(work, 120)
+
+
+def test_tasks_mean_what_their_definitions_say_on_data_that_faults_asked_for():
+    """Sixty rows, five classes, one class without rows, no weights, large costs."""
+    assert not first_breach(on={name: data for name, data in found_datasets().items() if name != "found_datasets()[2 classes]"})
 
 
 @pytest.mark.parametrize(
