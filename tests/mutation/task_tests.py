@@ -43,7 +43,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "cost-matrix": [{"matrix": [[-1, 3], [5, 0]]}, {"matrix": [[abs(5 * i - 7 * j) - i for j in range(5)] for i in range(5)]}],
     "f-beta": [{"beta": 2}], "precision": [{"min_recall": "1/3"}], "partial-auc": [{"theta": "1/3"}],
     "count-ratio": [{"numerator": {"TP": 2, "TN": 1}, "denominator": {"TP": 2, "TN": 1, "FP": 3, "FN": 1}}],
-    "f1": [{}, {"leaf_penalty": "1/40"}], "auc": [{}, {"leaf_penalty": "1/40"}],
+    **{name: [{}, {"leaf_penalty": "1/40"}] for name in ("mcc", "g-mean", "kappa")}, "f1": [{}, {"leaf_penalty": "1/40"}], "auc": [{}, {"leaf_penalty": "1/40"}],
     "decision": [{"decisions": mt.ListedDecisions([[1, 0], [0, 1], [0.5, 0.25]], ["class 0", "class 1"])}],
 }  # fmt: skip
 
@@ -52,6 +52,7 @@ def examples() -> list[Any]:
     """Every task that has a definition, with and without options, and accuracy under every side constraint."""
     made = [registry.task(name)(**options) for name in DEFINITIONS for options in OPTIONS.get(name, [{}])]
     sides = [kind(action="class 1", at_most=9, at_least=2) if name == "capacity" else kind("1/5", "class 1") for name, kind in CONSTRAINTS.items()]
+    sides += [kind("3/4", "class 1") for name, kind in CONSTRAINTS.items() if name != "capacity"]  # groups of few rows differ by much
     return made + [mt.Accuracy(constraints=(side,)) for side in sides]
 
 
