@@ -29,7 +29,7 @@ TESTS = {
     "pruning": ("pruned_error",), "pruning_view": ("pruned_error",), "ranking": ("rank",), "ratio": ("ratio",),
     "ratio_view": ("ratio",), "surd": ("rank",), "two_classes": ("rank",), "views": ("views", "tasks", "constraints"),
 }  # fmt: skip
-#: Seconds of tests, quick ones first, that a fault is run on at most.
+#: Seconds of tests, quick ones first, that a fault is run on at most; more would catch more.
 BUDGET = 3.0
 #: Words in the names of tests that look at the clock; on a busy machine they could fail for that.
 TIMED = ("stopped", "limit", "interrupt", "seconds", "deadline", "progress")
