@@ -123,13 +123,14 @@ def _views_agree(problem: Problem, tree: Tree, name: str) -> None:
 def _counts_agree(problem: Problem, tree: Tree, name: str) -> None:
     """Views of counts say the value, from the counts of the leaves and of the errors, and lead back from it to their units."""
     task, value = problem.task, problem.value(tree)
+    number = Fraction(value.number) if value.exact is None else value.exact
     seen, n_leaves = see(tree, problem.dataset), sum(isinstance(node, Leaf) for node in _in_order(tree.root))
     if task.offers(LeafCounts):
         view = problem.view(LeafCounts)
         leaves = Counter((t, bool(up)) for t, up in zip(seen.leaf, view.is_positive, strict=True))
         units = view.units([(leaves[t, True], leaves[t, False]) for t in range(n_leaves)])
-        _demand(view.to_value(units) == value.exact, problem, name, tree, f"the leaves give {view.to_value(units)}, the value is {value}")
-        back = view.from_value(value.exact)
+        _demand(view.to_value(units) == number, problem, name, tree, f"the leaves give {view.to_value(units)}, the value is {value}")
+        back = view.from_value(number)
         _demand(back == -units, problem, name, tree, f"the leaves give {units} units, the value {-back}")
     with contextlib.suppress(NoView):  # row weights, side constraints
         pairs = problem.view(PairCounts)
@@ -138,8 +139,8 @@ def _counts_agree(problem: Problem, tree: Tree, name: str) -> None:
         _demand(abs(metric - value.number) <= 1e-9, problem, name, tree, f"the errors give {metric}, the value is {value}")
     if task.offers(Ratio):
         ratio = problem.view(Ratio)
-        loss = ratio.from_value(value.exact) / ratio.unit
-        _demand(ratio.to_value(loss) == value.exact, problem, name, tree, f"{value} is a loss of {loss}, which is a value of {ratio.to_value(loss)}")
+        loss = ratio.from_value(number) / ratio.unit
+        _demand(ratio.to_value(loss) == number, problem, name, tree, f"{value} is a loss of {loss}, which is a value of {ratio.to_value(loss)}")
 
 
 def _order_is_nothing(problem: Problem, tree: Tree, name: str) -> None:
