@@ -46,7 +46,8 @@ class MonotoneMetric(TwoClassTask):
         ones = int(is_positive.sum())
         metric = self.worth(int((said & ~is_positive).sum()), int((~said & is_positive).sum()), ones, len(is_positive) - ones)
         number = -metric + (1 + self.leaf_penalty * routes.n_leaves) if self.leaf_penalty else metric
-        return Value(float(number), number.exact, self.unit, self.sense)
+        exact = number.exact
+        return Value(float(number if exact is None else exact), exact, self.unit, self.sense)  # sums of rounded parts differ in the last digit
 
     def pair_counts(self, dataset: Dataset, space: Space) -> PairCounts:
         """The view."""

@@ -131,14 +131,15 @@ FOUND_PRUNINGS: dict[str, Callable[[], Problem]] = {
 
 
 def found_datasets() -> dict[str, Dataset]:
-    """Datasets for tasks with 64 rows, five groups and costs of more than ten thousand; with two and with five classes."""
+    """Datasets for tasks with 64 rows, five groups, a factor of three values and large costs; two and five classes, six of which one has no row, no weights."""
     out = {}
-    for K in (2, 5):
+    for name, K in (("2 classes", 2), ("5 classes", 5), ("6 classes, one without rows", 6), ("no weights", 2)):
         rng, n = np.random.default_rng(K), 64
-        names = tuple(f"class {k}" for k in range(K))
-        out[f"found_datasets()[{K} classes]"] = Dataset(
-            rng.integers(0, 2, (n, 6)), [Test(f"t{j}") for j in range(6)], y=rng.integers(0, K, n), classes=names, weights=rng.integers(1, 9, n) / 4,
-            groups=rng.permutation(np.arange(n) % 5), factor=rng.integers(0, 2, n), treatments=np.array(names)[rng.integers(0, K, n)],
+        names, present = tuple(f"class {k}" for k in range(K)), min(K, 5)
+        out[f"found_datasets()[{name}]"] = Dataset(
+            rng.integers(0, 2, (n, 6)), [Test(f"t{j}") for j in range(6)], y=rng.integers(0, present, n), classes=names,
+            weights=None if name == "no weights" else rng.integers(1, 9, n) / 4,
+            groups=rng.permutation(np.arange(n) % 5), factor=rng.integers(0, 3, n), treatments=np.array(names)[rng.integers(0, K, n)],
             outcomes=rng.integers(-5, 6, n) / 2, propensities=rng.choice([0.25, 0.5, 0.75], n), values=rng.integers(-90_000, 90_000, (n, K)) / 2,
             actions=names,
         )  # fmt: skip

@@ -1,6 +1,6 @@
-"""Golden files: the text of one tiny model per formulation, so that a change of a model shows in review.
+"""Golden files: the text of one tiny model per formulation, and who takes which problem, so that a change of either shows in review.
 
-`python -m milp_trees.testing.golden FOLDER --refresh` writes one file per registered formulation; without `--refresh` it says what differs.
+`python -m milp_trees.testing.golden FOLDER --refresh` writes one file per registered formulation, and `taken.json`; without `--refresh` it says what differs.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from milp_trees.formulation import Formulation
 from milp_trees.matrix import compile_model
 from milp_trees.problem import Problem
 from milp_trees.testing.model_text import model_text
+from milp_trees.testing.taken import FILE, taken_text
 
 
 def golden_problem(formulation: Formulation) -> Problem:
@@ -43,12 +44,13 @@ def golden_text(formulation: Formulation) -> str:
 
 
 def differences(folder: Path, refresh: bool = False) -> list[str]:
-    """Names of the formulations whose golden file is absent or differs; with `refresh`, the files are written."""
+    """What is absent or differs, by the formulations' names and `taken.json`; with `refresh`, the files are written."""
     from milp_trees.registry import registry
 
     changed = []
-    for name, cls in registry.classes("formulations").items():
-        path, text = folder / f"{name}.lp.txt", golden_text(cls())
+    texts = {name: (f"{name}.lp.txt", golden_text(cls())) for name, cls in registry.classes("formulations").items()}
+    for name, (file, text) in {**texts, FILE: (FILE, taken_text())}.items():
+        path = folder / file
         if not path.exists() or path.read_text() != text:
             changed.append(name)
             if refresh:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -74,6 +76,7 @@ def check_task(
         for tree in sample:
             _means(problem, tree, meaning, name)
             _views_agree(problem, tree, name)
+            _counts_agree(problem, tree, name)
             _order_is_nothing(problem, tree, name)
         _reads_back(problem, sample, name)
         _senses(problem, sample, name)
@@ -117,6 +120,29 @@ def _views_agree(problem: Problem, tree: Tree, name: str) -> None:
             holds = all(row.holds(total) for row, total in zip(view.side, view.side_totals(tree), strict=True))
             wrong = problem.task.violations(tree.routes(problem.dataset), problem.dataset)
             _demand(holds == (not wrong), problem, name, tree, f"the side rows {'hold' if holds else 'do not hold'}, the task finds {wrong or 'nothing'}")
+
+
+def _counts_agree(problem: Problem, tree: Tree, name: str) -> None:
+    """Views of counts say the value, from the counts of the leaves and of the errors, and lead back from it to their units."""
+    task, value = problem.task, problem.value(tree)
+    number = Fraction(value.number) if value.exact is None else value.exact
+    seen, n_leaves = see(tree, problem.dataset), sum(isinstance(node, Leaf) for node in _in_order(tree.root))
+    if task.offers(LeafCounts):
+        view = problem.view(LeafCounts)
+        leaves = Counter((t, bool(up)) for t, up in zip(seen.leaf, view.is_positive, strict=True))
+        units = view.units([(leaves[t, True], leaves[t, False]) for t in range(n_leaves)])
+        _demand(view.to_value(units) == number, problem, name, tree, f"the leaves give {view.to_value(units)}, the value is {value}")
+        back = view.from_value(number)
+        _demand(back == -units, problem, name, tree, f"the leaves give {units} units, the value {-back}")
+    with contextlib.suppress(NoView):  # row weights, side constraints
+        pairs = problem.view(PairCounts)
+        said = [(bool(up), k == pairs.positive) for up, k in zip(pairs.is_positive, seen.said, strict=True)]
+        metric = float(pairs.to_value(pairs.units(said.count((False, True)), said.count((True, False)), n_leaves)))
+        _demand(abs(metric - value.number) <= 1e-9, problem, name, tree, f"the errors give {metric}, the value is {value}")
+    if task.offers(Ratio):
+        ratio = problem.view(Ratio)
+        loss = ratio.from_value(number) / ratio.unit
+        _demand(ratio.to_value(loss) == number, problem, name, tree, f"{value} is a loss of {loss}, which is a value of {ratio.to_value(loss)}")
 
 
 def _order_is_nothing(problem: Problem, tree: Tree, name: str) -> None:

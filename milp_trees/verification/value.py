@@ -86,8 +86,8 @@ def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
     except (KeyError, TypeError, ValueError):
         raise VerificationError("The predictor is damaged: a node is neither a leaf nor a test with two children.") from None
     strange = problem.task.strange_actions(tree.actions, problem.dataset)
-    own = problem.task.actions(problem.dataset)  # none where the decisions are too many to be listed
-    if not strange and own and json_safe(list(tree.actions)) != json_safe(list(own)):
+    named = problem.task.actions(problem.dataset)  # none where decisions are not listed: then a task reads the labels themselves
+    if not strange and named and json_safe(list(tree.actions)) != json_safe(list(named)):
         strange = "its actions are of other types, such as text for numbers."
     if strange:
         raise VerificationError(f"The predictor is for another problem: {strange}")

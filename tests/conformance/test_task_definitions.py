@@ -38,7 +38,7 @@ OPTIONS = {
     "count-ratio": [{"numerator": {"TP": 3}, "denominator": {"TP": 3, "FN": 2, "FP": "1/2"}}],
     "auc": [{"leaf_penalty": "1/9", "positive": "class 0"}],
     "partial-auc": [{"theta": "1/3"}, {"theta": "2/5", "positive": "class 0", "leaf_penalty": "1/50"}],
-    "mcc": [{"leaf_penalty": "1/9"}],
+    "mcc": [{"leaf_penalty": "1/9"}, {"leaf_penalty": "1/40"}],
     "g-mean": [{"positive": "class 0"}],
     "kappa": [{"leaf_penalty": "1/9", "positive": "class 0"}],
     "decision": [{"decisions": CHOICE}, {"decisions": CHOICE, "normalised": True, "leaf_penalty": "1/9"}],

@@ -160,9 +160,10 @@ def test_time_up_is_never_seen_outside(monkeypatch):
     method = registry.method("dp")
     monkeypatch.setattr(type(method), "_unsupported_within", up)
     start = mt.solve(SMALL, "cart").predictor
-    for given, status in ((None, mt.Status.NO_SOLUTION), (start, mt.Status.FEASIBLE)):
+    for given, least_leaves in ((None, 1), (start, start.n_leaves)):  # the best single leaf, or the start
         result = method.run(SMALL, mt.Limits(time=1), start=given)
-        assert (result.status, result.limit) == (status, mt.Limit.TIME)
+        assert (result.status, result.limit, result.bound) == (mt.Status.FEASIBLE, mt.Limit.TIME, None)
+        assert result.predictor.n_leaves == least_leaves
 
 
 # -- formulations with solvers on problems that take longer ---------------------------------------------------------------

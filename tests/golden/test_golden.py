@@ -8,8 +8,10 @@ import pytest
 
 from milp_trees.registry import registry
 from milp_trees.testing import generate
+from milp_trees.testing import golden as golden_module
 from milp_trees.testing.golden import golden_text, main
 from milp_trees.testing.sets import get
+from milp_trees.testing.taken import FILE, changes, taken_text, takers_by_problem
 
 HERE = Path(__file__).parent
 VALUES = json.loads((HERE / "values.json").read_text())
@@ -28,12 +30,35 @@ def test_no_golden_file_is_left_over():
     assert {p.name.removesuffix(".lp.txt") for p in HERE.glob("*.lp.txt")} <= set(registry.classes("formulations"))
 
 
-def test_the_command_reports_and_refreshes(tmp_path, capsys):
+def test_every_method_takes_the_problems_that_it_took():
+    """Refreshed by the same command; a refusal that is meant shows in review."""
+    found = changes((HERE / FILE).read_text(), taken_text())
+    assert not found, f"{'; '.join(found[:5])}: if it is meant, `python -m milp_trees.testing.golden tests/golden --refresh`"
+
+
+def test_every_method_takes_a_problem():
+    """Otherwise nothing is asked of it."""
+    assert set().union(*takers_by_problem((HERE / FILE).read_text()).values()) >= {*registry.classes("methods"), *registry.classes("formulations")}
+
+
+def test_a_formulation_that_suddenly_refuses_is_named(monkeypatch):
+    """Also one that suddenly takes what it refused."""
+    ip0 = registry.classes("formulations")["ip0"]
+    before = taken_text(["prunings"])
+    monkeypatch.setattr(ip0, "unsupported_view", lambda self, view, space: "ip0 is not in the mood." if view.step[0] else None)
+    found = changes(before, taken_text(["prunings"]))
+    assert found
+    assert all(said.startswith(("ip0 refuses ", "ip0 takes ")) for said in found)
+
+
+def test_the_command_reports_and_refreshes(tmp_path, capsys, monkeypatch):
     """Exit code 1 while files differ, 0 once they are refreshed, 2 for a wrong call."""
+    monkeypatch.setattr(golden_module, "taken_text", lambda: "[]\n")  # the true one takes seconds
     assert main([str(tmp_path)]) == 1
     assert "differs: flow-oct" in capsys.readouterr().out
     assert main([str(tmp_path), "--refresh"]) == 0
     assert main([str(tmp_path)]) == 0
+    assert (tmp_path / FILE).read_text() == "[]\n"
     assert main([]) == 2
 
 

@@ -98,12 +98,16 @@ def summary(console: Console, path: Path) -> None:
         for name in sorted({of(row) for row in rows}):
             table.add_row(name, *(str(count[name, v] or "") for v in VERDICTS))
         console.print(table)
-    total = Counter(verdict(row, same) for row in rows)
-    planted = sum(total.values()) - total["unfit"]
-    caught = total["caught"] + total["form"]
-    judged = caught + total["survived"] + total["timeout"] + total["died"]
-    console.print(f"{planted} planted; {total['raised']} raised an exception before any check; {total['equivalent']} are equivalent.")
-    console.print(f"Of the other {judged}, {caught} were caught ({caught / max(1, judged):.0%}), {total['form']} of them by checks of form only.")
+    for what, part in (("formulations", "formulations/"), ("tasks", "milp_trees/tasks/")):
+        total = Counter(verdict(row, same) for row in rows if row["file"].startswith(part))
+        # An exception fails the check or the test that it leaves.
+        caught = total["caught"] + total["form"] + total["raised"]
+        judged = sum(total.values()) - total["unfit"] - total["equivalent"]
+        console.print(
+            f"{what}: {judged + total['equivalent']} planted, {total['equivalent']} of them equivalent. Of the other {judged}, {caught} were caught "
+            f"({caught / max(1, judged):.0%}): {total['raised']} by an exception, {total['form']} by checks of form only; "
+            f"{total['survived']} survived, {total['timeout']} did not end."
+        )
 
 
 def write_sample(path: Path) -> None:

@@ -12,6 +12,8 @@ import numpy as np
 
 #: How often a conditioned fault was active in this process; how often its condition made sense where it was asked, and how often not.
 hits = fits = misfits = 0
+#: Functions that were called, as `calls` notes them.
+called: set[str] = set()
 
 
 def _hit(active: bool) -> bool:

@@ -243,7 +243,8 @@ def _short(node: ast.AST) -> str:
 
 def module_of(file: str) -> types.ModuleType:
     """The module that a file is imported as."""
-    parts = Path(file).with_suffix("").parts
+    path = Path(file)
+    parts = (path.parent if path.stem == "__init__" else path.with_suffix("")).parts
     name = ".".join(parts if parts[0] == "milp_trees" else ("milp_trees", *parts))
     return importlib.import_module(name)
 

@@ -24,9 +24,10 @@ from milp_trees.testing.pruning_checks import best_pruning
 from milp_trees.testing.sets import is_wide
 
 from . import fault
+from .calls import Calls
 from .mutants import Mutant, Planted, plant
-from .suite import OF_FORM, SOLVING, Remembered, checks, digest, effort, formulation, labels, problems
-from .task_tests import TASK_FILES, first_failure
+from .suite import OF_FORM, SOLVING, Remembered, checks, digest, effort, formulation, labels, problems, takes_as_before
+from .task_tests import TASK_FILES, first_failure, noted
 
 COLUMNS = (
     "id", "file", "line", "operator", "condition", "change", "verdict", "check", "formulation", "problem", "seconds", "active", "message",
@@ -50,7 +51,7 @@ class Bench:
     """
 
     def __init__(self, names: Iterable[str], most: int | None = None, report: Callable[[str], None] = lambda text: None) -> None:
-        self.most = most
+        self.most, self.calls = most, Calls()
         self.remembered = Remembered()
         self.true: dict[tuple[str, str], bytes] = {}
         for label in names:
@@ -60,6 +61,8 @@ class Bench:
 
     def verdict(self, mutant: Mutant, limit: float) -> dict[str, Any]:
         """Plants one mutant and says who caught it."""
+        if mutant.file in TASK_FILES and not self.calls.of:
+            self.calls = in_child(noted, 1800)
         began = time.perf_counter()
         found = in_child(lambda: self._attempt(mutant), limit)
         self.remembered.points.update(found.pop("points", {}))
@@ -78,7 +81,7 @@ class Bench:
         except (SyntaxError, ValueError, StopIteration) as unfit:
             return {"verdict": "unfit", "message": f"{type(unfit).__name__}: {unfit}"}
         known, true = set(self.remembered.points), set(self.true)
-        found = first_failure(mutant.file) if mutant.file in TASK_FILES else self._judge(mutant, planted)
+        found = first_failure(mutant, self.calls) if mutant.file in TASK_FILES else self._judge(mutant, planted)
         # A condition on something that is no number where the fault stands is no fault.
         if found["verdict"] == "survived" and fault.misfits and not fault.fits:
             found["verdict"] = "unfit"
@@ -93,6 +96,8 @@ class Bench:
             claim = "build"
             try:
                 todo = checks(label, name)
+                if not takes_as_before(label, name):
+                    return _caught("caught", label, name, "taken", f"{label} {'takes' if todo else 'refuses'} {name}")
                 if not todo and self._taken(label, name, planted):
                     refused = refused or _caught("refused", label, name, "unsupported", "")
                 same = todo and self._unchanged(mutant, label, name, planted)

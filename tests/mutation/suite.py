@@ -20,6 +20,7 @@ from milp_trees.testing.decision_problems import decision_problems
 from milp_trees.testing.pruning_checks import PRUNING_CHECKS, default_pruning_problems
 from milp_trees.testing.sets import is_wide
 from milp_trees.testing.suite import checks_for, too_large
+from milp_trees.testing.taken import FILE, takers_by_problem
 
 from .mutants import ROOT
 
@@ -100,6 +101,18 @@ def problems(label: str) -> dict[str, Any]:
     if ":" in label and plan.needs is CostMatrix:
         found = {name: problem for name, problem in found.items() if name.startswith("random")}
     return dict(sorted(found.items(), key=lambda item: (is_wide(item[0]), effort(item[1]))))
+
+
+@cache
+def _golden() -> dict[tuple[str, str], set[str]]:
+    return takers_by_problem((ROOT / "tests" / "golden" / FILE).read_text())
+
+
+def takes_as_before(label: str, name: str) -> bool:
+    """Whether a formulation takes or refuses a problem as the golden file says; variants are not in it."""
+    plan = formulation(label)
+    kind = "prunings" if prunings(plan) else "decisions" if plan.needs is LeafOracle else "trees"
+    return ":" in label or (label in _golden()[kind, name]) == (plan.unsupported(problems(label)[name]) is None)
 
 
 def effort(problem: Any) -> int:

@@ -12,6 +12,7 @@ import pytest
 
 from milp_trees.space_pruned import PrunedEnsembles
 from milp_trees.testing import brute_force
+from milp_trees.testing.found_by_mutation import found_datasets
 from milp_trees.testing.pruning_checks import best_pruning
 
 from . import fault, operators
@@ -19,7 +20,7 @@ from .equivalent import table
 from .mutants import Mutant, find, module_of, mutants, plant
 from .runner import fresh, in_child, sample
 from .suite import FILES, checks, problems
-from .task_tests import first_breach
+from .task_tests import examples, first_breach
 
 #: One fault of every operator and of every kind of condition, with a check that catches it; `python -m tests.mutation --write-sample` makes it.
 SAMPLE = Path(__file__).with_name("sample.csv")
@@ -168,6 +169,11 @@ def test_a_planted_fault_is_caught(planted, row):
         in_child(work, 120)
 
 
+def test_tasks_mean_what_their_definitions_say_on_data_that_faults_asked_for():
+    """Sixty rows, five classes, one class without rows, no weights, large costs."""
+    assert not first_breach(on={name: data for name, data in found_datasets().items() if name != "found_datasets()[2 classes]"})
+
+
 @pytest.mark.parametrize(
     ("name", "task"),
     [
@@ -183,7 +189,7 @@ def test_a_fault_in_a_task_is_caught_by_a_definition(name, task):
 
     def work():
         plant(mutant)
-        return first_breach(task)
+        return first_breach(k for k, made in enumerate(examples()) if made.name == task)
 
     assert in_child(work, 120).get("verdict") == "caught"
 

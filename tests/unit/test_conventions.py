@@ -41,6 +41,8 @@ def test_every_convention_ranks_trees_as_we_do(penalty):
 def test_counts_come_from_the_dataset():
     data = mt.Dataset([[0], [1], [1], [1]], y=["a", "b", "b", "b"])
     assert to_convention("oct", "0.1", dataset=data) == Fraction(4, 30)
+    many = mt.Dataset([[0], [1]] * 20, y=["a"] * 15 + ["b"] * 25)
+    assert to_convention("oct", "0.1", dataset=many) == Fraction(4, 25)
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,16 @@ def test_normalised_regret_of_costs_whose_optima_are_all_zero_names_the_reason()
         mt.solve(problem, "dp-oracle")
 
 
+def test_normalised_regret_of_a_tiny_total_beside_a_large_cost():
+    """0.25 is what the best decisions cost; the other one costs 20 000 in the first row."""
+    S = mt.simplex_decisions(2)
+    data = mt.Dataset([[0], [1]], values=[[0.125, 20_000.0], [0.125, 0.375]], actions=S.components)
+    task = mt.Decision(decisions=S)
+    first, other = (mt.Tree(mt.Leaf(0), (label,)).routes(data) for label in task.actions(data))
+    assert task.beside(first, data) == {"normalised_regret": 0.0}
+    assert task.beside(other, data) == {"normalised_regret": (20_000 - 0.125 + 0.25) / 0.25}
+
+
 def test_paths_that_begin_and_end_alike_look_different_in_the_picture():
     begin, end = "0>1+1>2+2>3+3>4", "9>10+10>11+11>12+12>13"
     labels = tuple(f"{begin}+{middle}+{end}" for middle in ("4>5+5>9", "4>8+8>9", "4>9"))

@@ -1,0 +1,63 @@
+"""Who takes which of the suite's problems: a formulation or an engine that suddenly refuses one is skipped there, and no other check would say so.
+
+`taken.json` among the golden files groups the problems by the methods that take them; `python -m milp_trees.testing.golden FOLDER --refresh` writes it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from milp_trees.problem import Problem
+
+FILE = "taken.json"
+
+
+def suites() -> dict[str, Callable[[], Mapping[str, Problem]]]:
+    """What makes the suite's problems, by the kind of what is sought."""
+    from milp_trees.testing.decision_problems import decision_problems
+    from milp_trees.testing.pruning_checks import default_pruning_problems
+    from milp_trees.testing.sets import default_problems
+
+    return {"trees": default_problems, "decisions": decision_problems, "prunings": default_pruning_problems}
+
+
+def takers(problem: Problem) -> list[str]:
+    """Names of this package's engines and formulations that take a problem."""
+    from milp_trees.registry import registry
+
+    found: list[str] = []
+    for group, get in (("methods", registry.method), ("formulations", registry.formulation)):
+        own = [name for name, cls in registry.classes(group).items() if cls.__module__.startswith("milp_trees.")]
+        found += [name for name in own if get(name).unsupported(problem) is None]
+    return sorted(found)
+
+
+def taken_text(kinds: Collection[str] = ("trees", "decisions", "prunings")) -> str:
+    """What the golden file holds: groups of problems (of some kinds) with all that take them."""
+    groups: dict[tuple[str, ...], dict[str, list[str]]] = {}
+    for kind, problems in ((kind, suites()[kind]()) for kind in kinds):
+        for name, problem in problems.items():
+            groups.setdefault(tuple(takers(problem)), {}).setdefault(kind, []).append(name)
+    lines = [json.dumps({"methods": methods, "problems": problems}) for methods, problems in groups.items()]
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def takers_by_problem(text: str) -> dict[tuple[str, str], set[str]]:
+    """Methods by kind and name of the problem, of a golden file's text."""
+    groups: list[dict[str, Any]] = json.loads(text)
+    return {(kind, name): set(g["methods"]) for g in groups for kind, names in g["problems"].items() for name in names}
+
+
+def changes(before: str, after: str) -> list[str]:
+    """In words, who refuses or takes what it did not before."""
+    old, new = takers_by_problem(before), takers_by_problem(after)
+    said = []
+    for problem in sorted(old.keys() | new.keys()):
+        if problem not in old or problem not in new:
+            said.append(f"the problem {problem[1]} ({problem[0]}) is {'new' if problem in new else 'gone'}")
+            continue
+        said += [f"{name} refuses {problem[1]} ({problem[0]})" for name in sorted(old[problem] - new[problem])]
+        said += [f"{name} takes {problem[1]} ({problem[0]})" for name in sorted(new[problem] - old[problem])]
+    return said
