@@ -118,7 +118,7 @@ def noted() -> Calls:
         if found:
             raise RuntimeError(f"Without any fault, {found}")
     unit = sorted({name for names in TESTS.values() for name in names})
-    code = _pytest(["conformance/test_task_checks.py", *(f"unit/test_{name}.py" for name in unit)], Listening(calls))
+    code = _pytest(["conformance/test_task_definitions.py", *(f"unit/test_{name}.py" for name in unit)], Listening(calls))
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise RuntimeError(f"Without any fault, pytest ended with {code}")
     return calls
