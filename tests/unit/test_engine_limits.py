@@ -111,7 +111,8 @@ def test_time_limits_are_kept(case):
     result = method.run(problem, Limits(time=SECONDS))
     over = min(time.perf_counter() - wall, time.process_time() - own) - SECONDS
     assert over <= ALLOWED, f"{case}: {over:.2f} s over the limit; {dict(result.times)}"
-    assert result.limit is Limit.TIME or case.split(",")[0] in (*GREEDY, "min-cut", "dantzig-wolfe"), repr(result)
+    # A machine that is quick enough proves the wide table in time, once it is prepared.
+    assert result.limit is Limit.TIME or case == "dp, wide" or case.split(",")[0] in (*GREEDY, "min-cut", "dantzig-wolfe"), repr(result)
     assert result.status in (Status.FEASIBLE, Status.OPTIMAL, Status.NO_SOLUTION)
 
 
