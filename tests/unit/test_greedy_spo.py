@@ -209,7 +209,8 @@ def test_a_time_limit_ends_the_growing():
     assert short.seconds < 20
     quick = mt.Problem(data, mt.Decision(decisions=mt.simplex_decisions(3)), mt.Trees(None))
     assert mt.solve(quick, "greedy-spo").limit is None
-    assert mt.solve(quick, "greedy-spo").tree.n_leaves > short.tree.n_leaves
+    # A busy machine may not have a first leaf by then.
+    assert short.tree is None or mt.solve(quick, "greedy-spo").tree.n_leaves > short.tree.n_leaves
 
 
 # -- candidates ------------------------------------------------------------------------------------------------
