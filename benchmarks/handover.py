@@ -15,7 +15,7 @@ import highspy
 import numpy as np
 
 import milp_trees as mt
-from milp_trees.matrix import compile_model
+from milp_trees.linear.matrix import compile_model
 from milp_trees.registry import registry
 
 

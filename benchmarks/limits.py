@@ -75,7 +75,7 @@ def forest(trees: int, **more):
 
 
 def roads(depth: int):
-    from milp_trees.study.spo import DecisionData
+    from milp_trees.decisions.generated import DecisionData
 
     return DecisionData("shortest-path", 500, 0, 6.0, 0.25, thresholds=50, seed=1).problem(depth)[0]
 

@@ -20,7 +20,7 @@ from report import markdown
 
 import milp_trees as mt
 from milp_trees.registry import registry
-from milp_trees.result import TracePoint
+from milp_trees.results.result import TracePoint
 
 RESULTS = Path(__file__).parent / "results" / "search_orders.csv"
 METHODS = tuple(f"dp:order={order}" for order in ("depth-first", "best-first", "limited-discrepancy")) + tuple(f"dp:lookahead={k}" for k in (1, 2, 3))

@@ -15,8 +15,8 @@ from pathlib import Path
 import pandas as pd
 
 import milp_trees as mt
+from milp_trees.decisions.generated import DecisionData
 from milp_trees.registry import registry
-from milp_trees.study.spo import DecisionData
 
 #: Spelling of the program → its big-M and its cut.
 PROGRAMS = {

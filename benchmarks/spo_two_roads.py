@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import milp_trees as mt
-from milp_trees.data.decisions import CROSSING
+from milp_trees.decisions.generate import CROSSING
 
 TRAIN, HELD, TEST = 10_000, 2_000, 5_000
 #: Losses of CART that a rerun of the published example on the same rows has, in %.

@@ -16,9 +16,9 @@ from typing import Any
 import pyomo.environ as pyo
 
 from milp_trees import Unsupported, registry
-from milp_trees.formulation import Formulation
-from milp_trees.space import Trees
-from milp_trees.space_pruned import PrunedEnsembles
+from milp_trees.mip.formulation import Formulation
+from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.views import CostMatrix

@@ -9,10 +9,9 @@ import numpy as np
 import pyomo.environ as pyo
 from scipy import sparse
 
-from milp_trees import LeafOracle, SolverFailure, Trees
+from milp_trees import LeafOracle, SolverFailure, Trees, exact
 from milp_trees.decisions.base import LinearSet
-from milp_trees.matrix import matrix_rows
-from milp_trees.tasks import exact
+from milp_trees.linear.matrix import matrix_rows
 
 from ._oct_structure import SCALED
 

@@ -16,7 +16,7 @@ from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
 from milp_trees import Ensemble, Formulation, NodeGains, Problem, PrunedEnsembles, Sizes
-from milp_trees.matrix import matrix_rows
+from milp_trees.linear.matrix import matrix_rows
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import numpy as np
 from scipy import sparse
 
 from milp_trees import CostMatrix, Trees
-from milp_trees.matrix import matrix_rows
+from milp_trees.linear.matrix import matrix_rows
 
 from . import _gains as gains
 

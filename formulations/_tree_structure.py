@@ -21,8 +21,8 @@ from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
 from milp_trees import Branch, CostMatrix, Leaf, Tree, Trees
-from milp_trees.formulation import Sizes
-from milp_trees.matrix import matrix_rows
+from milp_trees.linear.matrix import matrix_rows
+from milp_trees.mip.formulation import Sizes
 
 
 def add_sets(m: Any, view: CostMatrix, space: Trees) -> None:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees, register
-from milp_trees.matrix import MatrixModel
+from milp_trees.linear.matrix import MatrixModel
 
 from . import _gains as gains
 from . import _tree_structure as ts

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees import Ensemble, NodeGains, PrunedEnsembles, Sizes, register
-from milp_trees.matrix import matrix_rows
+from milp_trees.linear.matrix import matrix_rows
 
 from . import _pruning as pruning
 

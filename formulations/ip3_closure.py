@@ -34,7 +34,7 @@ import pyomo.environ as pyo
 from scipy import sparse
 
 from milp_trees import Ensemble, NodeGains, PrunedEnsembles, Sizes, register
-from milp_trees.matrix import matrix_rows
+from milp_trees.linear.matrix import matrix_rows
 
 from . import _pruning as pruning
 

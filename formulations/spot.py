@@ -47,8 +47,8 @@ import numpy as np
 import pyomo.environ as pyo
 
 from milp_trees import Formulation, Leaf, LeafOracle, Problem, Sizes, Tree, Trees, register
-from milp_trees.formulation import DEEPEST
-from milp_trees.meanings import tree_words
+from milp_trees.mip.formulation import DEEPEST
+from milp_trees.mip.meanings import tree_words
 
 from . import _oct_structure as parts
 from . import _tree_structure as ts

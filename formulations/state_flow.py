@@ -32,7 +32,7 @@ from scipy import sparse
 
 from milp_trees import Branch, CostMatrix, Leaf, Problem, Sizes, Tree, TreeFormulation, Trees, register
 from milp_trees.errors import DataError
-from milp_trees.matrix import matrix_rows
+from milp_trees.linear.matrix import matrix_rows
 
 STOP, SPLIT, LAST = 0, 1, 2
 
@@ -67,7 +67,7 @@ class StateFlow(TreeFormulation):
             raise DataError(f"state-flow takes max_states and max_columns of at least 1; got {self.max_states} and {self.max_columns}.")
 
     def warm_up(self) -> None:
-        from milp_trees.engines.states import warm_up
+        from milp_trees.engines.states.graph import warm_up
 
         warm_up()
 
@@ -80,7 +80,7 @@ class StateFlow(TreeFormulation):
 
     def _states(self, view: CostMatrix, space: Trees) -> Any:
         """The hypergraph, enumerated once per view and space."""
-        from milp_trees.engines.states import enumerate_states
+        from milp_trees.engines.states.graph import enumerate_states
 
         key = ("states", space, self.max_states, self.max_columns)
         if key not in view.memo:

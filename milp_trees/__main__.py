@@ -3,13 +3,13 @@
 Loading it takes a moment. A Ctrl-C in that moment ends the program with one sentence, and not with the traceback of whatever was being imported.
 """
 
-from milp_trees.cli_signals import leave_at_once
+from milp_trees.cli.signals import leave_at_once
 
 
 def main() -> None:
     """Entry point of `milp-trees`."""
     leave_at_once()
-    from milp_trees.cli import main as command_line
+    from milp_trees.cli.app import main as command_line
 
     command_line()
 

@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
-from milp_trees.method import Method, Progress
+from milp_trees.methods.method import Method, Progress
+from milp_trees.mip.solver import MAX_NONZEROS, Limits, check_limits
 from milp_trees.problem import BySize, NearBest, Problem
-from milp_trees.result import Limit, Result, Status
-from milp_trees.solver import MAX_NONZEROS, Limits, check_limits
+from milp_trees.results.result import Limit, Result, Status
 from milp_trees.study import Study
 from milp_trees.study.agreement import judge_of, with_agreement
+from milp_trees.study.attempt import attempt, default_method, find_start, method_for_sizes, named_method, run_method
 from milp_trees.study.compare import Watcher, compare_problems, method_names
-from milp_trees.study.run import attempt, default_method, find_start, method_for_sizes, named_method, run_method
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from milp_trees.data.dataset import Dataset
+    from milp_trees.engines.near.tree_set import TreeSet
     from milp_trees.models.ensemble import Ensemble
     from milp_trees.models.tree import Tree
-    from milp_trees.path import Path as SizePath
-    from milp_trees.tree_set import TreeSet
+    from milp_trees.results.size_path import Path as SizePath
 
 
 def solve(
@@ -293,7 +293,7 @@ def sizes(
     >>> path.at_leaves(5).value.number
     0.0
     """
-    from milp_trees.path import by_runs
+    from milp_trees.results.size_path import by_runs
 
     _check(problem)
     question = BySize(max_leaves)

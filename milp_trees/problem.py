@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from milp_trees.data.dataset import Dataset
 from milp_trees.errors import DataError, NoView
-from milp_trees.space import Space, Trees
+from milp_trees.exact import fraction
+from milp_trees.spaces.trees import Space, Trees
 from milp_trees.tasks.base import Task, Value
-from milp_trees.tasks.exact import fraction
 from milp_trees.tasks.views import CostMatrix, Scale
 
 if TYPE_CHECKING:
+    from milp_trees.methods.watch import Watch
     from milp_trees.models.tree import Tree
-    from milp_trees.watch import Watch
 
 V = TypeVar("V")
 
@@ -48,7 +48,7 @@ def offers_what(taker: Any, task: Task) -> bool:
 
 def _no_view(taker: Any, problem: Problem) -> str:
     """That a method or formulation cannot take a task, and which methods can."""
-    from milp_trees.dinkelbach import by_steps
+    from milp_trees.methods.dinkelbach import by_steps
     from milp_trees.registry import registry
 
     task = problem.task

@@ -22,9 +22,9 @@ from milp_trees import labels
 from milp_trees.errors import PluginWarning, UnknownName
 
 if TYPE_CHECKING:
-    from milp_trees.formulation import Formulation
-    from milp_trees.method import Method
-    from milp_trees.solver import Solver
+    from milp_trees.methods.method import Method
+    from milp_trees.mip.formulation import Formulation
+    from milp_trees.mip.solver import Solver
     from milp_trees.tasks.base import Task
 
 C = TypeVar("C", bound=type)
@@ -172,7 +172,7 @@ class Registry:
 
     def formulations_for(self, asked: Any) -> list[str]:
         """Names of the formulations that search such a space; given a Problem, those that also model a view which its task offers."""
-        from milp_trees.dinkelbach import by_steps
+        from milp_trees.methods.dinkelbach import by_steps
         from milp_trees.problem import Problem, offers_what
 
         classes: dict[str, Any] = self.classes("formulations")
@@ -197,7 +197,7 @@ class Registry:
             if name.partition(":")[0] in self.classes("formulations"):
                 raise UnknownName(f"{name!r} is a formulation; name the solver too, for example {name}@highs.")
             self._get("methods", name)
-        from milp_trees.formulation_method import FormulationMethod
+        from milp_trees.mip.method import FormulationMethod
 
         formulation, _, solver = name.rpartition("@")
         return FormulationMethod(self._spelled("formulations", formulation), self.solver(solver))

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
-from milp_trees.matrix import MatrixModel
+from milp_trees.linear.matrix import MatrixModel
 
 from ._common import FEASIBILITY, WINDOWS, agrees, bound_within, early
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
+from milp_trees.linear.matrix import MatrixModel, Separator
 from milp_trees.linear.mps import write_mps
-from milp_trees.matrix import MatrixModel, Separator
 
 from ._common import Trace, agrees, bounded_objective, finite
 

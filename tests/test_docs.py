@@ -20,12 +20,12 @@ def click_commands():
     """The commands of `milp-trees` and the options of each."""
     import typer.main
 
-    import milp_trees.cli_more
-    import milp_trees.cli_prune
-    import milp_trees.cli_spo
-    import milp_trees.cli_stored
-    import milp_trees.cli_unimodular  # noqa: F401  (they add their commands)
-    from milp_trees.cli import app
+    import milp_trees.cli.lists
+    import milp_trees.cli.prune
+    import milp_trees.cli.spo
+    import milp_trees.cli.stored
+    import milp_trees.cli.unimodular  # noqa: F401  (they add their commands)
+    from milp_trees.cli.app import app
 
     group = typer.main.get_command(app)
     return {name: {o for p in command.params for o in [*p.opts, *p.secondary_opts]} for name, command in group.commands.items()}
@@ -80,8 +80,8 @@ def test_commands_in_the_documents_exist(page):
 
 def test_the_command_page_is_complete():
     """Every command has a place in docs/cli.md, every option of a problem is listed, and the exit codes are those of `--help`."""
-    from milp_trees.cli import EXIT_CODES
-    from milp_trees.cli_options import ProblemOptions
+    from milp_trees.cli.app import EXIT_CODES
+    from milp_trees.cli.options import ProblemOptions
 
     page = text("docs/cli.md")
     for command in click_commands():

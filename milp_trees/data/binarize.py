@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from milp_trees._parameters import OF_BINARIZERS, check_parameters
 from milp_trees.data.dataset import Dataset, Test, check_finite
+from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
 from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.table_columns import as_frame, check_complete, counts_as_equal, kind_of, refuse_spoilt_numbers
 from milp_trees.errors import DataError

@@ -133,7 +133,7 @@ def reload(
     split = source.get("split") or {}
     options: dict[str, Any] = {"test_size": split.get("test_size"), "seed": split.get("seed", 0)}
     if "decision_data" in source:
-        from milp_trees.study.spo import DecisionData
+        from milp_trees.decisions.generated import DecisionData
 
         if path is not None:
             raise DataError("The result's data were generated, not read; leave out the path of a file.")

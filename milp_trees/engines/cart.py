@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.methods.watch import Watch
+from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.registry import register
-from milp_trees.result import Limit, Result
-from milp_trees.solver import Limits
-from milp_trees.space import Trees
+from milp_trees.results.result import Limit, Result
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.watch import Watch
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -116,7 +116,7 @@ def _suggested(problem: Problem, deadline: float | None) -> Iterator[Tree]:
 
 
 def _by_ratio(ratio: Ratio, space: Trees, deadline: float | None) -> Iterator[Tree]:
-    """Greedy trees for a ratio as it grows, each for the linear problem at the ratio of the last (see `milp_trees.dinkelbach`)."""
+    """Greedy trees for a ratio as it grows, each for the linear problem at the ratio of the last (see `milp_trees.methods.dinkelbach`)."""
     loss: Fraction | None = None
     trees: list[Tree | None] = [Tree(Leaf(k), ratio.frame.actions) for k in range(ratio.frame.n_actions)]
     while any(trees) and (loss is None or deadline is None or time.perf_counter() < deadline):

@@ -18,13 +18,13 @@ import numpy as np
 
 from milp_trees.compiling import compiling
 from milp_trees.errors import DataError, Unsupported
-from milp_trees.method import Clock, Method, Progress, finish, versions
+from milp_trees.methods.method import Clock, Method, Progress, finish, versions
+from milp_trees.methods.watch import Stopped
+from milp_trees.mip.solver import Limits
 from milp_trees.registry import register
-from milp_trees.result import Limit, Result
-from milp_trees.solver import Limits
-from milp_trees.space_pruned import PrunedEnsembles
+from milp_trees.results.result import Limit, Result
+from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.tasks.pruning_view import NodeGains
-from milp_trees.watch import Stopped
 
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.master import Master, MasterPoint

@@ -4,7 +4,7 @@ The best tree of depth d on a set of rows is the best leaf, or the best root tes
 remembered under collision-safe keys; the last two levels are evaluated for all pairs of tests at once from counts over bit-packed rows, one
 child counted and the other one derived (Demirović et al. 2022, *MurTree*; Aglin, Nijssen, Schaus 2020, *DL8.5*; van der Linden, de Weerdt,
 Demirović 2023, *STreeD*). With a penalty per leaf or split no depth limit is needed (Lin et al. 2020, *GOSDT*). Any number of actions and any integer
-costs, smallest leaves by rows and by weight; limits on the number of leaves go to `dynamic.fronts`.
+costs, smallest leaves by rows and by weight; limits on the number of leaves go to `sizes.fronts`.
 
 A run that is stopped keeps its tree and an honest bound. All arithmetic is in integers.
 """
@@ -21,14 +21,14 @@ import numpy as np
 from milp_trees.compiling import compiling
 from milp_trees.engines.dynamic.switches import Switches
 from milp_trees.errors import DataError, SolverFailure, Unsupported
-from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.registry import register
-from milp_trees.result import Limit, Result, TracePoint
-from milp_trees.solver import Limits
-from milp_trees.space import Trees
+from milp_trees.results.result import Limit, Result, TracePoint
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.watch import Stopped, Watch
 
 if TYPE_CHECKING:
     from milp_trees.engines.dynamic.arrays import Instance
@@ -117,7 +117,7 @@ class DynamicProgramme(Switches, Method):
         try:
             instance, whole = problem.instance(self.merge_rows, self.drop_tests), not self.lookahead
             if space.limits_leaves:
-                from milp_trees.engines.dynamic.front_sizes import check_size
+                from milp_trees.engines.sizes.limits import check_size
 
                 check_size(instance, space)
             elif whole:
@@ -245,7 +245,7 @@ class _Run:
         return Search(inst, method, order, max(1, self.limits.threads), memory, report).solve(upper=upper, watch=self.watch)
 
     def fronts(self) -> None:
-        from milp_trees.engines.dynamic.fronts import solve_sizes
+        from milp_trees.engines.sizes.fronts import solve_sizes
 
         def progress(values: Any) -> None:
             found = [Z for Z in values if Z is not None]

@@ -40,17 +40,17 @@ import numpy as np
 
 from milp_trees.compiling import compiling, interruptible
 from milp_trees.errors import DataError, SolverFailure
-from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.registry import register, registry
-from milp_trees.result import Limit, Result, TracePoint
-from milp_trees.solver import Limits
+from milp_trees.results.result import Limit, Result, TracePoint
 from milp_trees.tasks.decision_view import LeafOracle
-from milp_trees.watch import Stopped, Watch
 
 if TYPE_CHECKING:
-    from milp_trees.engines.oracle.instance import Instance
-    from milp_trees.engines.oracle.two_splits import Shape
+    from milp_trees.engines.decision_search.instance import Instance
+    from milp_trees.engines.decision_search.two_splits import Shape
     from milp_trees.problem import Problem
 
 
@@ -101,14 +101,14 @@ class OracleProgramme(Method):
         """Compile the sums, and the greedy tree that deep searches begin with."""
         registry.method("greedy-spo").warm_up()
         with compiling("the sums of cost vectors"):
-            from milp_trees.engines.oracle.tables import fill
+            from milp_trees.engines.decision_search.tables import fill
 
             codes, out = np.zeros((1, 1), dtype=np.int32), np.zeros((2, 2, 5))
             one = np.zeros(1, dtype=np.int64)
             fill(one, codes, np.zeros((1, 5)), np.arange(2), 0, one, np.zeros((2, 5)), np.zeros((2, 5)), out)
 
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
-        from milp_trees.engines.oracle.instance import prepare
+        from milp_trees.engines.decision_search.instance import prepare
 
         clock = Clock()
         with clock("prepare"):
@@ -152,7 +152,7 @@ class _Run:
         self.watch.check()
 
     def solve(self, start: Tree | None) -> Limit | None:
-        from milp_trees.engines.oracle.search import Search
+        from milp_trees.engines.decision_search.search import Search
 
         rows = np.arange(self.inst.n_rows)
         search = Search(self.inst, lambda: None)
@@ -207,7 +207,7 @@ class _Run:
 
     def tree(self) -> Tree:
         """The best tree, with the oracle's decisions for the original rows."""
-        from milp_trees.engines.oracle.two_splits import leaf_sets
+        from milp_trees.engines.decision_search.two_splits import leaf_sets
 
         if self.start is not None:
             return self.start

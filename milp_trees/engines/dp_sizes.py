@@ -1,20 +1,20 @@
-"""`dp-sizes`: the best trees of every number of leaves from one run of the exact dynamic programme (see `milp_trees.engines.dynamic.fronts`)."""
+"""`dp-sizes`: the best trees of every number of leaves from one run of the exact dynamic programme (see `milp_trees.engines.sizes.fronts`)."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import ClassVar
 
-from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.methods.watch import Watch
+from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Tree
-from milp_trees.path import Path, Point
 from milp_trees.problem import BySize, Problem
 from milp_trees.registry import register
-from milp_trees.result import Result, Solution, TracePoint
-from milp_trees.solver import Limits
-from milp_trees.space import Trees
+from milp_trees.results.result import Result, Solution, TracePoint
+from milp_trees.results.size_path import Path, Point
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.watch import Watch
 
 
 @register
@@ -41,7 +41,7 @@ class DynamicProgrammeBySize(Method):
         return None
 
     def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
-        from milp_trees.engines.dynamic.fronts import MEMO_BYTES, solve_sizes
+        from milp_trees.engines.sizes.fronts import MEMO_BYTES, solve_sizes
 
         clock = Clock()
         with clock("prepare"):

@@ -11,16 +11,16 @@ from functools import cache
 from typing import Any, ClassVar
 
 from milp_trees.engines._work import too_much_work
-from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.methods.watch import Watch
+from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.problem import Problem
 from milp_trees.registry import register
-from milp_trees.result import Result
-from milp_trees.solver import Limits
-from milp_trees.space import full_leaves
+from milp_trees.results.result import Result
+from milp_trees.spaces.trees import full_leaves
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
-from milp_trees.watch import Watch
 
 #: Largest n_rows · (2 · n_tests)^depth that is taken on: seconds, not minutes.
 MOST_WORK = 100_000

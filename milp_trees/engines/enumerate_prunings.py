@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.methods.watch import Watch
+from milp_trees.mip.solver import Limits
 from milp_trees.problem import PruningPath
 from milp_trees.registry import register
-from milp_trees.result import Result
-from milp_trees.solver import Limits
-from milp_trees.space_pruned import PrunedEnsembles
+from milp_trees.results.result import Result
+from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.tasks.pruning_view import NodeGains
-from milp_trees.watch import Watch
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -96,7 +96,7 @@ class PruningEnumerator(Method):
 
 def _curve(view: NodeGains, rank: np.ndarray, gains: list[int], costs: list[int], cheapest: tuple[int, int, int, np.ndarray], ensemble: Any) -> Any:
     """Corners as a curve; the splits of the cheapest one, which cost nothing, are a piece of their own if there are any."""
-    from milp_trees.pruning_path import PruningCurve
+    from milp_trees.engines.pruning.curve import PruningCurve
 
     if cheapest[2]:
         gains, costs = [view.root_error - cheapest[0], *gains], [0, *costs]

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from milp_trees import exact
 from milp_trees.errors import UnknownName
-from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.methods.watch import Watch
+from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Tree
 from milp_trees.registry import register
-from milp_trees.result import Limit, Result
-from milp_trees.solver import Limits
-from milp_trees.tasks import exact
+from milp_trees.results.result import Limit, Result
 from milp_trees.tasks.decision_view import LeafOracle
-from milp_trees.watch import Watch
 
 if TYPE_CHECKING:
-    from milp_trees.engines.greedy.criteria import Criterion
+    from milp_trees.engines.decision_trees.criteria import Criterion
     from milp_trees.problem import Problem
 
 
@@ -41,7 +41,7 @@ class Greedy(Method):
     takes_min_weight = True
 
     def warm_up(self) -> None:
-        from milp_trees.engines.greedy.grow import compile_kernels
+        from milp_trees.engines.decision_trees.grow import compile_kernels
 
         compile_kernels()
 
@@ -65,10 +65,10 @@ class Greedy(Method):
 
     def tree(self, problem: Problem, view: LeafOracle, vertices: np.ndarray | None, mass: np.ndarray, least: int, deadline: float | None) -> Tree:
         """Grow until the deadline, prune, and let the leaves decide."""
-        from milp_trees.engines.greedy.columns import columns_of
-        from milp_trees.engines.greedy.criteria import decision_loss
-        from milp_trees.engines.greedy.grow import Rules, Sample, grow
-        from milp_trees.engines.greedy.prune import cheapest
+        from milp_trees.engines.decision_trees.columns import columns_of
+        from milp_trees.engines.decision_trees.criteria import decision_loss
+        from milp_trees.engines.decision_trees.grow import Rules, Sample, grow
+        from milp_trees.engines.decision_trees.prune import cheapest
 
         space = problem.trees
         columns = columns_of(view)
@@ -107,8 +107,8 @@ class GreedySPO(Greedy):
             raise UnknownName(f"greedy-spo:plateaus is first or squared-error; got {self.plateaus!r}.")
 
     def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
-        from milp_trees.engines.greedy.criteria import decision_loss
-        from milp_trees.engines.greedy.fitting import chosen
+        from milp_trees.engines.decision_trees.criteria import decision_loss
+        from milp_trees.engines.decision_trees.fitting import chosen
 
         loss = decision_loss(view.vectors, view.base, view.decisions, vertices)
         return chosen("loss" if self.plateaus == "first" else "smoothed", loss, view.vectors, view.mass)
@@ -122,7 +122,7 @@ class CartSPO(Greedy):
     title: ClassVar[str] = "Regression CART on the cost vectors, then the best decision of every leaf (heuristic)"
 
     def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
-        from milp_trees.engines.greedy.criteria import SquaredError
+        from milp_trees.engines.decision_trees.criteria import SquaredError
 
         return SquaredError(view.vectors, view.mass)
 

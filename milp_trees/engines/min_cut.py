@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from milp_trees.compiling import compiling
+from milp_trees.engines.pruning.curve import prune_path
 from milp_trees.engines.pruning.stopped import unfinished
 from milp_trees.errors import SolverFailure, Unsupported
-from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.methods.watch import Watch
+from milp_trees.mip.solver import Limits
 from milp_trees.problem import PruningPath
-from milp_trees.pruning_path import prune_path
 from milp_trees.registry import register
-from milp_trees.result import Result
-from milp_trees.solver import Limits
-from milp_trees.space_pruned import PrunedEnsembles
+from milp_trees.results.result import Result
+from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.tasks.pruning_view import NodeGains
-from milp_trees.watch import Watch
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem

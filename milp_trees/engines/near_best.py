@@ -13,19 +13,19 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.compiling import compiling
-from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.engines.near.tree_set import TreeSet
+from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Tree
 from milp_trees.problem import NearBest
 from milp_trees.registry import register
-from milp_trees.result import Limit, Result, Solution, Status
-from milp_trees.solver import Limits
+from milp_trees.results.result import Limit, Result, Solution, Status
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.tree_set import TreeSet
-from milp_trees.watch import Stopped, Watch
 
 if TYPE_CHECKING:
-    from milp_trees.engines.dynamic.near_graph import Graph
-    from milp_trees.engines.dynamic.near_states import RowSets
+    from milp_trees.engines.near.graph import Graph
+    from milp_trees.engines.near.states import RowSets
     from milp_trees.problem import Problem
 
 log = logging.getLogger("milp_trees")
@@ -67,9 +67,9 @@ class NearBestTrees(Method):
         _warm.add(self.name)
         with compiling("near-best"):
             from milp_trees.data.dataset import Test
-            from milp_trees.engines.dynamic.near_states import RowSets
-            from milp_trees.engines.states import _tiny
-            from milp_trees.space import Trees
+            from milp_trees.engines.near.states import RowSets
+            from milp_trees.engines.states.graph import _tiny
+            from milp_trees.spaces.trees import Trees
             from milp_trees.tasks.views import SideRow
 
             sets = RowSets(replace(_tiny(Test, SideRow), side=()), Trees(2), None, 2**30)
@@ -123,8 +123,8 @@ def _warm_up_dp() -> None:
     _warm.add("dp")
     from milp_trees.data.dataset import Test
     from milp_trees.engines.dp import solve_view
-    from milp_trees.engines.states import _tiny
-    from milp_trees.space import Trees
+    from milp_trees.engines.states.graph import _tiny
+    from milp_trees.spaces.trees import Trees
     from milp_trees.tasks.views import SideRow
 
     solve_view(replace(_tiny(Test, SideRow), side=()), Trees(2, max_leaf_nodes=3))
@@ -134,7 +134,7 @@ class _Search:
     """The optimum, and hypergraphs for a rising slack."""
 
     def __init__(self, problem: Problem, view: CostMatrix, limits: Limits, began: float) -> None:
-        from milp_trees.engines.dynamic.near_states import RowSets
+        from milp_trees.engines.near.states import RowSets
 
         self.problem, self.view, self.space = problem, view, problem.trees
         self.watch = Watch(limits, began, problem)
@@ -154,7 +154,7 @@ class _Search:
         return self.view.total_rows >= self.space.min_samples_leaf and mass >= self.view.least_mass
 
     def run(self) -> Limit | None:
-        from milp_trees.engines.dynamic.near_graph import Graph
+        from milp_trees.engines.near.graph import Graph
         given = self.problem.view(CostMatrix)
         try:
             self.optimum = self._best()

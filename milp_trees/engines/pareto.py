@@ -20,18 +20,18 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.registry import register
-from milp_trees.result import Limit, Result, TracePoint
-from milp_trees.solver import Limits
-from milp_trees.space import full_leaves
+from milp_trees.results.result import Limit, Result, TracePoint
+from milp_trees.spaces.trees import full_leaves
 from milp_trees.tasks.count_views import PairCounts
 from milp_trees.tasks.surd import Surd
-from milp_trees.watch import Stopped, Watch
 
 if TYPE_CHECKING:
-    from milp_trees.engines.fronts.search import Nested, Point
+    from milp_trees.engines.pareto_fronts.search import Nested, Point
     from milp_trees.problem import Problem
 
 
@@ -48,7 +48,7 @@ class ParetoFront(Method):
 
     def warm_up(self) -> None:
         """Compile the kernels."""
-        from milp_trees.engines.fronts import kernels
+        from milp_trees.engines.pareto_fronts import kernels
 
         rows, tests = np.array([3, 3], dtype=np.uint64), np.array([[1, 1], [2, 1]], dtype=np.uint64)
         table, allowed = np.full((2, 3), kernels.NONE, dtype=np.int64), np.full((2, 3), 2, dtype=np.int64)
@@ -83,7 +83,7 @@ class _Run:
     """One run: incumbent, bound, limits, trace."""
 
     def __init__(self, view: PairCounts, problem: Problem, limits: Limits, progress: Progress | None, began: float) -> None:
-        from milp_trees.engines.fronts.search import Fronts
+        from milp_trees.engines.pareto_fronts.search import Fronts
 
         space = problem.trees
         self.view, self.progress, self.began = view, progress, began
@@ -124,7 +124,7 @@ class _Run:
 
     def deepen(self, depth: int) -> None:
         """All trees of a depth, the incumbent improved after every root test."""
-        from milp_trees.engines.fronts import kernels
+        from milp_trees.engines.pareto_fronts import kernels
 
         for _, left, right in self.fronts.splits(self.fronts.root):
             table = np.full_like(self.fronts.table, kernels.NONE)

@@ -38,13 +38,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.engines.ranking.switches import Switches
-from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.registry import register
-from milp_trees.result import Limit, Result, TracePoint
-from milp_trees.solver import Limits
+from milp_trees.results.result import Limit, Result, TracePoint
 from milp_trees.tasks.count_views import LeafCounts
-from milp_trees.watch import Stopped, Watch
 
 if TYPE_CHECKING:
     from milp_trees.engines.ranking.nodes import Units

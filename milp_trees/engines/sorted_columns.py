@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from milp_trees.compiling import compiling
-from milp_trees.method import Clock, Method, Progress, finish
+from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.methods.watch import Watch
+from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.registry import register
-from milp_trees.result import Limit, Result, TracePoint
-from milp_trees.solver import Limits
-from milp_trees.space import Trees
+from milp_trees.results.result import Limit, Result, TracePoint
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.watch import Watch
 
 if TYPE_CHECKING:
-    from milp_trees.engines.dynamic.sweep_instance import SortedColumns
+    from milp_trees.engines.sorted.instance import SortedColumns
     from milp_trees.problem import Problem
 
 log = logging.getLogger("milp_trees")
@@ -64,7 +64,7 @@ class SortedColumnsSearch(Method):
         clock = Clock()
         view = problem.view(CostMatrix)
         with clock("prepare"):
-            from milp_trees.engines.dynamic.sweep_instance import amounts_of, sorted_columns
+            from milp_trees.engines.sorted.instance import amounts_of, sorted_columns
 
             amounts, least = amounts_of(view, problem.trees)
             columns = sorted_columns(view)
@@ -97,7 +97,7 @@ class SortedRun:
     """One run: deepening, incumbent, bound, trace. The compiled search runs in a thread of its own, so that Ctrl-C and the deadline are heard."""
 
     def __init__(self, view: CostMatrix, space: Trees, columns: SortedColumns, limits: Limits, progress: Progress | None) -> None:
-        from milp_trees.engines.dynamic.sweep_instance import allocate
+        from milp_trees.engines.sorted.instance import allocate
 
         assert space.max_depth is not None
         self.view, self.columns, self.limits, self.progress = view, columns, limits, progress
@@ -115,7 +115,8 @@ class SortedRun:
     def warm_up(self) -> float:
         """Compile the kernels for this instance's number type, once per process; returns the seconds it took, which no run is charged."""
         began = time.perf_counter()
-        from milp_trees.engines.dynamic import sweep_code, sweep_search
+        from milp_trees.engines.sorted import code as sweep_code
+        from milp_trees.engines.sorted import search as sweep_search
 
         a = self.arrays
         kind = (a.columns.values.dtype.name, a.form)
@@ -130,7 +131,7 @@ class SortedRun:
         return time.perf_counter() - began
 
     def counters(self) -> dict[str, int]:
-        from milp_trees.engines.dynamic import sweep_search as s
+        from milp_trees.engines.sorted import search as s
 
         shared = self.arrays.state.shared.tolist()
         return {"depth_two": shared[s.CALLS], "cuts": shared[s.CUTS], "cached": shared[s.HITS], "similar": shared[s.SIMILAR]}
@@ -160,8 +161,8 @@ class SortedRun:
 
     def run_depth(self, depth: int, best: int | None, watch: Watch, last: bool) -> tuple[Limit | None, int]:
         """Search one depth for a tree below `best`; the limit that was hit, and the value of the best tree known."""
-        from milp_trees.engines.dynamic import sweep_search as s
-        from milp_trees.engines.dynamic.sweep import INFINITY
+        from milp_trees.engines.sorted import search as s
+        from milp_trees.engines.sorted.sweep import INFINITY
 
         state = self.arrays.state
         budget = INFINITY if best is None else best
@@ -185,7 +186,7 @@ class SortedRun:
         return limit, budget
 
     def _ask(self, depth: int, budget: int, mode: int) -> None:
-        from milp_trees.engines.dynamic import sweep_search as s
+        from milp_trees.engines.sorted import search as s
 
         level = self.arrays.state.level[0]
         level[:] = 0
@@ -194,7 +195,7 @@ class SortedRun:
 
     def _run(self, watch: Watch, look: Any) -> Limit | None:
         """Run the compiled search in a thread; None if it ended by itself."""
-        from milp_trees.engines.dynamic import sweep_search as s
+        from milp_trees.engines.sorted import search as s
 
         a, done, failure = self.arrays, threading.Event(), []
 
@@ -270,8 +271,8 @@ class SortedRun:
         return Branch(test, sides[1], sides[0])
 
     def _solve_again(self, rows: tuple[np.ndarray, np.ndarray], depth: int, value: int | None) -> Found:
-        from milp_trees.engines.dynamic import sweep_search as s
-        from milp_trees.engines.dynamic.sweep import INFINITY
+        from milp_trees.engines.sorted import search as s
+        from milp_trees.engines.sorted.sweep import INFINITY
 
         lists = self.arrays.lists
         m = rows[0].shape[1]
@@ -282,7 +283,7 @@ class SortedRun:
         return self._found(depth)
 
     def _found(self, depth: int) -> Found:
-        from milp_trees.engines.dynamic import sweep_search as s
+        from milp_trees.engines.sorted import search as s
 
         level = self.arrays.state.level[0]
         low, high = (int(level[s.BEST_LOW]), int(level[s.BEST_HIGH])) if depth > 2 else (None, None)

@@ -18,8 +18,8 @@ import numpy as np
 
 from milp_trees.engines.dantzig_wolfe import Decomposition
 from milp_trees.errors import DataError
+from milp_trees.mip.solver import Limits
 from milp_trees.registry import register
-from milp_trees.solver import Limits
 
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.run import Run

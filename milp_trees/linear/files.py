@@ -23,7 +23,7 @@ from milp_trees.linear.mps import mps_text
 from milp_trees.linear.names import safe_names
 
 if TYPE_CHECKING:
-    from milp_trees.matrix import MatrixModel
+    from milp_trees.linear.matrix import MatrixModel
 
 #: Endings of model files.
 SUFFIXES = (".mps", ".lp", ".mps.gz", ".lp.gz")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from milp_trees.matrix import MatrixModel
+    from milp_trees.linear.matrix import MatrixModel
 
 #: Characters in a line. Some readers cut off or refuse what is longer than 255.
 WIDTH = 120

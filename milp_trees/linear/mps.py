@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from milp_trees.matrix import MatrixModel
+    from milp_trees.linear.matrix import MatrixModel
 
 
 def write_mps(model: MatrixModel, path: Path) -> None:

@@ -65,7 +65,7 @@ def check_prunable(estimator: Any) -> None:
     from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
     from sklearn.tree import BaseDecisionTree
 
-    from milp_trees.budget_forest import BudgetForestClassifier
+    from milp_trees.estimators.budget_forest import BudgetForestClassifier
 
     kind = type(estimator).__name__
     if "Boost" in kind:

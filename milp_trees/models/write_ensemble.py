@@ -16,7 +16,7 @@ from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.read_ensemble import check_prunable
 
 if TYPE_CHECKING:
-    from milp_trees.engines.growing.trees import GrownTree
+    from milp_trees.engines.budget_forest.trees import GrownTree
 
 #: Attributes of a fitted ensemble that are about the unpruned trees and would be wrong in a pruned copy.
 STALE = ("oob_score_", "oob_decision_function_", "oob_prediction_", "validation_costs_", "validation_errors_")

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, NoView, UnknownName
 from milp_trees.labels import split_labels
-from milp_trees.method import Method
+from milp_trees.methods.method import Method
+from milp_trees.mip.solver import Limits, availability_of
 from milp_trees.models.tree import Tree
 from milp_trees.registry import registry
-from milp_trees.result import Limit, Result, TracePoint
-from milp_trees.solver import Limits, availability_of
+from milp_trees.results.result import Limit, Result, TracePoint
 from milp_trees.study.agreement import choose_oracle, judge_of, with_agreement
+from milp_trees.study.attempt import Start, attempt, find_start, named_method, start_from
 from milp_trees.study.identity import run_key
-from milp_trees.study.run import Start, attempt, find_start, named_method, start_from
 from milp_trees.study.store import StoreError
 from milp_trees.study.study import Study
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from milp_trees.dinkelbach import one_step
-from milp_trees.formulation import Formulation
-from milp_trees.formulation_method import FormulationMethod
 from milp_trees.labels import split_labels
+from milp_trees.methods.dinkelbach import one_step
+from milp_trees.mip.formulation import Formulation
+from milp_trees.mip.method import FormulationMethod
 from milp_trees.problem import Problem
 from milp_trees.registry import registry
 

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, MilpTreesError, Unsupported
-from milp_trees.formulation_method import too_large
 from milp_trees.linear.files import FileModel, file_model, suffix_of, write_text
 from milp_trees.linear.lp import spelled
-from milp_trees.matrix import compile_model
+from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.method import too_large
+from milp_trees.mip.solver import MAX_NONZEROS, Limits
 from milp_trees.registry import registry
-from milp_trees.report import json_safe
-from milp_trees.result import Result, Status
-from milp_trees.solver import MAX_NONZEROS, Limits
+from milp_trees.results.report import json_safe
+from milp_trees.results.result import Result, Status
 from milp_trees.study.agreement import choose_oracle, units
 from milp_trees.study.estimate import named_formulation
 from milp_trees.study.model_description import SCHEMA, comments, description
@@ -24,7 +24,7 @@ from milp_trees.tasks.views import CostMatrix
 if TYPE_CHECKING:
     import numpy as np
 
-    from milp_trees.formulation import Formulation
+    from milp_trees.mip.formulation import Formulation
     from milp_trees.problem import Problem
 
 SUFFIXES = (".mps", ".mps.gz", ".lp")

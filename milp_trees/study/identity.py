@@ -7,11 +7,11 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.method import Method
+from milp_trees.methods.method import Method
+from milp_trees.mip.solver import Limits
 from milp_trees.registry import registry
-from milp_trees.report import json_safe
-from milp_trees.solver import Limits
-from milp_trees.study.run import Start
+from milp_trees.results.report import json_safe
+from milp_trees.study.attempt import Start
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

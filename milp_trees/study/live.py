@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from milp_trees.result import TracePoint, relative_gap
+from milp_trees.results.result import TracePoint, relative_gap
 
 if TYPE_CHECKING:
     from milp_trees.study.compare import Moment

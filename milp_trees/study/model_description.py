@@ -9,12 +9,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.linear.files import CONSTANT, FileModel
-from milp_trees.method import versions
-from milp_trees.report import json_safe
+from milp_trees.methods.method import versions
+from milp_trees.results.report import json_safe
 
 if TYPE_CHECKING:
-    from milp_trees.formulation import Formulation
-    from milp_trees.matrix import MatrixModel
+    from milp_trees.linear.matrix import MatrixModel
+    from milp_trees.mip.formulation import Formulation
     from milp_trees.problem import Problem
 
 #: Says what a JSON file is, and its version.

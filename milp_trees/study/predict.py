@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.data.read import TARGET, Table, read_table
 from milp_trees.errors import DataError
 from milp_trees.models.tree import Tree
-from milp_trees.report import SCHEMA
-from milp_trees.result import Status
-from milp_trees.strict_json import read_json, refuse_newer
+from milp_trees.results.report import SCHEMA
+from milp_trees.results.result import Status
+from milp_trees.results.strict_json import read_json, refuse_newer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +41,7 @@ def _with_ensemble(stored: dict[str, Any], table: str | Path) -> tuple[list[Any]
     """The same with the votes (or means) of a pruned ensemble."""
     from milp_trees.data.numeric import coded
     from milp_trees.models.ensemble import Ensemble
-    from milp_trees.space_pruned import PrunedEnsembles
+    from milp_trees.spaces.pruned import PrunedEnsembles
 
     try:
         ensemble = PrunedEnsembles(Ensemble.from_json(stored["problem"]["space"]["ensemble"])).read(stored["predictor"])

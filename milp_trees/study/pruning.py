@@ -12,7 +12,7 @@ from milp_trees.data.numeric import load_numeric_split
 from milp_trees.errors import DataError
 from milp_trees.models.read_ensemble import out_of_bag, read_ensemble
 from milp_trees.problem import Best, Problem
-from milp_trees.space_pruned import PrunedEnsembles
+from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.tasks.feature_costs import FeatureCosts
 from milp_trees.tasks.pruning import PrunedError
 
@@ -26,7 +26,7 @@ GROWERS = {
     "extra-trees": ("sklearn.ensemble", "ExtraTreesClassifier", "ExtraTreesRegressor"),
     "bagging": ("sklearn.ensemble", "BaggingClassifier", "BaggingRegressor"),
     "tree": ("sklearn.tree", "DecisionTreeClassifier", "DecisionTreeRegressor"),
-    "budget-rf": ("milp_trees.budget_forest", "BudgetForestClassifier", None),
+    "budget-rf": ("milp_trees.estimators.budget_forest", "BudgetForestClassifier", None),
 }
 #: Rows on which errors are counted.
 ERRORS = ("train", "oob", "held-out")

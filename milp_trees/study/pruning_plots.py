@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
-    from milp_trees._pruner_reports import PrunedModel
+    from milp_trees.estimators._pruner_reports import PrunedModel
 
 OBJECTIVE, VOTE, CHOSEN = "#7a7a7a", "#1f5a99", "#c8401f"
 

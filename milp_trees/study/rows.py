@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from milp_trees.errors import MilpTreesError
-from milp_trees.report import SCHEMA, reasons, summary
-from milp_trees.result import Limit, Status, TracePoint
-from milp_trees.strict_json import parse_json
+from milp_trees.results.report import SCHEMA, reasons, summary
+from milp_trees.results.result import Limit, Status, TracePoint
+from milp_trees.results.strict_json import parse_json
 
 #: What reading something raises that was not written by this package, or not in one piece.
 UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)

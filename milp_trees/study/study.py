@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import MilpTreesError
-from milp_trees.report import plain_table, reasons, result_from_json, result_json, rows_html
-from milp_trees.result import Limit, Result, Status
+from milp_trees.results.report import plain_table, reasons, result_from_json, result_json, rows_html
+from milp_trees.results.result import Limit, Result, Status
 from milp_trees.study.identity import problem_key
 from milp_trees.study.rows import UNREADABLE, DamagedRow, flat, said
 from milp_trees.study.store import Store, StoreError

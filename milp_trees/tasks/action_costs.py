@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from milp_trees import exact
 from milp_trees.errors import DataError
-from milp_trees.tasks import exact
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.constraints import Constraint, as_constraints
 from milp_trees.tasks.views import CostMatrix, SideRow
@@ -24,7 +24,7 @@ from milp_trees.tasks.views import CostMatrix, SideRow
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Routes
-    from milp_trees.space import Space
+    from milp_trees.spaces.trees import Space
 
 
 @dataclass(frozen=True)

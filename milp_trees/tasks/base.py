@@ -13,7 +13,7 @@ from milp_trees.errors import NoView
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Routes
-    from milp_trees.space import Space
+    from milp_trees.spaces.trees import Space
 
 V = TypeVar("V")
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.errors import DataError
+from milp_trees.exact import fraction
 from milp_trees.registry import register_task
 from milp_trees.tasks.action_costs import ActionCosts
-from milp_trees.tasks.exact import fraction
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

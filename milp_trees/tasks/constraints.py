@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.errors import DataError, UnknownName
-from milp_trees.tasks.exact import fraction
+from milp_trees.exact import fraction
 from milp_trees.tasks.views import SideRow
 
 if TYPE_CHECKING:

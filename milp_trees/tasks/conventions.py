@@ -29,7 +29,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, UnknownName
-from milp_trees.tasks.exact import fraction
+from milp_trees.exact import fraction
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

@@ -17,17 +17,17 @@ import numpy as np
 
 from milp_trees.decisions.base import LISTED, DecisionSet
 from milp_trees.errors import DataError
+from milp_trees.exact import fraction
 from milp_trees.registry import register_task
 from milp_trees.tasks.action_costs import ActionCosts
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.decision_view import LeafOracle
-from milp_trees.tasks.exact import fraction
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Routes
-    from milp_trees.space import Space
+    from milp_trees.spaces.trees import Space
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.errors import DataError
-from milp_trees.tasks.exact import fraction
+from milp_trees.exact import fraction
 
 #: A price with a larger denominator than this is taken for a measurement: it must be rounded to a stated denominator first.
 LARGEST_DENOMINATOR = 10**9

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from milp_trees.errors import DataError
-from milp_trees.tasks.exact import common_unit
+from milp_trees.exact import common_unit
 
 if TYPE_CHECKING:
     from milp_trees.models.ensemble import Ensemble

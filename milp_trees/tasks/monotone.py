@@ -21,7 +21,7 @@ from milp_trees.tasks.two_classes import TwoClassTask
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Routes
-    from milp_trees.space import Space
+    from milp_trees.spaces.trees import Space
 
 
 @dataclass(frozen=True)

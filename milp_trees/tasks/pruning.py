@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.errors import DataError, NoView
+from milp_trees.exact import fraction, integers
 from milp_trees.registry import register_task
 from milp_trees.tasks.base import Task, Value
-from milp_trees.tasks.exact import fraction, integers
 from milp_trees.tasks.feature_costs import FeatureCosts
 from milp_trees.tasks.first_uses import integer_prices, purchases
 from milp_trees.tasks.pruning_view import NodeGains
@@ -26,7 +26,7 @@ from milp_trees.tasks.pruning_view import NodeGains
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.ensemble import Ensemble, EnsembleRoutes
-    from milp_trees.space import Space
+    from milp_trees.spaces.trees import Space
 
 
 #: Steps of the grid for squared errors over what all trees lose as single leaves.

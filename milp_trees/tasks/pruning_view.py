@@ -172,7 +172,7 @@ class NodeGains:
     @cached_property
     def tolerance(self) -> int:
         """Two objectives that differ by no more than this are the same (0 where the numbers are exact)."""
-        from milp_trees.tasks.exact import INEXACT_TOLERANCE
+        from milp_trees.exact import INEXACT_TOLERANCE
 
         return 0 if self.exact else max(1, round(INEXACT_TOLERANCE * self.spread))
 

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from milp_trees import exact
 from milp_trees.errors import DataError, NoView
 from milp_trees.registry import register_task
-from milp_trees.tasks import exact
 from milp_trees.tasks.action_costs import _masses, _spec
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.classification import Accuracy, _classes
@@ -35,7 +35,7 @@ from milp_trees.tasks.views import CostMatrix, SideRow
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Routes
-    from milp_trees.space import Space
+    from milp_trees.spaces.trees import Space
 
 #: How much each confusion count adds.
 Counts = Mapping[str, Fraction]

@@ -22,7 +22,7 @@ from milp_trees.tasks.views import CostMatrix, SideRow
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Routes, Tree
-    from milp_trees.space import Space
+    from milp_trees.spaces.trees import Space
 
 #: Costs of a step and their sums must stay below this.
 LARGEST = 2**62

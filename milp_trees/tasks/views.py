@@ -154,7 +154,7 @@ class CostMatrix(MaybeRanked):
         """Two objectives that differ by no more than this are the same (0 where costs are exact)."""
         if self.exact:
             return 0
-        from milp_trees.tasks.exact import INEXACT_TOLERANCE
+        from milp_trees.exact import INEXACT_TOLERANCE
 
         spread = int((self.costs.max(axis=1) - self.costs.min(axis=1)).sum())
         return max(1, math.ceil(INEXACT_TOLERANCE * spread))

@@ -12,7 +12,7 @@ import numpy as np
 
 from milp_trees.data.dataset import Dataset, Test
 from milp_trees.problem import Problem
-from milp_trees.space import Trees
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.classification import Accuracy
 
 Maker = Callable[[], Problem]

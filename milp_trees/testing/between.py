@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from milp_trees.formulation import Formulation
+from milp_trees.mip.formulation import Formulation
 from milp_trees.models.tree import Branch, Node, Tree
 from milp_trees.problem import Problem
 from milp_trees.testing.checks import decoded, demand, encoded, refuse, sample_trees, slack

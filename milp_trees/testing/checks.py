@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.formulation import Formulation, Sizes
+from milp_trees.mip.formulation import Formulation, Sizes
 from milp_trees.models.tree import Leaf, Tree
 from milp_trees.problem import Problem
 from milp_trees.tasks.views import CostMatrix

@@ -19,7 +19,7 @@ from milp_trees.decisions.linear import LinearDecisions
 from milp_trees.decisions.listed import ListedDecisions, UnitSimplex
 from milp_trees.decisions.paths import grid_paths
 from milp_trees.problem import Problem
-from milp_trees.space import Trees
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.decision import Decision
 from milp_trees.testing._named import CUBE, SQUARE, dataset, numeric_dataset
 from milp_trees.testing.found_by_mutation import FOUND_DECISIONS

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from milp_trees.formulation import Formulation
+from milp_trees.mip.formulation import Formulation
 from milp_trees.problem import Problem
 from milp_trees.testing.checks import decoded_fault, optimum_fault
 from milp_trees.testing.describe import describe

@@ -18,7 +18,7 @@ from milp_trees.data.dataset import Dataset, Test
 from milp_trees.decisions.linear import LinearDecisions
 from milp_trees.decisions.listed import ListedDecisions, UnitSimplex
 from milp_trees.problem import Problem
-from milp_trees.space import Trees
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.decision import Decision
 from milp_trees.tasks.feature_costs import FeatureCosts
 from milp_trees.testing._named import dataset, numeric_dataset

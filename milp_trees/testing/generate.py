@@ -11,8 +11,8 @@ import numpy as np
 from milp_trees.data.dataset import Dataset, Test
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.problem import Problem
-from milp_trees.space import Trees
-from milp_trees.space_pruned import PrunedEnsembles
+from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.classification import Accuracy
 from milp_trees.tasks.constraints import Capacity

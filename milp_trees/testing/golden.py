@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from milp_trees.formulation import Formulation
-from milp_trees.matrix import compile_model
+from milp_trees.linear.matrix import compile_model
+from milp_trees.mip.formulation import Formulation
 from milp_trees.problem import Problem
 from milp_trees.testing.model_text import model_text
 from milp_trees.testing.taken import FILE, taken_text
@@ -20,8 +20,8 @@ from milp_trees.testing.taken import FILE, taken_text
 def golden_problem(formulation: Formulation) -> Problem:
     """The smallest problem worth reading that a formulation takes: three rows and two thresholds of one numeric column, depth 1; two trees to prune."""
     from milp_trees.decisions.listed import UnitSimplex
-    from milp_trees.space import Trees
-    from milp_trees.space_pruned import PrunedEnsembles
+    from milp_trees.spaces.pruned import PrunedEnsembles
+    from milp_trees.spaces.trees import Trees
     from milp_trees.tasks.classification import Accuracy
     from milp_trees.tasks.decision import Decision
     from milp_trees.tasks.decision_view import LeafOracle

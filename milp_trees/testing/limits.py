@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.formulation import Formulation
+from milp_trees.mip.formulation import Formulation
 from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.testing.checks import check, decoded, demand, encoded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from milp_trees.formulation import Formulation, TreeFormulation
+from milp_trees.mip.formulation import Formulation, TreeFormulation
 from milp_trees.problem import Problem
 from milp_trees.testing import transforms
 from milp_trees.testing.checks import Check, check_decoded_value, demand, refuse, slack, solved
@@ -57,7 +57,7 @@ def check_deeper_is_never_worse(formulation: Formulation, problem: Problem) -> N
 
 def check_repeatable_build(formulation: Formulation, problem: Problem) -> None:
     """Building twice, from views made twice, gives the same text."""
-    from milp_trees.matrix import compile_model
+    from milp_trees.linear.matrix import compile_model
 
     first = model_text(built(formulation, problem).matrix)
     second = model_text(compile_model(formulation.build(problem.fresh())))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from milp_trees.problem import Problem
-from milp_trees.space import Trees
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.monotone import CohenKappa, GeometricMean, Matthews
 from milp_trees.tasks.ranking import AUC, PartialAUC
 from milp_trees.tasks.ratio import F1, FBeta, Precision

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from milp_trees.result import Result, Status
-from milp_trees.solver import Limits
+from milp_trees.mip.solver import Limits
+from milp_trees.results.result import Result, Status
 from milp_trees.testing.describe import describe, expression
 from milp_trees.testing.generate import brute_force, random_tree
 from milp_trees.testing.sets import PAIR_PROBLEMS, default_problems, get
@@ -14,8 +14,8 @@ from milp_trees.testing.solve import built, minimise
 from milp_trees.testing.suite import Report
 
 if TYPE_CHECKING:
-    from milp_trees.formulation import Formulation
-    from milp_trees.method import Method
+    from milp_trees.methods.method import Method
+    from milp_trees.mip.formulation import Formulation
     from milp_trees.models.tree import Tree
     from milp_trees.problem import Problem
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from milp_trees.data.dataset import Test
 from milp_trees.problem import Problem
-from milp_trees.space import Trees
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.classification import Accuracy, BalancedAccuracy, MisclassificationCosts, WeightedError
 from milp_trees.tasks.constraints import Capacity, ConditionalStatisticalParity, EqualisedOdds, EqualOpportunity, StatisticalParity
 from milp_trees.tasks.policy import ActionCostMatrix, DirectMethod, DoublyRobust, InversePropensity

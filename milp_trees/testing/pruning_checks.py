@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.errors import MilpTreesError
-from milp_trees.formulation import Formulation
+from milp_trees.mip.formulation import Formulation
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.problem import Problem
 from milp_trees.tasks.pruning_view import NodeGains
@@ -111,7 +111,7 @@ def _same(view: NodeGains, Z: float, value: Fraction) -> bool:
 
 def check_repeatable(formulation: Formulation, problem: Problem) -> None:
     """Building twice gives the same model."""
-    from milp_trees.matrix import compile_model
+    from milp_trees.linear.matrix import compile_model
 
     once, again = (model_text(compile_model(formulation.build(problem))) for _ in range(2))
     _demand(once == again, formulation, problem, "two builds differ.")

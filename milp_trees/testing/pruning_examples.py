@@ -17,7 +17,7 @@ from milp_trees.data.dataset import Dataset
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.tree_arrays import assemble
 from milp_trees.problem import Problem
-from milp_trees.space_pruned import PrunedEnsembles
+from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.tasks.feature_costs import FeatureCosts, Group
 from milp_trees.tasks.pruning import PrunedError
 

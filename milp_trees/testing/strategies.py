@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from milp_trees.data.dataset import Dataset, Test
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.problem import Problem
-from milp_trees.space import Trees
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.base import Task
 from milp_trees.tasks.classification import Accuracy, BalancedAccuracy, MisclassificationCosts, WeightedError
 from milp_trees.tasks.constraints import Capacity, Constraint, EqualisedOdds, EqualOpportunity, PredictiveEquality, StatisticalParity

@@ -15,7 +15,7 @@ from milp_trees.data.dataset import Dataset, Test
 from milp_trees.errors import MilpTreesError, NoView, UnknownName
 from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.problem import Problem
-from milp_trees.space import Trees
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks import from_spec
 from milp_trees.tasks.base import Task
 from milp_trees.tasks.count_views import LeafCounts, PairCounts

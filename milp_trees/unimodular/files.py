@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from milp_trees import scratch
 from milp_trees.errors import DataError
+from milp_trees.linear import scratch
 from milp_trees.unimodular.reading import NamedMatrix, canonical, read_matrix
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from milp_trees.errors import DataError
-from milp_trees.matrix import MatrixModel, compile_model
+from milp_trees.linear.matrix import MatrixModel, compile_model
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, MilpTreesError, VerificationError
-from milp_trees.report import result_from_json, result_json
-from milp_trees.result import Result
-from milp_trees.strict_json import read_json
+from milp_trees.results.report import result_from_json, result_json
+from milp_trees.results.result import Result
+from milp_trees.results.strict_json import read_json
 from milp_trees.verification.claims import check_claims
 from milp_trees.verification.derive import derive
 from milp_trees.verification.fields import FIELDS, check_fields, complete

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from milp_trees.engines.pruning.curve import PruningCurve, prune_path
 from milp_trees.errors import VerificationError
-from milp_trees.pruning_path import PruningCurve, prune_path
-from milp_trees.report import json_safe
+from milp_trees.results.report import json_safe
 from milp_trees.verification.claims import as_fraction
 from milp_trees.verification.fields import amount, check_times, complete, count, each, listed, name, objects, sensible, text, truth
 from milp_trees.verification.problem import restore

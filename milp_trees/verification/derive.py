@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.dinkelbach import one_step
 from milp_trees.errors import MilpTreesError, VerificationError
+from milp_trees.methods.dinkelbach import one_step
+from milp_trees.mip.solver import Limits, availability_of
 from milp_trees.registry import registry
-from milp_trees.result import Limit, Result, Status
-from milp_trees.solver import Limits, availability_of
+from milp_trees.results.result import Limit, Result, Status
 from milp_trees.study.agreement import base_name, crosses, units
 from milp_trees.verification.verdict import Verdict, printable
 

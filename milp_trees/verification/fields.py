@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from milp_trees.errors import DataError, VerificationError
-from milp_trees.report import SCHEMA
-from milp_trees.result import Limit, Status
-from milp_trees.strict_json import refuse_newer
+from milp_trees.results.report import SCHEMA
+from milp_trees.results.result import Limit, Status
+from milp_trees.results.strict_json import refuse_newer
 
 #: By how much clocks may disagree: seconds, and a share of the run's.
 SLACK_SECONDS, SLACK_SHARE = 0.05, 0.01

@@ -12,9 +12,9 @@ import numpy as np
 from milp_trees.errors import VerificationError
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.problem import Problem
-from milp_trees.report import json_safe
-from milp_trees.space import Space, Trees
-from milp_trees.space_pruned import PrunedEnsembles
+from milp_trees.results.report import json_safe
+from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.spaces.trees import Space, Trees
 from milp_trees.tasks import from_spec
 from milp_trees.verification.fields import number
 

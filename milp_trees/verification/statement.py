@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, VerificationError
-from milp_trees.report import json_safe
-from milp_trees.tasks.exact import fraction
+from milp_trees.exact import fraction
+from milp_trees.results.report import json_safe
 from milp_trees.verification.verdict import printable
 
 if TYPE_CHECKING:

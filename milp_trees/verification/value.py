@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.data.dataset import Test
 from milp_trees.errors import VerificationError
-from milp_trees.report import json_safe
-from milp_trees.space import Trees
+from milp_trees.results.report import json_safe
+from milp_trees.spaces.trees import Trees
 from milp_trees.verification.claims import as_fraction
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def check_value(data: Mapping[str, Any], problem: Problem) -> list[str]:
 
 def check_scores(data: Mapping[str, Any], problem: Problem, test: Dataset | None) -> tuple[list[str], tuple[str, ...]]:
     """Every score is one that there is, and is that of the predictor; also the names of those whose rows are not at hand."""
-    from milp_trees.study.run import scores
+    from milp_trees.study.attempt import scores
 
     stated = data["scores"]
     if data["predictor"] is None:

@@ -13,11 +13,11 @@ from scipy import sparse
 
 from milp_trees import Limits, Status, Unsupported
 from milp_trees.linear.files import write_model
-from milp_trees.matrix import MatrixModel
+from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.runner import run
+from milp_trees.mip.solver import Answer, Job
 from milp_trees.registry import registry
-from milp_trees.result import Limit
-from milp_trees.runner import run
-from milp_trees.solver import Answer, Job
+from milp_trees.results.result import Limit
 
 INFINITY = float("inf")
 SOLVERS = list(registry.classes("solvers"))
@@ -180,7 +180,7 @@ def test_contradictory_relaxation_is_infeasible_on_every_solver(solver, case):
 
 
 def test_row_that_contradicts_itself_reaches_no_solver(monkeypatch):
-    from milp_trees import runner
+    from milp_trees.mip import runner
 
     monkeypatch.setattr(runner, "_pool", None)
     answer = run("highs", Job(model([1, 2], **CONTRADICTIONS["range"]), Limits(time=20)))

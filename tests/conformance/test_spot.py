@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.formulation_method import FormulationMethod
+from milp_trees.decisions.generated import DecisionData
+from milp_trees.mip.method import FormulationMethod
+from milp_trees.mip.solver import Limits
 from milp_trees.registry import registry
-from milp_trees.solver import Limits
-from milp_trees.study.spo import DecisionData
 from milp_trees.testing import METAMORPHIC_CHECKS, brute_force, check_formulation
 from milp_trees.testing.between import check_between_trees
 from milp_trees.testing.checks import CHECKS, sample_trees

@@ -5,7 +5,7 @@ import pytest
 import wrong_formulations as wrong
 
 import milp_trees as mt
-from milp_trees.formulation_method import FormulationMethod
+from milp_trees.mip.method import FormulationMethod
 from milp_trees.registry import registry
 from milp_trees.testing import PROBLEMS, brute_force, check_deletable_constraints, check_formulation, default_problems, problem
 from milp_trees.testing.sets import get

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees import runner
-from milp_trees.deadline import TimeUp
-from milp_trees.formulation_method import FormulationMethod
+from milp_trees.methods.deadline import TimeUp
+from milp_trees.mip import runner
+from milp_trees.mip.method import FormulationMethod
 from milp_trees.registry import registry
 from milp_trees.testing.pruning_examples import random_problem
 
@@ -118,7 +118,7 @@ def test_pyomo_is_repaired_where_it_was_stopped_in_the_middle():
     from pyomo.core.base.set import _FiniteSetMixin
     from pyomo.core.expr.template_expr import GetAttrExpression, GetItemExpression, _template_iter_context, _TemplateIterManager
 
-    from milp_trees.formulation import repaired
+    from milp_trees.mip.formulation import repaired
 
     before = builtins.sum, _FiniteSetMixin.__iter__
     with pytest.raises(TimeUp), repaired():  # noqa: PT012
@@ -178,7 +178,7 @@ def long_problems() -> dict[str, mt.Problem]:
     import pandas as pd
 
     numeric = mt.Binarizer("midpoints").dataset(pd.DataFrame(X, columns=list("abcde")), noisy)
-    from milp_trees.study.spo import DecisionData
+    from milp_trees.decisions.generated import DecisionData
 
     return {
         "trees": mt.Problem(mt.load("planted:rows=250,tests=18,depth=4,noise=0.2"), mt.Accuracy(), mt.Trees(3)),

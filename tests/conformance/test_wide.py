@@ -189,7 +189,7 @@ def test_a_pair_skips_what_the_formulation_skips_and_has_default_problems():
 
 
 def test_a_pair_with_a_solver_that_is_not_there_is_skipped_with_the_reason(monkeypatch):
-    from milp_trees.solver import Availability
+    from milp_trees.mip.solver import Availability
 
     monkeypatch.setattr(type(registry.solver("highs")), "availability", lambda self: Availability(False, reason="It is not there."))
     report = check_solver_pair("flow-oct", "highs")

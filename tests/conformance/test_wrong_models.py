@@ -8,8 +8,8 @@ import pytest
 import wrong_formulations as wrong
 
 import milp_trees as mt
-from milp_trees import runner
-from milp_trees.formulation_method import FormulationMethod
+from milp_trees.mip import runner
+from milp_trees.mip.method import FormulationMethod
 from milp_trees.registry import registry
 from milp_trees.testing.pruning_examples import EXAMPLES
 

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from milp_trees import formulation as formulation_module
-from milp_trees.space import Trees
-from milp_trees.space_pruned import PrunedEnsembles
+from milp_trees.mip import formulation as formulation_module
+from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.spaces.trees import Trees
 from milp_trees.testing import brute_force, deletion, solve
 from milp_trees.testing import checks as testing_checks
 from milp_trees.testing.pruning_checks import best_pruning

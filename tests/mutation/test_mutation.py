@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from milp_trees.space_pruned import PrunedEnsembles
+from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.testing import brute_force
 from milp_trees.testing.found_by_mutation import found_datasets
 from milp_trees.testing.pruning_checks import best_pruning

@@ -9,7 +9,7 @@ from milp_trees.formulations.bin_oct import gains
 
 import milp_trees as mt
 from milp_trees import Leaf, Tree, Trees
-from milp_trees.matrix import compile_model
+from milp_trees.linear.matrix import compile_model
 from milp_trees.testing import check_formulation, problem, random_cost_problem
 from milp_trees.testing.solve import minimise
 

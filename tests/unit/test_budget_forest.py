@@ -17,8 +17,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
-from milp_trees.engines.growing.impurities import IMPURITIES, value_of
-from milp_trees.engines.growing.trees import midpoints
+from milp_trees.engines.budget_forest.impurities import IMPURITIES, value_of
+from milp_trees.engines.budget_forest.trees import midpoints
 
 ALPHAS = (0, 1, 2, 5, "1/2", 0.1)
 

@@ -7,7 +7,7 @@ from random_views import random_space, random_view
 import milp_trees as mt
 from milp_trees.engines.cart import Cart, greedy_tree
 from milp_trees.engines.dp import solve_view
-from milp_trees.result import Status
+from milp_trees.results.result import Status
 
 
 def test_feasible_and_no_better_than_the_optimum():

@@ -136,7 +136,7 @@ def test_a_root_bound_above_the_incumbent_is_cut_to_it():
     """CBC cuts at the root until its relaxation is dearer than the incumbent; that is a proof, but no bound."""
     from types import SimpleNamespace
 
-    from milp_trees.formulation_run import _root_bound
+    from milp_trees.mip.run import _root_bound
 
     answers = [SimpleNamespace(root_bound=None), SimpleNamespace(root_bound=6.5)]
     assert _root_bound(SimpleNamespace(answers=answers, incumbent_cost=5.0)) == 5.0

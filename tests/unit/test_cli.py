@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees import cli_more, cli_stored  # noqa: F401  (they add their commands)
-from milp_trees.cli import app
-from milp_trees.result import Limit
+from milp_trees.cli import lists as cli_more  # noqa: F401  (they add their commands)
+from milp_trees.cli.app import app
+from milp_trees.results.result import Limit
 
 DATA = os.environ.get("MILP_TREES_DATA")
 PLANTED = "planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"
@@ -314,8 +314,8 @@ def test_an_answer_that_cannot_be_kept_is_still_shown(table):
 
 
 def test_the_command_line_builds_as_large_models_as_python():
-    from milp_trees.cli import MAX_NONZEROS
-    from milp_trees.solver import MAX_NONZEROS as OF_PYTHON
+    from milp_trees.cli.app import MAX_NONZEROS
+    from milp_trees.mip.solver import MAX_NONZEROS as OF_PYTHON
 
     assert MAX_NONZEROS == OF_PYTHON
 
@@ -336,7 +336,7 @@ def test_methods_that_disagree_have_exit_code_4(table, monkeypatch):
 
     def worse(self, problem, limits, start, progress):
         tree = mt.Tree(mt.Leaf(0), problem.task.actions(problem.dataset))
-        from milp_trees.method import Clock, finish
+        from milp_trees.methods.method import Clock, finish
 
         return finish(problem, self.name, tree, bound=problem.value(tree).exact, claims_optimal=True, proved_by=self.name, clock=Clock())
 
@@ -346,7 +346,7 @@ def test_methods_that_disagree_have_exit_code_4(table, monkeypatch):
 
 def test_help_lists_the_exit_codes_and_is_fast():
     assert "130" in run("--help").stdout
-    code = "import sys, milp_trees.cli, milp_trees.cli_more; print([m for m in ('numba', 'pandas', 'sklearn', 'pyomo') if m in sys.modules])"
+    code = "import sys, milp_trees.cli.app, milp_trees.cli.lists; print([m for m in ('numba', 'pandas', 'sklearn', 'pyomo') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
 
 

@@ -8,8 +8,8 @@ import typer.main
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees import cli_more, cli_prune, cli_spo, cli_unimodular  # noqa: F401  (they add their commands)
-from milp_trees.cli import app
+from milp_trees.cli import lists as cli_more  # noqa: F401  (they add their commands)
+from milp_trees.cli.app import app
 
 COMMANDS = typer.main.get_command(app).commands
 VALUES = ("nan", "-1", "0", "1.5", "", "1e99")

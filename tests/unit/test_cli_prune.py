@@ -11,8 +11,9 @@ import typer.main
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees import cli_more, cli_prune, cli_stored, cli_unimodular  # noqa: F401  (they add their commands)
-from milp_trees.cli import app
+from milp_trees.cli import lists as cli_more  # noqa: F401  (they add their commands)
+from milp_trees.cli import prune as cli_prune
+from milp_trees.cli.app import app
 from milp_trees.errors import MilpTreesError
 from milp_trees.study.pruning import Growing, pruning_problem
 from milp_trees.verification import verify

@@ -5,8 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from milp_trees import cli_spo  # noqa: F401  (it adds its command)
-from milp_trees.cli import app
+from milp_trees.cli import spo as cli_spo  # noqa: F401  (it adds its command)
+from milp_trees.cli.app import app
 
 SMALL = ("--rows", 40, "--test-rows", 30, "--thresholds", 8)
 

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from milp_trees import deadline
-from milp_trees.deadline import TimeUp, within
+from milp_trees.methods import deadline
+from milp_trees.methods.deadline import TimeUp, within
 
 
 def spin(seconds: float = 30.0) -> str:
@@ -150,7 +150,7 @@ def test_code_that_is_traced_goes_on_afterwards(seconds):
     program = f"""
 import contextlib, sys, time
 from milp_trees import deadline
-from milp_trees.deadline import TimeUp, within
+from milp_trees.methods.deadline import TimeUp, within
 def work():
     end = time.perf_counter() + 1
     while {seconds} < 1 and time.perf_counter() < end:
@@ -195,7 +195,7 @@ def test_pyomo_is_silent_about_a_stop_also_where_it_makes_its_logger_as_it_speak
     program = f"""
 import logging
 import pyomo.environ
-from milp_trees.matrix import pyomo_without
+from milp_trees.linear.matrix import pyomo_without
 logging.root.manager.loggerDict.pop({name!r}, None)
 with pyomo_without("Overtime"):
     logging.getLogger({name!r}).error("Error compiling: Overtime")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.data.decisions import CROSSING
+from milp_trees.decisions.generate import CROSSING
 
 
 def test_shortest_path_costs_are_the_published_formula():

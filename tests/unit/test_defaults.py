@@ -11,8 +11,8 @@ import pytest
 import milp_trees as mt
 from milp_trees.problem import BySize, NearBest, PruningPath
 from milp_trees.registry import registry
-from milp_trees.result import Status
-from milp_trees.study.run import default_method, method_for_sizes
+from milp_trees.results.result import Status
+from milp_trees.study.attempt import default_method, method_for_sizes
 from milp_trees.tasks.constraints import Capacity, StatisticalParity
 from milp_trees.testing.decision_problems import decision_problem
 from milp_trees.testing.pruning_examples import EXAMPLES
@@ -205,7 +205,7 @@ def test_a_ratio_is_refused_only_if_a_tree_divides_by_zero():
 
 def test_the_choice_does_not_wait_for_an_enumeration(monkeypatch):
     """No time limit holds yet when the default is chosen; a formulation that would enumerate for long gives way to the next."""
-    from milp_trees.engines import states
+    from milp_trees.engines.states import graph as states
 
     problem = mt.Problem(data(), mt.Accuracy(constraints=RULES["capacity"]), mt.Trees(2))
     assert default_method(problem) == "state-flow@highs"

@@ -13,7 +13,7 @@ from random_views import random_space, random_view
 import milp_trees as mt
 from milp_trees.engines.dp import DynamicProgramme, solve_view
 from milp_trees.engines.enumerate import enumerate_trees
-from milp_trees.result import Limit, Status
+from milp_trees.results.result import Limit, Status
 
 DATA = os.environ.get("MILP_TREES_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)")

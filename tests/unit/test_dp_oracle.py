@@ -9,15 +9,15 @@ import milp_trees as mt
 from milp_trees.data.dataset import Test as Question
 from milp_trees.decisions.base import Decided, DecisionSet
 from milp_trees.decisions.listed import UnitSimplex
+from milp_trees.engines.decision_search import one_split
+from milp_trees.engines.decision_search.instance import BASE, WORST, Pool, prepare
+from milp_trees.engines.decision_search.intervals import Intervals
+from milp_trees.engines.decision_search.search import Search
+from milp_trees.engines.decision_search.two_splits import leaf_sets, loss_of
 from milp_trees.engines.dp_oracle import OracleProgramme
-from milp_trees.engines.oracle import one_split
-from milp_trees.engines.oracle.instance import BASE, WORST, Pool, prepare
-from milp_trees.engines.oracle.intervals import Intervals
-from milp_trees.engines.oracle.search import Search
-from milp_trees.engines.oracle.two_splits import leaf_sets, loss_of
 from milp_trees.errors import DataError, SolverFailure, Unsupported
-from milp_trees.result import Limit, Status
-from milp_trees.solver import Limits
+from milp_trees.mip.solver import Limits
+from milp_trees.results.result import Limit, Status
 
 
 class Hidden(DecisionSet):
@@ -280,7 +280,7 @@ def stop_after(monkeypatch, calls, error):
             raise error
         return original(*given)
 
-    monkeypatch.setattr("milp_trees.engines.oracle.two_splits.best_splits", stopping)
+    monkeypatch.setattr("milp_trees.engines.decision_search.two_splits.best_splits", stopping)
 
 
 @pytest.mark.parametrize("depth", [2, 3])

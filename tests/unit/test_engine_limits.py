@@ -13,20 +13,20 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees import method as method_module
-from milp_trees import watch as watching
-from milp_trees.cli_signals import interrupts
-from milp_trees.method import Method
+from milp_trees.cli.signals import interrupts
+from milp_trees.decisions.generated import DecisionData
+from milp_trees.methods import method as method_module
+from milp_trees.methods import watch as watching
+from milp_trees.methods.method import Method
+from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Leaf, Tree
 from milp_trees.problem import BySize, NearBest, PruningPath
 from milp_trees.registry import registry
-from milp_trees.result import Limit, Status, TracePoint
-from milp_trees.solver import Limits
-from milp_trees.study.spo import DecisionData
+from milp_trees.results.result import Limit, Status, TracePoint
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.watch import Stopped, Watch
 
 SECONDS = 0.6
 #: Over the limit, as is promised; where other processes take the processor away, in the seconds that this one had.

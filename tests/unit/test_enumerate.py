@@ -7,7 +7,7 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.engines.enumerate import Enumerator
-from milp_trees.result import Status
+from milp_trees.results.result import Status
 
 XOR = mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1]], y=["a", "b", "b", "a", "a"])
 

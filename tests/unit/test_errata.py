@@ -9,7 +9,7 @@ from milp_trees.formulations.oct import OCT, LeftBranch
 
 import milp_trees as mt
 from milp_trees import Leaf, Tree, Trees
-from milp_trees.matrix import compile_model
+from milp_trees.linear.matrix import compile_model
 from milp_trees.testing import brute_force, problem
 from milp_trees.testing.problems import numeric_dataset
 from milp_trees.testing.solve import minimise

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
-from milp_trees.estimator_cv import candidates
+from milp_trees.estimators.trees_cv import candidates
 
 IRIS = load_iris(as_frame=True)
 CANCER = load_breast_cancer(as_frame=True)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from milp_trees.errors import DataError
-from milp_trees.tasks.exact import GRID, common_unit, fraction, integers, rescale
+from milp_trees.exact import GRID, common_unit, fraction, integers, rescale
 
 short = st.one_of(
     st.integers(-(10**4), 10**4).map(Fraction), st.decimals(-100, 100, places=3).map(lambda d: Fraction(str(d))), st.fractions(max_denominator=60)

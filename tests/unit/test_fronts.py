@@ -10,12 +10,12 @@ import pytest
 from random_views import random_space, random_view
 
 import milp_trees as mt
-from milp_trees.engines.dynamic import fronts
-from milp_trees.engines.dynamic.fronts import solve_sizes
 from milp_trees.engines.enumerate import enumerate_trees
-from milp_trees.result import Limit, Status
-from milp_trees.solver import Limits
-from milp_trees.watch import Watch
+from milp_trees.engines.sizes import fronts
+from milp_trees.engines.sizes.fronts import solve_sizes
+from milp_trees.methods.watch import Watch
+from milp_trees.mip.solver import Limits
+from milp_trees.results.result import Limit, Status
 
 DATA = os.environ.get("MILP_TREES_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)")

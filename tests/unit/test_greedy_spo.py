@@ -9,11 +9,11 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 import milp_trees as mt
-from milp_trees.engines.greedy.coder import Coder
-from milp_trees.engines.greedy.fitting import CostSample
-from milp_trees.engines.greedy.grow import grown_from
-from milp_trees.engines.greedy.kernels import positions
-from milp_trees.engines.greedy.prune import cheapest, collapse_at, judge, prune, pruning_path
+from milp_trees.engines.decision_trees.coder import Coder
+from milp_trees.engines.decision_trees.fitting import CostSample
+from milp_trees.engines.decision_trees.grow import grown_from
+from milp_trees.engines.decision_trees.kernels import positions
+from milp_trees.engines.decision_trees.prune import cheapest, collapse_at, judge, prune, pruning_path
 
 
 def vertices(rng, d=4, k=6):

@@ -10,12 +10,12 @@ import pytest
 import milp_trees as mt
 from milp_trees import labels
 from milp_trees.errors import MilpTreesError, UnknownName
+from milp_trees.mip.solver import Limits
 from milp_trees.registry import registry
-from milp_trees.result import Status
-from milp_trees.solver import Limits
+from milp_trees.results.result import Status
 from milp_trees.study import Study, compare
+from milp_trees.study.attempt import Start, failed, named_method
 from milp_trees.study.identity import problem_key, run_key
-from milp_trees.study.run import Start, failed, named_method
 from milp_trees.testing.pruning_examples import EXAMPLES
 
 PLUG_INS = [("methods", name) for name in registry.classes("methods")] + [("formulations", name) for name in registry.classes("formulations")]
@@ -425,9 +425,9 @@ def test_the_command_line_takes_options_of_methods(command, methods, expected):
 
     from typer.testing import CliRunner
 
-    import milp_trees.cli_prune
-    import milp_trees.cli_spo  # noqa: F401  (they add their commands)
-    from milp_trees.cli import app
+    import milp_trees.cli.prune
+    import milp_trees.cli.spo  # noqa: F401  (they add their commands)
+    from milp_trees.cli.app import app
 
     done = CliRunner().invoke(app, [*command, "--methods", methods, "--json"])
     assert done.exit_code == 0, done.output

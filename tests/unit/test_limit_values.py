@@ -7,9 +7,9 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees.cli import app
+from milp_trees.cli.app import app
 from milp_trees.errors import MilpTreesError
-from milp_trees.solver import Limits
+from milp_trees.mip.solver import Limits
 
 NAN, INF = float("nan"), float("inf")
 NO_NUMBERS = ["5", "", True, False, [1], {}, 1j, NAN, INF, -INF, -1, np.float64("nan"), np.bool_(True)]
@@ -130,8 +130,8 @@ def test_the_command_line_refuses_them_with_a_sentence(options, sentence):
 @pytest.mark.parametrize("command", ["prune", "spo"])
 def test_the_other_comparisons_refuse_an_empty_list_of_methods(command):
     """`prune --methods ''` took the default method."""
-    import milp_trees.cli_prune
-    import milp_trees.cli_spo  # noqa: F401  (they add their commands)
+    import milp_trees.cli.prune
+    import milp_trees.cli.spo  # noqa: F401  (they add their commands)
 
     asked = {"prune": ["prune", "iris", "--trees", "2", "--max-depth", "2", "--lambda", "0.1"], "spo": ["spo", "two-roads", "--rows", "20", "--test-rows", "5"]}[command]
     done = CliRunner().invoke(app, [*asked, "--methods", ""])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees.report import result_html, summary
+from milp_trees.results.report import result_html, summary
 from milp_trees.testing import problem
 from milp_trees.verification import verify
 

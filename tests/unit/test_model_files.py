@@ -10,8 +10,8 @@ from scipy import sparse
 
 from milp_trees import DataError
 from milp_trees.linear.files import CONSTANT, file_model, write_model
+from milp_trees.linear.matrix import MatrixModel
 from milp_trees.linear.names import LONGEST, safe_names
-from milp_trees.matrix import MatrixModel
 
 INF = float("inf")
 

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.engines.dynamic import near_graph, near_states
+from milp_trees.engines.near import graph as near_graph
+from milp_trees.engines.near import states as near_states
 from milp_trees.models.tree import Branch, Leaf
 from milp_trees.registry import registry
 

@@ -37,7 +37,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
-from milp_trees._pruner import choose
+from milp_trees.estimators._pruner_rows import choose
 from milp_trees.study.along_path import Rows, judge
 
 CANCER = load_breast_cancer(as_frame=True)
@@ -339,7 +339,7 @@ def test_held_out_errors_are_those_on_validation_rows():
 
 def test_rows_set_aside_have_all_classes_in_their_shares():
     """And every class stays among the rows the trees are grown on, even of one row."""
-    from milp_trees._pruner import set_aside
+    from milp_trees.estimators._pruner_rows import set_aside
 
     y = np.array(["a"] * 60 + ["b"] * 20 + ["c"])
     fit, aside = set_aside(0.25, y, True, 0)

@@ -11,10 +11,10 @@ import milp_trees as mt
 from milp_trees.engines.enumerate_counts import enumerate_counts
 from milp_trees.engines.pareto import ParetoFront
 from milp_trees.engines.partial_trees import PartialTrees
+from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Branch, Leaf, Tree
 from milp_trees.registry import registry
-from milp_trees.result import Limit, Status
-from milp_trees.solver import Limits
+from milp_trees.results.result import Limit, Status
 from milp_trees.tasks import from_spec
 from milp_trees.tasks.count_views import hull_area
 from milp_trees.tasks.surd import Surd
@@ -197,7 +197,7 @@ def test_ratios_by_fronts_equal_ratios_by_steps(seed, task):
 
 def test_a_front_is_complete():
     """The engine's front at the root is that of all trees, without an incumbent to cut it."""
-    from milp_trees.engines.fronts.search import Fronts
+    from milp_trees.engines.pareto_fronts.search import Fronts
 
     problem = mt.Problem(data(5, 14, 4), mt.Matthews(), mt.Trees(3))
     view = problem.view(mt.PairCounts)
@@ -317,7 +317,7 @@ def test_the_command_line_picks_the_engine(task, method):
 
     from typer.testing import CliRunner
 
-    from milp_trees.cli import app
+    from milp_trees.cli.app import app
 
     found = CliRunner().invoke(app, ["solve", "planted:rows=60,tests=5,depth=2,noise=0.2,seed=4", "--task", *task, "--oracle", "none", "--json"])
     data = json.loads(found.stdout)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.report import json_safe, plain_table, result_from_json, result_json
+from milp_trees.results.report import json_safe, plain_table, result_from_json, result_json
 
 FIELDS = ["method", "objective", "unit", "sense", "exact", "bound", "gap", "status", "proved_by", "seconds", "times", "sizes", "predictor", "agrees"]
 

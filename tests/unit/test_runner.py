@@ -14,11 +14,12 @@ import psutil
 import pytest
 from scipy import sparse
 
-from milp_trees import SolverUnavailable, Status, Unsupported, runner
-from milp_trees.matrix import MatrixModel
+from milp_trees import SolverUnavailable, Status, Unsupported
+from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip import runner
+from milp_trees.mip.solver import Job, Limits
 from milp_trees.registry import registry
-from milp_trees.result import Limit
-from milp_trees.solver import Job, Limits
+from milp_trees.results.result import Limit
 
 FAKE = textwrap.dedent(
     """

@@ -9,7 +9,7 @@ import time
 import psutil
 import pytest
 
-from milp_trees import scratch
+from milp_trees.linear import scratch
 from milp_trees.registry import registry
 
 #: A process that solves what takes hours, with a solver that works through files; it says the number of the solver's process.
@@ -19,8 +19,8 @@ SOLVING = textwrap.dedent(
     import numpy as np
     from scipy import sparse
     from milp_trees import Limits, runner
-    from milp_trees.matrix import MatrixModel
-    from milp_trees.solver import Job
+    from milp_trees.linear.matrix import MatrixModel
+    from milp_trees.mip.solver import Job
 
     rng = np.random.default_rng(0)
     n, rows = 150, 20

@@ -14,9 +14,9 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
-from milp_trees._spo import GREEDY
-from milp_trees.engines.greedy.coder import Coder
-from milp_trees.engines.greedy.fitting import CostSample
+from milp_trees.engines.decision_trees.coder import Coder
+from milp_trees.engines.decision_trees.fitting import CostSample
+from milp_trees.estimators._spo import GREEDY
 
 #: Two bootstrap samples of 15 rows and of their repetitions differ; scikit-learn's own forests say the same of themselves.
 BOOTSTRAP = {"check_sample_weight_equivalence_on_dense_data": "rows drawn with weights are not repeated rows drawn"}

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.decisions.generated import KINDS, DecisionData
 from milp_trees.errors import DataError, SolverFailure, UnknownName, VerificationError
-from milp_trees.report import result_json
-from milp_trees.result import Limit
-from milp_trees.study.spo import KINDS, DecisionData
+from milp_trees.results.report import result_json
+from milp_trees.results.result import Limit
 from milp_trees.verification import verify
 
 
@@ -186,7 +186,7 @@ def test_dp_oracle_begins_with_the_greedy_tree_under_smallest_leaves_too(space):
 
 
 def test_a_forest_that_is_interrupted_in_compiled_code_says_so_and_is_not_fitted(monkeypatch):
-    monkeypatch.setattr("milp_trees.engines.greedy.grow._Grower.grow", lambda self: interrupt())
+    monkeypatch.setattr("milp_trees.engines.decision_trees.grow._Grower.grow", lambda self: interrupt())
     forest = mt.SPOForest(2)
     with pytest.raises(KeyboardInterrupt):
         forest.fit([[0.0], [1.0]], [[1, 2], [2, 1]])

@@ -11,7 +11,7 @@ from random_views import random_space, random_view
 import milp_trees as mt
 from milp_trees.engines.dp import solve_view
 from milp_trees.engines.enumerate import enumerate_trees
-from milp_trees.engines.states import LAST, SPLIT, STOP, count_states, enumerate_states
+from milp_trees.engines.states.graph import LAST, SPLIT, STOP, count_states, enumerate_states
 
 DATA = os.environ.get("MILP_TREES_DATA")
 needs_data = pytest.mark.skipif(not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)")

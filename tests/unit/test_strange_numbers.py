@@ -7,10 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees import cli_more, cli_prune  # noqa: F401  (they add their commands)
-from milp_trees.cli import app
+from milp_trees.cli import lists as cli_more  # noqa: F401  (they add their commands)
+from milp_trees.cli.app import app
 from milp_trees.data.read import read_table
-from milp_trees.tasks.exact import fraction
+from milp_trees.exact import fraction
 
 DATA = mt.Dataset([[0], [1], [1], [0]], y=["no", "yes", "yes", "yes"])
 
@@ -72,7 +72,7 @@ def test_a_name_that_is_longer_than_csv_takes_is_not_called_an_open_quote_only(t
 
 
 def test_a_grid_that_fits_into_no_memory_is_refused():
-    from milp_trees.study.spo import DecisionData
+    from milp_trees.decisions.generated import DecisionData
 
     for sizes in {"grid": (99999, 99999)}, {"rows": 10**9}, {"grid": (300, 300), "rows": 1000}:
         with pytest.raises(mt.DataError, match="fit into memory"):

@@ -7,7 +7,7 @@ import time
 import pytest
 
 import milp_trees as mt
-from milp_trees.strict_json import MOST_LEVELS, parse_json, read_json, refuse_newer
+from milp_trees.results.strict_json import MOST_LEVELS, parse_json, read_json, refuse_newer
 
 #: Texts that are refused, and a piece of the sentence.
 REFUSED = {

@@ -8,12 +8,12 @@ from fractions import Fraction
 import pytest
 
 import milp_trees as mt
-from milp_trees.result import Certificate, Limit, Solution, Status
-from milp_trees.solver import Limits
+from milp_trees.mip.solver import Limits
+from milp_trees.results.result import Certificate, Limit, Solution, Status
 from milp_trees.study import StoreError, Study
 from milp_trees.study.agreement import agreement, choose_oracle, judge_of
+from milp_trees.study.attempt import Start, attempt, find_start, named_method
 from milp_trees.study.compare import method_names
-from milp_trees.study.run import Start, attempt, find_start, named_method
 from milp_trees.study.study import problem_key
 from milp_trees.tasks.base import Value
 
@@ -321,7 +321,7 @@ def test_a_model_too_large_to_build_is_a_row_with_a_reason_and_runs_once_it_is_a
 
 
 def test_a_model_that_takes_longer_to_build_than_the_time_limit_is_not_built():
-    from milp_trees.formulation_method import too_large
+    from milp_trees.mip.method import too_large
 
     assert "raise --time-limit" in too_large(10_000_000, Limits(time=1.0))
     assert too_large(10_000_000, Limits(time=60.0)) is None

@@ -13,8 +13,8 @@ from scipy import sparse
 from typer.testing import CliRunner
 
 import milp_trees as mt
-import milp_trees.cli_unimodular
-from milp_trees.cli import app
+import milp_trees.cli.unimodular
+from milp_trees.cli.app import app
 from milp_trees.errors import DataError, SolverUnavailable, VerificationError
 from milp_trees.unimodular import (
     Composition,
@@ -609,7 +609,7 @@ def run(*words):
 def test_the_command_reads_every_kind_of_model_file(tmp_path):
     """MPS and LP, plain and gzipped, with names; sparse npz; the answer of each is the same."""
     from milp_trees.linear.files import write_model
-    from milp_trees.matrix import compile_model
+    from milp_trees.linear.matrix import compile_model
 
     m = pyo.ConcreteModel(name="cycle")
     m.x = pyo.Var(["a", "b", "c"], domain=pyo.Binary)

@@ -12,10 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees import cli_stored  # noqa: F401  (it adds its commands)
-from milp_trees.cli import app
+from milp_trees.cli import stored as cli_stored  # noqa: F401  (it adds its commands)
+from milp_trees.cli.app import app
 from milp_trees.registry import registry
-from milp_trees.result import Certificate, Limit, Status
+from milp_trees.results.result import Certificate, Limit, Status
 from milp_trees.verification.derive import built_on, methods_for
 
 ROOT = Path(mt.__file__).parents[1]

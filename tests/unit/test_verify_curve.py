@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees import cli_prune  # noqa: F401  (it adds its command)
-from milp_trees.cli import app
+from milp_trees.cli import prune as cli_prune  # noqa: F401  (it adds its command)
+from milp_trees.cli.app import app
 from milp_trees.verification import verify_file
 
 

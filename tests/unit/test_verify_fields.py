@@ -9,12 +9,12 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.data.load import load_split
+from milp_trees.decisions.generated import DecisionData
 from milp_trees.problem import PruningPath
 from milp_trees.registry import registry
-from milp_trees.report import SCHEMA
+from milp_trees.results.report import SCHEMA
 from milp_trees.study.predict import predict_file
 from milp_trees.study.pruning import Growing, pruning_problem
-from milp_trees.study.spo import DecisionData
 from milp_trees.tasks.constraints import constraint
 from milp_trees.testing.sets import default_problems
 from milp_trees.verification import verify

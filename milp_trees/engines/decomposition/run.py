@@ -12,13 +12,13 @@ import numpy as np
 
 from milp_trees.engines.decomposition.places import Cluster, OutOfTime, Place, Threads
 from milp_trees.engines.decomposition.pricing import part
-from milp_trees.result import Limit, TracePoint
-from milp_trees.watch import Stopped, Watch
+from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.results.result import Limit, TracePoint
 
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.coupling import Coupled
-    from milp_trees.method import Progress
-    from milp_trees.solver import Limits
+    from milp_trees.methods.method import Progress
+    from milp_trees.mip.solver import Limits
     from milp_trees.tasks.pruning_view import NodeGains
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from milp_trees.errors import Unsupported
-from milp_trees.space import Trees
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.grouping import equal_rows
 from milp_trees.tasks.views import CostMatrix
 

@@ -34,9 +34,9 @@ from milp_trees.engines.dynamic.stack import (
     TEST,
 )
 from milp_trees.engines.dynamic.switches import Switches
-from milp_trees.result import Limit
-from milp_trees.solver import Limits
-from milp_trees.watch import Watch
+from milp_trees.methods.watch import Watch
+from milp_trees.mip.solver import Limits
+from milp_trees.results.result import Limit
 
 #: Seconds between looks at the clock and the keyboard.
 _TICK = 0.05

@@ -9,7 +9,7 @@ import numpy as np
 from milp_trees.data.dataset import Test
 from milp_trees.engines.dynamic.arrays import prepare
 from milp_trees.engines.dynamic.runs import Search
-from milp_trees.space import Trees
+from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 _done: list[bool] = []

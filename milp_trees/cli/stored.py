@@ -1,0 +1,102 @@
+"""What to do with stored results: verify them, and predict with them."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from milp_trees.cli.app import EXIT_CODES, Json, TimeLimit, app, write
+from milp_trees.cli.options import OK, ONLY_CLAIMED, ONLY_RECOMPUTED, explained, pairs
+from milp_trees.errors import DataError
+
+if TYPE_CHECKING:
+    from milp_trees.verification import Verification
+
+Stored = Annotated[Path, typer.Argument(help="What solve or compare wrote with --out or --json.")]
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
+def verify(
+    result: Stored,
+    data: Annotated[Path | None, typer.Option("--data", help="Where the data file is now, if it has moved.")] = None,
+    require: Annotated[
+        str | None, typer.Option("--require", help="Weakest verdict to exit with 0: derived, recomputed or claimed.")
+    ] = None,
+    expect: Annotated[
+        list[str] | None,
+        typer.Option("--expect", help="PLACE=VALUE, what the problem must be, e.g. space.max_depth=2; places are those of --json; repeatable."),
+    ] = None,
+    time_limit: TimeLimit = 60.0,
+    as_json: Json = False,
+) -> None:
+    """Recompute a stored result, state its problem, and derive its optimum or bound again. Exit codes 0, 6, 7 say how far; 4: it is wrong."""
+    from milp_trees.verification import Verdict, verify_file
+
+    names = [verdict.value for verdict in Verdict]
+    if require is not None and require not in names:
+        raise DataError(f"--require is one of {', '.join(names)}; got {require!r}.")
+    expected: dict[str, str] = {}
+    for place, value in pairs(expect, "--expect", "PLACE=VALUE"):
+        if expected.setdefault(place, value) != value:
+            raise DataError(f"--expect gives {place} twice, as {expected[place]!r} and {value!r}; give it once.")
+    found = verify_file(result, path=data, time_limit=time_limit, expect=expected)
+    write([f.to_json() for f in found] if len(found) > 1 else found[0].to_json(), None, as_json)
+    for one in found if not as_json else ():
+        if len(found) > 1:
+            typer.echo(f"{one.method}")
+        typer.echo(f"{one}\n")
+    worst = max((one.verdict for one in found), key=list(Verdict).index)
+    if not as_json:
+        typer.echo(f"Verdict: {worst.value}.")
+    raise typer.Exit(verdict_code(found, require))
+
+
+def verdict_code(found: list[Verification], require: str | None) -> int:
+    """Exit code for verdicts: 0 if all are as strong as required; else that of the weakest.
+
+    Where nothing is required, a result that claims nothing beyond its value is verified once that is recomputed.
+    """
+    from milp_trees.verification import Verdict
+
+    if require is not None:
+        weak = [one for one in found if not one.verdict.as_strong_as(Verdict(require))]
+    else:
+        weak = [one for one in found if one.claim and one.verdict is not Verdict.DERIVED]
+    if any(one.verdict is Verdict.CLAIMED for one in weak):
+        return ONLY_CLAIMED
+    return ONLY_RECOMPUTED if weak else OK
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
+def predict(
+    result: Stored,
+    new: Annotated[str, typer.Argument(help="A table with the columns the tree tests.")],
+    out: Annotated[Path | None, typer.Option("--out", help="CSV file for the predictions; by default standard output.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Predict the rows of a table with the tree of a stored result."""
+    from milp_trees.study.predict import predict_file
+
+    labels, note = predict_file(result, new)
+    if as_json:
+        write({"predictions": labels}, None, True)
+    text = as_csv("prediction", labels)
+    if out is not None:
+        out.write_text(text, encoding="utf-8")
+    elif not as_json:
+        typer.echo(text, nl=False)
+    if note:
+        typer.echo(note, err=True)
+
+
+def as_csv(head: str, values: list[Any]) -> str:
+    """A column as CSV; values with commas or quotes are quoted."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([[head], *([v] for v in values)])
+    return text.getvalue()

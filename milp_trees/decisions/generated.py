@@ -1,0 +1,107 @@
+"""Problems of decisions from generated data: noisy shortest paths, two roads, news; training rows with candidate tests, and test rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.data.binarize import Binarizer
+from milp_trees.decisions.generate import news_data, news_decisions, shortest_path_data, two_roads
+from milp_trees.errors import DataError
+from milp_trees.problem import Problem
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.decision import Decision
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.decisions.base import DecisionSet
+
+KINDS = ("shortest-path", "two-roads", "news")
+#: More numbers (rows times features and components of costs) than this, or nodes of a grid, were a slip of the finger.
+MOST, MOST_NODES = 100_000_000, 100_000
+#: Settings that only some kinds use.
+OF_KIND = {
+    **dict.fromkeys(("degree", "noise", "grid", "inner", "outer"), ("shortest-path",)), "features": ("shortest-path", "news"), "constraints": ("news",),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DecisionData:
+    """How rows with cost vectors are generated and tested.
+
+    Parameters
+    ----------
+    kind : {"shortest-path", "two-roads", "news"}
+    rows, test_rows : int
+        Training rows, and rows for test scores (0: none).
+    degree, noise, grid, inner, outer, features
+        Of the shortest paths, see `shortest_path_data`.
+    constraints : int, default=10
+        Seed of the news problem's constraint set.
+    thresholds : int, default=100
+        Quantiles of a feature's values that are candidate thresholds; 0: all midpoints.
+    seed : int
+    """
+
+    kind: str = "shortest-path"
+    rows: int = 200
+    test_rows: int = 1000
+    degree: float = 2
+    noise: float = 0.25
+    grid: tuple[int, int] = (4, 4)
+    inner: float = 3.0
+    outer: float = 1.0
+    features: int = 5
+    constraints: int = 10
+    thresholds: int = 100
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise DataError(f"The data are one of {', '.join(KINDS)}; got {self.kind!r}.")
+        if self.rows < 1 or self.test_rows < 0 or self.thresholds < 0:
+            raise DataError("rows must be at least 1, test_rows and thresholds at least 0.")
+        if not 0 <= self.seed < 2**32 or not 0 <= self.constraints < 2**32:
+            raise DataError(f"seed and constraints must be whole numbers from 0 to 4294967295; got {self.seed} and {self.constraints}.")
+        nodes = self.grid[0] * self.grid[1]  # and up to twice as many edges, each of which has a cost on every row
+        if (self.rows + self.test_rows) * (self.features + 2 * nodes) > MOST or nodes > MOST_NODES:
+            raise DataError(f"At most {MOST} numbers fit into memory (rows times features and edges), and {MOST_NODES} nodes of a grid; take fewer rows or a smaller grid.")
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> DecisionData:
+        """What a Dataset's `source["decision_data"]` describes."""
+        return cls(**{**spec, "grid": tuple(spec["grid"])})
+
+    def make(self) -> tuple[Dataset, Dataset | None, DecisionSet]:
+        """Training rows, test rows and the set of decisions; test rows are drawn after the training rows from the same distribution."""
+        n = self.rows + self.test_rows
+        weights = None
+        S: Any
+        if self.kind == "shortest-path":
+            made = shortest_path_data(n, self.features, self.degree, self.noise, self.grid, self.seed, self.inner, self.outer)
+            X, C, S = made.X, made.C, made.decisions
+        elif self.kind == "two-roads":
+            X, C, S = two_roads(n, self.seed)
+        else:
+            X, C, weights = news_data(n, self.features, seed=self.seed)
+            S = news_decisions(self.constraints)
+        names = [f"x{j}" for j in range(X.shape[1])]
+        frame = {name: X[:, j] for j, name in enumerate(names)}
+        binarizer = Binarizer.from_name("midpoints" if not self.thresholds else f"quantiles:{self.thresholds + 1}")
+        binarizer.fit({name: column[: self.rows] for name, column in frame.items()})
+        fields: dict[str, Any] = {"values": C, "actions": S.components}
+        if weights is not None:
+            fields["weights"] = weights
+        made_by = dict(vars(self))
+        source = {"path": f"{self.kind}: {', '.join(f'{k}={v}' for k, v in made_by.items() if k != 'kind')}", "decision_data": made_by}
+        whole = binarizer.dataset(frame, source=source, **fields)
+        train = whole.subset(np.arange(self.rows))
+        return train, whole.subset(np.arange(self.rows, n)) if self.test_rows else None, S
+
+    def problem(self, depth: int | None, min_samples_leaf: int = 1, **penalties: Any) -> tuple[Problem, Dataset | None]:
+        """The problem of the best tree of a depth on the training rows, and the test rows."""
+        train, test, S = self.make()
+        return Problem(train, Decision(decisions=S, **penalties), Trees(depth, min_samples_leaf=min_samples_leaf)), test

@@ -1,0 +1,141 @@
+"""Impurities of a set of rows, as functions of its class counts (Nan, Wang, Saligrama, "Feature-Budgeted Random Forest", ICML 2015).
+
+An impurity F is *admissible* if it is non-negative, zero on pure sets, monotone (F of a subset is at most F of the set), supermodular (a further row
+raises F of a larger set by at least as much) and log F(S) = O(log |S|). A tree grown with one costs its most expensive row at most O(log n) times
+what any tree must cost it.
+
+`threshold-pairs` is admissible: F = Σ_{i<j} [[n_i - α]⁺ [n_j - α]⁺ - α²]⁺; with α = 0 it counts the pairs of rows of different classes. `entropy` is
+not; it is the usual choice of impurity, for comparison: in nats, 0 where it is below α, and children are judged by their mean, not their maximum.
+
+To add an impurity: a number, a branch in `value`, and a row of `IMPURITIES`. Import this module only where it is used: it loads numba.
+"""
+
+# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from milp_trees.errors import DataError, UnknownName
+from milp_trees.exact import fraction
+
+THRESHOLD_PAIRS, ENTROPY = 0, 1
+
+
+@dataclass(frozen=True)
+class Impurity:
+    """One row of the table: the number that compiled code knows it by, how the two children are combined, and whether it is admissible."""
+
+    number: int
+    expected: bool
+    admissible: bool
+
+
+IMPURITIES = {
+    "threshold-pairs": Impurity(THRESHOLD_PAIRS, expected=False, admissible=True),
+    "entropy": Impurity(ENTROPY, expected=True, admissible=False),
+}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """An impurity with its α and the table of k log k that compiled code needs.
+
+    Threshold-pairs is computed in whole numbers: with α = p/q, compiled code returns q² F.
+    """
+
+    impurity: Impurity
+    p: int
+    q: int
+    klogk: np.ndarray
+
+    @property
+    def scale(self) -> int:
+        """What compiled code returns is F times this."""
+        return self.q * self.q if self.impurity.number == THRESHOLD_PAIRS else 1
+
+
+def measure(name: str, alpha: Any, n_rows: int) -> Measure:
+    """Prepare an impurity for at most `n_rows` rows.
+
+    Parameters
+    ----------
+    name : str
+        A key of `IMPURITIES`.
+    alpha : number of at least 0
+        Taken as the rational that was written: 0.1 is 1/10.
+    n_rows : int
+
+    Raises
+    ------
+    UnknownName
+        There is no such impurity.
+    DataError
+        `alpha` is negative or not finite, or its denominator too large for exact arithmetic on so many rows.
+    """
+    if name not in IMPURITIES:
+        raise UnknownName(f"There is no impurity {name!r}; take one of {', '.join(IMPURITIES)}.")
+    impurity = IMPURITIES[name]
+    threshold = fraction(alpha, "alpha")
+    if threshold < 0:
+        raise DataError(f"alpha must be at least 0; got {alpha}.")
+    p, q = threshold.numerator, threshold.denominator
+    # Sums of at most (q n)² / 2 are exact in double precision.
+    if impurity.number == THRESHOLD_PAIRS and (q * n_rows) ** 2 >= 2**54:
+        raise DataError(f"alpha={alpha} has the denominator {q}, too large for exact counts of pairs among {n_rows} rows; take a rounder number.")
+    if threshold > n_rows:  # no set of rows is impure: any larger α does the same
+        p, q = n_rows, 1
+    counts = np.arange(n_rows + 1, dtype=np.float64)
+    return Measure(impurity, p, q, counts * np.log(np.maximum(counts, 1.0)))
+
+
+def value_of(name: str, counts: Sequence[int], alpha: Any = 0) -> Fraction | float:
+    """F of a set of rows with these class counts: a Fraction for threshold-pairs, a float for entropy."""
+    whole = np.asarray(counts, dtype=np.int64)
+    m = measure(name, alpha, int(whole.sum()))
+    found = float(value(m.impurity.number, whole, m.p, m.q, m.klogk))
+    return Fraction(int(found), m.scale) if m.impurity.number == THRESHOLD_PAIRS else found
+
+
+@njit(cache=True, nogil=True)
+def value(number, counts, p, q, klogk):
+    """F (threshold-pairs: q² F, a whole number) of class counts, from scratch: O(K²) or O(K)."""
+    if number == THRESHOLD_PAIRS:
+        whole = 0
+        for i in range(counts.size):
+            a = q * counts[i] - p
+            if a <= 0:
+                continue
+            for j in range(i):
+                whole += max(a * max(q * counts[j] - p, 0) - p * p, 0)
+        return float(whole)
+    total = 0
+    inside = 0.0
+    for i in range(counts.size):
+        total += counts[i]
+        inside += klogk[counts[i]]
+    if total == 0:
+        return 0.0
+    found = (klogk[total] - inside) / total
+    return found if found > 0.0 and found * q >= p else 0.0
+
+
+@njit(cache=True, nogil=True)
+def pairs_added(counts, c, m, p, q):
+    """What q² F of threshold-pairs grows by when m rows of class c are added: O(K)."""
+    before = max(q * counts[c] - p, 0)
+    after = max(q * (counts[c] + m) - p, 0)
+    if after == before:
+        return 0
+    added = 0
+    for j in range(counts.size):
+        if j != c:
+            other = max(q * counts[j] - p, 0)
+            added += max(after * other - p * p, 0) - max(before * other - p * p, 0)
+    return added

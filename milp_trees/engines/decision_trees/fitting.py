@@ -1,0 +1,114 @@
+"""A sample of rows with cost vectors and a set of decisions: what trees for decisions are grown, valued and judged on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees import exact
+from milp_trees.engines.decision_trees.columns import Columns
+from milp_trees.engines.decision_trees.criteria import Criterion, DecisionLoss, SmoothedLoss, SquaredError, decision_loss
+from milp_trees.engines.decision_trees.grow import GrownTree, Rules, Sample, compile_kernels, grow
+
+if TYPE_CHECKING:
+    from milp_trees.decisions.base import DecisionSet
+    from milp_trees.models.tree import Tree
+    from milp_trees.spaces.trees import Trees
+
+
+#: What a greedy tree is grown by.
+CRITERIA = ("loss", "smoothed", "squared-error")
+
+
+def chosen(by: str, loss: DecisionLoss, vectors: np.ndarray, weights: np.ndarray) -> Criterion:
+    """SPO loss, SPO loss with squared error on its plateaus, or squared error."""
+    if by not in CRITERIA:
+        raise ValueError(f"A tree is grown by {', '.join(CRITERIA)}; got {by!r}.")
+    if by == "loss":
+        return loss
+    error = SquaredError(vectors, weights)
+    return error if by == "squared-error" else SmoothedLoss(loss, error)
+
+
+@dataclass(frozen=True, eq=False)
+class CostSample:
+    """Training rows.
+
+    Parameters
+    ----------
+    costs : float array of shape (n, d)
+    weights : float array of shape (n,)
+    decisions : DecisionSet
+    """
+
+    costs: np.ndarray
+    weights: np.ndarray
+    decisions: DecisionSet
+
+    @cached_property
+    def vectors(self) -> np.ndarray:
+        """Cost vectors times weights."""
+        out: np.ndarray = self.decisions.checked(self.costs) * self.weights[:, None]
+        return out
+
+    @cached_property
+    def loss(self) -> DecisionLoss:
+        """SPO loss: over the vertices of S if they can be listed."""
+        vertices = self.decisions.vertices()
+        base = self.decisions.value(self.vectors) if vertices is None else np.zeros(0)
+        return decision_loss(self.vectors, base, self.decisions, vertices)
+
+    @cached_property
+    def mass(self) -> tuple[np.ndarray, Any]:
+        """Weights as whole numbers, and their unit."""
+        whole, unit, _ = exact.integers(self.weights)
+        return whole, unit
+
+    def enough(self, space: Trees) -> bool:
+        """Whether one leaf has enough rows and weight."""
+        whole, unit = self.mass
+        return len(self.costs) >= space.min_samples_leaf and int(whole.sum()) * unit >= space.min_weight_leaf
+
+    def rules(self, space: Trees, quantiles: int = 0, max_features: int | None = None) -> Rules:
+        """Limits of a space, for growing."""
+        return Rules(space.max_depth, space.min_samples_leaf, math.ceil(space.min_weight_leaf / self.mass[1]), int(quantiles), max_features)
+
+    def grow(self, columns: Columns, space: Trees, by: str, quantiles: int) -> GrownTree:
+        """The tree grown by one of `CRITERIA`."""
+        compile_kernels()
+        criterion = chosen(by, self.loss, self.vectors, self.weights)
+        sample = Sample(np.ones(len(self.costs), dtype=np.int64), self.mass[0])
+        return grow(columns, columns.order(), sample, criterion, self.rules(space, quantiles))
+
+    def valued(self, tree: GrownTree) -> GrownTree:
+        """The tree with the SPO losses of its nodes."""
+        return replace(tree, loss=self.loss.decide(tree.rows)[1], slack=self.loss.enter(tree.rows[0])[1])
+
+    def to_tree(self, tree: GrownTree, columns: Columns, labels: tuple[Any, ...]) -> Tree:
+        """The tree with decisions in its leaves; `labels` are those of the listed decisions, if they are listed."""
+        decisions, _ = self.loss.decide(tree.rows)
+        return tree.to_tree(columns.tests, [self.decisions.label(w) for w in decisions], labels)
+
+    def judged_by(self, tree: GrownTree, costs: np.ndarray, squared: bool) -> tuple[GrownTree, Callable[[np.ndarray, int], np.ndarray]]:
+        """The tree with the losses it is to be pruned by, and the loss of further rows at its nodes.
+
+        Parameters
+        ----------
+        tree : GrownTree
+            With `squared`, its losses are squared errors.
+        costs : float array of shape (v, d)
+            Cost vectors of the further rows.
+        squared : bool
+            Squared error around the mean of the training rows, instead of SPO loss.
+        """
+        if squared:
+            means = tree.sums(self.vectors) / tree.sums(self.weights)[:, None]
+            return tree, lambda rows, t: ((costs[rows] - means[t]) ** 2).sum(axis=1)
+        decisions, _ = self.loss.decide(tree.rows)
+        least = self.decisions.value(costs)
+        return self.valued(tree), lambda rows, t: costs[rows] @ decisions[t] - least[rows]

@@ -1,0 +1,1 @@
+"""All trees whose value is close to the best one."""

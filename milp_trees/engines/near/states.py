@@ -1,0 +1,157 @@
+"""Sets of rows and their optimal values, asked for one by one: what the hypergraph of near-optimal trees is grown with.
+
+The last two levels of a set are one compiled call; above them sets are remembered with their value or a lower bound (Lin et al. 2020, *GOSDT*;
+Demirović et al. 2022, *MurTree*). All values are regrets: costs above the cheapest action of every (merged) row.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from milp_trees.engines.near.kernels import NONE, one_level, two_levels
+from milp_trees.engines.states.levels import pack
+from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.results.result import Limit
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
+
+#: Bytes that Python and its containers need for a remembered set, beside its bits.
+ENTRY = 250
+
+
+class One(NamedTuple):
+    """A set of rows and its tests: leaf (value, action), and of both sides of each test the leaf's value and action."""
+
+    leaf: int
+    action: int
+    value: np.ndarray
+    actions: np.ndarray
+
+
+class Two(NamedTuple):
+    """A set of rows and its tests: leaf, and of both sides of each test the leaf, the best tree of one split, and the number of rows."""
+
+    leaf: int
+    action: int
+    value: np.ndarray
+    actions: np.ndarray
+    stump: np.ndarray
+    size: np.ndarray
+
+
+class RowSets:
+    """The rows of a reduced view as bits, and optimal values of its subsets.
+
+    Parameters
+    ----------
+    view : CostMatrix
+        Reduced: equal rows merged, of equal tests the cheapest kept.
+    watch : Watch or None
+        Says when to stop.
+    max_bytes : int
+        Memory (estimated) at which to stop.
+    """
+
+    def __init__(self, view: CostMatrix, space: Trees, watch: Watch | None, max_bytes: int) -> None:
+        self.view, self.watch, self.max_bytes, self.bytes = view, watch, max_bytes, 0
+        self.words = max(1, -(-view.n_rows // 64))
+        mass = np.zeros(view.n_rows, dtype=np.int64) if view.mass is None else view.mass
+        self.coef, group = np.unique(np.column_stack([view.regret, view.counts, mass]).astype(np.int64), axis=0, return_inverse=True)
+        order = np.argsort(group.ravel(), kind="stable")  # rows with equal values stand together: the kernels count them in bytes
+        self.group = group.ravel()[order].astype(np.int64)
+        self.X = np.ascontiguousarray(view.X[order])
+        self.truth = pack(self.X.T, self.words)
+        self.K, self.leaf_cost = view.n_actions, int(view.leaf_cost)
+        self.split = view.split_costs.astype(np.int64)
+        self.least = np.array([max(1, space.min_samples_leaf), view.least_mass], dtype=np.int64)
+        #: No set that is split costs less.
+        self.floor = 2 * self.leaf_cost + int(self.split.min(initial=NONE))
+        self.memo: dict[tuple[bytes, int], tuple[int, bool]] = {}
+        self.calls = 0
+
+    @property
+    def all_rows(self) -> np.ndarray:
+        whole: np.ndarray = pack(np.ones((1, self.view.n_rows), dtype=np.uint8), self.words)[0]
+        return whole
+
+    def tick(self, more_bytes: int = 0) -> None:
+        """Notice the limits of time and memory."""
+        self.calls += 1
+        self.bytes += more_bytes
+        if self.watch is not None:
+            self.watch.check()
+        if self.bytes > self.max_bytes:
+            raise Stopped(Limit.MEMORY)
+
+    def one(self, rows: np.ndarray) -> One:
+        value, actions = (np.empty((2, len(self.split)), dtype=np.int64) for _ in range(2))
+        leaf, action = one_level(rows, self.X, self.group, self.coef, self.K, self.leaf_cost, self.least, value, actions)
+        return One(int(leaf), int(action), value, actions)
+
+    def two(self, rows: np.ndarray) -> Two:
+        value, actions, stump, size = (np.empty((2, len(self.split)), dtype=np.int64) for _ in range(4))
+        leaf, action = two_levels(rows, self.X, self.group, self.coef, self.K, self.leaf_cost, self.split, self.least, value, actions, stump, size)
+        return Two(int(leaf), int(action), value, actions, stump, size)
+
+    def sides(self, rows: np.ndarray, f: int) -> tuple[np.ndarray, np.ndarray]:
+        """Rows on which a test is false, and on which it is true."""
+        right = rows & self.truth[f]
+        return rows ^ right, right
+
+    def low(self, two: Two) -> np.ndarray:
+        """A lower bound for both sides of every test: a leaf, or a tree with a split."""
+        return np.where(two.value == NONE, NONE, np.minimum(two.value, self.floor))
+
+    def value(self, rows: np.ndarray, depth: int, budget: int) -> int:
+        """Optimal value of a set with some depth left; if it is above the budget, some number between the budget and it."""
+        key = (rows.tobytes(), depth)
+        known, exact = self.memo.get(key, (0, False))
+        if exact or known > budget:
+            return known
+        self.tick(0 if key in self.memo else ENTRY + 8 * self.words)
+        two = self.two(rows)
+        best = two.leaf
+        if depth == 1 and len(self.split):
+            best = min(best, int((two.value.sum(axis=0) + self.split).min()))
+        elif depth >= 2 and len(self.split):
+            best = min(best, int((two.stump.sum(axis=0) + self.split).min()))
+        excluded = best
+        if depth > 2 and best > self.floor:
+            best, excluded = self._deeper(rows, depth, budget, two, best)
+        self.memo[key] = (best, True) if best <= budget else (max(known, min(best, excluded)), depth <= 2 or excluded >= best)
+        return self.memo[key][0]
+
+    def _deeper(self, rows: np.ndarray, depth: int, budget: int, two: Two, best: int) -> tuple[int, int]:
+        """Best value within the budget, and the least that what was left out may cost."""
+        excluded = NONE
+        low = self.low(two)
+        guess = two.stump.sum(axis=0) + self.split
+        for f in np.argsort(guess, kind="stable").tolist():
+            if guess[f] >= NONE:
+                break
+            cost, right_low = int(self.split[f]), int(low[1, f])
+            cap = min(best - 1, budget)
+            total = cost + int(low[0, f]) + right_low
+            if total <= cap:
+                left, right = self.sides(rows, f)
+                left_value = self.side(two, left, depth, 0, f, cap - cost - right_low)
+                total = cost + left_value + right_low
+                if total <= cap:
+                    total = cost + left_value + self.side(two, right, depth, 1, f, cap - cost - left_value)
+            if total <= cap:
+                best = total
+            else:
+                excluded = min(excluded, total)
+        return best, excluded
+
+    def side(self, two: Two, rows: np.ndarray, depth: int, side: int, f: int, budget: int) -> int:
+        """Optimal value of a side of a test: from the last two levels where these are enough."""
+        left = self.depth_of(two, depth, side, f)
+        return int((two.value, two.stump)[left][side, f]) if left <= 1 else self.value(rows, left, budget)
+
+    @staticmethod
+    def depth_of(two: Two, depth: int, side: int, f: int) -> int:
+        """Depth left on a side of a test: m rows cannot be split more than m - 1 times."""
+        return min(depth - 1, int(two.size[side, f]) - 1)

@@ -1,0 +1,125 @@
+"""Fronts of (leaves, false positives, false negatives) of all trees on a set of rows, remembered by the set and the depth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from milp_trees.engines.pareto_fronts import kernels
+from milp_trees.engines.ranking.bits import pack
+from milp_trees.engines.ranking.kernels import count, side_counts
+from milp_trees.tasks.count_views import PairCounts
+
+#: Leaves (or 0), false positives, false negatives.
+Point = tuple[int, int, int]
+#: An action, or a test with both sides.
+Nested = int | tuple[int, Any, Any]
+
+
+#: Rough bytes of a remembered front besides its points and its rows.
+ENTRY_BYTES = 300
+
+
+class Fronts:
+    """The search on one problem.
+
+    Parameters
+    ----------
+    view : PairCounts
+    least : int
+        Fewest rows in a leaf.
+    most_leaves : int or None
+        Largest number of leaves that is told apart; None if their number does not matter.
+    check : callable
+        Called before long work; raises when it is time to stop.
+    """
+
+    def __init__(self, view: PairCounts, least: int, most_leaves: int | None, check: Callable[[], None]) -> None:
+        self.view, self.least, self.check = view, least, check
+        self.tests, self.root, self.ups, _ = pack(view)
+        self.unit = 0 if most_leaves is None else 1
+        layers, width = (most_leaves or 0) + 1, view.totals[1] + 1
+        #: Most false negatives worth having; at first all are.
+        self.allowed = np.full((layers, width), view.totals[0], dtype=np.int64)
+        self.table = np.full((layers, width), kernels.NONE, dtype=np.int64)
+        self.memo: dict[tuple[bytes, int], np.ndarray] = {}
+        self.sums = self.reused = 0
+        #: Rough bytes of what is remembered.
+        self.bytes = 0
+
+    def allow(self, better: Callable[[int, int, int], bool]) -> None:
+        """Cut off what is no better than a new incumbent; `better(fp, fn, leaves)` falls in all three."""
+        for leaves in range(self.unit, len(self.allowed)):
+            fn = int(self.allowed[leaves, 0])
+            for fp in range(self.allowed.shape[1]):
+                while fn >= 0 and not better(fp, fn, leaves):
+                    fn -= 1
+                self.allowed[leaves, fp] = min(fn, self.allowed[leaves, fp])
+
+    def counts(self, rows: np.ndarray) -> tuple[int, int]:
+        """Positives and negatives."""
+        return count(rows, rows, 0, self.ups), count(rows, rows, self.ups, len(rows))
+
+    def front(self, rows: np.ndarray, depth: int) -> np.ndarray:
+        """The front of a set: of all its trees of at most this depth those that may be part of one better than the incumbent."""
+        key = (rows.tobytes(), depth)
+        found = self.memo.get(key)
+        if found is not None:
+            self.reused += 1
+            return found
+        p, q = self.counts(rows)
+        if not depth or not p or not q:
+            out = kernels.leaf(self.table, self.allowed, p, q, self.unit)
+        elif depth <= 2:
+            self.check()
+            compiled = kernels.one_level if depth == 1 else kernels.two_levels
+            out = compiled(self.table, self.allowed, rows, self.tests, self.ups, p, q, self.least, self.unit)
+        else:
+            table = np.full_like(self.table, kernels.NONE)
+            kernels.put_leaf(table, self.allowed, p, q, self.unit)
+            for _, left, right in self.splits(rows):
+                self.add(table, left, right, depth - 1)
+            out = kernels.front_of(table, q + 1)
+        self.memo[key] = out
+        self.bytes += out.nbytes + len(key[0]) + ENTRY_BYTES
+        return out
+
+    def add(self, table: np.ndarray, left: np.ndarray, right: np.ndarray, depth: int) -> None:
+        """The sums of the fronts of two sides; the larger side is left out where nothing on the smaller one is worth having."""
+        small, large = (left, right) if sum(self.counts(left)) <= sum(self.counts(right)) else (right, left)
+        first = self.front(small, depth)
+        if len(first):
+            self.sums += 1
+            kernels.put_sums(table, self.allowed, first, self.front(large, depth))
+
+    def splits(self, rows: np.ndarray) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """Tests that part a set differently, with enough rows on both sides, and the sides."""
+        seen: set[bytes] = set()
+        true = side_counts(rows, self.tests, self.ups).sum(axis=1)
+        n = sum(self.counts(rows))
+        for f in np.flatnonzero((true >= self.least) & (n - true >= self.least)).tolist():
+            left, right = rows & ~self.tests[f], rows & self.tests[f]
+            key = min(left.tobytes(), right.tobytes())
+            if key not in seen:
+                seen.add(key)
+                yield f, left, right
+
+    def tree(self, rows: np.ndarray, depth: int, point: Point) -> Nested:
+        """A tree that has the numbers of a point of the front.
+
+        The fronts of its parts must have been made when no better incumbent than this tree was known.
+        """
+        p, q = self.counts(rows)
+        positive = self.view.positive
+        leaves, fp, fn = point
+        if leaves >= self.unit and (fp, fn) in ((0, p), (q, 0)):
+            return positive if (fp, fn) == (q, 0) else 1 - positive
+        for f, left, right in self.splits(rows):
+            rest = {tuple(b): b for b in self.front(right, depth - 1).tolist()}
+            for a in self.front(left, depth - 1).tolist():
+                other = (leaves - a[0], fp - a[1], fn - a[2])
+                if other in rest:
+                    return f, self.tree(left, depth - 1, tuple(a)), self.tree(right, depth - 1, other)
+        raise AssertionError("A point of the front has no tree.")

@@ -1,0 +1,1 @@
+"""The best trees of every number of leaves."""

@@ -1,0 +1,1 @@
+"""Exact search over sorted numeric columns."""

@@ -1,0 +1,361 @@
+"""Compiled search for the best tree of depth three or more over sorted columns: best-first over spans of cuts at every node.
+
+A node keeps a pool of spans (column, cuts between a and b, lower bounds of the low side at a and of the high side at b). The span with the least
+bound is cut in its middle, both sides are solved with what budget is left, and two shorter spans with better bounds take its place (the interval
+bounds of Brița, van der Linden, Demirović 2025, *ConTree*; here with a pool over all columns). The call stack is an array: compiled functions that
+call each other cannot be cached.
+"""
+
+# mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from milp_trees.engines.sorted.sweep import INFINITY, depth_two, find_runs, leaf_value, make_child, one_split
+
+#: Fields of a level's state.
+DEPTH, MODE, BUDGET, UB, BOUND, PHASE, OPEN, SPAN, CUT, LOW, HIGH, COLUMN, BEST_CUT, BEST_LOW, BEST_HIGH, CHILD_SIDE = range(16)
+#: Phases: what the next return of a child, or the driver, means.
+ENTER, NEXT, GOT_LOW, GOT_HIGH, GOT_LIMITED_LOW, GOT_LIMITED_HIGH = range(6)
+#: Fields of `shared`: best value found and lower bound at the root; depth-two calls, evaluated cuts, cache hits, similarity bounds used, nodes.
+BEST, LOWER, CALLS, CUTS, HITS, SIMILAR, NODES = range(7)
+#: Places in the cache that a key may take.
+WAYS = 4
+
+
+class State(NamedTuple):
+    """Stack, pools of spans, cache and archive."""
+
+    level: np.ndarray
+    keys: np.ndarray
+    words: np.ndarray
+    spans: np.ndarray
+    bounds: np.ndarray
+    cache_keys: np.ndarray
+    cache: np.ndarray
+    archive_words: np.ndarray
+    archive: np.ndarray
+    archived: np.ndarray
+    known: np.ndarray
+    found: np.ndarray
+    shared: np.ndarray
+    stop: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def identify(columns: Any, lists: Any, state: Any, level: int, cut_column: int, cut: int, side: int) -> None:
+    """Keys and bit set of a child before its lists are made."""
+    k = lists.ends[level, cut_column, cut]
+    begin, end = (0, k) if side == 0 else (k, lists.size[level])
+    rows = lists.rows[level, cut_column]
+    words = state.words[level + 1]
+    words[:] = 0
+    one = np.uint64(1)
+    h0, h1 = np.uint64(0), np.uint64(0)
+    for i in range(begin, end):
+        r = rows[i]
+        h0 += columns.keys[0, r]
+        h1 += columns.keys[1, r]
+        words[r >> 6] |= one << np.uint64(r & 63)
+    state.keys[level + 1, 0], state.keys[level + 1, 1] = h0, h1
+
+
+@njit(cache=True, nogil=True)
+def look_up(state: Any, level: int, depth: int, mode: int):
+    """(value, whether it is the optimum) of a node from the cache; (-1, False) if it is not there."""
+    h0, h1 = state.keys[level]
+    tag = np.int64(2 * depth + mode)
+    begin = np.int64(h0 & np.uint64(len(state.cache) - 1)) & ~(WAYS - 1)
+    for w in range(begin, begin + WAYS):
+        if state.cache_keys[w, 0] == h0 and state.cache_keys[w, 1] == h1 and state.cache[w, 0] == tag:
+            return state.cache[w, 1], state.cache[w, 2] == 1
+    return np.int64(-1), False
+
+
+@njit(cache=True, nogil=True)
+def remember(state: Any, level: int, depth: int, mode: int, value: int, exact: bool) -> None:
+    """Put a node's optimum or lower bound into the cache; if all places are taken the shallowest goes."""
+    h0, h1 = state.keys[level]
+    tag = np.int64(2 * depth + mode)
+    begin = np.int64(h0 & np.uint64(len(state.cache) - 1)) & ~(WAYS - 1)
+    at = begin + np.int64(h1 & np.uint64(WAYS - 1))
+    for w in range(begin, begin + WAYS):
+        same = state.cache_keys[w, 0] == h0 and state.cache_keys[w, 1] == h1 and state.cache[w, 0] == tag
+        if same or state.cache[w, 0] == 0:
+            at = w
+            break
+        if state.cache[w, 0] < state.cache[at, 0]:
+            at = w
+    state.cache_keys[at, 0], state.cache_keys[at, 1] = h0, h1
+    state.cache[at, 0], state.cache[at, 1], state.cache[at, 2] = tag, value, exact
+
+
+@njit(cache=True, nogil=True)
+def _lost(columns: Any, mine: Any, other: Any, most: int) -> Any:
+    """Largest regret of the rows of `other` that are not in `mine`, summed until it reaches `most`."""
+    total = 0
+    for w in range(len(mine)):
+        rest = other[w] & ~mine[w]
+        while rest:
+            low = rest & (~rest + np.uint64(1))
+            i = 0
+            x = low - np.uint64(1)
+            while x:  # index of the lowest bit
+                x &= x - np.uint64(1)
+                i += 1
+            total += columns.worst[64 * w + i]
+            if total >= most:
+                return total
+            rest ^= low
+    return total
+
+
+@njit(cache=True, nogil=True)
+def similar(columns: Any, state: Any, level: int, depth: int, budget: int) -> Any:
+    """A lower bound from archived sets: without the rows that only they have, their trees cost at most the largest regrets of those rows less."""
+    best = np.int64(0)
+    for s in range(state.archive.shape[1]):
+        value = state.archive[depth, s]
+        if value > best:
+            best = max(best, value - _lost(columns, state.words[level], state.archive_words[depth, s], value - best))
+            if best >= budget:
+                break
+    return best
+
+
+@njit(cache=True, nogil=True)
+def archive(state: Any, level: int, depth: int, value: int) -> None:
+    s = state.archived[depth]
+    state.archived[depth] = (s + 1) % state.archive.shape[1]
+    state.archive[depth, s] = value
+    state.archive_words[depth, s] = state.words[level]
+
+
+@njit(cache=True, nogil=True)
+def quick(columns: Any, lists: Any, state: Any, level: int):
+    """Answer a child's question without looking at its rows if it can be; -1 if not."""
+    s = state.level[level]
+    value, exact = look_up(state, level, s[DEPTH], s[MODE])
+    if value >= 0 and (exact or value >= s[BUDGET]):
+        state.shared[HITS] += 1
+        return value
+    if s[BUDGET] <= columns.leaf:
+        return columns.leaf
+    near = similar(columns, state, level, s[DEPTH], s[BUDGET])
+    if near >= s[BUDGET]:
+        state.shared[SIMILAR] += 1
+        return near
+    return np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def small_depth(columns: Any, lists: Any, work: Any, state: Any, level: int) -> Any:
+    """Solve a node of depth at most two."""
+    s = state.level[level]
+    limited = s[MODE] == 1
+    if s[DEPTH] == 0:
+        value = leaf_value(columns, lists, level)
+        state.found[0], state.found[1] = -1, -1
+    elif s[DEPTH] == 1:
+        value = one_split(columns, lists, level, s[BUDGET], limited, state.found)
+    else:
+        state.shared[CALLS] += 1
+        state.known[:] = 0
+        hint = max(np.int64(0), state.found[2])
+        value = depth_two(columns, lists, work, level, s[BUDGET], limited, state.known, hint, state.stop, state.found)
+        if state.found[0] >= 0:
+            state.found[2] = state.found[0]
+    s[COLUMN], s[BEST_CUT] = state.found[0], state.found[1]
+    return value
+
+
+@njit(cache=True, nogil=True)
+def open_node(columns: Any, lists: Any, state: Any, level: int) -> None:
+    """Fill the pool of a node with one span per column."""
+    s = state.level[level]
+    leaf = leaf_value(columns, lists, level)
+    s[UB], s[BOUND] = min(s[BUDGET], leaf), leaf
+    s[COLUMN], s[BEST_CUT], s[OPEN] = -1, -1, 0
+    for c in range(lists.runs.shape[1]):
+        last = lists.runs[level, c] - 1
+        if last > 0:
+            n = s[OPEN]
+            state.spans[level, :, n] = (c, -1, last)
+            state.bounds[level, :, n] = columns.leaf
+            s[OPEN] = n + 1
+
+
+@njit(cache=True, nogil=True)
+def choose(columns: Any, state: Any, level: int) -> bool:
+    """Take the span with the least bound and the cut in its middle; False if no span can hold a better tree."""
+    s, spans, bounds = state.level[level], state.spans[level], state.bounds[level]
+    best, value, n, i = -1, INFINITY, s[OPEN], 0
+    while i < n:
+        bound = bounds[0, i] + bounds[1, i] + columns.costs[spans[0, i]]
+        if bound >= s[UB] or spans[2, i] - spans[1, i] < 2:
+            if spans[2, i] - spans[1, i] > 1:
+                s[BOUND] = min(s[BOUND], bound)
+            n -= 1
+            spans[:, i], bounds[:, i] = spans[:, n], bounds[:, n]
+            continue
+        if bound < value or (bound == value and spans[2, i] - spans[1, i] > spans[2, best] - spans[1, best]):
+            best, value = i, bound
+        i += 1
+    s[OPEN] = n
+    if level == 0:
+        state.shared[LOWER] = max(state.shared[LOWER], min(s[UB], s[BOUND], value))
+    if best < 0:
+        return False
+    s[SPAN], s[CUT] = best, (spans[1, best] + spans[2, best]) // 2
+    return True
+
+
+@njit(cache=True, nogil=True)
+def divide(state: Any, level: int, low: int, high: int) -> None:
+    """Replace the chosen span by what lies on both sides of its cut."""
+    s, spans, bounds = state.level[level], state.spans[level], state.bounds[level]
+    i, n, t = s[SPAN], s[OPEN], s[CUT]
+    spans[0, n], spans[1, n], spans[2, n] = spans[0, i], t, spans[2, i]
+    bounds[0, n], bounds[1, n] = max(low, bounds[0, i]), bounds[1, i]
+    spans[2, i] = t
+    bounds[1, i] = max(high, bounds[1, i])
+    s[OPEN] = n + 1
+
+
+@njit(cache=True, nogil=True)
+def large_enough(columns: Any, lists: Any, level: int, c: int, cut: int) -> bool:
+    """Whether both sides of a cut have the least amount."""
+    rows, k = lists.rows[level, c], lists.ends[level, c, cut]
+    low, high = 0, 0
+    for i in range(lists.size[level]):
+        if i < k:
+            low += columns.amounts[rows[i]]
+        else:
+            high += columns.amounts[rows[i]]
+    return low >= columns.least and high >= columns.least
+
+
+@njit(cache=True, nogil=True)
+def ask(columns: Any, lists: Any, state: Any, level: int, side: int, budget: int, mode: int, phase: int) -> Any:
+    """Put the question for one side of the chosen cut on the stack."""
+    s = state.level[level]
+    s[PHASE], s[CHILD_SIDE] = phase, side
+    child = state.level[level + 1]
+    child[DEPTH], child[MODE], child[BUDGET], child[PHASE] = s[DEPTH] - 1, mode, budget, ENTER
+    identify(columns, lists, state, level, state.spans[level, 0, s[SPAN]], s[CUT], side)
+    return level + 1
+
+
+@njit(cache=True, nogil=True)
+def better(lists: Any, state: Any, level: int, value: int, low: int, high: int) -> None:
+    """A tree of the node that costs less than all before."""
+    s = state.level[level]
+    s[UB], s[COLUMN], s[BEST_CUT], s[BEST_LOW], s[BEST_HIGH] = value, state.spans[level, 0, s[SPAN]], s[CUT], low, high
+    if level == 0:
+        state.shared[BEST] = min(state.shared[BEST], value)
+
+
+@njit(cache=True, nogil=True)
+def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
+    """The optimum of the node at level 0 (its state and lists are set) if it is below its budget, else a lower bound of at least the budget; what
+    the root does is in its state. With `stop` set the answer is only what was found."""
+    # Typed numbers: every literal at a call compiles the callee once more.
+    level, answer = np.int64(0), np.int64(0)
+    no, one = np.int64(0), np.int64(1)
+    got_low, got_high, got_limited_low, got_limited_high = (
+        np.int64(GOT_LOW),
+        np.int64(GOT_HIGH),
+        np.int64(GOT_LIMITED_LOW),
+        np.int64(GOT_LIMITED_HIGH),
+    )
+    while True:
+        s = state.level[level]
+        phase = s[PHASE]
+        if state.stop[0]:
+            return state.level[0, UB]
+        if phase == ENTER:
+            if level > 0:
+                answer = quick(columns, lists, state, level)
+                if answer >= 0:
+                    level -= 1
+                    continue
+                above = state.level[level - 1]
+                make_child(lists, level - 1, state.spans[level - 1, 0, above[SPAN]], above[CUT], above[CHILD_SIDE])
+            else:
+                find_runs(lists, level)
+            if s[DEPTH] <= 2:
+                answer = small_depth(columns, lists, work, state, level)
+                if level == 0:
+                    s[UB] = min(s[BUDGET], answer)
+                    return answer
+                if not state.stop[0]:
+                    remember(state, level, s[DEPTH], s[MODE], answer, answer < s[BUDGET])
+                    if s[MODE] == 0:
+                        archive(state, level, s[DEPTH], answer)
+                level -= 1
+                continue
+            open_node(columns, lists, state, level)
+            state.shared[NODES] += 1
+            s[PHASE] = NEXT
+        elif phase == NEXT:
+            if not choose(columns, state, level):
+                answer = s[UB] if s[UB] < s[BUDGET] else max(s[BOUND], s[BUDGET])
+                if level == 0:
+                    return answer
+                remember(state, level, s[DEPTH], s[MODE], answer, s[UB] < s[BUDGET])
+                if s[MODE] == 0:
+                    archive(state, level, s[DEPTH], answer)
+                level -= 1
+                continue
+            state.shared[CUTS] += 1
+            c = state.spans[level, 0, s[SPAN]]
+            budget = s[UB] - columns.costs[c] - state.bounds[level, 1, s[SPAN]]
+            level = ask(columns, lists, state, level, no, budget, no, got_low)
+        elif phase == GOT_LOW:
+            s[LOW] = answer
+            c = state.spans[level, 0, s[SPAN]]
+            budget = s[UB] - columns.costs[c] - state.bounds[level, 0, s[SPAN]]
+            if answer >= s[UB] - columns.costs[c] - state.bounds[level, 1, s[SPAN]] and s[CUT] - state.spans[level, 1, s[SPAN]] < 2:
+                s[BOUND] = min(s[BOUND], answer + state.bounds[level, 1, s[SPAN]] + columns.costs[c])
+                divide(state, level, answer, no)
+                s[PHASE] = NEXT
+                continue
+            level = ask(columns, lists, state, level, one, budget, no, got_high)
+        elif phase == GOT_HIGH:
+            s[HIGH] = answer
+            c = state.spans[level, 0, s[SPAN]]
+            value = max(s[LOW], state.bounds[level, 0, s[SPAN]]) + max(answer, state.bounds[level, 1, s[SPAN]]) + columns.costs[c]
+            s[PHASE] = NEXT
+            if value < s[UB] and s[MODE] == 1:
+                # Without the least amount this cut would do; what does it cost with it?
+                if large_enough(columns, lists, level, c, s[CUT]):
+                    level = ask(columns, lists, state, level, no, s[UB] - columns.costs[c] - s[HIGH], one, got_limited_low)
+                    continue
+            elif value < s[UB]:
+                better(lists, state, level, value, s[LOW], answer)
+                divide(state, level, s[LOW], s[HIGH])
+                continue
+            else:
+                s[BOUND] = min(s[BOUND], value)
+            divide(state, level, s[LOW], s[HIGH])
+        elif phase == GOT_LIMITED_LOW:
+            c = state.spans[level, 0, s[SPAN]]
+            s[PHASE] = NEXT
+            if answer + s[HIGH] + columns.costs[c] < s[UB]:
+                state.bounds[level, 2, s[SPAN]] = answer
+                level = ask(columns, lists, state, level, one, s[UB] - columns.costs[c] - answer, one, got_limited_high)
+                continue
+            s[BOUND] = min(s[BOUND], answer + s[HIGH] + columns.costs[c])
+            divide(state, level, s[LOW], s[HIGH])
+        else:
+            c = state.spans[level, 0, s[SPAN]]
+            low = state.bounds[level, 2, s[SPAN]]
+            s[PHASE] = NEXT
+            value = low + answer + columns.costs[c]
+            if value < s[UB]:
+                better(lists, state, level, value, low, answer)
+            else:
+                s[BOUND] = min(s[BOUND], value)
+            divide(state, level, s[LOW], s[HIGH])

@@ -1,0 +1,396 @@
+"""Compiled parts of the search over sorted columns: lists of a node's rows, the best single split, and the best tree of depth two.
+
+A node holds its rows once per column, in the order of that column, with the places where runs of equal values end. A *cut* g of a column sends its
+first g + 1 runs to the low side. Import this module only where it is used: it loads numba.
+"""
+
+# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from milp_trees.engines.sorted.code import call
+
+#: More than every cost; several may be added.
+INFINITY = 2**60
+
+
+class Columns(NamedTuple):
+    """The problem: what never changes.
+
+    A leaf costs the sum of `first` and `unit` times the least sum of `values[v]`, or zero. In general `first` is the regret of action 0 and `values[v]`
+    the difference of action v + 1 to it. Where a row loses the same on every action but one, and there are three or more, `first` is that loss,
+    `labels` names the one, `weights` is the loss / unit, and `values[v]` is minus the weight on rows of label v. `worst` is the largest regret;
+    `amounts` are what leaves need `least` of; `keys` are two random words per row; `costs` what a split on each column costs.
+    """
+
+    values: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray
+    first: np.ndarray
+    worst: np.ndarray
+    amounts: np.ndarray
+    keys: np.ndarray
+    costs: np.ndarray
+    by_cost: np.ndarray
+    leaf: int
+    unit: int
+    least: int
+
+
+class Lists(NamedTuple):
+    """Rows of the nodes on the current path: one entry per level, column and row."""
+
+    rows: np.ndarray
+    ranks: np.ndarray
+    ends: np.ndarray
+    runs: np.ndarray
+    size: np.ndarray
+    side: np.ndarray
+
+
+class Work(NamedTuple):
+    """Scratch arrays of `depth_two`, and the address of the pass over a column (`sweep_code.compiled`)."""
+
+    position: np.ndarray
+    P: np.ndarray
+    W: np.ndarray
+    Y: np.ndarray
+    A: np.ndarray
+    cuts: np.ndarray
+    C: np.ndarray
+    sums: np.ndarray
+    store: np.ndarray
+    out: np.ndarray
+    prefix: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    spans: np.ndarray
+    bounds: np.ndarray
+    picked: np.ndarray
+    address: np.ndarray
+
+
+@njit(cache=True)
+def _at(array: Any) -> Any:
+    """Address of an array's first entry."""
+    return np.int64(array.ctypes.data)
+
+
+@njit(cache=True, nogil=True)
+def find_runs(lists: Any, level: int) -> None:
+    """Ends of the runs of equal values of every column of a node."""
+    m = lists.size[level]
+    for j in range(lists.runs.shape[1]):
+        rank, ends = lists.ranks[level, j], lists.ends[level, j]
+        n = 0
+        for k in range(m - 1):
+            ends[n] = k + 1
+            n += rank[k] != rank[k + 1]
+        ends[n] = m
+        lists.runs[level, j] = n + 1
+
+
+@njit(cache=True, nogil=True)
+def make_child(lists: Any, level: int, column: int, cut: int, side: int) -> None:
+    """Lists of the node below `level` on one side of a cut (0 low, 1 high), each kept in its column's order."""
+    m = lists.size[level]
+    k = lists.ends[level, column, cut]
+    mark = lists.side
+    order = lists.rows[level, column]
+    for i in range(m):
+        mark[order[i]] = (i < k) != (side == 1)
+    size = k if side == 0 else m - k
+    lists.size[level + 1] = size
+    for j in range(lists.runs.shape[1]):
+        rows, ranks = lists.rows[level, j], lists.ranks[level, j]
+        to, to_ranks = lists.rows[level + 1, j], lists.ranks[level + 1, j]
+        n = 0
+        for i in range(m):
+            # Written always, kept if the row belongs here: no branch to predict.
+            to[n] = rows[i]
+            to_ranks[n] = ranks[i]
+            n += mark[rows[i]]
+    find_runs(lists, level + 1)
+
+
+@njit(cache=True, nogil=True)
+def leaf_value(columns: Any, lists: Any, level: int) -> Any:
+    """Cost of one leaf with the rows of a node."""
+    rows = lists.rows[level, 0]
+    m = lists.size[level]
+    first = 0
+    for i in range(m):
+        first += columns.first[rows[i]]
+    best = 0
+    for v in range(columns.values.shape[0]):
+        total = 0
+        for i in range(m):
+            total += columns.values[v, rows[i]]
+        best = min(best, total)
+    return columns.leaf + first + columns.unit * best
+
+
+@njit(cache=True, nogil=True)
+def one_split(columns: Any, lists: Any, level: int, budget: int, limited: bool, found: Any) -> Any:
+    """The best tree of depth one that costs less than `budget`, else the budget; `found` gets column and cut (-1: a leaf)."""
+    V = columns.values.shape[0]
+    m = lists.size[level]
+    least = columns.least if limited else 0
+    best = budget
+    leaf = leaf_value(columns, lists, level)
+    if leaf < best:
+        best, found[0], found[1] = leaf, -1, -1
+    total = np.zeros(V, dtype=np.int64)
+    amount, base = 0, 0
+    for i in range(m):
+        r = lists.rows[level, 0, i]
+        base += columns.first[r]
+        amount += columns.amounts[r]
+        for v in range(V):
+            total[v] += columns.values[v, r]
+    here = np.empty(V, dtype=np.int64)
+    for j in range(lists.runs.shape[1]):
+        here[:] = 0
+        count, k = 0, 0
+        for g in range(lists.runs[level, j] - 1):
+            while k < lists.ends[level, j, g]:
+                r = lists.rows[level, j, k]
+                count += columns.amounts[r]
+                for v in range(V):
+                    here[v] += columns.values[v, r]
+                k += 1
+            low, high = 0, 0
+            for v in range(V):
+                low = min(low, here[v])
+                high = min(high, total[v] - here[v])
+            value = base + columns.unit * (low + high) + 2 * columns.leaf + columns.costs[j]
+            if value < best and count >= least and amount - count >= least:
+                best, found[0], found[1] = value, j, g
+    return best
+
+
+@njit(cache=True, nogil=True)
+def gather(columns: Any, lists: Any, work: Any, level: int, limited: bool) -> None:
+    """Values (and amounts) of a node's rows in the order of every column."""
+    m = lists.size[level]
+    for j in range(lists.runs.shape[1]):
+        if lists.runs[level, j] > 1:
+            rows = lists.rows[level, j]
+            if len(columns.labels):
+                weights, labels = work.W[j, 0], work.Y[j]
+                for k in range(m):
+                    weights[k] = columns.weights[rows[k]]
+                    labels[k] = columns.labels[rows[k]]
+            else:
+                for v in range(columns.values.shape[0]):
+                    values, to = columns.values[v], work.W[j, v]
+                    for k in range(m):
+                        to[k] = values[rows[k]]
+            if limited or columns.values.shape[0] > 1:
+                to = work.A[j]
+                for k in range(m):
+                    to[k] = columns.amounts[rows[k]]
+
+
+@njit(cache=True, nogil=True)
+def root_column(columns: Any, lists: Any, work: Any, level: int, c: int) -> None:
+    """Positions of all rows in column c, in the order of every column, and sums over its first runs: first action, amounts, values."""
+    m = lists.size[level]
+    rows, ends, position = lists.rows[level, c], lists.ends[level, c], work.position
+    V = columns.values.shape[0]
+    kind = position.dtype.type
+    k = 0
+    sums = np.zeros(V + 2, dtype=np.int64)
+    for g in range(lists.runs[level, c]):
+        while k < ends[g]:
+            r = rows[k]
+            position[r] = kind(g)
+            sums[0] += columns.first[r]
+            sums[1] += columns.amounts[r]
+            for v in range(V):
+                sums[2 + v] += columns.values[v, r]
+            k += 1
+        for v in range(V + 2):
+            work.prefix[v, g] = sums[v]
+    for j in range(lists.runs.shape[1]):
+        if lists.runs[level, j] > 1:
+            order, to = lists.rows[level, j], work.P[j]
+            for i in range(m):
+                to[i] = position[order[i]]
+
+
+@njit(cache=True, nogil=True)
+def evaluate(columns: Any, lists: Any, work: Any, level: int, c: int, n: int, limited: bool) -> None:
+    """Best trees of depth one on both sides of the cuts `picked[:n]` of column c: `low[0]`, `high[0]` without, `low[1]`, `high[1]` with the least
+    amount per leaf."""
+    last = lists.runs[level, c] - 1
+    V = columns.values.shape[0]
+    lanes = work.cuts.shape[0]
+    kind = work.cuts.dtype.type
+    least = np.int64(columns.least if limited else 0)
+    top = kind(np.int64(1) << (8 * work.cuts.itemsize - 2))
+    for i in range(lanes):
+        g = work.picked[min(i, n - 1)]
+        work.cuts[i] = kind(g)
+        work.C[i] = kind(work.prefix[1, g])
+        work.C[lanes + i] = kind(work.prefix[1, last] - work.prefix[1, g])
+        low, high = 0, 0
+        for v in range(V):
+            here, rest = work.prefix[2 + v, g], work.prefix[2 + v, last] - work.prefix[2 + v, g]
+            low, high = min(low, here), min(high, rest)
+            if V > 1:
+                work.sums[(V + v) * lanes + i] = kind(here)
+                work.sums[(2 * V + v) * lanes + i] = kind(rest)
+        first = work.prefix[0, g]
+        work.low[0, i] = columns.leaf + first + columns.unit * low
+        work.high[0, i] = columns.leaf + work.prefix[0, last] - first + columns.unit * high
+        # The search only asks for cuts whose sides are large enough to be leaves.
+        work.low[1, i], work.high[1, i] = work.low[0, i], work.high[0, i]
+    fresh = True
+    for q in range(len(columns.by_cost)):
+        j = columns.by_cost[q]
+        if lists.runs[level, j] > 1:
+            if fresh:
+                work.out[: 2 * lanes] = kind(0)
+                work.out[2 * lanes :] = top
+                fresh = False
+            runs = lists.runs[level, j]
+            call(
+                work.address[0],
+                (
+                    _at(work.P[j]), _at(work.W[j]), _at(work.Y[j]), _at(work.A[j]), least, _at(work.C), _at(lists.ends[level, j]), np.int64(runs),
+                    np.int64(V), np.int64(work.W.shape[2]), _at(work.cuts), _at(work.sums), _at(work.store), _at(work.out),
+                ),
+            )  # fmt: skip
+        # Columns of one price are kept together until the next dearer one.
+        if not fresh and (q + 1 == len(columns.by_cost) or columns.costs[columns.by_cost[q + 1]] != columns.costs[j]):
+            fresh = True
+            more = 2 * columns.leaf + columns.costs[j]
+            for i in range(n):
+                first = work.prefix[0, work.picked[i]]
+                base = (first + more, work.prefix[0, last] - first + more)
+                for s in range(2 if limited else 1):
+                    low, high = work.out[2 * s * lanes + i], work.out[(2 * s + 1) * lanes + i]
+                    if low < top:
+                        work.low[s, i] = min(work.low[s, i], base[0] + columns.unit * np.int64(low))
+                    if high < top:
+                        work.high[s, i] = min(work.high[s, i], base[1] + columns.unit * np.int64(high))
+
+
+@njit(cache=True, nogil=True)
+def allowed_cuts(columns: Any, lists: Any, level: int, c: int, limited: bool):
+    """First and last cut of a column whose both sides have the least amount."""
+    last = lists.runs[level, c] - 2
+    if not limited:
+        return 0, last
+    rows, ends = lists.rows[level, c], lists.ends[level, c]
+    first, count, k = 0, 0, 0
+    while first <= last:
+        while k < ends[first]:
+            count += columns.amounts[rows[k]]
+            k += 1
+        if count >= columns.least:
+            break
+        first += 1
+    count, k = 0, lists.size[level]
+    while last >= first:
+        while k > ends[last]:
+            k -= 1
+            count += columns.amounts[rows[k]]
+        if count >= columns.least:
+            break
+        last -= 1
+    return first, last
+
+
+@njit(cache=True, nogil=True)
+def pick(work: Any, n_open: int, lanes: int) -> Any:
+    """Choose at most `lanes` cuts in the open spans, evenly, in rising order; `spans[2]` gets how many each span has."""
+    a, b, quota = work.spans[0], work.spans[1], work.spans[2]
+    total = 0
+    for s in range(n_open):
+        total += b[s] - a[s] - 1
+    n = 0
+    for s in range(n_open):
+        inside = b[s] - a[s] - 1
+        q = inside if total <= lanes else min(inside, max(1, lanes * inside // total), lanes - n)
+        quota[s] = q
+        for i in range(q):
+            work.picked[n] = a[s] + (inside + 1) * (i + 1) // (q + 1)
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
+def depth_two(columns: Any, lists: Any, work: Any, level: int, budget: int, limited: bool, known: Any, hint: int, stop: Any, found: Any) -> Any:
+    """The best tree of depth two, if it costs less than `budget`; else a lower bound of at least the budget.
+
+    Between two evaluated cuts a < b of a column every tree costs at least low(a) + high(b): the low side has more rows than at a, the high side more
+    than at b, and a tree on more rows never costs less. With a least amount per leaf that is wrong (rows may be what makes a leaf possible), so
+    bounds come from trees without it. `known[c]` holds a lower bound of every column and gets a better one; `found` gets column and cut.
+    """
+    p = lists.runs.shape[1]
+    ub = budget
+    found[0], found[1] = -1, -1
+    leaf = leaf_value(columns, lists, level)
+    bound = leaf
+    ub = min(ub, leaf)
+    gather(columns, lists, work, level, limited)
+    lanes = work.cuts.shape[0]
+    a, b, quota, la, hb = work.spans[0], work.spans[1], work.spans[2], work.bounds[0], work.bounds[1]
+    s1 = 1 if limited else 0
+    for q in range(p):
+        # The column that was best on the last such node first.
+        c = np.int64(hint if q == 0 else (0 if q == hint else q))
+        if lists.runs[level, c] < 2:
+            known[c] = INFINITY
+            continue
+        least = 2 * columns.leaf + columns.costs[c]
+        known[c] = max(known[c], least)
+        if known[c] >= ub:
+            bound = min(bound, known[c])
+            continue
+        first, last = allowed_cuts(columns, lists, level, c, limited)
+        best = INFINITY
+        n_open = 0
+        if first <= last:
+            root_column(columns, lists, work, level, c)
+            a[0], b[0], la[0], hb[0], n_open = first - 1, last + 1, columns.leaf, columns.leaf, 1
+        while n_open:
+            if stop[0]:
+                return ub
+            n = pick(work, np.int64(n_open), np.int64(lanes))
+            evaluate(columns, lists, work, level, c, n, limited)
+            for i in range(n):
+                value = work.low[s1, i] + work.high[s1, i] + columns.costs[c]
+                best = min(best, value)
+                if value < ub:
+                    ub, found[0], found[1] = value, c, work.picked[i]
+            # Spans are divided at the cuts; those that cannot hold a better tree are dropped.
+            kept, i = 0, 0
+            pieces = work.spans[3:], work.bounds[2:]
+            for s in range(n_open):
+                left, low = a[s], la[s]
+                for t in range(quota[s] + 1):
+                    right, high = (work.picked[i], work.high[0, i]) if t < quota[s] else (b[s], hb[s])
+                    high = max(high, hb[s])
+                    if right - left > 1:
+                        value = low + high + columns.costs[c]
+                        if value < ub:
+                            pieces[0][0, kept], pieces[0][1, kept] = left, right
+                            pieces[1][0, kept], pieces[1][1, kept] = low, high
+                            kept += 1
+                        else:
+                            best = min(best, value)
+                    if t < quota[s]:
+                        left, low = right, max(low, work.low[0, i])
+                        i += 1
+            n_open = kept
+            for s in range(kept):
+                a[s], b[s], la[s], hb[s] = pieces[0][0, s], pieces[0][1, s], pieces[1][0, s], pieces[1][1, s]
+        known[c] = max(known[c], best)
+        bound = min(bound, known[c])
+    return ub if ub < budget else max(bound, budget)

@@ -1,0 +1,1 @@
+"""All sets of rows that subtrees can see, as a hypergraph."""

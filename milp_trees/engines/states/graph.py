@@ -1,0 +1,233 @@
+"""The hypergraph of states behind the formulation state-flow, enumerated breadth-first by compiled code.
+
+A state is a set of (merged) rows with the depth left. Its columns: *stop* with an action, *split* by a test into two states of one level less,
+and with one level left *last split*, a test and the actions of both leaves. Sets are compared bit by bit, not only by hash. What is left
+out cannot be missed: splits with an empty side or one with too few rows; of the tests that cut a state into the same two sides all but the
+cheapest; last splits with equal actions, or no cheaper than a stop with the same side numbers; without side rows, the splits of a state whose
+stop costs no more than two leaves without errors would.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.compiling import compiling
+from milp_trees.models.tree import Leaf, Node, Tree
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+STOP, SPLIT, LAST = 0, 1, 2
+
+log = logging.getLogger("milp_trees")
+
+_warm: set[str] = set()
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """States and columns; state 0 is the root. All arrays are int64 and have one entry per column, if not said otherwise.
+
+    Parameters
+    ----------
+    depth_left : int array, one entry per state
+    state : array
+        State that a column leaves; columns are sorted by it.
+    kind : array
+        0 stop, 1 split, 2 last split.
+    test : array
+        Test of a split; -1 for a stop.
+    action_left, action_right : arrays
+        Actions of the leaves of a last split; a stop has its action in both; -1 for a split.
+    child_left, child_right : arrays
+        States a split enters; -1 for others.
+    cost : array
+        Cost above `view.base`: regrets of the leaves, leaf and split costs.
+    side : array of shape (n_columns, n_side)
+        What the leaves of a column add to each side row.
+    """
+
+    depth_left: np.ndarray
+    state: np.ndarray
+    kind: np.ndarray
+    test: np.ndarray
+    action_left: np.ndarray
+    action_right: np.ndarray
+    child_left: np.ndarray
+    child_right: np.ndarray
+    cost: np.ndarray
+    side: np.ndarray
+
+    @property
+    def n_states(self) -> int:
+        return len(self.depth_left)
+
+    @property
+    def n_columns(self) -> int:
+        return len(self.state)
+
+    def incidence(self) -> sparse.csr_matrix:
+        """States × columns: 1 where a column leaves a state, -1 where it enters one."""
+        from scipy import sparse
+
+        splits = np.flatnonzero(self.kind == SPLIT)
+        rows = np.concatenate([self.state, self.child_left[splits], self.child_right[splits]])
+        columns = np.concatenate([np.arange(self.n_columns), splits, splits])
+        data = np.concatenate([np.ones(self.n_columns), -np.ones(2 * len(splits))])
+        return sparse.csr_matrix((data, (rows, columns)), shape=(self.n_states, self.n_columns))
+
+    def columns_of(self, state: int) -> slice:
+        return slice(*np.searchsorted(self.state, [state, state + 1]).tolist())
+
+    def follow(self, tree: Tree, view: CostMatrix) -> list[int]:
+        """Columns of a tree, or of a tree that costs no more, has no more leaves and the same side numbers.
+
+        The tree uses the view's tests, has no split with an empty side, and is within the limits the states were made for.
+        """
+        out: list[int] = []
+
+        def walk(node: Node, s: int, rows: np.ndarray) -> None:
+            if isinstance(node, Leaf) or self.depth_left[s] == 1:
+                most = STOP if isinstance(node, Leaf) else LAST
+                out.append(self._leaves(s, most, self._numbers(node, rows, view)))
+                return
+            f = view.index[node.test]
+            found = self._split(s, view.X[rows, f], view.X[rows])
+            if found is None:
+                out.append(self._cheapest_stop(s))
+                return
+            c, swapped = found
+            out.append(c)
+            true = view.X[rows, self.test[c]] == 1
+            children = (node.right, node.left) if swapped else (node.left, node.right)
+            walk(children[0], int(self.child_left[c]), rows[~true])
+            walk(children[1], int(self.child_right[c]), rows[true])
+
+        walk(tree.root, 0, np.arange(view.n_rows))
+        return out
+
+    def _numbers(self, node: Node, rows: np.ndarray, view: CostMatrix) -> list[int]:
+        """Side numbers of a subtree on some rows."""
+        leaves = Tree(node, view.actions).routes(_Part(view, rows)).action
+        return [int(row.coefs[rows, leaves].sum()) for row in view.side]
+
+    def _leaves(self, s: int, kind: int, numbers: list[int]) -> int:
+        """The cheapest stop (or last split, if that is the kind) of a state with the given side numbers."""
+        here = self.columns_of(s)
+        fits = ((self.kind[here] == STOP) | (self.kind[here] == kind)) & (self.side[here] == np.array(numbers, dtype=np.int64)).all(axis=1)
+        columns = np.flatnonzero(fits) + here.start
+        return int(columns[self.cost[columns].argmin()])
+
+    def _cheapest_stop(self, s: int) -> int:
+        here = self.columns_of(s)
+        columns = np.flatnonzero(self.kind[here] == STOP) + here.start
+        return int(columns[self.cost[columns].argmin()])
+
+    def _split(self, s: int, truth: np.ndarray, X: np.ndarray) -> tuple[int, bool] | None:
+        """The split of a state into the two sides of a test, and whether the sides are exchanged; None if the state is not split."""
+        here = self.columns_of(s)
+        for c in range(here.start, here.stop):
+            if self.kind[c] == SPLIT:
+                other = X[:, self.test[c]]
+                if (other == truth).all():
+                    return c, False
+                if (other != truth).all():
+                    return c, True
+        return None
+
+
+class _Part:
+    """Some rows of a view."""
+
+    def __init__(self, view: CostMatrix, rows: np.ndarray) -> None:
+        self.X, self.index = view.X[rows], view.index
+
+
+def enumerate_states(view: CostMatrix, space: Trees, max_states: int = 400_000, max_columns: int = 3_000_000) -> States:
+    """All states and columns of a view for a space of trees.
+
+    Parameters
+    ----------
+    view : CostMatrix
+        Best with its rows merged.
+    max_states, max_columns : int
+        Where to give up.
+
+    Raises
+    ------
+    OverflowError
+        There are more; the message says how many were counted.
+    """
+    warm_up()
+    from milp_trees.engines.states.levels import Enumeration
+
+    run = Enumeration(view, space, max_states, max_columns)
+    depth, info, side = [], [], []
+    for level, leaf_info, leaf_side, splits in run.levels(True):
+        depth.append(np.full(len(level.sets), level.depth))
+        following = level.first + len(level.sets)
+        for part, numbers in zip(leaf_info, leaf_side, strict=True):
+            part[:, 0] += level.first
+            info.append(np.column_stack([part, np.full((len(part), 2), -1)]))
+            side.append(numbers)
+        for part in splits:
+            f = part[:, 1]
+            minus = np.full(len(part), -1)
+            kind = np.full(len(part), SPLIT)
+            columns = [part[:, 0] + level.first, kind, f, minus, minus, run.split[f], part[:, 2] + following, part[:, 3] + following]
+            info.append(np.column_stack(columns))
+            side.append(np.zeros((len(part), run.S), dtype=np.int64))
+    table, numbers = np.concatenate(info), np.concatenate(side)
+    order = np.argsort(table[:, 0], kind="stable")
+    field = np.ascontiguousarray(table[order].T)
+    return States(
+        depth_left=np.concatenate(depth), state=field[0], kind=field[1], test=field[2], action_left=field[3], action_right=field[4],
+        child_left=field[6], child_right=field[7], cost=field[5], side=numbers[order],
+    )  # fmt: skip
+
+
+def count_states(view: CostMatrix, space: Trees, max_states: int = 400_000) -> int:
+    """Number of states alone, without the columns of the last level.
+
+    Raises
+    ------
+    OverflowError
+        There are more than `max_states`.
+    """
+    warm_up()
+    from milp_trees.engines.states.levels import Enumeration
+
+    run = Enumeration(view, space, max_states, 2**62)
+    return sum(len(level.sets) for level, *_ in run.levels(False))
+
+
+def warm_up() -> None:
+    """Compile the kernels, once per process; later processes read them from a cache."""
+    if _warm:
+        return
+    _warm.add("states")
+    with compiling("the enumeration of states"):
+        from milp_trees.data.dataset import Test
+        from milp_trees.engines.states import row_sets
+        from milp_trees.tasks.views import SideRow
+
+        enumerate_states(_tiny(Test, SideRow), Trees(2))
+        row_sets.rehash(np.zeros(1, dtype=np.uint64), 1, np.full(2, -1, dtype=np.int64))
+
+
+def _tiny(Test: Any, SideRow: Any) -> CostMatrix:
+    """Two rows, two tests, a side row."""
+    from fractions import Fraction
+
+    costs = np.array([[0, 1], [1, 0]], dtype=np.int64)
+    return CostMatrix(
+        X=np.eye(2, dtype=np.uint8), tests=(Test("a"), Test("b")), costs=costs, actions=(0, 1), counts=np.ones(2, dtype=np.int64), leaf_cost=0,
+        split_costs=np.zeros(2, dtype=np.int64), side=(SideRow("s", costs, 0, None),), offset=Fraction(0), scale=Fraction(1), exact=True,
+        rows=np.arange(2),
+    )  # fmt: skip

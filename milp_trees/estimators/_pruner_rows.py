@@ -1,0 +1,179 @@
+"""What `EnsemblePruner` checks before it prunes: who is fitted already, which rows are set aside; and how a pruning is chosen on validation rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+
+from milp_trees.errors import DataError
+from milp_trees.exact import fraction
+
+# -- the estimator to prune --------------------------------------------------------------------------------------
+
+
+def unwrapped(estimator: Any, prefit: Any) -> tuple[Any, bool]:
+    """The estimator without scikit-learn's `FrozenEstimator` around it, and whether it is to be used as it is."""
+    if prefit not in ("auto", True, False):
+        raise DataError(f"prefit is 'auto', True or False; got {prefit!r}.")
+    frozen = isinstance(estimator, FrozenEstimator)
+    inner = estimator.estimator if frozen else estimator
+    if prefit is False and not frozen:
+        return inner, False
+    try:
+        check_is_fitted(inner)
+    except NotFittedError:
+        if frozen or prefit is True:
+            raise DataError(f"This {type(inner).__name__} is not fitted yet; fit it first, or give it unfitted with prefit='auto'.") from None
+        return inner, False
+    return inner, True
+
+
+def fitted_clone(estimator: Any, X: Any, y: np.ndarray, sample_weight: np.ndarray | None) -> Any:
+    """A clone of the estimator, fitted."""
+    model = clone(estimator)
+    if sample_weight is None:
+        return model.fit(X, y)
+    if not has_fit_parameter(model, "sample_weight"):
+        raise DataError(f"{type(model).__name__}.fit takes no sample_weight; leave it out, or repeat rows instead.")
+    return model.fit(X, y, sample_weight=sample_weight)
+
+
+def check_same_columns(model: Any, n_columns: int, names: Sequence[str] | None) -> None:
+    """That a fitted model was fitted on the columns that are given.
+
+    Raises
+    ------
+    DataError
+    """
+    kind = type(model).__name__
+    if model.n_features_in_ != n_columns:
+        raise DataError(f"This {kind} was fitted on {model.n_features_in_} columns; X has {n_columns}. Give the columns that it was fitted on.")
+    own = getattr(model, "feature_names_in_", None)
+    if own is not None and names is not None and list(own) != list(names):
+        j = next(j for j, (a, b) in enumerate(zip(own, names, strict=True)) if a != b)
+        raise DataError(
+            f"This {kind} was fitted on other columns: column {j} was {str(own[j])!r} and is {str(names[j])!r}. Give the columns that it was fitted on."
+        )
+
+
+def check_same_classes(classes: np.ndarray, y_val: np.ndarray | None) -> None:
+    """That validation rows have a class that the ensemble knows: otherwise all prunings are equally wrong on them, and the smallest would be chosen.
+
+    Raises
+    ------
+    DataError
+    """
+    known, given = set(classes.tolist()), set(np.unique(np.asarray(y_val)).tolist())
+    if not known & given:
+        raise DataError(f"y_val has the classes {sorted(given)[:6]}, the ensemble {sorted(known)[:6]}: none in common. Give both the same labels.")
+
+
+def feature_map(features: Any, columns: Sequence[str]) -> Mapping[str, str] | None:
+    """Columns and what they are part of, from a mapping or one name per column."""
+    if features is None or isinstance(features, Mapping):
+        return features
+    given = [str(f) for f in features]
+    if len(given) != len(columns):
+        raise DataError(f"features names {len(given)} features for {len(columns)} columns; give one per column, or a mapping from column to feature.")
+    return dict(zip(columns, given, strict=True))
+
+
+# -- rows --------------------------------------------------------------------------------------------------------
+
+
+def set_aside(share: Any, y: np.ndarray, classes: bool, random_state: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of the rows to fit on, and of those set aside: a share of every class, but never all of one.
+
+    Raises
+    ------
+    DataError
+        The share is not between 0 and 1, or leaves no row.
+    """
+    if not _is_number(share) or not 0 < share < 1:
+        raise DataError(f"validation is a share of the rows between 0 and 1, or None; got {share!r}.")
+    rng = check_random_state(random_state)
+    groups = [np.flatnonzero(y == c) for c in np.unique(y)] if classes else [np.arange(len(y))]
+    taken = [rng.permutation(g)[: min(round(share * len(g)), len(g) - 1)] for g in groups]
+    aside = np.sort(np.concatenate(taken)).astype(np.int64)
+    if not len(aside):
+        raise DataError(
+            f"validation={share} of n_samples={len(y)} leaves no row to choose lambda on; give X_val and y_val, or lam, or validation=None."
+        )
+    return np.setdiff1d(np.arange(len(y)), aside), aside
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def take(rows: np.ndarray, *arrays: Any) -> list[Any]:
+    """Some rows of every array or DataFrame; None stays None."""
+    return [None if a is None else _safe_indexing(a, rows) for a in arrays]
+
+
+def round_weights(weights: np.ndarray | None, denominator: int | None) -> np.ndarray | None:
+    """Weights as multiples of 1/denominator, if one is given."""
+    if weights is None or denominator is None:
+        return weights
+    return np.array([Fraction(round(fraction(w) * denominator), denominator) for w in weights.tolist()], dtype=object).astype(float)
+
+
+def check_complete(X: np.ndarray, names: Sequence[str], what: str = "X") -> None:
+    """That no number is missing.
+
+    Raises
+    ------
+    DataError
+        NaN or infinity.
+    """
+    if not np.isfinite(X).all():
+        i, j = np.argwhere(~np.isfinite(X))[0]
+        raise DataError(f"Row {i} of {what} has {X[i, j]} (NaN or infinity) in the column {names[j]!r}; fill missing values in, or drop the row.")
+
+
+# -- the choice ----------------------------------------------------------------------------------------------------
+
+
+def check_choice(slack: Any, reference: Any) -> None:
+    """Refuse what `choose` cannot choose by."""
+    if reference not in ("unpruned", "best"):
+        raise DataError(f"reference is 'unpruned' or 'best'; got {reference!r}.")
+    if slack != "one-se" and (not _is_number(slack) or not np.isfinite(float(slack))):
+        raise DataError(f"slack is a number or 'one-se'; got {slack!r}.")
+
+
+def choose(frame: pd.DataFrame, unpruned: Mapping[str, float], slack: Any, reference: str) -> int | None:
+    """Row of the cheapest pruning whose validation error is at most that of the reference plus the slack; None: only the unpruned ensemble is.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The validation curve.
+    unpruned : mapping
+        The same figures of the unpruned ensemble.
+    slack : number or "one-se"
+        `one-se` is the standard error of the reference's validation error.
+    reference : {"unpruned", "best"}
+        The unpruned ensemble, or the best of it and all prunings.
+    """
+    check_choice(slack, reference)
+    to_beat, spread = unpruned["validation_error"], unpruned["standard_error"]
+    if reference == "best" and frame["validation_error"].min() <= to_beat:
+        best = frame.loc[frame["validation_error"].idxmin()]
+        to_beat, spread = best["validation_error"], best["standard_error"]
+    allowed = to_beat + (spread if slack == "one-se" else float(slack))
+    fine = frame[frame["validation_error"] <= allowed + 1e-12]
+    if not len(fine):
+        return None
+    order = fine.sort_values(["validation_cost", "validation_error", "splits"], kind="stable")
+    return int(order.index[0])

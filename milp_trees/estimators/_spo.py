@@ -1,0 +1,206 @@
+"""What the scikit-learn faces of trees for decisions share: rows, the set of decisions, regret, growing on a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_array
+
+from milp_trees.data.parameters import OF_TREES, check_parameters
+from milp_trees.data.table_columns import kind_of
+from milp_trees.errors import DataError
+from milp_trees.estimators._trees import OptimalTree, check_weights, take
+
+if TYPE_CHECKING:
+    from milp_trees.decisions.base import DecisionSet
+
+SPLITS = ("quantiles", "midpoints")
+
+
+class Greedily(NamedTuple):
+    """A greedy method of the estimators: the engine that it is, and what splits are chosen by (`engines.decision_trees.fitting.CRITERIA`)."""
+
+    engine: str
+    by: str
+
+
+GREEDY = {
+    "greedy": Greedily("greedy-spo", "loss"),
+    "smoothed": Greedily("greedy-spo:plateaus=squared-error", "smoothed"),
+    "cart": Greedily("cart-spo", "squared-error"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class CostRows:
+    """Rows with cost vectors.
+
+    Parameters
+    ----------
+    table : mapping of column name to array of shape (n,)
+        Numbers, or text for categories.
+    costs : float array of shape (n, d)
+    weights : float array of shape (n,)
+        Positive.
+    """
+
+    table: Mapping[str, np.ndarray]
+    costs: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def n(self) -> int:
+        return len(self.costs)
+
+    def take(self, rows: np.ndarray) -> CostRows:
+        """Some of the rows (indices)."""
+        return CostRows({name: values[rows] for name, values in self.table.items()}, self.costs[rows], self.weights[rows])
+
+
+class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
+    """Base of `SPOTree` and `SPOForest`: cost vectors are predicted, decisions are taken, regret is scored."""
+
+    # -- rows ------------------------------------------------------------------------------------------------
+
+    def _rows(self, X: Any, y: Any, sample_weight: Any) -> CostRows:
+        """Checked training rows of positive weight."""
+        self._cost_names = [str(c) for c in y.columns] if hasattr(y, "columns") else None
+        X, y = self._checked(X, y, multi_output=True, y_numeric=True)
+        self._flat = np.ndim(y) == 1
+        costs = np.asarray(y, dtype=float).reshape(len(y), -1)
+        weights = np.ones(len(costs)) if sample_weight is None else check_weights(sample_weight, len(costs))
+        self._categories_of = self._categorical(X)
+        kept = np.flatnonzero(weights)
+        rows = CostRows(self._table(take(X, kept)), np.ascontiguousarray(costs[kept]), weights[kept])
+        self.n_outputs_ = costs.shape[1]
+        return rows
+
+    def _more_rows(self, X: Any, y: Any, sample_weight: Any) -> CostRows:
+        """Checked further rows (validation)."""
+        table = self._table(self._columns(X))
+        costs = self._costs(y, len(next(iter(table.values()))))
+        weights = np.ones(len(costs)) if sample_weight is None else check_weights(sample_weight, len(costs))
+        return CostRows(table, costs, weights)
+
+    def _costs(self, y: Any, n: int) -> np.ndarray:
+        """Checked cost vectors of n further rows."""
+        costs = check_array(y, ensure_2d=False, dtype=float, input_name="y")
+        costs = costs.reshape(len(costs), -1)
+        if costs.shape != (n, self.n_outputs_):
+            raise DataError(f"y must hold a cost vector of length {self.n_outputs_} for each of {n} rows; it has shape {np.shape(y)}.")
+        return costs
+
+    def _categorical(self, X: Any) -> frozenset[str]:
+        """Names of the columns whose numbers are categories."""
+        names = [str(c) for c in X]
+        chosen = set()
+        for given in () if self.categorical is None else self.categorical:
+            if isinstance(given, (int, np.integer)) and 0 <= given < len(names):
+                chosen.add(names[given])
+            elif str(given) in names:
+                chosen.add(str(given))
+            else:
+                raise DataError(f"categorical names the column {given!r}, which X does not have; its columns are {', '.join(names[:12])}.")
+        return frozenset(chosen)
+
+    def _table(self, X: Any) -> dict[str, np.ndarray]:
+        """Columns by name, those of categories as text."""
+        import pandas as pd
+
+        out = {}
+        for name in X:
+            values = np.asarray(X[name])
+            missing = np.isnan(values) if values.dtype.kind == "f" else np.array([v is None or v != v for v in values.tolist()], dtype=bool)
+            if missing.any():
+                raise DataError(f"The column {name!r} has a missing value in row {int(missing.argmax())}; fill it in or drop the row.")
+            text = str(name) in self._categories_of or values.dtype.kind not in "biuf"
+            if text:
+                kind_of(str(name), pd.Series(values))  # refuses dates
+            out[str(name)] = np.array([_spelled(v) for v in values.tolist()], dtype=object) if text else values
+        return out
+
+    # -- decisions -------------------------------------------------------------------------------------------
+
+    def _decision_set(self) -> DecisionSet:
+        """S: as given, or the unit simplex on the columns of y.
+
+        Raises
+        ------
+        DataError
+            Cost vectors and decisions differ in length.
+        """
+        from milp_trees.decisions.base import DecisionSet
+        from milp_trees.decisions.combinatorial import simplex_decisions
+
+        if self.decisions is None:
+            return simplex_decisions(self._cost_names or [str(k) for k in range(self.n_outputs_)])
+        if not isinstance(self.decisions, DecisionSet):
+            raise DataError(f"decisions must be a DecisionSet such as mt.grid_paths(4, 4), or None; got {type(self.decisions).__name__}.")
+        if self.decisions.dimension != self.n_outputs_:
+            raise DataError(f"y holds cost vectors of length {self.n_outputs_}, but a decision has {self.decisions.dimension} entries.")
+        return self.decisions
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Minus the normalised regret of the decisions; 0 is best.
+
+        The regret is Σ (c·w − z*(c)) / Σ |z*(c)| over the rows, as PyEPO reports it (Tang, Khalil 2022).
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, p)
+        y : array of shape (n, d)
+            True cost vectors.
+        sample_weight : array of shape (n,), optional
+            Multiplies the rows' regrets and |z*|.
+
+        Returns
+        -------
+        float
+            Minus infinity if all z* are 0 and the decisions are not best.
+        """
+        decisions = self.decide(X)
+        costs = self._costs(y, len(decisions))
+        weights = np.ones(len(costs)) if sample_weight is None else check_weights(sample_weight, len(costs))
+        return -normalised_regret(self.decisions_, costs, decisions, weights)
+
+    # -- scikit-learn ----------------------------------------------------------------------------------------
+
+    def _shaped(self, costs: np.ndarray) -> np.ndarray:
+        """Predictions in the shape of the training target."""
+        return costs[:, 0] if self._flat else costs
+
+    def _check_choices(self) -> None:
+        check_parameters(self, OF_TREES)
+        if self.splits not in SPLITS:
+            raise DataError(f'splits is "quantiles" or "midpoints"; got {self.splits!r}.')
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "decisions_" in self.__dict__ and ("tree_" in self.__dict__ or "estimators_" in self.__dict__)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.regressor_tags.poor_score = True  # the score is a regret, not a coefficient of determination
+        return tags
+
+
+def normalised_regret(decisions: DecisionSet, costs: np.ndarray, taken: np.ndarray, weights: np.ndarray) -> float:
+    """Σ (c·w − z*(c)) / Σ |z*(c)|, rows weighted; 0/0 is 0."""
+    least = decisions.value(costs)
+    lost = float(weights @ ((costs * taken).sum(axis=1) - least))
+    scale = float(weights @ np.abs(least))
+    if scale:
+        return lost / scale
+    return float("inf") if lost > 0 else 0.0
+
+
+def _spelled(value: Any) -> str:
+    """A category as text, whole numbers alike whether they are stored as 1 or as 1.0."""
+    if isinstance(value, bool):
+        return str(int(value))
+    return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)

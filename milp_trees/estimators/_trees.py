@@ -1,0 +1,216 @@
+"""What the two scikit-learn estimators share: columns in, binary tests, a method, a tree."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from milp_trees.data.binarize import Binarizer
+from milp_trees.data.outline import lean
+from milp_trees.data.parameters import OF_TREES, check_parameters
+from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
+from milp_trees.models.tree import Leaf, RawRows
+from milp_trees.problem import Problem
+from milp_trees.results.result import Result, Status
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.constraints import as_constraints, check_groups_differ
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.tasks.base import Task
+
+
+class OptimalTree(BaseEstimator):  # type: ignore[misc]
+    """Base of both estimators; a subclass stores the parameters and states the task."""
+
+    #: Whether a pickle (and a copy) of the estimator holds the training rows; a parameter of those that have any.
+    keep_data: bool = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and copies: the model, what is proven about it and hashes of the data; the training rows only with `keep_data`."""
+        state = dict(super().__getstate__())
+        if self.keep_data:
+            return state
+        if "binarizer_" in state and "tree_" in state:  # all midpoints of a column are as good as its values
+            state["binarizer_"] = state["binarizer_"].only(self.tree_.splits)
+        return lean(state)
+
+    # -- data ------------------------------------------------------------------------------------------------
+
+    def _checked(self, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
+        """Training columns (a mapping of arrays; a DataFrame if it has text columns) and the checked target; parameters are checked too."""
+        check_parameters(self, OF_TREES)
+        if hasattr(self, "constraints"):
+            as_constraints(self.constraints)
+        self._text_columns_ = has_text(X)
+        if not self._text_columns_:
+            X, y = validate_data(self, X, y, **options)
+            return self._named(X), y
+        validate_data(self, X, y, skip_check_array=True)
+        _, y = validate_data(clone(self), np.zeros((len(X), 1)), y, **options)  # checks y alone
+        return X, y
+
+    def _columns(self, X: Any) -> Mapping[str, np.ndarray]:
+        """Checked columns of new rows, by name."""
+        if not self._text_columns_:
+            return self._named(validate_data(self, X, reset=False))
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return {str(c): X[c].to_numpy() for c in X.columns}
+
+    def _named(self, X: np.ndarray) -> dict[str, np.ndarray]:
+        names = getattr(self, "feature_names_in_", [str(j) for j in range(X.shape[1])])
+        if len(set(names)) < X.shape[1]:
+            raise DataError("Two columns of X have the same name; rename one of them.")
+        return {str(name): X[:, j] for j, name in enumerate(names)}
+
+    def _fit_binarizer(self, X: Any, target: np.ndarray) -> None:
+        given = self.binarizer
+        self.binarizer_ = clone(given) if isinstance(given, Binarizer) else Binarizer(kind=given, n_bins=self.n_bins)
+        self.binarizer_.fit(X, target)
+
+    # -- solving ---------------------------------------------------------------------------------------------
+
+    def _solve(self, dataset: Dataset, task: Task) -> None:
+        """Run the method and keep its result; a tree that an exact method could not prove optimal comes with a warning."""
+        from milp_trees.study.attempt import default_method
+
+        check_groups_differ(getattr(task, "constraints", ()), dataset)
+        problem = Problem(dataset, task, Trees(self.max_depth, self.max_leaf_nodes, self.min_samples_leaf))
+        start = getattr(self.start, "tree_", self.start)
+        self._keep(self._run(problem, self._method() or default_method(problem), start))
+
+    def _run(self, problem: Problem, method: str, start: Any) -> Result:
+        """The result of a method, which has a tree; one that an exact method could not prove optimal comes with a warning."""
+        from milp_trees.api import solve
+
+        result = solve(problem, method, time_limit=self.time_limit, start=start, seed=self._seed(), threads=self.threads)
+        if result.predictor is None or result.status is Status.ERROR:
+            if result.status is Status.INFEASIBLE:
+                raise Infeasible(
+                    result.message or "No tree satisfies the limits; lower min_samples_leaf, loosen the constraints or allow a larger tree."
+                )
+            why = result.message or f"{result.method} found no tree ({result.status.value}); allow more time."
+            raise SolverFailure(why) if result.status is Status.ERROR else NothingFound(why)
+        if result.limit is not None:
+            why = f"{result.method} reached its {result.limit.value} limit with {result.value}, bound {result.bound}; raise time_limit for a proof."
+            warnings.warn(why, ConvergenceWarning, stacklevel=4)
+        return result
+
+    def _keep(self, result: Result) -> None:
+        self.result_ = result
+        self.tree_: Any = result.predictor
+        self.predictor_ = self.tree_
+        self.status_, self.bound_, self.gap_ = result.status.value, result.bound, result.gap
+
+    def _method(self) -> str | None:
+        """The method that was asked for; None for the engine that takes the task."""
+        given = [m for m in (self.method, self.engine) if m not in (None, "auto")]
+        if len(set(given)) > 1:
+            raise DataError(f"method={self.method!r} and engine={self.engine!r} name two methods; give one of them.")
+        return given[0] if given else None
+
+    def _seed(self) -> int:
+        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _penalties(self) -> dict[str, Any]:
+        return {"split_penalty": self.cost_complexity, "leaf_penalty": self.leaf_penalty, "constraints": tuple(self.constraints)}
+
+    # -- what can be asked of a fitted tree --------------------------------------------------------------------
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Leaf that each row reaches, numbered from left to right."""
+        check_is_fitted(self)
+        leaves: np.ndarray = self.tree_.routes(RawRows(self.tree_, self._columns(X))).leaf
+        return leaves
+
+    def _chosen(self, X: Any) -> np.ndarray:
+        """Index of each row's action."""
+        leaf = self.apply(X)
+        actions = np.array([n.action for n in self.tree_.nodes() if isinstance(n, Leaf)], dtype=np.int64)
+        chosen: np.ndarray = actions[leaf]
+        return chosen
+
+    def get_depth(self) -> int:
+        """Levels of splits of the fitted tree."""
+        check_is_fitted(self)
+        return int(self.tree_.depth)
+
+    def get_n_leaves(self) -> int:
+        """Leaves of the fitted tree."""
+        check_is_fitted(self)
+        return int(self.tree_.n_leaves)
+
+    def to_sklearn(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
+        """The tree as a `DecisionTreeClassifier`, for scikit-learn's plotting tools; see `milp_trees.models.export.to_sklearn`.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, p), optional
+            Rows that are counted in the nodes; by default the training rows.
+        y, sample_weight : arrays of shape (n,), optional
+            Their labels (by default what the tree predicts) and weights.
+
+        Raises
+        ------
+        DataError
+            Single precision, in which scikit-learn compares, cannot divide the rows as the tree does; or the training rows are not here.
+        """
+        from milp_trees.models.export import to_sklearn
+
+        check_is_fitted(self)
+        if X is None and (y is not None or sample_weight is not None):
+            raise DataError("y and sample_weight belong to rows; give X too.")
+        rows = self.result_.problem.dataset if X is None else self._columns(X)
+        return to_sklearn(self.tree_, rows, y, sample_weight)
+
+
+# -- arguments -------------------------------------------------------------------------------------------------
+
+
+def has_text(X: Any) -> bool:
+    """Whether a DataFrame has columns that are neither numbers nor truth values."""
+    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
+        return False
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+    return not all(is_numeric_dtype(t) or is_bool_dtype(t) for t in X.dtypes)
+
+
+def take(X: Any, rows: np.ndarray) -> Any:
+    """Rows (indices) of a mapping of arrays or a DataFrame."""
+    return {k: v[rows] for k, v in X.items()} if isinstance(X, dict) else X.iloc[rows]
+
+
+def check_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """Row weights as a nonnegative array of shape (n,), not all zero."""
+    weights = check_array(sample_weight, ensure_2d=False, dtype=float, input_name="sample_weight")
+    if weights.shape != (n,):
+        raise DataError(f"sample_weight must have one entry per row, shape ({n},); it has shape {weights.shape}.")
+    if (weights < 0).any():
+        raise DataError(f"Row weights must not be negative; row {int(np.argmax(weights < 0))} has {weights.min():g}.")
+    if not weights.any():
+        raise DataError("sample_weight is zero in every row; at least one row must count.")
+    return np.asarray(weights)
+
+
+def check_groups(groups: Any, X: Any) -> tuple[np.ndarray | None, str | None]:
+    """Levels of the protected attribute, and the column of X they came from."""
+    if not isinstance(groups, str):
+        return None if groups is None else np.asarray(groups), None
+    if groups not in X:
+        raise DataError(f"groups names the column {groups!r}, which X does not have; its columns are {', '.join(map(str, X))}.")
+    return np.asarray(X[groups]), groups
+
+
+def action_values(y: Any) -> np.ndarray:
+    """Values of shape (n, K); a single column is the gain of action 1 over action 0."""
+    values = np.asarray(y, dtype=float)
+    values = values.reshape(len(values), -1)
+    return values if values.shape[1] > 1 else np.hstack([np.zeros_like(values), values])

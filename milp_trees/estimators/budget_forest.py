@@ -1,0 +1,293 @@
+"""BudgetRF: random forests that are cheap to evaluate when features cost something (Nan, Wang, Saligrama, ICML 2015).
+
+Every tree is grown greedily: a split is chosen for what it costs per unit of impurity that it removes in the worse of its two children. Trees are added
+while the features that they make an average row pay for stay within a budget. How the trees are grown is in `milp_trees.engines.budget_forest`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from milp_trees.compiling import compiling
+from milp_trees.data.parameters import OF_FORESTS
+from milp_trees.data.parameters import check_parameters as check_rules
+from milp_trees.engines.budget_forest.checks import check_costs, check_parameters, n_candidates
+from milp_trees.engines.budget_forest.watch import Watch, votes
+from milp_trees.errors import DataError
+
+if TYPE_CHECKING:
+    from milp_trees.engines.budget_forest.trees import Columns, GrownTree, Rules
+
+_compiled = False
+
+
+class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A forest whose trees weigh the cost of features against the impurity that they remove.
+
+    At a node with rows S the best threshold of a column k minimises max(F(left), F(right)); the column with the least
+    `cost[k] / (F(S) - that maximum)` is taken. Rows are compared in double precision, and thresholds are doubles half way between two neighbouring
+    values (scikit-learn's forests round rows to single precision).
+
+    Parameters
+    ----------
+    n_estimators : int, default=40
+        Number of trees; with a budget the largest number.
+    feature_costs : array of shape (p,), optional
+        What it costs to know a column's value for one row, at least 0, in any one unit; by default 1 each.
+    groups : array of shape (p,), optional
+        Label of the group of every column. Columns of one group are acquired together: they must have the same cost, which a row pays once.
+    impurity : {"threshold-pairs", "entropy"}, default="threshold-pairs"
+        `threshold-pairs` is Σ_{i<j} [[n_i - α]⁺ [n_j - α]⁺ - α²]⁺ of the class counts n. `entropy` (in nats, 0 where below α) judges children by
+        their mean instead of their maximum.
+    alpha : number, default=0
+        α above, at least 0. The larger, the earlier a tree stops. For `threshold-pairs` in rows.
+    max_depth : int, optional
+    max_features : int, float, "sqrt", "log2" or None, default=None
+        Number or share of the columns that are drawn at random as candidates at every node; None: all.
+    budget : number, optional
+        Largest mean cost of the features that a validation row needs for the whole forest; `fit` then needs `validation`. Trees are added until
+        it is exceeded; the last one is dropped.
+    bootstrap : bool, default=True
+        Grow every tree on n rows drawn with replacement; otherwise on all rows.
+    voting : {"distributions", "majority"}, default="distributions"
+        Sum the class shares of the leaves, or count the trees' labels. Of equal classes the first wins.
+    free_after_use : bool, default=False
+        Take a column's cost as 0 below a node that tests it or one of its group. False, as in the authors' program: cost enters every split.
+    min_gain : float, default=1e-7
+        A split must lower F by more than that.
+    random_state : int, RandomState or None
+    n_jobs : int, optional
+        Threads that grow trees. The forest does not depend on it.
+
+    Attributes
+    ----------
+    estimators_ : list of GrownTree
+        Arrays named as in scikit-learn's `tree_`; `value` has shape (nodes, K).
+    classes_ : array of shape (K,)
+    feature_costs_ : float64 array of shape (p,)
+    units_ : int64 array of shape (p,)
+        Number of the group of every column.
+    unit_costs_ : float64 array of shape (number of groups,)
+    validation_costs_, validation_errors_ : float64 arrays
+        Mean cost and share of wrong rows on the validation rows after every tree, with the dropped one if there is one. Only after a `fit` with
+        `validation`; errors only where it has labels.
+    double_precision_ : bool
+        True: rows are compared with thresholds in double precision, unlike in scikit-learn's forests.
+    n_features_in_, feature_names_in_
+
+    Notes
+    -----
+    Every row counts once: there are no row weights, because the theory is one of row counts; repeat rows instead. Ctrl-C is heard between two trees.
+
+    References
+    ----------
+    Nan, Wang, Saligrama (2015), "Feature-Budgeted Random Forest", ICML, PMLR 37:1983-1991.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = BudgetForestClassifier(n_estimators=5, feature_costs=[1, 1, 5, 5], random_state=0).fit(X, y)
+    >>> float(forest.feature_cost(X).max()) <= 12
+    True
+    """
+
+    def __init__(
+        self,
+        n_estimators: int = 40,
+        *,
+        feature_costs: Any = None,
+        groups: Any = None,
+        impurity: str = "threshold-pairs",
+        alpha: Any = 0,
+        max_depth: int | None = None,
+        max_features: Any = None,
+        budget: float | None = None,
+        bootstrap: bool = True,
+        voting: str = "distributions",
+        free_after_use: bool = False,
+        min_gain: float = 1e-7,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.feature_costs = feature_costs
+        self.groups = groups
+        self.impurity = impurity
+        self.alpha = alpha
+        self.max_depth = max_depth
+        self.max_features = max_features
+        self.budget = budget
+        self.bootstrap = bootstrap
+        self.voting = voting
+        self.free_after_use = free_after_use
+        self.min_gain = min_gain
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    # -- fitting ---------------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: Any, validation: Any = None) -> BudgetForestClassifier:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, p), numbers
+        y : array of shape (n,), labels of any type
+        validation : pair (X, y), optional
+            Rows on which the cost is measured after every tree; needed with a budget. Its y may be None.
+
+        Raises
+        ------
+        DataError
+            Costs, groups or a parameter are not what they must be, or the first tree already exceeds the budget.
+        """
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        check_parameters(self)
+        check_rules(self, OF_FORESTS)
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        self.feature_costs_, self.units_, self.unit_costs_ = check_costs(self.feature_costs, self.groups, X.shape[1])
+        watch = self._watch(validation)
+        seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)
+        _compile()
+
+        from milp_trees.engines.budget_forest.trees import sorted_columns
+
+        columns = sorted_columns(X, labels, len(self.classes_))
+        self.estimators_ = self._grow(columns, self._rules(X), seeds, watch)
+        self.double_precision_ = True
+        self._seeds, self._n_rows = seeds[: len(self.estimators_)], len(X)
+        if watch is not None:
+            self.validation_costs_ = np.array(watch.costs)
+            if watch.y is not None:
+                self.validation_errors_ = np.array(watch.errors)
+        return self
+
+    def _rules(self, X: np.ndarray) -> Rules:
+        from milp_trees.engines.budget_forest.impurities import measure
+        from milp_trees.engines.budget_forest.trees import Rules
+
+        n, p = X.shape
+        depth = 2**31 if self.max_depth is None else int(self.max_depth)
+        k = n_candidates(self.max_features, p)
+        m = measure(self.impurity, self.alpha, n)
+        return Rules(m, self.feature_costs_, self.units_, bool(self.free_after_use), depth, k, float(self.min_gain))
+
+    def _watch(self, validation: Any) -> Watch | None:
+        """What follows the forest on the validation rows; None without any."""
+        self.__dict__.pop("validation_costs_", None)
+        self.__dict__.pop("validation_errors_", None)
+        if validation is None:
+            if self.budget is not None:
+                raise DataError("A budget is kept on validation rows; call fit(X, y, validation=(X_validation, y_validation)).")
+            return None
+        if not isinstance(validation, (tuple, list)) or len(validation) != 2:
+            raise DataError("validation must be a pair (X, y); y may be None.")
+        X = self._rows(validation[0])
+        y = None if validation[1] is None else column_or_1d(validation[1])
+        if y is not None and len(y) != len(X):
+            raise DataError(f"The validation rows number {len(X)}, their labels {len(y)}; give one label per row.")
+        return Watch(self, X, y)
+
+    def _grow(self, columns: Columns, rules: Rules, seeds: np.ndarray, watch: Watch | None) -> list[GrownTree]:
+        """Grow trees in the order of their seeds until there are enough or the budget is exceeded."""
+        from milp_trees.engines.budget_forest.trees import grow_tree
+
+        trees: list[GrownTree] = []
+        at_once = len(seeds) if self.budget is None else effective_n_jobs(self.n_jobs)
+        with Parallel(n_jobs=self.n_jobs, require="sharedmem") as pool:
+            for begin in range(0, len(seeds), at_once):
+                for tree in pool(delayed(grow_tree)(columns, rules, bool(self.bootstrap), int(seed)) for seed in seeds[begin : begin + at_once]):
+                    if watch is not None and not watch.affords(tree):
+                        if not trees:
+                            raise DataError(
+                                f"The first tree costs {watch.costs[0]:g} per validation row, more than budget={self.budget}; raise the budget or alpha, "
+                                "or lower max_depth."
+                            )
+                        return trees
+                    trees.append(tree)
+        return trees
+
+    # -- what can be asked of a fitted forest ------------------------------------------------------------------
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Class of every row, shape (n,)."""
+        shares = self.predict_proba(X)
+        labels: np.ndarray = self.classes_[shares.argmax(axis=1)]
+        return labels
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Mean of the leaves' class shares, or the share of the trees that say so (`voting="majority"`); shape (n, K)."""
+        X = self._rows(X)
+        total = np.zeros((len(X), len(self.classes_)))
+        for tree in self.estimators_:
+            total += votes(tree.predict_proba(X), self.voting)
+        return total / len(self.estimators_)
+
+    def apply(self, X: Any) -> np.ndarray:
+        """Leaf that every row reaches in every tree, shape (n, number of trees)."""
+        X = self._rows(X)
+        return np.column_stack([tree.apply(X) for tree in self.estimators_])
+
+    def features_used(self, X: Any) -> np.ndarray:
+        """Whether any tree tests a column on the path of a row; bool array of shape (n, p)."""
+        return self._used(self._rows(X), np.arange(self.n_features_in_))
+
+    def feature_cost(self, X: Any) -> np.ndarray:
+        """What the features cost that a row needs for the whole forest, every group once; shape (n,)."""
+        cost: np.ndarray = self._used(self._rows(X), self.units_) @ self.unit_costs_
+        return cost
+
+    @property
+    def estimators_samples_(self) -> list[np.ndarray]:
+        """Rows that every tree was grown on, repeats included; drawn again from the seeds."""
+        from milp_trees.engines.budget_forest.trees import drawn
+
+        check_is_fitted(self)
+        return [drawn(self._n_rows, bool(self.bootstrap), np.random.default_rng(int(seed))) for seed in self._seeds]
+
+    @property
+    def oob_(self) -> np.ndarray:
+        """Whether a training row was left out of a tree; bool array of shape (number of trees, n)."""
+        out = np.ones((len(self.estimators_samples_), self._n_rows), dtype=bool)
+        for row, samples in zip(out, self.estimators_samples_, strict=True):
+            row[samples] = False
+        return out
+
+    def _rows(self, X: Any) -> np.ndarray:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        _compile()
+        return np.require(X, requirements=["C", "W"])  # compiled code is made for writable rows; read-only ones are copied
+
+    def _used(self, X: np.ndarray, units: np.ndarray) -> np.ndarray:
+        used = np.zeros((len(X), int(units.max()) + 1), dtype=bool)
+        for tree in self.estimators_:
+            tree.mark_used(X, units, used)
+        return used
+
+
+def _compile() -> None:
+    """Compile or load the kernels, once per process, by growing a tree on two rows."""
+    global _compiled
+    if _compiled:
+        return
+    with compiling("the growing of forests"):
+        from milp_trees.engines.budget_forest.impurities import measure
+        from milp_trees.engines.budget_forest.trees import Rules, grow_tree, sorted_columns
+
+        X = np.array([[0.0], [1.0]])
+        rules = Rules(measure("threshold-pairs", 0, 2), np.ones(1), np.arange(1), False, 2, 1, 0.0)
+        tree = grow_tree(sorted_columns(X, np.array([0, 1]), 2), rules, False, 0)
+        tree.apply(X)
+        tree.mark_used(X, np.arange(1), np.zeros((2, 1), dtype=bool))
+    _compiled = True

@@ -1,0 +1,1 @@
+"""What turns a problem into a result, and what every run shares."""

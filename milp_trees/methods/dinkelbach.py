@@ -1,0 +1,304 @@
+r"""Ratios of linear counts by any method for cost matrices (Dinkelbach 1967, *On nonlinear fractional programming*), in exact rationals.
+
+A tree has a ratio :math:`N/D>q` exactly if :math:`N-qD>0`. A *step* lets the method maximise :math:`N-qD`, a `CostMatrix` task, at the ratio q of
+the best tree so far. If the maximum is 0, that tree is optimal; else the new tree is better and gives the next q. Between steps the reduced data
+are kept, and the best tree is the start of the next.
+
+**Bound.** If a step proves :math:`N-qD\le u` for all trees, then :math:`N/D\le q+\max(u,0)/D_q` where no tree with a ratio above q has a
+denominator below :math:`D_q` (`Ratio.least_denominator`). So every bound of an unfinished step is a bound on the ratio.
+
+**Penalty per leaf.** To beat the loss :math:`L=\lambda h-\rho` of the best tree, a tree with h leaves needs :math:`\rho>\lambda h-L`.
+
+1. Relaxation: such a tree has :math:`N+LD-\lambda D_qh>0` with :math:`q=\lambda-L`, because :math:`D\ge D_q`: a cost matrix with a cost per leaf.
+   If its maximum u is not positive, nothing beats L; in general no loss is below :math:`L-\max(u,0)/D_q`.
+2. Otherwise, a step at :math:`q=\lambda H-L` for each leaf budget H = 1, 2, … in turn, until that q reaches what no tree's ratio exceeds.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.methods.watch import GREEDY, GREEDY_SHARE
+from milp_trees.mip.solver import Limits
+from milp_trees.models.tree import Leaf, Tree
+from milp_trees.problem import Problem
+from milp_trees.results.result import Limit, Result, Status, TracePoint
+from milp_trees.spaces.trees import full_leaves
+from milp_trees.tasks.ratio_view import Ratio
+from milp_trees.tasks.views import CostMatrix
+
+
+def by_steps(method: Method, problem: Problem) -> bool:
+    """Whether a method has to solve a problem in steps: it takes cost matrices, and the task offers ratios only."""
+    needs = method.needs if isinstance(method.needs, tuple) else (method.needs,)
+    return CostMatrix in needs and _is_ratio(problem) and not any(problem.task.offers(kind) for kind in needs)
+
+
+def one_step(problem: Problem) -> Problem:
+    """One of the linear problems that solving a ratio takes, to be asked about support and sizes; any other problem is itself."""
+    if not _is_ratio(problem):
+        return problem
+    ratio = problem.view(Ratio)
+    step = Problem(problem.dataset, ratio.at(ratio.ceiling / 2), problem.space)
+    if ratio.leaf_penalty and (problem.trees.max_depth or 0) > 1:
+        return replace(step, space=replace(problem.trees, max_leaf_nodes=min(3, problem.trees.max_leaf_nodes or 3)))
+    return step
+
+
+def _is_ratio(problem: Problem) -> bool:
+    return problem.task.offers(Ratio) and not problem.task.offers(CostMatrix) and problem.question.name == "best"
+
+
+def search(method: Method, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+    """What `method.search` is for a problem whose task offers a `Ratio`."""
+    return _Run(method, problem, limits, progress).solve(start)
+
+
+class _Claim(NamedTuple):
+    """What a bound u on a step's maximum says: no loss is below level - max(u, 0) / least, nor need one be below `beyond`."""
+
+    level: Fraction
+    least: int
+    beyond: Fraction | None = None
+
+    def bound(self, u: Fraction) -> Fraction:
+        low = self.level - max(u, Fraction(0)) / self.least
+        return low if self.beyond is None else min(low, self.beyond)
+
+
+class _Run:
+    """State of one run: the best tree, its loss (leaf penalty times leaves, less the ratio) and a bound on all losses."""
+
+    def __init__(self, method: Method, problem: Problem, limits: Limits, progress: Progress | None) -> None:
+        self.method, self.problem, self.limits, self.progress = method, problem, limits, progress
+        self.clock = Clock()
+        with self.clock("prepare"):
+            self.ratio = problem.view(Ratio)
+            self.small = self.ratio.reduce()
+            self.penalty = self.ratio.leaf_penalty
+            #: No tree's ratio exceeds this.
+            self.ceiling = self.small.ceiling
+        self.tree: Tree | None = None
+        self.loss = Fraction(0)
+        #: The largest ratio of a tree seen, which under a penalty need not be the best tree's.
+        self.highest = Fraction(0)
+        self.bound = self.penalty - self.ceiling
+        self.prover = "the data (an action of its own for every row)"
+        self.results: list[Result] = []
+        self.failed: Result | None = None
+        self.stopped: Limit | None = None
+        self.infeasible = False
+        self.trace: list[TracePoint] = []
+        self.reductions = {(True, True)}
+
+    @property
+    def running(self) -> bool:
+        return self.stopped is None and self.failed is None and not self.infeasible
+
+    # -- the course of a run -------------------------------------------------------------------------------------
+
+    def solve(self, start: Tree | None) -> Result:
+        """From a good start to the proof, or as far as the limits allow."""
+        proven = False
+        try:
+            with self.clock("start"):
+                self._begin(start)
+            if self.tree is None:
+                self._step(Fraction(0), _Claim(self.penalty, self.small.least_denominator(Fraction(0))))
+            if self.tree is not None:
+                proven = (self._relaxed() or self._by_leaves()) if self.penalty else self._plain()
+        except KeyboardInterrupt:
+            self.stopped = Limit.INTERRUPTED
+        if proven:
+            self.bound, self.prover = self.loss, self.results[-1].certificate.proved_by or self.method.label
+            self._record()
+        return self._result(proven, start)
+
+    def _begin(self, start: Tree | None) -> None:
+        """Trees to begin with: the given one, single leaves, and greedy trees for the ratio as it grows."""
+        from milp_trees.engines.cart import greedy_tree
+
+        for tree in ([start] if start is not None else []) + [Tree(Leaf(k), self.small.frame.actions) for k in range(self.small.frame.n_actions)]:
+            self._offer(tree)
+        space, began = self.problem.trees, time.perf_counter()
+        until = None if self.limits.time is None else began + max(GREEDY, GREEDY_SHARE * (self.limits.time - self.clock.seconds))
+        grown: Tree | None = None
+        while self.tree is not None and (grown is None or self._offer(grown)) and (until is None or time.perf_counter() < until):
+            q = -self.loss
+            grown = greedy_tree(self.small.matrix(q, self.penalty * self.small.least_denominator(q)), space, until)
+            if grown is None:
+                break
+        self._record()
+
+    def _plain(self) -> bool:
+        """Steps until the ratio does not grow; True if it is proven that it cannot."""
+        while self.running:
+            q = -self.loss
+            better, u = self._step(q, _Claim(self.loss, self.small.least_denominator(q)))
+            if not better:
+                return u is not None and u <= 0
+        return False
+
+    def _relaxed(self) -> bool:
+        """Steps of the relaxation, with a cost per leaf; True if its maximum is not positive."""
+        while self.running:
+            q = self.penalty - self.loss
+            if q < 0 and not self.small.least:
+                return False  # ratios 0/0 might be better, which no step sees
+            least = self.small.least_denominator(q)
+            better, u = self._step(-self.loss, _Claim(self.loss, least), leaf_cost=self.penalty * least)
+            if not better:
+                return u is not None and u <= 0
+        return False
+
+    def _by_leaves(self) -> bool:
+        """Every number of leaves in turn; True if it is proven for each that no tree is better."""
+        most = self._most_leaves()
+        if self.problem.trees.max_depth is not None:
+            self._lower_ceiling()
+        leaves = 1
+        while self.running and (most is None or leaves <= most):
+            q = self.penalty * leaves - self.loss
+            if q >= self.ceiling:
+                return True  # nor can a tree with more leaves be better
+            if q < 0 and not self.small.least:
+                return False
+            beyond = self.penalty * (leaves + 1) - self.ceiling
+            claim = _Claim(self.loss, self.small.least_denominator(q), beyond)
+            better, u = self._step(q, claim, most_leaves=leaves)
+            if not better:
+                if u is None or u > 0:
+                    return False
+                leaves += 1
+        return self.running
+
+    def _lower_ceiling(self) -> None:
+        """The largest ratio of any tree of the space, without the penalty."""
+        while self.running:
+            q = self.highest
+            least = self.small.least_denominator(q)
+            _, u = self._step(q, _Claim(self.loss, least, self.bound))
+            if u is not None:
+                self.ceiling = min(self.ceiling, q + max(u, Fraction(0)) / least)
+            if self.highest <= q:
+                return
+
+    def _most_leaves(self) -> int | None:
+        space = self.problem.trees
+        limits = [n for n in (space.max_leaf_nodes, None if space.max_depth is None else full_leaves(space.max_depth)) if n is not None]
+        return min(limits, default=None)
+
+    # -- one step ------------------------------------------------------------------------------------------------
+
+    def _step(self, q: Fraction, claim: _Claim, leaf_cost: Fraction = Fraction(0), most_leaves: int | None = None) -> tuple[bool, Fraction | None]:
+        """Let the method maximise N - q·D - leaf_cost · leaves.
+
+        Parameters
+        ----------
+        claim : _Claim
+            What a bound on that maximum says about all losses.
+
+        Returns
+        -------
+        better : bool
+            Whether the best tree changed.
+        u : Fraction or None
+            A proven bound on the maximum.
+        """
+        left = None if self.limits.time is None else self.limits.time - self.clock.seconds
+        if left is not None and left <= 0:
+            self.stopped = Limit.TIME
+            return False, None
+        inner = self._inner(q, leaf_cost, most_leaves)
+        start = self.tree if self.tree is not None and (most_leaves is None or self.tree.n_leaves <= most_leaves) else None
+
+        def watch(point: TracePoint) -> None:
+            if point.bound is not None and self.method.exact:
+                self._record(claim.bound(-Fraction(point.bound)))
+
+        began = time.perf_counter()
+        result = self.method.search(inner, replace(self.limits, time=left), start, watch)
+        self.clock.begin += max(0.0, time.perf_counter() - began - result.seconds)  # compilation, which no run is charged
+        for stage, seconds in result.times.items():
+            self.clock.times[stage] = self.clock.times.get(stage, 0.0) + seconds
+        self.results.append(result)
+        self.reductions |= {key for key in inner._views if isinstance(key, tuple)}
+        self.stopped = result.limit
+        return self._learn(result, claim, most_leaves)
+
+    def _inner(self, q: Fraction, leaf_cost: Fraction, most_leaves: int | None) -> Problem:
+        """The linear problem of a step, with the views that an earlier step reduced."""
+        space = self.problem.trees if most_leaves is None else replace(self.problem.trees, max_leaf_nodes=most_leaves)
+        inner = Problem(self.problem.dataset, self.ratio.at(q, leaf_cost), space)
+        inner._views.update({key: self.ratio.reduce(*key).matrix(q, leaf_cost) for key in self.reductions})
+        return inner
+
+    def _learn(self, result: Result, claim: _Claim, most_leaves: int | None) -> tuple[bool, Fraction | None]:
+        """Keep what a step found and proved."""
+        if result.status in (Status.ERROR, Status.UNSUPPORTED):
+            self.failed = result
+            return False, None
+        if result.status is Status.INFEASIBLE:
+            if most_leaves is None and self.tree is not None:
+                message = f"{self.method.label} says that nothing is feasible, but a feasible tree is known."
+                self.failed = replace(result, status=Status.ERROR, message=message)
+            self.infeasible = most_leaves is None
+            return False, Fraction(0)
+        better = result.tree is not None and self._offer(result.tree)
+        u: Fraction | None = None
+        if self.method.exact and result.bound is not None:
+            exactly = result.certificate.bound_exact
+            u = -(exactly if exactly is not None else Fraction(result.bound))
+            if claim.bound(u) > self.bound:
+                self.bound, self.prover = claim.bound(u), result.certificate.proved_by or self.method.label
+        self._record()
+        return better, u
+
+    def _offer(self, tree: Tree) -> bool:
+        """Keep a tree if it is feasible and better."""
+        ratio = self.small.of(tree)
+        loss = self.penalty * tree.n_leaves - ratio
+        if self.tree is not None and loss >= self.loss and ratio <= self.highest:
+            return False
+        if self.problem.violations(tree):
+            return False
+        self.highest = max(self.highest, ratio)
+        if self.tree is not None and loss >= self.loss:
+            return False
+        self.tree, self.loss = tree, loss
+        return True
+
+    def _record(self, bound: Fraction | None = None) -> None:
+        """A moment of the run, in natural units: to the trace and to whoever watches."""
+        low = self.bound if bound is None else max(self.bound, bound)
+        if self.tree is not None:
+            low = min(low, self.loss)
+        incumbent = None if self.tree is None else float(self.ratio.to_value(self.loss))
+        point = TracePoint(self.clock.seconds, incumbent, float(self.ratio.to_value(low)) if self.method.exact else None)
+        if not self.trace or self.trace[-1][1:] != point[1:]:
+            self.trace.append(point)
+            if self.progress:
+                self.progress(point)
+
+    # -- the answer ----------------------------------------------------------------------------------------------
+
+    def _result(self, proven: bool, start: Tree | None) -> Result:
+        last = self.results[-1] if self.results else None
+        more: dict[str, Any] = {} if last is None else {"options": last.options, "versions": last.versions, "message": last.message}
+        if start is not None and self.results and self.results[0].start:
+            more["start"] = {**self.results[0].start, "value": self.problem.value(start).number}
+        nodes = [r.nodes for r in self.results if r.nodes is not None]
+        bound = None
+        # Only the last step says that no tree divides by zero.
+        if self.method.exact and not self.infeasible and (proven or not self.small.may_divide_by_zero):
+            bound = self.ratio.to_value(self.bound if self.tree is None else min(self.bound, self.loss))
+        result = finish(
+            self.problem, self.method.label, self.tree, bound=bound, claims_optimal=proven, infeasible=self.infeasible and self.failed is None,
+            proved_by=self.prover, clock=self.clock, limit=self.stopped, trace=tuple(self.trace), nodes=sum(nodes) if nodes else None,
+            sizes={"steps": len(self.results), **(last.sizes if last else {})}, log="\n".join(r.log for r in self.results if r.log), **more,
+        )  # fmt: skip
+        return result if self.failed is None else replace(result, status=self.failed.status, message=self.failed.message)

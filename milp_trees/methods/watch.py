@@ -1,0 +1,239 @@
+"""`Watch`: the limits of a run inside this process, looked at in one place, and the greedy tree that a stopped run falls back on.
+
+An engine asks its watch often (between two nodes, or every few hundredths of a second while compiled code runs in a thread of its own). A search that is
+not over after a moment gets a greedy tree made beside it. It plays no part in the search, whose steps and tree do not depend on the clock; it is the answer
+of a run that is stopped before it has found a better one.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from milp_trees.compiling import interruptible
+from milp_trees.results.result import Limit, TracePoint
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from milp_trees.mip.solver import Limits
+    from milp_trees.problem import Problem
+    from milp_trees.tasks.base import Value
+
+T = TypeVar("T")
+
+#: Seconds after which a search is not called short, and gets a greedy tree.
+SHORT = 0.05
+#: Seconds that a greedy tree may always take, and the share of the time left that it may take at most where that is more.
+GREEDY, GREEDY_SHARE = 0.25, 0.25
+#: Share of the time limit that at most is kept back for what comes after the search.
+RESERVED = 0.3
+#: Seconds between two looks at compiled code, and at memory.
+POLL = 0.05
+MEMORY_POLL = 0.1
+
+
+class Stopped(Exception):
+    """A limit was hit; `limit` says which."""
+
+    def __init__(self, limit: Limit) -> None:
+        super().__init__(limit.value)
+        self.limit = limit
+
+
+class Fallback(NamedTuple):
+    """A greedy predictor, its value, and the second of the run at which it was there."""
+
+    predictor: Any
+    value: Value
+    seconds: float
+
+
+_heard = 0
+
+
+@contextmanager
+def hearing() -> Iterator[None]:
+    """Within this block Ctrl-C is counted besides being raised, and every watch looks at the count.
+
+    An exception can be lost: Python prints and forgets one that is raised in a finaliser or a callback of the garbage collector. Outside the main thread
+    nothing changes, since signals only arrive there.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        global _heard
+        _heard += 1
+        before(number, frame)
+
+    signal.signal(signal.SIGINT, hear)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+class Watch:
+    """Limits of one run.
+
+    Parameters
+    ----------
+    limits : Limits
+        Time counts from `began`, less a reserve for reading the answer: as long as was taken from `began` until now. Memory is what this process grows by from now on.
+    began : float, optional
+        Reading of `time.perf_counter`; now by default.
+    problem : Problem, optional
+        What a greedy tree is made for. None: there is none.
+    """
+
+    def __init__(self, limits: Limits, began: float | None = None, problem: Problem | None = None) -> None:
+        self.began = time.perf_counter() if began is None else began
+        self.deadline = None
+        if limits.time is not None:
+            # What took long to prepare takes long to read off, to score and to check.
+            prepared = min(time.perf_counter() - self.began, RESERVED * limits.time)
+            self.deadline = self.began + limits.time - prepared
+        self.problem = problem
+        self.fallback: Fallback | None = None
+        self._most = None if limits.memory_mb is None else limits.memory_mb * 2**20
+        self._before = 0 if self._most is None else _resident()
+        self._looked = self.began
+        self._asked = False
+        self._heard = _heard
+        if problem is not None:
+            problem.watched_by(self)
+
+    @property
+    def remaining(self) -> float | None:
+        """Seconds left; None without a limit."""
+        return None if self.deadline is None else self.deadline - time.perf_counter()
+
+    def postpone(self, seconds: float) -> None:
+        """Take seconds out of the run that it is not charged for."""
+        self.began += seconds
+        if self.deadline is not None:
+            self.deadline += seconds
+
+    def over(self) -> Limit | None:
+        """The limit that the run has reached, or None. Costs less than a microsecond most of the times."""
+        now = time.perf_counter()
+        if not self._asked and self.problem is not None and now - self.began > SHORT:
+            self.make_fallback()
+        if _heard > self._heard:
+            return Limit.INTERRUPTED
+        if self.deadline is not None and now >= self.deadline:
+            return Limit.TIME
+        if self._most is not None and now - self._looked > MEMORY_POLL:
+            self._looked = now
+            if _resident() - self._before > self._most:
+                return Limit.MEMORY
+        return None
+
+    def check(self) -> None:
+        """Raise `Stopped` where a limit has been reached."""
+        limit = self.over()
+        if limit is not None:
+            raise Stopped(limit)
+
+    def until(self, work: Callable[[], T]) -> tuple[T | None, Limit | None]:
+        """What `work()` returns; or None, and the limit that ended it. It is to call `check`."""
+        try:
+            with interruptible():
+                return work(), None
+        except Stopped as stopped:
+            return None, stopped.limit
+        except MemoryError:
+            return None, Limit.MEMORY
+        except KeyboardInterrupt:
+            return None, Limit.INTERRUPTED
+
+    def beside(self, work: Callable[[np.ndarray], T]) -> T:
+        """Run compiled code that releases Python's lock in a thread of its own, so that limits and Ctrl-C are heard meanwhile.
+
+        Parameters
+        ----------
+        work : callable
+            Gets an array of one byte; it is to end soon once that is not 0, and its answer is then not used.
+
+        Raises
+        ------
+        Stopped
+            At a limit.
+        """
+        import numpy as np
+
+        stop, done = np.zeros(1, dtype=np.uint8), threading.Event()
+        answers: list[T] = []
+        failures: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                answers.append(work(stop))
+            except BaseException as error:  # raised below, in the caller's thread
+                failures.append(error)
+            finally:
+                done.set()
+
+        threading.Thread(target=run, daemon=True).start()
+        try:
+            while not done.wait(POLL if self.remaining is None else max(0.0, min(POLL, self.remaining))):
+                self.check()
+        finally:
+            if not done.is_set():
+                stop[0] = 1
+                while not done.wait(POLL):  # open to exceptions from outside
+                    pass
+        if failures:
+            raise failures[0]
+        return answers[0]
+
+    # -- the greedy tree ---------------------------------------------------------------------------------------
+
+    def make_fallback(self) -> None:
+        """Make the greedy tree, once."""
+        if self._asked or self.problem is None:
+            return
+        self._asked = True
+        from milp_trees.engines.cart import greedy_for
+
+        now = time.perf_counter()
+        until = None if self.deadline is None else now + max(GREEDY, GREEDY_SHARE * (self.deadline - now))
+        tree = greedy_for(self.problem, until)
+        if tree is not None:
+            self.fallback = Fallback(tree, self.problem.value(tree), time.perf_counter() - self.began)
+
+    def better(self, predictor: Any) -> Any:
+        """The predictor of a stopped run, or the greedy one if that is better."""
+        self.make_fallback()
+        if self.fallback is None:
+            return predictor
+        assert self.problem is not None
+        worse = predictor is None or self.fallback.value.better_than(self.problem.value(predictor))
+        return self.fallback.predictor if worse else predictor
+
+    def traced(self, trace: Sequence[TracePoint]) -> tuple[TracePoint, ...]:
+        """A trace with the greedy tree as the incumbent from when it was there until a better one was."""
+        if self.fallback is None:
+            return tuple(trace)
+        at, number = self.fallback.seconds, self.fallback.value.number
+        best = max if self.fallback.value.sense == "max" else min
+        before = [p for p in trace if p.seconds < at]
+        last = before[-1] if before else TracePoint(0.0, None, None)
+        out = [*before, TracePoint(at, number if last.incumbent is None else best(number, last.incumbent), last.bound)]
+        for p in trace[len(before) :]:
+            out.append(p._replace(incumbent=number if p.incumbent is None else best(number, p.incumbent)))
+        return tuple(p for i, p in enumerate(out) if not i or p[1:] != out[i - 1][1:])
+
+
+def _resident() -> int:
+    import psutil
+
+    return int(psutil.Process().memory_info().rss)

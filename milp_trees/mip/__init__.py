@@ -1,0 +1,1 @@
+"""Formulations as Pyomo models, solvers, and the processes in which they run."""

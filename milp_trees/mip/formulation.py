@@ -1,0 +1,243 @@
+"""`Formulation`: one published mathematical program, built as a readable Pyomo model."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import gc
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+from milp_trees import labels
+from milp_trees.errors import Unsupported
+from milp_trees.problem import Problem, mismatch
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.linear.matrix import MatrixModel, Separator
+
+
+class Sizes(NamedTuple):
+    """Size of a model before or after it is built."""
+
+    variables: int
+    binaries: int
+    rows: int
+    nonzeros: int
+
+
+@dataclass(frozen=True)
+class Formulation(ABC):
+    """Base of all formulations; stateless apart from its options, which are fields.
+
+    A subclass names itself, says which space and view it takes, declares the model, and translates predictors to values and back. Formulations of
+    trees are `TreeFormulation`s; see `formulations/_template.py`.
+    """
+
+    registry_group: ClassVar[str] = "formulations"
+
+    name: ClassVar[str]
+    title: ClassVar[str] = ""
+    #: Paper or page the model is from.
+    reference: ClassVar[str] = ""
+    #: Space and view it takes, and the questions it answers.
+    space: ClassVar[type]
+    needs: ClassVar[type]
+    questions: ClassVar[frozenset[str]] = frozenset({"best"})
+    #: Whether side rows, a minimum leaf size above 1, general costs can be expressed (trees).
+    takes_side_rows: ClassVar[bool] = False
+    takes_min_leaf: ClassVar[bool] = False
+    takes_any_costs: ClassVar[bool] = True
+    #: Without side constraints and limits on leaves, the linear relaxation has an integral optimum.
+    integral_relaxation: ClassVar[bool] = False
+    #: With its integer variables at integers, some optimum has the others at integers too (flows, routings). Read only where all
+    #: coefficients are whole: gains are shares, and with general costs their coefficients are not.
+    implied_integer: ClassVar[bool] = False
+    #: Place among the methods for problems that nobody named one for, as `Method.default_rank`. Engines come first, since they need no solver.
+    default_rank: ClassVar[int | None] = None
+    #: Coefficients are optimal subproblem values of a dynamic programme.
+    dp_derived: ClassVar[bool] = False
+    #: As those of a method. Formulations of one space are taken to share what declares its rows, unless they say otherwise.
+    shares: ClassVar[frozenset[str]] = frozenset({"common rows"})
+    effort: ClassVar[int] = 80
+    #: Constraints (by name) that may be left out without changing the optimum, and why they are there.
+    redundant: ClassVar[Mapping[str, str]] = {}
+    #: Options a solver does well with on this model: `{"highs": {"solver": "ipm"}}`.
+    suggested_options: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+
+    # -- what a subclass writes -------------------------------------------------------------------------------
+
+    @abstractmethod
+    def declare(self, m: Any, view: Any, space: Any) -> None:
+        """Add sets, variables, constraints and the (minimised, integer-unit) objective `m.objective` to a Pyomo model."""
+
+    @abstractmethod
+    def decode(self, m: Any) -> Any:
+        """The predictor that the values of the model's variables describe."""
+
+    @abstractmethod
+    def encode(self, predictor: Any, m: Any) -> None:
+        """Set every variable of the model to the solution that a predictor describes."""
+
+    @abstractmethod
+    def sizes(self, view: Any, space: Any) -> Sizes:
+        """Size of the model, from formulas: nothing is built."""
+
+    @abstractmethod
+    def instance(self, problem: Problem) -> Any:
+        """The view that is modelled: after presolve, as far as the switches allow."""
+
+    def unsupported_view(self, view: Any, space: Any) -> str | None:
+        """Why this formulation cannot express a view, beyond the declared switches; None if it can."""
+        return None
+
+    def separator(self, m: Any, matrix: MatrixModel) -> Separator | None:
+        """For models that are completed by cuts: who finds violated ones. None for a complete model."""
+        return None
+
+    @property
+    def complete(self) -> bool:
+        """Whether the built model holds all its rows. A formulation that has a separator does not: rows are found while it is solved."""
+        return type(self).separator is Formulation.separator
+
+    def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
+        """For sets and blocks of rows of the model by name, a function that says in words what an element is; the description of a model file lists them."""
+        return {}
+
+    def options_for(self, solver: str, view: Any, space: Any) -> Mapping[str, Any]:
+        """Solver options the formulation suggests for this view (the user's own options go before them)."""
+        return self.suggested_options.get(solver, {})
+
+    def warm_up(self) -> None:
+        """Compile what needs compiling, before any clock starts."""
+
+    def templates(self, view: Any, space: Any) -> bool:
+        """Whether constraints may be templates: Pyomo cannot make one over an empty index set."""
+        return True
+
+    # -- what the package does with it ------------------------------------------------------------------------
+
+    def unsupported(self, problem: Problem) -> str | None:
+        """The sentence why this formulation cannot take a problem, or None."""
+        return mismatch(self, problem) or self.unsupported_view(self.instance(problem), problem.space)
+
+    def build(self, problem: Problem) -> Any:
+        """The Pyomo model of a problem. Pure: no solving, no I/O; twice gives the same model.
+
+        Raises
+        ------
+        Unsupported
+            With the sentence why.
+        """
+        why = self.unsupported(problem)
+        if why:
+            raise Unsupported(why)
+        import pyomo.environ as pyo
+
+        m = pyo.ConcreteModel(name=self.name)
+        m.view, m.space = self.instance(problem), problem.space
+        with _fast_building(self.templates(m.view, m.space)):
+            self.declare(m, m.view, m.space)
+        return m
+
+    @property
+    def label(self) -> str:
+        """Name with the options that differ from their defaults: `flow-oct:merge_rows=off`."""
+        return labels.label(self)
+
+
+#: Levels of a full tree that a model may be asked for; the number of nodes of deeper ones is not even computed.
+DEEPEST = 60
+
+
+@dataclass(frozen=True)
+class TreeFormulation(Formulation):
+    """Base of formulations of single trees.
+
+    Parameters
+    ----------
+    merge_rows, drop_tests : bool, default=True
+        Presolve: merge rows with equal tests; drop constant, equal and complementary tests.
+    """
+
+    space: ClassVar[type] = Trees
+    needs: ClassVar[type] = CostMatrix
+    takes_side_rows: ClassVar[bool] = True
+    takes_min_leaf: ClassVar[bool] = True
+    #: Further sets whose elements are those of `rows`, `tests`, `nodes` or `actions`: `{"scored": "rows"}`.
+    sets_like: ClassVar[Mapping[str, str]] = {}
+    #: Whether the model has variables for every node of a full tree; its size doubles with every level.
+    has_full_tree: ClassVar[bool] = True
+
+    merge_rows: bool = True
+    drop_tests: bool = True
+
+    def instance(self, problem: Problem) -> CostMatrix:
+        return problem.instance(self.merge_rows, self.drop_tests)
+
+    def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
+        from milp_trees.mip.meanings import tree_words
+
+        words = tree_words(m.view, problem)
+        return {**words, **{name: words[like] for name, like in self.sets_like.items()}}
+
+    def templates(self, view: CostMatrix, space: Trees) -> bool:
+        return space.depth > 0 and view.n_tests > 0
+
+    def unsupported(self, problem: Problem) -> str | None:
+        why = mismatch(self, problem)
+        if why:
+            return why
+        view, space = problem.view(CostMatrix), problem.trees
+        if view.side and not self.takes_side_rows:
+            return f"{self.name} cannot express side constraints; flow-oct and state-flow can."
+        if space.min_samples_leaf > 1 and not self.takes_min_leaf:
+            return f"{self.name} cannot express a minimum leaf size; flow-oct, oct and state-flow can."
+        if self.has_full_tree and space.depth > DEEPEST:
+            return f"{self.name} has variables for every node of a full tree, of at most {DEEPEST} levels; the method dp takes any depth."
+        if not self.takes_any_costs and view.labels is None:
+            return f"{self.name} needs costs that are equal for all wrong actions of a row; flow-oct and state-flow take any."
+        return self.unsupported_view(self.instance(problem), space)
+
+
+@contextlib.contextmanager
+def repaired() -> Iterator[None]:
+    """Puts back what Pyomo exchanges while it works (`sum`, the iteration of sets, the garbage collector), if an exception comes out of this block.
+
+    Pyomo puts it back itself, unless an interrupt or the end of a time limit hits it just there.
+    """
+    from pyomo.common.gc_manager import PauseGCCompanion
+    from pyomo.core.base import constraint
+    from pyomo.core.expr.template_expr import _TemplateIterManager as templates
+
+    before = gc.isenabled(), PauseGCCompanion._stack_depth, constraint.TEMPLATIZE_CONSTRAINTS
+    try:
+        yield
+    except BaseException:
+        was_on, PauseGCCompanion._stack_depth, constraint.TEMPLATIZE_CONSTRAINTS = before
+        if was_on:
+            gc.enable()
+        builtins.sum = templates.builtin_sum
+        for exchanged in templates.iters or ():
+            exchanged.release()
+        templates.paused, templates.context, templates.iters = True, None, None
+        raise
+
+
+@contextlib.contextmanager
+def _fast_building(templates: bool) -> Iterator[None]:
+    """Template constraints on (three times faster to build and hand over), the garbage collector off."""
+    from pyomo.core.base import constraint
+
+    was_on, before = gc.isenabled(), constraint.TEMPLATIZE_CONSTRAINTS
+    gc.disable()
+    constraint.TEMPLATIZE_CONSTRAINTS = templates
+    try:
+        yield
+    finally:
+        constraint.TEMPLATIZE_CONSTRAINTS = before
+        if was_on:
+            gc.enable()

@@ -1,0 +1,266 @@
+"""A formulation with a solver as one `Method`: view → build → matrix → start → solve → decode → value. Each arrow is one function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.errors import SolverUnavailable, Unsupported
+from milp_trees.linear.matrix import MatrixModel, compile_model, pyomo_without
+from milp_trees.methods.deadline import TimeUp, within
+from milp_trees.methods.method import Clock, Method, Progress
+from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.mip.formulation import Formulation, repaired
+from milp_trees.mip.run import Run, believed, result, round_up, solver_gap
+from milp_trees.mip.solver import Answer, Event, Job, Limits, Solver, availability_of
+from milp_trees.registry import registry
+from milp_trees.results.result import Limit, Result, Status
+
+if TYPE_CHECKING:
+    from milp_trees.models.tree import Tree
+    from milp_trees.problem import Problem
+
+#: A point whose integers were rounded may violate the other rows by this much before it is refused.
+FEASIBILITY = 1e-4
+#: Nonzeros that no machine builds and hands over in a second (a million was measured): a larger model is refused at once, others are stopped at the limit.
+BUILD_RATE = 5_000_000
+
+
+class FormulationMethod(Method):
+    """`flow-oct@highs` and its like.
+
+    Parameters
+    ----------
+    formulation : Formulation
+    solver : Solver
+    options : mapping, optional
+        Solver options; they go before those the formulation suggests.
+    """
+
+    libraries = ("numpy", "scipy", "numba", "pyomo")
+
+    def __init__(self, formulation: Formulation, solver: Solver, options: Mapping[str, Any] | None = None) -> None:
+        self.formulation = formulation
+        self.solver = solver
+        self.options = dict(options or {})
+        self.name = f"{formulation.label}@{solver.name}"
+        self.exact = True
+
+    @property
+    def label(self) -> str:
+        return self.name
+
+    def software(self) -> dict[str, str]:
+        origins = registry.origin(type(self.formulation)) | registry.origin(type(self.solver))
+        return {**super().software(), **origins, self.solver.name: availability_of(self.solver).version}
+
+    def unsupported(self, problem: Problem) -> str | None:
+        from milp_trees.methods.dinkelbach import by_steps, one_step
+
+        return self.formulation.unsupported(one_step(problem) if by_steps(self, problem) else problem)
+
+    def _unsupported_within(self, limits: Limits, problem: Problem) -> str | None:
+        return within(limits.time, lambda: self.unsupported(problem))  # some formulations enumerate to know their size
+
+    def _search_within(self, limits: Limits, problem: Problem, search: Callable[[], Result]) -> Result:
+        return search()  # its stages, and its solver's process, are stopped one by one, so that none loses what the others found
+
+    def warm_up(self) -> None:
+        from milp_trees.mip import runner
+
+        found = availability_of(self.solver).found
+        if found:
+            runner.warm_up(self.solver.name)  # it loads while the rest does
+        self.formulation.warm_up()
+        import pyomo.environ  # noqa: F401
+
+        if found:
+            runner.wait_until_ready(self.solver.name)
+
+    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+        found = availability_of(self.solver)
+        if not found.found:
+            raise SolverUnavailable(f"{self.name}: {found.reason}")
+        run = Run(problem, limits, Clock(), progress)
+        try:
+            with repaired(), pyomo_without("Overtime"):  # it logs whatever ends a rule as the rule's failure, also the exception of `within`
+                why = within(limits.time, lambda: self._prepare(run, start, Watch(limits, run.clock.begin)))
+        except TimeUp:
+            run.stopped, run.message = Limit.TIME, "The time limit ended while the model was being built; raise --time-limit."
+            return result(self, run)
+        except (Stopped, MemoryError):
+            run.stopped, run.message = Limit.MEMORY, "The model takes more memory than the limit allows before a solver sees it; raise --memory-limit."
+            return result(self, run)
+        if why:
+            return replace(result(self, run), status=Status.UNSUPPORTED, message=why, solutions=(), start={})
+        self._solve(run)
+        return result(self, run)
+
+    def solver_options(self, run: Run) -> dict[str, Any]:
+        return {**self.formulation.options_for(self.solver.name, run.view, run.problem.space), **self.options}
+
+    # -- stages ----------------------------------------------------------------------------------------------
+
+    def _prepare(self, run: Run, start: Tree | None, watch: Watch) -> str | None:
+        """View, start, model and matrix; the sentence why the solver cannot take the model, or None. The watch looks at memory after each of them."""
+        problem, clock = run.problem, run.clock
+        run.view = self.formulation.instance(problem)
+        run.bound = float(run.view.unavoidable)
+        if start is not None:
+            # Before the model is built: it is what a run has that is stopped there.
+            run.take(start)
+            run.record(None, None)
+            run.start_info = {"accepted": None, "value": problem.value(start).number}
+        with clock("build"):
+            why = too_large(self.formulation.sizes(run.view, problem.space).nonzeros, run.limits)
+            if why:
+                raise Unsupported(f"{self.formulation.label} {why}")
+            _look_at_memory(watch)
+            run.m = self.formulation.build(problem)
+            _look_at_memory(watch)
+        with clock("hand_over"):
+            run.compiled = replace(compile_model(run.m), implied_integer=self.formulation.implied_integer)
+        _look_at_memory(watch)
+        for stage, seconds in getattr(run.m, "stage_seconds", {}).items():
+            clock.times[stage] = seconds
+        why = self.solver.unsupported(run.matrix)
+        if not why and start is not None:
+            with clock("encode"):
+                self._encode(run, start)
+        return why
+
+    def _encode(self, run: Run, start: Tree) -> None:
+        """The start as a point; it is checked here before the solver sees it."""
+        self.formulation.encode(run.problem.space.simplify(start, run.view), run.m)
+        point = run.matrix.values()
+        violation = run.matrix.violation(point)
+        if violation > 1e-6:
+            reason = f"encode broke a row or bound by {violation:g}: a bug in {self.formulation.name}."
+            run.start_info |= {"accepted": False, "reason": reason}
+        else:
+            run.start = point
+
+    def _solve(self, run: Run) -> None:
+        separator = self.formulation.separator(run.m, run.matrix)
+        with run.clock("solve"):
+            if separator is None:
+                self._solve_once(run)
+            else:
+                self._cut_loop(run, separator)
+
+    def _solve_once(self, run: Run, **job: Any) -> Answer | None:
+        """One call of the solver; its incumbent is decoded and its bound is kept."""
+        from milp_trees.mip import runner
+
+        left = run.remaining
+        if left is not None and left <= 0:
+            run.stopped = Limit.TIME
+            return None
+        relax = bool(job.get("relax"))
+        if run.matrix.n_variables:
+            limits = replace(run.limits, time=left, abs_gap=solver_gap(run.view))
+            request = Job(run.matrix, limits, None if relax else run.start, self.solver_options(run), **job)
+            answer = runner.run(self.solver.name, request, None if relax else self._listener(run))
+        else:
+            answer = _nothing_to_choose(run.matrix)
+        run.answers.append(answer)
+        run.stopped = answer.limit
+        run.cuts += answer.cuts
+        if answer.bound is not None and answer.status is not Status.INFEASIBLE:
+            finished = answer.status is Status.OPTIMAL and not relax and not run.limits.rel_gap
+            bound = round_up(answer.bound, run.view, finished)
+            if bound >= run.bound:
+                run.bound, run.prover = bound, f"{self.solver.name} {answer.version}".strip()
+        if not relax and answer.x is not None:
+            self._decode(run, answer)
+        run.record(None, None)
+        return answer
+
+    def _listener(self, run: Run) -> Callable[[Event], None]:
+        complete = self.formulation.separator(run.m, run.matrix) is None
+
+        def listen(event: Event) -> None:
+            run.record(event.incumbent if complete else None, event.bound)
+
+        return listen
+
+    def _decode(self, run: Run, answer: Answer) -> None:
+        """The tree of a solver's point is kept, unless it shows that the model or its reading is wrong."""
+        assert answer.x is not None
+        x = run.matrix.rounded(answer.x)
+        violation = run.matrix.violation(x)
+        if violation > FEASIBILITY:
+            run.message = f"{self.solver.name} returned a point that breaks a row by {violation:g}; it is not used."
+            return
+        run.matrix.load(x)
+        tree = run.problem.space.simplify(self.formulation.decode(run.m), run.view)
+        claimed, actual = run.matrix.objective(x), run.view.objective(tree)
+        broken = run.problem.violations(tree)
+        if (broken or actual > claimed + believed(run.view, claimed)) and self._complete(run, answer.x):
+            if broken:
+                run.refute(f"The model's solution decodes to an infeasible {type(tree).__name__.lower()} ({broken[0].rstrip('.')})")
+            else:
+                run.refute(f"The model's objective is {claimed:.9g} but the decoded {type(tree).__name__.lower()} costs {actual}")
+        run.take(tree)
+
+    def _complete(self, run: Run, x: np.ndarray) -> bool:
+        """Whether a point satisfies the whole model, and not only the cuts that are written down so far."""
+        separator = self.formulation.separator(run.m, run.matrix)
+        return separator is None or not len(separator.separate(run.matrix.rounded(x), True)[1])
+
+    def _cut_loop(self, run: Run, separator: Any) -> None:
+        """Cuts at fractional points of the relaxation, then one tree search with a constraint handler, or re-solves until no cut is violated."""
+        while (answer := self._solve_once(run, relax=True)) is not None and answer.x is not None and answer.limit is None:
+            if not self._cut(run, separator, answer.x, False):
+                break
+        if run.stopped:
+            return
+        if "lazy" in self.solver.capabilities:
+            self._solve_once(run, lazy=separator)
+            return
+        while not run.closed and not run.wrong and (answer := self._solve_once(run)) is not None and answer.x is not None and answer.limit is None:
+            if not self._cut(run, separator, run.matrix.rounded(answer.x), True):
+                break
+            if run.incumbent is not None:
+                self.formulation.encode(run.view.canonical(run.incumbent), run.m)
+                run.start = run.matrix.values()
+
+    def _cut(self, run: Run, separator: Any, x: np.ndarray, integral: bool) -> bool:
+        """Add the cuts that a point violates; whether there are any, and time to go on."""
+        try:
+            A, lower, upper = within(run.remaining, lambda: separator.separate(x, integral))
+        except TimeUp:
+            run.stopped = Limit.TIME
+            return False
+        if len(lower):
+            run.cuts += len(lower)
+            run.compiled = run.matrix.with_rows(A, lower, upper)
+        return bool(len(lower))
+
+
+def _look_at_memory(watch: Watch) -> None:
+    """Raise where memory has run out. Time is the timer's affair, and Ctrl-C an exception."""
+    if watch.over() is Limit.MEMORY:
+        raise Stopped(Limit.MEMORY)
+
+
+def too_large(nonzeros: int, limits: Limits) -> str | None:
+    """Why a model of that size is not worth building: it is too large, or the time limit would end long before it is built."""
+    size = f"would have {nonzeros:,} nonzeros".replace(",", " ")
+    if limits.nonzeros is not None and nonzeros > limits.nonzeros:
+        allowed = f"{limits.nonzeros:,}".replace(",", " ")
+        return f"{size}, where at most {allowed} are built; raise --max-nonzeros (max_nonzeros=), lower the depth, or use fewer tests or rows."
+    seconds = nonzeros / BUILD_RATE
+    if limits.time is not None and seconds > limits.time:
+        return f"{size}, and building it takes at least {seconds:.3g} s, longer than the time limit of {limits.time:g} s; raise --time-limit."
+    return None
+
+
+def _nothing_to_choose(matrix: MatrixModel) -> Answer:
+    """A model without variables is solved by looking at it; solvers disagree about what to say of one."""
+    if (matrix.row_lower > 0).any() or (matrix.row_upper < 0).any():
+        return Answer(Status.INFEASIBLE)
+    return Answer(Status.OPTIMAL, x=np.zeros(0), objective=matrix.offset, bound=matrix.offset)

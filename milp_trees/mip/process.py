@@ -1,0 +1,146 @@
+"""Solver processes from the parent's side: `Worker` is one of them, `Pool` keeps those that are idle."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from typing import Any
+
+import psutil
+
+from milp_trees.linear import scratch
+from milp_trees.mip.solver import Job
+from milp_trees.mip.worker import read_frame, write_frame
+from milp_trees.registry import registry
+
+
+class Worker:
+    """One solver process, from the parent's side."""
+
+    def __init__(self, solver_name: str) -> None:
+        cls = registry.classes("solvers")[solver_name]
+        self.solver_name = solver_name
+        self.ready = False
+        self.number = 0
+        self.stderr = tempfile.TemporaryFile("a+b")  # noqa: SIM115 (it lives as long as the process)
+        # All temporary files of a solver go here, whoever writes them; the folder outlives a process that is killed, and is then removed.
+        self.folder = scratch.make()
+        environment = {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p), **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.folder))}
+        # Its own session: Ctrl-C in a terminal reaches the parent alone, who then asks for the incumbent.
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "milp_trees.mip.worker", str(self.folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr,
+            start_new_session=True, env={**os.environ, **environment},
+        )  # fmt: skip
+        self.inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+        threading.Thread(target=self._listen, daemon=True).start()
+        self._send("load", sys.path, cls.__module__, cls.__qualname__)
+
+    def _listen(self) -> None:
+        stream = self.process.stdout
+        assert stream is not None
+        try:
+            while (data := read_frame(stream)) is not None:
+                self.inbox.put(pickle.loads(data))
+        finally:
+            self.inbox.put(("ended",))
+
+    def _send(self, *message: Any) -> None:
+        assert self.process.stdin is not None
+        # A process that has just died is noticed by the end of its frames.
+        with contextlib.suppress(BrokenPipeError, OSError):
+            write_frame(self.process.stdin, message)
+
+    def begin(self, job: Job, began: float) -> None:
+        """Hand over a job whose clock runs since `began`; that clock is the system's, the same in both processes."""
+        self.stderr.truncate(0)
+        self.number += 1
+        self._send("solve", self.number, job, began)
+
+    def stop(self) -> None:
+        self._send("stop", self.number)
+
+    def receive(self, timeout: float) -> tuple[Any, ...] | None:
+        try:
+            return self.inbox.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    def memory_mb(self) -> float:
+        """Resident memory of the process and all it started."""
+        total = 0
+        for process in self._family():
+            with contextlib.suppress(psutil.NoSuchProcess, psutil.AccessDenied):
+                total += process.memory_info().rss
+        return total / 2**20
+
+    def _family(self) -> list[psutil.Process]:
+        try:
+            own = psutil.Process(self.process.pid)
+            return [own, *own.children(recursive=True)]
+        except psutil.NoSuchProcess:
+            return []
+
+    def kill(self) -> None:
+        """End the process and all it started."""
+        for process in self._family():
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
+        self.process.kill()
+        self.process.wait()
+        self.close()
+        scratch.remove(self.folder)
+
+    def close(self) -> None:
+        # stdout is closed by nobody: the listening thread may still be reading its end.
+        with contextlib.suppress(BrokenPipeError, OSError):
+            assert self.process.stdin is not None
+            self.process.stdin.close()
+        self.stderr.close()
+
+    def last_words(self) -> str:
+        """How the process ended, with the last lines of what it printed."""
+        code = self.process.wait(timeout=10)
+        if code < 0:
+            how = f"was ended by signal {-code} ({signal.Signals(-code).name})"
+        else:
+            how = f"ended with exit code {code}"
+        self.stderr.seek(0)
+        lines = self.stderr.read().decode(errors="replace").strip().splitlines()[-5:]
+        return how + (f"; its last words: {' | '.join(lines)}" if lines else "")
+
+
+class Pool:
+    """At most one idle process for each solver; importing a solver library takes longer than solving a small model."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.idle: dict[str, Worker] = {}
+
+    def take(self, solver_name: str) -> Worker:
+        with self.lock:
+            worker = self.idle.pop(solver_name, None)
+        if worker is not None and worker.process.poll() is not None:
+            worker.kill()
+            worker = None
+        return worker or Worker(solver_name)
+
+    def give_back(self, worker: Worker) -> None:
+        with self.lock:
+            spare = self.idle.get(worker.solver_name)
+            if spare is None:
+                self.idle[worker.solver_name] = worker
+        if spare is not None:
+            worker.kill()
+
+    def close(self) -> None:
+        with self.lock:
+            workers, self.idle = list(self.idle.values()), {}
+        for worker in workers:
+            worker.kill()

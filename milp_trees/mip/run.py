@@ -1,0 +1,211 @@
+"""What a run of a formulation with a solver learns on its way, and the `Result` that follows from it."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.linear.files import write_model
+from milp_trees.linear.matrix import MatrixModel
+from milp_trees.methods.method import Clock, Progress, finish, versions
+from milp_trees.mip.solver import Answer, Limits
+from milp_trees.results.result import Limit, Result, Status, TracePoint
+
+if TYPE_CHECKING:
+    from milp_trees.mip.method import FormulationMethod
+    from milp_trees.models.tree import Tree
+    from milp_trees.problem import Problem
+
+
+@dataclass
+class Run:
+    """State of one run; what its stages share."""
+
+    problem: Problem
+    limits: Limits
+    clock: Clock
+    progress: Progress | None = None
+    view: Any = None
+    m: Any = None
+    compiled: MatrixModel | None = None
+    start: np.ndarray | None = None
+    start_info: dict[str, Any] = field(default_factory=dict)
+    incumbent: Any = None
+    incumbent_cost: float = math.inf
+    bound: float = -math.inf
+    prover: str = "the data (what every predictor costs at least)"
+    trace: list[TracePoint] = field(default_factory=list)
+    stopped: Limit | None = None
+    answers: list[Answer] = field(default_factory=list)
+    cuts: int = 0
+    message: str = ""
+    #: The sentence that says why the model or its reading is wrong; the result is an error then.
+    wrong: str = ""
+
+    @property
+    def matrix(self) -> MatrixModel:
+        """The model as it is handed over, once it is built."""
+        assert self.compiled is not None
+        return self.compiled
+
+    @property
+    def remaining(self) -> float | None:
+        return None if self.limits.time is None else self.limits.time - self.clock.seconds
+
+    def natural(self, Z: float | None) -> float | None:
+        return None if Z is None or not math.isfinite(Z) else float(self.view.to_value(Z))
+
+    def record(self, incumbent: float | None, bound: float | None) -> None:
+        """A moment of the run: to the trace and to whoever watches."""
+        best = min(self.incumbent_cost, math.inf if incumbent is None else incumbent)
+        low = max(self.bound, -math.inf if bound is None else bound)
+        point = TracePoint(self.clock.seconds, self.natural(best), self.natural(low))
+        if not self.trace or self.trace[-1][1:] != point[1:]:
+            self.trace.append(point)
+        if self.progress:
+            self.progress(point)
+
+    def take(self, tree: Tree) -> None:
+        """Keep a tree if it is feasible and better than the incumbent."""
+        tree = self.problem.space.simplify(tree, self.view)
+        cost = self.view.objective(tree)
+        if cost < self.incumbent_cost and not self.problem.violations(tree):
+            self.incumbent, self.incumbent_cost = tree, cost
+
+    def refute(self, what: str) -> None:
+        """The model contradicts the data: nothing it says is believed, and it is kept as a file."""
+        path = Path(tempfile.mkdtemp(prefix="milp-trees-model-")) / f"{self.matrix.name}.mps.gz"
+        write_model(self.matrix, path)
+        self.wrong = f"{what}; the model was kept as {path}."
+        self.bound = -math.inf
+
+    @property
+    def closed(self) -> bool:
+        """Whether incumbent and bound meet."""
+        return self.incumbent_cost - self.bound <= self.view.absolute_gap + 1e-9
+
+
+def solver_gap(view: Any) -> float:
+    """The absolute gap at which a solver may stop: its claim, less what its arithmetic may be off by, must still close the run's gap."""
+    if not view.exact:
+        return view.absolute_gap / 2
+    spread = view.spread
+    return view.absolute_gap if spread < 10**4 else 0.9 if spread < 10**6 else 0.5
+
+
+def believed(view: Any, Z: float) -> float:
+    """By how much a solver's objective or bound may be off before the model is called wrong."""
+    return max(1e-4 * max(1.0, abs(Z)), 100.0 * view.tolerance)
+
+
+def round_up(bound: float, view: Any, finished: bool) -> float:
+    """Exact costs are whole numbers: a bound of 57.2 is one of 58, with a margin for the solver's tolerances.
+
+    The margin is wide while the search goes on, where a bound is the value of some relaxation. Once the solver has finished, its bound is nearer to
+    its incumbent than a whole unit (`_solver_gap`), and the margin is what solvers' sums and printed digits are off by. Where costs differ by more
+    than 10^7 that is more than half a unit: nothing is called optimal then.
+    """
+    if not view.exact or not math.isfinite(bound):
+        return bound
+    above = abs(bound - float(view.unavoidable))
+    margin = 1e-6 + 3e-8 * max(above, float(view.spread)) if finished else 1e-6 * max(1.0, above)
+    return float(math.ceil(bound - margin - 1e-12 * abs(bound)))
+
+
+def result(method: FormulationMethod, run: Run) -> Result:
+    """Everything a run learned, as a Result."""
+    if run.view is None:  # stopped before anything was known
+        return finish(
+            run.problem, method.name, None, bound=None, claims_optimal=False, proved_by=None, clock=run.clock, limit=run.stopped,
+            message=run.message, options=_settings(method, run),
+        )  # fmt: skip
+    answers, start = run.answers, run.start_info
+    main = [a for a in answers if a.x is not None] or answers
+    last = main[-1] if main else None
+    if start and start["accepted"] is None:
+        seen = [a.start_accepted for a in answers if a.start_accepted is not None]
+        start["accepted"] = seen[-1] if seen else None
+    infeasible = last is not None and last.status is Status.INFEASIBLE and run.incumbent is None
+    failed = next((a for a in answers if a.status is Status.ERROR), None)
+    # Where both meet, what is beyond the incumbent is the solver's rounding.
+    bound = None if infeasible or not math.isfinite(run.bound) else run.view.to_value(min(run.bound, run.incumbent_cost) if run.closed else run.bound)
+    if bound is not None and run.incumbent is not None and run.closed and run.view.exact:
+        bound = run.view.to_value(int(run.incumbent_cost))
+    if bound is not None and not run.view.exact:
+        bound = _measured(run, bound)
+    bounds = [a.bound for a in answers if a.bound is not None and a.status is not Status.INFEASIBLE]
+    claimed = max((b for b in bounds if math.isfinite(b)), default=-math.inf)
+    if claimed > run.incumbent_cost + believed(run.view, run.incumbent_cost):
+        bound = run.view.to_value(claimed)  # a feasible tree beats it: the model is wrong, and `finish` says so
+    if last is not None and last.status is Status.OPTIMAL and run.incumbent is not None and not (run.closed or run.message or run.wrong or run.stopped):
+        run.message = _not_closed(method.solver.name, run)
+    found = finish(
+        run.problem, method.name, run.incumbent, bound=bound, claims_optimal=run.incumbent is not None and run.closed, infeasible=infeasible,
+        proved_by=_infeasible_says(method.solver.name, last) if infeasible and last else run.prover, clock=run.clock, limit=run.stopped,
+        sizes=_sizes(run), trace=tuple(run.trace), nodes=_total_nodes(answers), root_bound=run.natural(_root_bound(run)), start=start,
+        log="\n".join(a.log for a in answers if a.log), message=run.message or next((a.message for a in reversed(answers) if a.message), ""),
+        options=_settings(method, run),
+        versions=versions(**{method.solver.name: last.version if last else ""}),
+    )  # fmt: skip
+    if last is not None and last.status is Status.INFEASIBLE and run.incumbent is not None:
+        run.wrong = f"The model's feasible set is empty says {method.solver.name}, but a feasible tree is known: the model is wrong."
+    if failed is not None or run.wrong:
+        found = replace(found, status=Status.ERROR, message=run.wrong or (failed.message if failed else ""))
+    return found
+
+
+def _infeasible_says(solver: str, answer: Answer) -> str:
+    """Who says that nothing is feasible: a model that contradicts itself, or has no variables, is given to no solver."""
+    return f"{solver} {answer.version}" if answer.version else "the rows of the model"
+
+
+def _settings(method: FormulationMethod, run: Run) -> dict[str, Any]:
+    options = method.options if run.compiled is None else method.solver_options(run)
+    return {"solver": options, "threads": run.limits.threads, "seed": run.limits.seed, "time_limit": run.limits.time}
+
+
+def _measured(run: Run, bound: Any) -> Any:
+    """A bound in floating point, unless it is met by a tree whose value is exact, though the view's costs are not."""
+    value = run.problem.value(run.incumbent).exact if run.incumbent is not None and run.closed else None
+    return float(bound) if value is None else value
+
+
+def _not_closed(solver: str, run: Run) -> str:
+    """Why the run does not call optimal what the solver does."""
+    if run.limits.rel_gap:
+        return f"{solver} stopped within the relative gap it was given."
+    if not run.view.exact:
+        gap = run.incumbent_cost - run.bound
+        return (
+            f"{solver} calls this optimal, but its bound leaves a gap of {gap:.3g} of the tolerances in which values are told apart; dp proves more."
+        )
+    return (
+        f"{solver} calls this optimal, but its bound leaves a gap of {run.incumbent_cost - run.bound:.3g} whole units of costs that differ by up to "
+        f"{float(run.view.spread):.3g}: more digits than solvers tell apart. Round costs, weights and penalties to fewer digits, or use an engine (dp, min-cut)."
+    )
+
+
+def _sizes(run: Run) -> dict[str, int]:
+    first = run.compiled
+    if first is None:
+        return dict(run.view.data_sizes)
+    return {
+        "variables": first.n_variables, "binaries": int(first.integer.sum()), "rows": first.n_rows, "nonzeros": int(first.A.nnz), "cuts": run.cuts,
+        **run.view.data_sizes, **getattr(run.m, "extra_sizes", {}),
+    }  # fmt: skip
+
+
+def _total_nodes(answers: list[Answer]) -> int | None:
+    known = [a.nodes for a in answers if a.nodes is not None and a.nodes >= 0]
+    return sum(known) if known else None
+
+
+def _root_bound(run: Run) -> float | None:
+    """The best bound of a root node. One above the incumbent says no more than that nothing is better: some solvers cut until that is so."""
+    roots = [a.root_bound for a in run.answers if a.root_bound is not None]
+    return min(max(roots), run.incumbent_cost) if roots else None

@@ -1,0 +1,163 @@
+"""The child process in which solvers run: `python -m milp_trees.mip.worker FOLDER`, all whose files go into that folder. `milp_trees.mip.runner` is the parent's side.
+
+Frames are a length of eight bytes and a pickle. The child reads `("load", path, module, class)` once, then any number of
+`("solve", number, job, began)` and `("stop", number)`; it answers `("ready",)`, `("event", number, Event)` and, once for each solve,
+`("answer", number, Answer)` or `("error", number, sentence, traceback)`.
+
+One process holds one adapter: some solver libraries cannot be loaded together. The adapter may have a method `warm_up()` that imports what
+solving needs; it runs before the clock of the first solve starts.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import pickle
+import queue
+import struct
+import sys
+import threading
+import time
+import traceback
+from dataclasses import replace
+from typing import IO, Any, NoReturn
+
+from milp_trees.errors import MilpTreesError
+from milp_trees.linear import scratch
+from milp_trees.mip.solver import Answer, Event, Job, Solver
+
+_LENGTH = struct.Struct("<Q")
+
+
+def write_frame(stream: IO[bytes], message: tuple[Any, ...]) -> None:
+    """Send one message."""
+    data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    stream.write(_LENGTH.pack(len(data)))
+    stream.write(data)
+    stream.flush()
+
+
+def read_frame(stream: IO[bytes]) -> bytes | None:
+    """The next message, still pickled; None at the end of the stream."""
+    head = stream.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        return None
+    size = _LENGTH.unpack(head)[0]
+    data = stream.read(size)
+    return data if len(data) == size else None
+
+
+class Inbox(threading.Thread):
+    """Reads the parent's frames. A stop takes effect at once, while the main thread is inside a solver."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__(daemon=True)
+        self.stream = stream
+        self.requests: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
+        self.stopped = 0
+
+    def run(self) -> None:
+        while (data := read_frame(self.stream)) is not None:
+            try:
+                request = pickle.loads(data)
+            except Exception as error:
+                # The job holds an object whose module is not importable here (a separator, say); the parent is told which.
+                request = ("broken", f"A job cannot be read in the solver process: {type(error).__name__}: {error}", traceback.format_exc())
+            if request[0] == "stop":
+                self.stopped = request[1]
+            else:
+                self.requests.put(request)
+        end_with_children()
+
+
+_ending = threading.Lock()
+
+
+def end_with_children() -> NoReturn:
+    """The parent is gone: end this process and what it started, and remove their files. Never returns, in whichever thread."""
+    import psutil
+
+    _ending.acquire()
+    children = psutil.Process().children(recursive=True)
+    for child in children:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            child.kill()
+    psutil.wait_procs(children, timeout=5)
+    scratch.remove(sys.argv[1])
+    os._exit(0)
+
+
+def load_adapter(path: list[str], module: str, name: str) -> Solver:
+    """The one adapter of this process, from its own module: no other adapter is imported."""
+    sys.path[:] = path
+    # Jobs hold matrices; their module is loaded before the first one arrives.
+    importlib.import_module("milp_trees.linear.matrix")
+    adapter: Any = importlib.import_module(module)
+    for part in name.split("."):
+        adapter = getattr(adapter, part)
+    solver: Solver = adapter()
+    warm_up = getattr(solver, "warm_up", None)
+    if warm_up is not None:
+        warm_up()
+    return solver
+
+
+class Outbox:
+    """Sends frames from whichever thread a solver calls back on."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
+        self.lock = threading.Lock()
+
+    def send(self, *message: Any) -> None:
+        with self.lock:
+            write_frame(self.stream, message)
+
+
+def serve(inbox: Inbox, outbox: Outbox) -> None:
+    """Answer requests until the parent closes the stream."""
+    solver: Solver | None = None
+    number = 0
+    while True:
+        request = inbox.requests.get()
+        try:
+            if request[0] == "broken":
+                outbox.send("error", number + 1, request[1], request[2])
+                number += 1
+            elif request[0] == "load":
+                solver = load_adapter(*request[1:])
+                outbox.send("ready")
+            else:
+                assert solver is not None
+                number = request[1]
+                outbox.send("answer", number, solve(solver, number, request[2], request[3], inbox, outbox))
+        except Exception as error:
+            sentence = str(error) if isinstance(error, MilpTreesError) else f"{type(error).__name__}: {error}"
+            outbox.send("error", number, sentence, traceback.format_exc())
+
+
+def solve(solver: Solver, number: int, job: Job, began: float, inbox: Inbox, outbox: Outbox) -> Answer:
+    # What it took to travel here is part of the time limit.
+    job = replace(job, limits=job.limits.after(time.perf_counter() - began))
+
+    def emit(event: Event) -> None:
+        outbox.send("event", number, event)
+
+    return solver.solve(job, emit, lambda: inbox.stopped == number)
+
+
+def main() -> None:
+    # Solvers print to file descriptor 1 as they like; the frames go through a private copy of it.
+    frames = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    inbox = Inbox(sys.stdin.buffer)
+    inbox.start()
+    try:
+        serve(inbox, Outbox(frames))
+    except OSError:  # nobody listens any more
+        end_with_children()
+
+
+if __name__ == "__main__":
+    main()

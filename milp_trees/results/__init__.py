@@ -1,0 +1,1 @@
+"""What a method answers: results, certificates, tables and files of them."""

@@ -1,0 +1,207 @@
+"""`Result` and `Certificate`: what every method answers, in the same terms."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from milp_trees.tasks.base import Value
+
+if TYPE_CHECKING:
+    from milp_trees.engines.near.tree_set import TreeSet
+    from milp_trees.engines.pruning.curve import PruningCurve
+    from milp_trees.problem import Problem
+    from milp_trees.results.size_path import Path
+    from milp_trees.verification import Verification
+
+
+class Status(enum.Enum):
+    """What a result holds."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    NO_SOLUTION = "no solution"
+    ERROR = "error"
+    UNSUPPORTED = "unsupported"
+
+
+class Limit(enum.Enum):
+    """Why a method stopped before it was done."""
+
+    TIME = "time"
+    NODES = "nodes"
+    MEMORY = "memory"
+    INTERRUPTED = "interrupted"
+
+
+class TracePoint(NamedTuple):
+    """State of a run at a moment; natural units, None where unknown."""
+
+    seconds: float
+    incumbent: float | None
+    bound: float | None
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A predictor (a `Tree`, or an `Ensemble`) with its value recomputed on the data."""
+
+    predictor: Any
+    value: Value
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known about the optimum, and who says so.
+
+    Parameters
+    ----------
+    bound : float or None
+        No predictor of the space is better than this (natural units).
+    bound_exact : Fraction or None
+    proved_by : str or None
+        Name of the method or solver that claims the bound.
+    checked : tuple of str
+        What this package recomputed without them, e.g. `"value recomputed from the tree"`.
+    """
+
+    bound: float | None = None
+    bound_exact: Fraction | None = None
+    proved_by: str | None = None
+    checked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The answer of one method to one problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    method : str
+        Label of the method: its name, and the options that differ from their defaults.
+    status : Status
+    limit : Limit or None
+        Why it stopped early.
+    solutions : tuple of Solution
+        One for the question `best`, best first for others.
+    certificate : Certificate
+    seconds : float
+        From arrays in memory to the answer, without compilation of kernels.
+    times : mapping
+        Seconds of each stage: `prepare`, `start`, `build`, `hand_over`, `solve`, `decode`, ….
+    sizes : mapping
+        `rows`, `variables`, `binaries`, `nonzeros` of the model, or what an engine counts.
+    trace : tuple of TracePoint
+    root_bound : float or None
+        Bound when the root node was done.
+    nodes : int or None
+    start : mapping
+        `method`, `value`, `accepted` of the start that was handed over; empty if none was.
+    agrees : bool or None
+        Against the oracle: True if proven and equal, False if proven and different or a bound is crossed.
+    message : str
+        A sentence for people: why there is no answer, or a warning.
+    trees : TreeSet or None
+        All trees near the best, for the question `near-best`; `solutions` holds the first of them.
+    path : Path, PruningCurve or None
+        The best trees of all sizes, for the question `by-size`: `solutions` holds those that improve, the largest first. The best prunings for all λ,
+        for the question `path`.
+    """
+
+    problem: Problem
+    method: str
+    status: Status
+    limit: Limit | None = None
+    solutions: tuple[Solution, ...] = ()
+    certificate: Certificate = field(default_factory=Certificate)
+    seconds: float = 0.0
+    times: Mapping[str, float] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    trace: tuple[TracePoint, ...] = ()
+    root_bound: float | None = None
+    nodes: int | None = None
+    start: Mapping[str, Any] = field(default_factory=dict)
+    agrees: bool | None = None
+    message: str = ""
+    log: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    scores: Mapping[str, float] = field(default_factory=dict)
+    trees: TreeSet | None = None
+    path: Path | PruningCurve | None = None
+
+    @property
+    def predictor(self) -> Any:
+        return self.solutions[0].predictor if self.solutions else None
+
+    tree = predictor
+
+    @property
+    def value(self) -> Value | None:
+        return self.solutions[0].value if self.solutions else None
+
+    @property
+    def objective(self) -> float | None:
+        """The value as a number in natural units."""
+        return self.value.number if self.value else None
+
+    @property
+    def bound(self) -> float | None:
+        return self.certificate.bound
+
+    @property
+    def gap(self) -> float | None:
+        """|value − bound| / |value|; 0 when they are equal, None when one is unknown."""
+        return relative_gap(self.objective, self.bound)
+
+    @property
+    def optimal(self) -> bool:
+        return self.status is Status.OPTIMAL
+
+    @property
+    def loss(self) -> str:
+        """What the tests may lose against the columns they were made from: optimal means optimal among these tests. Empty if they lose nothing."""
+        return self.problem.dataset.loss
+
+    def without_rows(self) -> Result:
+        """The same result without the rows of its problem: predictor, value, bound, who proved it, and what was asked."""
+        path: Any = self.path
+        return replace(self, problem=self.problem.without_rows(), trees=None, path=None if path is None else path.without_rows())
+
+    def verify(self) -> Verification:
+        """Recompute what it states and derive again what it claims; see `milp_trees.verify`."""
+        from milp_trees.verification import verify
+
+        return verify(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints and `milp-trees verify` reads."""
+        from milp_trees.results.report import result_json
+
+        return result_json(self)
+
+    def _repr_html_(self) -> str:
+        from milp_trees.results.report import result_html
+
+        return result_html(self)
+
+    def __repr__(self) -> str:
+        limit = f" ({self.limit.value} limit)" if self.limit else ""
+        bound = "" if self.bound is None else f", bound {self.bound:.10g}"
+        scope = "; thresholds were left out" if self.loss else ""
+        return f"<{self.method}: {self.status.value}{limit}, {self.value or 'no model'}{bound}, {self.seconds:.2f} s{scope}>"
+
+
+def relative_gap(value: float | None, bound: float | None) -> float | None:
+    """|value − bound| / |value| with 0/0 = 0; infinite when only the value is 0."""
+    if value is None or bound is None or not math.isfinite(bound):
+        return None
+    if value == bound:
+        return 0.0
+    return abs(value - bound) / abs(value) if value else math.inf
