@@ -4,7 +4,7 @@
 
 Every method (each formulation with each solver that is there, and each engine) is given problems on which it needs longer, in a process of its own. Its warm-up,
 that is imports, compilation and a short run of the same problem, is done before the clock starts; the clock stops when `Method.run` returns. The problems of engines
-are those of the tests (`LONG` in tests/unit/test_engine_limits.py), each for the engine it is named after. Allowed is a tenth of the limit, or half a second if
+are those of the tests (`LONG` in tests/unit/engines/test_engine_limits.py), each for the engine it is named after. Allowed is a tenth of the limit, or half a second if
 that is more. `--load N` keeps N busy processes beside the run. `load_average` is the
 system's, of the last minute, whoever caused it. Runs that end before the limit are rows too; problems a method cannot take are left out. Without
 MILP_TREES_DATA the public sets are left out. Rows are added to the file; the last line counts those beyond what is allowed.

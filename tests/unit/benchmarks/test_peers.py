@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
+FOLDER = Path(__file__).parents[3] / "benchmarks"
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the runner reads memory from /proc")
 
