@@ -31,7 +31,9 @@ def chosen(args: argparse.Namespace, sets: dict, depths: str) -> Iterator[tuple[
     """Sets and depths after the filters of the command line."""
     for depth in map(int, (args.depths or depths).split(",")):
         for name, data in sets.items():
-            if (args.sets == "all" or name in args.sets.split(",")) and (args.max_rows is None or len(data.X) <= args.max_rows):
+            if (args.sets == "all" or name in args.sets.split(",")) and (
+                args.max_rows is None or len(data.X) <= args.max_rows
+            ):
                 yield name, data, depth
 
 
@@ -44,12 +46,18 @@ def weights(args: argparse.Namespace) -> Iterator[tuple[str, Job]]:
     """Row weights 1 to 10 from a fixed seed; pystreed gets them as a cost vector per row."""
     for name, data, depth in chosen(args, _data.classification(1000), "3,4"):
         given = np.random.default_rng(1).integers(1, 11, len(data.y)).astype(float)
-        yield "1 to 10", Job(name, data.X, data.y, "weights", depth, weights=given, time_limit=args.time_limit)
+        yield (
+            "1 to 10",
+            Job(name, data.X, data.y, "weights", depth, weights=given, time_limit=args.time_limit),
+        )
 
 
 def min_leaf(args: argparse.Namespace) -> Iterator[tuple[str, Job]]:
     for name, data, depth in chosen(args, _data.classification(1000), "3,4"):
-        yield "10 rows", Job(name, data.X, data.y, depth=depth, min_leaf=10, time_limit=args.time_limit)
+        yield (
+            "10 rows",
+            Job(name, data.X, data.y, depth=depth, min_leaf=10, time_limit=args.time_limit),
+        )
 
 
 def f1(args: argparse.Namespace) -> Iterator[tuple[str, Job]]:
@@ -58,11 +66,35 @@ def f1(args: argparse.Namespace) -> Iterator[tuple[str, Job]]:
 
 
 def costs(args: argparse.Namespace) -> Iterator[tuple[str, Job]]:
-    """Misclassification costs of the cost-sensitive benchmark (test costs left out: they depend on the path), and algorithm choice by run time."""
+    """Misclassification costs of the cost-sensitive benchmark (test costs left out: they depend on
+    the path), and algorithm choice by run time.
+    """
     for name, data, depth in chosen(args, {n: _Arrays(*_confusion(n)) for n in cost_sets()}, "3,4"):
-        yield "matrix", Job(name, data.X, data.y, "cost-matrix", depth, matrix=data.matrix, time_limit=args.time_limit)
+        yield (
+            "matrix",
+            Job(
+                name,
+                data.X,
+                data.y,
+                "cost-matrix",
+                depth,
+                matrix=data.matrix,
+                time_limit=args.time_limit,
+            ),
+        )
     for name, data, depth in chosen(args, {"maxsat21-32f": _Arrays(*_per_row())}, "3,4,5"):
-        yield "per row", Job(name, data.X, data.y, "instance-cost", depth, values=data.matrix, time_limit=args.time_limit)
+        yield (
+            "per row",
+            Job(
+                name,
+                data.X,
+                data.y,
+                "instance-cost",
+                depth,
+                values=data.matrix,
+                time_limit=args.time_limit,
+            ),
+        )
 
 
 class _Arrays:
@@ -90,8 +122,12 @@ def _confusion(name: str) -> tuple[np.ndarray, np.ndarray, list[list[float]]]:
             break
         matrix.append([float(v) for v in line.split()])
     y = rows[:, 0]
-    present = np.unique(y)  # a class without a row in this split stays an action: its costs are in the matrix
-    assert present.max() < len(matrix), f"{name}: {present.max() + 1} classes, {len(matrix)} lines of costs"
+    present = np.unique(
+        y
+    )  # a class without a row in this split stays an action: its costs are in the matrix
+    assert present.max() < len(matrix), (
+        f"{name}: {present.max() + 1} classes, {len(matrix)} lines of costs"
+    )
     return rows[:, 1:].astype(np.uint8), y, matrix
 
 
@@ -109,7 +145,17 @@ def sparse(args: argparse.Namespace) -> Iterator[tuple[str, Job]]:
                 continue
             for name, data in sets.items():
                 if args.sets == "all" or name in args.sets.split(","):
-                    yield f"λ = {penalty}", Job(name, data.X, data.y, depth=depth, penalty=penalty, time_limit=args.time_limit)
+                    yield (
+                        f"λ = {penalty}",
+                        Job(
+                            name,
+                            data.X,
+                            data.y,
+                            depth=depth,
+                            penalty=penalty,
+                            time_limit=args.time_limit,
+                        ),
+                    )
 
 
 def threads(args: argparse.Namespace) -> Iterator[tuple[str, Job]]:
@@ -127,5 +173,12 @@ def long(args: argparse.Namespace) -> Iterator[tuple[str, Job]]:
 
 
 MAKERS: dict[str, Callable[[argparse.Namespace], Iterator[tuple[str, Job]]]] = {
-    "accuracy": accuracy, "weights": weights, "min-leaf": min_leaf, "f1": f1, "costs": costs, "sparse": sparse, "threads": threads, "long": long,
-}  # fmt: skip
+    "accuracy": accuracy,
+    "weights": weights,
+    "min-leaf": min_leaf,
+    "f1": f1,
+    "costs": costs,
+    "sparse": sparse,
+    "threads": threads,
+    "long": long,
+}

@@ -13,7 +13,9 @@ def root() -> Path:
     """The data folder, or an exit with the remedy."""
     folder = os.environ.get("MILP_TREES_DATA")
     if not folder or not Path(folder).is_dir():
-        sys.exit("Set MILP_TREES_DATA to the folder with the public data sets (classification/, fairness/, …).")
+        sys.exit(
+            "Set MILP_TREES_DATA to the folder with the public data sets (classification/, fairness/, …)."
+        )
     return Path(folder)
 
 
@@ -25,7 +27,10 @@ def classification(max_rows: int | None = None) -> dict[str, mt.Dataset]:
         if p.name.endswith((".txt", ".txt.gz")) and "SOURCES" not in p.name
     }
     return dict(
-        sorted(((n, d) for n, d in sets.items() if max_rows is None or d.n_rows <= max_rows), key=lambda item: item[1].n_rows * item[1].n_tests)
+        sorted(
+            ((n, d) for n, d in sets.items() if max_rows is None or d.n_rows <= max_rows),
+            key=lambda item: item[1].n_rows * item[1].n_tests,
+        )
     )
 
 
@@ -37,6 +42,15 @@ def fairness() -> dict[str, mt.Dataset]:
 
 def sparse() -> dict[str, mt.Dataset]:
     """The binary sets of `gosdt/` by name, smallest first; targets are in the last column."""
-    names = ("monk1", "monk2", "monk3", "tic-tac-toe", "car", "bar-7", "coupon_carryout", "compas-binned")
+    names = (
+        "monk1",
+        "monk2",
+        "monk3",
+        "tic-tac-toe",
+        "car",
+        "bar-7",
+        "coupon_carryout",
+        "compas-binned",
+    )
     sets = {n: mt.load(str(root() / "gosdt" / f"{n}.csv")) for n in names}
     return dict(sorted(sets.items(), key=lambda item: item[1].n_rows * item[1].n_tests))

@@ -1,4 +1,5 @@
-"""One job for every engine: arrays and settings in a file that any Python can read, and the `Problem` that scores whatever comes back.
+"""One job for every engine: arrays and settings in a file that any Python can read, and the
+`Problem` that scores whatever comes back.
 
 A tree travels as nested lists: `[test, tree if false, tree if true]` or the number of the action.
 """
@@ -29,7 +30,8 @@ TASKS = {
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What is solved: `X` and `y` (or `values`: the cost of every action on every row), the task, and the limits.
+    """What is solved: `X` and `y` (or `values`: the cost of every action on every row), the task,
+    and the limits.
 
     Parameters
     ----------
@@ -76,12 +78,21 @@ def problem(settings: dict[str, Any], arrays: dict[str, np.ndarray | None]) -> m
     y, values = arrays["y"], arrays.get("values")
     classes = len(settings["matrix"] or ()) or int(y.max()) + 1  # a class may have no row
     known = {"values": values} if values is not None else {"y": y, "classes": tuple(range(classes))}
-    data = mt.Dataset(arrays["X"], [mt.Test(*t) for t in settings["tests"] or ()], weights=arrays.get("weights"), **known)
-    more: dict[str, Any] = {} if settings["penalty"] == "0" else {"leaf_penalty": Fraction(settings["penalty"])}
+    data = mt.Dataset(
+        arrays["X"],
+        [mt.Test(*t) for t in settings["tests"] or ()],
+        weights=arrays.get("weights"),
+        **known,
+    )
+    more: dict[str, Any] = (
+        {} if settings["penalty"] == "0" else {"leaf_penalty": Fraction(settings["penalty"])}
+    )
     if settings["matrix"] is not None:
         more["matrix"] = settings["matrix"]
     task = registry.task(TASKS[settings["task"]])(**more)
-    return mt.Problem(data, task, mt.Trees(settings["depth"], settings["leaves"], settings["min_leaf"]))
+    return mt.Problem(
+        data, task, mt.Trees(settings["depth"], settings["leaves"], settings["min_leaf"])
+    )
 
 
 def tree(nested: Any, stated: mt.Problem) -> mt.Tree:
@@ -89,7 +100,11 @@ def tree(nested: Any, stated: mt.Problem) -> mt.Tree:
     tests = stated.dataset.tests
 
     def node(part: Any) -> Any:
-        return mt.Leaf(part) if isinstance(part, int) else mt.Branch(tests[part[0]], node(part[1]), node(part[2]))
+        return (
+            mt.Leaf(part)
+            if isinstance(part, int)
+            else mt.Branch(tests[part[0]], node(part[1]), node(part[2]))
+        )
 
     return mt.Tree(node(nested), stated.task.actions(stated.dataset))
 
@@ -98,6 +113,10 @@ def nested(found: mt.Tree, data: mt.Dataset) -> Any:
     """The way back."""
 
     def part(node: Any) -> Any:
-        return int(node.action) if isinstance(node, mt.Leaf) else [data.index[node.test], part(node.left), part(node.right)]
+        return (
+            int(node.action)
+            if isinstance(node, mt.Leaf)
+            else [data.index[node.test], part(node.left), part(node.right)]
+        )
 
     return part(found.root)

@@ -1,7 +1,10 @@
-"""Engines in processes of their own: started, asked, timed out, buried. What a peer does wrong is a row that says so.
+"""Engines in processes of their own: started, asked, timed out, buried. What a peer does wrong is a
+row that says so.
 
-A peer is looked for in the interpreter named by `--peer-python NAME=PATH`, else by the environment variable `MILP_TREES_PEER_<NAME>` (upper case, other
-characters as `_`: `MILP_TREES_PEER_PYDL8_5`), else in this one. Every answer is scored again here, on the tree that came back. Needs Linux (`/proc`).
+A peer is looked for in the interpreter named by `--peer-python NAME=PATH`, else by the environment
+variable `MILP_TREES_PEER_<NAME>` (upper case, other characters as `_`: `MILP_TREES_PEER_PYDL8_5`),
+else in this one. Every answer is scored again here, on the tree that came back. Needs Linux
+(`/proc`).
 """
 
 from __future__ import annotations
@@ -29,15 +32,28 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 
 
 def add_arguments(parser: Any) -> None:
-    parser.add_argument("--peers", default="pystreed,pydl8.5,gosdt", help="comma-separated; empty for none")
-    parser.add_argument("--peer-python", action="append", default=[], metavar="NAME=PATH", help="interpreter in which a peer is installed")
+    parser.add_argument(
+        "--peers", default="pystreed,pydl8.5,gosdt", help="comma-separated; empty for none"
+    )
+    parser.add_argument(
+        "--peer-python",
+        action="append",
+        default=[],
+        metavar="NAME=PATH",
+        help="interpreter in which a peer is installed",
+    )
 
 
 def pythons(args: Any) -> dict[str, str]:
     """Interpreter of every engine that was asked for, ours first."""
     given = dict(item.split("=", 1) for item in args.peer_python)
     names = [OURS, *filter(None, args.peers.split(","))]
-    return {n: given.get(n) or os.environ.get("MILP_TREES_PEER_" + re.sub(r"\W", "_", n).upper()) or sys.executable for n in names}
+    return {
+        n: given.get(n)
+        or os.environ.get("MILP_TREES_PEER_" + re.sub(r"\W", "_", n).upper())
+        or sys.executable
+        for n in names
+    }
 
 
 class Worker:
@@ -47,7 +63,12 @@ class Worker:
         self.engine = engine
         self.log = tempfile.TemporaryFile("w+")  # noqa: SIM115 (closed in `close`)
         self.process = subprocess.Popen(
-            [python, str(WORKER), engine], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, text=True, env={**os.environ, **ONE_THREAD}
+            [python, str(WORKER), engine],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            env={**os.environ, **ONE_THREAD},
         )
         self.selector = selectors.DefaultSelector()
         self.selector.register(self.process.stdout, selectors.EVENT_READ)
@@ -64,13 +85,18 @@ class Worker:
         code = self.process.wait()
         self.log.seek(0)
         last = (self.log.read().strip().splitlines() or [""])[-1]
-        return {"status": "crashed", "message": f"{f'signal {-code}' if code < 0 else f'exit code {code}'} {last[:200]}".strip()}
+        return {
+            "status": "crashed",
+            "message": f"{f'signal {-code}' if code < 0 else f'exit code {code}'} {last[:200]}".strip(),
+        }
 
     def ask(self, job: _jobs.Job, arrays: str, warm: bool) -> dict[str, Any]:
         if self.process.poll() is not None or self.hello["status"] != "ready":
             return self.hello
         try:
-            self.process.stdin.write(json.dumps({"settings": job.settings(), "arrays": arrays, "warm": warm}) + "\n")
+            self.process.stdin.write(
+                json.dumps({"settings": job.settings(), "arrays": arrays, "warm": warm}) + "\n"
+            )
             self.process.stdin.flush()
         except BrokenPipeError:
             pass  # it has died: reading says how
@@ -84,7 +110,9 @@ class Worker:
             stream.close()
 
 
-def interleaved(job: _jobs.Job, engines: dict[str, str], repeat: int = 3, long: float = 30.0) -> dict[str, dict[str, Any]]:
+def interleaved(
+    job: _jobs.Job, engines: dict[str, str], repeat: int = 3, long: float = 30.0
+) -> dict[str, dict[str, Any]]:
     """Every engine on one job, taking turns; medians over the turns.
 
     A turn of more than `long` seconds, or one without an answer, is the engine's last.
@@ -102,11 +130,15 @@ def interleaved(job: _jobs.Job, engines: dict[str, str], repeat: int = 3, long: 
                     before.append(worker.ask(job, path, warm=turn == 0))
         for worker in workers.values():
             worker.close()
-    return {name: row(stated, turns[name], workers[name].hello.get("version", "")) for name in engines}
+    return {
+        name: row(stated, turns[name], workers[name].hello.get("version", "")) for name in engines
+    }
 
 
 def row(stated: Any, turns: list[dict[str, Any]], version: str) -> dict[str, Any]:
-    """The columns of one engine on one job: the value recomputed from its tree, medians of times, largest memory."""
+    """The columns of one engine on one job: the value recomputed from its tree, medians of times,
+    largest memory.
+    """
     last = next((t for t in reversed(turns) if t["status"] != "done"), turns[-1])
     if "call" not in last:
         return {"status": last["status"], "version": version, "message": last.get("message", "")}
@@ -117,9 +149,19 @@ def row(stated: Any, turns: list[dict[str, Any]], version: str) -> dict[str, Any
         value, leaves = stated.value(tree).number, tree.n_leaves
         if broken:
             status, message = "infeasible", broken[0]
-    median = {k: statistics.median([x for t in turns for x in t[k]]) for k in ("call", "cpu", "engine")}
+    median = {
+        k: statistics.median([x for t in turns for x in t[k]]) for k in ("call", "cpu", "engine")
+    }
     return {
-        "status": status, "value": value, "bound": last.get("bound"), "leaves": leaves, **{k: round(v, 6) for k, v in median.items()},
-        "peak_mb": round(max(t["peak_mb"] for t in turns), 1), "start_mb": round(turns[0]["start_mb"], 1),
-        "runs": sum(len(t["call"]) for t in turns), "load": round(os.getloadavg()[0], 1), "version": version, "message": message,
-    }  # fmt: skip
+        "status": status,
+        "value": value,
+        "bound": last.get("bound"),
+        "leaves": leaves,
+        **{k: round(v, 6) for k, v in median.items()},
+        "peak_mb": round(max(t["peak_mb"] for t in turns), 1),
+        "start_mb": round(turns[0]["start_mb"], 1),
+        "runs": sum(len(t["call"]) for t in turns),
+        "load": round(os.getloadavg()[0], 1),
+        "version": version,
+        "message": message,
+    }

@@ -1,4 +1,6 @@
-"""How the pictures of this folder look, and where they go: `benchmarks/plots` (not kept in the repository)."""
+"""How the pictures of this folder look, and where they go: `benchmarks/plots` (not kept in the
+repository).
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,15 @@ FOLDER = Path(__file__).parent / "plots"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 #: One colour and marker per engine in every picture.
 ENGINES = {
-    "milp-trees": ("#0072B2", "o"), "pystreed": ("#D55E00", "s"), "pydl8.5": ("#009E73", "^"), "gosdt": ("#CC79A7", "D"), "CART": ("#000000", "x"),
-    "greedy (ours)": ("#E69F00", "+"), "milp-trees, λ": ("#56B4E9", "d"), "milp-trees, sorted columns": ("#56B4E9", "v"),
-}  # fmt: skip
+    "milp-trees": ("#0072B2", "o"),
+    "pystreed": ("#D55E00", "s"),
+    "pydl8.5": ("#009E73", "^"),
+    "gosdt": ("#CC79A7", "D"),
+    "CART": ("#000000", "x"),
+    "greedy (ours)": ("#E69F00", "+"),
+    "milp-trees, λ": ("#56B4E9", "d"),
+    "milp-trees, sorted columns": ("#56B4E9", "v"),
+}
 
 
 def figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, Any]:
@@ -22,7 +30,15 @@ def figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, A
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10, "legend.frameon": False})
+    plt.rcParams.update(
+        {
+            "font.size": 9,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.titlesize": 10,
+            "legend.frameon": False,
+        }
+    )
     return plt.subplots(rows, columns, figsize=(width, height), layout="constrained", squeeze=False)
 
 

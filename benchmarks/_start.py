@@ -1,7 +1,10 @@
-"""How long the first answer takes: import, compilation on a fresh install, and a later process that finds the kernels in the cache.
+"""How long the first answer takes: import, compilation on a fresh install, and a later process that
+finds the kernels in the cache.
 
-Each number is from a process of its own. `cold` starts with an empty folder for compiled kernels, `cached` with the one that `cold` has filled; in both,
-the libraries underneath are imported before the clock starts, the package's own modules are not. `with imports` counts everything after `import milp_trees`.
+Each number is from a process of its own. `cold` starts with an empty folder for compiled kernels,
+`cached` with the one that `cold` has filled; in both, the libraries underneath are imported before
+the clock starts, the package's own modules are not. `with imports` counts everything after `import
+milp_trees`.
 """
 
 from __future__ import annotations
@@ -40,12 +43,22 @@ print(json.dumps({{"import": imported, "first": walls[0], "first, processor": cp
 
 
 def run(problem: str, cache: str, libraries: bool) -> dict:
-    """One process: seconds of the import, of the first solve (wall and processor) and of the second."""
+    """One process: seconds of the import, of the first solve (wall and processor) and of the
+    second.
+    """
     code = CHILD.format(problem=problem, libraries=libraries)
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, "NUMBA_CACHE_DIR": cache})
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": cache},
+    )
     if found.returncode:
         last = (found.stderr.strip().splitlines() or [""])[-1]
-        return {"status": "failed" if found.returncode > 0 else f"signal {-found.returncode}", "message": last[:200]}
+        return {
+            "status": "failed" if found.returncode > 0 else f"signal {-found.returncode}",
+            "message": last[:200],
+        }
     return json.loads(found.stdout.splitlines()[-1])
 
 
@@ -56,9 +69,19 @@ def main(out: Path, again: bool) -> None:
         if name in set(done["problem"]):
             continue
         with tempfile.TemporaryDirectory() as cache:
-            runs = {"cold": run(problem, cache, True), "cached": run(problem, cache, True), "cached, with imports": run(problem, cache, False)}
-        rows = [{"problem": name, "process": process, **columns} for process, columns in runs.items()]
+            runs = {
+                "cold": run(problem, cache, True),
+                "cached": run(problem, cache, True),
+                "cached, with imports": run(problem, cache, False),
+            }
+        rows = [
+            {"problem": name, "process": process, **columns} for process, columns in runs.items()
+        ]
         done = pd.concat([done, pd.DataFrame(rows)], ignore_index=True)
         done.round(3).to_csv(out, index=False)
         for row in rows:
-            print("start", *(f"{k}={v:.3f}" if isinstance(v, float) else f"{v}" for k, v in row.items()), flush=True)
+            print(
+                "start",
+                *(f"{k}={v:.3f}" if isinstance(v, float) else f"{v}" for k, v in row.items()),
+                flush=True,
+            )

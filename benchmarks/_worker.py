@@ -1,10 +1,13 @@
-"""The child process that holds one engine: reads jobs as JSON lines, answers in JSON lines. Runs in the engine's own interpreter.
+"""The child process that holds one engine: reads jobs as JSON lines, answers in JSON lines. Runs in
+the engine's own interpreter.
 
     python _worker.py pystreed
 
-It needs numpy and the engine, nothing else (the engine `milp-trees` needs this package). Times start when arrays are in memory and end when the engine
-returns: `call` and `cpu` are wall and processor seconds of the whole call, `engine` is the part of the processor seconds that its preparation and search
-take, without the checks of its Python face. Processor seconds, because other jobs on the machine stretch wall time by any factor.
+It needs numpy and the engine, nothing else (the engine `milp-trees` needs this package). Times
+start when arrays are in memory and end when the engine returns: `call` and `cpu` are wall and
+processor seconds of the whole call, `engine` is the part of the processor seconds that its
+preparation and search take, without the checks of its Python face. Processor seconds, because other
+jobs on the machine stretch wall time by any factor.
 """
 
 from __future__ import annotations
@@ -47,10 +50,16 @@ def milp_trees(method="dp"):
         stated = _jobs.problem(vars(job), arrays)
         began, cpu = time.perf_counter(), time.process_time()
         result = mt.solve(stated, method=method, time_limit=job.time_limit, threads=job.threads)
-        share = sum(result.times.get(stage, 0.0) for stage in ("prepare", "solve")) / (time.perf_counter() - began)
+        share = sum(result.times.get(stage, 0.0) for stage in ("prepare", "solve")) / (
+            time.perf_counter() - began
+        )
         clock["engine"] += min(1.0, share) * (time.process_time() - cpu)
         more = {"seconds": result.seconds, "bound": result.bound, "sizes": dict(result.sizes)}
-        return result.optimal, lambda: None if result.tree is None else _jobs.nested(result.tree, stated.dataset), more
+        return (
+            result.optimal,
+            lambda: None if result.tree is None else _jobs.nested(result.tree, stated.dataset),
+            more,
+        )
 
     return fit
 
@@ -78,7 +87,12 @@ def pystreed():
         X, y = arrays["X"], arrays["y"]
         if job.depth is None:
             raise NotImplementedError("pystreed needs a depth limit")
-        common = {"max_depth": job.depth, "min_leaf_node_size": job.min_leaf, "time_limit": job.time_limit, "random_seed": 1}
+        common = {
+            "max_depth": job.depth,
+            "min_leaf_node_size": job.min_leaf,
+            "time_limit": job.time_limit,
+            "random_seed": 1,
+        }
         if job.leaves is not None:
             common["max_num_nodes"] = job.leaves - 1
         if job.task == "cost-matrix":
@@ -92,12 +106,18 @@ def pystreed():
             model = streed.STreeDInstanceCostSensitiveClassifier(**common)
             model.fit(X, values.astype(float))
         elif job.penalty != "0":
-            model = streed.STreeDClassifier("cost-complex-accuracy", cost_complexity=float(Fraction(job.penalty)), **common).fit(X, y)
+            model = streed.STreeDClassifier(
+                "cost-complex-accuracy", cost_complexity=float(Fraction(job.penalty)), **common
+            ).fit(X, y)
         else:
             model = streed.STreeDClassifier(labelled[job.task], **common).fit(X, y)
 
         def part(node):
-            return int(node.label) if node.is_leaf_node() else [int(node.feature), part(node.left_child), part(node.right_child)]
+            return (
+                int(node.label)
+                if node.is_leaf_node()
+                else [int(node.feature), part(node.left_child), part(node.right_child)]
+            )
 
         return bool(model.fit_result.is_optimal()), lambda: part(model.tree_), {}
 
@@ -113,13 +133,23 @@ def pydl85():
     def fit(job, arrays):
         if job.task != "accuracy" or job.penalty != "0" or job.leaves is not None:
             raise NotImplementedError("pydl8.5 is asked for accuracy only")
-        model = DL85Classifier(max_depth=job.depth, min_sup=job.min_leaf, time_limit=max(1, round(job.time_limit)))
+        model = DL85Classifier(
+            max_depth=job.depth, min_sup=job.min_leaf, time_limit=max(1, round(job.time_limit))
+        )
         model.fit(arrays["X"], arrays["y"])
 
         def part(node):  # its left child is where the feature is 1
-            return int(node["value"]) if "value" in node else [int(node["feat"]), part(node["right"]), part(node["left"])]
+            return (
+                int(node["value"])
+                if "value" in node
+                else [int(node["feat"]), part(node["right"]), part(node["left"])]
+            )
 
-        return not model.timeout_, lambda: None if model.base_tree_ is None else part(model.base_tree_), {}
+        return (
+            not model.timeout_,
+            lambda: None if model.base_tree_ is None else part(model.base_tree_),
+            {},
+        )
 
     return fit
 
@@ -134,7 +164,12 @@ def gosdt():
             raise NotImplementedError("gosdt is asked for accuracy with a penalty only")
         depth = {} if job.depth is None else {"depth_budget": job.depth}
         penalty = float(Fraction(job.penalty))
-        model = source.GOSDTClassifier(regularization=penalty, allow_small_reg=True, time_limit=max(1, round(job.time_limit)), **depth)
+        model = source.GOSDTClassifier(
+            regularization=penalty,
+            allow_small_reg=True,
+            time_limit=max(1, round(job.time_limit)),
+            **depth,
+        )
         model.fit(arrays["X"], arrays["y"])
 
         def part(node):
@@ -142,7 +177,11 @@ def gosdt():
                 return int(model.classes_[node["prediction"]])
             return [int(node["feature"]), part(node["false"]), part(node["true"])]
 
-        return model.result_.status == source.Status.CONVERGED, lambda: part(json.loads(model.result_.model)[0]), {}
+        return (
+            model.result_.status == source.Status.CONVERGED,
+            lambda: part(json.loads(model.result_.model)[0]),
+            {},
+        )
 
     return fit
 
@@ -163,7 +202,10 @@ def memory() -> dict[str, float]:
     """Resident megabytes of this process, now and at most since `forget_peak`."""
     with open("/proc/self/status") as lines:
         status = dict(line.split(":", 1) for line in lines)
-    return {"now": int(status["VmRSS"].split()[0]) / 1024, "peak": int(status["VmHWM"].split()[0]) / 1024}
+    return {
+        "now": int(status["VmRSS"].split()[0]) / 1024,
+        "peak": int(status["VmHWM"].split()[0]) / 1024,
+    }
 
 
 def forget_peak() -> None:
@@ -172,11 +214,21 @@ def forget_peak() -> None:
 
 
 def small(job, arrays):
-    """Some rows of every class and few tests: what compiles and loads everything before a clock starts."""
-    rows = np.sort(np.concatenate([np.flatnonzero(arrays["y"] == k)[:30] for k in np.unique(arrays["y"])]))
+    """Some rows of every class and few tests: what compiles and loads everything before a clock
+    starts.
+    """
+    rows = np.sort(
+        np.concatenate([np.flatnonzero(arrays["y"] == k)[:30] for k in np.unique(arrays["y"])])
+    )
     few = {k: None if v is None else v[rows] for k, v in arrays.items()}
     few["X"] = np.ascontiguousarray(few["X"][:, :10])
-    return SimpleNamespace(**{**vars(job), "tests": job.tests and job.tests[:10], "time_limit": min(20.0, job.time_limit)}), few
+    return SimpleNamespace(
+        **{
+            **vars(job),
+            "tests": job.tests and job.tests[:10],
+            "time_limit": min(20.0, job.time_limit),
+        }
+    ), few
 
 
 def measure(fit, job, arrays, inner_seconds=0.2, most=5):
@@ -189,7 +241,14 @@ def measure(fit, job, arrays, inner_seconds=0.2, most=5):
         walls.append(time.perf_counter() - began)
         cpus.append(time.process_time() - cpu)
         engines.append(clock["engine"])
-    return {"optimal": optimal, "tree": tree(), "call": walls, "cpu": cpus, "engine": engines, **more}
+    return {
+        "optimal": optimal,
+        "tree": tree(),
+        "call": walls,
+        "cpu": cpus,
+        "engine": engines,
+        **more,
+    }
 
 
 def answer(fit, request):
@@ -211,7 +270,9 @@ def main() -> None:
     try:
         fit = loader()
     except ImportError as why:
-        reply.write(json.dumps({"status": "missing", "message": f"{type(why).__name__}: {why}"}) + "\n")
+        reply.write(
+            json.dumps({"status": "missing", "message": f"{type(why).__name__}: {why}"}) + "\n"
+        )
         return
     reply.write(json.dumps({"status": "ready", "version": metadata.version(package)}) + "\n")
     for line in sys.stdin:

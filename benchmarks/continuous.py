@@ -1,9 +1,12 @@
-"""All midpoints of continuous features: `dp-sorted` against ConTree (Brița, van der Linden, Demirović 2025; PyPI `pycontree`) on its data.
+"""All midpoints of continuous features: `dp-sorted` against ConTree (Brița, van der Linden,
+Demirović 2025; PyPI `pycontree`) on its data.
 
-One thread each, alternating, processor seconds of one process per engine: what loading and compiling takes is apart. Both engines get the columns in
-memory and return a tree; its errors are counted here. A peer that is not installed, fails or does not finish is a row that says so.
+One thread each, alternating, processor seconds of one process per engine: what loading and
+compiling takes is apart. Both engines get the columns in memory and return a tree; its errors are
+counted here. A peer that is not installed, fails or does not finish is a row that says so.
 
-    MILP_TREES_DATA=... python benchmarks/continuous.py --depths 2,3 --limit 120 --peer-python PATH --out benchmarks/results/continuous.csv
+    MILP_TREES_DATA=... python benchmarks/continuous.py --depths 2,3 --limit 120 --peer-python PATH
+    --out benchmarks/results/continuous.csv
 """
 
 from __future__ import annotations
@@ -20,9 +23,23 @@ from pathlib import Path
 import _data
 
 SETS = ("bank", "raisin", "rice", "wilt", "bidding", "segment", "fault", "page")
-COLUMNS = ("set", "rows", "columns", "classes", "thresholds", "depth", "engine", "status", "errors", "seconds", "ratio", "note")
+COLUMNS = (
+    "set",
+    "rows",
+    "columns",
+    "classes",
+    "thresholds",
+    "depth",
+    "engine",
+    "status",
+    "errors",
+    "seconds",
+    "ratio",
+    "note",
+)
 
-#: Runs in the peer's interpreter, which need not have this package. Prints one JSON line per repetition.
+#: Runs in the peer's interpreter, which need not have this package. Prints one JSON line per
+#: repetition.
 PEER = """
 import json, sys, time, warnings
 import numpy as np
@@ -64,7 +81,12 @@ def run(python: str, code: str, file: Path, depth: int, limit: float, repeats: i
     command = [python, "-c", code, str(file), str(depth), str(limit), str(repeats)]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=repeats * limit * 3 + 600, env={**os.environ, **one_thread}, check=False
+            command,
+            capture_output=True,
+            text=True,
+            timeout=repeats * limit * 3 + 600,
+            env={**os.environ, **one_thread},
+            check=False,
         )
     except subprocess.TimeoutExpired:
         return {"status": "killed", "note": f"no answer after {repeats * limit * 3 + 600:.0f} s"}
@@ -73,24 +95,33 @@ def run(python: str, code: str, file: Path, depth: int, limit: float, repeats: i
     if done.returncode:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
         return {"status": "missing" if "ModuleNotFoundError" in last else "failed", "note": last}
-    answers = sorted((json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")), key=lambda a: a["seconds"])
+    answers = sorted(
+        (json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")),
+        key=lambda a: a["seconds"],
+    )
     return answers[len(answers) // 2]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--depths", default="2,3")
     parser.add_argument("--limit", type=float, default=120.0)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--peer-python", default=os.environ.get("MILP_TREES_PEER_PYCONTREE", sys.executable))
+    parser.add_argument(
+        "--peer-python", default=os.environ.get("MILP_TREES_PEER_PYCONTREE", sys.executable)
+    )
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     rows = []
     for depth in map(int, args.depths.split(",")):
         ratios = []
         for name in args.sets.split(","):
-            file = next(p for p in (_data.root() / "numeric").iterdir() if p.name.split(".")[0] == name)
+            file = next(
+                p for p in (_data.root() / "numeric").iterdir() if p.name.split(".")[0] == name
+            )
             ours = run(sys.executable, OURS, file, depth, args.limit, args.repeats)
             peer = run(args.peer_python, PEER, file, depth, args.limit, args.repeats)
             ratio = None
@@ -102,10 +133,29 @@ def main() -> None:
             about = {key: ours.get(key) for key in ("rows", "columns", "classes", "thresholds")}
             for engine, answer in (("dp-sorted", ours), ("ConTree", peer)):
                 shown = {key: answer.get(key) for key in ("status", "errors", "seconds", "note")}
-                rows.append({"set": name, **about, "depth": depth, "engine": engine, **shown, "ratio": ratio if engine == "dp-sorted" else None})
-                print("  ".join(f"{k}={rows[-1][k]:.3g}" if isinstance(rows[-1][k], float) else f"{k}={rows[-1][k]}" for k in COLUMNS), flush=True)
+                rows.append(
+                    {
+                        "set": name,
+                        **about,
+                        "depth": depth,
+                        "engine": engine,
+                        **shown,
+                        "ratio": ratio if engine == "dp-sorted" else None,
+                    }
+                )
+                print(
+                    "  ".join(
+                        f"{k}={rows[-1][k]:.3g}"
+                        if isinstance(rows[-1][k], float)
+                        else f"{k}={rows[-1][k]}"
+                        for k in COLUMNS
+                    ),
+                    flush=True,
+                )
         if ratios:
-            print(f"depth {depth}: geometric mean of ratios {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f} over {len(ratios)} sets")
+            print(
+                f"depth {depth}: geometric mean of ratios {math.exp(sum(map(math.log, ratios)) / len(ratios)):.3f} over {len(ratios)} sets"
+            )
     if args.out:
         args.out.parent.mkdir(parents=True, exist_ok=True)
         with args.out.open("w", newline="") as to:

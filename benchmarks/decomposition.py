@@ -1,6 +1,8 @@
-"""Dantzig–Wolfe and subgradients on pruned forests: rounds, columns, seconds, beside the minimum cut where that engine is there.
+"""Dantzig–Wolfe and subgradients on pruned forests: rounds, columns, seconds, beside the minimum
+cut where that engine is there.
 
-One problem per forest of scikit-learn (breast cancer, trained and counted on all rows, every feature costs 1), one run per method after compilation.
+One problem per forest of scikit-learn (breast cancer, trained and counted on all rows, every
+feature costs 1), one run per method after compilation.
 
     python benchmarks/decomposition.py --trees 10,40 --lam 0.001 --limit 60
 """
@@ -36,7 +38,9 @@ def problem(n_trees: int, lam: str) -> mt.Problem:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--trees", default="10,40")
     parser.add_argument("--lam", default="0.001")
     parser.add_argument("--limit", type=float, default=60.0)
@@ -53,7 +57,22 @@ def main() -> None:
             r = registry.method(name).run(asked, mt.Limits(time=args.limit))
             gap = "" if r.gap is None else f"{100 * r.gap:.3f}"
             sizes = [str(r.sizes.get(key, "")) for key in ("rounds", "columns", "links")]
-            print("| " + " | ".join([str(n_trees), name, r.status.value, f"{r.objective:.6f}", gap, *sizes, f"{r.seconds:.2f}"]) + " |", flush=True)
+            print(
+                "| "
+                + " | ".join(
+                    [
+                        str(n_trees),
+                        name,
+                        r.status.value,
+                        f"{r.objective:.6f}",
+                        gap,
+                        *sizes,
+                        f"{r.seconds:.2f}",
+                    ]
+                )
+                + " |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,17 +1,23 @@
-"""Our engine against the compiled peers: the same optimum, one thread each, in turns on the same machine.
+"""Our engine against the compiled peers: the same optimum, one thread each, in turns on the same
+machine.
 
-    MILP_TREES_DATA=… python benchmarks/engines.py --peers pystreed,pydl8.5,gosdt [--sections accuracy,sparse] [--depths 3,4,5] [--sets anneal,vote]
+    MILP_TREES_DATA=… python benchmarks/engines.py --peers pystreed,pydl8.5,gosdt [--sections
+    accuracy,sparse] [--depths 3,4,5] [--sets anneal,vote]
 
-Sections: `accuracy`, `costs` (a cost matrix per set, and a cost vector per row), `weights`, `min-leaf`, `f1`, `sparse` (a penalty per leaf, with and without a depth
-limit), `threads` (our second core), `long` (ours alone, ten minutes), `start` (compilation, import, first solve). Every engine runs in a process of its own and is warm before its clock
-starts; values are recomputed from the trees that come back. Rows are kept as each case ends, so an interrupted table goes on where it stopped; `--again`
-measures cases anew. `engine` is the processor time of preparation and search, `cpu` and `call` are processor and wall time of the whole call from arrays to tree.
+Sections: `accuracy`, `costs` (a cost matrix per set, and a cost vector per row), `weights`,
+`min-leaf`, `f1`, `sparse` (a penalty per leaf, with and without a depth limit), `threads` (our
+second core), `long` (ours alone, ten minutes), `start` (compilation, import, first solve). Every
+engine runs in a process of its own and is warm before its clock starts; values are recomputed from
+the trees that come back. Rows are kept as each case ends, so an interrupted table goes on where it
+stopped; `--again` measures cases anew. `engine` is the processor time of preparation and search,
+`cpu` and `call` are processor and wall time of the whole call from arrays to tree.
 
-pystreed comes with the extra `bench`. The others want older libraries, hence environments of their own (see `_peers.py`):
+pystreed comes with the extra `bench`. The others want older libraries, hence environments of their
+own (see `_peers.py`):
 
     python3 -m venv dl85  && dl85/bin/pip  install "numpy<2" "scikit-learn<1.6" setuptools pydl8.5
-    python3 -m venv gosdt && gosdt/bin/pip install "numpy<2" "scikit-learn<1.6" gosdt
-    python benchmarks/engines.py --peer-python pydl8.5=dl85/bin/python --peer-python gosdt=gosdt/bin/python
+    python3 -m venv gosdt && gosdt/bin/pip install "numpy<2" "scikit-learn<1.6" gosdt python
+    benchmarks/engines.py --peer-python pydl8.5=dl85/bin/python --peer-python gosdt=gosdt/bin/python
 """
 
 from __future__ import annotations
@@ -57,26 +63,38 @@ def cases(args: argparse.Namespace, engines: dict[str, str]) -> Iterator[Case]:
         for setting, job in _cases.MAKERS[section](args):
             if section == "threads":
                 for threads in (1, 2):
-                    yield Case(section, f"{threads} threads", _jobs.replace(job, threads=threads), ours)
+                    yield Case(
+                        section, f"{threads} threads", _jobs.replace(job, threads=threads), ours
+                    )
             elif section == "long" or len(able) > 1:
                 yield Case(section, setting, job, able)
 
 
 def due(case: Case, done: pd.DataFrame, args: argparse.Namespace) -> dict[str, str]:
     """The engines that a case is still to be measured with."""
-    old = done[(done[KEY] == pd.Series(case.key(), index=KEY)).all(axis=1)].set_index("method") if len(done) else done
+    old = (
+        done[(done[KEY] == pd.Series(case.key(), index=KEY)).all(axis=1)].set_index("method")
+        if len(done)
+        else done
+    )
     if args.ours == "skip":
         case = replace(case, engines={n: p for n, p in case.engines.items() if n != _peers.OURS})
     if not args.again:
         return {} if all(n in old.index for n in case.engines) else case.engines
-    return {n: p for n, p in case.engines.items() if n == _peers.OURS or n not in old.index or not old.call[n] > args.keep_long}
+    return {
+        n: p
+        for n, p in case.engines.items()
+        if n == _peers.OURS or n not in old.index or not old.call[n] > args.keep_long
+    }
 
 
 def keep(out: Path, done: pd.DataFrame, rows: list[dict]) -> pd.DataFrame:
     """The table with new rows in place of old ones of the same case and engine; written at once."""
     both = pd.concat([done, pd.DataFrame(rows)], ignore_index=True)
     both["depth"] = both["depth"].astype(str)
-    both = both.drop_duplicates([*KEY, "method"], keep="last").sort_values([*KEY, "method"], kind="stable")
+    both = both.drop_duplicates([*KEY, "method"], keep="last").sort_values(
+        [*KEY, "method"], kind="stable"
+    )
     both.to_csv(out, index=False)
     return both
 
@@ -86,17 +104,35 @@ def read(out: Path) -> pd.DataFrame:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     _peers.add_arguments(parser)
     parser.add_argument("--sections", default=",".join(_cases.PEERS))
-    parser.add_argument("--depths", default="", help="comma-separated; by default those of each section")
+    parser.add_argument(
+        "--depths", default="", help="comma-separated; by default those of each section"
+    )
     parser.add_argument("--sets", default="all")
-    parser.add_argument("--max-rows", type=int, default=None, help="only sets with at most so many rows")
+    parser.add_argument(
+        "--max-rows", type=int, default=None, help="only sets with at most so many rows"
+    )
     parser.add_argument("--time-limit", type=float, default=300)
     parser.add_argument("--repeat", type=int, default=3)
-    parser.add_argument("--again", action="store_true", help="measure cases anew that the table holds")
-    parser.add_argument("--keep-long", type=float, default=float("inf"), help="with --again: keep rows of peers whose run took longer, in seconds")
-    parser.add_argument("--ours", choices=("measure", "skip"), default="measure", help="skip: peers only, for a table that is completed later")
+    parser.add_argument(
+        "--again", action="store_true", help="measure cases anew that the table holds"
+    )
+    parser.add_argument(
+        "--keep-long",
+        type=float,
+        default=float("inf"),
+        help="with --again: keep rows of peers whose run took longer, in seconds",
+    )
+    parser.add_argument(
+        "--ours",
+        choices=("measure", "skip"),
+        default="measure",
+        help="skip: peers only, for a table that is completed later",
+    )
     parser.add_argument("--out", default=str(RESULTS / "engines.csv"))
     args = parser.parse_args()
     engines, out = _peers.pythons(args), Path(args.out)
@@ -107,14 +143,30 @@ def main() -> None:
         if not engines_due:
             continue
         measured = _peers.interleaved(case.job, engines_due, args.repeat)
-        shared = {**dict(zip(KEY, case.key(), strict=True)), "rows": len(case.job.X), "tests": case.job.X.shape[1]}
-        done = keep(out, done, [{**shared, "method": name, **columns} for name, columns in measured.items()])
+        shared = {
+            **dict(zip(KEY, case.key(), strict=True)),
+            "rows": len(case.job.X),
+            "tests": case.job.X.shape[1],
+        }
+        done = keep(
+            out, done, [{**shared, "method": name, **columns} for name, columns in measured.items()]
+        )
         for name, columns in measured.items():
-            shown = {k: columns.get(k) for k in ("status", "value", "engine", "call", "peak_mb", "message")}
-            print(*case.key()[:4], name, *(f"{k}={v}" for k, v in shown.items() if v not in (None, "")), flush=True)
+            shown = {
+                k: columns.get(k)
+                for k in ("status", "value", "engine", "call", "peak_mb", "message")
+            }
+            print(
+                *case.key()[:4],
+                name,
+                *(f"{k}={v}" for k, v in shown.items() if v not in (None, "")),
+                flush=True,
+            )
     if "start" in args.sections.split(","):
         _start.main(out.with_name("start.csv"), args.again)
-    for _, title, tables in _engine_tables.sections(done.fillna({"setting": ""}), out.with_name("start.csv")):
+    for _, title, tables in _engine_tables.sections(
+        done.fillna({"setting": ""}), out.with_name("start.csv")
+    ):
         print(f"\n{title}\n")
         for table in tables:
             print(table.to_string(index=False), end="\n\n")

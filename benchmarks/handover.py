@@ -1,9 +1,10 @@
-"""How long it takes to get FlowOCT to HiGHS: our Pyomo model, highspy's own `addConstr` layer, and raw arrays; same model, same run.
+"""How long it takes to get FlowOCT to HiGHS: our Pyomo model, highspy's own `addConstr` layer, and
+raw arrays; same model, same run.
 
     python benchmarks/handover.py [--rows 1000] [--tests 60] [--depth 3] [--repeat 3]
 
-The three models have the same variables, rows and nonzeros (checked). CPU seconds, best of the repeats, interleaved. HiGHS holds the model at the end of
-each; nothing is solved.
+The three models have the same variables, rows and nonzeros (checked). CPU seconds, best of the
+repeats, interleaved. HiGHS holds the model at the end of each; nothing is solved.
 """
 
 from __future__ import annotations
@@ -35,9 +36,22 @@ def pass_arrays(model) -> highspy.Highs:
     h = silent()
     A = model.A.tocsc()
     h.passModel(
-        model.n_variables, model.n_rows, A.nnz, 1, 1, model.offset, model.c, model.lower, model.upper, model.row_lower, model.row_upper,
-        A.indptr[:-1].astype(np.int32), A.indices.astype(np.int32), A.data, model.integer.astype(np.int32),
-    )  # fmt: skip
+        model.n_variables,
+        model.n_rows,
+        A.nnz,
+        1,
+        1,
+        model.offset,
+        model.c,
+        model.lower,
+        model.upper,
+        model.row_lower,
+        model.row_upper,
+        A.indptr[:-1].astype(np.int32),
+        A.indices.astype(np.int32),
+        A.data,
+        model.integer.astype(np.int32),
+    )
     return h
 
 
@@ -76,7 +90,9 @@ def by_highspy(problem: mt.Problem) -> tuple[highspy.Highs, float]:
 
 
 def by_arrays(problem: mt.Problem) -> tuple[highspy.Highs, float]:
-    """The matrix that was compiled before, handed over again: what no modelling layer at all would cost at least."""
+    """The matrix that was compiled before, handed over again: what no modelling layer at all would
+    cost at least.
+    """
     model = compile_model(registry.formulation("flow-oct").build(problem))
     began = time.process_time()
     return pass_arrays(model), time.process_time() - began
@@ -96,7 +112,11 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     args = parser.parse_args()
     dataset = planted(args.rows, args.tests)
-    ways = {"milp-trees (Pyomo, templates, one matrix)": by_pyomo, "highspy addConstr": by_highspy, "arrays alone": by_arrays}
+    ways = {
+        "milp-trees (Pyomo, templates, one matrix)": by_pyomo,
+        "highspy addConstr": by_highspy,
+        "arrays alone": by_arrays,
+    }
     best: dict[str, float] = {}
     shapes = {}
     for _ in range(args.repeat):
@@ -107,9 +127,13 @@ def main() -> None:
             best[name] = min(seconds, best.get(name, np.inf))
             shapes[name] = (h.getNumCol(), h.getNumRow(), h.getNumNz())
     assert len(set(shapes.values())) == 1, shapes
-    print(f"FlowOCT, {args.rows} rows, {args.tests} tests, depth {args.depth}: columns, rows, nonzeros = {next(iter(shapes.values()))}")
+    print(
+        f"FlowOCT, {args.rows} rows, {args.tests} tests, depth {args.depth}: columns, rows, nonzeros = {next(iter(shapes.values()))}"
+    )
     for name, seconds in best.items():
-        print(f"{name:45s} {seconds:7.3f} s   {seconds / best['highspy addConstr']:6.2f} × addConstr")
+        print(
+            f"{name:45s} {seconds:7.3f} s   {seconds / best['highspy addConstr']:6.2f} × addConstr"
+        )
 
 
 if __name__ == "__main__":

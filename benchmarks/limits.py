@@ -1,13 +1,17 @@
 """How far runs go over their time limit, for every method, also on a machine that is loaded.
 
-    MILP_TREES_DATA=… python benchmarks/limits.py [--methods state-flow@highs,path-cut@cbc] [--limits 1,5] [--load 5] [--out benchmarks/results/limits.csv]
+    MILP_TREES_DATA=… python benchmarks/limits.py [--methods state-flow@highs,path-cut@cbc]
+    [--limits 1,5] [--load 5] [--out benchmarks/results/limits.csv]
 
-Every method (each formulation with each solver that is there, and each engine) is given problems on which it needs longer, in a process of its own. Its warm-up,
-that is imports, compilation and a short run of the same problem, is done before the clock starts; the clock stops when `Method.run` returns. The problems of engines
-are those of the tests (`LONG` in tests/unit/engines/test_engine_limits.py), each for the engine it is named after. Allowed is a tenth of the limit, or half a second if
-that is more. `--load N` keeps N busy processes beside the run. `load_average` is the
-system's, of the last minute, whoever caused it. Runs that end before the limit are rows too; problems a method cannot take are left out. Without
-MILP_TREES_DATA the public sets are left out. Rows are added to the file; the last line counts those beyond what is allowed.
+Every method (each formulation with each solver that is there, and each engine) is given problems on
+which it needs longer, in a process of its own. Its warm-up, that is imports, compilation and a
+short run of the same problem, is done before the clock starts; the clock stops when `Method.run`
+returns. The problems of engines are those of the tests (`LONG` in
+tests/unit/engines/test_engine_limits.py), each for the engine it is named after. Allowed is a tenth
+of the limit, or half a second if that is more. `--load N` keeps N busy processes beside the run.
+`load_average` is the system's, of the last minute, whoever caused it. Runs that end before the
+limit are rows too; problems a method cannot take are left out. Without MILP_TREES_DATA the public
+sets are left out. Rows are added to the file; the last line counts those beyond what is allowed.
 """
 
 from __future__ import annotations
@@ -38,7 +42,11 @@ def ionosphere(depth: int):
 def planted(depth: int, rows: int = 1000, tests: int = 60):
     import milp_trees as mt
 
-    return mt.Problem(mt.load(f"planted:rows={rows},tests={tests},depth={depth},noise=0.2"), mt.Accuracy(), mt.Trees(depth))
+    return mt.Problem(
+        mt.load(f"planted:rows={rows},tests={tests},depth={depth},noise=0.2"),
+        mt.Accuracy(),
+        mt.Trees(depth),
+    )
 
 
 def parity(depth: int):
@@ -58,7 +66,9 @@ def numeric(depth: int, rows: int = 300):
     X = rng.normal(size=(rows, 6))
     y = (X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] > 0.5) ^ (rng.random(rows) < 0.1)
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(6)])
-    return mt.Problem(mt.Binarizer("midpoints").dataset(frame, y.astype(int)), mt.Accuracy(), mt.Trees(depth))
+    return mt.Problem(
+        mt.Binarizer("midpoints").dataset(frame, y.astype(int)), mt.Accuracy(), mt.Trees(depth)
+    )
 
 
 def forest(trees: int, **more):
@@ -69,7 +79,9 @@ def forest(trees: int, **more):
     import milp_trees as mt
 
     X, y = datasets.make_classification(1000, 30, n_informative=10, n_classes=3, random_state=0)
-    ensemble = mt.read_ensemble(RandomForestClassifier(trees, max_depth=12, random_state=0).fit(X, y))
+    ensemble = mt.read_ensemble(
+        RandomForestClassifier(trees, max_depth=12, random_state=0).fit(X, y)
+    )
     data = mt.Dataset(np.zeros((len(y), 0)), y=y, numeric=X, columns=ensemble.columns)
     return mt.Problem(data, mt.PrunedError("0.001", **more), mt.PrunedEnsembles(ensemble))
 
@@ -113,10 +125,16 @@ def problem_of(name: str):
 
 
 def problems_for(method: str, problems: list[str]) -> list[str]:
-    """Those of a list that are made for a method: the problems of the engine, or all for a formulation with a solver."""
+    """Those of a list that are made for a method: the problems of the engine, or all for a
+    formulation with a solver.
+    """
     if "@" in method:
         return [p for p in problems if not p.startswith(ENGINE)]
-    return [p for p in problems if p.startswith(ENGINE) and p.removeprefix(ENGINE).split(",")[0] == method.split(":")[0]]
+    return [
+        p
+        for p in problems
+        if p.startswith(ENGINE) and p.removeprefix(ENGINE).split(",")[0] == method.split(":")[0]
+    ]
 
 
 def one(problem: str, method: str, limit: float, start: str) -> dict:
@@ -129,26 +147,45 @@ def one(problem: str, method: str, limit: float, start: str) -> dict:
     began = time.perf_counter()
     chosen.warm_up()
     if chosen.unsupported(stated) is None and "@" not in method:
-        chosen.run(stated, mt.Limits(time=0.5))  # loads and compiles what this kind of problem needs, which no limit is for
+        chosen.run(
+            stated, mt.Limits(time=0.5)
+        )  # loads and compiles what this kind of problem needs, which no limit is for
     warm = time.perf_counter() - began
     tree = registry.method(start).run(stated, mt.Limits(time=limit)).predictor if start else None
     began = time.perf_counter() - uncharged()
     try:
         result = chosen.run(stated, mt.Limits(time=limit), start=tree)
     except mt.Unsupported as why:
-        return {"seconds": time.perf_counter() - uncharged() - began, "warm_up": warm, "status": "unsupported", "message": str(why)}
-    wall = time.perf_counter() - uncharged() - began  # a kernel that is needed for the first time is loaded outside the limit
+        return {
+            "seconds": time.perf_counter() - uncharged() - began,
+            "warm_up": warm,
+            "status": "unsupported",
+            "message": str(why),
+        }
+    wall = (
+        time.perf_counter() - uncharged() - began
+    )  # a kernel that is needed for the first time is loaded outside the limit
     return {
-        "seconds": wall, "warm_up": warm, "status": result.status.value, "limit_hit": result.limit.value if result.limit else "", "said": result.seconds,
-        "objective": result.objective, "bound": result.bound, "times": " ".join(f"{k}={v:.2f}" for k, v in result.times.items()), "message": result.message,
-    }  # fmt: skip
+        "seconds": wall,
+        "warm_up": warm,
+        "status": result.status.value,
+        "limit_hit": result.limit.value if result.limit else "",
+        "said": result.seconds,
+        "objective": result.objective,
+        "bound": result.bound,
+        "times": " ".join(f"{k}={v:.2f}" for k, v in result.times.items()),
+        "message": result.message,
+    }
 
 
 def all_methods() -> list[str]:
     from milp_trees.registry import registry
 
     present = [s for s in registry.classes("solvers") if registry.solver(s).availability().found]
-    return [*registry.classes("methods"), *registry.methods(registry.classes("formulations"), present)]
+    return [
+        *registry.classes("methods"),
+        *registry.methods(registry.classes("formulations"), present),
+    ]
 
 
 def measure(problem: str, method: str, limit: float, args: argparse.Namespace) -> dict:
@@ -158,11 +195,25 @@ def measure(problem: str, method: str, limit: float, args: argparse.Namespace) -
         found = subprocess.run(call, capture_output=True, text=True, timeout=10 * limit + 300)
     except subprocess.TimeoutExpired:
         found = None
-    row = {"problem": problem, "method": method, "limit": limit, "load": args.load, "start": args.start}
+    row = {
+        "problem": problem,
+        "method": method,
+        "limit": limit,
+        "load": args.load,
+        "start": args.start,
+    }
     if found is None or found.returncode:
-        return {**row, "status": "failed", "message": "" if found is None else (found.stderr.strip().splitlines() or [""])[-1]}
+        return {
+            **row,
+            "status": "failed",
+            "message": "" if found is None else (found.stderr.strip().splitlines() or [""])[-1],
+        }
     row |= {"load_average": os.getloadavg()[0], **json.loads(found.stdout.splitlines()[-1])}
-    return {**row, "over": row["seconds"] - limit, "kept": row["seconds"] <= limit + max(ALLOWED[0], ALLOWED[1] * limit)}
+    return {
+        **row,
+        "over": row["seconds"] - limit,
+        "kept": row["seconds"] <= limit + max(ALLOWED[0], ALLOWED[1] * limit),
+    }
 
 
 def main() -> None:
@@ -179,8 +230,9 @@ def main() -> None:
         print(json.dumps(one(*json.loads(args.one))))
         return
     problems = [p for p in args.problems.split(";") if p] or [
-        *(p for p in PROBLEMS if "MILP_TREES_DATA" in os.environ or "ionosphere" not in p), *(ENGINE + case for case in engine_problems())
-    ]  # fmt: skip
+        *(p for p in PROBLEMS if "MILP_TREES_DATA" in os.environ or "ionosphere" not in p),
+        *(ENGINE + case for case in engine_problems()),
+    ]
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(args.load)]
     out, rows = Path(args.out), []
     try:
@@ -190,7 +242,13 @@ def main() -> None:
                     row = measure(problem, method, limit, args)
                     if row["status"] == "unsupported" and row.get("kept", True):
                         continue
-                    print("  ".join(f"{k}={v:.2f}" if isinstance(v, float) else f"{k}={v}" for k, v in row.items()), flush=True)
+                    print(
+                        "  ".join(
+                            f"{k}={v:.2f}" if isinstance(v, float) else f"{k}={v}"
+                            for k, v in row.items()
+                        ),
+                        flush=True,
+                    )
                     rows.append(row)
                     before = [pd.read_csv(out)] if out.exists() else []
                     pd.concat([*before, pd.DataFrame([row])]).round(3).to_csv(out, index=False)
@@ -198,7 +256,9 @@ def main() -> None:
         for process in busy:
             process.kill()
     late = [r for r in rows if not r.get("kept")]
-    print(f"{len(rows)} runs, {len(late)} beyond what is allowed or failed: {', '.join(sorted({r['method'] for r in late})) or 'none'}")
+    print(
+        f"{len(rows)} runs, {len(late)} beyond what is allowed or failed: {', '.join(sorted({r['method'] for r in late})) or 'none'}"
+    )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,16 @@
-"""The whole curve of prunings of a forest against one minimum cut, against OR-tools, and against one linear program of IP3 (Nan, Wang, Saligrama 2016).
+"""The whole curve of prunings of a forest against one minimum cut, against OR-tools, and against
+one linear program of IP3 (Nan, Wang, Saligrama 2016).
 
-    python benchmarks/pruning.py [--large] [--only "digits 10"] [--no-lp] [--out benchmarks/results/pruning.csv]
+    python benchmarks/pruning.py [--large] [--only "digits 10"] [--no-lp] [--out
+    benchmarks/results/pruning.csv]
 
-scikit-learn forests on all rows, errors counted on them, every feature costs 1 for a row. `cut` and `lp` are at one price, where keeping all and keeping nothing
-are equally good. Every number is from a process of its own: CPU seconds after warm-up from the arrays of `NodeGains` to the answer, the graph or matrix included
-(the fastest of several where they are short), and megabytes beyond those before. `lp` is IP3 as printed, made as a sparse matrix and solved by HiGHS's simplex,
-the fastest of its methods for it. Reading the forest is a column of its own. `--large` is a forest with about five million arcs, without the program.
+scikit-learn forests on all rows, errors counted on them, every feature costs 1 for a row. `cut` and
+`lp` are at one price, where keeping all and keeping nothing are equally good. Every number is from
+a process of its own: CPU seconds after warm-up from the arrays of `NodeGains` to the answer, the
+graph or matrix included (the fastest of several where they are short), and megabytes beyond those
+before. `lp` is IP3 as printed, made as a sparse matrix and solved by HiGHS's simplex, the fastest
+of its methods for it. Reading the forest is a column of its own. `--large` is a forest with about
+five million arcs, without the program.
 """
 
 from __future__ import annotations
@@ -25,7 +30,11 @@ import numpy as np
 import pandas as pd
 
 METHODS = ("cut", "frontier", "ortools", "lp")
-FORESTS = {"breast_cancer 10": ("breast_cancer", 10), "breast_cancer 40": ("breast_cancer", 40), "digits 10": ("digits", 10)}
+FORESTS = {
+    "breast_cancer 10": ("breast_cancer", 10),
+    "breast_cancer 40": ("breast_cancer", 40),
+    "digits 10": ("digits", 10),
+}
 LARGE = {"synthetic 5000, 100 of depth 12": ("synthetic", 100)}
 
 
@@ -68,7 +77,10 @@ def cut(view: Any) -> dict[str, Any]:
     closure = closure_of(view)
     weights = closure.weights(p, q)
     _, capacity = min_cut(closure, weights)
-    return {"value": view.root_error - (int(np.maximum(weights, 0).sum()) - capacity) / q, "merged_arcs": closure.n_arcs}
+    return {
+        "value": view.root_error - (int(np.maximum(weights, 0).sum()) - capacity) / q,
+        "merged_arcs": closure.n_arcs,
+    }
 
 
 def ortools(view: Any) -> dict[str, Any]:
@@ -79,7 +91,9 @@ def ortools(view: Any) -> dict[str, Any]:
     p, q = price(view)
     closure = closure_of(view)
     weights = closure.weights(p, q)
-    _, _, capacity = maximum_flow(*_network(closure, weights))  # in this process, which has no highspy
+    _, _, capacity = maximum_flow(
+        *_network(closure, weights)
+    )  # in this process, which has no highspy
     return {"value": view.root_error - (int(np.maximum(weights, 0).sum()) - capacity) / q}
 
 
@@ -88,12 +102,17 @@ def frontier(view: Any) -> dict[str, Any]:
 
     curve = prune_path(view)
     p, q = price(view)
-    best = min(float(v.error / view.error_unit) + p / q * float(v.cost / view.cost_unit) for v in curve.vertices)
+    best = min(
+        float(v.error / view.error_unit) + p / q * float(v.cost / view.cost_unit)
+        for v in curve.vertices
+    )
     return {"value": best, "breakpoints": len(curve.breakpoints), "cuts": curve.sizes["cuts"]}
 
 
 def lp(view: Any) -> dict[str, Any]:
-    """Columns z (nodes), w (first uses), W (purchases); rows: paths of leaves, paths of first uses, w <= W."""
+    """Columns z (nodes), w (first uses), W (purchases); rows: paths of leaves, paths of first uses,
+    w <= W.
+    """
     import highspy
     from scipy import sparse
 
@@ -114,7 +133,9 @@ def lp(view: Any) -> dict[str, Any]:
     columns += [M + uses, M + uses, M + E + view.need.astype(np.int64)]
     values = np.ones(sum(map(len, rows)))
     values[len(values) - E :] = -1
-    A = sparse.csr_matrix((values, (np.concatenate(rows), np.concatenate(columns))), shape=(len(ends) + E, M + E + P))
+    A = sparse.csr_matrix(
+        (values, (np.concatenate(rows), np.concatenate(columns))), shape=(len(ends) + E, M + E + P)
+    )
     del rows, columns, values, at, node, user
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = A.shape
@@ -123,7 +144,11 @@ def lp(view: Any) -> dict[str, Any]:
     model.row_lower_ = np.concatenate([np.ones(len(ends)), np.full(E, -highspy.kHighsInf)])
     model.row_upper_ = np.concatenate([np.ones(len(ends)), np.zeros(E)])
     model.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = A.indptr, A.indices, A.data
+    model.a_matrix_.start_, model.a_matrix_.index_, model.a_matrix_.value_ = (
+        A.indptr,
+        A.indices,
+        A.data,
+    )
     highs = highspy.Highs()
     for name, value in {"output_flag": False, "threads": 1, "solver": "simplex"}.items():
         if highs.setOptionValue(name, value) != highspy.HighsStatus.kOk:
@@ -151,7 +176,11 @@ def child(method: str, path: str) -> None:
         found = run(view)
         seconds.append(time.process_time() - began)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps({**found, "cpu": min(seconds), "memory": (after - before) / 1024, "runs": len(seconds)}))
+    print(
+        json.dumps(
+            {**found, "cpu": min(seconds), "memory": (after - before) / 1024, "runs": len(seconds)}
+        )
+    )
 
 
 def tiny() -> Any:
@@ -173,17 +202,33 @@ def measure(name: str, methods: tuple[str, ...]) -> list[dict[str, Any]]:
         path.write_bytes(pickle.dumps(view))
         rows = []
         for method in methods:
-            done = subprocess.run([sys.executable, __file__, "--child", method, str(path)], capture_output=True, text=True)
+            done = subprocess.run(
+                [sys.executable, __file__, "--child", method, str(path)],
+                capture_output=True,
+                text=True,
+            )
             lines = done.stderr.strip().splitlines() or [""]
-            found = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else {"failed": lines[-1][:200]}
+            found = (
+                json.loads(done.stdout.splitlines()[-1])
+                if done.returncode == 0
+                else {"failed": lines[-1][:200]}
+            )
             rows.append({**sizes, "method": method, **found})
-            print("  ".join(f"{k}={v:.5g}" if isinstance(v, float) else f"{k}={v}" for k, v in rows[-1].items()), flush=True)
+            print(
+                "  ".join(
+                    f"{k}={v:.5g}" if isinstance(v, float) else f"{k}={v}"
+                    for k, v in rows[-1].items()
+                ),
+                flush=True,
+            )
     return rows
 
 
 def summary(table: pd.DataFrame) -> str:
     """Seconds, memory and the ratios that count, one line per forest."""
-    cpu, memory = (table.pivot(index="forest", columns="method", values=v) for v in ("cpu", "memory"))
+    cpu, memory = (
+        table.pivot(index="forest", columns="method", values=v) for v in ("cpu", "memory")
+    )
     out = pd.DataFrame({f"{m} s": cpu[m] for m in METHODS if m in cpu})
     out["frontier MB"] = memory["frontier"]
     out["frontier / cut"] = cpu["frontier"] / cpu["cut"]
@@ -193,11 +238,15 @@ def summary(table: pd.DataFrame) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--only", default="", help="only forests whose name contains this")
     parser.add_argument("--no-lp", action="store_true")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "pruning.csv")
+    parser.add_argument(
+        "--out", type=Path, default=Path(__file__).parent / "results" / "pruning.csv"
+    )
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:

@@ -1,11 +1,15 @@
-"""Joint against individual pruning of BudgetRF forests: what Table 1 of Nan, Wang, Saligrama (ICML 2016) compares, on data that can be had.
+"""Joint against individual pruning of BudgetRF forests: what Table 1 of Nan, Wang, Saligrama (ICML
+2016) compares, on data that can be had.
 
-Forests are grown by BudgetRF (threshold-Pairs) on the training rows; the whole path of prunings is computed once with features shared among trees
-(joint) and once with every tree paying for itself (individual); each pruning is evaluated on rows that no step saw. Reported is the least mean feature
-cost, as a percentage of the unpruned forest's, at which the forest's test error is no more than a slack above the unpruned forest's.
+Forests are grown by BudgetRF (threshold-Pairs) on the training rows; the whole path of prunings is
+computed once with features shared among trees (joint) and once with every tree paying for itself
+(individual); each pruning is evaluated on rows that no step saw. Reported is the least mean feature
+cost, as a percentage of the unpruned forest's, at which the forest's test error is no more than a
+slack above the unpruned forest's.
 
-    MILP_TREES_DATA=<data> python benchmarks/pruning_table1.py            # sonar, heart: 10 folds × 3; miniboone: the authors' split
-    MILP_TREES_DATA=<data> python benchmarks/pruning_table1.py --data heart --repeats 1
+    MILP_TREES_DATA=<data> python benchmarks/pruning_table1.py            # sonar, heart: 10 folds ×
+    3; miniboone: the authors' split MILP_TREES_DATA=<data> python benchmarks/pruning_table1.py
+    --data heart --repeats 1
 """
 
 from __future__ import annotations
@@ -24,10 +28,14 @@ import milp_trees as mt
 RESULTS = Path(__file__).parent / "results" / "pruning_table1.csv"
 #: α of threshold-Pairs per data set (rows): about 1 % of the training rows, at least 1.
 ALPHA = {"sonar": 2, "heart": 2, "miniboone-tiny": 20}
-#: How much the test error may rise above the unpruned forest's: the low-error and the high-error column.
+#: How much the test error may rise above the unpruned forest's: the low-error and the high-error
+#: column.
 SLACK = {"low error": 0.005, "high error": 0.025}
 #: λ on which folds are averaged: relative prices of cost, from nothing pruned to everything.
-GRID = [Fraction(0), *(Fraction(10) ** -6 * Fraction(round(10**8 * 1.12**k), 10**8) for k in range(150))]
+GRID = [
+    Fraction(0),
+    *(Fraction(10) ** -6 * Fraction(round(10**8 * 1.12**k), 10**8) for k in range(150)),
+]
 
 
 @dataclass
@@ -54,24 +62,37 @@ def splits(name: str, folder: Path, folds: int, repeats: int) -> list[Split]:
         return [Split(parts[0], parts[1], parts[2], seed) for seed in range(repeats)]
     X, y = table(folder / {"heart": "heart-statlog.csv", "sonar": "sonar.csv"}[name])
     cv = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=0)
-    return [Split((X[a], y[a]), None, (X[b], y[b]), seed) for seed, (a, b) in enumerate(cv.split(X, y))]
+    return [
+        Split((X[a], y[a]), None, (X[b], y[b]), seed) for seed, (a, b) in enumerate(cv.split(X, y))
+    ]
 
 
 def dataset(X: np.ndarray, y: np.ndarray) -> mt.Dataset:
-    return mt.Dataset(np.zeros((len(X), 0), dtype=np.uint8), numeric=X, columns=[f"x{j}" for j in range(X.shape[1])], y=y)
+    return mt.Dataset(
+        np.zeros((len(X), 0), dtype=np.uint8),
+        numeric=X,
+        columns=[f"x{j}" for j in range(X.shape[1])],
+        y=y,
+    )
 
 
 def problem_of(split: Split, trees: int, alpha: float, errors: str) -> mt.Problem:
-    forest = mt.BudgetForestClassifier(n_estimators=trees, alpha=alpha, random_state=split.seed).fit(*split.grow)
+    forest = mt.BudgetForestClassifier(
+        n_estimators=trees, alpha=alpha, random_state=split.seed
+    ).fit(*split.grow)
     ensemble = mt.read_ensemble(forest)
     if split.count is not None:
         return mt.Problem(dataset(*split.count), mt.PrunedError(), mt.PrunedEnsembles(ensemble))
     weights = mt.out_of_bag(forest, len(split.grow[0])) if errors == "oob" else None
-    return mt.Problem(dataset(*split.grow), mt.PrunedError(error_weights=weights), mt.PrunedEnsembles(ensemble))
+    return mt.Problem(
+        dataset(*split.grow), mt.PrunedError(error_weights=weights), mt.PrunedEnsembles(ensemble)
+    )
 
 
 def curves(split: Split, trees: int, alpha: float, errors: str) -> dict[str, np.ndarray]:
-    """Test error of the vote and mean test cost along the grid, shape (len(GRID) + 1, 2) each; the first row is the unpruned forest."""
+    """Test error of the vote and mean test cost along the grid, shape (len(GRID) + 1, 2) each; the
+    first row is the unpruned forest.
+    """
     problem = problem_of(split, trees, alpha, errors)
     view = problem.view(mt.NodeGains)
     test = dataset(*split.test)
@@ -101,7 +122,13 @@ def summary(name: str, runs: list[dict[str, np.ndarray]]) -> list[dict[str, obje
     for how in ("joint", "individual"):
         mean = np.mean([r[how] for r in runs], axis=0)
         error, cost = mean[0]
-        row: dict[str, object] = {"data": name, "pruning": how, "forests": len(runs), "unpruned_error": error, "unpruned_cost": cost}
+        row: dict[str, object] = {
+            "data": name,
+            "pruning": how,
+            "forests": len(runs),
+            "unpruned_error": error,
+            "unpruned_cost": cost,
+        }
         for column, slack in SLACK.items():
             good = mean[:, 0] <= error + slack
             best = mean[good][mean[good, 1].argmin()]
@@ -111,20 +138,32 @@ def summary(name: str, runs: list[dict[str, np.ndarray]]) -> list[dict[str, obje
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", default="sonar,heart,miniboone-tiny")
     parser.add_argument("--trees", type=int, default=40)
     parser.add_argument("--folds", type=int, default=10)
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--errors", choices=("train", "oob"), default="train", help="rows on which errors are counted in cross-validation")
+    parser.add_argument(
+        "--errors",
+        choices=("train", "oob"),
+        default="train",
+        help="rows on which errors are counted in cross-validation",
+    )
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
     if "MILP_TREES_DATA" not in os.environ:
-        parser.error("set MILP_TREES_DATA to the folder with pruning/sonar.csv, pruning/heart-statlog.csv and pruning/miniboone-tiny-*.csv.gz")
+        parser.error(
+            "set MILP_TREES_DATA to the folder with pruning/sonar.csv, pruning/heart-statlog.csv and pruning/miniboone-tiny-*.csv.gz"
+        )
     folder = Path(os.environ["MILP_TREES_DATA"]) / "pruning"
     rows = []
     for name in args.data.split(","):
-        runs = [curves(split, args.trees, ALPHA[name], args.errors) for split in splits(name, folder, args.folds, args.repeats)]
+        runs = [
+            curves(split, args.trees, ALPHA[name], args.errors)
+            for split in splits(name, folder, args.folds, args.repeats)
+        ]
         rows += summary(name, runs)
         print(pd.DataFrame(rows).to_string(index=False, float_format="%.4g"), flush=True)
     pd.DataFrame(rows).to_csv(args.out, index=False)

@@ -33,7 +33,9 @@ def pivot(table: pd.DataFrame) -> str:
     """Sets × methods: seconds in bold where the optimum was proven, otherwise the bound reached."""
     table = table.assign(cell=table.apply(cell, axis=1))
     wide = table.pivot(index=["set", "optimum"], columns="method", values="cell").fillna("")
-    wide = wide[sorted(wide.columns, key=lambda m: (m != "state-flow@highs", m != "path-cut@highs", m))]
+    wide = wide[
+        sorted(wide.columns, key=lambda m: (m != "state-flow@highs", m != "path-cut@highs", m))
+    ]
     return markdown(wide.reset_index())
 
 
@@ -42,7 +44,9 @@ def markdown(table: pd.DataFrame) -> str:
         return f"{value:g}" if isinstance(value, float) else str(value)
 
     lines = ["| " + " | ".join(map(str, table.columns)) + " |", "|" + "---|" * len(table.columns)]
-    lines += ["| " + " | ".join(text(v) for v in row) + " |" for row in table.itertuples(index=False)]
+    lines += [
+        "| " + " | ".join(text(v) for v in row) + " |" for row in table.itertuples(index=False)
+    ]
     return "\n".join(lines)
 
 
@@ -77,7 +81,9 @@ def engines() -> None:
         "`<`: the peer was, so the true ratio is smaller. Values are recomputed from the trees. MB is the largest resident memory of the process, interpreter and libraries "
         "included."
     )
-    for name, title, tables in _engine_tables.sections(_engine_tables.read(RESULTS / "engines.csv"), RESULTS / "start.csv"):
+    for name, title, tables in _engine_tables.sections(
+        _engine_tables.read(RESULTS / "engines.csv"), RESULTS / "start.csv"
+    ):
         command = f"python benchmarks/engines.py --peers pystreed,pydl8.5,gosdt --sections {name}"
         section(title, command, ENGINE_TEXTS[name], "\n\n".join(markdown(t) for t in tables))
 
@@ -86,20 +92,58 @@ def studies() -> None:
     """What the studies with pictures found."""
     roc = RESULTS / "roc_fourclass.csv"
     if roc.exists():
-        keep = ["objective", "status", "leaves", "seconds", "train_auc", "test_auc", "train_accuracy", "test_accuracy", "train_f1", "test_f1"]
+        keep = [
+            "objective",
+            "status",
+            "leaves",
+            "seconds",
+            "train_auc",
+            "test_auc",
+            "train_accuracy",
+            "test_accuracy",
+            "train_f1",
+            "test_f1",
+        ]
         text = "Optimal trees for six objectives, λ = 0.01 per leaf, depth 4, fourclass; every column is best where it was optimised, on the training rows, up to λ."
-        section("ROC of optimal trees", "python benchmarks/roc_fourclass.py", text, markdown(pd.read_csv(roc)[keep]))
+        section(
+            "ROC of optimal trees",
+            "python benchmarks/roc_fourclass.py",
+            text,
+            markdown(pd.read_csv(roc)[keep]),
+        )
     leaves = RESULTS / "accuracy_leaves.csv"
     if leaves.exists():
-        mean = pd.read_csv(leaves).groupby(["set", "method", "setting"], sort=False)[["leaves", "train", "test"]].mean().round(3).reset_index()
-        section("Accuracy against leaves", "python benchmarks/accuracy_leaves.py", "Means over five folds, depth at most 5.", markdown(mean))
+        mean = (
+            pd.read_csv(leaves)
+            .groupby(["set", "method", "setting"], sort=False)[["leaves", "train", "test"]]
+            .mean()
+            .round(3)
+            .reset_index()
+        )
+        section(
+            "Accuracy against leaves",
+            "python benchmarks/accuracy_leaves.py",
+            "Means over five folds, depth at most 5.",
+            markdown(mean),
+        )
     thresholds = RESULTS / "thresholds_slowdown.csv"
     if thresholds.exists():
         table = pd.read_csv(thresholds)
         table["cell"] = [_engine_tables.seconds(r) for _, r in table.iterrows()]
-        wide = table.pivot_table(index=["question", "tests"], columns="method", values="cell", aggfunc="first").fillna("").reset_index()
+        wide = (
+            table.pivot_table(
+                index=["question", "tests"], columns="method", values="cell", aggfunc="first"
+            )
+            .fillna("")
+            .reset_index()
+        )
         text = "Processor seconds at depth 3 on the banknote data, all engines with the same thresholds; an engine that ran into the limit is not asked for more."
-        section("Time against thresholds", "python benchmarks/thresholds_slowdown.py", text, markdown(wide))
+        section(
+            "Time against thresholds",
+            "python benchmarks/thresholds_slowdown.py",
+            text,
+            markdown(wide),
+        )
 
 
 def main() -> None:
@@ -107,16 +151,18 @@ def main() -> None:
     depth2 = pd.read_csv(RESULTS / "depth2.csv")
     limit = lambda seconds: depth2[depth2.limit == seconds]  # noqa: E731
     section(
-        "Depth 2, every formulation on HiGHS, 20 s", "python benchmarks/depth2_table.py --time-limit 20 --jobs 1",
+        "Depth 2, every formulation on HiGHS, 20 s",
+        "python benchmarks/depth2_table.py --time-limit 20 --jobs 1",
         "Seconds in bold: proven optimal; otherwise the bound that was reached. Every set of `classification/` with at most 1000 rows.",
         pivot(limit(20)[limit(20).method.str.endswith("@highs")]),
-    )  # fmt: skip
+    )
     section(
-        "Depth 2, HiGHS, 100 s", "python benchmarks/depth2_table.py --time-limit 100 --jobs 1 --formulations state-flow,path-cut",
+        "Depth 2, HiGHS, 100 s",
+        "python benchmarks/depth2_table.py --time-limit 100 --jobs 1 --formulations state-flow,path-cut",
         "The two formulations of ours on every set, the published ones on the two sets that they come nearest to closing "
         "(`--formulations flow-oct,cut,cut-w,bin-oct,oct,oct-binary --sets primary-tumor,hepatitis`).",
         pivot(limit(100)),
-    )  # fmt: skip
+    )
     others = limit(20)[limit(20).method.str.contains("@cbc|@scip")]
     if len(others):
         command = "python benchmarks/depth2_table.py --time-limit 20 --jobs 1 --solvers scip,cbc --sets hepatitis,primary-tumor,lymph,vote"
@@ -132,17 +178,35 @@ def main() -> None:
             markdown(table),
         )
     ablation = pd.read_csv(RESULTS / "ablation.csv")
-    keep = ["set", "method", "optimum", "root_bound", "bound", "status", "seconds", "rows", "nonzeros"]
+    keep = [
+        "set",
+        "method",
+        "optimum",
+        "root_bound",
+        "bound",
+        "status",
+        "seconds",
+        "rows",
+        "nonzeros",
+    ]
     section(
-        "What each strengthening is worth", "python benchmarks/depth2_table.py --time-limit 30 --jobs 1 --formulations path-cut,path-cut:rivals=0,path-cut:merge_rows=off,…",
+        "What each strengthening is worth",
+        "python benchmarks/depth2_table.py --time-limit 30 --jobs 1 --formulations path-cut,path-cut:rivals=0,path-cut:merge_rows=off,…",
         "Labels per test (`strengthen`) and rival cuts (`rivals`) of path-cut, merged rows (`merge_rows`: they carry the equivalent-points cuts), dropped tests "
         "(`drop_tests`). Nothing else differs.",
         markdown(ablation[keep].round(1).sort_values(["set", "method"])),
-    )  # fmt: skip
+    )
     section(
-        "What state-flow proves alone", "python benchmarks/state_flow.py", "No start. Seconds of enumeration, Pyomo build, hand-over and solve; `dp` is the dynamic programme's optimum.",
-        markdown(pd.read_csv(RESULTS / "state_flow.csv").drop(columns=["prepare"]).astype({"dp": "object"}).fillna("")),
-    )  # fmt: skip
+        "What state-flow proves alone",
+        "python benchmarks/state_flow.py",
+        "No start. Seconds of enumeration, Pyomo build, hand-over and solve; `dp` is the dynamic programme's optimum.",
+        markdown(
+            pd.read_csv(RESULTS / "state_flow.csv")
+            .drop(columns=["prepare"])
+            .astype({"dp": "object"})
+            .fillna("")
+        ),
+    )
     engines()
     studies()
     print("\n## Handing a model over\n\n```bash\npython benchmarks/handover.py\n```\n\n```")

@@ -1,10 +1,14 @@
-"""Orders of the search of `dp` on sparse problems without a depth limit: how soon good trees, how soon good bounds, how soon the proof.
+"""Orders of the search of `dp` on sparse problems without a depth limit: how soon good trees, how
+soon good bounds, how soon the proof.
 
-    MILP_TREES_DATA=… python benchmarks/search_orders.py [--time-limit 5] [--sets car,monk1] [--penalties 0.01,0.005]
+    MILP_TREES_DATA=… python benchmarks/search_orders.py [--time-limit 5] [--sets car,monk1]
+    [--penalties 0.01,0.005]
 
-Primal integral: mean over the time limit of |incumbent - best| / incumbent, 1 before there is a tree (Berthold 2013, *Measuring the impact of primal
-heuristics*); dual integral: the same for the bound, |best - bound| / best. `best` is the best value that any run found. `lookahead=k` are heuristics:
-one tree, no bound. One thread; kernels are compiled before any clock starts. Rows go to `results/search_orders.csv`, the picture to `plots`.
+Primal integral: mean over the time limit of |incumbent - best| / incumbent, 1 before there is a
+tree (Berthold 2013, *Measuring the impact of primal heuristics*); dual integral: the same for the
+bound, |best - bound| / best. `best` is the best value that any run found. `lookahead=k` are
+heuristics: one tree, no bound. One thread; kernels are compiled before any clock starts. Rows go to
+`results/search_orders.csv`, the picture to `plots`.
 """
 
 from __future__ import annotations
@@ -23,7 +27,9 @@ from milp_trees.registry import registry
 from milp_trees.results.result import TracePoint
 
 RESULTS = Path(__file__).parent / "results" / "search_orders.csv"
-METHODS = tuple(f"dp:order={order}" for order in ("depth-first", "best-first", "limited-discrepancy")) + tuple(f"dp:lookahead={k}" for k in (1, 2, 3))
+METHODS = tuple(
+    f"dp:order={order}" for order in ("depth-first", "best-first", "limited-discrepancy")
+) + tuple(f"dp:lookahead={k}" for k in (1, 2, 3))
 SETS = ("car", "compas", "german-credit", "rules-8", "rules-16")
 
 
@@ -40,7 +46,9 @@ def load(name: str) -> mt.Dataset:
         return generated(int(name.removeprefix("rules-")))
     if name == "german-credit":
         return mt.load(str(_data.root() / "classification" / "german-credit.txt"))
-    return mt.load(str(_data.root() / "gosdt" / f"{'compas-binned' if name == 'compas' else name}.csv"))
+    return mt.load(
+        str(_data.root() / "gosdt" / f"{'compas-binned' if name == 'compas' else name}.csv")
+    )
 
 
 def integral(times: list[float], gaps: list[float], limit: float) -> float:
@@ -56,27 +64,52 @@ def measures(result: mt.Result, best: float, limit: float) -> dict[str, object]:
     primal = [abs(p.incumbent - best) / p.incumbent if p.incumbent else 0.0 for p in points]
     dual = [abs(best - p.bound) / best if best and p.bound is not None else 1.0 for p in points]
     return {
-        "objective": result.objective, "bound": result.bound, "status": result.status.value, "seconds": round(result.seconds, 3),
+        "objective": result.objective,
+        "bound": result.bound,
+        "status": result.status.value,
+        "seconds": round(result.seconds, 3),
         "primal_integral": round(integral(times, primal, limit), 5),
         "dual_integral": None if result.bound is None else round(integral(times, dual, limit), 5),
-        "proof": round(result.seconds, 3) if result.optimal else None, "points": len(result.trace), "leaves": result.tree.n_leaves,
-    }  # fmt: skip
+        "proof": round(result.seconds, 3) if result.optimal else None,
+        "points": len(result.trace),
+        "leaves": result.tree.n_leaves,
+    }
 
 
 def draw(table: pd.DataFrame) -> None:
     figure, axes = _plots.figure(1, 2, 9.0, 0.4 * table.groupby(["set", "penalty"]).ngroups + 1.2)
-    labels = [f"{s}, λ = {p}" for s, p in table[["set", "penalty"]].drop_duplicates().itertuples(index=False)]
-    for axis, column, title in ((axes[0, 0], "primal_integral", "primal integral"), (axes[0, 1], "dual_integral", "dual integral")):
+    labels = [
+        f"{s}, λ = {p}"
+        for s, p in table[["set", "penalty"]].drop_duplicates().itertuples(index=False)
+    ]
+    for axis, column, title in (
+        (axes[0, 0], "primal_integral", "primal integral"),
+        (axes[0, 1], "dual_integral", "dual integral"),
+    ):
         for colour, marker, method in zip(_plots.COLOURS, "os^Dxv", METHODS, strict=False):
             rows = table[table.method == method]
             if rows[column].notna().any():
-                axis.plot(rows[column], range(len(rows)), marker, color=colour, label=method.removeprefix("dp:"), linestyle="none")
-        axis.set_yticks(range(len(labels)), labels if column.startswith("primal") else [""] * len(labels))
+                axis.plot(
+                    rows[column],
+                    range(len(rows)),
+                    marker,
+                    color=colour,
+                    label=method.removeprefix("dp:"),
+                    linestyle="none",
+                )
+        axis.set_yticks(
+            range(len(labels)), labels if column.startswith("primal") else [""] * len(labels)
+        )
         axis.set_title(title)
         axis.set_xscale("log")
         axis.set_xlim(1e-4, 1.3)
         axis.invert_yaxis()
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=len(METHODS), fontsize=8)
+    figure.legend(
+        *axes[0, 0].get_legend_handles_labels(),
+        loc="outside lower center",
+        ncols=len(METHODS),
+        fontsize=8,
+    )
     _plots.save(figure, "search_orders")
 
 
@@ -86,17 +119,32 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--penalties", default="0.01,0.005")
     args = parser.parse_args()
-    registry.method("dp").run(mt.Problem(generated(8).subset(np.arange(400) < 40), mt.Accuracy(leaf_penalty="1/20"), mt.Trees(None)))
+    registry.method("dp").run(
+        mt.Problem(
+            generated(8).subset(np.arange(400) < 40),
+            mt.Accuracy(leaf_penalty="1/20"),
+            mt.Trees(None),
+        )
+    )
     rows: list[dict[str, object]] = []
     for name in args.sets.split(","):
         dataset = load(name)
         for penalty in args.penalties.split(","):
             problem = mt.Problem(dataset, mt.Accuracy(leaf_penalty=penalty), mt.Trees(None))
-            results = {m: registry.method(m).run(problem, mt.Limits(time=args.time_limit)) for m in METHODS}
+            results = {
+                m: registry.method(m).run(problem, mt.Limits(time=args.time_limit)) for m in METHODS
+            }
             best = min(r.objective for r in results.values())
             for method, result in results.items():
                 rows.append(
-                    {"set": name, "rows": dataset.n_rows, "tests": dataset.n_tests, "penalty": penalty, "limit": args.time_limit, "method": method}
+                    {
+                        "set": name,
+                        "rows": dataset.n_rows,
+                        "tests": dataset.n_tests,
+                        "penalty": penalty,
+                        "limit": args.time_limit,
+                        "method": method,
+                    }
                 )
                 rows[-1] |= measures(result, best, args.time_limit)
                 print("  ".join(f"{k}={v}" for k, v in rows[-1].items()), flush=True)
@@ -105,7 +153,16 @@ def main() -> None:
     table.to_csv(RESULTS, index=False)
     draw(table)
     shown = table.assign(method=table.method.str.removeprefix("dp:"))[
-        ["set", "penalty", "method", "objective", "bound", "primal_integral", "dual_integral", "proof"]
+        [
+            "set",
+            "penalty",
+            "method",
+            "objective",
+            "bound",
+            "primal_integral",
+            "dual_integral",
+            "proof",
+        ]
     ]
     print(markdown(shown))
 

@@ -1,12 +1,15 @@
-"""How the time of trees that decide grows with rows, thresholds, decisions and depth: greedy, exact on listed decisions, exact with an oracle.
+"""How the time of trees that decide grows with rows, thresholds, decisions and depth: greedy, exact
+on listed decisions, exact with an oracle.
 
-    python benchmarks/spo_scaling.py [--time-limit 60] [--methods greedy-spo,dp,dp-oracle] [--only largest]
+    python benchmarks/spo_scaling.py [--time-limit 60] [--methods greedy-spo,dp,dp-oracle] [--only
+    largest]
 
-Noisy shortest paths (Elmachtoub, Grigas 2022) with five features, degree 6 and noise 0.25; a grid of 4 × 4 nodes has 20 paths, one of 13 × 13 has 2.7 million.
-From a middling case one size is changed at a time; then comes the large case, 10 000 rows with 100 thresholds per feature on the 4 × 4 grid. `dp` takes
-decisions that can be listed (at most 1000). One process, one thread; compilation is not counted. `cpu` is what the process
-was given, of interest where others use the machine too. Rows go to `results/spo_scaling.csv`; what is in it
-already is not run again.
+Noisy shortest paths (Elmachtoub, Grigas 2022) with five features, degree 6 and noise 0.25; a grid
+of 4 × 4 nodes has 20 paths, one of 13 × 13 has 2.7 million. From a middling case one size is
+changed at a time; then comes the large case, 10 000 rows with 100 thresholds per feature on the 4 ×
+4 grid. `dp` takes decisions that can be listed (at most 1000). One process, one thread; compilation
+is not counted. `cpu` is what the process was given, of interest where others use the machine too.
+Rows go to `results/spo_scaling.csv`; what is in it already is not run again.
 """
 
 from __future__ import annotations
@@ -35,7 +38,11 @@ LARGEST = [{"rows": 10_000, "thresholds": 100, "side": 4, "depth": d} for d in (
 
 def cases(only: str | None) -> list[dict[str, object]]:
     """What is measured: one size at a time, then the large case."""
-    out = [{"what": name, **MIDDLING, name: value} for name, values in SERIES.items() for value in values]
+    out = [
+        {"what": name, **MIDDLING, name: value}
+        for name, values in SERIES.items()
+        for value in values
+    ]
     out += [{"what": "largest", **sizes} for sizes in LARGEST]
     return [case for case in out if only in (None, case["what"])]
 
@@ -44,11 +51,15 @@ def problem(rows: int, thresholds: int, side: int, depth: int) -> mt.Problem:
     """Shortest paths with thresholds at quantiles."""
     made = mt.shortest_path_data(rows, degree=6, noise=0.25, grid=(side, side), seed=0)
     frame = pd.DataFrame(made.X, columns=[f"x{j}" for j in range(made.X.shape[1])])
-    data = mt.Binarizer("quantiles", n_bins=thresholds + 1).dataset(frame, values=made.C, actions=list(made.decisions.components))
+    data = mt.Binarizer("quantiles", n_bins=thresholds + 1).dataset(
+        frame, values=made.C, actions=list(made.decisions.components)
+    )
     return mt.Problem(data, mt.Decision(decisions=made.decisions, normalised=True), mt.Trees(depth))
 
 
-def measure(case: dict[str, object], methods: list[str], limit: float, table: pd.DataFrame) -> pd.DataFrame:
+def measure(
+    case: dict[str, object], methods: list[str], limit: float, table: pd.DataFrame
+) -> pd.DataFrame:
     """One row per method that takes the case and is not in the table."""
     sizes = {name: case[name] for name in MIDDLING}
     asked = problem(**sizes)  # type: ignore[arg-type]
@@ -64,9 +75,18 @@ def measure(case: dict[str, object], methods: list[str], limit: float, table: pd
         result = method.run(asked, Limits(time=limit))
         cpu = time.process_time() - cpu
         row = {
-            **key, "tests": asked.dataset.n_tests, "edges": S.dimension, "decisions": S.n_vertices, "status": result.status.value, "loss": result.objective,
-            "bound": result.bound, "seconds": round(result.seconds, 3), "cpu": round(cpu, 3), "calls": S.calls - calls, "limit": limit,
-        }  # fmt: skip
+            **key,
+            "tests": asked.dataset.n_tests,
+            "edges": S.dimension,
+            "decisions": S.n_vertices,
+            "status": result.status.value,
+            "loss": result.objective,
+            "bound": result.bound,
+            "seconds": round(result.seconds, 3),
+            "cpu": round(cpu, 3),
+            "calls": S.calls - calls,
+            "limit": limit,
+        }
         table = pd.concat([table, pd.DataFrame([row])], ignore_index=True).convert_dtypes()
         if case["what"] != "warm":
             table.to_csv(RESULTS, index=False)
@@ -75,7 +95,9 @@ def measure(case: dict[str, object], methods: list[str], limit: float, table: pd
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--time-limit", type=float, default=60.0)
     parser.add_argument("--methods", default="greedy-spo,dp,dp-oracle")
     parser.add_argument("--only", choices=[*SERIES, "largest"])
@@ -84,7 +106,12 @@ def main() -> None:
     methods = args.methods.split(",")
     for name in methods:
         registry.method(name).warm_up()
-    measure({"what": "warm", "rows": 200, "thresholds": 3, "side": 3, "depth": 2}, methods, 30.0, pd.DataFrame(columns=KEY))
+    measure(
+        {"what": "warm", "rows": 200, "thresholds": 3, "side": 3, "depth": 2},
+        methods,
+        30.0,
+        pd.DataFrame(columns=KEY),
+    )
     for case in cases(args.only):
         table = measure(case, methods, args.time_limit, table)
 

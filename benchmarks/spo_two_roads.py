@@ -1,10 +1,12 @@
-"""Two roads: where does the decision switch? (illustrative example and figure 2 of Elmachtoub, Liang, McNellis 2020).
+"""Two roads: where does the decision switch? (illustrative example and figure 2 of Elmachtoub,
+Liang, McNellis 2020).
 
     python benchmarks/spo_two_roads.py
 
-One feature x, uniform on [0, 1]; road 1 costs 5x + 1.9, road 2 (5x + 0.4)². Road 2 is cheaper below x = 0.28458, and that is all a decision needs. 10 000
-training rows, 2000 rows for pruning, 5000 test rows, in that order from NumPy's legacy stream with seed 0; thresholds at percentiles; leaves of 20 rows.
-Writes `results/spo_two_roads.csv` and a picture.
+One feature x, uniform on [0, 1]; road 1 costs 5x + 1.9, road 2 (5x + 0.4)². Road 2 is cheaper below
+x = 0.28458, and that is all a decision needs. 10 000 training rows, 2000 rows for pruning, 5000
+test rows, in that order from NumPy's legacy stream with seed 0; thresholds at percentiles; leaves
+of 20 rows. Writes `results/spo_two_roads.csv` and a picture.
 """
 
 from __future__ import annotations
@@ -26,12 +28,17 @@ CART_LOSS = {"1": 9.02, "2": 1.84, "3": 0.486, "4": 0.124, "5": 0.033}
 ROADS = (("road 1", "#0072B2"), ("road 2", "#D55E00"))
 
 
-def study(depths: tuple[int, ...] = (1, 2, 3, 4, 5), scale: float = 1.0) -> tuple[pd.DataFrame, dict[tuple[str, int], Any]]:
+def study(
+    depths: tuple[int, ...] = (1, 2, 3, 4, 5), scale: float = 1.0
+) -> tuple[pd.DataFrame, dict[tuple[str, int], Any]]:
     """The table and the fitted trees; `scale` shrinks the numbers of rows."""
     train, held, test = (int(scale * n) for n in (TRAIN, HELD, TEST))
     made = mt.two_roads(train + held + test)
     everything = _spo.Rows(made.X, made.C, np.ones(len(made.X)))
-    parts = [everything.part(s) for s in (slice(train), slice(train, train + held), slice(train + held, None))]
+    parts = [
+        everything.part(s)
+        for s in (slice(train), slice(train, train + held), slice(train + held, None))
+    ]
     rows, models = [], {}
     for method in ("greedy", "cart"):
         for depth in depths:
@@ -64,13 +71,39 @@ def draw(models: dict[tuple[str, int], Any]) -> Any:
         model = models[key]
         predicted = model.predict(x[:, None])
         for k, (name, colour) in enumerate(ROADS):
-            axis.plot(x, true[:, k], color=colour, linewidth=0.9, linestyle="--", label=f"{name}, true cost")
+            axis.plot(
+                x,
+                true[:, k],
+                color=colour,
+                linewidth=0.9,
+                linestyle="--",
+                label=f"{name}, true cost",
+            )
             axis.plot(x, predicted[:, k], color=colour, linewidth=1.8, label=f"{name}, predicted")
-        axis.axvline(CROSSING, color="#777777", linewidth=0.9, linestyle=":", label=f"best switch, x = {CROSSING:.4f}")
+        axis.axvline(
+            CROSSING,
+            color="#777777",
+            linewidth=0.9,
+            linestyle=":",
+            label=f"best switch, x = {CROSSING:.4f}",
+        )
         wrong = model.decide(x[:, None]).argmax(axis=1) != true.argmin(axis=1)
-        axis.fill_between(x, 0, 1, where=wrong, transform=axis.get_xaxis_transform(), color="#E69F00", alpha=0.25, linewidth=0, label="wrong road")
+        axis.fill_between(
+            x,
+            0,
+            1,
+            where=wrong,
+            transform=axis.get_xaxis_transform(),
+            color="#E69F00",
+            alpha=0.25,
+            linewidth=0,
+            label="wrong road",
+        )
         at = switch(model)
-        axis.set_title(f"{key[0]}, depth {key[1]}: " + ("always road 1" if at != at else f"switches at {at:.4f}"))
+        axis.set_title(
+            f"{key[0]}, depth {key[1]}: "
+            + ("always road 1" if at != at else f"switches at {at:.4f}")
+        )
         axis.set_xlim(0, 1)
         axis.set_ylim(0, 30)
     for axis in axes[1]:
@@ -83,13 +116,24 @@ def draw(models: dict[tuple[str, int], Any]) -> Any:
 
 
 def main() -> None:
-    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
+    argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    ).parse_args()
     table, models = study()
     table.to_csv(_spo.RESULTS / "spo_two_roads.csv", index=False, float_format="%.6g")
     table["test"] *= 100
-    table["reference"] = [CART_LOSS.get(d, np.nan) if m == "CART" else np.nan for m, d in zip(table.method, table.depth, strict=True)]
-    print(f"Best switch: x = {CROSSING:.5f}. Test loss in % of the least cost; the paper draws splits at 0.28 (SPO tree) and 0.62 (CART).")
-    print(table[["method", "depth", "root", "switch", "leaves", "test", "reference"]].round(4).to_string(index=False, na_rep=""))
+    table["reference"] = [
+        CART_LOSS.get(d, np.nan) if m == "CART" else np.nan
+        for m, d in zip(table.method, table.depth, strict=True)
+    ]
+    print(
+        f"Best switch: x = {CROSSING:.5f}. Test loss in % of the least cost; the paper draws splits at 0.28 (SPO tree) and 0.62 (CART)."
+    )
+    print(
+        table[["method", "depth", "root", "switch", "leaves", "test", "reference"]]
+        .round(4)
+        .to_string(index=False, na_rep="")
+    )
     _plots.save(draw(models), "spo_two_roads")
 
 

@@ -1,10 +1,12 @@
-"""What each technique of `dp` is worth: work with it switched off over work with everything on, as counted, so free of noise.
+"""What each technique of `dp` is worth: work with it switched off over work with everything on, as
+counted, so free of noise.
 
     MILP_TREES_DATA=… python benchmarks/switches.py [--depth 4] [--time-limit 60]
 
-Six sets of `classification/` at one depth without penalties, and six problems of `gosdt/` with a penalty per leaf and no depth limit. Geometric means of
-counted rows (`rows_counted`: rows whose pairs of tests were summed), kernel calls, and time. `>`: a run reached the time limit.
-Rows go to `results/switches.csv`.
+Six sets of `classification/` at one depth without penalties, and six problems of `gosdt/` with a
+penalty per leaf and no depth limit. Geometric means of counted rows (`rows_counted`: rows whose
+pairs of tests were summed), kernel calls, and time. `>`: a run reached the time limit. Rows go to
+`results/switches.csv`.
 """
 
 from __future__ import annotations
@@ -23,7 +25,14 @@ from milp_trees.engines.dp import DynamicProgramme
 
 RESULTS = Path(__file__).parent / "results" / "switches.csv"
 ERRORS = ("anneal", "heart-cleveland", "hepatitis", "primary-tumor", "tic-tac-toe", "vote")
-SPARSE = (("monk1", "0.01"), ("monk2", "0.02"), ("monk3", "0.005"), ("car", "0.02"), ("car", "0.01"), ("tic-tac-toe", "0.02"))
+SPARSE = (
+    ("monk1", "0.01"),
+    ("monk2", "0.02"),
+    ("monk3", "0.005"),
+    ("car", "0.02"),
+    ("car", "0.01"),
+    ("tic-tac-toe", "0.02"),
+)
 SWITCHES = [f.name for f in fields(DynamicProgramme) if f.type == "bool"]
 
 
@@ -33,7 +42,11 @@ def cases(depth: int):
         yield f"depth {depth}", name, mt.Problem(sets[name], mt.Accuracy(), mt.Trees(depth))
     sets = _data.sparse()
     for name, penalty in SPARSE:
-        yield "sparse", f"{name}, {penalty}", mt.Problem(sets[name], mt.Accuracy(leaf_penalty=penalty), mt.Trees(None))
+        yield (
+            "sparse",
+            f"{name}, {penalty}",
+            mt.Problem(sets[name], mt.Accuracy(leaf_penalty=penalty), mt.Trees(None)),
+        )
 
 
 def main() -> None:
@@ -46,7 +59,14 @@ def main() -> None:
         methods = {"": DynamicProgramme(), **{s: DynamicProgramme(**{s: False}) for s in SWITCHES}}
         for off, method in methods.items():
             result = method.run(problem, mt.Limits(time=args.time_limit))
-            found = {"kind": kind, "problem": name, "off": off, "seconds": round(result.seconds, 4), "status": result.status.value, **result.sizes}
+            found = {
+                "kind": kind,
+                "problem": name,
+                "off": off,
+                "seconds": round(result.seconds, 4),
+                "status": result.status.value,
+                **result.sizes,
+            }
             rows.append({**found, "objective": result.objective})
         print(kind, name, len(rows), flush=True)
     table = pd.DataFrame(rows)
@@ -63,8 +83,14 @@ def ratios(table: pd.DataFrame) -> pd.DataFrame:
         without = part.set_index(["kind", "problem"])
         limit = "> " if (without.status != "optimal").any() else ""
         for column, title in (("rows_counted", "rows"), ("calls", "calls"), ("seconds", "time")):
-            mean = np.exp(np.log((without[column] + 1e-3) / (everything[column].loc[without.index] + 1e-3)).mean())
-            out.setdefault(off, {"switched off": f"`{off}`"})[f"{kind}: {title}"] = f"{limit}{mean:.2f}"
+            mean = np.exp(
+                np.log(
+                    (without[column] + 1e-3) / (everything[column].loc[without.index] + 1e-3)
+                ).mean()
+            )
+            out.setdefault(off, {"switched off": f"`{off}`"})[f"{kind}: {title}"] = (
+                f"{limit}{mean:.2f}"
+            )
     return pd.DataFrame(out.values())
 
 

@@ -1,10 +1,15 @@
-"""How time grows with the number of thresholds per column (figure 6 of Lin et al. 2020, *GOSDT*): ours and the peers on one numeric set.
+"""How time grows with the number of thresholds per column (figure 6 of Lin et al. 2020, *GOSDT*):
+ours and the peers on one numeric set.
 
-    MILP_TREES_DATA=… python benchmarks/thresholds_slowdown.py [--data numeric/bank.txt] [--bins 3,5,9,17,33,65] [--depth 3] [--penalty 0.01]
+    MILP_TREES_DATA=… python benchmarks/thresholds_slowdown.py [--data numeric/bank.txt] [--bins
+    3,5,9,17,33,65] [--depth 3] [--penalty 0.01]
 
-Two questions: fewest errors at the depth (DL8.5, STreeD, ours) and errors plus λ per leaf at the depth (GOSDT, STreeD, ours). Every engine gets the same
-quantile thresholds, ours once as binary tests (`dp`) and once as the columns behind them (`dp-sorted`); `--bins all` asks for all midpoints. An engine that ran into the limit is not asked for more thresholds. Slow-down is time over the
-engine's own time with the fewest thresholds. Rows go to `results/thresholds_slowdown.csv`; an interrupted run goes on where it stopped.
+Two questions: fewest errors at the depth (DL8.5, STreeD, ours) and errors plus λ per leaf at the
+depth (GOSDT, STreeD, ours). Every engine gets the same quantile thresholds, ours once as binary
+tests (`dp`) and once as the columns behind them (`dp-sorted`); `--bins all` asks for all midpoints.
+An engine that ran into the limit is not asked for more thresholds. Slow-down is time over the
+engine's own time with the fewest thresholds. Rows go to `results/thresholds_slowdown.csv`; an
+interrupted run goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -37,11 +42,26 @@ def measure(args: argparse.Namespace, table: pd.DataFrame) -> pd.DataFrame:
             if len(old):
                 able = still_able(able, old)
                 continue
-            data = mt.load(str(_data.root() / args.data), binarizer="midpoints" if bins == "all" else f"quantiles:{bins}")
+            data = mt.load(
+                str(_data.root() / args.data),
+                binarizer="midpoints" if bins == "all" else f"quantiles:{bins}",
+            )
             tests = tuple((t.column, t.kind, t.value) for t in data.tests)
             penalty = args.penalty if question == "penalty" else "0"
-            job = _jobs.Job(bins, data.X, data.y, depth=args.depth, penalty=penalty, time_limit=args.time_limit, tests=tests)
-            shared = {**dict(zip(KEY, key, strict=True)), "rows": data.n_rows, "tests": data.n_tests}
+            job = _jobs.Job(
+                bins,
+                data.X,
+                data.y,
+                depth=args.depth,
+                penalty=penalty,
+                time_limit=args.time_limit,
+                tests=tests,
+            )
+            shared = {
+                **dict(zip(KEY, key, strict=True)),
+                "rows": data.n_rows,
+                "tests": data.n_tests,
+            }
             found = _peers.interleaved(job, able, args.repeat, long=5)
             new = pd.DataFrame([{**shared, "method": n, **columns} for n, columns in found.items()])
             table = pd.concat([table, new], ignore_index=True)
@@ -49,7 +69,10 @@ def measure(args: argparse.Namespace, table: pd.DataFrame) -> pd.DataFrame:
             print(
                 *key[1:3],
                 data.n_tests,
-                *(f"{r.method} {r.status} {r.get('value')} {r.get('engine')}" for _, r in new.iterrows()),
+                *(
+                    f"{r.method} {r.status} {r.get('value')} {r.get('engine')}"
+                    for _, r in new.iterrows()
+                ),
                 sep="  ",
                 flush=True,
             )
@@ -66,13 +89,24 @@ def still_able(able: dict[str, str], rows: pd.DataFrame) -> dict[str, str]:
 def draw(table: pd.DataFrame, depth: int, penalty: str):
     """Questions × (seconds, slow-down) against the number of binary tests."""
     figure, axes = _plots.figure(2, 2, 9.2, 6.6)
-    titles = {"errors": f"fewest errors, depth {depth}", "penalty": f"λ = {penalty} per leaf, depth {depth}"}
+    titles = {
+        "errors": f"fewest errors, depth {depth}",
+        "penalty": f"λ = {penalty} per leaf, depth {depth}",
+    }
     for row, question in enumerate(PEERS):
-        part = table[(table.question == question) & (table.status == "optimal")].sort_values("tests")
+        part = table[(table.question == question) & (table.status == "optimal")].sort_values(
+            "tests"
+        )
         for method, (colour, marker) in _plots.ENGINES.items():
             line = part[part.method == method]
             if len(line):
-                style = {"color": colour, "marker": marker, "markersize": 5, "label": method, "linewidth": 1.6}
+                style = {
+                    "color": colour,
+                    "marker": marker,
+                    "markersize": 5,
+                    "label": method,
+                    "linewidth": 1.6,
+                }
                 axes[row][0].loglog(line.tests, line.engine, **style)
                 axes[row][1].loglog(line.tests, line.engine / line.engine.iloc[0], **style)
         axes[row][0].set(ylabel="seconds", title=titles[question])
@@ -87,7 +121,9 @@ def draw(table: pd.DataFrame, depth: int, penalty: str):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     _peers.add_arguments(parser)
     parser.add_argument("--data", default="numeric/bank.txt")
     parser.add_argument("--bins", default="3,5,9,17,33,65,129")
@@ -97,12 +133,20 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--plot-only", action="store_true")
     args = parser.parse_args()
-    table = pd.read_csv(RESULTS, dtype={"bins": str}) if RESULTS.exists() else pd.DataFrame(columns=[*KEY, "method"])
+    table = (
+        pd.read_csv(RESULTS, dtype={"bins": str})
+        if RESULTS.exists()
+        else pd.DataFrame(columns=[*KEY, "method"])
+    )
     if not args.plot_only:
         table = measure(args, table)
-    wrong = table[table.status == "optimal"].groupby(KEY).value.agg(lambda v: v.max() - v.min()) > 1e-9
+    wrong = (
+        table[table.status == "optimal"].groupby(KEY).value.agg(lambda v: v.max() - v.min()) > 1e-9
+    )
     print(f"{int(wrong.sum())} of {len(wrong)} questions have different optima")
-    _plots.save(draw(table[table.data == args.data], args.depth, args.penalty), "thresholds_slowdown")
+    _plots.save(
+        draw(table[table.data == args.data], args.depth, args.penalty), "thresholds_slowdown"
+    )
 
 
 if __name__ == "__main__":

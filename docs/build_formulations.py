@@ -1,6 +1,8 @@
-"""Writes docs/formulations.md from the registry: what each formulation says about itself, and the models it builds.
+"""Writes docs/formulations.md from the registry: what each formulation says about itself, and the
+models it builds.
 
-Run it from the project's folder: `python docs/build_formulations.py`. A test compares the page with what this prints.
+Run it from the project's folder: `python docs/build_formulations.py`. A test compares the page with
+what this prints.
 """
 
 from __future__ import annotations
@@ -91,24 +93,47 @@ def page() -> str:
         _formulations(Trees, LeafOracle),
         _formulations(PrunedEnsembles, NodeGains),
     )
-    rows = ["| name | model | costs | side constraints | minimum leaf size |", "|---|---|---|---|---|"]
+    rows = [
+        "| name | model | costs | side constraints | minimum leaf size |",
+        "|---|---|---|---|---|",
+    ]
     for f in of_trees:
         costs = "any" if f.takes_any_costs else "equal for all wrong actions of a row"
-        rows.append(f"| [`{f.name}`](#{f.name}) | {f.title} | {costs} | {_yes(f.takes_side_rows)} | {_yes(f.takes_min_leaf)} |")
+        rows.append(
+            f"| [`{f.name}`](#{f.name}) | {f.title} | {costs} | {_yes(f.takes_side_rows)} | {_yes(f.takes_min_leaf)} |"
+        )
     decisions = ["| name | model | decisions |", "|---|---|---|"]
     for f in of_decisions:
-        decisions.append(f"| [`{f.name}`](#{f.name}) | {f.title} | any set with a linear or mixed-integer program |")
+        decisions.append(
+            f"| [`{f.name}`](#{f.name}) | {f.title} | any set with a linear or mixed-integer program |"
+        )
     prunings = ["| name | model | relaxation |", "|---|---|---|"]
     for f in of_prunings:
-        prunings.append(f"| [`{f.name}`](#{f.name}) | {f.title} | {'integral without a budget' if f.integral_relaxation else 'weak'} |")
-    sections = [*map(section, of_trees), DECISIONS, *decisions, "", *map(section, of_decisions), PRUNINGS, *prunings, "", *map(section, of_prunings)]
+        prunings.append(
+            f"| [`{f.name}`](#{f.name}) | {f.title} | {'integral without a budget' if f.integral_relaxation else 'weak'} |"
+        )
+    sections = [
+        *map(section, of_trees),
+        DECISIONS,
+        *decisions,
+        "",
+        *map(section, of_decisions),
+        PRUNINGS,
+        *prunings,
+        "",
+        *map(section, of_prunings),
+    ]
     return "\n".join([INTRODUCTION, *rows, "", *sections])
 
 
 def _formulations(space: type, view: type) -> list[Formulation]:
     """The formulations that search a space and model a view, in alphabetical order."""
     classes: dict[str, Any] = registry.classes("formulations")
-    return [registry.formulation(name) for name, cls in classes.items() if issubclass(space, cls.space) and cls.needs is view]
+    return [
+        registry.formulation(name)
+        for name, cls in classes.items()
+        if issubclass(space, cls.space) and cls.needs is view
+    ]
 
 
 def section(formulation: Formulation) -> str:
@@ -124,7 +149,10 @@ def section(formulation: Formulation) -> str:
         "",
     ]
     if formulation.dp_derived:
-        parts += ["Its coefficients are optimal values of subproblems of a dynamic programme (`dp-derived`): it is compared apart.", ""]
+        parts += [
+            "Its coefficients are optimal values of subproblems of a dynamic programme (`dp-derived`): it is compared apart.",
+            "",
+        ]
     parts += options(formulation)
     parts += table("variable", pyo.Var, models, {})
     parts += table("constraint", pyo.Constraint, models, dict(formulation.redundant))
@@ -134,8 +162,10 @@ def section(formulation: Formulation) -> str:
 def built(formulation: Formulation) -> Iterator[tuple[str, Any]]:
     """The models of the cases that the formulation supports."""
     cases: dict[type, tuple[dict[str, str], Any]] = {
-        CostMatrix: (CASES, problem), LeafOracle: (DECISION_CASES, decision_problem), NodeGains: (PRUNING_CASES, lambda name: EXAMPLES[name]()),
-    }  # fmt: skip
+        CostMatrix: (CASES, problem),
+        LeafOracle: (DECISION_CASES, decision_problem),
+        NodeGains: (PRUNING_CASES, lambda name: EXAMPLES[name]()),
+    }
     names, make = cases[formulation.needs]
     for case, name in names.items():
         try:
@@ -168,7 +198,10 @@ def options(formulation: Formulation) -> list[str]:
         return []
     described = _parameters(inspect.getdoc(type(formulation)) or "")
     lines = ["| option | default | meaning |", "|---|---|---|"]
-    lines += [f"| `{f.name}` | `{f.default}` | {_cell(markdown(described.get(f.name, '')))} |" for f in own]
+    lines += [
+        f"| `{f.name}` | `{f.default}` | {_cell(markdown(described.get(f.name, '')))} |"
+        for f in own
+    ]
     return [*lines, ""]
 
 
@@ -178,7 +211,9 @@ def options(formulation: Formulation) -> list[str]:
 def _parameters(doc: str) -> dict[str, str]:
     """Parameter → type and description, from a NumPy docstring."""
     out: dict[str, str] = {}
-    block = doc.split("Parameters\n----------\n")[-1].split("\n\n")[0] if "Parameters\n" in doc else ""
+    block = (
+        doc.split("Parameters\n----------\n")[-1].split("\n\n")[0] if "Parameters\n" in doc else ""
+    )
     for entry in re.split(r"\n(?=\S)", block):
         head, _, body = entry.partition("\n")
         names, _, kind = head.partition(" : ")

@@ -1,11 +1,14 @@
-r"""Separation for BendersOCT: the minimum cut of a row's flow network, which is a tree, in closed form.
+r"""Separation for BendersOCT: the minimum cut of a row's flow network, which is a tree, in closed
+form.
 
-With :math:`\sigma_{iv}=\sum_k\tfrac{r_{ik}}{\rho_i}w_{vk}` and the arc capacities :math:`\mathrm{cap}^L,\mathrm{cap}^R`, the maximum flow from v on is
+With :math:`\sigma_{iv}=\sum_k\tfrac{r_{ik}}{\rho_i}w_{vk}` and the arc capacities
+:math:`\mathrm{cap}^L,\mathrm{cap}^R`, the maximum flow from v on is
 
 .. math:: \phi_i(v)=\sigma_{iv}+\min\{\mathrm{cap}^L_{iv},\phi_i(2v)\}+\min\{\mathrm{cap}^R_{iv},\phi_i(2v+1)\},\qquad \phi_i(v)=\sigma_{iv}\ (v\in T).
 
-Where the capacity is the smaller term the arc is in the cut, otherwise the child belongs to the set S: exact separation for all rows at once in
-O(n · nodes). Holds arrays only, so that it travels to a solver's process.
+Where the capacity is the smaller term the arc is in the cut, otherwise the child belongs to the set
+S: exact separation for all rows at once in O(n · nodes). Holds arrays only, so that it travels to a
+solver's process.
 """
 
 from __future__ import annotations
@@ -15,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-#: Violation below which a cut is not worth a row. At integral points none may be missed, but a solver may break a row by 1e-6 and find the same cut again.
+#: Violation below which a cut is not worth a row. At integral points none may be missed, but a
+#: solver may break a row by 1e-6 and find the same cut again.
 INTEGRAL, FRACTIONAL = 1e-5, 1e-3
 #: Cuts added at once, the most violated first.
 MOST = 4000
@@ -43,7 +47,9 @@ class BendersCuts:
     g: np.ndarray
     n_columns: int
 
-    def separate(self, x: np.ndarray, integral: bool) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
+    def separate(
+        self, x: np.ndarray, integral: bool
+    ) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
         """Rows g_i - (capacity of the cut) <= 0 that the point violates."""
         flow, cut_left, cut_right = self._flows(x)
         violation = x[self.g] - flow
@@ -53,7 +59,9 @@ class BendersCuts:
         return A, np.full(len(rows), -np.inf), np.zeros(len(rows))
 
     def _flows(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Maximum flow of every row, and the arcs at which its minimum cut leaves every branch node."""
+        """Maximum flow of every row, and the arcs at which its minimum cut leaves every branch
+        node.
+        """
         n, B = len(self.X), len(self.b)
         flow = self.share @ x[self.w].T  # sigma, then phi
         tests = x[self.b] if B else np.zeros((0, self.X.shape[1]))
@@ -67,7 +75,9 @@ class BendersCuts:
                 flow[:, v - 1] += np.minimum(cap[:, v - 1], below)
         return flow[:, 0], cut_left, cut_right
 
-    def _rows(self, rows: np.ndarray, cut_left: np.ndarray, cut_right: np.ndarray) -> sparse.csr_matrix:
+    def _rows(
+        self, rows: np.ndarray, cut_left: np.ndarray, cut_right: np.ndarray
+    ) -> sparse.csr_matrix:
         """The cuts of some rows as a matrix over all columns."""
         nodes, B = len(self.w), len(self.b)
         inside = np.zeros((len(rows), nodes), dtype=bool)

@@ -1,15 +1,19 @@
-r"""Numeric columns regained from nested tests, for the models that choose thresholds themselves (OCT, BinOCT).
+r"""Numeric columns regained from nested tests, for the models that choose thresholds themselves
+(OCT, BinOCT).
 
-The tests `column <= t` of one column are nested. With m thresholds in rising order, a row's **rank** is the number of thresholds below its value,
+The tests `column <= t` of one column are nested. With m thresholds in rising order, a row's
+**rank** is the number of thresholds below its value,
 
 .. math:: r_{ij} = \sum_{f\in\text{tests of } j}(1-x_{if})\in\{0,\dots,m_j\},
 
-so that threshold number p (from 0) asks whether :math:`r_{ij}\le p`, that is :math:`r_{ij}<p+1`. Ranks divided by :math:`m_j` lie in [0,1], differ by
-at least :math:`\epsilon_j=1/m_j` (as much as possible) and have exactly the given tests as their thresholds, whoever chose those. A test that is 0/1
-already is a column of its own with m = 1 and rank :math:`x_{if}`.
+so that threshold number p (from 0) asks whether :math:`r_{ij}\le p`, that is :math:`r_{ij}<p+1`.
+Ranks divided by :math:`m_j` lie in [0,1], differ by at least :math:`\epsilon_j=1/m_j` (as much as
+possible) and have exactly the given tests as their thresholds, whoever chose those. A test that is
+0/1 already is a column of its own with m = 1 and rank :math:`x_{if}`.
 
-As in both papers, rows below the threshold go left. For `column <= t` those are the rows on which the test is *true*, which in a `Tree` go right:
-`Column.true_left` says so, and `place` and `branch` exchange the children.
+As in both papers, rows below the threshold go left. For `column <= t` those are the rows on which
+the test is *true*, which in a `Tree` go right: `Column.true_left` says so, and `place` and `branch`
+exchange the children.
 """
 
 from __future__ import annotations
@@ -61,13 +65,23 @@ def numeric_columns(view: CostMatrix | LeafOracle) -> list[Column]:
         outcomes = view.X[:, tests].astype(np.int64)
         true_left = view.tests[tests[0]].kind == "<="
         if (np.diff(outcomes, axis=1) < 0).any():
-            raise DataError(f"The tests of {name!r} are not nested: a row is below one threshold and above a higher one. Binarize the column again.")
-        columns.append(Column(name, tests, (1 - outcomes).sum(axis=1) if true_left else outcomes[:, 0], true_left))
+            raise DataError(
+                f"The tests of {name!r} are not nested: a row is below one threshold and above a higher one. Binarize the column again."
+            )
+        columns.append(
+            Column(
+                name, tests, (1 - outcomes).sum(axis=1) if true_left else outcomes[:, 0], true_left
+            )
+        )
     return columns
 
 
-def place(tree: Tree, view: CostMatrix | LeafOracle, columns: Sequence[Column]) -> tuple[dict[int, tuple[int, int]], dict[int, int]]:
-    """Heap positions of a tree's nodes with "below the threshold" on the left: (column, threshold) of every branch node, action of every leaf."""
+def place(
+    tree: Tree, view: CostMatrix | LeafOracle, columns: Sequence[Column]
+) -> tuple[dict[int, tuple[int, int]], dict[int, int]]:
+    """Heap positions of a tree's nodes with "below the threshold" on the left: (column, threshold)
+    of every branch node, action of every leaf.
+    """
     where = {f: (j, p) for j, column in enumerate(columns) for p, f in enumerate(column.tests)}
     splits: dict[int, tuple[int, int]] = {}
     leaves: dict[int, int] = {}
@@ -77,7 +91,9 @@ def place(tree: Tree, view: CostMatrix | LeafOracle, columns: Sequence[Column]) 
             leaves[v] = node.action
             return
         splits[v] = where[view.index[node.test]]
-        below, above = (node.right, node.left) if columns[splits[v][0]].true_left else (node.left, node.right)
+        below, above = (
+            (node.right, node.left) if columns[splits[v][0]].true_left else (node.left, node.right)
+        )
         walk(below, 2 * v)
         walk(above, 2 * v + 1)
 
@@ -85,7 +101,9 @@ def place(tree: Tree, view: CostMatrix | LeafOracle, columns: Sequence[Column]) 
     return splits, leaves
 
 
-def reached(splits: dict[int, tuple[int, int]], columns: Sequence[Column], n_rows: int) -> np.ndarray:
+def reached(
+    splits: dict[int, tuple[int, int]], columns: Sequence[Column], n_rows: int
+) -> np.ndarray:
     """Heap node in which every row ends, shape (n,)."""
     at = np.ones(n_rows, dtype=np.int64)
     for v in sorted(splits):
@@ -112,14 +130,16 @@ def column_words(view: CostMatrix | LeafOracle) -> Callable[[int], str]:
 
 @dataclass(frozen=True)
 class Half:
-    """Rows that may not pass one way if the bits of a threshold say so: one for each I_up and each I_lo.
+    """Rows that may not pass one way if the bits of a threshold say so: one for each I_up and each
+    I_lo.
 
     Parameters
     ----------
     column : int
     rows : tuple of int
     bits : tuple of int
-        Levels whose bit must be 1 (I_up) or 0 (I_lo) for the rows to be bound: those of :math:`\\pi^0` or :math:`\\pi^1`, and the range's own.
+        Levels whose bit must be 1 (I_up) or 0 (I_lo) for the rows to be bound: those of
+        :math:`\\pi^0` or :math:`\\pi^1`, and the range's own.
     """
 
     column: int
@@ -137,7 +157,10 @@ def halves(columns: Sequence[Column]) -> tuple[list[Half], list[Half]]:
             return
         mid, level, ranks = (lo + hi) // 2, len(lower) + len(upper), columns[j].ranks
         # A row of rank r lies below threshold p iff r <= p.
-        for found, rows, bits in ((up, (mid < ranks) & (ranks <= hi), (*lower, level)), (low, (lo < ranks) & (ranks <= mid + 1), (*upper, level))):
+        for found, rows, bits in (
+            (up, (mid < ranks) & (ranks <= hi), (*lower, level)),
+            (low, (lo < ranks) & (ranks <= mid + 1), (*upper, level)),
+        ):
             if rows.any():
                 found.append(Half(j, tuple(np.flatnonzero(rows).tolist()), bits))
         bisect(j, lo, mid, (*lower, level), upper)

@@ -1,11 +1,14 @@
-r"""What CUT and CUT_W share: all but the constraints that connect the node where a row is right to the root.
+r"""What CUT and CUT_W share: all but the constraints that connect the node where a row is right to
+the root.
 
-Rows i are right at v (:math:`s_{iv}`) and pass v (:math:`q_{iv}`); with the structure of `_tree_structure`, w binary and p continuous (it follows):
+Rows i are right at v (:math:`s_{iv}`) and pass v (:math:`q_{iv}`); with the structure of
+`_tree_structure`, w binary and p continuous (it follows):
 
 .. math:: s_{iv}\le w_{v,y_i},\quad\sum_vs_{iv}\le1,\quad q_{i,2v}\le\sum_{f:x_{if}=0}b_{vf},\quad q_{i,2v+1}\le\sum_{f:x_{if}=1}b_{vf}.
 
-For costs that are not alike for all wrong actions, :math:`s_{iv}\le\sum_k\frac{r_{ik}}{\rho_i}w_{vk}` with continuous s is the share of a row's largest gain (see
-`_gains`); for misclassification it is the line above.
+For costs that are not alike for all wrong actions,
+:math:`s_{iv}\le\sum_k\frac{r_{ik}}{\rho_i}w_{vk}` with continuous s is the share of a row's largest
+gain (see `_gains`); for misclassification it is the line above.
 """
 
 from __future__ import annotations
@@ -35,10 +38,19 @@ def declare_common(m: Any, view: CostMatrix, space: Trees) -> None:
     ts.add_structure(m, view, space, binary_labels=True)
     for v in m.nodes:
         m.p[v].domain = pyo.UnitInterval
-    m.below = pyo.Set(m.nodes, initialize={v: subtree(v, D) for v in m.nodes}, doc="subtree(v), v included")
+    m.below = pyo.Set(
+        m.nodes, initialize={v: subtree(v, D) for v in m.nodes}, doc="subtree(v), v included"
+    )
     m.passed = pyo.RangeSet(2, 2 ** (D + 1) - 1, doc="nodes below the root")
-    m.s = pyo.Var(m.scored, m.nodes, domain=pyo.UnitInterval if view.labels is None else pyo.Binary, doc="s[i,v] = 1 iff row i is right at node v")
-    m.q = pyo.Var(m.scored, m.passed, domain=pyo.UnitInterval, doc="q[i,v] = 1 only if row i passes node v")
+    m.s = pyo.Var(
+        m.scored,
+        m.nodes,
+        domain=pyo.UnitInterval if view.labels is None else pyo.Binary,
+        doc="s[i,v] = 1 iff row i is right at node v",
+    )
+    m.q = pyo.Var(
+        m.scored, m.passed, domain=pyo.UnitInterval, doc="q[i,v] = 1 only if row i passes node v"
+    )
     if not m.scored:
         return
 
@@ -63,8 +75,15 @@ def declare_common(m: Any, view: CostMatrix, space: Trees) -> None:
 
 
 def minimise_cost(m: Any, view: CostMatrix) -> None:
-    """Cost of the rows that are right nowhere, and penalties. (The authors' code leaves the root out of the sum.)"""
-    gains.minimise_cost(m, view, [(i, m.s[i, v]) for i in m.scored for v in m.nodes], "cost of the rows that are right nowhere, and penalties")
+    """Cost of the rows that are right nowhere, and penalties. (The authors' code leaves the root
+    out of the sum.)
+    """
+    gains.minimise_cost(
+        m,
+        view,
+        [(i, m.s[i, v]) for i in m.scored for v in m.nodes],
+        "cost of the rows that are right nowhere, and penalties",
+    )
 
 
 def encode(m: Any, tree: Any) -> None:
@@ -76,7 +95,9 @@ def encode(m: Any, tree: Any) -> None:
     for i in m.scored:
         path = {end[i], *ts.ancestors(end[i])}
         for v in m.nodes:
-            m.s[i, v].set_value(float(share[i, leaves[v]]) if v == end[i] else 0, skip_validation=True)
+            m.s[i, v].set_value(
+                float(share[i, leaves[v]]) if v == end[i] else 0, skip_validation=True
+            )
         for v in m.passed:
             m.q[i, v].set_value(int(v in path), skip_validation=True)
 
@@ -88,7 +109,9 @@ def common_sizes(view: CostMatrix, space: Trees) -> tuple[Sizes, int]:
     base = ts.structure_sizes(view, space, True)
     nonzeros = base.nonzeros + V * (n + actions) + n * V + n * B * (F + 2)
     binaries = base.binaries - V + (0 if view.labels is None else n * V)
-    return Sizes(base.variables + n * (2 * V - 1), binaries, base.rows + n * (1 + V + 2 * B), nonzeros), n
+    return Sizes(
+        base.variables + n * (2 * V - 1), binaries, base.rows + n * (1 + V + 2 * B), nonzeros
+    ), n
 
 
 def subtree(v: int, depth: int) -> list[int]:

@@ -1,4 +1,6 @@
-"""What a model of trees that decide is made of: a copy of the decision set's program per leaf, and costs with the constants that the oracle gives."""
+"""What a model of trees that decide is made of: a copy of the decision set's program per leaf, and
+costs with the constants that the oracle gives.
+"""
 
 from __future__ import annotations
 
@@ -19,18 +21,29 @@ from ._oct_structure import SCALED
 def add_decisions(m: Any, program: LinearSet, d: int) -> None:
     """Variable w, whose first d entries are the decision of a leaf, and the rows of S."""
     m.entries = pyo.RangeSet(0, d - 1, doc="entries e of a decision")
-    m.parts = pyo.RangeSet(0, len(program.names) - 1, doc="variables of the program of S, the entries first")
-    low, up = ([None if np.isinf(v) else v for v in bounds.tolist()] for bounds in (program.lower, program.upper))
+    m.parts = pyo.RangeSet(
+        0, len(program.names) - 1, doc="variables of the program of S, the entries first"
+    )
+    low, up = (
+        [None if np.isinf(v) else v for v in bounds.tolist()]
+        for bounds in (program.lower, program.upper)
+    )
     m.w = pyo.Var(
-        m.parts, m.leaves, bounds=lambda m, j, t: (low[j], up[j]), domain=lambda m, j, t: pyo.Integers if program.integer[j] else pyo.Reals,
+        m.parts,
+        m.leaves,
+        bounds=lambda m, j, t: (low[j], up[j]),
+        domain=lambda m, j, t: pyo.Integers if program.integer[j] else pyo.Reals,
         doc="w[e,t] decision of leaf t, and the further variables of its program",
-    )  # fmt: skip
+    )
     if len(program.row_lower):
         n_leaves = len(m.leaves)
         m.decision = matrix_rows(
-            [m.w[j, t] for t in m.leaves for j in m.parts], sparse.csr_matrix(sparse.kron(sparse.identity(n_leaves), program.A, format="csr")),
-            np.tile(program.row_lower, n_leaves), np.tile(program.row_upper, n_leaves), doc="w[·,t] is in S",
-        )  # fmt: skip
+            [m.w[j, t] for t in m.leaves for j in m.parts],
+            sparse.csr_matrix(sparse.kron(sparse.identity(n_leaves), program.A, format="csr")),
+            np.tile(program.row_lower, n_leaves),
+            np.tile(program.row_upper, n_leaves),
+            doc="w[·,t] is in S",
+        )
 
 
 def completed(program: LinearSet, decision: np.ndarray) -> np.ndarray:
@@ -49,11 +62,17 @@ def completed(program: LinearSet, decision: np.ndarray) -> np.ndarray:
     low, up = program.lower.copy(), program.upper.copy()
     low[:d] = up[:d] = decision
     found = milp(
-        np.zeros(v), integrality=program.integer.astype(int), bounds=Bounds(low, up),
-        constraints=LinearConstraint(program.A, program.row_lower, program.row_upper) if len(program.row_lower) else None,
-    )  # fmt: skip
+        np.zeros(v),
+        integrality=program.integer.astype(int),
+        bounds=Bounds(low, up),
+        constraints=LinearConstraint(program.A, program.row_lower, program.row_upper)
+        if len(program.row_lower)
+        else None,
+    )
     if found.x is None:
-        raise SolverFailure(f"No point of the decision set's program has the entries {decision.tolist()}: {found.message}")
+        raise SolverFailure(
+            f"No point of the decision set's program has the entries {decision.tolist()}: {found.message}"
+        )
     return np.where(program.integer, np.rint(found.x), found.x)
 
 
@@ -79,13 +98,18 @@ class Costs(NamedTuple):
 
 
 def row_costs(view: LeafOracle, rows_m: bool) -> Costs:
-    """Costs and the constants that the oracle gives, of every row or (not `rows_m`) the largest of all rows."""
+    """Costs and the constants that the oracle gives, of every row or (not `rows_m`) the largest of
+    all rows.
+    """
     most = np.maximum(view.decisions.highest(view.vectors), 0.0)
     gain = np.maximum(-view.least, 0.0)
     largest = max(float(most.max(initial=0.0)), float(gain.max(initial=0.0)))
     unit = 2.0 ** math.ceil(math.log2(largest / SCALED)) if largest > 0 else 1.0
     if not rows_m:
-        most, gain = np.full_like(most, most.max(initial=0.0)), np.full_like(gain, gain.max(initial=0.0))
+        most, gain = (
+            np.full_like(most, most.max(initial=0.0)),
+            np.full_like(gain, gain.max(initial=0.0)),
+        )
     return Costs(unit, view.vectors / unit, most / unit, gain / unit, view.least / unit)
 
 

@@ -1,7 +1,9 @@
-r"""What the cut models share: any costs as gains :math:`g_i\in[0,1]`, the share a row gets of the most it can gain.
+r"""What the cut models share: any costs as gains :math:`g_i\in[0,1]`, the share a row gets of the
+most it can gain.
 
-:math:`r_{ik}=\max_{k'}c_{ik'}-c_{ik}` is what row i gains by action k over the worst one and :math:`\rho_i=\max_kr_{ik}`; the cost of all rows is
-:math:`\sum_i\max_kc_{ik}-\sum_i\rho_ig_i`. For misclassification :math:`g_i` says that row i is right and every :math:`r_{ik}/\rho_i` is 0 or 1.
+:math:`r_{ik}=\max_{k'}c_{ik'}-c_{ik}` is what row i gains by action k over the worst one and
+:math:`\rho_i=\max_kr_{ik}`; the cost of all rows is :math:`\sum_i\max_kc_{ik}-\sum_i\rho_ig_i`. For
+misclassification :math:`g_i` says that row i is right and every :math:`r_{ik}/\rho_i` is 0 or 1.
 Rows that lose nothing by any action (:math:`\rho_i=0`) have no :math:`g_i`.
 """
 
@@ -38,15 +40,27 @@ def add_shares(m: Any, view: CostMatrix) -> None:
     scored = np.flatnonzero(largest).tolist()
     m.scored = pyo.Set(initialize=scored, doc="rows i that some action suits better than another")
     m.gains = pyo.Set(
-        m.scored, initialize={i: np.flatnonzero(share[i]).tolist() for i in scored}, domain=pyo.Any, doc="actions better than row i's worst"
+        m.scored,
+        initialize={i: np.flatnonzero(share[i]).tolist() for i in scored},
+        domain=pyo.Any,
+        doc="actions better than row i's worst",
     )
-    m.r = pyo.Param(m.scored, m.actions, initialize={(i, k): float(share[i, k]) for i in scored for k in m.actions}, doc="r[i,k] / rho[i]")
+    m.r = pyo.Param(
+        m.scored,
+        m.actions,
+        initialize={(i, k): float(share[i, k]) for i in scored for k in m.actions},
+        doc="r[i,k] / rho[i]",
+    )
 
 
 def add_gains(m: Any, view: CostMatrix) -> None:
     """Shares and the variables g."""
     add_shares(m, view)
-    m.g = pyo.Var(m.scored, domain=pyo.UnitInterval, doc="g[i] share of its largest gain that row i gets (1: right)")
+    m.g = pyo.Var(
+        m.scored,
+        domain=pyo.UnitInterval,
+        doc="g[i] share of its largest gain that row i gets (1: right)",
+    )
 
 
 def set_gains(m: Any, splits: dict[int, int], leaves: dict[int, int]) -> None:
@@ -58,15 +72,25 @@ def set_gains(m: Any, splits: dict[int, int], leaves: dict[int, int]) -> None:
 
 
 def minimise_cost(m: Any, view: CostMatrix, gained: list[tuple[int, Any]], doc: str) -> None:
-    """Cost of all rows, given the pairs (row, variable) by which rows gain shares, and the penalties."""
+    """Cost of all rows, given the pairs (row, variable) by which rows gain shares, and the
+    penalties.
+    """
     _, largest = shares(view)
     rho = largest.tolist()
     splits, costs, constant = ts.penalties(m, view)
-    ts.minimise(m, [-rho[i] for i, _ in gained] + costs, [x for _, x in gained] + splits, int(view.costs.max(axis=1).sum()) + constant, doc)
+    ts.minimise(
+        m,
+        [-rho[i] for i, _ in gained] + costs,
+        [x for _, x in gained] + splits,
+        int(view.costs.max(axis=1).sum()) + constant,
+        doc,
+    )
 
 
 def decode_by_rows(m: Any) -> Tree:
-    """The tree that b, p and w describe; where a node shares its labels, the one that suits its rows best."""
+    """The tree that b, p and w describe; where a node shares its labels, the one that suits its
+    rows best.
+    """
     view: CostMatrix = m.view
 
     def walk(v: int, here: np.ndarray) -> Any:
@@ -80,7 +104,9 @@ def decode_by_rows(m: Any) -> Tree:
 
 
 def best_label(view: CostMatrix, here: np.ndarray, weights: list[float]) -> int:
-    """Among the actions that have weight (all, if none has), the cheapest on some rows: no dearer than their mixture."""
+    """Among the actions that have weight (all, if none has), the cheapest on some rows: no dearer
+    than their mixture.
+    """
     cost = view.costs[here].sum(axis=0)
     chosen = [k for k, weight in enumerate(weights) if weight > ZERO] or range(len(weights))
     return min(chosen, key=lambda k: (cost[k], k))

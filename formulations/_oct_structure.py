@@ -1,11 +1,14 @@
-r"""What OCT shares with its variant on binary tests: which nodes split, which leaves hold rows, and what the leaves cost.
+r"""What OCT shares with its variant on binary tests: which nodes split, which leaves hold rows, and
+what the leaves cost.
 
-Nodes as in `_tree_structure`. :math:`d_v`: node v splits; :math:`z_{it}`: row i is in leaf t; :math:`l_t`: leaf t holds rows; :math:`c_{kt}`: it
-predicts action k; :math:`L_t`: what it costs beyond the cheapest actions of its rows. A node that does not split passes its rows on to one
-side, so that a leaf of the tree above the lowest level is the rightmost (or leftmost) leaf below it. The constraints are stated in `oct`.
+Nodes as in `_tree_structure`. :math:`d_v`: node v splits; :math:`z_{it}`: row i is in leaf t;
+:math:`l_t`: leaf t holds rows; :math:`c_{kt}`: it predicts action k; :math:`L_t`: what it costs
+beyond the cheapest actions of its rows. A node that does not split passes its rows on to one side,
+so that a leaf of the tree above the lowest level is the rightmost (or leftmost) leaf below it. The
+constraints are stated in `oct`.
 
-Costs in the millions would drown (20) in the solvers' tolerances, so r, M and L are counted in units of a power of two (`cost_unit`; 1 for small
-costs), which changes no digit of them.
+Costs in the millions would drown (20) in the solvers' tolerances, so r, M and L are counted in
+units of a power of two (`cost_unit`; 1 for small costs), which changes no digit of them.
 """
 
 from __future__ import annotations
@@ -19,38 +22,69 @@ from milp_trees import CostMatrix, Leaf, Sizes, Trees
 
 from . import _tree_structure as ts
 
-#: Largest big-M of costs as they are; beyond it they are counted in units that make it at most `SCALED`. What solvers take for 0 or 1 may be off by
-#: 1e-6, and what they print by 1e-8: those shares of it must be small.
+#: Largest big-M of costs as they are; beyond it they are counted in units that make it at most
+#: `SCALED`. What solvers take for 0 or 1 may be off by 1e-6, and what they print by 1e-8: those
+#: shares of it must be small.
 MOST, SCALED = 2**16, 2**10
 #: Why the models have constraint (5), for their `redundant`.
-HIERARCHY = {"hierarchy": "(5) removes symmetric solutions: no split below a node that does not split"}
+HIERARCHY = {
+    "hierarchy": "(5) removes symmetric solutions: no split below a node that does not split"
+}
 
 
 def add_splits(m: Any, space: Trees) -> None:
     """Variable d, constraint (5), and the leaf limit."""
     m.d = pyo.Var(m.branch, domain=pyo.Binary, doc="d[v] = 1 iff node v splits")
     m.below = pyo.Set(initialize=range(2, 2**space.depth), doc="branch nodes but the root")
-    m.parent = pyo.Param(m.below, initialize=lambda m, v: v // 2, within=pyo.Any, doc="parent of a node")
+    m.parent = pyo.Param(
+        m.below, initialize=lambda m, v: v // 2, within=pyo.Any, doc="parent of a node"
+    )
 
     @m.Constraint(m.below, doc="(5) a node splits only if its parent does")
     def hierarchy(m: Any, v: Any) -> Any:
         return m.d[v] <= m.d[m.parent[v]]
 
     if space.limits_leaves:
-        m.most_splits = pyo.Constraint(expr=(None, sum(m.d[v] for v in m.branch), space.max_splits), doc="at most max_leaf_nodes - 1 splits")
+        m.most_splits = pyo.Constraint(
+            expr=(None, sum(m.d[v] for v in m.branch), space.max_splits),
+            doc="at most max_leaf_nodes - 1 splits",
+        )
 
 
 def add_leaves(m: Any, view: CostMatrix, space: Trees) -> None:
     """Variables z, l, c, L and constraints (6), (7), (8), (18), (20)."""
     m.z = pyo.Var(m.rows, m.leaves, domain=pyo.Binary, doc="z[i,t] = 1 iff row i is in leaf t")
     m.l = pyo.Var(m.leaves, domain=pyo.Binary, doc="l[t] = 1 iff leaf t holds rows")
-    m.c = pyo.Var(m.actions, m.leaves, domain=pyo.Binary, doc="c[k,t] = 1 iff leaf t predicts action k")
-    m.L = pyo.Var(m.leaves, domain=pyo.NonNegativeReals, doc="L[t] cost of leaf t above the cheapest cost of its rows")
-    m.count = pyo.Param(m.rows, initialize=dict(enumerate(view.counts.tolist())), doc="n[i] original rows that row i stands for")
-    m.costly = pyo.Set(m.actions, initialize={k: np.flatnonzero(view.regret[:, k]).tolist() for k in m.actions}, doc="rows with r[i,k] > 0")
+    m.c = pyo.Var(
+        m.actions, m.leaves, domain=pyo.Binary, doc="c[k,t] = 1 iff leaf t predicts action k"
+    )
+    m.L = pyo.Var(
+        m.leaves,
+        domain=pyo.NonNegativeReals,
+        doc="L[t] cost of leaf t above the cheapest cost of its rows",
+    )
+    m.count = pyo.Param(
+        m.rows,
+        initialize=dict(enumerate(view.counts.tolist())),
+        doc="n[i] original rows that row i stands for",
+    )
+    m.costly = pyo.Set(
+        m.actions,
+        initialize={k: np.flatnonzero(view.regret[:, k]).tolist() for k in m.actions},
+        doc="rows with r[i,k] > 0",
+    )
     regret = in_units(view.regret)
-    m.regret = pyo.Param(m.rows, m.actions, initialize=entries(regret), doc="r[i,k] cost of action k above the cheapest")
-    m.most = pyo.Param(m.actions, initialize=dict(enumerate(regret.sum(axis=0).tolist())), doc="M[k] sum of r[i,k]: the least big-M")
+    m.regret = pyo.Param(
+        m.rows,
+        m.actions,
+        initialize=entries(regret),
+        doc="r[i,k] cost of action k above the cheapest",
+    )
+    m.most = pyo.Param(
+        m.actions,
+        initialize=dict(enumerate(regret.sum(axis=0).tolist())),
+        doc="M[k] sum of r[i,k]: the least big-M",
+    )
 
     @m.Constraint(m.rows, m.leaves, doc="(6) rows are in leaves that are in use")
     def in_use(m: Any, i: Any, t: Any) -> Any:
@@ -70,14 +104,24 @@ def add_leaves(m: Any, view: CostMatrix, space: Trees) -> None:
 
     @m.Constraint(m.actions, m.leaves, doc="(20) a leaf costs what its action costs")
     def leaf_cost(m: Any, k: Any, t: Any) -> Any:
-        return m.L[t] >= sum(m.regret[i, k] * m.z[i, t] for i in m.costly[k]) - m.most[k] * (1 - m.c[k, t])
+        return m.L[t] >= sum(m.regret[i, k] * m.z[i, t] for i in m.costly[k]) - m.most[k] * (
+            1 - m.c[k, t]
+        )
 
 
 def add_objective(m: Any, view: CostMatrix, splits: list[tuple[int, Any]]) -> None:
-    """Costs of the leaves and of the splits, given as (cost with the leaf it adds, variable); leaves = splits + 1."""
+    """Costs of the leaves and of the splits, given as (cost with the leaf it adds, variable);
+    leaves = splits + 1.
+    """
     variables = [m.L[t] for t in m.leaves] + [x for _, x in splits]
     coefficients = [cost_unit(view.regret)] * len(m.leaves) + [c for c, _ in splits]
-    ts.minimise(m, coefficients, variables, int(view.base.sum()) + view.leaf_cost, "cost of the leaves, and penalties")
+    ts.minimise(
+        m,
+        coefficients,
+        variables,
+        int(view.base.sum()) + view.leaf_cost,
+        "cost of the leaves, and penalties",
+    )
 
 
 def chosen_action(m: Any, t: int) -> Leaf:
@@ -85,8 +129,12 @@ def chosen_action(m: Any, t: int) -> Leaf:
     return Leaf(max(m.actions, key=lambda k: (m.c[k, t].value, -k)))
 
 
-def encode_leaves(m: Any, splits: set[int], leaves: dict[int, int], end: np.ndarray, rightmost: bool) -> None:
-    """Values of d, z, l, c and L; rows of an early leaf pass on to its rightmost (or leftmost) leaf below."""
+def encode_leaves(
+    m: Any, splits: set[int], leaves: dict[int, int], end: np.ndarray, rightmost: bool
+) -> None:
+    """Values of d, z, l, c and L; rows of an early leaf pass on to its rightmost (or leftmost) leaf
+    below.
+    """
     view: CostMatrix = m.view
     regret = in_units(view.regret)
     first = min(m.leaves)
@@ -117,7 +165,14 @@ def leaf_sizes(view: CostMatrix, space: Trees) -> Sizes:
     costly = view.regret > 0
     links = max(B - 1, 0)
     rows = links + n * T + 2 * T + n + K * T
-    nonzeros = 2 * links + 2 * n * T + T * (n + 1) + n * T + T * (K + 1) + T * int(costly.sum() + K + costly.any(axis=0).sum())
+    nonzeros = (
+        2 * links
+        + 2 * n * T
+        + T * (n + 1)
+        + n * T
+        + T * (K + 1)
+        + T * int(costly.sum() + K + costly.any(axis=0).sum())
+    )
     if space.limits_leaves:
         rows, nonzeros = rows + 1, nonzeros + B
     return Sizes(B + n * T + T * (2 + K), B + n * T + T * (1 + K), rows, nonzeros)
@@ -138,13 +193,17 @@ def leaves_below(v: int, space: Trees) -> list[int]:
 
 
 def cost_unit(amounts: np.ndarray) -> int:
-    """The power of two in which amounts are counted, so that no action's total, which is its big-M, is too large."""
+    """The power of two in which amounts are counted, so that no action's total, which is its big-M,
+    is too large.
+    """
     total = int(amounts.sum(axis=0).max(initial=0))
     return 1 if total <= MOST else 1 << (total // SCALED).bit_length()
 
 
 def in_units(amounts: np.ndarray) -> np.ndarray:
-    """Amounts counted in `cost_unit`: integers where that is 1, else doubles that hold them exactly."""
+    """Amounts counted in `cost_unit`: integers where that is 1, else doubles that hold them
+    exactly.
+    """
     unit = cost_unit(amounts)
     return amounts if unit == 1 else amounts / unit
 

@@ -1,7 +1,10 @@
-r"""What the programs on prunings share: one z per node, the rows that make them prunings, what features cost, and the way back.
+r"""What the programs on prunings share: one z per node, the rows that make them prunings, what
+features cost, and the way back.
 
-With :math:`z_h=1` iff node h is a leaf of the pruned trees, a split h is kept iff no z on the path from its root to h is 1. So costs of kept splits are
-linear in z too: :math:`\sum_h\kappa_h-\sum_hs_hz_h` with :math:`s_h` the sum of :math:`\kappa` over h and the splits below it.
+With :math:`z_h=1` iff node h is a leaf of the pruned trees, a split h is kept iff no z on the path
+from its root to h is 1. So costs of kept splits are linear in z too:
+:math:`\sum_h\kappa_h-\sum_hs_hz_h` with :math:`s_h` the sum of :math:`\kappa` over h and the splits
+below it.
 """
 
 from __future__ import annotations
@@ -62,7 +65,9 @@ def depths(view: NodeGains) -> np.ndarray:
 
 
 def paths(view: NodeGains, nodes: np.ndarray) -> sparse.csr_matrix:
-    """Row j has a 1 for every node on the path from the root to `nodes[j]`, both included; shape (len(nodes), M)."""
+    """Row j has a 1 for every node on the path from the root to `nodes[j]`, both included; shape
+    (len(nodes), M).
+    """
     rows, columns = [], []
     row, at = np.arange(len(nodes)), np.asarray(nodes, dtype=np.int64)
     while len(at):
@@ -83,7 +88,9 @@ def rows_at(view: NodeGains) -> np.ndarray:
 
 
 def first_uses(view: NodeGains) -> tuple[np.ndarray, np.ndarray]:
-    """Node u(t,k,i) and purchase of every first use (t,k,i), in the order of the view, each of shape (E,)."""
+    """Node u(t,k,i) and purchase of every first use (t,k,i), in the order of the view, each of
+    shape (E,).
+    """
     return np.repeat(view.first, np.diff(view.start)), np.asarray(view.need, dtype=np.int64)
 
 
@@ -101,16 +108,29 @@ def saved(view: NodeGains) -> np.ndarray:
 def add_leaves(m: Any, view: NodeGains) -> None:
     """The variables z and a row for each leaf of the unpruned trees."""
     m.nodes = pyo.RangeSet(0, view.n_nodes - 1, doc="nodes h of all trees, each tree in preorder")
-    m.z = pyo.Var(m.nodes, domain=pyo.Binary, doc="z[h] = 1 iff node h is a leaf of its pruned tree")
+    m.z = pyo.Var(
+        m.nodes, domain=pyo.Binary, doc="z[h] = 1 iff node h is a leaf of its pruned tree"
+    )
     leaves = np.flatnonzero(~view.is_split)
-    m.path = matrix_rows(zs(m), paths(view, leaves), *[np.ones(len(leaves))] * 2, doc="(path) every path from a root to a leaf ends in one leaf")
+    m.path = matrix_rows(
+        zs(m),
+        paths(view, leaves),
+        *[np.ones(len(leaves))] * 2,
+        doc="(path) every path from a root to a leaf ends in one leaf",
+    )
 
 
 def add_purchases(m: Any, view: NodeGains, domain: Any = pyo.Binary) -> None:
     """The variables W, and rows for groups that are bought with a member."""
     pairs = list(zip(view.purchase_unit.tolist(), view.purchase_row.tolist(), strict=True))
-    m.purchases = pyo.Set(initialize=pairs, dimen=2, doc="what is bought: unit k (feature or group) for row i, or once for all rows (i = -1)")
-    m.W = pyo.Var(m.purchases, domain=domain, bounds=(0, 1), doc="W[k,i] = 1 iff unit k is acquired for row i")
+    m.purchases = pyo.Set(
+        initialize=pairs,
+        dimen=2,
+        doc="what is bought: unit k (feature or group) for row i, or once for all rows (i = -1)",
+    )
+    m.W = pyo.Var(
+        m.purchases, domain=domain, bounds=(0, 1), doc="W[k,i] = 1 iff unit k is acquired for row i"
+    )
     if len(view.above):
         W = list(m.W.values())
         m.group = matrix_rows(
@@ -125,7 +145,9 @@ def differences(small: np.ndarray, large: np.ndarray, n: int) -> sparse.csr_matr
     """Row j is x[small[j]] - x[large[j]]; shape (len(small), n)."""
     j = np.arange(len(small))
     signs = np.repeat([1.0, -1.0], len(small))
-    return sparse.csr_matrix((signs, (np.concatenate([j, j]), np.concatenate([small, large]))), shape=(len(small), n))
+    return sparse.csr_matrix(
+        (signs, (np.concatenate([j, j]), np.concatenate([small, large]))), shape=(len(small), n)
+    )
 
 
 def below(n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -138,21 +160,37 @@ def zs(m: Any) -> list[Any]:
     return list(m.z.values())
 
 
-def add_objective(m: Any, view: NodeGains, variables: list[Any], coefficients: list[int], constant: int, doc: str) -> None:
+def add_objective(
+    m: Any, view: NodeGains, variables: list[Any], coefficients: list[int], constant: int, doc: str
+) -> None:
     """A minimised sum in whole units."""
     terms = [(c, v) for c, v in zip(coefficients, variables, strict=True) if c]
-    expr = LinearExpression(constant=constant, linear_coefs=[c for c, _ in terms], linear_vars=[v for _, v in terms])
+    expr = LinearExpression(
+        constant=constant, linear_coefs=[c for c, _ in terms], linear_vars=[v for _, v in terms]
+    )
     m.objective = pyo.Objective(expr=expr, doc=doc)
 
 
 def add_leaf_objective(m: Any, view: NodeGains, with_features: bool = True) -> None:
     """Errors of leaves, and what kept splits and purchases cost: a E + b C."""
     a, b, _ = view.step
-    coefficients = [a * e - b * s for e, s in zip(view.error.tolist(), saved(view).tolist(), strict=True)]
+    coefficients = [
+        a * e - b * s for e, s in zip(view.error.tolist(), saved(view).tolist(), strict=True)
+    ]
     variables = zs(m)
     if with_features:
-        coefficients, variables = coefficients + [b * c for c in view.price.tolist()], variables + list(m.W.values())
-    add_objective(m, view, variables, coefficients, b * int(view.keep_cost.sum()), "errors of the leaves + λ · cost, in whole units")
+        coefficients, variables = (
+            coefficients + [b * c for c in view.price.tolist()],
+            variables + list(m.W.values()),
+        )
+    add_objective(
+        m,
+        view,
+        variables,
+        coefficients,
+        b * int(view.keep_cost.sum()),
+        "errors of the leaves + λ · cost, in whole units",
+    )
 
 
 def add_budget(m: Any, view: NodeGains) -> None:
@@ -161,7 +199,13 @@ def add_budget(m: Any, view: NodeGains) -> None:
         return
     row = sparse.csr_matrix(np.concatenate([-saved(view), view.price]).astype(float)[None, :])
     most = float(view.budget - int(view.keep_cost.sum()))
-    m.budget = matrix_rows([*zs(m), *m.W.values()], row, np.array([-np.inf]), np.array([most]), doc="cost is at most the budget")
+    m.budget = matrix_rows(
+        [*zs(m), *m.W.values()],
+        row,
+        np.array([-np.inf]),
+        np.array([most]),
+        doc="cost is at most the budget",
+    )
 
 
 # -- sizes --------------------------------------------------------------------------------------------------------
@@ -170,14 +214,19 @@ def add_budget(m: Any, view: NodeGains) -> None:
 def leaf_sizes(view: NodeGains) -> Sizes:
     """z and its path rows: a row per leaf, with the nodes on its path."""
     leaves = ~view.is_split
-    return Sizes(view.n_nodes, view.n_nodes, int(leaves.sum()), int((depths(view)[leaves] + 1).sum()))
+    return Sizes(
+        view.n_nodes, view.n_nodes, int(leaves.sum()), int((depths(view)[leaves] + 1).sum())
+    )
 
 
 def purchase_sizes(view: NodeGains) -> tuple[int, int]:
     """Rows and nonzeros of groups and of the budget over z and W."""
     rows, nonzeros = len(view.above), 2 * len(view.above)
     if view.budget is not None:
-        rows, nonzeros = rows + 1, nonzeros + int(np.count_nonzero(saved(view)) + np.count_nonzero(view.price))
+        rows, nonzeros = (
+            rows + 1,
+            nonzeros + int(np.count_nonzero(saved(view)) + np.count_nonzero(view.price)),
+        )
     return rows, nonzeros
 
 

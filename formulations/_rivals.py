@@ -1,12 +1,15 @@
-r"""Rival cuts: two rows that no action suits both can gain all only if some test tells them apart (ours).
+r"""Rival cuts: two rows that no action suits both can gain all only if some test tells them apart
+(ours).
 
-With the gains of `_gains`, :math:`c_{ij}=\max_k(\frac{r_{ik}}{\rho_i}+\frac{r_{jk}}{\rho_j})<2` (for misclassification: rows of two classes, 1) and the tests
-:math:`\Delta_{ij}=\{f:x_{if}\ne x_{jf}\}`,
+With the gains of `_gains`, :math:`c_{ij}=\max_k(\frac{r_{ik}}{\rho_i}+\frac{r_{jk}}{\rho_j})<2`
+(for misclassification: rows of two classes, 1) and the tests :math:`\Delta_{ij}=\{f:x_{if}\ne
+x_{jf}\}`,
 
 .. math:: g_i+g_j\le c_{ij}+(2-c_{ij})\sum_{v\in B}\sum_{f\in\Delta_{ij}}b_{vf}.
 
-For rows with equal tests this is the equivalent-points cut. Few tests make strong cuts, so every row is paired with its nearest rivals. The
-relaxations of models with a block per row bound the root at nearly nothing without them, and at half the optimum or more (depth 2) with one per row.
+For rows with equal tests this is the equivalent-points cut. Few tests make strong cuts, so every
+row is paired with its nearest rivals. The relaxations of models with a block per row bound the root
+at nearly nothing without them, and at half the optimum or more (depth 2) with one per row.
 """
 
 from __future__ import annotations
@@ -28,7 +31,9 @@ BLOCK = 1024
 
 @lru_cache(maxsize=4)
 def nearest_rivals(view: CostMatrix, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of every scored row with its `count` nearest rivals, each pair once, and their c; shapes (pairs, 2) and (pairs,)."""
+    """Pairs of every scored row with its `count` nearest rivals, each pair once, and their c;
+    shapes (pairs, 2) and (pairs,).
+    """
     share, largest = gains.shares(view)
     scored = np.flatnonzero(largest)
     best = (share[scored] == 1).astype(np.float32)
@@ -43,7 +48,12 @@ def nearest_rivals(view: CostMatrix, count: int) -> tuple[np.ndarray, np.ndarray
         for _ in range(min(count, len(scored))):
             nearest = distance.argmin(axis=1)
             reachable = np.isfinite(distance[here, nearest])
-            found.update((min(i, j), max(i, j)) for i, j in zip((start + here[reachable]).tolist(), nearest[reachable].tolist(), strict=True))
+            found.update(
+                (min(i, j), max(i, j))
+                for i, j in zip(
+                    (start + here[reachable]).tolist(), nearest[reachable].tolist(), strict=True
+                )
+            )
             distance[here, nearest] = np.inf
     pairs = scored[np.array(sorted(found), dtype=np.int64).reshape(-1, 2)]
     return pairs, (share[pairs[:, 0]] + share[pairs[:, 1]]).max(axis=1)
@@ -58,13 +68,21 @@ def add_rivals(m: Any, view: CostMatrix, space: Trees, count: int) -> None:
     position = np.zeros(view.n_rows, dtype=np.int64)
     position[list(m.scored)] = np.arange(n_scored)
     each = np.repeat(np.arange(len(pairs)), 2)
-    gained = sparse.csr_matrix((np.ones(len(each)), (each, position[pairs].ravel())), shape=(len(pairs), n_scored))
+    gained = sparse.csr_matrix(
+        (np.ones(len(each)), (each, position[pairs].ravel())), shape=(len(pairs), n_scored)
+    )
     differ = sparse.csr_matrix(view.X[pairs[:, 0]] != view.X[pairs[:, 1]], dtype=float)
     tests = sparse.diags(joint - 2) @ differ
     A = sparse.hstack([gained, *[tests] * len(m.branch)], format="csr")
     columns = [*m.g.values(), *(m.b[v, f] for v in m.branch for f in range(F))]
     lower = np.full(len(pairs), -np.inf)
-    m.rivals = matrix_rows(columns, A, lower, joint, doc="rows that no action suits both can gain all only if a test tells them apart")
+    m.rivals = matrix_rows(
+        columns,
+        A,
+        lower,
+        joint,
+        doc="rows that no action suits both can gain all only if a test tells them apart",
+    )
 
 
 def rival_sizes(view: CostMatrix, space: Trees, count: int) -> tuple[int, int]:

@@ -1,9 +1,12 @@
-r"""A formulation to copy: `cp formulations/_template.py formulations/my_model.py`, then change what the comments point at.
+r"""A formulation to copy: `cp formulations/_template.py formulations/my_model.py`, then change what
+the comments point at.
 
-This docstring becomes the model's page: say what the model is, list variables and constraints with the paper's letters and numbers, name the
-paper. The model below is small but complete: it takes every task, side constraints and a minimum leaf size, and passes the conformance suite.
+This docstring becomes the model's page: say what the model is, list variables and constraints with
+the paper's letters and numbers, name the paper. The model below is small but complete: it takes
+every task, side constraints and a minimum leaf size, and passes the conformance suite.
 
-With the tree structure (1b)–(1d) of `_tree_structure` and :math:`s_{ivk}` = 1 iff row i ends in node v with action k,
+With the tree structure (1b)–(1d) of `_tree_structure` and :math:`s_{ivk}` = 1 iff row i ends in
+node v with action k,
 
 .. math::
    \min\ \sum_{i,v,k}r_{ik}s_{ivk}+\text{penalties},\qquad & \sum_{v,k}s_{ivk}=1 & i\\
@@ -11,9 +14,11 @@ With the tree structure (1b)–(1d) of `_tree_structure` and :math:`s_{ivk}` = 1
    & \sum_{u\text{ in the left subtree of }v}\sum_ks_{iuk}\le\sum_{f:x_{if}=0}b_{vf} & i,\ v\in B\\
    & \sum_{u\text{ in the right subtree of }v}\sum_ks_{iuk}\le\sum_{f:x_{if}=1}b_{vf} & i,\ v\in B,
 
-where :math:`r_{ik}` is what action k costs row i beyond the cheapest one. Reference: none; an exercise.
+where :math:`r_{ik}` is what action k costs row i beyond the cheapest one. Reference: none; an
+exercise.
 
-Check it while you write, and nothing else needs editing (the registry, the size table and the docs find the file):
+Check it while you write, and nothing else needs editing (the registry, the size table and the docs
+find the file):
 
     pytest tests/conformance -k my-model
 """
@@ -30,14 +35,16 @@ from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees
 
 from . import _tree_structure as ts
 
-# Inside this folder import the package from `milp_trees` and siblings relatively, and add `register` to the first of these imports:
-# from milp_trees import CostMatrix, TreeFormulation, Sizes, Tree, Trees, register
+# Inside this folder import the package from `milp_trees` and siblings relatively, and add
+# `register` to the first of these imports: from milp_trees import CostMatrix, TreeFormulation,
+# Sizes, Tree, Trees, register
 
 
 # @register  <- uncomment in your copy. Files that begin with an underscore are not looked at.
 @dataclass(frozen=True)
 class Template(TreeFormulation):
-    """One line for the docs page. Options of the model are fields of this dataclass, each with a default and a line here.
+    """One line for the docs page. Options of the model are fields of this dataclass, each with a
+    default and a line here.
 
     Parameters
     ----------
@@ -49,36 +56,58 @@ class Template(TreeFormulation):
     title = "My model (Author, Author)"
     reference = "https://doi.org/…"
 
-    # What the model cannot express is refused with a sentence before anything is built. These are the switches, with their defaults:
+    # What the model cannot express is refused with a sentence before anything is built. These are
+    # the switches, with their defaults:
     takes_side_rows = True  # linear side constraints on the actions (fairness, capacities)
     takes_min_leaf = True  # min_samples_leaf > 1
     takes_any_costs = True  # False: only tasks where all wrong actions of a row cost the same (`view.labels` is not None)
 
-    # Constraints, by name, that can be deleted without changing the optimum, and why they are there. The suite deletes every other one in turn
-    # and expects a check to fail.
+    # Constraints, by name, that can be deleted without changing the optimum, and why they are
+    # there. The suite deletes every other one in turn and expects a check to fail.
     redundant = {}
 
     binary_labels: bool = False
 
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
-        # Anything beyond the switches: a sentence that says what was given and what can take it instead. Delete the method if there is nothing.
+        # Anything beyond the switches: a sentence that says what was given and what can take it
+        # instead. Delete the method if there is nothing.
         return None
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
-        # `view` is the task as integers: `view.X` (rows × tests, 0/1), `view.regret` (rows × actions, costs beyond `view.base`), `view.counts`
-        # (original rows behind a row), `view.leaf_cost`, `view.split_costs`, `view.side`. Always minimise; no solving, no files, no randomness.
+        # `view` is the task as integers: `view.X` (rows × tests, 0/1), `view.regret` (rows ×
+        # actions, costs beyond `view.base`), `view.counts` (original rows behind a row),
+        # `view.leaf_cost`, `view.split_costs`, `view.side`. Always minimise; no solving, no files,
+        # no randomness.
         D = space.depth
-        ts.add_sets(m, view, space)  # m.rows, m.tests, m.actions, m.nodes, m.branch, m.leaves, m.above
+        ts.add_sets(
+            m, view, space
+        )  # m.rows, m.tests, m.actions, m.nodes, m.branch, m.leaves, m.above
         ts.add_tests_by_row(m, view)  # m.false[i], m.true[i]
         ts.add_structure(m, view, space, self._binary(view))  # m.b, m.p, m.w, and the leaf limit
-        m.left = pyo.Set(m.branch, initialize={v: subtree(2 * v, D) for v in m.branch}, doc="nodes below the left child, and itself")
-        m.right = pyo.Set(m.branch, initialize={v: subtree(2 * v + 1, D) for v in m.branch}, doc="nodes below the right child, and itself")
+        m.left = pyo.Set(
+            m.branch,
+            initialize={v: subtree(2 * v, D) for v in m.branch},
+            doc="nodes below the left child, and itself",
+        )
+        m.right = pyo.Set(
+            m.branch,
+            initialize={v: subtree(2 * v + 1, D) for v in m.branch},
+            doc="nodes below the right child, and itself",
+        )
 
-        # Every Var and Constraint has a name and doc= (meaning, or the paper's number): tables are printed from them.
-        m.s = pyo.Var(m.rows, m.nodes, m.actions, domain=pyo.NonNegativeReals, doc="s[i,v,k] = 1 iff row i ends in node v with action k")
+        # Every Var and Constraint has a name and doc= (meaning, or the paper's number): tables are
+        # printed from them.
+        m.s = pyo.Var(
+            m.rows,
+            m.nodes,
+            m.actions,
+            domain=pyo.NonNegativeReals,
+            doc="s[i,v,k] = 1 iff row i ends in node v with action k",
+        )
 
-        # Rules are turned into templates: each is called once, with a symbol for its index. So use only Pyomo's own sets, parameters and
-        # variables with the index; no numpy array or list at [i], and no `if` that asks about it.
+        # Rules are turned into templates: each is called once, with a symbol for its index. So use
+        # only Pyomo's own sets, parameters and variables with the index; no numpy array or list at
+        # [i], and no `if` that asks about it.
         @m.Constraint(m.rows, doc="every row ends in one node with one action")
         def ends(m: Any, i: Any) -> Any:
             return sum(m.s[i, v, k] for v in m.nodes for k in m.actions) == 1
@@ -89,35 +118,61 @@ class Template(TreeFormulation):
 
         @m.Constraint(m.rows, m.branch, doc="rows go left only through a test that is false")
         def left_arc(m: Any, i: Any, v: Any) -> Any:
-            return sum(m.s[i, u, k] for u in m.left[v] for k in m.actions) <= sum(m.b[v, f] for f in m.false[i])
+            return sum(m.s[i, u, k] for u in m.left[v] for k in m.actions) <= sum(
+                m.b[v, f] for f in m.false[i]
+            )
 
         @m.Constraint(m.rows, m.branch, doc="rows go right only through a test that is true")
         def right_arc(m: Any, i: Any, v: Any) -> Any:
-            return sum(m.s[i, u, k] for u in m.right[v] for k in m.actions) <= sum(m.b[v, f] for f in m.true[i])
+            return sum(m.s[i, u, k] for u in m.right[v] for k in m.actions) <= sum(
+                m.b[v, f] for f in m.true[i]
+            )
 
         ts.add_side_rows(m, view, lambda i, k: [m.s[i, v, k] for v in m.nodes])
         if space.min_samples_leaf > 1:
-            m.count = pyo.Param(m.rows, initialize=dict(enumerate(view.counts.tolist())), doc="original rows that row i stands for")
+            m.count = pyo.Param(
+                m.rows,
+                initialize=dict(enumerate(view.counts.tolist())),
+                doc="original rows that row i stands for",
+            )
 
             @m.Constraint(m.nodes, doc="a predicting node holds at least min_samples_leaf rows")
             def leaf_size(m: Any, v: Any) -> Any:
-                return sum(m.count[i] * m.s[i, v, k] for i in m.rows for k in m.actions) >= space.min_samples_leaf * m.p[v]
+                return (
+                    sum(m.count[i] * m.s[i, v, k] for i in m.rows for k in m.actions)
+                    >= space.min_samples_leaf * m.p[v]
+                )
 
-        # The objective is a list of coefficients and variables, in integer units, with the constant part.
+        # The objective is a list of coefficients and variables, in integer units, with the constant
+        # part.
         splits, costs, constant = ts.penalties(m, view)
-        terms = [(int(view.regret[i, k]), m.s[i, v, k]) for i, k in np.argwhere(view.regret).tolist() for v in m.nodes]
+        terms = [
+            (int(view.regret[i, k]), m.s[i, v, k])
+            for i, k in np.argwhere(view.regret).tolist()
+            for v in m.nodes
+        ]
         coefficients, variables = [c for c, _ in terms] + costs, [x for _, x in terms] + splits
-        ts.minimise(m, coefficients, variables, int(view.base.sum()) + constant, "cost of the chosen actions, and penalties")
+        ts.minimise(
+            m,
+            coefficients,
+            variables,
+            int(view.base.sum()) + constant,
+            "cost of the chosen actions, and penalties",
+        )
 
     def decode(self, m: Any) -> Tree:
-        # The tree that the values of the variables describe; `m.view` is at hand. It may have branch nodes that no row reaches: the package
-        # prunes them. Read what decides (tests, labels), not what follows from it.
+        # The tree that the values of the variables describe; `m.view` is at hand. It may have
+        # branch nodes that no row reaches: the package prunes them. Read what decides (tests,
+        # labels), not what follows from it.
         return ts.decode_structure(m)
 
     def encode(self, tree: Tree, m: Any) -> None:
-        # The reverse: set EVERY variable. This is the start that solvers are given, and the check that the model is not too tight.
+        # The reverse: set EVERY variable. This is the start that solvers are given, and the check
+        # that the model is not too tight.
         view: CostMatrix = m.view
-        splits, leaves = ts.place(tree, view)  # test of each branch node and action of each leaf, by heap number
+        splits, leaves = ts.place(
+            tree, view
+        )  # test of each branch node and action of each leaf, by heap number
         ts.encode_structure(m, splits, leaves)
         for i, end in enumerate(ts.reached(splits, view).tolist()):
             for v in m.nodes:
@@ -125,11 +180,14 @@ class Template(TreeFormulation):
                     m.s[i, v, k].set_value(int(v == end and k == leaves[end]), skip_validation=True)
 
     def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
-        # Columns, binary columns, rows and nonzeros of the model, exactly, without building it: what `estimate` shows before you wait.
+        # Columns, binary columns, rows and nonzeros of the model, exactly, without building it:
+        # what `estimate` shows before you wait.
         n, F, K, D = view.n_rows, view.n_tests, view.n_actions, space.depth
         B, V = 2**D - 1, 2 ** (D + 1) - 1
         base = ts.structure_sizes(view, space, self._binary(view))
-        below = sum(len(subtree(v, D)) - 1 for v in range(1, B + 1))  # nodes below a branch node, summed over branch nodes
+        below = sum(
+            len(subtree(v, D)) - 1 for v in range(1, B + 1)
+        )  # nodes below a branch node, summed over branch nodes
         rows = base.rows + n * (1 + V * K + 2 * B)
         nonzeros = base.nonzeros + n * (3 * V * K + below * K + B * F)
         for side in view.side:
@@ -139,10 +197,15 @@ class Template(TreeFormulation):
         return Sizes(base.variables + n * V * K, base.binaries, rows, nonzeros)
 
     def _binary(self, view: CostMatrix) -> bool:
-        # With side constraints w must be binary: at w = (1/2, 1/2) a leaf would randomise and meet them by fractions.
+        # With side constraints w must be binary: at w = (1/2, 1/2) a leaf would randomise and meet
+        # them by fractions.
         return self.binary_labels or bool(view.side)
 
 
 def subtree(v: int, depth: int) -> list[int]:
     """Heap numbers of a node and all nodes below it in a complete tree."""
-    return [u for level in range(depth + 2 - v.bit_length()) for u in range(v << level, (v + 1) << level)]
+    return [
+        u
+        for level in range(depth + 2 - v.bit_length())
+        for u in range(v << level, (v + 1) << level)
+    ]

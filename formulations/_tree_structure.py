@@ -1,13 +1,16 @@
-r"""What the flow and cut models share: a complete binary tree in which every node may branch or predict.
+r"""What the flow and cut models share: a complete binary tree in which every node may branch or
+predict.
 
-Nodes are numbered as in a heap: root 1, children 2v and 2v+1; branch nodes :math:`B=\{1..2^D-1\}`, leaves :math:`T=\{2^D..2^{D+1}-1\}`, :math:`V=B\cup T`,
-:math:`A(v)` the proper ancestors of v. A row on which the test of v is false goes to 2v, else to 2v+1.
+Nodes are numbered as in a heap: root 1, children 2v and 2v+1; branch nodes :math:`B=\{1..2^D-1\}`,
+leaves :math:`T=\{2^D..2^{D+1}-1\}`, :math:`V=B\cup T`, :math:`A(v)` the proper ancestors of v. A
+row on which the test of v is false goes to 2v, else to 2v+1.
 
 :math:`b_{vf}\in\{0,1\}`: v tests f; :math:`p_v\in\{0,1\}`: v predicts; :math:`w_{vk}`: its action.
 
 .. math:: \sum_f b_{vf}+p_v+\sum_{u\in A(v)}p_u=1\ (v\in B),\quad p_v+\sum_{u\in A(v)}p_u=1\ (v\in T),\quad \sum_k w_{vk}=p_v\ (v\in V).
 
-Aghaei, Gómez, Vayanos (2021), "Strong optimal classification trees", constraints (1b), (1c), (1d); the leaf limit is ours.
+Aghaei, Gómez, Vayanos (2021), "Strong optimal classification trees", constraints (1b), (1c), (1d);
+the leaf limit is ours.
 """
 
 from __future__ import annotations
@@ -34,22 +37,43 @@ def add_sets(m: Any, view: CostMatrix, space: Trees) -> None:
     m.nodes = pyo.RangeSet(1, 2 ** (D + 1) - 1, doc="nodes V")
     m.branch = pyo.RangeSet(1, 2**D - 1, doc="branch nodes B")
     m.leaves = pyo.RangeSet(2**D, 2 ** (D + 1) - 1, doc="leaves T")
-    m.above = pyo.Set(m.nodes, initialize={v: ancestors(v) for v in range(1, 2 ** (D + 1))}, doc="proper ancestors A(v)")
+    m.above = pyo.Set(
+        m.nodes,
+        initialize={v: ancestors(v) for v in range(1, 2 ** (D + 1))},
+        doc="proper ancestors A(v)",
+    )
 
 
 def add_tests_by_row(m: Any, view: CostMatrix) -> None:
     """For every row, the tests that send it left (false) and right (true)."""
-    m.false = pyo.Set(m.rows, initialize=lambda m, i: np.flatnonzero(view.X[i] == 0).tolist(), domain=pyo.Any, doc="tests false on row i")
-    m.true = pyo.Set(m.rows, initialize=lambda m, i: np.flatnonzero(view.X[i] == 1).tolist(), domain=pyo.Any, doc="tests true on row i")
+    m.false = pyo.Set(
+        m.rows,
+        initialize=lambda m, i: np.flatnonzero(view.X[i] == 0).tolist(),
+        domain=pyo.Any,
+        doc="tests false on row i",
+    )
+    m.true = pyo.Set(
+        m.rows,
+        initialize=lambda m, i: np.flatnonzero(view.X[i] == 1).tolist(),
+        domain=pyo.Any,
+        doc="tests true on row i",
+    )
 
 
 def add_structure(m: Any, view: CostMatrix, space: Trees, binary_labels: bool) -> None:
     """Variables b, p, w and the constraints that make them a tree."""
     m.b = pyo.Var(m.branch, m.tests, domain=pyo.Binary, doc="b[v,f] = 1 iff node v tests f")
     m.p = pyo.Var(m.nodes, domain=pyo.Binary, doc="p[v] = 1 iff node v predicts")
-    m.w = pyo.Var(m.nodes, m.actions, domain=pyo.Binary if binary_labels else pyo.UnitInterval, doc="w[v,k] = 1 iff node v predicts action k")
+    m.w = pyo.Var(
+        m.nodes,
+        m.actions,
+        domain=pyo.Binary if binary_labels else pyo.UnitInterval,
+        doc="w[v,k] = 1 iff node v predicts action k",
+    )
 
-    @m.Constraint(m.branch, doc="(1b) a branch node tests, predicts, or lies below a predicting node")
+    @m.Constraint(
+        m.branch, doc="(1b) a branch node tests, predicts, or lies below a predicting node"
+    )
     def one_role(m: Any, v: Any) -> Any:
         return sum(m.b[v, f] for f in m.tests) + m.p[v] + sum(m.p[u] for u in m.above[v]) == 1
 
@@ -68,7 +92,9 @@ def add_split_limit(m: Any, space: Trees) -> None:
     """The leaf limit as a row over b, where it forbids anything."""
     if space.limits_leaves and len(m.tests):
         splits = sum(m.b[v, f] for v in m.branch for f in m.tests)
-        m.most_splits = pyo.Constraint(expr=(None, splits, space.max_splits), doc="at most max_leaf_nodes - 1 splits")
+        m.most_splits = pyo.Constraint(
+            expr=(None, splits, space.max_splits), doc="at most max_leaf_nodes - 1 splits"
+        )
 
 
 def structure_sizes(view: CostMatrix, space: Trees, binary_labels: bool) -> Sizes:
@@ -89,15 +115,21 @@ def penalties(m: Any, view: CostMatrix) -> tuple[list[Any], list[int], int]:
     return [x for x, _ in pairs], [c for _, c in pairs], view.leaf_cost
 
 
-def minimise(m: Any, coefficients: list[Any], variables: list[Any], constant: float, doc: str) -> None:
+def minimise(
+    m: Any, coefficients: list[Any], variables: list[Any], constant: float, doc: str
+) -> None:
     """The objective, always a minimisation, in integer units of the view."""
     m.objective = pyo.Objective(
-        expr=LinearExpression(constant=constant, linear_coefs=coefficients, linear_vars=variables), sense=pyo.minimize, doc=doc
+        expr=LinearExpression(constant=constant, linear_coefs=coefficients, linear_vars=variables),
+        sense=pyo.minimize,
+        doc=doc,
     )
 
 
 def add_side_rows(m: Any, view: CostMatrix, variables: Callable[[int, int], list[Any]]) -> None:
-    """Side constraints as rows over the variables (given by `variables(i, k)`) whose sum says that row i gets action k."""
+    """Side constraints as rows over the variables (given by `variables(i, k)`) whose sum says that
+    row i gets action k.
+    """
     if not view.side:
         return
     columns: list[Any] = []
@@ -114,7 +146,9 @@ def add_side_rows(m: Any, view: CostMatrix, variables: Callable[[int, int], list
                 indices.append(position[id(x)])
                 data.append(int(row.coefs[i, k]))
         indptr.append(len(data))
-    A = sparse.csr_matrix((np.array(data, dtype=float), indices, indptr), shape=(len(view.side), len(columns)))
+    A = sparse.csr_matrix(
+        (np.array(data, dtype=float), indices, indptr), shape=(len(view.side), len(columns))
+    )
     lower = np.array([-np.inf if r.lower is None else r.lower for r in view.side], dtype=float)
     upper = np.array([np.inf if r.upper is None else r.upper for r in view.side], dtype=float)
     m.side = matrix_rows(columns, A, lower, upper, doc="side constraints on the actions")

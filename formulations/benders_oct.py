@@ -1,15 +1,18 @@
-r"""BendersOCT: the flows of FlowOCT projected out; a master over the tree, and cuts that say how much a row can gain.
+r"""BendersOCT: the flows of FlowOCT projected out; a master over the tree, and cuts that say how
+much a row can gain.
 
 Master, with the structure (1b)–(1d) of `_tree_structure` and the gains :math:`g_i` of `_gains`:
 
 .. math:: \min\ \sum_i(\max_kc_{ik}-\rho_ig_i) + \text{penalties},\qquad 0\le g_i\le1,
 
-and for every row i and every set S of nodes that holds the root and, with a node, its parent (for misclassification the cuts (7b) of the paper)
+and for every row i and every set S of nodes that holds the root and, with a node, its parent (for
+misclassification the cuts (7b) of the paper)
 
 .. math:: g_i\le\sum_{v\in S}\sum_k\tfrac{r_{ik}}{\rho_i}w_{vk}+\sum_{v\in S\cap B,\,2v\notin S}\ \sum_{f:x_{if}=0}b_{vf}+\sum_{v\in S\cap B,\,2v+1\notin S}\ \sum_{f:x_{if}=1}b_{vf}.
 
-There are too many to write down. They are added where they are violated (`_benders_cuts`): at fractional points of the relaxation first, then in one
-tree search by a constraint handler where the solver takes lazy rows (SCIP), and by solving again until none is violated where it does not.
+There are too many to write down. They are added where they are violated (`_benders_cuts`): at
+fractional points of the relaxation first, then in one tree search by a constraint handler where the
+solver takes lazy rows (SCIP), and by solving again until none is violated where it does not.
 
 Reference: Aghaei, Gómez, Vayanos (2021), "Strong optimal classification trees", arXiv:2103.15965.
 """
@@ -40,13 +43,17 @@ class BendersOCT(TreeFormulation):
     takes_side_rows = False
     takes_min_leaf = False
     sets_like = {"scored": "rows"}
-    redundant = {"leaf_role": "(1c) published; a leaf that does not predict gains nothing, and one below a predicting node cannot be reached"}
+    redundant = {
+        "leaf_role": "(1c) published; a leaf that does not predict gains nothing, and one below a predicting node cannot be reached"
+    }
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
         ts.add_sets(m, view, space)
         ts.add_structure(m, view, space, binary_labels=False)
         gains.add_gains(m, view)
-        gains.minimise_cost(m, view, [(i, m.g[i]) for i in m.scored], "cost of the actions chosen, and penalties")
+        gains.minimise_cost(
+            m, view, [(i, m.g[i]) for i in m.scored], "cost of the actions chosen, and penalties"
+        )
 
     def separator(self, m: Any, matrix: MatrixModel) -> BendersCuts:
         view: CostMatrix = m.view
@@ -55,7 +62,9 @@ class BendersOCT(TreeFormulation):
         scored = np.flatnonzero(largest)
 
         def columns(rows: Any, inner: Any, variable: Any) -> np.ndarray:
-            return np.array([[at[id(variable[r, c])] for c in inner] for r in rows], dtype=np.int64).reshape(len(rows), len(inner))
+            return np.array(
+                [[at[id(variable[r, c])] for c in inner] for r in rows], dtype=np.int64
+            ).reshape(len(rows), len(inner))
 
         return BendersCuts(
             X=view.X[scored],
@@ -76,4 +85,6 @@ class BendersOCT(TreeFormulation):
 
     def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
         base = ts.structure_sizes(view, space, False)
-        return Sizes(base.variables + gains.counts(view)[0], base.binaries, base.rows, base.nonzeros)
+        return Sizes(
+            base.variables + gains.counts(view)[0], base.binaries, base.rows, base.nonzeros
+        )

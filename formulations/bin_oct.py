@@ -1,36 +1,49 @@
-r"""BinOCT: a complete tree whose thresholds are written in binary (Verwer and Zhang 2019), with all thresholds and index sets that agree.
+r"""BinOCT: a complete tree whose thresholds are written in binary (Verwer and Zhang 2019), with all
+thresholds and index sets that agree.
 
-:math:`f_{vj}`: node v tests column j; :math:`q_{va}`: bit a of its threshold; :math:`l_{it}\in[0,1]`: row i is in leaf t; :math:`P_{tk}`: leaf t
-predicts action k; :math:`e_{tk}`: the gains it thereby gives away. With the gain of action k over the worst one on row i,
-:math:`g_{ik}=\max_{k'}c_{ik'}-c_{ik}`, costs are :math:`c_{ik}=\text{const}_i+\sum_{k'\ne k}g_{ik'}` (for misclassification g is 1 on the own class
-of a row and 0 elsewhere: the paper's model); :math:`M_k=\sum_ig_{ik}`. Large gains are counted in a power of two, as in `_oct_structure`.
-
-.. math::
-   \min\ \sum_{t,k}e_{tk},\qquad \sum_jf_{vj}=1,\qquad \sum_tl_{it}=1,\qquad \sum_kP_{tk}=1,\qquad \sum_ig_{ik}l_{it}-M_kP_{tk}\le e_{tk} .
-
-The thresholds :math:`\tau_0<\dots<\tau_{m_j-1}` of a column are halved again and again: of a range [lo, hi] with mid = ⌊(lo+hi)/2⌋, bit number r
-(the level of the range) is 1 for the lower half [lo, mid] and 0 for the upper half. :math:`\pi^0,\pi^1`: levels above at which the lower, the upper
-half was entered. A row goes left if its x is below the threshold. With :math:`I_{up}=\{i:\tau_{mid}\le x_{ij}<\tau_{hi}\}` and
-:math:`I_{lo}=\{i:\tau_{lo}\le x_{ij}<\tau_{mid+1}\}`,
+:math:`f_{vj}`: node v tests column j; :math:`q_{va}`: bit a of its threshold;
+:math:`l_{it}\in[0,1]`: row i is in leaf t; :math:`P_{tk}`: leaf t predicts action k;
+:math:`e_{tk}`: the gains it thereby gives away. With the gain of action k over the worst one on row
+i, :math:`g_{ik}=\max_{k'}c_{ik'}-c_{ik}`, costs are :math:`c_{ik}=\text{const}_i+\sum_{k'\ne
+k}g_{ik'}` (for misclassification g is 1 on the own class of a row and 0 elsewhere: the paper's
+model); :math:`M_k=\sum_ig_{ik}`. Large gains are counted in a power of two, as in `_oct_structure`.
 
 .. math::
-   \sum_{i\in I_{up}}\sum_{t\text{ left of }v}l_{it} &\le|I_{up}|\Bigl[(1-f_{vj})+\sum_{a\in\pi^0}(1-q_{va})+(1-q_{vr})\Bigr]\\
-   \sum_{i\in I_{lo}}\sum_{t\text{ right of }v}l_{it} &\le|I_{lo}|\Bigl[(1-f_{vj})+\sum_{a\in\pi^1}q_{va}+q_{vr}\Bigr]\\
-   n f_{vj}+\sum_{x_{ij}<\tau_0}\sum_{t\text{ right of }v}l_{it}+\sum_{x_{ij}\ge\tau_{m_j-1}}\sum_{t\text{ left of }v}l_{it} &\le n .
+   \min\ \sum_{t,k}e_{tk},\qquad \sum_jf_{vj}=1,\qquad \sum_tl_{it}=1,\qquad \sum_kP_{tk}=1,\qquad
+   \sum_ig_{ik}l_{it}-M_kP_{tk}\le e_{tk} .
 
-A column without thresholds would appear in none of these rows and set all data rows free; columns here are made of tests (`_columns`), so there
-is none. The authors' code keeps only thresholds between rows of different classes, which loses optimal trees; here all are kept.
-
-**Leaves.** The tree is complete; below an early leaf any test does, with one action everywhere. Where leaves count (penalties, a leaf limit, a
-minimum leaf size), :math:`\alpha_t` says that leaf t holds rows (Hu, Rudin, Seltzer 2019, supplement), and only such leaves count:
+The thresholds :math:`\tau_0<\dots<\tau_{m_j-1}` of a column are halved again and again: of a range
+[lo, hi] with mid = ⌊(lo+hi)/2⌋, bit number r (the level of the range) is 1 for the lower half [lo,
+mid] and 0 for the upper half. :math:`\pi^0,\pi^1`: levels above at which the lower, the upper half
+was entered. A row goes left if its x is below the threshold. With :math:`I_{up}=\{i:\tau_{mid}\le
+x_{ij}<\tau_{hi}\}` and :math:`I_{lo}=\{i:\tau_{lo}\le x_{ij}<\tau_{mid+1}\}`,
 
 .. math::
-   \sum_il_{it}\le n\alpha_t,\quad \sum_in_il_{it}\ge N_{\min}\alpha_t,\quad \sum_t\alpha_t\le\text{max leaves},\quad \min\dots+\lambda\sum_t\alpha_t,
+   \sum_{i\in I_{up}}\sum_{t\text{ left of }v}l_{it}
+   &\le|I_{up}|\Bigl[(1-f_{vj})+\sum_{a\in\pi^0}(1-q_{va})+(1-q_{vr})\Bigr]\\ \sum_{i\in
+   I_{lo}}\sum_{t\text{ right of }v}l_{it}
+   &\le|I_{lo}|\Bigl[(1-f_{vj})+\sum_{a\in\pi^1}q_{va}+q_{vr}\Bigr]\\ n
+   f_{vj}+\sum_{x_{ij}<\tau_0}\sum_{t\text{ right of
+   }v}l_{it}+\sum_{x_{ij}\ge\tau_{m_j-1}}\sum_{t\text{ left of }v}l_{it} &\le n .
 
-and (ours) :math:`s_v=1` lets a node test nothing and send every row left: without it a single leaf could not be had.
+A column without thresholds would appear in none of these rows and set all data rows free; columns
+here are made of tests (`_columns`), so there is none. The authors' code keeps only thresholds
+between rows of different classes, which loses optimal trees; here all are kept.
 
-References: Verwer, Zhang (2019), "Learning optimal classification trees using a binary linear program formulation", AAAI 33; Hu, Rudin, Seltzer
-(2019), "Optimal sparse decision trees", NeurIPS 32.
+**Leaves.** The tree is complete; below an early leaf any test does, with one action everywhere.
+Where leaves count (penalties, a leaf limit, a minimum leaf size), :math:`\alpha_t` says that leaf t
+holds rows (Hu, Rudin, Seltzer 2019, supplement), and only such leaves count:
+
+.. math::
+   \sum_il_{it}\le n\alpha_t,\quad \sum_in_il_{it}\ge N_{\min}\alpha_t,\quad
+   \sum_t\alpha_t\le\text{max leaves},\quad \min\dots+\lambda\sum_t\alpha_t,
+
+and (ours) :math:`s_v=1` lets a node test nothing and send every row left: without it a single leaf
+could not be had.
+
+References: Verwer, Zhang (2019), "Learning optimal classification trees using a binary linear
+program formulation", AAAI 33; Hu, Rudin, Seltzer (2019), "Optimal sparse decision trees", NeurIPS
+32.
 """
 
 from __future__ import annotations
@@ -45,7 +58,18 @@ import pyomo.environ as pyo
 from milp_trees import CostMatrix, Leaf, Problem, Sizes, Tree, TreeFormulation, Trees, register
 
 from . import _tree_structure as ts
-from ._columns import Column, branch, column_words, halves, n_bits, numeric_columns, place, reached, read_threshold, write_threshold
+from ._columns import (
+    Column,
+    branch,
+    column_words,
+    halves,
+    n_bits,
+    numeric_columns,
+    place,
+    reached,
+    read_threshold,
+    write_threshold,
+)
 from ._oct_structure import cost_unit, entries, in_units, leaves_below
 
 
@@ -71,13 +95,33 @@ class BinOCT(TreeFormulation):
         ts.add_sets(m, view, space)
         m.columns = pyo.RangeSet(0, len(columns) - 1, doc="columns j")
         m.bits = pyo.RangeSet(0, n_bits(columns) - 1, doc="bits a of a threshold")
-        m.f = pyo.Var(m.branch, m.columns, domain=pyo.Binary, doc="f[v,j] = 1 iff node v tests column j")
-        m.q = pyo.Var(m.branch, m.bits, domain=pyo.Binary, doc="q[v,a] bit a of the threshold of node v: 1 for the lower half")
-        m.l = pyo.Var(m.rows, m.leaves, domain=pyo.UnitInterval, doc="l[i,t] = 1 iff row i is in leaf t")
-        m.P = pyo.Var(m.leaves, m.actions, domain=pyo.Binary, doc="P[t,k] = 1 iff leaf t predicts action k")
-        m.e = pyo.Var(m.leaves, m.actions, domain=pyo.NonNegativeReals, doc="e[t,k] gain of action k that leaf t gives away")
+        m.f = pyo.Var(
+            m.branch, m.columns, domain=pyo.Binary, doc="f[v,j] = 1 iff node v tests column j"
+        )
+        m.q = pyo.Var(
+            m.branch,
+            m.bits,
+            domain=pyo.Binary,
+            doc="q[v,a] bit a of the threshold of node v: 1 for the lower half",
+        )
+        m.l = pyo.Var(
+            m.rows, m.leaves, domain=pyo.UnitInterval, doc="l[i,t] = 1 iff row i is in leaf t"
+        )
+        m.P = pyo.Var(
+            m.leaves, m.actions, domain=pyo.Binary, doc="P[t,k] = 1 iff leaf t predicts action k"
+        )
+        m.e = pyo.Var(
+            m.leaves,
+            m.actions,
+            domain=pyo.NonNegativeReals,
+            doc="e[t,k] gain of action k that leaf t gives away",
+        )
         if counts_leaves:
-            m.s = pyo.Var(m.branch, domain=pyo.Binary, doc="s[v] = 1 iff node v tests nothing and sends every row left")
+            m.s = pyo.Var(
+                m.branch,
+                domain=pyo.Binary,
+                doc="s[v] = 1 iff node v tests nothing and sends every row left",
+            )
             m.alpha = pyo.Var(m.leaves, domain=pyo.Binary, doc="alpha[t] = 1 iff leaf t holds rows")
             _add_leaf_use(m, view, space)
         _add_tests(m, space, columns, counts_leaves)
@@ -89,7 +133,13 @@ class BinOCT(TreeFormulation):
         if view.leaf_cost or split:
             terms += [(view.leaf_cost + split, m.alpha[t]) for t in m.leaves]
         constant = gains(view)[1] - split
-        ts.minimise(m, [c for c, _ in terms], [x for _, x in terms], constant, "gains given away, and penalties (splits = leaves - 1)")
+        ts.minimise(
+            m,
+            [c for c, _ in terms],
+            [x for _, x in terms],
+            constant,
+            "gains given away, and penalties (splits = leaves - 1)",
+        )
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
         return {**super().meanings(m, problem), "columns": column_words(m.view)}
@@ -143,11 +193,19 @@ class BinOCT(TreeFormulation):
         half = D * T // 2  # leaves left of a node, summed over nodes
         outer = sum(int(((c.ranks == 0) | (c.ranks == c.m)).sum()) for c in columns)
         rows = B * (1 + p + len(up) + len(low)) + n + T * (1 + K)
-        nonzeros = 2 * B * p + half * outer + sum(half * len(h.rows) + B * (1 + len(h.bits)) for h in up + low)
+        nonzeros = (
+            2 * B * p
+            + half * outer
+            + sum(half * len(h.rows) + B * (1 + len(h.bits)) for h in up + low)
+        )
         nonzeros += n * T + T * int(2 * K + (gain != 0).sum() + gain.any(axis=0).sum())
         binaries = B * (p + bits) + T * K
         if _counts_leaves(view, space):
-            binaries, rows, nonzeros = binaries + B + T, rows + B + T, nonzeros + 2 * B + half * n + T * (n + 1)
+            binaries, rows, nonzeros = (
+                binaries + B + T,
+                rows + B + T,
+                nonzeros + 2 * B + half * n + T * (n + 1),
+            )
             if space.min_samples_leaf > 1:
                 rows, nonzeros = rows + T, nonzeros + T * (n + 1)
             if space.limits_leaves:
@@ -160,8 +218,16 @@ class BinOCT(TreeFormulation):
 
 def _add_tests(m: Any, space: Trees, columns: Sequence[Column], may_test_nothing: bool) -> None:
     """Every node has a test; rows beyond all its thresholds follow it."""
-    m.left_leaves = pyo.Set(m.branch, initialize={v: leaves_below(2 * v, space) for v in m.branch}, doc="leaves left of v")
-    m.right_leaves = pyo.Set(m.branch, initialize={v: leaves_below(2 * v + 1, space) for v in m.branch}, doc="leaves right of v")
+    m.left_leaves = pyo.Set(
+        m.branch,
+        initialize={v: leaves_below(2 * v, space) for v in m.branch},
+        doc="leaves left of v",
+    )
+    m.right_leaves = pyo.Set(
+        m.branch,
+        initialize={v: leaves_below(2 * v + 1, space) for v in m.branch},
+        doc="leaves right of v",
+    )
     lowest = {j: np.flatnonzero(c.ranks == 0).tolist() for j, c in enumerate(columns)}
     highest = {j: np.flatnonzero(c.ranks == c.m).tolist() for j, c in enumerate(columns)}
     m.lowest = pyo.Set(m.columns, initialize=lowest, doc="rows below all thresholds")
@@ -172,7 +238,9 @@ def _add_tests(m: Any, space: Trees, columns: Sequence[Column], may_test_nothing
     def one_column(m: Any, v: Any) -> Any:
         return sum(m.f[v, j] for j in m.columns) + (m.s[v] if may_test_nothing else 0) == 1
 
-    @m.Constraint(m.branch, m.columns, doc="rows below all thresholds go left, rows above all of them right")
+    @m.Constraint(
+        m.branch, m.columns, doc="rows below all thresholds go left, rows above all of them right"
+    )
     def outer(m: Any, v: Any, j: Any) -> Any:
         low = sum(m.l[i, t] for i in m.lowest[j] for t in m.right_leaves[v])
         high = sum(m.l[i, t] for i in m.highest[j] for t in m.left_leaves[v])
@@ -190,35 +258,69 @@ def _add_thresholds(m: Any, columns: Sequence[Column]) -> None:
     up, low = halves(columns)
     if up:
         m.up = pyo.RangeSet(0, len(up) - 1, doc="the sets I_up")
-        m.up_column = pyo.Param(m.up, initialize=dict(enumerate(h.column for h in up)), doc="column of an I_up")
-        m.up_rows = pyo.Set(m.up, initialize=dict(enumerate(h.rows for h in up)), doc="rows of an I_up")
-        m.up_bits = pyo.Set(m.up, initialize=dict(enumerate(h.bits for h in up)), doc="bits that must be 1")
-        m.up_size = pyo.Param(m.up, initialize=dict(enumerate(len(h.rows) for h in up)), doc="|I_up|")
+        m.up_column = pyo.Param(
+            m.up, initialize=dict(enumerate(h.column for h in up)), doc="column of an I_up"
+        )
+        m.up_rows = pyo.Set(
+            m.up, initialize=dict(enumerate(h.rows for h in up)), doc="rows of an I_up"
+        )
+        m.up_bits = pyo.Set(
+            m.up, initialize=dict(enumerate(h.bits for h in up)), doc="bits that must be 1"
+        )
+        m.up_size = pyo.Param(
+            m.up, initialize=dict(enumerate(len(h.rows) for h in up)), doc="|I_up|"
+        )
 
-        @m.Constraint(m.branch, m.up, doc="threshold in the lower half: rows of the upper half do not go left")
+        @m.Constraint(
+            m.branch, m.up, doc="threshold in the lower half: rows of the upper half do not go left"
+        )
         def upper_half(m: Any, v: Any, h: Any) -> Any:
             slack = 1 - m.f[v, m.up_column[h]] + sum(1 - m.q[v, a] for a in m.up_bits[h])
-            return sum(m.l[i, t] for i in m.up_rows[h] for t in m.left_leaves[v]) <= m.up_size[h] * slack
+            return (
+                sum(m.l[i, t] for i in m.up_rows[h] for t in m.left_leaves[v])
+                <= m.up_size[h] * slack
+            )
 
     if low:
         m.low = pyo.RangeSet(0, len(low) - 1, doc="the sets I_lo")
-        m.low_column = pyo.Param(m.low, initialize=dict(enumerate(h.column for h in low)), doc="column of an I_lo")
-        m.low_rows = pyo.Set(m.low, initialize=dict(enumerate(h.rows for h in low)), doc="rows of an I_lo")
-        m.low_bits = pyo.Set(m.low, initialize=dict(enumerate(h.bits for h in low)), doc="bits that must be 0")
-        m.low_size = pyo.Param(m.low, initialize=dict(enumerate(len(h.rows) for h in low)), doc="|I_lo|")
+        m.low_column = pyo.Param(
+            m.low, initialize=dict(enumerate(h.column for h in low)), doc="column of an I_lo"
+        )
+        m.low_rows = pyo.Set(
+            m.low, initialize=dict(enumerate(h.rows for h in low)), doc="rows of an I_lo"
+        )
+        m.low_bits = pyo.Set(
+            m.low, initialize=dict(enumerate(h.bits for h in low)), doc="bits that must be 0"
+        )
+        m.low_size = pyo.Param(
+            m.low, initialize=dict(enumerate(len(h.rows) for h in low)), doc="|I_lo|"
+        )
 
-        @m.Constraint(m.branch, m.low, doc="threshold in the upper half: rows of the lower half do not go right")
+        @m.Constraint(
+            m.branch,
+            m.low,
+            doc="threshold in the upper half: rows of the lower half do not go right",
+        )
         def lower_half(m: Any, v: Any, h: Any) -> Any:
             slack = 1 - m.f[v, m.low_column[h]] + sum(m.q[v, a] for a in m.low_bits[h])
-            return sum(m.l[i, t] for i in m.low_rows[h] for t in m.right_leaves[v]) <= m.low_size[h] * slack
+            return (
+                sum(m.l[i, t] for i in m.low_rows[h] for t in m.right_leaves[v])
+                <= m.low_size[h] * slack
+            )
 
 
 def _add_errors(m: Any, view: CostMatrix) -> None:
     """Every row is in a leaf, every leaf predicts, and gives away the gains of the other actions."""
     gain = in_units(gains(view)[0])
-    m.gaining = pyo.Set(m.actions, initialize={k: np.flatnonzero(gain[:, k]).tolist() for k in m.actions}, doc="rows with g[i,k] > 0")
+    m.gaining = pyo.Set(
+        m.actions,
+        initialize={k: np.flatnonzero(gain[:, k]).tolist() for k in m.actions},
+        doc="rows with g[i,k] > 0",
+    )
     m.gain = pyo.Param(m.rows, m.actions, initialize=entries(gain), doc="g[i,k] gain of action k")
-    m.most = pyo.Param(m.actions, initialize=dict(enumerate(gain.sum(axis=0).tolist())), doc="M[k] sum of g[i,k]")
+    m.most = pyo.Param(
+        m.actions, initialize=dict(enumerate(gain.sum(axis=0).tolist())), doc="M[k] sum of g[i,k]"
+    )
 
     @m.Constraint(m.rows, doc="a row is in one leaf")
     def one_leaf(m: Any, i: Any) -> Any:
@@ -228,9 +330,13 @@ def _add_errors(m: Any, view: CostMatrix) -> None:
     def one_action(m: Any, t: Any) -> Any:
         return sum(m.P[t, k] for k in m.actions) == 1
 
-    @m.Constraint(m.leaves, m.actions, doc="a leaf gives away the gains of the actions it does not predict")
+    @m.Constraint(
+        m.leaves, m.actions, doc="a leaf gives away the gains of the actions it does not predict"
+    )
     def given_away(m: Any, t: Any, k: Any) -> Any:
-        return sum(m.gain[i, k] * m.l[i, t] for i in m.gaining[k]) - m.most[k] * m.P[t, k] <= m.e[t, k]
+        return (
+            sum(m.gain[i, k] * m.l[i, t] for i in m.gaining[k]) - m.most[k] * m.P[t, k] <= m.e[t, k]
+        )
 
 
 def _add_leaf_use(m: Any, view: CostMatrix, space: Trees) -> None:
@@ -242,15 +348,23 @@ def _add_leaf_use(m: Any, view: CostMatrix, space: Trees) -> None:
         return sum(m.l[i, t] for i in m.rows) <= n * m.alpha[t]
 
     if space.min_samples_leaf > 1:
-        m.count = pyo.Param(m.rows, initialize=dict(enumerate(view.counts.tolist())), doc="original rows that row i stands for")
+        m.count = pyo.Param(
+            m.rows,
+            initialize=dict(enumerate(view.counts.tolist())),
+            doc="original rows that row i stands for",
+        )
 
         @m.Constraint(m.leaves, doc="a leaf in use holds at least min_samples_leaf rows")
         def leaf_size(m: Any, t: Any) -> Any:
-            return sum(m.count[i] * m.l[i, t] for i in m.rows) >= space.min_samples_leaf * m.alpha[t]
+            return (
+                sum(m.count[i] * m.l[i, t] for i in m.rows) >= space.min_samples_leaf * m.alpha[t]
+            )
 
     if space.limits_leaves:
         in_use = sum(m.alpha[t] for t in m.leaves)
-        m.most_leaves = pyo.Constraint(expr=(None, in_use, space.max_leaf_nodes), doc="at most max_leaf_nodes leaves hold rows")
+        m.most_leaves = pyo.Constraint(
+            expr=(None, in_use, space.max_leaf_nodes), doc="at most max_leaf_nodes leaves hold rows"
+        )
 
 
 def _encode_leaves(m: Any, end: np.ndarray, leaves: dict[int, int], counts_leaves: bool) -> None:
@@ -264,7 +378,9 @@ def _encode_leaves(m: Any, end: np.ndarray, leaves: dict[int, int], counts_leave
             m.l[i, t].set_value(int(inside), skip_validation=True)
         for k in m.actions:
             m.P[t, k].set_value(int(k == leaves[t]), skip_validation=True)
-            m.e[t, k].set_value(0 if k == leaves[t] else gain[here, k].sum().item(), skip_validation=True)
+            m.e[t, k].set_value(
+                0 if k == leaves[t] else gain[here, k].sum().item(), skip_validation=True
+            )
 
 
 # -- data ----------------------------------------------------------------------------------------------------------
@@ -279,7 +395,12 @@ def gains(view: CostMatrix) -> tuple[np.ndarray, int]:
 
 def _counts_leaves(view: CostMatrix, space: Trees) -> bool:
     """Whether it matters how many leaves hold rows."""
-    return bool(view.leaf_cost or view.split_costs.any() or space.limits_leaves or space.min_samples_leaf > 1)
+    return bool(
+        view.leaf_cost
+        or view.split_costs.any()
+        or space.limits_leaves
+        or space.min_samples_leaf > 1
+    )
 
 
 def _space(view: CostMatrix, space: Trees) -> Trees:

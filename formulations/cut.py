@@ -4,10 +4,12 @@ With the variables and constraints of `_cut_models`,
 
 .. math:: \sum_{u\in\text{subtree}(v)}s_{iu}\le q_{ic}\qquad(v\ne1,\ c\text{ on the path from the root's child to }v).
 
-The rows for :math:`c=v` are enough: for an ancestor c they follow, because subtree(v) lies in subtree(c) and s is not negative. With them alone the
-relaxation is FlowOCT's with :math:`z_{iv}=\sum_{\text{subtree}(v)}s`.
+The rows for :math:`c=v` are enough: for an ancestor c they follow, because subtree(v) lies in
+subtree(c) and s is not negative. With them alone the relaxation is FlowOCT's with
+:math:`z_{iv}=\sum_{\text{subtree}(v)}s`.
 
-Reference: Alston, Validi, Hicks (2022), "Mixed integer linear optimization formulations for learning optimal binary classification trees", arXiv:2206.04857.
+Reference: Alston, Validi, Hicks (2022), "Mixed integer linear optimization formulations for
+learning optimal binary classification trees", arXiv:2206.04857.
 """
 
 from __future__ import annotations
@@ -36,22 +38,35 @@ class Cut(TreeFormulation):
     takes_side_rows = False
     takes_min_leaf = False
     sets_like = {"scored": "rows", "passed": "nodes"}
-    redundant = {**models.REDUNDANT, "connect_above": "rows for proper ancestors c of v follow from the row for c itself; published"}
+    redundant = {
+        **models.REDUNDANT,
+        "connect_above": "rows for proper ancestors c of v follow from the row for c itself; published",
+    }
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
         models.declare_common(m, view, space)
         if space.depth > 0 and m.scored:
 
-            @m.Constraint(m.scored, m.passed, doc="a row is right in the subtree of v only if it passes v (c = v)")
+            @m.Constraint(
+                m.scored,
+                m.passed,
+                doc="a row is right in the subtree of v only if it passes v (c = v)",
+            )
             def connect(m: Any, i: Any, v: Any) -> Any:
                 return sum(m.s[i, u] for u in m.below[v]) <= m.q[i, v]
 
         if space.depth > 1 and m.scored:
             m.between = pyo.Set(
-                dimen=2, initialize=[(c, v) for v in m.passed for c in ts.ancestors(v) if c > 1], doc="v and its ancestors c below the root"
+                dimen=2,
+                initialize=[(c, v) for v in m.passed for c in ts.ancestors(v) if c > 1],
+                doc="v and its ancestors c below the root",
             )
 
-            @m.Constraint(m.scored, m.between, doc="a row is right in the subtree of v only if it passes every c above v")
+            @m.Constraint(
+                m.scored,
+                m.between,
+                doc="a row is right in the subtree of v only if it passes every c above v",
+            )
             def connect_above(m: Any, i: Any, c: Any, v: Any) -> Any:
                 return sum(m.s[i, u] for u in m.below[v]) <= m.q[i, c]
 
@@ -67,5 +82,8 @@ class Cut(TreeFormulation):
         base, n = models.common_sizes(view, space)
         D = space.depth
         rows = n * ts.sum_of_depths(D)
-        # A node at depth d has d such rows over its 2^(D-d+1) - 1 descendants and one q; there are 2^d of them.
-        return Sizes(base.variables, base.binaries, base.rows + rows, base.nonzeros + n * 2**D * D * (D + 1))
+        # A node at depth d has d such rows over its 2^(D-d+1) - 1 descendants and one q; there are
+        # 2^d of them.
+        return Sizes(
+            base.variables, base.binaries, base.rows + rows, base.nonzeros + n * 2**D * D * (D + 1)
+        )

@@ -6,7 +6,8 @@ The weaker relative of CUT: with the variables and constraints of `_cut_models`,
 
 where every c is needed.
 
-Reference: Alston, Validi, Hicks (2022), "Mixed integer linear optimization formulations for learning optimal binary classification trees", arXiv:2206.04857.
+Reference: Alston, Validi, Hicks (2022), "Mixed integer linear optimization formulations for
+learning optimal binary classification trees", arXiv:2206.04857.
 """
 
 from __future__ import annotations
@@ -41,9 +42,13 @@ class CutW(TreeFormulation):
         models.declare_common(m, view, space)
         if space.depth > 0 and m.scored:
             path = [(c, v) for v in m.passed for c in (v, *ts.ancestors(v)) if c > 1]
-            m.path = pyo.Set(dimen=2, initialize=path, doc="nodes c on the path from the root's child to v")
+            m.path = pyo.Set(
+                dimen=2, initialize=path, doc="nodes c on the path from the root's child to v"
+            )
 
-            @m.Constraint(m.scored, m.path, doc="a row is right at v only if it passes every c on the way")
+            @m.Constraint(
+                m.scored, m.path, doc="a row is right at v only if it passes every c on the way"
+            )
             def connect(m: Any, i: Any, c: Any, v: Any) -> Any:
                 return m.s[i, v] <= m.q[i, c]
 

@@ -1,24 +1,28 @@
 r"""FlowOCT: every row is a unit of flow from the root to the sink of a predicting node.
 
-**Single sink** (accuracy and every task where a row loses the same on all wrong actions). Row i sends flow only if it is classified
-correctly; with the structure (1b)–(1d) of `_tree_structure`,
+**Single sink** (accuracy and every task where a row loses the same on all wrong actions). Row i
+sends flow only if it is classified correctly; with the structure (1b)–(1d) of `_tree_structure`,
 
 .. math::
-   \min\ & \sum_i \omega_i(1-z_{i1}) + \text{penalties}\\
-   & z_{iv}=z_{i,2v}+z_{i,2v+1}+s_{iv}\ (v\in B),\quad z_{iv}=s_{iv}\ (v\in T)\\
-   & z_{i,2v}\le\sum_{f:x_{if}=0}b_{vf},\quad z_{i,2v+1}\le\sum_{f:x_{if}=1}b_{vf},\quad s_{iv}\le w_{v,y_i}.
+   \min\ & \sum_i \omega_i(1-z_{i1}) + \text{penalties}\\ & z_{iv}=z_{i,2v}+z_{i,2v+1}+s_{iv}\ (v\in
+   B),\quad z_{iv}=s_{iv}\ (v\in T)\\ & z_{i,2v}\le\sum_{f:x_{if}=0}b_{vf},\quad
+   z_{i,2v+1}\le\sum_{f:x_{if}=1}b_{vf},\quad s_{iv}\le w_{v,y_i}.
 
-**Multi-sink** (any costs, side constraints, minimum leaf size): every row sends one unit, :math:`s_{ivk}` leaves at v with action k,
+**Multi-sink** (any costs, side constraints, minimum leaf size): every row sends one unit,
+:math:`s_{ivk}` leaves at v with action k,
 
 .. math::
    \min\ & \sum_{i,v,k}c_{ik}s_{ivk} + \text{penalties},\qquad z_{i1}=1,\\
    & z_{iv}=z_{i,2v}+z_{i,2v+1}+\textstyle\sum_ks_{ivk},\quad s_{ivk}\le w_{vk},\quad
      \ell\le\sum_{i,v,k}a_{ik}s_{ivk}\le u,\quad \sum_{i,k}n_is_{ivk}\ge N_{\min}p_v .
 
-With side constraints w must be binary: at :math:`w=(\tfrac12,\tfrac12)` a leaf would randomise and meet a fairness row by fractions.
+With side constraints w must be binary: at :math:`w=(\tfrac12,\tfrac12)` a leaf would randomise and
+meet a fairness row by fractions.
 
-References: Aghaei, Gómez, Vayanos (2021), "Strong optimal classification trees", arXiv:2103.15965; Jo, Aghaei, Gómez, Vayanos (2021), "Learning
-optimal prescriptive trees", arXiv:2108.13628; Jo, Aghaei, Benson, Gómez, Vayanos (2022), "Learning optimal fair classification trees", arXiv:2201.09932.
+References: Aghaei, Gómez, Vayanos (2021), "Strong optimal classification trees", arXiv:2103.15965;
+Jo, Aghaei, Gómez, Vayanos (2021), "Learning optimal prescriptive trees", arXiv:2108.13628; Jo,
+Aghaei, Benson, Gómez, Vayanos (2022), "Learning optimal fair classification trees",
+arXiv:2201.09932.
 """
 
 from __future__ import annotations
@@ -67,7 +71,12 @@ class FlowOCT(TreeFormulation):
         ts.add_sets(m, view, space)
         ts.add_tests_by_row(m, view)
         ts.add_structure(m, view, space, binary_labels=bool(view.side))
-        m.z = pyo.Var(m.rows, m.nodes, domain=pyo.UnitInterval, doc="z[i,v] flow of row i into node v; at most 1 because of (1b)-(1d)")
+        m.z = pyo.Var(
+            m.rows,
+            m.nodes,
+            domain=pyo.UnitInterval,
+            doc="z[i,v] flow of row i into node v; at most 1 because of (1b)-(1d)",
+        )
         (_multi_sink if multi else _single_sink)(m, view, space)
 
         @m.Constraint(m.rows, m.branch, doc="(1g) flow goes left only through a test that is false")
@@ -98,7 +107,9 @@ class FlowOCT(TreeFormulation):
                     m.s[i, v].set_value(int(sends and v == end[i]), skip_validation=True)
                 else:
                     for k in m.actions:
-                        m.s[i, v, k].set_value(int(v == end[i] and k == action), skip_validation=True)
+                        m.s[i, v, k].set_value(
+                            int(v == end[i] and k == action), skip_validation=True
+                        )
 
     def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
         n, F, K = view.n_rows, view.n_tests, view.n_actions
@@ -114,7 +125,9 @@ class FlowOCT(TreeFormulation):
                 rows, nonzeros = rows + V, nonzeros + V * (n * K + 1)
             return Sizes(base.variables + n * V * (1 + K), base.binaries, rows, nonzeros)
         nonzeros = base.nonzeros + n * (B * (F + 6) + 2 * T + 2 * V)
-        return Sizes(base.variables + 2 * n * V, base.binaries, base.rows + n * (3 * B + T + V), nonzeros)
+        return Sizes(
+            base.variables + 2 * n * V, base.binaries, base.rows + n * (3 * B + T + V), nonzeros
+        )
 
 
 def _needs_multi(view: CostMatrix, space: Trees) -> bool:
@@ -123,10 +136,19 @@ def _needs_multi(view: CostMatrix, space: Trees) -> bool:
 
 def _single_sink(m: Any, view: CostMatrix, space: Trees) -> None:
     best, weight = view.labels  # type: ignore[misc]  # checked by the caller
-    m.y = pyo.Param(m.rows, initialize=dict(enumerate(best.tolist())), doc="y[i] cheapest action of row i")
-    m.s = pyo.Var(m.rows, m.nodes, domain=pyo.NonNegativeReals, doc="s[i,v] flow of row i from node v to the sink")
+    m.y = pyo.Param(
+        m.rows, initialize=dict(enumerate(best.tolist())), doc="y[i] cheapest action of row i"
+    )
+    m.s = pyo.Var(
+        m.rows,
+        m.nodes,
+        domain=pyo.NonNegativeReals,
+        doc="s[i,v] flow of row i from node v to the sink",
+    )
 
-    @m.Constraint(m.rows, m.branch, doc="(1e) flow into a branch node leaves it to a child or the sink")
+    @m.Constraint(
+        m.rows, m.branch, doc="(1e) flow into a branch node leaves it to a child or the sink"
+    )
     def conserve(m: Any, i: Any, v: Any) -> Any:
         return m.z[i, v] == m.z[i, 2 * v] + m.z[i, 2 * v + 1] + m.s[i, v]
 
@@ -134,7 +156,9 @@ def _single_sink(m: Any, view: CostMatrix, space: Trees) -> None:
     def conserve_leaf(m: Any, i: Any, v: Any) -> Any:
         return m.z[i, v] == m.s[i, v]
 
-    @m.Constraint(m.rows, m.nodes, doc="(1i) flow reaches the sink only where the row's action is predicted")
+    @m.Constraint(
+        m.rows, m.nodes, doc="(1i) flow reaches the sink only where the row's action is predicted"
+    )
     def sink(m: Any, i: Any, v: Any) -> Any:
         return m.s[i, v] <= m.w[v, m.y[i]]
 
@@ -151,7 +175,13 @@ def _single_sink(m: Any, view: CostMatrix, space: Trees) -> None:
 
 
 def _multi_sink(m: Any, view: CostMatrix, space: Trees) -> None:
-    m.s = pyo.Var(m.rows, m.nodes, m.actions, domain=pyo.NonNegativeReals, doc="s[i,v,k] flow of row i from node v to the sink of action k")
+    m.s = pyo.Var(
+        m.rows,
+        m.nodes,
+        m.actions,
+        domain=pyo.NonNegativeReals,
+        doc="s[i,v,k] flow of row i from node v to the sink of action k",
+    )
 
     @m.Constraint(m.rows, doc="every row sends one unit of flow")
     def source(m: Any, i: Any) -> Any:
@@ -165,20 +195,40 @@ def _multi_sink(m: Any, view: CostMatrix, space: Trees) -> None:
     def conserve_leaf(m: Any, i: Any, v: Any) -> Any:
         return m.z[i, v] == sum(m.s[i, v, k] for k in m.actions)
 
-    @m.Constraint(m.rows, m.nodes, m.actions, doc="flow reaches the sink of an action only where it is predicted")
+    @m.Constraint(
+        m.rows,
+        m.nodes,
+        m.actions,
+        doc="flow reaches the sink of an action only where it is predicted",
+    )
     def sink(m: Any, i: Any, v: Any, k: Any) -> Any:
         return m.s[i, v, k] <= m.w[v, k]
 
     ts.add_side_rows(m, view, lambda i, k: [m.s[i, v, k] for v in m.nodes])
     if space.min_samples_leaf > 1:
-        m.count = pyo.Param(m.rows, initialize=dict(enumerate(view.counts.tolist())), doc="original rows that row i stands for")
+        m.count = pyo.Param(
+            m.rows,
+            initialize=dict(enumerate(view.counts.tolist())),
+            doc="original rows that row i stands for",
+        )
 
         @m.Constraint(m.nodes, doc="a predicting node holds at least min_samples_leaf rows")
         def leaf_size(m: Any, v: Any) -> Any:
-            return sum(m.count[i] * m.s[i, v, k] for i in m.rows for k in m.actions) >= space.min_samples_leaf * m.p[v]
+            return (
+                sum(m.count[i] * m.s[i, v, k] for i in m.rows for k in m.actions)
+                >= space.min_samples_leaf * m.p[v]
+            )
 
     splits, costs, constant = ts.penalties(m, view)
-    pairs = [(int(view.regret[i, k]), m.s[i, v, k]) for i, k in np.argwhere(view.regret).tolist() for v in m.nodes]
+    pairs = [
+        (int(view.regret[i, k]), m.s[i, v, k])
+        for i, k in np.argwhere(view.regret).tolist()
+        for v in m.nodes
+    ]
     ts.minimise(
-        m, [c for c, _ in pairs] + costs, [x for _, x in pairs] + splits, int(view.base.sum()) + constant, "cost of the chosen actions, and penalties"
+        m,
+        [c for c, _ in pairs] + costs,
+        [x for _, x in pairs] + splits,
+        int(view.base.sum()) + constant,
+        "cost of the chosen actions, and penalties",
     )

@@ -1,6 +1,8 @@
-r"""IP1: prune trees for errors and feature costs; a leaf needs, for each of its rows, every feature tested above it. Weak: its relaxation is fractional.
+r"""IP1: prune trees for errors and feature costs; a leaf needs, for each of its rows, every feature
+tested above it. Weak: its relaxation is fractional.
 
-With :math:`z_h=1` iff node h is a leaf of its pruned tree, :math:`W_{ki}=1` iff feature k is acquired for row i, and :math:`S_h` the rows that reach h,
+With :math:`z_h=1` iff node h is a leaf of its pruned tree, :math:`W_{ki}=1` iff feature k is
+acquired for row i, and :math:`S_h` the rows that reach h,
 
 .. math::
    \min\ \frac1{NT}\sum_t\sum_{h\in t}e_hz_h+\lambda\frac1N\sum_{k,i}c_kW_{ki},\qquad
@@ -8,11 +10,13 @@ With :math:`z_h=1` iff node h is a leaf of its pruned tree, :math:`W_{ki}=1` iff
    & z_h\le W_{ki} && i\in S_h,\ k\text{ tested above }h\\
    & z_h,W_{ki}\in\{0,1\}.
 
-A feature that is tested again needs no row of its own, and :math:`W_{ki}\le W_{gi}` where k is bought together with its group g. Two leaves of a row's
-path may each be chosen by one half and the feature above both be bought by half, where `ip3` sees that it is needed in full: the authors' first figure
-is such a point. The program is the one to compare `ip3` with, not one to solve.
+A feature that is tested again needs no row of its own, and :math:`W_{ki}\le W_{gi}` where k is
+bought together with its group g. Two leaves of a row's path may each be chosen by one half and the
+feature above both be bought by half, where `ip3` sees that it is needed in full: the authors' first
+figure is such a point. The program is the one to compare `ip3` with, not one to solve.
 
-Reference: Nan, Wang, Saligrama (2016), "Optimally pruning decision tree ensembles with feature cost", ICML, program (IP1).
+Reference: Nan, Wang, Saligrama (2016), "Optimally pruning decision tree ensembles with feature
+cost", ICML, program (IP1).
 """
 
 from __future__ import annotations
@@ -42,9 +46,14 @@ class IP1(pruning.PruningFormulation):
         pruning.add_purchases(m, view)
         node, purchase = needs_of_leaves(view)
         if len(node):
-            rows = pruning.differences(node, view.n_nodes + purchase, view.n_nodes + view.n_purchases)
+            rows = pruning.differences(
+                node, view.n_nodes + purchase, view.n_nodes + view.n_purchases
+            )
             m.need = matrix_rows(
-                [*pruning.zs(m), *m.W.values()], rows, *pruning.below(len(node)), doc="(IP1) z[h] ≤ W[k,i]: a leaf needs what is tested above it"
+                [*pruning.zs(m), *m.W.values()],
+                rows,
+                *pruning.below(len(node)),
+                doc="(IP1) z[h] ≤ W[k,i]: a leaf needs what is tested above it",
             )
         pruning.add_budget(m, view)
         pruning.add_leaf_objective(m, view)
@@ -57,13 +66,21 @@ class IP1(pruning.PruningFormulation):
         pruning.set_values(m.W, m.view.bought(keep))
 
     def sizes(self, view: NodeGains, space: PrunedEnsembles) -> Sizes:
-        base, (rows, nonzeros), needs = pruning.leaf_sizes(view), pruning.purchase_sizes(view), n_needs_of_leaves(view)
+        base, (rows, nonzeros), needs = (
+            pruning.leaf_sizes(view),
+            pruning.purchase_sizes(view),
+            n_needs_of_leaves(view),
+        )
         columns = base.variables + view.n_purchases
-        return Sizes(columns, columns, base.rows + rows + needs, base.nonzeros + nonzeros + 2 * needs)
+        return Sizes(
+            columns, columns, base.rows + rows + needs, base.nonzeros + nonzeros + 2 * needs
+        )
 
 
 def needs_of_leaves(view: NodeGains) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs (h, purchase) such that h lies below the first use of the purchase and one of the rows it is made for reaches h."""
+    """Pairs (h, purchase) such that h lies below the first use of the purchase and one of the rows
+    it is made for reaches h.
+    """
     user, purchase, row = rows_of_needs(view)
     at = view.leaf[row, view.member[user]].astype(np.int64)
     nodes, purchases = [], []
@@ -73,12 +90,18 @@ def needs_of_leaves(view: NodeGains) -> tuple[np.ndarray, np.ndarray]:
         nodes.append(at)
         purchases.append(purchase)
         at = view.parent[at]
-    pairs = np.unique(np.column_stack([np.concatenate(nodes), np.concatenate(purchases)]), axis=0) if nodes else np.zeros((0, 2), dtype=np.int64)
+    pairs = (
+        np.unique(np.column_stack([np.concatenate(nodes), np.concatenate(purchases)]), axis=0)
+        if nodes
+        else np.zeros((0, 2), dtype=np.int64)
+    )
     return pairs[:, 0], pairs[:, 1]
 
 
 def rows_of_needs(view: NodeGains) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(Node, purchase, index into `view.leaf` of a row it is made for), with an entry for every row where a purchase is made once for all."""
+    """(Node, purchase, index into `view.leaf` of a row it is made for), with an entry for every row
+    where a purchase is made once for all.
+    """
     out = []
     size = np.ones(view.n_nodes, dtype=np.int64)
     for h in view.splits[::-1].tolist():
@@ -86,9 +109,16 @@ def rows_of_needs(view: NodeGains) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     for j, h in enumerate(view.first.tolist()):
         bought = view.need[view.start[j] : view.start[j + 1]].astype(np.int64)
         leaf = view.leaf[:, view.member[h]]
-        rows = np.flatnonzero((h <= leaf) & (leaf < h + size[h]))  # preorder: a subtree is a range of nodes
-        # Purchases for single rows pair with the rows of the node by rank; one for all rows with each of them.
-        bought = np.repeat(bought, len(rows)) if is_once(view, bought) else bought[np.argsort(view.purchase_row[bought], kind="stable")]
+        rows = np.flatnonzero(
+            (h <= leaf) & (leaf < h + size[h])
+        )  # preorder: a subtree is a range of nodes
+        # Purchases for single rows pair with the rows of the node by rank; one for all rows with
+        # each of them.
+        bought = (
+            np.repeat(bought, len(rows))
+            if is_once(view, bought)
+            else bought[np.argsort(view.purchase_row[bought], kind="stable")]
+        )
         out.append(np.column_stack([np.full(len(rows), h), bought, rows]))
     user, purchase, row = np.concatenate(out).T if out else np.zeros((3, 0), dtype=np.int64)
     return user, purchase, row
@@ -100,7 +130,9 @@ def is_once(view: NodeGains, bought: np.ndarray) -> bool:
 
 
 def n_needs_of_leaves(view: NodeGains) -> int:
-    """Number of the pairs of `needs_of_leaves`: rows at a node times units tested above it, or 1 for a unit that is bought once."""
+    """Number of the pairs of `needs_of_leaves`: rows at a node times units tested above it, or 1
+    for a unit that is bought once.
+    """
     above, once = np.zeros(view.n_nodes, dtype=np.int64), np.zeros(view.n_nodes, dtype=np.int64)
     uses, single = np.zeros(view.n_nodes, dtype=np.int64), np.zeros(view.n_nodes, dtype=np.int64)
     uses[view.first] = 1

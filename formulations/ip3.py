@@ -1,7 +1,9 @@
-r"""IP3: prune an ensemble for errors and feature costs; a row needs a feature unless its path ends before the feature's first test. The relaxation is integral.
+r"""IP3: prune an ensemble for errors and feature costs; a row needs a feature unless its path ends
+before the feature's first test. The relaxation is integral.
 
-With :math:`z_h=1` iff node h is a leaf of its pruned tree, u(t,k,i) the first node that tests feature k on the path of row i in tree t, :math:`w_{tki}=1`
-iff tree t uses feature k for row i, and :math:`W_{ki}=1` iff some tree does,
+With :math:`z_h=1` iff node h is a leaf of its pruned tree, u(t,k,i) the first node that tests
+feature k on the path of row i in tree t, :math:`w_{tki}=1` iff tree t uses feature k for row i, and
+:math:`W_{ki}=1` iff some tree does,
 
 .. math::
    \min\ \frac1{NT}\sum_t\sum_{h\in t}e_hz_h+\lambda\frac1N\sum_{k,i}c_kW_{ki},\qquad
@@ -10,13 +12,17 @@ iff tree t uses feature k for row i, and :math:`W_{ki}=1` iff some tree does,
    & w_{tki}\le W_{ki} && t,k,i\\
    & z_h,w_{tki},W_{ki}\in\{0,1\},
 
-and :math:`W_{ki}\le W_{gi}` where k is bought together with its group g. The program is printed row by row, without merging.
+and :math:`W_{ki}\le W_{gi}` where k is bought together with its group g. The program is printed row
+by row, without merging.
 
-The matrix is totally unimodular: its transpose is a network matrix, of the tree that `network_tree` names. (The published proof differences the rows
-first; the matrix it then argues about is not unimodular in general, the one above is.) A budget is one more row and the end of that: the published
-corollary that the relaxation stays integral is true only for budgets that some :math:`\lambda` spends exactly.
+The matrix is totally unimodular: its transpose is a network matrix, of the tree that `network_tree`
+names. (The published proof differences the rows first; the matrix it then argues about is not
+unimodular in general, the one above is.) A budget is one more row and the end of that: the
+published corollary that the relaxation stays integral is true only for budgets that some
+:math:`\lambda` spends exactly.
 
-Reference: Nan, Wang, Saligrama (2016), "Optimally pruning decision tree ensembles with feature cost", ICML, programs (IP2) for one tree and (IP3).
+Reference: Nan, Wang, Saligrama (2016), "Optimally pruning decision tree ensembles with feature
+cost", ICML, programs (IP2) for one tree and (IP3).
 """
 
 from __future__ import annotations
@@ -44,8 +50,9 @@ class IP3(pruning.PruningFormulation):
     title = "IP3: first uses buy features (Nan, Wang, Saligrama)"
     reference = "https://proceedings.mlr.press/v48/nan16.html"
     integral_relaxation = True
-    # As a whole program: in presolve, rule 15 (probing) searches for implications longer than all else takes, with no end in sight; without any presolve
-    # the proof for a budget is there ten times sooner than without that rule.
+    # As a whole program: in presolve, rule 15 (probing) searches for implications longer than all
+    # else takes, with no end in sight; without any presolve the proof for a budget is there ten
+    # times sooner than without that rule.
     suggested_options = {"highs": {"presolve": "off"}}
 
     def declare(self, m: Any, view: NodeGains, space: PrunedEnsembles) -> None:
@@ -54,21 +61,43 @@ class IP3(pruning.PruningFormulation):
         node, purchase = pruning.first_uses(view)
         pairs = list(zip(node.tolist(), view.purchase_row[purchase].tolist(), strict=True))
         m.uses = pyo.Set(
-            initialize=pairs, dimen=2, doc="first uses (h,i): node h = u(t,k,i) is the first in tree t to test k for row i (-1: for all rows)"
+            initialize=pairs,
+            dimen=2,
+            doc="first uses (h,i): node h = u(t,k,i) is the first in tree t to test k for row i (-1: for all rows)",
         )
-        m.w = pyo.Var(m.uses, domain=pyo.Binary, doc="w[h,i] = w[t,k,i] = 1 iff tree t uses unit k for row i; h = u(t,k,i)")
+        m.w = pyo.Var(
+            m.uses,
+            domain=pyo.Binary,
+            doc="w[h,i] = w[t,k,i] = 1 iff tree t uses unit k for row i; h = u(t,k,i)",
+        )
         E, w = len(node), list(m.w.values())
         if E:
-            ends = sparse.hstack([sparse.identity(E), pruning.paths(view, view.first)[np.searchsorted(view.first, node)]], format="csr")
+            ends = sparse.hstack(
+                [
+                    sparse.identity(E),
+                    pruning.paths(view, view.first)[np.searchsorted(view.first, node)],
+                ],
+                format="csr",
+            )
             m.use = matrix_rows(
-                [*w, *pruning.zs(m)], ends, *[np.ones(E)] * 2, doc="(IP3) w[h,i] + z on the path to h = 1: used, unless the path ends by then"
+                [*w, *pruning.zs(m)],
+                ends,
+                *[np.ones(E)] * 2,
+                doc="(IP3) w[h,i] + z on the path to h = 1: used, unless the path ends by then",
             )
             links = pruning.differences(np.arange(E), E + purchase, E + view.n_purchases)
-            m.buy = matrix_rows([*w, *m.W.values()], links, *pruning.below(E), doc="(IP3) w[h,i] ≤ W[k,i]: what a tree uses is bought")
+            m.buy = matrix_rows(
+                [*w, *m.W.values()],
+                links,
+                *pruning.below(E),
+                doc="(IP3) w[h,i] ≤ W[k,i]: what a tree uses is bought",
+            )
         pruning.add_budget(m, view)
         pruning.add_leaf_objective(m, view)
 
-    def options_for(self, solver: str, view: NodeGains, space: PrunedEnsembles) -> Mapping[str, Any]:
+    def options_for(
+        self, solver: str, view: NodeGains, space: PrunedEnsembles
+    ) -> Mapping[str, Any]:
         if solver == "highs" and view.budget is None:
             return {"as_lp_first": True, "solver": "simplex", "presolve_rule_off": 1 << 15}
         return self.suggested_options.get(solver, {})
@@ -82,17 +111,27 @@ class IP3(pruning.PruningFormulation):
         pruning.set_values(m.W, m.view.bought(keep))
 
     def sizes(self, view: NodeGains, space: PrunedEnsembles) -> Sizes:
-        base, (rows, nonzeros), E = pruning.leaf_sizes(view), pruning.purchase_sizes(view), len(view.need)
+        base, (rows, nonzeros), E = (
+            pruning.leaf_sizes(view),
+            pruning.purchase_sizes(view),
+            len(view.need),
+        )
         on_path = int((pruning.depths(view)[pruning.first_uses(view)[0]] + 1).sum())
         columns = base.variables + E + view.n_purchases
-        return Sizes(columns, columns, base.rows + rows + 2 * E, base.nonzeros + nonzeros + E + on_path + 2 * E)
+        return Sizes(
+            columns,
+            columns,
+            base.rows + rows + 2 * E,
+            base.nonzeros + nonzeros + E + on_path + 2 * E,
+        )
 
     def network_tree(self, m: Any) -> list[tuple[str, str, str]] | None:
         """The spanning tree of which the matrix is the transposed network matrix.
 
-        The trees of the ensemble hang below one centre, with the arc into node h for z[h]; from a vertex of its own, an arc for every w and W ends in
-        the centre. So a path row runs down to a leaf, the row of a use from its w to the centre and down to its node, and w ≤ W from w to the centre
-        and back to W.
+        The trees of the ensemble hang below one centre, with the arc into node h for z[h]; from a
+        vertex of its own, an arc for every w and W ends in the centre. So a path row runs down to a
+        leaf, the row of a use from its w to the centre and down to its node, and w ≤ W from w to
+        the centre and back to W.
 
         Parameters
         ----------
@@ -102,7 +141,8 @@ class IP3(pruning.PruningFormulation):
         Returns
         -------
         list of (tail, head, name of the column that the arc carries), or None
-            For `milp_trees.unimodular.check_network_certificate`; None if a budget row is in the way.
+            For `milp_trees.unimodular.check_network_certificate`; None if a budget row is in the
+            way.
         """
         view: NodeGains = m.view
         if view.budget is not None:

@@ -1,6 +1,7 @@
 r"""IP3 in differences: a closure problem, each row a difference of two variables.
 
-With :math:`y_h=1` iff split h is kept, so :math:`z_h=y_{parent(h)}-y_h` and :math:`w_{tki}=y_{u(t,k,i)}`, the rows of `ip3` become
+With :math:`y_h=1` iff split h is kept, so :math:`z_h=y_{parent(h)}-y_h` and
+:math:`w_{tki}=y_{u(t,k,i)}`, the rows of `ip3` become
 
 .. math::
    \min\ e_0-\sum_hg_hy_h+\mu\sum_{k,i}c_kW_{ki},\qquad
@@ -8,18 +9,22 @@ With :math:`y_h=1` iff split h is kept, so :math:`z_h=y_{parent(h)}-y_h` and :ma
    & y_h\le W_{ki} && h\text{ first tests }k\text{ on its path},\ i\in S_h\\
    & y_h\in\{0,1\},\ 0\le W_{ki}\le1,
 
-where :math:`e_0` are the errors of the roots and :math:`g_h=e_h-e_{left(h)}-e_{right(h)}`; costs of kept splits are taken off :math:`g_h`. Every row has one 1 and
-one -1: the transpose is the node-arc incidence matrix of a graph, the relaxation is integral, and an optimum is a minimum cut (Rhys 1970, Balinski 1970,
-Picard 1976). W follows y, so it may be continuous, with a budget row too.
+where :math:`e_0` are the errors of the roots and :math:`g_h=e_h-e_{left(h)}-e_{right(h)}`; costs of
+kept splits are taken off :math:`g_h`. Every row has one 1 and one -1: the transpose is the node-arc
+incidence matrix of a graph, the relaxation is integral, and an optimum is a minimum cut (Rhys 1970,
+Balinski 1970, Picard 1976). W follows y, so it may be continuous, with a budget row too.
 
-**Merging** (`merge_pairs`): pairs (k,i) that the same splits need are bought together or not at all; they become one variable at the sum of their prices.
-What one split alone needs becomes a cost of that split, and what costs nothing is left out. The optimum is the same, with up to twenty times fewer rows.
+**Merging** (`merge_pairs`): pairs (k,i) that the same splits need are bought together or not at
+all; they become one variable at the sum of their prices. What one split alone needs becomes a cost
+of that split, and what costs nothing is left out. The optimum is the same, with up to twenty times
+fewer rows.
 
-**Budget**: one row, the cost at most the budget. The relaxation is integral no more, the problem NP-hard (knapsack); it is still the formulation to take,
-started from the best pruning that some :math:`\lambda` gives below the budget.
+**Budget**: one row, the cost at most the budget. The relaxation is integral no more, the problem
+NP-hard (knapsack); it is still the formulation to take, started from the best pruning that some
+:math:`\lambda` gives below the budget.
 
-Reference: Nan, Wang, Saligrama (2016), "Optimally pruning decision tree ensembles with feature cost", ICML, program (IP3); the change of variables and the
-merging are ours.
+Reference: Nan, Wang, Saligrama (2016), "Optimally pruning decision tree ensembles with feature
+cost", ICML, program (IP3); the change of variables and the merging are ours.
 """
 
 from __future__ import annotations
@@ -47,7 +52,8 @@ class Items(NamedTuple):
     gain, cost : int64 arrays of shape (V,)
         Errors saved by an item, and its price; splits come first.
     parents, needs, groups : int64 arrays of shape (·, 2)
-        Pairs (item, item that it needs): splits and their parents, splits and what they buy, what is bought and its groups.
+        Pairs (item, item that it needs): splits and their parents, splits and what they buy, what
+        is bought and its groups.
     """
 
     gain: np.ndarray
@@ -85,7 +91,9 @@ class IP3Closure(pruning.PruningFormulation):
 
     def declare(self, m: Any, view: NodeGains, space: PrunedEnsembles) -> None:
         items, H = self._items(view), len(view.splits)
-        m.splits = pyo.Set(initialize=view.splits.tolist(), doc="nodes h that are splits of the unpruned trees")
+        m.splits = pyo.Set(
+            initialize=view.splits.tolist(), doc="nodes h that are splits of the unpruned trees"
+        )
         m.y = pyo.Var(m.splits, domain=pyo.Binary, doc="y[h] = 1 iff split h is kept")
         self._add_bought(m, view, len(items.cost) - H)
         x = [*m.y.values(), *m.W.values()]
@@ -97,25 +105,56 @@ class IP3Closure(pruning.PruningFormulation):
         for name, pairs in zip(said, (items.parents, items.needs, items.groups), strict=True):
             if len(pairs):
                 rows = pruning.differences(pairs[:, 0], pairs[:, 1], len(x))
-                m.add_component(name, matrix_rows(x, rows, *pruning.below(len(pairs)), doc=said[name]))
+                m.add_component(
+                    name, matrix_rows(x, rows, *pruning.below(len(pairs)), doc=said[name])
+                )
         if view.budget is not None:
             costs = sparse.csr_matrix(items.cost.astype(float)[None, :])
-            m.budget = matrix_rows(x, costs, np.array([-np.inf]), np.array([float(view.budget)]), doc="cost is at most the budget")
+            m.budget = matrix_rows(
+                x,
+                costs,
+                np.array([-np.inf]),
+                np.array([float(view.budget)]),
+                doc="cost is at most the budget",
+            )
         a, b, _ = view.step
-        coefficients = [b * c - a * g for g, c in zip(items.gain.tolist(), items.cost.tolist(), strict=True)]
-        pruning.add_objective(m, view, x, coefficients, a * view.root_error, "errors of the roots - gains + λ · cost, in whole units")
+        coefficients = [
+            b * c - a * g for g, c in zip(items.gain.tolist(), items.cost.tolist(), strict=True)
+        ]
+        pruning.add_objective(
+            m,
+            view,
+            x,
+            coefficients,
+            a * view.root_error,
+            "errors of the roots - gains + λ · cost, in whole units",
+        )
 
     def _add_bought(self, m: Any, view: NodeGains, n_sets: int) -> None:
         if not self.merge_pairs:
             pairs = list(zip(view.purchase_unit.tolist(), view.purchase_row.tolist(), strict=True))
-            m.purchases = pyo.Set(initialize=pairs, dimen=2, doc="what is bought: unit k (feature or group) for row i, or once for all rows (i = -1)")
-            m.W = pyo.Var(m.purchases, bounds=(0, 1), doc="W[k,i] = 1 iff unit k is acquired for row i")
+            m.purchases = pyo.Set(
+                initialize=pairs,
+                dimen=2,
+                doc="what is bought: unit k (feature or group) for row i, or once for all rows (i = -1)",
+            )
+            m.W = pyo.Var(
+                m.purchases, bounds=(0, 1), doc="W[k,i] = 1 iff unit k is acquired for row i"
+            )
             return
         m.sets = pyo.RangeSet(0, n_sets - 1, doc="sets q of pairs (k,i) that the same splits need")
-        m.W = pyo.Var(m.sets, bounds=(0, 1), doc="W[q] = 1 iff the pairs (k,i) of set q are acquired")
+        m.W = pyo.Var(
+            m.sets, bounds=(0, 1), doc="W[q] = 1 iff the pairs (k,i) of set q are acquired"
+        )
 
-    def options_for(self, solver: str, view: NodeGains, space: PrunedEnsembles) -> Mapping[str, Any]:
-        return {"as_lp_first": True, "solver": "simplex"} if solver == "highs" and view.budget is None else {}
+    def options_for(
+        self, solver: str, view: NodeGains, space: PrunedEnsembles
+    ) -> Mapping[str, Any]:
+        return (
+            {"as_lp_first": True, "solver": "simplex"}
+            if solver == "highs" and view.budget is None
+            else {}
+        )
 
     def decode(self, m: Any) -> Ensemble:
         view: NodeGains = m.view
@@ -152,10 +191,41 @@ class IP3Closure(pruning.PruningFormulation):
 
 def _tiny_view() -> NodeGains:
     """One split that buys one thing with its group: enough to compile the merging."""
-    wide = [np.array(a, dtype=np.int64) for a in ([-1, 0, 0], [1, -1, -1], [2, -1, -1], [0, 0, 0], [0, -1, -1], [1, 0, 0], [0, 0, 0])]
-    first, start, price, unit, row = (np.array(a, dtype=np.int64) for a in ([0], [0, 1], [1, 1], [0, 1], [0, 0]))
-    leaf, need, above = np.array([[1]], dtype=np.int32), np.array([0], dtype=np.int32), np.array([[0, 1]], dtype=np.int64)
-    return NodeGains(*wide, leaf, first, start, need, price, unit, row, above, ("k", "g"), Fraction(1), Fraction(1), Fraction(1))
+    wide = [
+        np.array(a, dtype=np.int64)
+        for a in (
+            [-1, 0, 0],
+            [1, -1, -1],
+            [2, -1, -1],
+            [0, 0, 0],
+            [0, -1, -1],
+            [1, 0, 0],
+            [0, 0, 0],
+        )
+    ]
+    first, start, price, unit, row = (
+        np.array(a, dtype=np.int64) for a in ([0], [0, 1], [1, 1], [0, 1], [0, 0])
+    )
+    leaf, need, above = (
+        np.array([[1]], dtype=np.int32),
+        np.array([0], dtype=np.int32),
+        np.array([[0, 1]], dtype=np.int64),
+    )
+    return NodeGains(
+        *wide,
+        leaf,
+        first,
+        start,
+        need,
+        price,
+        unit,
+        row,
+        above,
+        ("k", "g"),
+        Fraction(1),
+        Fraction(1),
+        Fraction(1),
+    )
 
 
 def as_printed(view: NodeGains) -> Items:
@@ -182,6 +252,14 @@ def merged(view: NodeGains) -> Items:
         from milp_trees.engines.pruning.closure import closure_of
 
         closure = closure_of(view, merge=True)
-    pairs = np.column_stack([np.repeat(np.arange(closure.n_items), np.diff(closure.start)), closure.head]).astype(np.int64)
+    pairs = np.column_stack(
+        [np.repeat(np.arange(closure.n_items), np.diff(closure.start)), closure.head]
+    ).astype(np.int64)
     to_split = pairs[:, 1] < closure.n_splits
-    return Items(closure.gain, closure.cost, pairs[to_split], pairs[~to_split], np.zeros((0, 2), dtype=np.int64))
+    return Items(
+        closure.gain,
+        closure.cost,
+        pairs[to_split],
+        pairs[~to_split],
+        np.zeros((0, 2), dtype=np.int64),
+    )

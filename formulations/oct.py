@@ -1,33 +1,36 @@
-r"""OCT: optimal classification trees on numeric columns (Bertsimas and Dunn 2017), with a left branch that is right.
+r"""OCT: optimal classification trees on numeric columns (Bertsimas and Dunn 2017), with a left
+branch that is right.
 
-Columns j are scaled to [0,1] (`_columns`: by ranks, so that the least step of column j is :math:`\epsilon_j=1/m_j`); :math:`\epsilon_{\min},
-\epsilon_{\max}` are the least and the largest step. Branch nodes B, leaves T; :math:`A_L(t),A_R(t)` the ancestors whose left (x < b) or right
-branch leads to leaf t. :math:`r_{ik}\ge0` is what action k costs row i above its cheapest one, :math:`M_k=\sum_ir_{ik}`, and row i stands for
-:math:`n_i` original rows.
+Columns j are scaled to [0,1] (`_columns`: by ranks, so that the least step of column j is
+:math:`\epsilon_j=1/m_j`); :math:`\epsilon_{\min}, \epsilon_{\max}` are the least and the largest
+step. Branch nodes B, leaves T; :math:`A_L(t),A_R(t)` the ancestors whose left (x < b) or right
+branch leads to leaf t. :math:`r_{ik}\ge0` is what action k costs row i above its cheapest one,
+:math:`M_k=\sum_ir_{ik}`, and row i stands for :math:`n_i` original rows.
 
 .. math::
-   \min\ & \textstyle\sum_{t\in T}L_t+\sum_{v\in B}\sum_j(\text{split cost}_j)\,a_{jv} &\\
-   (2)\quad & \textstyle\sum_ja_{jv}=d_v & v\in B\\
-   (3)\quad & 0\le b_v\le d_v & v\in B\\
-   (5)\quad & d_v\le d_{\lfloor v/2\rfloor} & v\in B\setminus\{1\}\\
-   (6)\quad & z_{it}\le l_t & i,\ t\in T\\
-   (7)\quad & \textstyle\sum_in_iz_{it}\ge N_{\min}l_t & t\in T\\
-   (8)\quad & \textstyle\sum_tz_{it}=1 & i\\
-   (13)\quad & \textstyle\sum_ja_{jv}(x_{ij}+\epsilon_j-\epsilon_{\min})+\epsilon_{\min}\le b_v+(1+\epsilon_{\max})(1-z_{it})
+   \min\ & \textstyle\sum_{t\in T}L_t+\sum_{v\in B}\sum_j(\text{split cost}_j)\,a_{jv} &\\ (2)\quad
+   & \textstyle\sum_ja_{jv}=d_v & v\in B\\ (3)\quad & 0\le b_v\le d_v & v\in B\\ (5)\quad & d_v\le
+   d_{\lfloor v/2\rfloor} & v\in B\setminus\{1\}\\ (6)\quad & z_{it}\le l_t & i,\ t\in T\\ (7)\quad
+   & \textstyle\sum_in_iz_{it}\ge N_{\min}l_t & t\in T\\ (8)\quad & \textstyle\sum_tz_{it}=1 & i\\
+   (13)\quad & \textstyle\sum_ja_{jv}(x_{ij}+\epsilon_j-\epsilon_{\min})+\epsilon_{\min}\le
+   b_v+(1+\epsilon_{\max})(1-z_{it})
              & i,\ t\in T,\ v\in A_L(t)\\
    (14)\quad & \textstyle\sum_ja_{jv}x_{ij}\ge b_v-(1-z_{it}) & i,\ t\in T,\ v\in A_R(t)\\
    (18)\quad & \textstyle\sum_kc_{kt}=l_t & t\in T\\
    (20)\quad & \textstyle L_t\ge\sum_ir_{ik}z_{it}-M_k(1-c_{kt}) & k,\ t\in T.
 
-The numbers are the paper's. Its counts (16), (17) are substituted into (20), which thereby takes any costs, with the least big-M of every
-action; its (21) only forbids a label that is not the cheapest, which minimisation does anyway. A node with d = 0 does not split: all its rows
-pass on to the right.
+The numbers are the paper's. Its counts (16), (17) are substituted into (20), which thereby takes
+any costs, with the least big-M of every action; its (21) only forbids a label that is not the
+cheapest, which minimisation does anyway. A node with d = 0 does not split: all its rows pass on to
+the right.
 
-**The printed (13)**, :math:`\sum_ja_{jv}(x_{ij}+\epsilon_j)\le b_v+(1+\epsilon_{\max})(1-z_{it})`, leaves both ways open at such a node
-(a = b = 0): rows are sent wherever their label is predicted, and the "optimum" is 0. `repair` names five ways out; all have the same optimum.
+**The printed (13)**, :math:`\sum_ja_{jv}(x_{ij}+\epsilon_j)\le b_v+(1+\epsilon_{\max})(1-z_{it})`,
+leaves both ways open at such a node (a = b = 0): rows are sent wherever their label is predicted,
+and the "optimum" is 0. `repair` names five ways out; all have the same optimum.
 
-References: Bertsimas, Dunn (2017), "Optimal classification trees", Machine Learning 106, 1039–1082; Dunn (2018), "Optimal trees for prediction and
-prescription", MIT; Elmachtoub, Liang, McNellis (2020), "Decision trees for decision-making under the predict-then-optimize framework", appendix A.
+References: Bertsimas, Dunn (2017), "Optimal classification trees", Machine Learning 106, 1039–1082;
+Dunn (2018), "Optimal trees for prediction and prescription", MIT; Elmachtoub, Liang, McNellis
+(2020), "Decision trees for decision-making under the predict-then-optimize framework", appendix A.
 """
 
 from __future__ import annotations
@@ -40,18 +43,30 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Problem, Sizes, Tree, TreeFormulation, Trees, UnknownName, register
+from milp_trees import (
+    CostMatrix,
+    Problem,
+    Sizes,
+    Tree,
+    TreeFormulation,
+    Trees,
+    UnknownName,
+    register,
+)
 
 from . import _oct_structure as parts
 from . import _tree_structure as ts
 from ._columns import Column, branch, column_words, numeric_columns, place, reached
 
-#: The feasibility tolerance of solvers is 1e-6: steps between the values of a column must be far above it.
+#: The feasibility tolerance of solvers is 1e-6: steps between the values of a column must be far
+#: above it.
 MOST_THRESHOLDS = 10_000
 
 
 class LeftBranch(NamedTuple):
-    """Constraint (13) as `sum_j a[j,v] (x[i,j] + shift[j]) + unsplit (1 - d[v]) + offset <= b[v] + big_m (1 - z[i,t])`."""
+    """Constraint (13) as `sum_j a[j,v] (x[i,j] + shift[j]) + unsplit (1 - d[v]) + offset <= b[v] +
+    big_m (1 - z[i,t])`.
+    """
 
     shift: np.ndarray
     unsplit: float
@@ -67,9 +82,10 @@ class OCT(TreeFormulation):
     Parameters
     ----------
     repair : {"eps-min", "scalar", "d-shift", "z-le-d", "spo"}
-        What replaces the printed left branch. `"eps-min"`: (13) above, from Dunn's thesis; `"scalar"`: one step for all columns; `"d-shift"`: the
-        printed one, shut where d = 0; `"z-le-d"`: the printed one, and z <= d; `"spo"`: the printed one with 1 - d <= b <= 1 for (3), where rows of
-        a node that does not split pass on to the left.
+        What replaces the printed left branch. `"eps-min"`: (13) above, from Dunn's thesis;
+        `"scalar"`: one step for all columns; `"d-shift"`: the printed one, shut where d = 0;
+        `"z-le-d"`: the printed one, and z <= d; `"spo"`: the printed one with 1 - d <= b <= 1 for
+        (3), where rows of a node that does not split pass on to the left.
     """
 
     name = "oct"
@@ -82,13 +98,18 @@ class OCT(TreeFormulation):
 
     def __post_init__(self) -> None:
         if self.repair not in self.repairs:
-            raise UnknownName(f"OCT has no repair {self.repair!r}; choose one of {', '.join(self.repairs)}.")
+            raise UnknownName(
+                f"OCT has no repair {self.repair!r}; choose one of {', '.join(self.repairs)}."
+            )
 
     @property
     def redundant(self) -> dict[str, str]:  # type: ignore[override]
         if self.repair == "spo":  # which needs (3) to shut the right branch
             return parts.HIERARCHY
-        return {**parts.HIERARCHY, "threshold_range": "(3) says which way rows pass on where nothing splits; decode reads it from b, whichever it is"}
+        return {
+            **parts.HIERARCHY,
+            "threshold_range": "(3) says which way rows pass on where nothing splits; decode reads it from b, whichever it is",
+        }
 
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
         for column in numeric_columns(view):
@@ -102,8 +123,12 @@ class OCT(TreeFormulation):
         columns = numeric_columns(view)
         ts.add_sets(m, view, space)
         m.columns = pyo.RangeSet(0, len(columns) - 1, doc="columns j")
-        m.a = pyo.Var(m.columns, m.branch, domain=pyo.Binary, doc="a[j,v] = 1 iff node v tests column j")
-        m.b = pyo.Var(m.branch, domain=pyo.UnitInterval, doc="b[v] threshold: rows with x < b go left")
+        m.a = pyo.Var(
+            m.columns, m.branch, domain=pyo.Binary, doc="a[j,v] = 1 iff node v tests column j"
+        )
+        m.b = pyo.Var(
+            m.branch, domain=pyo.UnitInterval, doc="b[v] threshold: rows with x < b go left"
+        )
         parts.add_splits(m, space)
 
         @m.Constraint(m.branch, doc="(2) a node that splits tests one column")
@@ -113,18 +138,36 @@ class OCT(TreeFormulation):
         parts.add_leaves(m, view, space)
         self.add_routing(m, columns)
         cost = [int(view.split_costs[c.tests[0]]) + view.leaf_cost for c in columns]
-        parts.add_objective(m, view, [(cost[j], m.a[j, v]) for j in m.columns for v in m.branch if cost[j]])
+        parts.add_objective(
+            m, view, [(cost[j], m.a[j, v]) for j in m.columns for v in m.branch if cost[j]]
+        )
 
     def add_routing(self, m: Any, columns: list[Column]) -> None:
         """Constraints (3), (13), (14): thresholds, and what they say about rows."""
         x, rule = scaled(columns, len(m.rows)), self.left_branch(columns)
-        m.x = pyo.Param(m.rows, m.columns, initialize=parts.entries(x), doc="x[i,j] value of column j, in [0,1]")
-        m.shift = pyo.Param(m.columns, initialize=dict(enumerate(rule.shift.tolist())), doc="what puts x[i,j] below a threshold")
+        m.x = pyo.Param(
+            m.rows, m.columns, initialize=parts.entries(x), doc="x[i,j] value of column j, in [0,1]"
+        )
+        m.shift = pyo.Param(
+            m.columns,
+            initialize=dict(enumerate(rule.shift.tolist())),
+            doc="what puts x[i,j] below a threshold",
+        )
         arcs = [(t, v) for t in m.leaves for v in ts.ancestors(t)]
-        m.left_arcs = pyo.Set(dimen=2, initialize=[arc for arc in arcs if parts.on_left(*arc)], doc="(t, v) with v in A_L(t)")
-        m.right_arcs = pyo.Set(dimen=2, initialize=[arc for arc in arcs if not parts.on_left(*arc)], doc="(t, v) with v in A_R(t)")
+        m.left_arcs = pyo.Set(
+            dimen=2,
+            initialize=[arc for arc in arcs if parts.on_left(*arc)],
+            doc="(t, v) with v in A_L(t)",
+        )
+        m.right_arcs = pyo.Set(
+            dimen=2,
+            initialize=[arc for arc in arcs if not parts.on_left(*arc)],
+            doc="(t, v) with v in A_R(t)",
+        )
 
-        @m.Constraint(m.branch, doc="(3) the threshold of a node that does not split sends rows on one way")
+        @m.Constraint(
+            m.branch, doc="(3) the threshold of a node that does not split sends rows on one way"
+        )
         def threshold_range(m: Any, v: Any) -> Any:
             return m.b[v] >= 1 - m.d[v] if self.repair == "spo" else m.b[v] <= m.d[v]
 
@@ -135,13 +178,17 @@ class OCT(TreeFormulation):
                 value += rule.unsplit * (1 - m.d[v])
             return value <= m.b[v] + rule.big_m * (1 - m.z[i, t])
 
-        @m.Constraint(m.rows, m.right_arcs, doc="(14) a row goes right only at or above the threshold")
+        @m.Constraint(
+            m.rows, m.right_arcs, doc="(14) a row goes right only at or above the threshold"
+        )
         def right(m: Any, i: Any, t: Any, v: Any) -> Any:
             return sum(m.x[i, j] * m.a[j, v] for j in m.columns) >= m.b[v] - (1 - m.z[i, t])
 
         if self.repair == "z-le-d":
 
-            @m.Constraint(m.rows, m.left_arcs, doc="nothing goes left at a node that does not split")
+            @m.Constraint(
+                m.rows, m.left_arcs, doc="nothing goes left at a node that does not split"
+            )
             def left_splits(m: Any, i: Any, t: Any, v: Any) -> Any:
                 return m.z[i, t] <= m.d[v]
 
@@ -173,9 +220,14 @@ class OCT(TreeFormulation):
             if m.d[v].value < 0.5:  # the test is 0 < b
                 return walk(2 * v) if m.b[v].value > half_step else walk(2 * v + 1)
             j = max(m.columns, key=lambda j: m.a[j, v].value)
-            # Rows on the right have x >= b, those on the left x <= b - least step: the next value at or above b splits them as b does.
+            # Rows on the right have x >= b, those on the left x <= b - least step: the next value
+            # at or above b splits them as b does.
             p = math.ceil((m.b[v].value - half_step) * columns[j].m) - 1
-            return branch(view, columns[j], p, walk(2 * v), walk(2 * v + 1)) if p >= 0 else walk(2 * v + 1)
+            return (
+                branch(view, columns[j], p, walk(2 * v), walk(2 * v + 1))
+                if p >= 0
+                else walk(2 * v + 1)
+            )
 
         return Tree(walk(1), view.actions)
 
@@ -188,8 +240,16 @@ class OCT(TreeFormulation):
             for j in m.columns:
                 m.a[j, v].set_value(int(j == tested), skip_validation=True)
             unsplit = 1.0 if self.repair == "spo" else 0.0
-            m.b[v].set_value(unsplit if tested is None else (p + 1) / columns[tested].m, skip_validation=True)
-        parts.encode_leaves(m, set(splits), leaves, reached(splits, columns, view.n_rows), rightmost=self.repair != "spo")
+            m.b[v].set_value(
+                unsplit if tested is None else (p + 1) / columns[tested].m, skip_validation=True
+            )
+        parts.encode_leaves(
+            m,
+            set(splits),
+            leaves,
+            reached(splits, columns, view.n_rows),
+            rightmost=self.repair != "spo",
+        )
 
     def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
         columns = numeric_columns(view)
@@ -199,7 +259,12 @@ class OCT(TreeFormulation):
         x, rule = scaled(columns, n), self.left_branch(columns)
         arcs = D * T // 2
         rows = base.rows + 2 * B + 2 * n * arcs
-        nonzeros = base.nonzeros + B * (p + 1) + 2 * B + arcs * int((x + rule.shift != 0).sum() + (x != 0).sum() + 4 * n)
+        nonzeros = (
+            base.nonzeros
+            + B * (p + 1)
+            + 2 * B
+            + arcs * int((x + rule.shift != 0).sum() + (x != 0).sum() + 4 * n)
+        )
         if rule.unsplit:
             nonzeros += n * arcs
         if self.repair == "z-le-d":

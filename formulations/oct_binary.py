@@ -1,13 +1,15 @@
 r"""OCT on binary tests: no thresholds, no epsilons, no big-M in the routing.
 
-Where every test is 0/1 already, b and (3), (13), (14) of `oct` give way to, with :math:`e_{iv}=\sum_{f:x_{if}=0}a_{fv}` (1 iff the test of v is
-false on row i),
+Where every test is 0/1 already, b and (3), (13), (14) of `oct` give way to, with
+:math:`e_{iv}=\sum_{f:x_{if}=0}a_{fv}` (1 iff the test of v is false on row i),
 
 .. math:: \sum_{t\text{ left below }v}z_{it}\le e_{iv},\qquad \sum_{t\text{ right below }v}z_{it}\le1-e_{iv}\qquad(i,\ v\in B).
 
-A node that does not split has e = 0 and sends its rows to the right. All else is OCT: (2), (5)–(8), (18), (20).
+A node that does not split has e = 0 and sends its rows to the right. All else is OCT: (2), (5)–(8),
+(18), (20).
 
-Reference: Bertsimas, Dunn (2017), "Optimal classification trees", Machine Learning 106, 1039–1082; the form for binary tests is folklore.
+Reference: Bertsimas, Dunn (2017), "Optimal classification trees", Machine Learning 106, 1039–1082;
+the form for binary tests is folklore.
 """
 
 from __future__ import annotations
@@ -37,7 +39,12 @@ class OCTBinary(TreeFormulation):
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
         ts.add_sets(m, view, space)
-        m.false = pyo.Set(m.rows, initialize={i: (view.X[i] == 0).nonzero()[0].tolist() for i in m.rows}, domain=pyo.Any, doc="tests false on row i")
+        m.false = pyo.Set(
+            m.rows,
+            initialize={i: (view.X[i] == 0).nonzero()[0].tolist() for i in m.rows},
+            domain=pyo.Any,
+            doc="tests false on row i",
+        )
         m.a = pyo.Var(m.tests, m.branch, domain=pyo.Binary, doc="a[f,v] = 1 iff node v tests f")
         parts.add_splits(m, space)
 
@@ -48,7 +55,9 @@ class OCTBinary(TreeFormulation):
         parts.add_leaves(m, view, space)
         _add_routing(m, space)
         cost = (view.split_costs + view.leaf_cost).tolist()
-        parts.add_objective(m, view, [(cost[f], m.a[f, v]) for f in m.tests for v in m.branch if cost[f]])
+        parts.add_objective(
+            m, view, [(cost[f], m.a[f, v]) for f in m.tests for v in m.branch if cost[f]]
+        )
 
     def decode(self, m: Any) -> Tree:
         view: CostMatrix = m.view
@@ -75,13 +84,23 @@ class OCTBinary(TreeFormulation):
         B, T = 2**D - 1, 2**D
         base = parts.leaf_sizes(view, space)
         nonzeros = base.nonzeros + B * (F + 1) + n * D * T + 2 * B * int((view.X == 0).sum())
-        return Sizes(base.variables + B * F, base.binaries + B * F, base.rows + B + 2 * n * B, nonzeros)
+        return Sizes(
+            base.variables + B * F, base.binaries + B * F, base.rows + B + 2 * n * B, nonzeros
+        )
 
 
 def _add_routing(m: Any, space: Trees) -> None:
     """Rows follow the tests."""
-    m.left_leaves = pyo.Set(m.branch, initialize={v: parts.leaves_below(2 * v, space) for v in m.branch}, doc="leaves below the left child")
-    m.right_leaves = pyo.Set(m.branch, initialize={v: parts.leaves_below(2 * v + 1, space) for v in m.branch}, doc="leaves below the right child")
+    m.left_leaves = pyo.Set(
+        m.branch,
+        initialize={v: parts.leaves_below(2 * v, space) for v in m.branch},
+        doc="leaves below the left child",
+    )
+    m.right_leaves = pyo.Set(
+        m.branch,
+        initialize={v: parts.leaves_below(2 * v + 1, space) for v in m.branch},
+        doc="leaves below the right child",
+    )
 
     @m.Constraint(m.rows, m.branch, doc="a row goes left only where the test is false")
     def left(m: Any, i: Any, v: Any) -> Any:

@@ -1,25 +1,33 @@
-r"""Path cuts: no flow variables, no callbacks; a row gains only what the cuts along every path to a leaf allow (ours).
+r"""Path cuts: no flow variables, no callbacks; a row gains only what the cuts along every path to a
+leaf allow (ours).
 
-With the gains :math:`g_i` and shares :math:`r_{ik}/\rho_i` of `_gains` and the structure (1b)–(1d) of `_tree_structure`, the min-cut inequalities of
-BendersOCT for the paths :math:`P(t)` from the root to each leaf are in the model from the start:
+With the gains :math:`g_i` and shares :math:`r_{ik}/\rho_i` of `_gains` and the structure (1b)–(1d)
+of `_tree_structure`, the min-cut inequalities of BendersOCT for the paths :math:`P(t)` from the
+root to each leaf are in the model from the start:
 
 .. math::
-   \min\ \sum_i(\max_kc_{ik}-\rho_ig_i) + \text{penalties},\qquad
-   g_i\le\sum_{u\in P(t)}\sum_k\tfrac{r_{ik}}{\rho_i}w_{uk}+\sum_{u\in A(t)}\ \sum_{f:\,x_{if}\text{ leaves }P(t)\text{ at }u}b_{uf}\quad(t\in T).
+   \min\ \sum_i(\max_kc_{ik}-\rho_ig_i) + \text{penalties},\qquad g_i\le\sum_{u\in
+   P(t)}\sum_k\tfrac{r_{ik}}{\rho_i}w_{uk}+\sum_{u\in A(t)}\ \sum_{f:\,x_{if}\text{ leaves
+   }P(t)\text{ at }u}b_{uf}\quad(t\in T).
 
-At a tree, no test leaves the path to a leaf in or below the node where the row ends, so the model is exact. (Paths that stop at a branch node add
-nothing at integral points: where that node predicts it tests nothing.)
+At a tree, no test leaves the path to a leaf in or below the node where the row ends, so the model
+is exact. (Paths that stop at a branch node add nothing at integral points: where that node predicts
+it tests nothing.)
 
-**Labels per test** (`strengthen`). The relaxation is weak because a test and the labels below it are chosen apart: halves of each classify everything.
-So at a node v of the last branch level Q the labels on both sides :math:`s` of a test are chosen with it,
+**Labels per test** (`strengthen`). The relaxation is weak because a test and the labels below it
+are chosen apart: halves of each classify everything. So at a node v of the last branch level Q the
+labels on both sides :math:`s` of a test are chosen with it,
 
 .. math:: \sum_k\ell_{vfsk}=b_{vf}\ (s\in\{0,1\}),\qquad
-   g_i\le\sum_{u\in P(v)}\sum_k\tfrac{r_{ik}}{\rho_i}w_{uk}+\sum_{u\in A(v)}(\text{as above})+\sum_f\sum_k\tfrac{r_{ik}}{\rho_i}\ell_{v,f,x_{if},k}\quad(v\in Q).
+   g_i\le\sum_{u\in P(v)}\sum_k\tfrac{r_{ik}}{\rho_i}w_{uk}+\sum_{u\in A(v)}(\text{as
+   above})+\sum_f\sum_k\tfrac{r_{ik}}{\rho_i}\ell_{v,f,x_{if},k}\quad(v\in Q).
 
-With the tests above Q and all p integral, what is left is linear over one simplex per node, so :math:`b_{vf}` may be continuous on Q: a solver branches
-on the tests above the last level only; at depth 2, on the F tests of the root.
+With the tests above Q and all p integral, what is left is linear over one simplex per node, so
+:math:`b_{vf}` may be continuous on Q: a solver branches on the tests above the last level only; at
+depth 2, on the F tests of the root.
 
-**Rivals** (`rivals`): see `_rivals`. They raise the bound at the root and are what moves it where the tree search cannot finish.
+**Rivals** (`rivals`): see `_rivals`. They raise the bound at the root and are what moves it where
+the tree search cannot finish.
 """
 
 from __future__ import annotations
@@ -60,7 +68,8 @@ class PathCut(TreeFormulation):
     takes_min_leaf = False
     sets_like = {"scored": "rows", "last": "nodes"}
 
-    #: HiGHS finds the incumbents where it branches; its sub-MIP heuristics take two thirds of the time.
+    #: HiGHS finds the incumbents where it branches; its sub-MIP heuristics take two thirds of the
+    #: time.
     suggested_options = {
         "highs": {
             "mip_heuristic_effort": 0.0,
@@ -75,12 +84,17 @@ class PathCut(TreeFormulation):
 
     def __post_init__(self) -> None:
         if self.rivals < 0:
-            raise DataError(f"path-cut:rivals is a number of rivals, or 0 for none; got {self.rivals}.")
+            raise DataError(
+                f"path-cut:rivals is a number of rivals, or 0 for none; got {self.rivals}."
+            )
 
     @property
     def redundant(self) -> dict[str, str]:  # type: ignore[override]
-        # With labels per test only depth 0, which has no tests, has leaves with a role of their own.
-        leaf = {"leaf_role": "(1c) of the root alone: a root that predicts gains at least as much as one that does not"}
+        # With labels per test only depth 0, which has no tests, has leaves with a role of their
+        # own.
+        leaf = {
+            "leaf_role": "(1c) of the root alone: a root that predicts gains at least as much as one that does not"
+        }
         rivals = {"rivals": "raises the bound of the relaxation; implied at integral points"}
         return (leaf if self.strengthen else {}) | (rivals if self.rivals else {})
 
@@ -112,7 +126,11 @@ class PathCut(TreeFormulation):
         gains.set_gains(m, splits, leaves)
 
     def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
-        base = _per_test_sizes(view, space) if self.labels_per_test(space) else _plain_sizes(view, space)
+        base = (
+            _per_test_sizes(view, space)
+            if self.labels_per_test(space)
+            else _plain_sizes(view, space)
+        )
         rows, nonzeros = rival_sizes(view, space, self.rivals) if self.rivals else (0, 0)
         return Sizes(base.variables, base.binaries, base.rows + rows, base.nonzeros + nonzeros)
 
@@ -120,7 +138,8 @@ class PathCut(TreeFormulation):
 def _plain_sizes(view: CostMatrix, space: Trees) -> Sizes:
     n, actions = gains.counts(view)
     D, base = space.depth, ts.structure_sizes(view, space, False)
-    # A path has D + 1 labels. Half of the paths go left at a node, the others right, and every test leaves one half of them.
+    # A path has D + 1 labels. Half of the paths go left at a node, the others right, and every test
+    # leaves one half of them.
     nonzeros = base.nonzeros + 2**D * (n + (D + 1) * actions) + n * view.n_tests * _leaving_tests(D)
     return Sizes(base.variables + n, base.binaries, base.rows + 2**D * n, nonzeros)
 
@@ -131,14 +150,22 @@ def _per_test_sizes(view: CostMatrix, space: Trees) -> Sizes:
     B, Q = 2**D - 1, 2 ** (D - 1)
     roles = B * F + B + ts.sum_of_depths(D - 1)
     rows = 2 * B + 2 * Q * F + Q * n
-    nonzeros = roles + B * (K + 1) + 2 * Q * F * (K + 1) + Q * (n + (D + F) * actions) + n * F * _leaving_tests(D - 1)
+    nonzeros = (
+        roles
+        + B * (K + 1)
+        + 2 * Q * F * (K + 1)
+        + Q * (n + (D + F) * actions)
+        + n * F * _leaving_tests(D - 1)
+    )
     if space.limits_leaves and F:
         rows, nonzeros = rows + 1, nonzeros + B * F
     return Sizes(B * F + B * (1 + K) + 2 * Q * F * K + n, (B - Q) * F + B, rows, nonzeros)
 
 
 def _leaving_tests(depth: int) -> int:
-    """How often every test leaves a path to the nodes at a depth, for one row: at each of `depth` ancestors on half of the 2^depth paths."""
+    """How often every test leaves a path to the nodes at a depth, for one row: at each of `depth`
+    ancestors on half of the 2^depth paths.
+    """
     return depth * 2**depth // 2
 
 
@@ -150,9 +177,15 @@ def _declare_plain(m: Any, view: CostMatrix, space: Trees) -> None:
     if not m.scored:
         return
 
-    @m.Constraint(m.scored, m.leaves, doc="(Cut) of the path to a leaf: what it predicts, and the arcs that leave it")
+    @m.Constraint(
+        m.scored,
+        m.leaves,
+        doc="(Cut) of the path to a leaf: what it predicts, and the arcs that leave it",
+    )
     def path(m: Any, i: Any, t: Any) -> Any:
-        return m.g[i] <= sum(m.r[i, k] * m.w[u, k] for u in m.on_path[t] for k in m.gains[i]) + _leaving(m, i, t)
+        return m.g[i] <= sum(
+            m.r[i, k] * m.w[u, k] for u in m.on_path[t] for k in m.gains[i]
+        ) + _leaving(m, i, t)
 
 
 def _declare_per_test(m: Any, space: Trees) -> None:
@@ -161,13 +194,30 @@ def _declare_per_test(m: Any, space: Trees) -> None:
     m.sides = pyo.RangeSet(0, 1, doc="sides s of a test (0: false, 1: true)")
     _add_sides(m, range(2 ** (D - 1), 2**D))
     m.b = pyo.Var(
-        m.branch, m.tests, domain=lambda m, v, f: pyo.UnitInterval if v >= 2 ** (D - 1) else pyo.Binary, doc="b[v,f] = 1 iff node v tests f"
+        m.branch,
+        m.tests,
+        domain=lambda m, v, f: pyo.UnitInterval if v >= 2 ** (D - 1) else pyo.Binary,
+        doc="b[v,f] = 1 iff node v tests f",
     )
     m.p = pyo.Var(m.branch, domain=pyo.Binary, doc="p[v] = 1 iff branch node v predicts")
-    m.w = pyo.Var(m.branch, m.actions, domain=pyo.UnitInterval, doc="w[v,k] = 1 iff branch node v predicts action k")
-    m.l = pyo.Var(m.last, m.tests, m.sides, m.actions, domain=pyo.UnitInterval, doc="l[v,f,s,k] = 1 iff v tests f and predicts k on side s")
+    m.w = pyo.Var(
+        m.branch,
+        m.actions,
+        domain=pyo.UnitInterval,
+        doc="w[v,k] = 1 iff branch node v predicts action k",
+    )
+    m.l = pyo.Var(
+        m.last,
+        m.tests,
+        m.sides,
+        m.actions,
+        domain=pyo.UnitInterval,
+        doc="l[v,f,s,k] = 1 iff v tests f and predicts k on side s",
+    )
 
-    @m.Constraint(m.branch, doc="(1b) a branch node tests, predicts, or lies below a predicting node")
+    @m.Constraint(
+        m.branch, doc="(1b) a branch node tests, predicts, or lies below a predicting node"
+    )
     def one_role(m: Any, v: Any) -> Any:
         return sum(m.b[v, f] for f in m.tests) + m.p[v] + sum(m.p[u] for u in m.above[v]) == 1
 
@@ -184,7 +234,11 @@ def _declare_per_test(m: Any, space: Trees) -> None:
     if not m.scored:
         return
 
-    @m.Constraint(m.scored, m.last, doc="(Cut) of the path to a node of the last branch level, with the labels below it")
+    @m.Constraint(
+        m.scored,
+        m.last,
+        doc="(Cut) of the path to a node of the last branch level, with the labels below it",
+    )
     def path(m: Any, i: Any, v: Any) -> Any:
         above = sum(m.r[i, k] * m.w[u, k] for u in m.on_path[v] for k in m.gains[i])
         left = sum(m.r[i, k] * m.l[v, f, 0, k] for f in m.false[i] for k in m.gains[i])
@@ -194,7 +248,9 @@ def _declare_per_test(m: Any, space: Trees) -> None:
 
 def _add_sides(m: Any, nodes: range) -> None:
     """For every node at which a path ends: the path, and its ancestors by the way it goes on."""
-    m.on_path = pyo.Set(nodes, initialize={v: [v, *ts.ancestors(v)] for v in nodes}, doc="path P(v), v included")
+    m.on_path = pyo.Set(
+        nodes, initialize={v: [v, *ts.ancestors(v)] for v in nodes}, doc="path P(v), v included"
+    )
     on_left: dict[int, list[int]] = {v: [] for v in nodes}
     on_right: dict[int, list[int]] = {v: [] for v in nodes}
     for v in nodes:
@@ -202,13 +258,19 @@ def _add_sides(m: Any, nodes: range) -> None:
         while u > 1:
             (on_right if u % 2 else on_left)[v].append(u // 2)
             u //= 2
-    m.goes_left = pyo.Set(nodes, initialize=on_left, doc="ancestors of v whose left child leads to v")
-    m.goes_right = pyo.Set(nodes, initialize=on_right, doc="ancestors of v whose right child leads to v")
+    m.goes_left = pyo.Set(
+        nodes, initialize=on_left, doc="ancestors of v whose left child leads to v"
+    )
+    m.goes_right = pyo.Set(
+        nodes, initialize=on_right, doc="ancestors of v whose right child leads to v"
+    )
 
 
 def _leaving(m: Any, i: Any, v: Any) -> Any:
     """Capacity of row i's arcs that leave the path to v."""
-    return sum(m.b[u, f] for u in m.goes_left[v] for f in m.true[i]) + sum(m.b[u, f] for u in m.goes_right[v] for f in m.false[i])
+    return sum(m.b[u, f] for u in m.goes_left[v] for f in m.true[i]) + sum(
+        m.b[u, f] for u in m.goes_right[v] for f in m.false[i]
+    )
 
 
 def _decode_per_test(m: Any) -> Tree:
@@ -227,15 +289,22 @@ def _decode_per_test(m: Any) -> Tree:
 
 
 def _last_split(m: Any, v: int, here: np.ndarray) -> Branch:
-    """Of the tests and labels that share a node, the best for its rows: no dearer than their mixture."""
+    """Of the tests and labels that share a node, the best for its rows: no dearer than their
+    mixture.
+    """
     view: CostMatrix = m.view
     found = []
     for f in m.tests:
         if m.b[v, f].value > gains.ZERO:
             side = view.X[here, f] == 1
             rows = here[~side], here[side]
-            labels = [gains.best_label(view, rows[s], [m.l[v, f, s, k].value for k in m.actions]) for s in m.sides]
-            cost = int(view.split_costs[f]) + sum(int(view.costs[rows[s], labels[s]].sum()) for s in m.sides)
+            labels = [
+                gains.best_label(view, rows[s], [m.l[v, f, s, k].value for k in m.actions])
+                for s in m.sides
+            ]
+            cost = int(view.split_costs[f]) + sum(
+                int(view.costs[rows[s], labels[s]].sum()) for s in m.sides
+            )
             found.append((cost, f, labels))
     _, f, labels = min(found)
     return Branch(view.tests[f], Leaf(labels[0]), Leaf(labels[1]))
@@ -249,4 +318,6 @@ def _encode_per_test(m: Any, splits: Mapping[int, int], leaves: Mapping[int, int
         for f in m.tests:
             m.b[v, f].set_value(int(splits.get(v) == f), skip_validation=True)
     for v, f, s, k in m.l:
-        m.l[v, f, s, k].set_value(int(splits.get(v) == f and leaves.get(2 * v + s) == k), skip_validation=True)
+        m.l[v, f, s, k].set_value(
+            int(splits.get(v) == f and leaves.get(2 * v + s) == k), skip_validation=True
+        )

@@ -1,39 +1,46 @@
-r"""SPOT: the tree whose leaves take the best decisions, for any decision set with a linear program (Elmachtoub, Liang, McNellis 2020, Theorem 2).
+r"""SPOT: the tree whose leaves take the best decisions, for any decision set with a linear program
+(Elmachtoub, Liang, McNellis 2020, Theorem 2).
 
-A leaf t takes a decision :math:`w_t\in S`, and row i, whose costs times its weight are :math:`c_i`, pays :math:`c_i^\top w_t` there;
-:math:`z^*(c)=\min_{w\in S}c^\top w` is what the oracle answers. Columns j are scaled to [0,1] by ranks (`_columns`), so that the least step of
-column j is :math:`\epsilon_j=1/m_j`, the largest possible, and the thresholds are exactly the given tests; :math:`\epsilon_{\max}` is the largest
-step. Branch nodes B, leaves T, :math:`A_L(t),A_R(t)` the ancestors whose left (x < b) or right branch leads to leaf t; row i stands for :math:`n_i`
-original rows of weight :math:`\omega_i`.
+A leaf t takes a decision :math:`w_t\in S`, and row i, whose costs times its weight are :math:`c_i`,
+pays :math:`c_i^\top w_t` there; :math:`z^*(c)=\min_{w\in S}c^\top w` is what the oracle answers.
+Columns j are scaled to [0,1] by ranks (`_columns`), so that the least step of column j is
+:math:`\epsilon_j=1/m_j`, the largest possible, and the thresholds are exactly the given tests;
+:math:`\epsilon_{\max}` is the largest step. Branch nodes B, leaves T, :math:`A_L(t),A_R(t)` the
+ancestors whose left (x < b) or right branch leads to leaf t; row i stands for :math:`n_i` original
+rows of weight :math:`\omega_i`.
 
 .. math::
-   \min\ & \textstyle\sum_{i,t}y_{it}-\sum_iz^*(c_i)+\sum_{v\in B}\sum_j(\text{split cost}_j)\,a_{jv} &\\
-   \text{(cost 1)}\quad & y_{it}\ge c_i^\top w_t-M_{1i}(1-r_{it}) & i,\ t\in T\\
-   \text{(cost 2)}\quad & y_{it}\ge-M_{2i}r_{it} & i,\ t\in T\\
-   \text{(decision)}\quad & w_t\in S & t\in T\\
-   \text{(cut)}\quad & \textstyle\sum_ty_{it}\ge z^*(c_i) & i\\
-   \text{(one leaf)}\quad & \textstyle\sum_tr_{it}=1 & i\\
-   \text{(in use)}\quad & r_{it}\le l_t & i,\ t\in T\\
-   \text{(leaf size)}\quad & \textstyle\sum_in_ir_{it}\ge N_{\min}l_t,\quad\sum_i\omega_ir_{it}\ge W_{\min}l_t & t\in T\\
-   \text{(right)}\quad & \textstyle\sum_ja_{jv}x_{ij}\ge b_v-(1-r_{it}) & i,\ t\in T,\ v\in A_R(t)\\
-   \text{(left)}\quad & \textstyle\sum_ja_{jv}(x_{ij}+\epsilon_j)\le b_v+(1+\epsilon_{\max})(1-r_{it}) & i,\ t\in T,\ v\in A_L(t)\\
-   \text{(split)}\quad & \textstyle\sum_ja_{jv}=d_v,\quad 1-d_v\le b_v\le1,\quad d_v\le d_{\lfloor v/2\rfloor} & v\in B.
+   \min\ & \textstyle\sum_{i,t}y_{it}-\sum_iz^*(c_i)+\sum_{v\in B}\sum_j(\text{split
+   cost}_j)\,a_{jv} &\\ \text{(cost 1)}\quad & y_{it}\ge c_i^\top w_t-M_{1i}(1-r_{it}) & i,\ t\in
+   T\\ \text{(cost 2)}\quad & y_{it}\ge-M_{2i}r_{it} & i,\ t\in T\\ \text{(decision)}\quad & w_t\in
+   S & t\in T\\ \text{(cut)}\quad & \textstyle\sum_ty_{it}\ge z^*(c_i) & i\\ \text{(one leaf)}\quad
+   & \textstyle\sum_tr_{it}=1 & i\\ \text{(in use)}\quad & r_{it}\le l_t & i,\ t\in T\\ \text{(leaf
+   size)}\quad & \textstyle\sum_in_ir_{it}\ge N_{\min}l_t,\quad\sum_i\omega_ir_{it}\ge W_{\min}l_t &
+   t\in T\\ \text{(right)}\quad & \textstyle\sum_ja_{jv}x_{ij}\ge b_v-(1-r_{it}) & i,\ t\in T,\ v\in
+   A_R(t)\\ \text{(left)}\quad & \textstyle\sum_ja_{jv}(x_{ij}+\epsilon_j)\le
+   b_v+(1+\epsilon_{\max})(1-r_{it}) & i,\ t\in T,\ v\in A_L(t)\\ \text{(split)}\quad &
+   \textstyle\sum_ja_{jv}=d_v,\quad 1-d_v\le b_v\le1,\quad d_v\le d_{\lfloor v/2\rfloor} & v\in B.
 
-**Why y is the cost.** Where r = 1, (cost 1) says :math:`y\ge c^\top w` and (cost 2) nothing more; where r = 0, (cost 1) is no more than
-:math:`y\ge0`, which (cost 2) says. The least constants for which this holds are the largest cost of a decision and the largest gain,
-:math:`M_{1i}=\max\{\max_{w\in S}c_i^\top w,0\}` and :math:`M_{2i}=\max\{-z^*(c_i),0\}`, two answers of the oracle per row; the paper has their largest
-over all rows in place of each (`rows_m`). The relaxation is weak all the same: with (cut), the paper's Appendix B, it proves little more than that
-nobody loses less than nothing. That a tree is optimal comes from the dynamic programmes; this model takes what they cannot (a leaf limit with any S)
-and is the paper's.
+**Why y is the cost.** Where r = 1, (cost 1) says :math:`y\ge c^\top w` and (cost 2) nothing more;
+where r = 0, (cost 1) is no more than :math:`y\ge0`, which (cost 2) says. The least constants for
+which this holds are the largest cost of a decision and the largest gain,
+:math:`M_{1i}=\max\{\max_{w\in S}c_i^\top w,0\}` and :math:`M_{2i}=\max\{-z^*(c_i),0\}`, two answers
+of the oracle per row; the paper has their largest over all rows in place of each (`rows_m`). The
+relaxation is weak all the same: with (cut), the paper's Appendix B, it proves little more than that
+nobody loses less than nothing. That a tree is optimal comes from the dynamic programmes; this model
+takes what they cannot (a leaf limit with any S) and is the paper's.
 
-**Nodes that do not split** have a = 0, d = 0 and, by (split), b = 1: all rows pass on to the left. With :math:`0\le b\le d`, as in OCT, both sides
-would be open there (Appendix A of the paper).
+**Nodes that do not split** have a = 0, d = 0 and, by (split), b = 1: all rows pass on to the left.
+With :math:`0\le b\le d`, as in OCT, both sides would be open there (Appendix A of the paper).
 
-**Decisions** of a solution may be convex combinations of vertices where several are optimal: each leaf is given the oracle's decision for the sum of
-its rows' costs, which is never dearer. S may have integer variables and variables beside w, which every leaf has a copy of. Costs are counted in
-a power of two that makes the largest constant about 1000, since solvers know 0 and 1 up to :math:`10^{-6}` only.
+**Decisions** of a solution may be convex combinations of vertices where several are optimal: each
+leaf is given the oracle's decision for the sum of its rows' costs, which is never dearer. S may
+have integer variables and variables beside w, which every leaf has a copy of. Costs are counted in
+a power of two that makes the largest constant about 1000, since solvers know 0 and 1 up to
+:math:`10^{-6}` only.
 
-Reference: Elmachtoub, Liang, McNellis (2020), "Decision trees for decision-making under the predict-then-optimize framework", ICML.
+Reference: Elmachtoub, Liang, McNellis (2020), "Decision trees for decision-making under the
+predict-then-optimize framework", ICML.
 """
 
 from __future__ import annotations
@@ -65,7 +72,8 @@ class SPOT(Formulation):
     Parameters
     ----------
     rows_m : bool, default=True
-        The least constants M1, M2 of every row; off: the paper's, which are the largest of all rows.
+        The least constants M1, M2 of every row; off: the paper's, which are the largest of all
+        rows.
     lower_cut : bool, default=True
         (cut), of the paper's Appendix B.
     leaf_cut : bool, default=False
@@ -90,8 +98,15 @@ class SPOT(Formulation):
 
     @property
     def redundant(self) -> dict[str, str]:  # type: ignore[override]
-        cut = {"cut": "a cut of the paper's Appendix B: without it the relaxation is far below zero"} if self.lower_cut and not self.leaf_cut else {}
-        return {"hierarchy": "it removes symmetric solutions: no split below a node that does not split", **cut}
+        cut = (
+            {"cut": "a cut of the paper's Appendix B: without it the relaxation is far below zero"}
+            if self.lower_cut and not self.leaf_cut
+            else {}
+        )
+        return {
+            "hierarchy": "it removes symmetric solutions: no split below a node that does not split",
+            **cut,
+        }
 
     def instance(self, problem: Problem) -> LeafOracle:
         view = problem.view(LeafOracle)
@@ -118,8 +133,12 @@ class SPOT(Formulation):
         m.columns = pyo.RangeSet(0, len(columns) - 1, doc="columns j")
         m.branch = pyo.RangeSet(1, 2**D - 1, doc="branch nodes B")
         m.leaves = pyo.RangeSet(2**D, 2 ** (D + 1) - 1, doc="leaves T")
-        m.a = pyo.Var(m.columns, m.branch, domain=pyo.Binary, doc="a[j,v] = 1 iff node v tests column j")
-        m.b = pyo.Var(m.branch, domain=pyo.UnitInterval, doc="b[v] threshold: rows with x < b go left")
+        m.a = pyo.Var(
+            m.columns, m.branch, domain=pyo.Binary, doc="a[j,v] = 1 iff node v tests column j"
+        )
+        m.b = pyo.Var(
+            m.branch, domain=pyo.UnitInterval, doc="b[v] threshold: rows with x < b go left"
+        )
         m.r = pyo.Var(m.rows, m.leaves, domain=pyo.Binary, doc="r[i,t] = 1 iff row i is in leaf t")
         m.l = pyo.Var(m.leaves, domain=pyo.Binary, doc="l[t] = 1 iff leaf t holds rows")
         parts.add_splits(m, space)
@@ -134,37 +153,68 @@ class SPOT(Formulation):
         price = [(float(view.split_costs[c.tests[0]]) + view.leaf_cost) / step for c in columns]
         terms = per_leaf + [(price[j], m.a[j, v]) for j in m.columns for v in m.branch if price[j]]
         constant = (view.leaf_cost - float(view.base.sum())) / step
-        ts.minimise(m, [c for c, _ in terms], [x for _, x in terms], constant, "loss of the leaves' decisions, and penalties")
+        ts.minimise(
+            m,
+            [c for c, _ in terms],
+            [x for _, x in terms],
+            constant,
+            "loss of the leaves' decisions, and penalties",
+        )
 
     def _add_routing(self, m: Any, columns: list[Column]) -> None:
         """Constraints (split), (right), (left)."""
         steps = [1 / c.m for c in columns]
         big_m = 1 + max(steps, default=0.0)
-        m.x = pyo.Param(m.rows, m.columns, initialize=parts.entries(scaled(columns, len(m.rows))), doc="x[i,j] value of column j, in [0,1]")
-        m.step = pyo.Param(m.columns, initialize=dict(enumerate(steps)), doc="least step of column j")
+        m.x = pyo.Param(
+            m.rows,
+            m.columns,
+            initialize=parts.entries(scaled(columns, len(m.rows))),
+            doc="x[i,j] value of column j, in [0,1]",
+        )
+        m.step = pyo.Param(
+            m.columns, initialize=dict(enumerate(steps)), doc="least step of column j"
+        )
         arcs = [(t, v) for t in m.leaves for v in ts.ancestors(t)]
-        m.left_arcs = pyo.Set(dimen=2, initialize=[arc for arc in arcs if parts.on_left(*arc)], doc="(t, v) with v in A_L(t)")
-        m.right_arcs = pyo.Set(dimen=2, initialize=[arc for arc in arcs if not parts.on_left(*arc)], doc="(t, v) with v in A_R(t)")
+        m.left_arcs = pyo.Set(
+            dimen=2,
+            initialize=[arc for arc in arcs if parts.on_left(*arc)],
+            doc="(t, v) with v in A_L(t)",
+        )
+        m.right_arcs = pyo.Set(
+            dimen=2,
+            initialize=[arc for arc in arcs if not parts.on_left(*arc)],
+            doc="(t, v) with v in A_R(t)",
+        )
 
         @m.Constraint(m.branch, doc="(split) a node that splits tests one column")
         def one_column(m: Any, v: Any) -> Any:
             return sum(m.a[j, v] for j in m.columns) == m.d[v]
 
-        @m.Constraint(m.branch, doc="(split) a node that does not split passes its rows on to the left")
+        @m.Constraint(
+            m.branch, doc="(split) a node that does not split passes its rows on to the left"
+        )
         def threshold_range(m: Any, v: Any) -> Any:
             return m.b[v] >= 1 - m.d[v]
 
-        @m.Constraint(m.rows, m.right_arcs, doc="(right) a row goes right only at or above the threshold")
+        @m.Constraint(
+            m.rows, m.right_arcs, doc="(right) a row goes right only at or above the threshold"
+        )
         def right(m: Any, i: Any, t: Any, v: Any) -> Any:
             return sum(m.x[i, j] * m.a[j, v] for j in m.columns) >= m.b[v] - (1 - m.r[i, t])
 
         @m.Constraint(m.rows, m.left_arcs, doc="(left) a row goes left only below the threshold")
         def left(m: Any, i: Any, t: Any, v: Any) -> Any:
-            return sum((m.x[i, j] + m.step[j]) * m.a[j, v] for j in m.columns) <= m.b[v] + big_m * (1 - m.r[i, t])
+            return sum((m.x[i, j] + m.step[j]) * m.a[j, v] for j in m.columns) <= m.b[v] + big_m * (
+                1 - m.r[i, t]
+            )
 
     def _add_leaves(self, m: Any, view: LeafOracle, space: Trees) -> None:
         """Constraints (one leaf), (in use), (leaf size)."""
-        m.count = pyo.Param(m.rows, initialize=dict(enumerate(view.counts.tolist())), doc="n[i] original rows that row i stands for")
+        m.count = pyo.Param(
+            m.rows,
+            initialize=dict(enumerate(view.counts.tolist())),
+            doc="n[i] original rows that row i stands for",
+        )
 
         @m.Constraint(m.rows, doc="(one leaf) a row is in one leaf")
         def one_leaf(m: Any, i: Any) -> Any:
@@ -174,22 +224,37 @@ class SPOT(Formulation):
         def in_use(m: Any, i: Any, t: Any) -> Any:
             return m.r[i, t] <= m.l[t]
 
-        @m.Constraint(m.leaves, doc="(leaf size) a leaf in use holds at least min_samples_leaf rows")
+        @m.Constraint(
+            m.leaves, doc="(leaf size) a leaf in use holds at least min_samples_leaf rows"
+        )
         def leaf_size(m: Any, t: Any) -> Any:
             return sum(m.count[i] * m.r[i, t] for i in m.rows) >= space.min_samples_leaf * m.l[t]
 
         if space.min_weight_leaf:
             mass, least = whole_weights(view, space)
-            m.mass = pyo.Param(m.rows, initialize=dict(enumerate(mass.tolist())), doc="weight of row i, in the unit of all weights")
+            m.mass = pyo.Param(
+                m.rows,
+                initialize=dict(enumerate(mass.tolist())),
+                doc="weight of row i, in the unit of all weights",
+            )
 
-            @m.Constraint(m.leaves, doc="(leaf size) a leaf in use holds rows of at least min_weight_leaf")
+            @m.Constraint(
+                m.leaves, doc="(leaf size) a leaf in use holds rows of at least min_weight_leaf"
+            )
             def leaf_weight(m: Any, t: Any) -> Any:
                 return sum(m.mass[i] * m.r[i, t] for i in m.rows) >= least * m.l[t]
 
     def _add_costs(self, m: Any, costs: Costs) -> None:
         """Variable y and constraints (cost 1), (cost 2), (cut)."""
-        m.y = pyo.Var(m.rows, m.leaves, domain=pyo.Reals, doc="y[i,t] cost of row i in leaf t, 0 if it is in another")
-        m.c = pyo.Param(m.rows, m.entries, initialize=parts.entries(costs.c), doc="c[i,e] costs of row i")
+        m.y = pyo.Var(
+            m.rows,
+            m.leaves,
+            domain=pyo.Reals,
+            doc="y[i,t] cost of row i in leaf t, 0 if it is in another",
+        )
+        m.c = pyo.Param(
+            m.rows, m.entries, initialize=parts.entries(costs.c), doc="c[i,e] costs of row i"
+        )
         for name, array, doc in (
             ("M1", costs.most, "M1[i] the largest cost of a decision"),
             ("M2", costs.gain, "M2[i] the largest gain of a decision"),
@@ -197,13 +262,21 @@ class SPOT(Formulation):
         ):
             setattr(m, name, pyo.Param(m.rows, initialize=dict(enumerate(array.tolist())), doc=doc))
 
-        @m.Constraint(m.rows, m.leaves, doc="(cost 1) a row pays what the decision of its leaf costs")
+        @m.Constraint(
+            m.rows, m.leaves, doc="(cost 1) a row pays what the decision of its leaf costs"
+        )
         def cost_1(m: Any, i: Any, t: Any) -> Any:
-            return m.y[i, t] >= sum(m.c[i, e] * m.w[e, t] for e in m.entries) - m.M1[i] * (1 - m.r[i, t])
+            return m.y[i, t] >= sum(m.c[i, e] * m.w[e, t] for e in m.entries) - m.M1[i] * (
+                1 - m.r[i, t]
+            )
 
         if self.leaf_cut:
 
-            @m.Constraint(m.rows, m.leaves, doc="(cost 2), strengthened: a row pays at least its least cost in its leaf, and nothing elsewhere")
+            @m.Constraint(
+                m.rows,
+                m.leaves,
+                doc="(cost 2), strengthened: a row pays at least its least cost in its leaf, and nothing elsewhere",
+            )
             def leaf_cut(m: Any, i: Any, t: Any) -> Any:
                 return m.y[i, t] >= m.least[i] * m.r[i, t]
 
@@ -226,7 +299,11 @@ class SPOT(Formulation):
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
         names = m.view.decisions.program().names
-        words = {**tree_words(m.view, problem), "columns": column_words(m.view), "parts": lambda j: str(names[j])}
+        words = {
+            **tree_words(m.view, problem),
+            "columns": column_words(m.view),
+            "parts": lambda j: str(names[j]),
+        }
         return words
 
     def decode(self, m: Any) -> Tree:
@@ -242,7 +319,8 @@ class SPOT(Formulation):
             if m.d[v].value < 0.5:
                 return walk(2 * v, here)
             j = max(m.columns, key=lambda j: m.a[j, v].value)
-            # Rows on the right have x >= b, those on the left x <= b - least step: the next value at or above b splits them as b does.
+            # Rows on the right have x >= b, those on the left x <= b - least step: the next value
+            # at or above b splits them as b does.
             p = math.ceil((m.b[v].value - half_step) * columns[j].m) - 1
             if p < 0:
                 return walk(2 * v + 1, here)
@@ -263,11 +341,18 @@ class SPOT(Formulation):
             tested, p = splits.get(v, (None, -1))
             for j in m.columns:
                 m.a[j, v].set_value(int(j == tested), skip_validation=True)
-            m.b[v].set_value(1.0 if tested is None else (p + 1) / columns[tested].m, skip_validation=True)
+            m.b[v].set_value(
+                1.0 if tested is None else (p + 1) / columns[tested].m, skip_validation=True
+            )
             m.d[v].set_value(int(tested is not None), skip_validation=True)
         bottom = {v: v << (m.space.depth + 1 - v.bit_length()) for v in leaves}
-        at = np.array([bottom[v] for v in reached(splits, columns, view.n_rows).tolist()], dtype=np.int64)
-        of_leaf = {bottom[v]: view.decisions.vector(str(tree.actions[action])) for v, action in leaves.items()}
+        at = np.array(
+            [bottom[v] for v in reached(splits, columns, view.n_rows).tolist()], dtype=np.int64
+        )
+        of_leaf = {
+            bottom[v]: view.decisions.vector(str(tree.actions[action]))
+            for v, action in leaves.items()
+        }
         anything = None
         for t in m.leaves:
             if t not in of_leaf and anything is None:
@@ -288,13 +373,27 @@ class SPOT(Formulation):
         B, T, arcs, links = 2**D - 1, 2**D, D * 2**D // 2, max(2**D - 2, 0)
         v, whole = len(program.names), int(program.integer.sum())
         rows = 2 * B + links + n * T + T + n + 2 * n * arcs + 2 * n * T + T * len(program.row_lower)
-        nonzeros = B * (p + 3) + 2 * links + 2 * n * T + T * (n + 1) + n * T + arcs * (n * (p + 4) + int((scaled(columns, n) != 0).sum()))
-        nonzeros += T * (2 * n + int((costs.c != 0).sum() + (costs.most != 0).sum())) + T * int(program.A.count_nonzero())
+        nonzeros = (
+            B * (p + 3)
+            + 2 * links
+            + 2 * n * T
+            + T * (n + 1)
+            + n * T
+            + arcs * (n * (p + 4) + int((scaled(columns, n) != 0).sum()))
+        )
+        nonzeros += T * (2 * n + int((costs.c != 0).sum() + (costs.most != 0).sum())) + T * int(
+            program.A.count_nonzero()
+        )
         nonzeros += T * int(((costs.least if self.leaf_cut else costs.gain) != 0).sum())
         if self.lower_cut and not self.leaf_cut:
             rows, nonzeros = rows + n, nonzeros + n * T
         if space.min_weight_leaf:
-            rows, nonzeros = rows + T, nonzeros + T * (int((whole_weights(view, space)[0] != 0).sum()) + 1)
+            rows, nonzeros = (
+                rows + T,
+                nonzeros + T * (int((whole_weights(view, space)[0] != 0).sum()) + 1),
+            )
         if space.limits_leaves:
             rows, nonzeros = rows + 1, nonzeros + B
-        return Sizes(B * (p + 2) + T * (2 * n + 1 + v), B * (p + 1) + T * (n + 1 + whole), rows, nonzeros)
+        return Sizes(
+            B * (p + 2) + T * (2 * n + 1 + v), B * (p + 1) + T * (n + 1 + whole), rows, nonzeros
+        )

@@ -1,21 +1,27 @@
 r"""State-flow: one block of the model per *set of rows* instead of per row.
 
-A **state** is the set of rows that reach a node together with the depth left; paths that lead to the same rows are one state. In a state the
-tree does one of three things, each a 0/1 **column** whose cost is a count of costs (no subproblem is optimised):
+A **state** is the set of rows that reach a node together with the depth left; paths that lead to
+the same rows are one state. In a state the tree does one of three things, each a 0/1 **column**
+whose cost is a count of costs (no subproblem is optimised):
 
 * *stop* with an action k;
 * *split* by a test f into two states with one level less;
-* with one level left, *last split*: the test and the actions of both leaves at once, so that leaves need no states.
+* with one level left, *last split*: the test and the actions of both leaves at once, so that leaves
+  need no states.
 
-With :math:`x_c` for column c, :math:`\operatorname{out}(s)` the columns that leave state s and :math:`\operatorname{in}(s)` the splits that enter it,
+With :math:`x_c` for column c, :math:`\operatorname{out}(s)` the columns that leave state s and
+:math:`\operatorname{in}(s)` the splits that enter it,
 
 .. math::
-   \min \sum_c \mathrm{cost}_c x_c,\qquad \sum_{c\in\operatorname{out}(s)}x_c-\sum_{c\in\operatorname{in}(s)}x_c=[s\text{ is the root}]\quad\forall s,\qquad
-   \ell\le\sum_c a_cx_c\le u .
+   \min \sum_c \mathrm{cost}_c x_c,\qquad
+   \sum_{c\in\operatorname{out}(s)}x_c-\sum_{c\in\operatorname{in}(s)}x_c=[s\text{ is the
+   root}]\quad\forall s,\qquad \ell\le\sum_c a_cx_c\le u .
 
-A split enters both children: a directed hypergraph. Without side rows the relaxation has an integral optimum (dynamic programmes as linear
-programmes: Martin, Rardin, Campbell 1990, "Polyhedral characterization of discrete dynamic programming"). Any linear function of the leaves' actions is one
-number per column, so side constraints are rows. Of columns of one kind in one state with equal side numbers only the cheapest is kept.
+A split enters both children: a directed hypergraph. Without side rows the relaxation has an
+integral optimum (dynamic programmes as linear programmes: Martin, Rardin, Campbell 1990,
+"Polyhedral characterization of discrete dynamic programming"). Any linear function of the leaves'
+actions is one number per column, so side constraints are rows. Of columns of one kind in one state
+with equal side numbers only the cheapest is kept.
 """
 
 from __future__ import annotations
@@ -30,7 +36,17 @@ import pyomo.environ as pyo
 from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
-from milp_trees import Branch, CostMatrix, Leaf, Problem, Sizes, Tree, TreeFormulation, Trees, register
+from milp_trees import (
+    Branch,
+    CostMatrix,
+    Leaf,
+    Problem,
+    Sizes,
+    Tree,
+    TreeFormulation,
+    Trees,
+    register,
+)
 from milp_trees.errors import DataError
 from milp_trees.linear.matrix import matrix_rows
 
@@ -64,7 +80,9 @@ class StateFlow(TreeFormulation):
 
     def __post_init__(self) -> None:
         if self.max_states < 1 or self.max_columns < 1:
-            raise DataError(f"state-flow takes max_states and max_columns of at least 1; got {self.max_states} and {self.max_columns}.")
+            raise DataError(
+                f"state-flow takes max_states and max_columns of at least 1; got {self.max_states} and {self.max_columns}."
+            )
 
     def warm_up(self) -> None:
         from milp_trees.engines.states.graph import warm_up
@@ -101,8 +119,12 @@ class StateFlow(TreeFormulation):
         m.stage_seconds = {"enumerate": view.memo["states-seconds"]}
         m.extra_sizes = {"states": int(h.n_states)}
         m.states = pyo.RangeSet(0, h.n_states - 1, doc="states s: sets of rows with a depth left")
-        m.columns = pyo.RangeSet(0, h.n_columns - 1, doc="columns c: stop, split or last split in a state")
-        m.x = pyo.Var(m.columns, domain=pyo.Binary, doc="x[c] = 1 iff the tree does c in the state of c")
+        m.columns = pyo.RangeSet(
+            0, h.n_columns - 1, doc="columns c: stop, split or last split in a state"
+        )
+        m.x = pyo.Var(
+            m.columns, domain=pyo.Binary, doc="x[c] = 1 iff the tree does c in the state of c"
+        )
         x = list(m.x.values())
         m.balance = matrix_rows(
             x,
@@ -113,14 +135,28 @@ class StateFlow(TreeFormulation):
         if view.side:
             lower = np.array([-np.inf if r.lower is None else r.lower for r in view.side])
             upper = np.array([np.inf if r.upper is None else r.upper for r in view.side])
-            m.side = matrix_rows(x, sparse.csr_matrix(h.side.T.astype(float)), lower, upper, doc="side constraints on the actions")
+            m.side = matrix_rows(
+                x,
+                sparse.csr_matrix(h.side.T.astype(float)),
+                lower,
+                upper,
+                doc="side constraints on the actions",
+            )
         if space.limits_leaves:
             splits = sparse.csr_matrix((h.kind != STOP).astype(float)[None, :])
-            m.most_splits = matrix_rows(x, splits, np.array([-np.inf]), np.array([float(space.max_splits)]), doc="at most max_leaf_nodes - 1 splits")
+            m.most_splits = matrix_rows(
+                x,
+                splits,
+                np.array([-np.inf]),
+                np.array([float(space.max_splits)]),
+                doc="at most max_leaf_nodes - 1 splits",
+            )
         used = np.flatnonzero(h.cost).tolist()
         costs = h.cost[used].tolist()
         m.objective = pyo.Objective(
-            expr=LinearExpression(constant=int(view.base.sum()), linear_coefs=costs, linear_vars=[x[c] for c in used]),
+            expr=LinearExpression(
+                constant=int(view.base.sum()), linear_coefs=costs, linear_vars=[x[c] for c in used]
+            ),
             doc="cost of the columns above the cost no tree avoids",
         )
 

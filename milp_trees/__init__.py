@@ -1,7 +1,9 @@
-"""Optimal interpretable models as mathematical programs: one problem, many methods, answers that agree.
+"""Optimal interpretable models as mathematical programs: one problem, many methods, answers that
+agree.
 
-The usual names are at the top: `mt.Dataset`, `mt.Accuracy`, `mt.Trees`, `mt.Problem`, `mt.solve`, `mt.compare`. Importing the package loads
-none of numba, pandas, scikit-learn and Pyomo; what needs them loads them.
+The usual names are at the top: `mt.Dataset`, `mt.Accuracy`, `mt.Trees`, `mt.Problem`, `mt.solve`,
+`mt.compare`. Importing the package loads none of numba, pandas, scikit-learn and Pyomo; what needs
+them loads them.
 """
 
 import importlib

@@ -1,6 +1,7 @@
 """`milp-trees`, the script, and `python -m milp_trees`: the command line.
 
-Loading it takes a moment. A Ctrl-C in that moment ends the program with one sentence, and not with the traceback of whatever was being imported.
+Loading it takes a moment. A Ctrl-C in that moment ends the program with one sentence, and not with
+the traceback of whatever was being imported.
 """
 
 from milp_trees.cli.signals import leave_at_once
@@ -9,7 +10,7 @@ from milp_trees.cli.signals import leave_at_once
 def main() -> None:
     """Entry point of `milp-trees`."""
     leave_at_once()
-    from milp_trees.cli.app import main as command_line
+    from milp_trees.cli.main import main as command_line
 
     command_line()
 

@@ -14,7 +14,14 @@ from milp_trees.problem import BySize, NearBest, Problem
 from milp_trees.results.result import Limit, Result, Status
 from milp_trees.study import Study
 from milp_trees.study.agreement import judge_of, with_agreement
-from milp_trees.study.attempt import attempt, default_method, find_start, method_for_sizes, named_method, run_method
+from milp_trees.study.attempt import (
+    attempt,
+    default_method,
+    find_start,
+    method_for_sizes,
+    named_method,
+    run_method,
+)
 from milp_trees.study.compare import Watcher, compare_problems, method_names
 
 if TYPE_CHECKING:
@@ -50,14 +57,17 @@ def solve(
     ----------
     problem : Problem
     method : str or Method, optional
-        An engine (`dp`, `enumerate`), a heuristic (`cart`), or a formulation with a solver (`flow-oct@highs`); by default the engine that takes
-        the task: `dp`, for areas under ROC curves `partial-trees`, for metrics such as Matthews' coefficient `pareto`.
+        An engine (`dp`, `enumerate`), a heuristic (`cart`), or a formulation with a solver
+        (`flow-oct@highs`); by default the engine that takes the task: `dp`, for areas under ROC
+        curves `partial-trees`, for metrics such as Matthews' coefficient `pareto`.
     time_limit : float or None, default=60
         Seconds for building and solving.
     start : Tree, Ensemble or str, optional
-        A tree (or pruned ensemble) to begin with, or the method that makes one (`"dp"`, `"cart"`); its time is not part of the run's.
+        A tree (or pruned ensemble) to begin with, or the method that makes one (`"dp"`, `"cart"`);
+        its time is not part of the run's.
     oracle : str, optional
-        Another method that is run too, to fill in `result.agrees`: `"dp"` is the first of dp, enumerate, state-flow@highs that can.
+        Another method that is run too, to fill in `result.agrees`: `"dp"` is the first of dp,
+        enumerate, state-flow@highs that can.
     threads, seed, memory_mb, node_limit
         Limits and settings that mean the same for every method.
     max_nonzeros : int or None, default=20 million
@@ -74,7 +84,8 @@ def solve(
     Returns
     -------
     Result
-        Its value is recomputed from the tree; a status that contradicts the recomputation is an error result.
+        Its value is recomputed from the tree; a status that contradicts the recomputation is an
+        error result.
 
     Raises
     ------
@@ -97,7 +108,9 @@ def solve(
     judge = judge_of(chosen.label, problem, oracle)
     if judge is None or result.limit is Limit.INTERRUPTED:
         return result
-    return with_agreement(result, attempt(named_method(judge), problem, replace(limits, log_file=None)))
+    return with_agreement(
+        result, attempt(named_method(judge), problem, replace(limits, log_file=None))
+    )
 
 
 def compare(
@@ -126,19 +139,23 @@ def compare(
     ----------
     problem : Problem or sequence of Problems
     methods : names, optional
-        For example `["dp:cache=off", "flow-oct@highs"]`, or a text with commas; without, every combination of `formulations` and `solvers`. Rows
-        go by these labels, without options that are the default; two labels of the same options are one row.
+        For example `["dp:cache=off", "flow-oct@highs"]`, or a text with commas; without, every
+        combination of `formulations` and `solvers`. Rows go by these labels, without options that
+        are the default; two labels of the same options are one row.
     start : str, Tree or None, default="dp"
         What formulations begin with.
     oracle : str or None, default="dp"
-        Who judges the rows (`agrees`); if it cannot take the problem, the next of dp, enumerate, state-flow@highs that can.
+        Who judges the rows (`agrees`); if it cannot take the problem, the next of dp, enumerate,
+        state-flow@highs that can.
     store : path, optional
-        SQLite file the rows are kept in as each run ends; the same call resumes a killed study. A row is served again only for the very same run:
-        label, problem, start, limits, seed, options of the solver, test rows, and versions of the software.
+        SQLite file the rows are kept in as each run ends; the same call resumes a killed study. A
+        row is served again only for the very same run: label, problem, start, limits, seed, options
+        of the solver, test rows, and versions of the software.
     seeds : sequence of int, default=(0,)
         Seeds of solvers; a row for each.
     progress : bool or callable, default=False
-        True shows a bar with the live incumbent and gap on standard error; a callable gets every `Moment`.
+        True shows a bar with the live incumbent and gap on standard error; a callable gets every
+        `Moment`.
 
     Returns
     -------
@@ -155,14 +172,22 @@ def compare(
     """
     problems = list(problem) if isinstance(problem, Iterable) else [problem]
     if not problems:
-        raise DataError("No problem was given; write mt.compare(problem, …), or a list of problems.")
+        raise DataError(
+            "No problem was given; write mt.compare(problem, …), or a list of problems."
+        )
     for each in problems:
         _check(each)
     names = method_names(methods, formulations, solvers, problems)
     limits = make_limits(time_limit, memory_mb, node_limit, threads, 0, log_file, max_nonzeros)
     settings: dict[str, Any] = {
-        "limits": limits, "start": start, "oracle": oracle, "seeds": seeds, "store": store, "options": options or {}, "test": test,
-    }  # fmt: skip
+        "limits": limits,
+        "start": start,
+        "oracle": oracle,
+        "seeds": seeds,
+        "store": store,
+        "options": options or {},
+        "test": test,
+    }
     if progress is True:
         from milp_trees.study.live import Live
 
@@ -172,7 +197,8 @@ def compare(
 
 
 def estimate(problem: Problem, formulations: str | Iterable[str] = "all") -> pd.DataFrame:
-    """Sizes and a time class of every formulation before anything is built; what is unsupported has its reason.
+    """Sizes and a time class of every formulation before anything is built; what is unsupported has
+    its reason.
 
     Returns
     -------
@@ -201,11 +227,13 @@ def near_best(
     Parameters
     ----------
     problem : Problem
-        Any task that is a sum of exact action costs, without side constraints. Its own question is not looked at.
+        Any task that is a sum of exact action costs, without side constraints. Its own question is
+        not looked at.
     slack, relative, trivial, equal_tests
         See `NearBest`, which also says what a tree is.
     time_limit : float or None, default=60
-        Seconds. A run that is stopped (or interrupted by Ctrl-C) gives the complete set for a smaller slack and says so.
+        Seconds. A run that is stopped (or interrupted by Ctrl-C) gives the complete set for a
+        smaller slack and says so.
     memory_mb : int, optional
         Megabytes for the search, as it estimates them; 2000 by default.
 
@@ -232,7 +260,9 @@ def near_best(
     """
     _check(problem)
     asked = replace(problem, question=NearBest(slack, relative, trivial, equal_tests, most=1))
-    result = named_method("near-best").run(asked, make_limits(time_limit, memory_mb, None, 1, 0, None))
+    result = named_method("near-best").run(
+        asked, make_limits(time_limit, memory_mb, None, 1, 0, None)
+    )
     if result.status is Status.INFEASIBLE:
         raise Infeasible(
             "No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower min_samples_leaf or min_weight_leaf."
@@ -255,16 +285,19 @@ def sizes(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> SizePath:
-    """The best tree of every number of leaves, and the penalties per leaf for which each is the best.
+    """The best tree of every number of leaves, and the penalties per leaf for which each is the
+    best.
 
     Parameters
     ----------
     problem : Problem
-        Its own question is not looked at; its space bounds the sizes too. Without a depth limit the leaves bound the depth.
+        Its own question is not looked at; its space bounds the sizes too. Without a depth limit the
+        leaves bound the depth.
     max_leaves : int
     method : str or Method, optional
-        `dp-sizes`, the default for sums of costs, answers all sizes in one run; any other method is run once per size, from the tree before. By
-        default that is the engine that takes the task, as for `solve`.
+        `dp-sizes`, the default for sums of costs, answers all sizes in one run; any other method is
+        run once per size, from the tree before. By default that is the engine that takes the task,
+        as for `solve`.
     time_limit : float or None, default=60
         Seconds, of each run. What is not proven by then says so (`Point.proven`).
     memory_mb, threads, seed
@@ -305,30 +338,50 @@ def sizes(
             raise SolverFailure(f"{chosen.label} failed: {result.message}")
         path: Any = result.path
     else:
-        most = max_leaves if problem.trees.max_leaf_nodes is None else min(max_leaves, problem.trees.max_leaf_nodes)
-        path = by_runs(problem, most, lambda one, start: chosen.run(one, limits, start, progress), chosen.label)
+        most = (
+            max_leaves
+            if problem.trees.max_leaf_nodes is None
+            else min(max_leaves, problem.trees.max_leaf_nodes)
+        )
+        path = by_runs(
+            problem, most, lambda one, start: chosen.run(one, limits, start, progress), chosen.label
+        )
     if path is None or not path.points:
         if path is not None and path.limit is not None:
             raise NothingFound(f"{chosen.label} found no tree within the limits; raise time_limit.")
-        raise Infeasible("No tree satisfies the limits; lower min_samples_leaf or loosen the constraints.")
+        raise Infeasible(
+            "No tree satisfies the limits; lower min_samples_leaf or loosen the constraints."
+        )
     return path
 
 
 def _check(problem: Any) -> None:
     if not isinstance(problem, Problem):
-        raise DataError(f"A Problem is needed: mt.Problem(dataset, task, space); got {type(problem).__name__}.")
+        raise DataError(
+            f"A Problem is needed: mt.Problem(dataset, task, space); got {type(problem).__name__}."
+        )
 
 
 def make_limits(
-    time_limit: float | None, memory_mb: int | None, node_limit: int | None, threads: int, seed: int, log_file: str | Path | None,
+    time_limit: float | None,
+    memory_mb: int | None,
+    node_limit: int | None,
+    threads: int,
+    seed: int,
+    log_file: str | Path | None,
     max_nonzeros: int | None = MAX_NONZEROS,
-) -> Limits:  # fmt: skip
+) -> Limits:
     """Limits as they are asked for: `Limits` checks its numbers, and a run of no seconds is none."""
     check_limits(time_limit=time_limit)
     return Limits(
-        time=time_limit, memory_mb=memory_mb, nodes=node_limit, threads=threads, seed=seed, log_file=None if log_file is None else str(log_file),
+        time=time_limit,
+        memory_mb=memory_mb,
+        nodes=node_limit,
+        threads=threads,
+        seed=seed,
+        log_file=None if log_file is None else str(log_file),
         nonzeros=max_nonzeros,
-    )  # fmt: skip
+    )
 
 
 __all__ = ["compare", "estimate", "near_best", "sizes", "solve"]

@@ -1,4 +1,6 @@
-"""Compiled code and its user: who is told that it is being compiled, if that takes long enough to be noticed, and who may interrupt it."""
+"""Compiled code and its user: who is told that it is being compiled, if that takes long enough to
+be noticed, and who may interrupt it.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ _QUIET = 60
 
 
 def forecast() -> str:
-    """How long a compilation takes: a range for an idle machine, and what the present load makes of it."""
+    """How long a compilation takes: a range for an idle machine, and what the present load makes of
+    it.
+    """
     idle = f"this takes 5 to {_QUIET} s where a core is free"
     cores = os.cpu_count() or 1
     busy = os.getloadavg()[0] / cores if hasattr(os, "getloadavg") else 1.0
@@ -58,7 +62,9 @@ def forecast() -> str:
 
 
 class _Teller:
-    """Hears from numba that a function is being compiled (a cache that is read causes no such event), and says so if that lasts."""
+    """Hears from numba that a function is being compiled (a cache that is read causes no such
+    event), and says so if that lasts.
+    """
 
     def __init__(self, what: str) -> None:
         self.what, self.told = what, threading.Event()
@@ -73,12 +79,17 @@ class _Teller:
 
     def _tell(self) -> None:
         self.told.set()
-        log.warning("Compiling %s for this machine, once; %s. No time limit is charged for it, and later processes read a cache.", self.what, forecast())
+        log.warning(
+            "Compiling %s for this machine, once; %s. No time limit is charged for it, and later processes read a cache.",
+            self.what,
+            forecast(),
+        )
 
 
 @contextmanager
 def compiling(what: str) -> Iterator[None]:
-    """Within this block `what` is compiled or read from numba's cache; a warning says so where it is compiled and that takes more than a moment.
+    """Within this block `what` is compiled or read from numba's cache; a warning says so where it
+    is compiled and that takes more than a moment.
 
     Parameters
     ----------
@@ -94,7 +105,9 @@ def compiling(what: str) -> Iterator[None]:
 
     began = time.perf_counter()
     teller = _Teller(what)
-    event.Listener.register(_Teller)  # as a subclass would be, without numba being loaded with this module
+    event.Listener.register(
+        _Teller
+    )  # as a subclass would be, without numba being loaded with this module
     event.register("numba:compile", teller)
     try:
         with _counted():
@@ -118,8 +131,8 @@ def compiling(what: str) -> Iterator[None]:
 def interruptible() -> Iterator[None]:
     """Within this block compiled code runs: Ctrl-C meanwhile is a KeyboardInterrupt when it ends.
 
-    Python notices the signal while the results are being packed, and calls it a SystemError (or several, each the cause of the next) that a function
-    returned a result with an exception set.
+    Python notices the signal while the results are being packed, and calls it a SystemError (or
+    several, each the cause of the next) that a function returned a result with an exception set.
     """
     try:
         yield

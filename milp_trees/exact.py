@@ -1,9 +1,12 @@
-"""Exact integers for costs: rationals where the data are rational, a stated grid where they are not.
+"""Exact integers for costs: rationals where the data are rational, a stated grid where they are
+not.
 
-A cost that a person wrote (`0.25`, `1/3` given as a Fraction, a count) has a short decimal or fractional form; all costs are then
-multiplied by their common denominator and become integers. Measured floats (outcomes, propensities) have no short form. What an action costs above
-the row's cheapest is then rounded to a grid with `STEPS` steps in the largest such cost (`on_grid`: how large the costs themselves are does not
-matter, only how they differ), and whatever is derived from that is marked inexact.
+A cost that a person wrote (`0.25`, `1/3` given as a Fraction, a count) has a short decimal or
+fractional form; all costs are then multiplied by their common denominator and become integers.
+Measured floats (outcomes, propensities) have no short form. What an action costs above the row's
+cheapest is then rounded to a grid with `STEPS` steps in the largest such cost (`on_grid`: how large
+the costs themselves are does not matter, only how they differ), and whatever is derived from that
+is marked inexact.
 """
 
 from __future__ import annotations
@@ -17,7 +20,8 @@ import numpy as np
 
 from milp_trees.errors import DataError
 
-#: Largest total objective in integer units for rational data; beyond it 64-bit sums and solvers' tolerances are no longer safe.
+#: Largest total objective in integer units for rational data; beyond it 64-bit sums and solvers'
+#: tolerances are no longer safe.
 LIMIT = 10**11
 #: Steps over the objective's whole range for measured floats that stand alone (weights).
 GRID = 2**31
@@ -29,7 +33,8 @@ PENALTY_STEPS = 2**10
 FEW = 64
 #: Digits (or the exponent) of a number that is given as text.
 MOST_DIGITS = 1000
-#: Two values of an inexact objective are equal when they differ by less than this share of its whole range.
+#: Two values of an inexact objective are equal when they differ by less than this share of its
+#: whole range.
 INEXACT_TOLERANCE = 1e-6
 
 
@@ -39,7 +44,10 @@ def fraction(number: Any, name: str = "number") -> Fraction:
         return number
     if isinstance(number, str):
         try:
-            if len(number) > MOST_DIGITS or abs(int(number.lower().partition("e")[2] or 0)) > MOST_DIGITS:
+            if (
+                len(number) > MOST_DIGITS
+                or abs(int(number.lower().partition("e")[2] or 0)) > MOST_DIGITS
+            ):
                 raise ValueError("too long")  # 1e9999999 would take a minute
             found = Fraction(number)
             float(found)  # all values are shown as doubles
@@ -47,11 +55,15 @@ def fraction(number: Any, name: str = "number") -> Fraction:
         except (ValueError, ArithmeticError):
             if len(number) > 40:
                 number = f"{number[:40]}…"
-            raise DataError(f"{name} must be a number such as 0.01 or 1/200; got {number!r}.") from None
+            raise DataError(
+                f"{name} must be a number such as 0.01 or 1/200; got {number!r}."
+            ) from None
     try:
         value = float(number)
     except OverflowError:
-        raise DataError(f"{name} must be a number of ordinary size; got one of more than 300 digits.") from None
+        raise DataError(
+            f"{name} must be a number of ordinary size; got one of more than 300 digits."
+        ) from None
     except (TypeError, ValueError):
         raise DataError(f"{name} must be a number such as 0.01; got {number!r}.") from None
     if isinstance(number, (int, np.integer)):
@@ -79,7 +91,9 @@ def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
     """
     flat = np.asarray(array).ravel()
     if flat.dtype == object or _rationals(flat[:FEW]) is not None:
-        values, where = np.unique(flat, return_inverse=True) if flat.dtype != object else _unique_objects(flat)
+        values, where = (
+            np.unique(flat, return_inverse=True) if flat.dtype != object else _unique_objects(flat)
+        )
         short = _rationals(values)
         if short is not None:
             denominator = math.lcm(*(f.denominator for f in short)) if short else 1
@@ -124,7 +138,9 @@ def _unique_objects(flat: np.ndarray) -> tuple[list[Any], np.ndarray]:
 
 
 def _rationals(values: Any) -> list[Fraction] | None:
-    """The short rational form of every value, or None where one has no such form (more than nine digits)."""
+    """The short rational form of every value, or None where one has no such form (more than nine
+    digits).
+    """
     out = []
     for v in values:
         f = v if isinstance(v, Fraction) else fraction(v, "cost")
@@ -142,7 +158,10 @@ def common_unit(numbers: list[Fraction]) -> Fraction:
             unit = (
                 abs(x)
                 if not unit
-                else Fraction(math.gcd(unit.numerator * x.denominator, abs(x.numerator) * unit.denominator), unit.denominator * x.denominator)
+                else Fraction(
+                    math.gcd(unit.numerator * x.denominator, abs(x.numerator) * unit.denominator),
+                    unit.denominator * x.denominator,
+                )
             )
     return unit or Fraction(1)
 
@@ -161,5 +180,7 @@ def rescale(
         return whole, leaf / unit, [s / unit for s in splits]
     factor = scale / unit
     if int(np.abs(whole).sum()) * factor > LIMIT:
-        raise DataError("Costs and penalties have no common unit of reasonable size; round the penalties (for example to three decimals).")
+        raise DataError(
+            "Costs and penalties have no common unit of reasonable size; round the penalties (for example to three decimals)."
+        )
     return whole * int(factor), leaf / unit, [s / unit for s in splits]

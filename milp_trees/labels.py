@@ -1,7 +1,9 @@
-"""Labels: a plug-in's name with the options that differ from their defaults, such as `dp:cache=off,order=best-first`.
+"""Labels: a plug-in's name with the options that differ from their defaults, such as
+`dp:cache=off,order=best-first`.
 
-A label names everything about a method that can change a run, so results, tables and stores go by it. `registry.method(label)` gives the method back.
-The options of a plug-in are the parameters of its constructor; each is kept as an attribute of its name (as fields of a dataclass are).
+A label names everything about a method that can change a run, so results, tables and stores go by
+it. `registry.method(label)` gives the method back. The options of a plug-in are the parameters of
+its constructor; each is kept as an attribute of its name (as fields of a dataclass are).
 """
 
 from __future__ import annotations
@@ -21,8 +23,14 @@ _ALLOWED = {bool: "on or off", int: "a whole number", float: "a number"}
 
 
 def declared(cls: Any) -> dict[str, Any]:
-    """The options of a plug-in's class, in order, and their defaults (`REQUIRED` where there is none)."""
-    made = {f.name: f.default_factory for f in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else {}
+    """The options of a plug-in's class, in order, and their defaults (`REQUIRED` where there is
+    none).
+    """
+    made = (
+        {f.name: f.default_factory for f in dataclasses.fields(cls)}
+        if dataclasses.is_dataclass(cls)
+        else {}
+    )
     out: dict[str, Any] = {}
     for option in inspect.signature(cls).parameters.values():
         if option.kind in (option.VAR_POSITIONAL, option.VAR_KEYWORD):
@@ -55,7 +63,9 @@ def checked(plug_in: Any) -> Any:
     """
     hidden = [option for option in declared(type(plug_in)) if not hasattr(plug_in, option)]
     if hidden:
-        raise UnknownName(f"The plug-in {plug_in.name} must keep the option {hidden[0]!r} as an attribute of that name, or its runs look all alike.")
+        raise UnknownName(
+            f"The plug-in {plug_in.name} must keep the option {hidden[0]!r} as an attribute of that name, or its runs look all alike."
+        )
     return plug_in
 
 
@@ -78,7 +88,8 @@ def _spelled(value: Any) -> str:
 
 
 def options(text: str, cls: Any) -> dict[str, Any]:
-    """`merge_rows=off,repair=spo` as arguments of a plug-in's class; every value is read as its option's default is typed.
+    """`merge_rows=off,repair=spo` as arguments of a plug-in's class; every value is read as its
+    option's default is typed.
 
     Raises
     ------
@@ -89,13 +100,19 @@ def options(text: str, cls: Any) -> dict[str, Any]:
     for item in filter(None, text.split(",")):
         name, equals, value = item.partition("=")
         if not equals:
-            raise UnknownName(f"{item!r} is not an option; write name=value, for example merge_rows=off.")
+            raise UnknownName(
+                f"{item!r} is not an option; write name=value, for example merge_rows=off."
+            )
         name = name.replace("-", "_")
         if name in out:
-            raise UnknownName(f"The option {name} of {cls.name} is given twice, as {out[name]!r} and {value!r}; give it once.")
+            raise UnknownName(
+                f"The option {name} of {cls.name} is given twice, as {out[name]!r} and {value!r}; give it once."
+            )
         out[name] = value
     check_names(out, cls)
-    return {name: _read(value, f"{cls.name}:{name}", declared(cls)[name]) for name, value in out.items()}
+    return {
+        name: _read(value, f"{cls.name}:{name}", declared(cls)[name]) for name, value in out.items()
+    }
 
 
 def check_names(given: dict[str, Any], cls: Any) -> None:
@@ -103,7 +120,9 @@ def check_names(given: dict[str, Any], cls: Any) -> None:
     known = declared(cls)
     unknown = [option for option in given if option not in known]
     if unknown:
-        raise UnknownName(f"{cls.name} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}.")
+        raise UnknownName(
+            f"{cls.name} has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}."
+        )
 
 
 def _read(text: str, name: str, default: Any) -> Any:
@@ -131,11 +150,15 @@ def _guessed(word: str) -> Any:
 
 def wrong_type(name: str, given: Any, default: Any) -> UnknownName:
     """The error for a value that is not of an option's type."""
-    return UnknownName(f"{name} is {_ALLOWED.get(type(default), 'a word')}; got {given!r}. Options are separated by commas.")
+    return UnknownName(
+        f"{name} is {_ALLOWED.get(type(default), 'a word')}; got {given!r}. Options are separated by commas."
+    )
 
 
 def split_labels(text: str) -> list[str]:
-    """The labels in a list with commas: `dp:cache=off,ties=first,cart` are two, as `ties=first` alone names no method."""
+    """The labels in a list with commas: `dp:cache=off,ties=first,cart` are two, as `ties=first`
+    alone names no method.
+    """
     out: list[str] = []
     for part in filter(None, map(str.strip, text.split(","))):
         head, equals, _ = part.partition("=")

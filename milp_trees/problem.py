@@ -22,7 +22,9 @@ V = TypeVar("V")
 
 
 def mismatch(taker: Any, problem: Problem) -> str | None:
-    """The sentence why a problem is not for a method or formulation by what it declares (`space`, `questions`, `needs`), or None."""
+    """The sentence why a problem is not for a method or formulation by what it declares (`space`,
+    `questions`, `needs`), or None.
+    """
     if not isinstance(problem.space, taker.space):
         return f"{taker.name} searches {taker.space.name}, not {problem.space.name}."
     if problem.question.name not in taker.questions:
@@ -43,7 +45,10 @@ def mismatch(taker: Any, problem: Problem) -> str | None:
 
 def offers_what(taker: Any, task: Task) -> bool:
     """Whether a task offers a view that a method or formulation needs."""
-    return any(task.offers(kind) for kind in (taker.needs if isinstance(taker.needs, tuple) else (taker.needs,)))
+    return any(
+        task.offers(kind)
+        for kind in (taker.needs if isinstance(taker.needs, tuple) else (taker.needs,))
+    )
 
 
 def _no_view(taker: Any, problem: Problem) -> str:
@@ -54,7 +59,11 @@ def _no_view(taker: Any, problem: Problem) -> str:
     task = problem.task
     offered = ", ".join(kind.__name__ for kind in task.view_makers) or "none"
     classes: dict[str, Any] = registry.classes("methods")
-    able = [name for name, c in classes.items() if problem.question.name in c.questions and (offers_what(c, task) or by_steps(c, problem))]
+    able = [
+        name
+        for name, c in classes.items()
+        if problem.question.name in c.questions and (offers_what(c, task) or by_steps(c, problem))
+    ]
     remedy = f"; {', '.join(able)} can" if able else ""
     return f"{taker.name} cannot take the task {task.name} (views it offers: {offered}){remedy}."
 
@@ -63,8 +72,8 @@ def _no_view(taker: Any, problem: Problem) -> str:
 class Best:
     """The question "which model is best?": one model and a proof.
 
-    Other questions (a Pareto front, a path over a parameter, all models near the best) are classes beside this one; a method lists
-    those it answers.
+    Other questions (a Pareto front, a path over a parameter, all models near the best) are classes
+    beside this one; a method lists those it answers.
     """
 
     name = "best"
@@ -72,7 +81,8 @@ class Best:
 
 @dataclass(frozen=True)
 class PruningPath:
-    """The question "which pruning is best for each λ?": the lower hull of error and cost, with every λ at which it turns.
+    """The question "which pruning is best for each λ?": the lower hull of error and cost, with
+    every λ at which it turns.
 
     The task's own λ is not looked at.
     """
@@ -96,26 +106,32 @@ class BySize:
 
     def __post_init__(self) -> None:
         if not isinstance(self.max_leaves, int) or self.max_leaves < 1:
-            raise DataError(f"max_leaves must be a whole number of at least 1; got {self.max_leaves!r}.")
+            raise DataError(
+                f"max_leaves must be a whole number of at least 1; got {self.max_leaves!r}."
+            )
 
 
 @dataclass(frozen=True)
 class NearBest:
-    """The question "which trees are nearly as good as the best?": all of them, counted exactly (the Rashomon set).
+    """The question "which trees are nearly as good as the best?": all of them, counted exactly (the
+    Rashomon set).
 
-    Two trees are different if they differ as drawn: in shape, in the test of a node or in which side is left. A leaf chooses the cheapest
-    action for its rows (of equal ones the first in order), and no split has an empty side.
+    Two trees are different if they differ as drawn: in shape, in the test of a node or in which
+    side is left. A leaf chooses the cheapest action for its rows (of equal ones the first in
+    order), and no split has an empty side.
 
     Parameters
     ----------
     slack : number, optional
-        How much worse than the best a tree may be, in the task's unit. Numbers are read as written: 0.1 is 1/10.
+        How much worse than the best a tree may be, in the task's unit. Numbers are read as written:
+        0.1 is 1/10.
     relative : number, optional
         The same as a share of the best value; give one of the two.
     trivial : bool, default=True
         Whether trees count in which two sibling leaves choose the same action.
     equal_tests : {"all", "one"}, default="all"
-        Tests that divide the rows of a node in the same way: every one makes a tree of its own, or the cheapest (then the first) stands for all.
+        Tests that divide the rows of a node in the same way: every one makes a tree of its own, or
+        the cheapest (then the first) stands for all.
     most : int, default=10
         Number of trees to list in `Result.solutions`; all are in `Result.trees`.
     """
@@ -130,7 +146,9 @@ class NearBest:
 
     def __post_init__(self) -> None:
         if (self.slack is None) == (self.relative is None):
-            raise DataError("Give slack= (in the task's unit) or relative= (a share of the best value), and not both.")
+            raise DataError(
+                "Give slack= (in the task's unit) or relative= (a share of the best value), and not both."
+            )
         for field_name in ("slack", "relative"):
             given = getattr(self, field_name)
             if given is not None:
@@ -177,11 +195,17 @@ class Problem:
     question: Any = field(default_factory=Best)
 
     def __post_init__(self) -> None:
-        wanted = (("dataset", Dataset, "mt.load('people.csv')"), ("task", Task, "mt.Accuracy()"), ("space", Space, "mt.Trees(max_depth=2)"))
+        wanted = (
+            ("dataset", Dataset, "mt.load('people.csv')"),
+            ("task", Task, "mt.Accuracy()"),
+            ("space", Space, "mt.Trees(max_depth=2)"),
+        )
         for name, kind, example in wanted:
             given = getattr(self, name)
             if not isinstance(given, kind):
-                raise DataError(f"A Problem's {name} must be a {kind.__name__}, for example {example}; got {type(given).__name__}.")
+                raise DataError(
+                    f"A Problem's {name} must be a {kind.__name__}, for example {example}; got {type(given).__name__}."
+                )
 
     def view(self, kind: type[V]) -> V:
         """The task's view of the given kind on this dataset and space (made once)."""
@@ -205,7 +229,9 @@ class Problem:
     def scale(self) -> Scale:
         """How values of this problem are compared: the first view that its task offers."""
         if not self.task.view_makers:
-            raise NoView(f"The task {self.task.name} offers no view, so no method can take it and no two values of it can be compared.")
+            raise NoView(
+                f"The task {self.task.name} offers no view, so no method can take it and no two values of it can be compared."
+            )
         scale: Scale = self.view(next(iter(self.task.view_makers)))
         return scale
 
@@ -219,7 +245,9 @@ class Problem:
 
     @property
     def watch(self) -> Watch | None:
-        """Of the run that was given this very object: it is asked for what there is when the run has to be ended from outside."""
+        """Of the run that was given this very object: it is asked for what there is when the run
+        has to be ended from outside.
+        """
         return self._views.get("watch")
 
     def watched_by(self, watch: Watch) -> None:
@@ -244,12 +272,16 @@ class Problem:
         return Problem(Outline(self.dataset, also), task, self.space, self.question)
 
     def fresh(self) -> Problem:
-        """The same problem with no view made yet: what a method is given when its preparation is to be timed."""
+        """The same problem with no view made yet: what a method is given when its preparation is to
+        be timed.
+        """
         return Problem(self.dataset, self.task, self.space, self.question)
 
     @property
     def trees(self) -> Trees:
-        """The space, for methods that declared they search trees (anything else is refused before they are called)."""
+        """The space, for methods that declared they search trees (anything else is refused before
+        they are called).
+        """
         if not isinstance(self.space, Trees):
             raise TypeError(f"This problem's space is {self.space.name}, not trees.")
         return self.space
@@ -260,12 +292,18 @@ class Problem:
 
     def beside(self, predictor: Any) -> dict[str, float]:
         """Numbers that the task reports beside its value."""
-        return self.task.beside(predictor.routes(self.dataset), self.dataset) if self.task.reports else {}
+        return (
+            self.task.beside(predictor.routes(self.dataset), self.dataset)
+            if self.task.reports
+            else {}
+        )
 
     def violations(self, predictor: Tree) -> list[str]:
         """A sentence per limit or side constraint that a predictor breaks; empty if it is feasible."""
         routes = predictor.routes(self.dataset)
-        return self.space.violations(predictor, self.dataset) + self.task.violations(routes, self.dataset)
+        return self.space.violations(predictor, self.dataset) + self.task.violations(
+            routes, self.dataset
+        )
 
     def spec(self) -> dict[str, Any]:
         """JSON description: task, space, question, and where the data came from."""
@@ -273,7 +311,12 @@ class Problem:
             "task": self.task.spec(),
             "space": self.space.spec(),
             "question": self.question.name,
-            "data": {**self.dataset.source, "rows": self.dataset.n_rows, "tests": self.dataset.n_tests, "arrays_sha256": self.dataset.sha256},
+            "data": {
+                **self.dataset.source,
+                "rows": self.dataset.n_rows,
+                "tests": self.dataset.n_tests,
+                "arrays_sha256": self.dataset.sha256,
+            },
         }
 
     def __repr__(self) -> str:

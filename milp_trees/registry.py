@@ -1,8 +1,10 @@
-"""The registry: where formulations, solvers, methods and tasks are found by name. Registered means listed, documented and tested.
+"""The registry: where formulations, solvers, methods and tasks are found by name. Registered means
+listed, documented and tested.
 
-A plug-in registers its class with `@register`. The package's own plug-ins are the files of `milp_trees.formulations`, `milp_trees.solvers`
-and `milp_trees.engines`; third parties add entry points in the groups `milp_trees.formulations`, `milp_trees.solvers`, `milp_trees.methods`
-and `milp_trees.tasks`, each naming a module to import.
+A plug-in registers its class with `@register`. The package's own plug-ins are the files of
+`milp_trees.formulations`, `milp_trees.solvers` and `milp_trees.engines`; third parties add entry
+points in the groups `milp_trees.formulations`, `milp_trees.solvers`, `milp_trees.methods` and
+`milp_trees.tasks`, each naming a module to import.
 """
 
 from __future__ import annotations
@@ -46,23 +48,33 @@ class Registry:
         self._classes: dict[str, dict[str, type]] = {g: {} for g in _GROUPS}
         self._loaded: set[str] = set()
         self._origins: dict[type, dict[str, str]] = {}
-        #: Plug-ins that could not be imported: the entry point or module, and the sentence that says why.
+        #: Plug-ins that could not be imported: the entry point or module, and the sentence that
+        #: says why.
         self.broken: dict[str, str] = {}
 
     def add(self, group: str, cls: type) -> None:
         name = getattr(cls, "name", None)
         if not isinstance(name, str) or not re.fullmatch(r"[^\s:@,=]+", name):
-            raise TypeError(f"{cls.__name__} must have a class attribute `name`: a word without spaces, colons, commas, = and @.")
+            raise TypeError(
+                f"{cls.__name__} must have a class attribute `name`: a word without spaces, colons, commas, = and @."
+            )
         if group in ("methods", "formulations"):
             labels.check(cls)
         folder = _root(cls.__module__)
         if folder in ("formulations", "solvers"):
-            raise ImportError(f"Import {cls.__module__} as milp_trees.{cls.__module__}: by its folder's name every class would exist twice.")
+            raise ImportError(
+                f"Import {cls.__module__} as milp_trees.{cls.__module__}: by its folder's name every class would exist twice."
+            )
         if folder != "milp_trees":
             self._load_own(group)  # a third party that is imported first takes no name of ours
         known = self._classes[group].get(name)
-        if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ValueError(f"Two plug-ins are called {name!r}: {known.__module__} and {cls.__module__}.")
+        if known is not None and (known.__module__, known.__qualname__) != (
+            cls.__module__,
+            cls.__qualname__,
+        ):
+            raise ValueError(
+                f"Two plug-ins are called {name!r}: {known.__module__} and {cls.__module__}."
+            )
         self._classes[group][name] = cls
 
     def classes(self, group: str) -> dict[str, type]:
@@ -74,7 +86,9 @@ class Registry:
         return dict(sorted(self._classes[group].items()))
 
     def origin(self, cls: type) -> dict[str, str]:
-        """Name and version of the distribution that a third party's plug-in came with; empty for the package's own, and for classes of a script."""
+        """Name and version of the distribution that a third party's plug-in came with; empty for
+        the package's own, and for classes of a script.
+        """
         return self._origins.get(cls, {})
 
     # -- loading -------------------------------------------------------------------------------------------------
@@ -88,16 +102,26 @@ class Registry:
         for info in pkgutil.iter_modules(package.__path__):
             if not info.name.startswith("_"):
                 module = f"{_HOMES[group]}.{info.name}"
-                self._guarded(module, f"The module {module}", functools.partial(importlib.import_module, module))
+                self._guarded(
+                    module,
+                    f"The module {module}",
+                    functools.partial(importlib.import_module, module),
+                )
 
     def _load_others(self, group: str) -> None:
         """Import what third parties name in entry points."""
         for entry in entry_points(f"milp_trees.{group}"):
             package = f" {entry.dist.name} {entry.dist.version}" if entry.dist is not None else ""
-            self._guarded(entry.value, f"The plug-in package{package} ({entry.name} = {entry.value})", functools.partial(self._load_entry, entry))
+            self._guarded(
+                entry.value,
+                f"The plug-in package{package} ({entry.name} = {entry.value})",
+                functools.partial(self._load_entry, entry),
+            )
 
     def _load_entry(self, entry: importlib.metadata.EntryPoint) -> None:
-        """Import a plug-in; one whose methods or solvers cannot be made, or do not keep their options, is as good as broken."""
+        """Import a plug-in; one whose methods or solvers cannot be made, or do not keep their
+        options, is as good as broken.
+        """
         try:
             entry.load()
             for cls in (own := self._of_package(_root(entry.module))):
@@ -113,7 +137,9 @@ class Registry:
             self._origins |= {cls: {entry.dist.name: entry.dist.version} for cls in own}
 
     def _guarded(self, key: str, who: str, load: Callable[[], Any]) -> None:
-        """Do an import. One that fails is left out with a warning, and so is all that it had registered: the rest works."""
+        """Do an import. One that fails is left out with a warning, and so is all that it had
+        registered: the rest works.
+        """
         before = {cls for known in self._classes.values() for cls in known.values()}
         try:
             load()
@@ -130,7 +156,12 @@ class Registry:
 
     def _of_package(self, root: str) -> list[Any]:
         """Classes that a third party's package registered."""
-        return [cls for known in self._classes.values() for cls in known.values() if _root(cls.__module__) == root]
+        return [
+            cls
+            for known in self._classes.values()
+            for cls in known.values()
+            if _root(cls.__module__) == root
+        ]
 
     def _forget(self, broken: Callable[[type], bool]) -> None:
         for known in self._classes.values():
@@ -143,7 +174,9 @@ class Registry:
             close = difflib.get_close_matches(name, classes, n=1)
             hint = f" Did you mean {close[0]!r}?" if close else ""
             broken = "".join(f" {why}" for why in self.broken.values())
-            raise UnknownName(f"There is no {group[:-1]} called {name!r}.{hint} Known: {', '.join(classes)}.{broken}")
+            raise UnknownName(
+                f"There is no {group[:-1]} called {name!r}.{hint} Known: {', '.join(classes)}.{broken}"
+            )
         return classes[name]
 
     # -- by kind ---------------------------------------------------------------------------------------------
@@ -161,7 +194,11 @@ class Registry:
         cls: Any = self._get(group, name)
         labels.check_names(options, cls)
         for option, default in labels.declared(cls).items():
-            if option in options and default is not None and type(options[option]) is not type(default):
+            if (
+                option in options
+                and default is not None
+                and type(options[option]) is not type(default)
+            ):
                 raise labels.wrong_type(f"{name}:{option}", options[option], default)
         return labels.checked(cls(**options))
 
@@ -171,7 +208,9 @@ class Registry:
         return self._configured(group, name, labels.options(given, self._get(group, name)))
 
     def formulations_for(self, asked: Any) -> list[str]:
-        """Names of the formulations that search such a space; given a Problem, those that also model a view which its task offers."""
+        """Names of the formulations that search such a space; given a Problem, those that also
+        model a view which its task offers.
+        """
         from milp_trees.methods.dinkelbach import by_steps
         from milp_trees.problem import Problem, offers_what
 
@@ -179,7 +218,10 @@ class Registry:
         if not isinstance(asked, Problem):
             return [name for name, cls in classes.items() if isinstance(asked, cls.space)]
         return [
-            name for name, cls in classes.items() if isinstance(asked.space, cls.space) and (offers_what(cls, asked.task) or by_steps(cls, asked))
+            name
+            for name, cls in classes.items()
+            if isinstance(asked.space, cls.space)
+            and (offers_what(cls, asked.task) or by_steps(cls, asked))
         ]
 
     def solver(self, name: str) -> Solver:
@@ -187,15 +229,21 @@ class Registry:
         return solver
 
     def method(self, name: str) -> Method:
-        """A method by its full name: `dp`, `dp:order=best-first`, `cart`, `flow-oct@highs`, `flow-oct:merge_rows=off@highs`."""
+        """A method by its full name: `dp`, `dp:order=best-first`, `cart`, `flow-oct@highs`,
+        `flow-oct:merge_rows=off@highs`.
+        """
         if not isinstance(name, str):
-            raise UnknownName(f"A method is named by a text such as 'dp' or 'flow-oct@highs'; got {name!r}.")
+            raise UnknownName(
+                f"A method is named by a text such as 'dp' or 'flow-oct@highs'; got {name!r}."
+            )
         if self.is_engine(name):
             method: Method = self._spelled("methods", name)
             return method
         if "@" not in name:
             if name.partition(":")[0] in self.classes("formulations"):
-                raise UnknownName(f"{name!r} is a formulation; name the solver too, for example {name}@highs.")
+                raise UnknownName(
+                    f"{name!r} is a formulation; name the solver too, for example {name}@highs."
+                )
             self._get("methods", name)
         from milp_trees.mip.method import FormulationMethod
 
@@ -203,7 +251,9 @@ class Registry:
         return FormulationMethod(self._spelled("formulations", formulation), self.solver(solver))
 
     def is_engine(self, label: str) -> bool:
-        """Whether a label names a method that needs no solver; a formulation is named with one, as `flow-oct@highs`."""
+        """Whether a label names a method that needs no solver; a formulation is named with one, as
+        `flow-oct@highs`.
+        """
         return label.partition(":")[0] in self.classes("methods")
 
     def methods(self, formulations: Iterable[str], solvers: Iterable[str]) -> list[str]:
@@ -216,7 +266,9 @@ def _root(module: str) -> str:
 
 
 def entry_points(group: str) -> list[importlib.metadata.EntryPoint]:
-    """The entry points of a group, those of a package whose metadata cannot be read left out with a warning."""
+    """The entry points of a group, those of a package whose metadata cannot be read left out with a
+    warning.
+    """
     try:
         return list(importlib.metadata.entry_points(group=group))
     except Exception:
@@ -249,5 +301,6 @@ def register_task(*classes: type) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    # `milp_trees.registry` is this module once it has been imported; it answers like the object, so that mt.registry.method(…) always works.
+    # `milp_trees.registry` is this module once it has been imported; it answers like the object, so
+    # that mt.registry.method(…) always works.
     return getattr(registry, name)

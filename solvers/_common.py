@@ -20,16 +20,28 @@ FEASIBILITY = 1e-6
 
 def integral_objective(model: MatrixModel) -> bool:
     """Whether every feasible point has a whole-numbered objective."""
-    return not np.any(model.c[~model.integer]) and bool(np.all(model.c == np.rint(model.c))) and float(model.offset).is_integer()
+    return (
+        not np.any(model.c[~model.integer])
+        and bool(np.all(model.c == np.rint(model.c)))
+        and float(model.offset).is_integer()
+    )
 
 
 def bounded_objective(model: MatrixModel) -> bool:
-    """Whether every variable that could make the objective fall for ever is bounded; "infeasible or unbounded" is infeasible then."""
-    return bool(np.isfinite(np.where(model.c > 0, model.lower, np.where(model.c < 0, model.upper, 0.0))).all())
+    """Whether every variable that could make the objective fall for ever is bounded; "infeasible or
+    unbounded" is infeasible then.
+    """
+    return bool(
+        np.isfinite(
+            np.where(model.c > 0, model.lower, np.where(model.c < 0, model.upper, 0.0))
+        ).all()
+    )
 
 
 def bound_within(model: MatrixModel, objective: float, abs_gap: float, rel_gap: float) -> float:
-    """The bound that a solver has proved which says only that its solution is optimal up to the gaps it was given."""
+    """The bound that a solver has proved which says only that its solution is optimal up to the
+    gaps it was given.
+    """
     bound = objective - max(abs_gap, rel_gap * abs(objective))
     return float(math.ceil(bound - 1e-6)) if integral_objective(model) else bound
 
@@ -75,7 +87,9 @@ class Log:
 
 
 def early(left: float) -> float:
-    """How long before the end of the time limit a solver is asked to stop that hands over its solution in a file, and only when it ends."""
+    """How long before the end of the time limit a solver is asked to stop that hands over its
+    solution in a file, and only when it ends.
+    """
     return min(0.15 * left, 1.0)
 
 
@@ -97,9 +111,17 @@ class Trace:
         """Seconds that a limit leaves, after what was used to hand over the model."""
         return None if limit is None else max(limit - self.seconds, 0.01)
 
-    def record(self, incumbent: float | None, bound: float | None, nodes: int | None = None, x: np.ndarray | None = None) -> None:
+    def record(
+        self,
+        incumbent: float | None,
+        bound: float | None,
+        nodes: int | None = None,
+        x: np.ndarray | None = None,
+    ) -> None:
         incumbent, bound = finite(incumbent), finite(bound)
-        better = incumbent is not None and incumbent < self.incumbent - 1e-9 * max(1.0, abs(incumbent))
+        better = incumbent is not None and incumbent < self.incumbent - 1e-9 * max(
+            1.0, abs(incumbent)
+        )
         higher = bound is not None and bound > self.bound + 1e-9 * max(1.0, abs(bound))
         if better and incumbent is not None:
             self.first = incumbent if self.first is None else self.first
@@ -108,7 +130,11 @@ class Trace:
             self.bound = bound
         if better or higher:
             low = finite(self.bound)
-            self.emit(Event(self.seconds, incumbent if better else None, low, nodes, x if better else None))
+            self.emit(
+                Event(
+                    self.seconds, incumbent if better else None, low, nodes, x if better else None
+                )
+            )
 
 
 WINDOWS = sys.platform == "win32"

@@ -1,4 +1,6 @@
-"""CBC, as an executable: found on PATH or in an installed wheel, fed with an MPS file, its log read as it goes."""
+"""CBC, as an executable: found on PATH or in an installed wheel, fed with an MPS file, its log read
+as it goes.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +25,38 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, SolverUnavailable, Status, register
+from milp_trees import (
+    Answer,
+    Availability,
+    Event,
+    Job,
+    Limit,
+    Solver,
+    SolverFailure,
+    SolverUnavailable,
+    Status,
+    register,
+)
 from milp_trees.linear.mps import write_mps
 
-from ._common import FEASIBILITY, WINDOWS, Log, Trace, bound_within, early, finite, integral_objective, write_start
+from ._common import (
+    FEASIBILITY,
+    WINDOWS,
+    Log,
+    Trace,
+    bound_within,
+    early,
+    finite,
+    integral_objective,
+    write_start,
+)
 
 #: A value of this size means that CBC holds no solution, whatever else it says.
 NOTHING = 1e49
 #: A returned point may violate the model by this much.
 TOLERANCE = 1e-5
-#: Seconds that CBC gets to write its solution after an interrupt of the user; less than it takes until it is ended from outside.
+#: Seconds that CBC gets to write its solution after an interrupt of the user; less than it takes
+#: until it is ended from outside.
 ENDING = 1.3
 #: The same after the time limit.
 LATE = 0.1
@@ -42,13 +66,19 @@ CLAIM_CHANGING = ("allow", "ratio", "cuto", "inc", "maximize", "maxs")
 
 _NUMBER = r"(-?\d[\d.]*(?:e[+-]?\d+)?)"
 _FOUND = re.compile(rf"Integer solution of {_NUMBER} found")
-_PROGRESS = re.compile(rf"After (\d+) nodes, \d+ on tree, {_NUMBER} best solution, best possible {_NUMBER}")
-_ROOT = re.compile(rf"(?:At root node, \d+ cuts|Cuts at root node) changed objective from {_NUMBER} to {_NUMBER}")
+_PROGRESS = re.compile(
+    rf"After (\d+) nodes, \d+ on tree, {_NUMBER} best solution, best possible {_NUMBER}"
+)
+_ROOT = re.compile(
+    rf"(?:At root node, \d+ cuts|Cuts at root node) changed objective from {_NUMBER} to {_NUMBER}"
+)
 _CONTINUOUS = re.compile(rf"Continuous objective value is {_NUMBER}")
 _START = re.compile(rf"MIPStart provided solution with cost {_NUMBER}")
 _LOWER = re.compile(rf"^Lower bound:\s+{_NUMBER}")
 _NODES = re.compile(r"^Enumerated nodes:\s+(\d+)")
-_REFUSED = re.compile(r"No match for|Multiple matches for|Possible options for|valid range is|is illegal for")
+_REFUSED = re.compile(
+    r"No match for|Multiple matches for|Possible options for|valid range is|is illegal for"
+)
 
 
 @register
@@ -61,7 +91,20 @@ class Cbc(Solver):
     name = "cbc"
     title = "CBC"
     capabilities = frozenset(
-        {"lp", "mip", "start", "trace", "nodes", "root-bound", "seed", "threads", "gap", "memory", "general-integers", "continuous"}
+        {
+            "lp",
+            "mip",
+            "start",
+            "trace",
+            "nodes",
+            "root-bound",
+            "seed",
+            "threads",
+            "gap",
+            "memory",
+            "general-integers",
+            "continuous",
+        }
     )
     cannot_read = {".mps.gz": "the CBC in PuLP's wheel reads no gzipped files; write .mps for it"}
     install = "pip install 'pulp>=3.3.2,<4' (its wheel has CBC inside), or put cbc on PATH"
@@ -69,7 +112,9 @@ class Cbc(Solver):
     def availability(self) -> Availability:
         path = executable()
         if path is None:
-            return Availability(False, reason=f"no cbc on PATH and none in an installed wheel; {self.install}.")
+            return Availability(
+                False, reason=f"no cbc on PATH and none in an installed wheel; {self.install}."
+            )
         return probe(path)
 
     def solve(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
@@ -84,15 +129,20 @@ class Cbc(Solver):
 
 def executable() -> str | None:
     """The CBC to use: on PATH, else in the wheel of PuLP 3, else in that of cbcbox."""
-    return shutil.which("cbc") or next((str(p) for p in _in_wheels() if os.access(p, os.X_OK)), None)
+    return shutil.which("cbc") or next(
+        (str(p) for p in _in_wheels() if os.access(p, os.X_OK)), None
+    )
 
 
 def _in_wheels() -> Iterator[Path]:
-    # The packages are located, not imported: PuLP imports a HiGHS, which excludes OR-tools from the same process.
+    # The packages are located, not imported: PuLP imports a HiGHS, which excludes OR-tools from the
+    # same process.
     suffix = ".exe" if WINDOWS else ""
     for folder in _package("pulp"):
         system = {"Windows": "win", "Darwin": "osx"}.get(platform.system(), "linux")
-        machine = "arm64" if platform.machine() in ("arm64", "aarch64") and system == "linux" else "i64"
+        machine = (
+            "arm64" if platform.machine() in ("arm64", "aarch64") and system == "linux" else "i64"
+        )
         yield folder / "solverdir" / "cbc" / system / machine / f"cbc{suffix}"
     for folder in _package("cbcbox"):
         yield from sorted(folder.glob(f"**/bin/cbc{suffix}"))
@@ -108,7 +158,9 @@ def _package(name: str) -> Iterator[Path]:
 def probe(path: str) -> Availability:
     """Run CBC once, for its version."""
     try:
-        said = subprocess.run([path, "-quit"], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL).stdout
+        said = subprocess.run(
+            [path, "-quit"], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL
+        ).stdout
     except (OSError, subprocess.TimeoutExpired) as error:
         return Availability(False, reason=f"{path} does not run: {error}.")
     version = re.search(r"Version:\s*(\S+)", said)
@@ -134,16 +186,23 @@ class Said:
 class Run:
     """One call of CBC."""
 
-    def __init__(self, path: str, job: Job, trace: Trace, stop: Callable[[], bool], folder: Path) -> None:
+    def __init__(
+        self, path: str, job: Job, trace: Trace, stop: Callable[[], bool], folder: Path
+    ) -> None:
         self.path, self.job, self.trace, self.stop, self.folder = path, job, trace, stop, folder
         self.model = job.model
         self.said = Said()
         self.log = Log(job.limits.log_file)
         self.interrupted: Limit | None = None
         violation = 0.0 if job.start is None else job.model.violation(job.start)
-        # CBC has answered wrongly after an infeasible start (coin-or/Cbc issue 449), so it does not get one.
+        # CBC has answered wrongly after an infeasible start (coin-or/Cbc issue 449), so it does not
+        # get one.
         self.start = job.start if violation <= FEASIBILITY else None
-        self.message = "" if violation <= FEASIBILITY else f"The start violates the model by {violation:g} and was not given to CBC."
+        self.message = (
+            ""
+            if violation <= FEASIBILITY
+            else f"The start violates the model by {violation:g} and was not given to CBC."
+        )
 
     def command(self) -> list[str]:
         limits = self.job.limits
@@ -159,8 +218,13 @@ class Run:
             words += ["-maxNodes", limits.nodes]
         for key, value in self.job.options.items():
             if key.lower().startswith(CLAIM_CHANGING):
-                raise SolverFailure(f"CBC's option {key!r} changes what its answers claim; give gaps and limits as such, not as options.")
-            words += [f"-{key}", {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value]
+                raise SolverFailure(
+                    f"CBC's option {key!r} changes what its answers claim; give gaps and limits as such, not as options."
+                )
+            words += [
+                f"-{key}",
+                {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value,
+            ]
         if self.start is not None:
             words += ["-mipstart", "start.mst"]
         return [str(w) for w in [*words, "-solve", "-solution", "model.sol"]]
@@ -172,7 +236,11 @@ class Run:
             write_mps(self.model, self.folder / "model.mps")
             if self.start is not None:
                 # Without the constant of the objective, which the MPS file leaves out too.
-                write_start(self.start, self.model.objective(self.start) - self.model.offset, self.folder / "start.mst")
+                write_start(
+                    self.start,
+                    self.model.objective(self.start) - self.model.offset,
+                    self.folder / "start.mst",
+                )
             code = self._execute()
         finally:
             self.log.close()
@@ -181,7 +249,13 @@ class Run:
     def _execute(self) -> int:
         reader, writer = _line_buffered()
         try:
-            process = subprocess.Popen(self.command(), cwd=self.folder, stdin=subprocess.DEVNULL, stdout=writer, stderr=subprocess.STDOUT)
+            process = subprocess.Popen(
+                self.command(),
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=writer,
+                stderr=subprocess.STDOUT,
+            )
         except OSError:
             os.close(reader)
             raise
@@ -196,7 +270,9 @@ class Run:
             process.kill()
             process.wait()
 
-    def _follow(self, process: subprocess.Popen[bytes], texts: queue.SimpleQueue[str | None]) -> None:
+    def _follow(
+        self, process: subprocess.Popen[bytes], texts: queue.SimpleQueue[str | None]
+    ) -> None:
         rest, asked, limit = "", 0.0, self.job.limits.time
         text: str | None = ""
         while text is not None:
@@ -219,7 +295,11 @@ class Run:
         if self.stop():
             return Limit.INTERRUPTED
         # CBC looks at its clock between nodes only; a moment later it is asked a second way.
-        return Limit.TIME if limit is not None and self.trace.seconds > limit - early(limit) / 2 else None
+        return (
+            Limit.TIME
+            if limit is not None and self.trace.seconds > limit - early(limit) / 2
+            else None
+        )
 
     def _take_text(self, text: str) -> str:
         *lines, rest = text.replace("\r", "").split("\n")
@@ -235,7 +315,9 @@ class Run:
         elif m := _PROGRESS.search(line):
             said.nodes, said.bound = int(m[1]), self._lowered(float(m[3]), _unit(m[3], 8))
             value = float(m[2])
-            self.trace.record(None if abs(value) >= NOTHING else value + offset, said.bound, said.nodes)
+            self.trace.record(
+                None if abs(value) >= NOTHING else value + offset, said.bound, said.nodes
+            )
         elif m := _ROOT.search(line):
             # A model that preprocessing has emptied gets the lowest number there is.
             if said.root is None and (root := finite(float(m[2]))) is not None:
@@ -268,20 +350,30 @@ class Run:
         file = self.folder / "model.sol"
         if not file.exists():
             if self.interrupted is None:
-                raise SolverFailure(f"CBC ended with exit code {code} and wrote no solution; the end of its log: {self.log.text[-300:].strip()!r}")
+                raise SolverFailure(
+                    f"CBC ended with exit code {code} and wrote no solution; the end of its log: {self.log.text[-300:].strip()!r}"
+                )
             text = "CBC did not end when it was asked to and was killed; what it held is lost."
             return self._answer(Status.NO_SOLUTION, self.interrupted, None, text)
         with open(file) as lines:
             header = next(lines, "")
             status, limit = self._status(header)
             x = self._point(lines) if status in (Status.OPTIMAL, Status.FEASIBLE) else None
-        if x is not None and (abs(_value(header)) >= NOTHING or self.model.violation(x) > TOLERANCE):
+        if x is not None and (
+            abs(_value(header)) >= NOTHING or self.model.violation(x) > TOLERANCE
+        ):
             if status is Status.OPTIMAL:
-                raise SolverFailure(f"CBC calls a point optimal that violates the model by {self.model.violation(x):g}.")
+                raise SolverFailure(
+                    f"CBC calls a point optimal that violates the model by {self.model.violation(x):g}."
+                )
             x = None
         if status is Status.FEASIBLE and x is None:
             status = Status.NO_SOLUTION
-        lost = "CBC accepted the start but returned no feasible point; the start still stands." if x is None and self._accepted() else ""
+        lost = (
+            "CBC accepted the start but returned no feasible point; the start still stands."
+            if x is None and self._accepted()
+            else ""
+        )
         return self._answer(status, limit, x, lost if status is Status.NO_SOLUTION else "")
 
     def _status(self, header: str) -> tuple[Status, Limit | None]:
@@ -303,14 +395,20 @@ class Run:
             return Limit.TIME
         if "node" in result or "node" in head or "solution limit" in result:
             # CBC says so too where its time ends in the first linear program.
-            asked = self.job.limits.nodes is not None or any(key.lower().startswith("maxn") for key in self.job.options)
+            asked = self.job.limits.nodes is not None or any(
+                key.lower().startswith("maxn") for key in self.job.options
+            )
             return Limit.NODES if asked or self.job.limits.time is None else Limit.TIME
         if self.interrupted is not None:
             return self.interrupted
-        raise SolverFailure(f"CBC stopped for a reason this adapter does not know: {head!r}, {result!r}.")
+        raise SolverFailure(
+            f"CBC stopped for a reason this adapter does not know: {head!r}, {result!r}."
+        )
 
     def _point(self, lines: Any) -> np.ndarray:
-        """The solution file leaves out columns at zero; a mark `**` before an index says infeasible."""
+        """The solution file leaves out columns at zero; a mark `**` before an index says
+        infeasible.
+        """
         x = np.zeros(self.model.n_variables)
         for line in lines:
             words = line.replace("**", " ").split()
@@ -326,18 +424,33 @@ class Run:
         return None if self.said.start is None else self._is_start(self.said.start)
 
     def _is_start(self, value: float) -> bool:
-        """Whether the value of a start that CBC prints, with six digits and without the offset, is that of the start it was given."""
+        """Whether the value of a start that CBC prints, with six digits and without the offset, is
+        that of the start it was given.
+        """
         assert self.start is not None
         offset = self.model.offset
-        return math.isclose(value - offset, self.model.objective(self.start) - offset, rel_tol=1e-5, abs_tol=1e-6)
+        return math.isclose(
+            value - offset, self.model.objective(self.start) - offset, rel_tol=1e-5, abs_tol=1e-6
+        )
 
-    def _answer(self, status: Status, limit: Limit | None, x: np.ndarray | None, message: str) -> Answer:
+    def _answer(
+        self, status: Status, limit: Limit | None, x: np.ndarray | None, message: str
+    ) -> Answer:
         said, mip = self.said, bool(self.model.integer.any())
         objective = None if x is None else self.model.objective(x)
-        bound = max((b for b in (said.bound, said.continuous, finite(self.trace.bound)) if b is not None), default=None)
-        if status is Status.OPTIMAL and objective is not None and "gap tolerance" not in said.result:
+        bound = max(
+            (b for b in (said.bound, said.continuous, finite(self.trace.bound)) if b is not None),
+            default=None,
+        )
+        if (
+            status is Status.OPTIMAL
+            and objective is not None
+            and "gap tolerance" not in said.result
+        ):
             gaps = (self.job.limits.abs_gap, self.job.limits.rel_gap) if mip else (0.0, 0.0)
-            bound = max(bound if bound is not None else -np.inf, bound_within(self.model, objective, *gaps))
+            bound = max(
+                bound if bound is not None else -np.inf, bound_within(self.model, objective, *gaps)
+            )
         if bound is not None and integral_objective(self.model) and mip:
             bound = float(np.ceil(bound - 1e-6))
         if bound is not None and objective is not None:
@@ -347,9 +460,19 @@ class Run:
         roots = (said.root, said.continuous, bound if status is Status.OPTIMAL else None)
         root = next((b for b in roots if b is not None), None)
         return Answer(
-            status, limit, x, objective, bound, root, said.nodes if said.nodes is not None else 0, self._accepted(), self.log.text,
-            probe(self.path).version, " ".join(filter(None, [self.message, message])), seconds=self.trace.seconds,
-        )  # fmt: skip
+            status,
+            limit,
+            x,
+            objective,
+            bound,
+            root,
+            said.nodes if said.nodes is not None else 0,
+            self._accepted(),
+            self.log.text,
+            probe(self.path).version,
+            " ".join(filter(None, [self.message, message])),
+            seconds=self.trace.seconds,
+        )
 
 
 def _unit(text: str, significant: int) -> float:
@@ -363,7 +486,9 @@ def _value(header: str) -> float:
 
 
 def _line_buffered() -> tuple[int, int]:
-    """Both ends of a channel on which a C program writes line by line: a terminal, where there are such."""
+    """Both ends of a channel on which a C program writes line by line: a terminal, where there are
+    such.
+    """
     if WINDOWS:
         return os.pipe()
     import pty

@@ -1,4 +1,6 @@
-"""CP-SAT, through `ortools`: integer programs with whole-numbered coefficients, in exact arithmetic."""
+"""CP-SAT, through `ortools`: integer programs with whole-numbered coefficients, in exact
+arithmetic.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
+from milp_trees import (
+    Answer,
+    Availability,
+    Event,
+    Job,
+    Limit,
+    Solver,
+    SolverFailure,
+    Status,
+    register,
+)
 from milp_trees.linear.matrix import MatrixModel
 
 from ._common import Log, Trace, finite
@@ -26,12 +38,15 @@ ENDLESS = 2**62
 class CpSat(Solver):
     """CP-SAT. Options are its parameters: `{"linearization_level": 2}`.
 
-    Continuous columns of a model that is `implied_integer` (flows, say) are declared integer. CP-SAT searches no tree of nodes, so there is neither a node count nor a bound of a root.
+    Continuous columns of a model that is `implied_integer` (flows, say) are declared integer.
+    CP-SAT searches no tree of nodes, so there is neither a node count nor a bound of a root.
     """
 
     name = "cp-sat"
     title = "CP-SAT (OR-tools)"
-    capabilities = frozenset({"mip", "start", "trace", "seed", "threads", "gap", "memory", "general-integers"})
+    capabilities = frozenset(
+        {"mip", "start", "trace", "seed", "threads", "gap", "memory", "general-integers"}
+    )
     cannot_read = {".lp": "OR-tools reads the LP files of lp_solve only; write .mps for it"}
     install = "pip install ortools"
 
@@ -47,7 +62,9 @@ class CpSat(Solver):
     def unsupported(self, model: MatrixModel) -> str | None:
         n = int((~model.integer).sum())
         if n and model.implied_integer:
-            return _not_whole(replace(model, upper=finite_upper(model), columns=[]))  # flows are often bounded by rows only
+            return _not_whole(
+                replace(model, upper=finite_upper(model), columns=[])
+            )  # flows are often bounded by rows only
         if n:
             return f"cp-sat takes integer variables only and {model.name} has {n} continuous ones; highs, cbc and scip take them."
         return _not_whole(model)
@@ -56,10 +73,15 @@ class CpSat(Solver):
         why = self.unsupported(job.model)
         if why:
             return Answer(Status.UNSUPPORTED, message=why)
-        model = replace(job.model, upper=finite_upper(job.model), columns=[]) if job.model.implied_integer else job.model
+        model = (
+            replace(job.model, upper=finite_upper(job.model), columns=[])
+            if job.model.implied_integer
+            else job.model
+        )
         lower, upper = whole_sides(model)
         if (lower > upper).any() or model.contradiction() is not None:
-            # An upper bound that was derived may lie below the lower one; CP-SAT calls an empty domain an invalid model.
+            # An upper bound that was derived may lie below the lower one; CP-SAT calls an empty
+            # domain an invalid model.
             return Answer(Status.INFEASIBLE, version=importlib.metadata.version("ortools"))
         return Run(replace(job, model=model), Trace(emit), stop).answer()
 
@@ -72,10 +94,12 @@ def whole_sides(model: MatrixModel) -> tuple[np.ndarray, np.ndarray]:
 
 
 def finite_upper(model: MatrixModel) -> np.ndarray:
-    """Upper bounds, those that are missing derived from the rows or from the costs as far as that goes.
+    """Upper bounds, those that are missing derived from the rows or from the costs as far as that
+    goes.
 
-    From the rows: what a variable can be while all others in the row are at their best. From the costs: a variable that costs something and
-    only ever helps rows by growing need not be larger than the neediest row asks.
+    From the rows: what a variable can be while all others in the row are at their best. From the
+    costs: a variable that costs something and only ever helps rows by growing need not be larger
+    than the neediest row asks.
     """
     upper = model.upper.copy()
     A = model.A.tocoo()
@@ -89,14 +113,18 @@ def finite_upper(model: MatrixModel) -> np.ndarray:
         step = np.full(len(upper), np.inf)
         room, known = _others(row, column, value, len(side), model.lower, upper)
         limiting = known & (value > 0)
-        np.minimum.at(step, column[limiting], np.floor((side[row] - room)[limiting] / value[limiting] + 1e-9))
+        np.minimum.at(
+            step, column[limiting], np.floor((side[row] - room)[limiting] / value[limiting] + 1e-9)
+        )
         need, known = _others(row, column, value, len(side), upper, model.lower)
         spoiled = np.zeros(len(upper), dtype=bool)
         spoiled[column[(value > 0) | ~known]] = True
         helper = (model.c > 0) & ~spoiled
         step[helper] = model.lower[helper]
         asking = helper[column]
-        np.maximum.at(step, column[asking], np.ceil((side[row] - need)[asking] / value[asking] - 1e-9))
+        np.maximum.at(
+            step, column[asking], np.ceil((side[row] - need)[asking] / value[asking] - 1e-9)
+        )
         better = np.isinf(upper) & np.isfinite(step)
         if not better.any():
             break
@@ -105,7 +133,12 @@ def finite_upper(model: MatrixModel) -> np.ndarray:
 
 
 def _others(
-    row: np.ndarray, column: np.ndarray, value: np.ndarray, n_rows: int, at_plus: np.ndarray, at_minus: np.ndarray
+    row: np.ndarray,
+    column: np.ndarray,
+    value: np.ndarray,
+    n_rows: int,
+    at_plus: np.ndarray,
+    at_minus: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """For each entry, the activity of the others in its row, and whether it is finite.
 
@@ -126,7 +159,9 @@ def _not_whole(model: MatrixModel) -> str | None:
     if not (np.isfinite(model.lower).all() and np.isfinite(model.upper).all()):
         return f"cp-sat takes bounded variables only and {model.name} has unbounded ones; highs, cbc and scip take them."
     sides = np.concatenate([model.row_lower, model.row_upper])
-    everything = np.concatenate([model.c, model.A.data, model.lower, model.upper, sides[np.isfinite(sides)]])
+    everything = np.concatenate(
+        [model.c, model.A.data, model.lower, model.upper, sides[np.isfinite(sides)]]
+    )
     largest = float(np.abs(everything).max(initial=0.0))
     if largest > 1e15:
         return f"cp-sat computes with 64-bit integers and {model.name} has a number of size {largest:g}."
@@ -152,11 +187,17 @@ class Run:
     def _load(self) -> None:
         model, proto = self.job.model, self.cp.proto
         lower, upper = np.ceil(model.lower - 1e-9), np.floor(model.upper + 1e-9)
-        for low, up in zip(lower.astype(np.int64).tolist(), upper.astype(np.int64).tolist(), strict=True):
+        for low, up in zip(
+            lower.astype(np.int64).tolist(), upper.astype(np.int64).tolist(), strict=True
+        ):
             proto.variables.add().domain.extend([low, up])
         row_lower, row_upper = (sides.tolist() for sides in whole_sides(model))
         A = model.A.tocsr()
-        starts, indices, data = A.indptr.tolist(), A.indices.tolist(), A.data.astype(np.int64).tolist()
+        starts, indices, data = (
+            A.indptr.tolist(),
+            A.indices.tolist(),
+            A.data.astype(np.int64).tolist(),
+        )
         for i, (low, up) in enumerate(zip(row_lower, row_upper, strict=True)):
             linear, part = proto.constraints.add().linear, slice(starts[i], starts[i + 1])
             linear.vars.extend(indices[part])
@@ -173,29 +214,46 @@ class Run:
             return
         distance = float(np.abs(start - np.rint(start)).max(initial=0.0))
         if distance > INTEGRALITY:
-            self.message = f"The start is {distance:g} away from whole numbers and was not given to CP-SAT."
+            self.message = (
+                f"The start is {distance:g} away from whole numbers and was not given to CP-SAT."
+            )
             return
         self.cp.proto.solution_hint.vars.extend(range(len(start)))
         self.cp.proto.solution_hint.values.extend(np.rint(start).astype(np.int64).tolist())
 
     def _set_parameters(self) -> None:
         limits = self.job.limits
-        settings: dict[str, Any] = {"num_workers": limits.threads, "random_seed": limits.seed, "log_search_progress": True, "log_to_stdout": False}
-        settings |= {"relative_gap_limit": limits.rel_gap, "absolute_gap_limit": limits.abs_gap, "catch_sigint_signal": False}
+        settings: dict[str, Any] = {
+            "num_workers": limits.threads,
+            "random_seed": limits.seed,
+            "log_search_progress": True,
+            "log_to_stdout": False,
+        }
+        settings |= {
+            "relative_gap_limit": limits.rel_gap,
+            "absolute_gap_limit": limits.abs_gap,
+            "catch_sigint_signal": False,
+        }
         left = self.trace.left(limits.time)
         if left is not None:
             settings["max_time_in_seconds"] = left
         if limits.memory_mb is not None:
             settings["max_memory_in_mb"] = limits.memory_mb
         if limits.nodes is not None:
-            self.message = f"{self.message} CP-SAT has no nodes; the node limit was not applied.".strip()
+            self.message = (
+                f"{self.message} CP-SAT has no nodes; the node limit was not applied.".strip()
+            )
         for key, value in (settings | dict(self.job.options)).items():
             if not hasattr(type(self.solver.parameters), key):
-                raise SolverFailure(f"CP-SAT has no parameter {key!r}; they are listed in ortools/sat/sat_parameters.proto.")
+                raise SolverFailure(
+                    f"CP-SAT has no parameter {key!r}; they are listed in ortools/sat/sat_parameters.proto."
+                )
             try:
                 setattr(self.solver.parameters, key, value)
             except TypeError as error:
-                raise SolverFailure(f"CP-SAT does not take {value!r} for the parameter {key!r}.") from error
+                raise SolverFailure(
+                    f"CP-SAT does not take {value!r} for the parameter {key!r}."
+                ) from error
 
     # -- while it runs ---------------------------------------------------------------------------------------
 
@@ -232,19 +290,37 @@ class Run:
         elif status is Status.NO_SOLUTION and self._accepted():
             self.message = f"{self.message} CP-SAT saw that the start is feasible but ended before its search took it.".strip()
         if status is not Status.INFEASIBLE:
-            # Before CP-SAT has a bound it reports a number that is none, but calls back with none either.
+            # Before CP-SAT has a bound it reports a number that is none, but calls back with none
+            # either.
             seen = finite(self.trace.bound)
-            last = finite(self.solver.best_objective_bound + model.offset) if status is not Status.NO_SOLUTION or seen is not None else None
+            last = (
+                finite(self.solver.best_objective_bound + model.offset)
+                if status is not Status.NO_SOLUTION or seen is not None
+                else None
+            )
             bound = max((b for b in (seen, last) if b is not None), default=None)
         return Answer(
-            status, limit, x, objective, bound, None, None, self._accepted(), self.log.text, importlib.metadata.version("ortools"), self.message,
+            status,
+            limit,
+            x,
+            objective,
+            bound,
+            None,
+            None,
+            self._accepted(),
+            self.log.text,
+            importlib.metadata.version("ortools"),
+            self.message,
             seconds=self.trace.seconds,
-        )  # fmt: skip
+        )
 
     def _accepted(self) -> bool | None:
         if self.job.start is None:
             return None
-        return "hint is complete and is feasible" in self.log.text and "it is infeasible" not in self.log.text
+        return (
+            "hint is complete and is feasible" in self.log.text
+            and "it is infeasible" not in self.log.text
+        )
 
     def _status(self, code: Any) -> tuple[Status, Limit | None]:
         from ortools.sat.python import cp_model
@@ -254,7 +330,9 @@ class Run:
         if code == cp_model.INFEASIBLE:
             return Status.INFEASIBLE, None
         if code in (cp_model.FEASIBLE, cp_model.UNKNOWN):
-            return (Status.FEASIBLE if code == cp_model.FEASIBLE else Status.NO_SOLUTION), self._limit()
+            return (
+                Status.FEASIBLE if code == cp_model.FEASIBLE else Status.NO_SOLUTION
+            ), self._limit()
         if code == cp_model.MODEL_INVALID:
             raise SolverFailure(f"CP-SAT calls the model invalid: {self.cp.validate()}")
         raise SolverFailure(f"CP-SAT ended with the status {code!r}.")
@@ -264,7 +342,10 @@ class Run:
         limits = self.job.limits
         if self.stopped:
             return Limit.INTERRUPTED
-        if limits.time is not None and self.solver.wall_time >= 0.95 * self.solver.parameters.max_time_in_seconds:
+        if (
+            limits.time is not None
+            and self.solver.wall_time >= 0.95 * self.solver.parameters.max_time_in_seconds
+        ):
             return Limit.TIME
         if limits.memory_mb is not None:
             return Limit.MEMORY

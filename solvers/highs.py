@@ -12,15 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
+from milp_trees import (
+    Answer,
+    Availability,
+    Event,
+    Job,
+    Limit,
+    Solver,
+    SolverFailure,
+    Status,
+    register,
+)
 from milp_trees.linear.matrix import MatrixModel
 
 from ._common import Log, Trace, agrees, bounded_objective, finite
 
 #: A relaxation whose solution is this close to integers is the optimum itself.
 INTEGRALITY = 1e-6
-#: What HiGHS says of a solution of the presolved problem that does not solve the model (https://github.com/ERGO-Code/HiGHS/issues/2204).
-UNTRANSFORMED = re.compile(r"untransformed violations: bound = ([\d.e+-]+).*?; integrality = ([\d.e+-]+).*?; row = ([\d.e+-]+)")
+#: What HiGHS says of a solution of the presolved problem that does not solve the model
+#: (https://github.com/ERGO-Code/HiGHS/issues/2204).
+UNTRANSFORMED = re.compile(
+    r"untransformed violations: bound = ([\d.e+-]+).*?; integrality = ([\d.e+-]+).*?; row = ([\d.e+-]+)"
+)
 #: A violation of this size is no matter of tolerances.
 BROKEN = 1e-3
 #: Options of this adapter, not of HiGHS.
@@ -31,14 +44,28 @@ OWN_OPTIONS = frozenset({"as_lp_first"})
 class Highs(Solver):
     """HiGHS: simplex, interior point and first-order LP, branch and cut.
 
-    Takes every HiGHS option, and `as_lp_first=True`: solve the linear relaxation first, with the LP options given (`solver="ipm"`), and
-    answer from it if its solution is integral; otherwise branch and cut with the same options but HiGHS's choice of `solver`.
+    Takes every HiGHS option, and `as_lp_first=True`: solve the linear relaxation first, with the LP
+    options given (`solver="ipm"`), and answer from it if its solution is integral; otherwise branch
+    and cut with the same options but HiGHS's choice of `solver`.
     """
 
     name = "highs"
     title = "HiGHS"
     capabilities = frozenset(
-        {"lp", "mip", "start", "trace", "nodes", "root-bound", "seed", "threads", "gap", "general-integers", "continuous", "memory"}
+        {
+            "lp",
+            "mip",
+            "start",
+            "trace",
+            "nodes",
+            "root-bound",
+            "seed",
+            "threads",
+            "gap",
+            "general-integers",
+            "continuous",
+            "memory",
+        }
     )
     install = "pip install highspy"
 
@@ -61,7 +88,9 @@ class Highs(Solver):
         finally:
             log.close()
 
-    def _relaxation_first(self, job: Job, trace: Trace, stop: Callable[[], bool], log: Log) -> Answer:
+    def _relaxation_first(
+        self, job: Job, trace: Trace, stop: Callable[[], bool], log: Log
+    ) -> Answer:
         relaxed = Run(relaxation(job), job.options, Trace(lambda event: None), stop, log).answer()
         if relaxed.status is Status.INFEASIBLE or relaxed.limit is not None:
             # A point at a limit is one of the relaxation only.
@@ -69,16 +98,31 @@ class Highs(Solver):
             return replace(relaxed, status=status, x=None, objective=None)
         if relaxed.status is Status.OPTIMAL and relaxed.x is not None:
             x = job.model.rounded(relaxed.x)
-            if np.abs(x - relaxed.x).max(initial=0.0) <= INTEGRALITY and job.model.violation(x) <= INTEGRALITY:
+            if (
+                np.abs(x - relaxed.x).max(initial=0.0) <= INTEGRALITY
+                and job.model.violation(x) <= INTEGRALITY
+            ):
                 value = job.model.objective(x)
                 trace.record(value, relaxed.bound, 0, x)
-                message = "" if job.start is None else "The relaxation is integral; the start was not needed."
+                message = (
+                    ""
+                    if job.start is None
+                    else "The relaxation is integral; the start was not needed."
+                )
                 return replace(relaxed, x=x, objective=value, message=message)
             trace.record(None, relaxed.bound)
         options = {k: v for k, v in job.options.items() if k != "solver"}
-        return self._branch_and_cut(replace(job, limits=replace(job.limits, time=trace.left(job.limits.time))), options, trace, stop, log)
+        return self._branch_and_cut(
+            replace(job, limits=replace(job.limits, time=trace.left(job.limits.time))),
+            options,
+            trace,
+            stop,
+            log,
+        )
 
-    def _branch_and_cut(self, job: Job, options: Mapping[str, Any], trace: Trace, stop: Callable[[], bool], log: Log) -> Answer:
+    def _branch_and_cut(
+        self, job: Job, options: Mapping[str, Any], trace: Trace, stop: Callable[[], bool], log: Log
+    ) -> Answer:
         """One run; without presolve once more if presolve turns out to have changed the problem."""
         run = Run(job, options, trace, stop, log)
         answer = run.answer()
@@ -95,17 +139,21 @@ class Highs(Solver):
 class Run:
     """One call of HiGHS."""
 
-    def __init__(self, job: Job, options: Mapping[str, Any], trace: Trace, stop: Callable[[], bool], log: Log) -> None:
+    def __init__(
+        self, job: Job, options: Mapping[str, Any], trace: Trace, stop: Callable[[], bool], log: Log
+    ) -> None:
         import highspy
 
         self.job, self.trace, self.stop, self.log = job, trace, stop, log
         self.mip = bool(job.model.integer.any())
-        #: Whether solutions of the presolved problem turned out not to solve the model: nothing this run claims is true then.
+        #: Whether solutions of the presolved problem turned out not to solve the model: nothing
+        #: this run claims is true then.
         self.presolve_failed = False
         self.root_bound: float | None = None
         self.h = highspy.Highs()
         self._subscribe()
-        # The number of threads is fixed by the first solve of a process, unless the scheduler is reset.
+        # The number of threads is fixed by the first solve of a process, unless the scheduler is
+        # reset.
         highspy.Highs.resetGlobalScheduler(True)
         self._set_options(options)
         load(self.h, job.model)
@@ -117,9 +165,15 @@ class Run:
 
     def _set_options(self, options: Mapping[str, Any]) -> None:
         limits = self.job.limits
-        # Logging must be on for the callbacks that carry bounds; it goes to a callback and from there to the file.
+        # Logging must be on for the callbacks that carry bounds; it goes to a callback and from
+        # there to the file.
         settings: dict[str, Any] = {"output_flag": True, "log_to_console": False}
-        settings |= {"threads": limits.threads, "random_seed": limits.seed, "mip_rel_gap": limits.rel_gap, "mip_abs_gap": limits.abs_gap}
+        settings |= {
+            "threads": limits.threads,
+            "random_seed": limits.seed,
+            "mip_rel_gap": limits.rel_gap,
+            "mip_abs_gap": limits.abs_gap,
+        }
         settings |= {"mip_min_logging_interval": 1.0}
         if self.mip:
             settings["parallel"] = "on" if limits.threads > 1 else "off"
@@ -133,7 +187,9 @@ class Run:
         import highspy
 
         if self.h.getOptionType(key)[0] != highspy.HighsStatus.kOk:
-            raise SolverFailure(f"HiGHS has no option {key!r}; its options are listed at https://ergo-code.github.io/HiGHS/dev/options/definitions/.")
+            raise SolverFailure(
+                f"HiGHS has no option {key!r}; its options are listed at https://ergo-code.github.io/HiGHS/dev/options/definitions/."
+            )
         if isinstance(value, np.generic):
             value = value.item()
         if self.h.setOptionValue(key, value) != highspy.HighsStatus.kOk:
@@ -209,25 +265,50 @@ class Run:
             x = None
         bound = None if status is Status.INFEASIBLE else self._bound(status)
         nodes = max(int(info.mip_node_count), 0)
-        root = self.root_bound if self.root_bound is not None else (bound if status is Status.OPTIMAL or nodes >= 1 else None)
+        root = (
+            self.root_bound
+            if self.root_bound is not None
+            else (bound if status is Status.OPTIMAL or nodes >= 1 else None)
+        )
         return Answer(
-            status, limit, x, None if x is None else self.job.model.objective(x), bound, root, nodes, self._start_accepted(x),
-            self.log.text, self.h.version(), message, seconds=self.trace.seconds,
-        )  # fmt: skip
+            status,
+            limit,
+            x,
+            None if x is None else self.job.model.objective(x),
+            bound,
+            root,
+            nodes,
+            self._start_accepted(x),
+            self.log.text,
+            self.h.version(),
+            message,
+            seconds=self.trace.seconds,
+        )
 
     def _bound(self, status: Status) -> float | None:
         if self.mip:
-            bounds = [b for b in (finite(self.h.getInfo().mip_dual_bound), finite(self.trace.bound)) if b is not None]
+            bounds = [
+                b
+                for b in (finite(self.h.getInfo().mip_dual_bound), finite(self.trace.bound))
+                if b is not None
+            ]
             return max(bounds, default=None)
         if status is not Status.OPTIMAL:
             return None
         value = float(self.h.getInfo().objective_function_value)
         dual = dual_value(self.job.model, np.array(self.h.getSolution().row_dual, dtype=float))
-        # An interior point's dual value can be off by the tolerance; one that is far away says nothing.
-        return min(value, dual) if math.isfinite(dual) and abs(dual - value) <= 1e-5 * max(1.0, abs(value)) else value
+        # An interior point's dual value can be off by the tolerance; one that is far away says
+        # nothing.
+        return (
+            min(value, dual)
+            if math.isfinite(dual) and abs(dual - value) <= 1e-5 * max(1.0, abs(value))
+            else value
+        )
 
     def _start_accepted(self, x: np.ndarray | None) -> bool | None:
-        """By the log, by the first incumbent, or because HiGHS holds it still when it ends before its search begins."""
+        """By the log, by the first incumbent, or because HiGHS holds it still when it ends before
+        its search begins.
+        """
         if self.job.start is None:
             return None
         value = self.job.model.objective(self.job.start)
@@ -255,12 +336,18 @@ class Run:
             S.kObjectiveTarget: (Status.FEASIBLE, None, said),
             S.kIterationLimit: (Status.FEASIBLE, None, said),
             # A first-order solution that misses the tolerances.
-            S.kUnknown: (Status.NO_SOLUTION, None, "HiGHS ended without a solution that meets its own tolerances (status Unknown)."),
+            S.kUnknown: (
+                Status.NO_SOLUTION,
+                None,
+                "HiGHS ended without a solution that meets its own tolerances (status Unknown).",
+            ),
         }
         if status == S.kUnboundedOrInfeasible and bounded_objective(self.job.model):
             return Status.INFEASIBLE, None, ""
         if status not in known:
-            raise SolverFailure(f"HiGHS ended with the status {self.h.modelStatusToString(status)!r}.")
+            raise SolverFailure(
+                f"HiGHS ended with the status {self.h.modelStatusToString(status)!r}."
+            )
         return known[status]
 
 
@@ -273,12 +360,24 @@ def load(h: Any, model: MatrixModel) -> None:
     A = model.A.tocsr()
     check(
         h.passModel(
-            model.n_variables, model.n_rows, int(A.nnz), 2, 1, float(model.offset), model.c.astype(float), model.lower, model.upper,
-            model.row_lower, model.row_upper, A.indptr[:-1].astype(np.int32), A.indices.astype(np.int32), A.data.astype(float),
+            model.n_variables,
+            model.n_rows,
+            int(A.nnz),
+            2,
+            1,
+            float(model.offset),
+            model.c.astype(float),
+            model.lower,
+            model.upper,
+            model.row_lower,
+            model.row_upper,
+            A.indptr[:-1].astype(np.int32),
+            A.indices.astype(np.int32),
+            A.data.astype(float),
             model.integer.astype(np.int32),
         ),
         "the model",
-    )  # fmt: skip
+    )
 
 
 def check(status: Any, what: str) -> None:
@@ -289,10 +388,14 @@ def check(status: Any, what: str) -> None:
 
 
 def dual_value(model: MatrixModel, y: np.ndarray) -> float:
-    """The bound that row multipliers prove for the linear relaxation: min over the box of the Lagrangian."""
+    """The bound that row multipliers prove for the linear relaxation: min over the box of the
+    Lagrangian.
+    """
     if len(y) != model.n_rows:
         return -math.inf
-    y = np.where(((y > 0) & np.isinf(model.row_lower)) | ((y < 0) & np.isinf(model.row_upper)), 0.0, y)
+    y = np.where(
+        ((y > 0) & np.isinf(model.row_lower)) | ((y < 0) & np.isinf(model.row_upper)), 0.0, y
+    )
     d = model.c - model.A.T @ y
     d[np.abs(d) < 1e-9] = 0.0
     with np.errstate(invalid="ignore"):

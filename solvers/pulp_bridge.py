@@ -1,4 +1,6 @@
-"""Any solver that PuLP finds. `to_pulp` hands a model over as a `pulp.LpProblem`, for whoever wants it as one."""
+"""Any solver that PuLP finds. `to_pulp` hands a model over as a `pulp.LpProblem`, for whoever wants
+it as one.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,17 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
+from milp_trees import (
+    Answer,
+    Availability,
+    Event,
+    Job,
+    Limit,
+    Solver,
+    SolverFailure,
+    Status,
+    register,
+)
 from milp_trees.linear.matrix import MatrixModel
 
 from ._common import FEASIBILITY, WINDOWS, agrees, bound_within, early
@@ -31,27 +43,44 @@ PREFERRED = "PULP_CBC_CMD"
 
 
 def to_pulp(matrix: MatrixModel) -> Any:
-    """The model as a `pulp.LpProblem`: minimised, names kept, a row with two different sides as two constraints."""
+    """The model as a `pulp.LpProblem`: minimised, names kept, a row with two different sides as two
+    constraints.
+    """
     import pulp
 
     columns, rows = matrix.names()
     problem = pulp.LpProblem(matrix.name.replace(" ", "_"), pulp.LpMinimize)
     variables = [
-        pulp.LpVariable(name, _side(low), _side(up), pulp.LpInteger if integer else pulp.LpContinuous)
-        for name, low, up, integer in zip(columns, matrix.lower.tolist(), matrix.upper.tolist(), matrix.integer.tolist(), strict=True)
+        pulp.LpVariable(
+            name, _side(low), _side(up), pulp.LpInteger if integer else pulp.LpContinuous
+        )
+        for name, low, up, integer in zip(
+            columns,
+            matrix.lower.tolist(),
+            matrix.upper.tolist(),
+            matrix.integer.tolist(),
+            strict=True,
+        )
     ]
     problem.addVariables(variables)
-    # Columns that occur nowhere stand in the objective with a zero: PuLP's file would have bounds for them, but no column.
+    # Columns that occur nowhere stand in the objective with a zero: PuLP's file would have bounds
+    # for them, but no column.
     A = matrix.A.tocsr()
     sided = np.isfinite(matrix.row_lower) | np.isfinite(matrix.row_upper)
     idle = np.bincount(A[sided].indices, minlength=matrix.n_variables) == 0
     used = np.flatnonzero((matrix.c != 0) | idle)
-    problem.setObjective(pulp.LpAffineExpression([(variables[j], matrix.c[j]) for j in used.tolist()], constant=float(matrix.offset)))
+    problem.setObjective(
+        pulp.LpAffineExpression(
+            [(variables[j], matrix.c[j]) for j in used.tolist()], constant=float(matrix.offset)
+        )
+    )
     starts, indices, data = A.indptr.tolist(), A.indices.tolist(), A.data.tolist()
     for i, name in enumerate(rows):
         terms = [(variables[indices[k]], data[k]) for k in range(starts[i], starts[i + 1])]
         for suffix, sense, side in _sides(float(matrix.row_lower[i]), float(matrix.row_upper[i])):
-            problem.addConstraint(pulp.LpConstraint(pulp.LpAffineExpression(terms), sense, name + suffix, side))
+            problem.addConstraint(
+                pulp.LpConstraint(pulp.LpAffineExpression(terms), sense, name + suffix, side)
+            )
     return problem
 
 
@@ -73,26 +102,38 @@ def _sides(low: float, up: float) -> Iterator[tuple[str, int, float]]:
 
 @register
 class PulpBridge(Solver):
-    """PuLP. `solver="HiGHS"` (or any name of `pulp.listSolvers`) chooses; further options are arguments of that solver's class.
+    """PuLP. `solver="HiGHS"` (or any name of `pulp.listSolvers`) chooses; further options are
+    arguments of that solver's class.
 
-    PuLP calls a time limit "Optimal", and reports no bounds. So a result is optimal here only if PuLP's solution status says so and the solver
-    ended well before its limit; its bound is then the value less the gaps allowed.
+    PuLP calls a time limit "Optimal", and reports no bounds. So a result is optimal here only if
+    PuLP's solution status says so and the solver ended well before its limit; its bound is then the
+    value less the gaps allowed.
     """
 
     name = "pulp"
     title = "PuLP"
     shares = frozenset({"cbc"})
-    capabilities = frozenset({"lp", "mip", "start", "gap", "threads", "memory", "general-integers", "continuous"})
-    cannot_read = {".mps.gz": "LpProblem.fromMPS reads no gzipped files; write .mps for it", ".lp": "it reads no LP files; write .mps for it"}
+    capabilities = frozenset(
+        {"lp", "mip", "start", "gap", "threads", "memory", "general-integers", "continuous"}
+    )
+    cannot_read = {
+        ".mps.gz": "LpProblem.fromMPS reads no gzipped files; write .mps for it",
+        ".lp": "it reads no LP files; write .mps for it",
+    }
     install = "pip install 'pulp>=3.3.2,<4'"
 
     def availability(self) -> Availability:
-        # Located, not imported: PuLP imports highspy, which excludes OR-tools from the same process.
+        # Located, not imported: PuLP imports highspy, which excludes OR-tools from the same
+        # process.
         if importlib.util.find_spec("pulp") is None:
             return Availability(False, reason=f"pulp is not installed; {self.install}.")
         version = importlib.metadata.version("pulp")
         if int(version.split(".")[0]) >= 4:
-            return Availability(False, version, f"pulp {version} is installed; the bridge is written for version 3: {self.install}.")
+            return Availability(
+                False,
+                version,
+                f"pulp {version} is installed; the bridge is written for version 3: {self.install}.",
+            )
         return Availability(True, version)
 
     def warm_up(self) -> None:
@@ -126,14 +167,25 @@ class Run:
         found = pulp.listSolvers(onlyAvailable=True)
         name = options.pop("solver", PREFERRED if PREFERRED in found else next(iter(found), None))
         if name not in found:
-            raise SolverFailure(f"PuLP finds no solver {name!r} here; it finds {', '.join(found) or 'none'}.")
+            raise SolverFailure(
+                f"PuLP finds no solver {name!r} here; it finds {', '.join(found) or 'none'}."
+            )
         known = inspect.signature(getattr(pulp, name).__init__).parameters
-        named = {k for k, p in known.items() if p.kind is not p.VAR_KEYWORD and not k.startswith("_")} - {"self", "args"}
+        named = {
+            k for k, p in known.items() if p.kind is not p.VAR_KEYWORD and not k.startswith("_")
+        } - {"self", "args"}
         wrong = set(options) - named
         if wrong:
-            raise SolverFailure(f"PuLP's {name} has no option {', '.join(map(repr, sorted(wrong)))}; it has {', '.join(sorted(named))}.")
+            raise SolverFailure(
+                f"PuLP's {name} has no option {', '.join(map(repr, sorted(wrong)))}; it has {', '.join(sorted(named))}."
+            )
         limits = self.job.limits
-        wanted: dict[str, Any] = {"msg": True, "gapRel": limits.rel_gap, "gapAbs": limits.abs_gap, "maxNodes": limits.nodes}
+        wanted: dict[str, Any] = {
+            "msg": True,
+            "gapRel": limits.rel_gap,
+            "gapAbs": limits.abs_gap,
+            "maxNodes": limits.nodes,
+        }
         if limits.time is not None:
             left = max(limits.time - (time.perf_counter() - self.began), 0.01)
             wanted["timeLimit"] = left - early(left)
@@ -147,13 +199,17 @@ class Run:
         if name == PREFERRED:
             wanted["_skip_v4_deprecation"] = True
             named = named | {"_skip_v4_deprecation"}
-        return name, getattr(pulp, name)(**({k: v for k, v in wanted.items() if k in named and v is not None} | options))
+        return name, getattr(pulp, name)(
+            **({k: v for k, v in wanted.items() if k in named and v is not None} | options)
+        )
 
     def _start_is_feasible(self) -> bool:
         assert self.job.start is not None
         violation = self.job.model.violation(self.job.start)
         if violation > FEASIBILITY:
-            self.notes.append(f"The start violates the model by {violation:g} and was not handed over.")
+            self.notes.append(
+                f"The start violates the model by {violation:g} and was not handed over."
+            )
             return False
         for name, value in zip(self.names, self.job.start.tolist(), strict=True):
             self.by_name[name].setInitialValue(value)
@@ -179,13 +235,18 @@ class Run:
         return self._read(time.perf_counter() - before, "".join(log))
 
     def _interrupt_when_told(self, done: threading.Event) -> None:
-        """Solvers that are programs of their own are interrupted as by Ctrl-C, and mostly write what they hold."""
+        """Solvers that are programs of their own are interrupted as by Ctrl-C, and mostly write
+        what they hold.
+        """
         import psutil
 
         began = time.perf_counter()
         while not done.wait(0.05):
             # CBC looks at its clock between nodes only; a moment later it is asked this way.
-            late = self.limit is not None and time.perf_counter() - began > self.limit + early(self.limit) / 2
+            late = (
+                self.limit is not None
+                and time.perf_counter() - began > self.limit + early(self.limit) / 2
+            )
             if self.stop() or late:
                 self.interrupted = not late
                 for child in psutil.Process().children(recursive=True):
@@ -211,22 +272,40 @@ class Run:
         if status is Status.OPTIMAL and objective is not None:
             gaps = (limits.abs_gap, limits.rel_gap) if model.integer.any() else (0.0, 0.0)
             # Options of the user may have changed the gaps; then nothing is known of the bound.
-            bound = None if {"gapRel", "gapAbs", "options"} & set(self.job.options) else bound_within(model, objective, *gaps)
+            bound = (
+                None
+                if {"gapRel", "gapAbs", "options"} & set(self.job.options)
+                else bound_within(model, objective, *gaps)
+            )
             status = Status.OPTIMAL if bound is not None else Status.FEASIBLE
         return Answer(
-            status, limit, x, objective, bound, None, None, self._accepted(log), log, f"{importlib.metadata.version('pulp')} ({self.solver_name})",
-            " ".join(self.notes), seconds=time.perf_counter() - self.began,
-        )  # fmt: skip
+            status,
+            limit,
+            x,
+            objective,
+            bound,
+            None,
+            None,
+            self._accepted(log),
+            log,
+            f"{importlib.metadata.version('pulp')} ({self.solver_name})",
+            " ".join(self.notes),
+            seconds=time.perf_counter() - self.began,
+        )
 
     def _point(self) -> np.ndarray | None:
-        """The values PuLP holds, if all are there and they are feasible; they are not believed otherwise."""
+        """The values PuLP holds, if all are there and they are feasible; they are not believed
+        otherwise.
+        """
         values = [self.by_name[name].varValue for name in self.names]
         if None in values:
             return None
         x = np.array(values, dtype=float)
         violation = self.job.model.violation(x)
         if violation > TOLERANCE:
-            self.notes.append(f"PuLP's {self.solver_name} returned a point that violates the model by {violation:g}; it is not used.")
+            self.notes.append(
+                f"PuLP's {self.solver_name} returned a point that violates the model by {violation:g}; it is not used."
+            )
             return None
         return x
 
@@ -235,14 +314,18 @@ class Run:
 
         status, solution = self.problem.status, self.problem.sol_status
         if status not in pulp.LpStatus or solution not in pulp.constants.LpSolution:
-            raise SolverFailure(f"PuLP's {self.solver_name} ended with the unknown status {status!r}, {solution!r}.")
+            raise SolverFailure(
+                f"PuLP's {self.solver_name} ended with the unknown status {status!r}, {solution!r}."
+            )
         if status == pulp.LpStatusUnbounded:
             raise SolverFailure(f"PuLP's {self.solver_name} calls the model unbounded.")
         if sure and status == pulp.LpStatusInfeasible:
             return Status.INFEASIBLE, None
         if sure and holds and status == pulp.LpStatusOptimal and solution == pulp.LpSolutionOptimal:
             return Status.OPTIMAL, None
-        self.notes.append(f"PuLP says {pulp.LpStatus[status]!r}, {pulp.constants.LpSolution[solution]!r}.")
+        self.notes.append(
+            f"PuLP says {pulp.LpStatus[status]!r}, {pulp.constants.LpSolution[solution]!r}."
+        )
         return (Status.FEASIBLE if holds else Status.NO_SOLUTION), self._limit(sure)
 
     def _limit(self, sure: bool) -> Limit | None:
@@ -257,15 +340,28 @@ class Run:
             return None
         if any("was not handed over" in note for note in self.notes):
             return False
-        said = [line.rsplit(" ", 1)[1] for line in log.splitlines() if "MIPStart provided solution with cost" in line]
-        # CBC's log is the only one that is known to tell; the constant is not in the file PuLP writes.
+        said = [
+            line.rsplit(" ", 1)[1]
+            for line in log.splitlines()
+            if "MIPStart provided solution with cost" in line
+        ]
+        # CBC's log is the only one that is known to tell; the constant is not in the file PuLP
+        # writes.
         wanted = self.job.model.objective(self.job.start)
-        return any(agrees(float(s), wanted) or agrees(float(s) + self.job.model.offset, wanted) for s in said) or None
+        return (
+            any(
+                agrees(float(s), wanted) or agrees(float(s) + self.job.model.offset, wanted)
+                for s in said
+            )
+            or None
+        )
 
 
 @contextlib.contextmanager
 def captured(path: str | None) -> Iterator[list[str]]:
-    """What is printed, by C code and by other programs too, goes into a file and then into the list."""
+    """What is printed, by C code and by other programs too, goes into a file and then into the
+    list.
+    """
     text: list[str] = []
     with tempfile.TemporaryDirectory(prefix="milp-trees-pulp-") as folder:
         file = Path(path) if path else Path(folder) / "log"

@@ -14,7 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import Answer, Availability, Event, Job, Limit, Solver, SolverFailure, Status, register
+from milp_trees import (
+    Answer,
+    Availability,
+    Event,
+    Job,
+    Limit,
+    Solver,
+    SolverFailure,
+    Status,
+    register,
+)
 from milp_trees.linear.matrix import MatrixModel, Separator
 from milp_trees.linear.mps import write_mps
 
@@ -22,7 +32,8 @@ from ._common import Trace, agrees, bounded_objective, finite
 
 #: A row counts as violated, and a point as infeasible, beyond SCIP's own tolerance.
 TOLERANCE = 1e-6
-#: Reductions that look at the rows SCIP knows, and may cut off what the rows still to come would have made optimal.
+#: Reductions that look at the rows SCIP knows, and may cut off what the rows still to come would
+#: have made optimal.
 BLIND_REDUCTIONS = {
     "misc/allowstrongdualreds": False,
     "misc/allowweakdualreds": False,
@@ -40,7 +51,20 @@ class Scip(Solver):
     name = "scip"
     title = "SCIP"
     capabilities = frozenset(
-        {"lp", "mip", "start", "trace", "nodes", "root-bound", "seed", "gap", "memory", "lazy", "general-integers", "continuous"}
+        {
+            "lp",
+            "mip",
+            "start",
+            "trace",
+            "nodes",
+            "root-bound",
+            "seed",
+            "gap",
+            "memory",
+            "lazy",
+            "general-integers",
+            "continuous",
+        }
     )
     install = "pip install pyscipopt"
 
@@ -54,7 +78,9 @@ class Scip(Solver):
 
     def solve(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
         if job.relax or not job.model.integer.any():
-            job = replace(job, model=job.model.relaxed(), start=None, lazy=None if job.relax else job.lazy)
+            job = replace(
+                job, model=job.model.relaxed(), start=None, lazy=None if job.relax else job.lazy
+            )
         with tempfile.TemporaryDirectory(prefix="milp-trees-scip-") as folder:
             return Run(job, Trace(emit), stop, Path(folder)).answer()
 
@@ -74,10 +100,13 @@ class Run:
         self.handler = self._lazy_rows(job.lazy) if job.lazy is not None else None
         self._set_parameters()
         self._give_start()
-        self.scip.includeEventhdlr(_watcher(self), "milp-trees-trace", "reports incumbents and bounds")
+        self.scip.includeEventhdlr(
+            _watcher(self), "milp-trees-trace", "reports incumbents and bounds"
+        )
 
     def _load(self, path: Path) -> None:
-        # Reading a file takes a fraction of the time of adding half a million coefficients one by one.
+        # Reading a file takes a fraction of the time of adding half a million coefficients one by
+        # one.
         write_mps(self.job.model, path)
         self.scip.readProblem(str(path))
         path.unlink()
@@ -88,7 +117,11 @@ class Run:
 
     def _set_parameters(self) -> None:
         limits = self.job.limits
-        settings: dict[str, Any] = {"limits/gap": limits.rel_gap, "limits/absgap": limits.abs_gap, "randomization/randomseedshift": limits.seed}
+        settings: dict[str, Any] = {
+            "limits/gap": limits.rel_gap,
+            "limits/absgap": limits.abs_gap,
+            "randomization/randomseedshift": limits.seed,
+        }
         settings |= {"misc/catchctrlc": False, "display/freq": 1000}
         left = self.trace.left(limits.time)
         if left is not None:
@@ -99,17 +132,23 @@ class Run:
             import psutil
 
             # SCIP counts what it allocates itself; this process holds something already.
-            settings["limits/memory"] = max(limits.memory_mb - psutil.Process().memory_info().rss / 2**20, 1.0)
+            settings["limits/memory"] = max(
+                limits.memory_mb - psutil.Process().memory_info().rss / 2**20, 1.0
+            )
         if self.job.lazy is not None:
             settings |= BLIND_REDUCTIONS
         known = self.scip.getParams()
         for key, value in (settings | dict(self.job.options)).items():
             if key not in known:
-                raise SolverFailure(f"SCIP has no parameter {key!r}; they are listed at https://scipopt.org/doc/html/PARAMETERS.php.")
+                raise SolverFailure(
+                    f"SCIP has no parameter {key!r}; they are listed at https://scipopt.org/doc/html/PARAMETERS.php."
+                )
             try:
                 self.scip.setParam(key, value)
             except (ValueError, TypeError, KeyError, AssertionError, OverflowError) as error:
-                raise SolverFailure(f"SCIP does not take {value!r} for the parameter {key!r}: {error}") from error
+                raise SolverFailure(
+                    f"SCIP does not take {value!r} for the parameter {key!r}: {error}"
+                ) from error
 
     def _give_start(self) -> None:
         if self.job.start is None:
@@ -123,9 +162,15 @@ class Run:
         handler = _lazy_handler(self.columns, self.job.model, separator)
         # Below integrality in priority: enforcement sees integral points only.
         self.scip.includeConshdlr(
-            handler, "milp-trees-rows", "rows found at points that violate them",
-            sepapriority=1, enfopriority=-1, chckpriority=-1, sepafreq=1, needscons=False,
-        )  # fmt: skip
+            handler,
+            "milp-trees-rows",
+            "rows found at points that violate them",
+            sepapriority=1,
+            enfopriority=-1,
+            chckpriority=-1,
+            sepafreq=1,
+            needscons=False,
+        )
         return handler
 
     # -- while it runs ---------------------------------------------------------------------------------------
@@ -158,7 +203,11 @@ class Run:
         self.scip.setLogfile(None)
         log = self.log_path.read_text(errors="replace")
         status, limit, message = self._status()
-        x = self.point(scip.getBestSol()) if status in (Status.OPTIMAL, Status.FEASIBLE) and scip.getNSols() > 0 else None
+        x = (
+            self.point(scip.getBestSol())
+            if status in (Status.OPTIMAL, Status.FEASIBLE) and scip.getNSols() > 0
+            else None
+        )
         if status is Status.OPTIMAL and x is None:
             raise SolverFailure("SCIP says optimal but has no solution.")
         if status is Status.FEASIBLE and x is None:
@@ -173,16 +222,29 @@ class Run:
         if self.job.limits.threads > 1:
             message = f"{message} SCIP runs on one thread.".strip()
         return Answer(
-            status, limit, x, objective, bound, root, int(scip.getNTotalNodes()), self._accepted(log), log, _version(scip), message,
-            seconds=self.trace.seconds, cuts=self.handler.cuts if self.handler is not None else 0,
-        )  # fmt: skip
+            status,
+            limit,
+            x,
+            objective,
+            bound,
+            root,
+            int(scip.getNTotalNodes()),
+            self._accepted(log),
+            log,
+            _version(scip),
+            message,
+            seconds=self.trace.seconds,
+            cuts=self.handler.cuts if self.handler is not None else 0,
+        )
 
     def _accepted(self, log: str) -> bool | None:
         if self.job.start is None:
             return None
         stored = _STORED.search(log)
         value = self.job.model.objective(self.job.start)
-        return (stored is not None and int(stored[1]) > 0) or (self.trace.first is not None and agrees(self.trace.first, value))
+        return (stored is not None and int(stored[1]) > 0) or (
+            self.trace.first is not None and agrees(self.trace.first, value)
+        )
 
     def _status(self) -> tuple[Status, Limit | None, str]:
         said = self.scip.getStatus()
@@ -221,10 +283,16 @@ def _version(scip: Any) -> str:
 
 
 def _watcher(run: Run) -> Any:
-    """The event handler that reports incumbents and bounds. (Its base class is only there once pyscipopt is.)"""
+    """The event handler that reports incumbents and bounds. (Its base class is only there once
+    pyscipopt is.)
+    """
     from pyscipopt import SCIP_EVENTTYPE, Eventhdlr
 
-    kinds = (SCIP_EVENTTYPE.BESTSOLFOUND, SCIP_EVENTTYPE.DUALBOUNDIMPROVED, SCIP_EVENTTYPE.NODESOLVED)
+    kinds = (
+        SCIP_EVENTTYPE.BESTSOLFOUND,
+        SCIP_EVENTTYPE.DUALBOUNDIMPROVED,
+        SCIP_EVENTTYPE.NODESOLVED,
+    )
 
     class Watcher(Eventhdlr):  # type: ignore[misc]
         def eventinit(self) -> None:
@@ -254,7 +322,9 @@ def _lazy_handler(columns: list[Any], model: MatrixModel, separator: Separator) 
             self.cuts = 0
             self.error: Exception | None = None
 
-        def violated(self, solution: Any, integral: bool) -> list[tuple[np.ndarray, np.ndarray, float, float]]:
+        def violated(
+            self, solution: Any, integral: bool
+        ) -> list[tuple[np.ndarray, np.ndarray, float, float]]:
             """Rows that a point violates: columns, coefficients, lower, upper."""
             x = _values(self.model, solution, columns)
             try:
@@ -276,7 +346,9 @@ def _lazy_handler(columns: list[Any], model: MatrixModel, separator: Separator) 
         def add(self, solution: Any, integral: bool) -> bool:
             rows = self.violated(solution, integral)
             for indices, data, lower, upper in rows:
-                terms = quicksum(a * columns[j] for j, a in zip(indices.tolist(), data.tolist(), strict=True))
+                terms = quicksum(
+                    a * columns[j] for j, a in zip(indices.tolist(), data.tolist(), strict=True)
+                )
                 if np.isfinite(lower):
                     self.model.addCons(terms >= lower, removable=True)
                 if np.isfinite(upper):
@@ -298,11 +370,15 @@ def _lazy_handler(columns: list[Any], model: MatrixModel, separator: Separator) 
             return SCIP_RESULT.FEASIBLE if self.error is None else SCIP_RESULT.INFEASIBLE
 
         def conssepalp(self, *_: Any) -> dict[str, Any]:
-            return {"result": SCIP_RESULT.CONSADDED if self.add(None, False) else SCIP_RESULT.DIDNOTFIND}
+            return {
+                "result": SCIP_RESULT.CONSADDED if self.add(None, False) else SCIP_RESULT.DIDNOTFIND
+            }
 
         def conslock(self, constraint: Any, locktype: Any, nlockspos: int, nlocksneg: int) -> None:
             # Nothing is known about the signs in rows to come: every variable is locked both ways.
             for v in columns:
-                self.model.addVarLocksType(v, locktype, nlockspos + nlocksneg, nlockspos + nlocksneg)
+                self.model.addVarLocksType(
+                    v, locktype, nlockspos + nlocksneg, nlockspos + nlocksneg
+                )
 
     return LazyRows()

@@ -1,4 +1,6 @@
-"""Shared by all tests: the public data sets, when they are there, and where compiled kernels are kept."""
+"""Shared by all tests: the public data sets, when they are there, and where compiled kernels are
+kept.
+"""
 
 import os
 import signal
@@ -10,7 +12,8 @@ import pytest
 os.environ.setdefault("NUMBA_CACHE_DIR", str(Path.home() / ".cache" / "milp-trees" / "numba"))
 
 
-# A shell without job control starts background commands with Ctrl-C ignored, and children inherit that: tests of interrupts need Python's own handler.
+# A shell without job control starts background commands with Ctrl-C ignored, and children inherit
+# that: tests of interrupts need Python's own handler.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

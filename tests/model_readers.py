@@ -1,4 +1,6 @@
-"""Solvers that read a model file by themselves, each in its own way; nothing of the package stands between the file and the answer."""
+"""Solvers that read a model file by themselves, each in its own way; nothing of the package stands
+between the file and the answer.
+"""
 
 import json
 import re
@@ -17,7 +19,12 @@ def highs(path):
     import highspy
 
     h = highspy.Highs()
-    for name, value in (("output_flag", False), ("mip_rel_gap", 0.0), ("mip_abs_gap", 0.0), ("threads", 1)):
+    for name, value in (
+        ("output_flag", False),
+        ("mip_rel_gap", 0.0),
+        ("mip_abs_gap", 0.0),
+        ("threads", 1),
+    ):
         h.setOptionValue(name, value)
     if h.readModel(str(path)) != highspy.HighsStatus.kOk:
         return UNREADABLE
@@ -49,8 +56,20 @@ def cbc(path):
     executable = sys.modules[type(registry.solver("cbc")).__module__].executable()
     answer = path.parent / "cbc-answer.txt"
     answer.unlink(missing_ok=True)
-    words = [executable, path.name, "-ratioGap", "0", "-allowableGap", "0", "-solve", "-solution", answer.name]
-    said = subprocess.run(words, cwd=path.parent, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL).stdout
+    words = [
+        executable,
+        path.name,
+        "-ratioGap",
+        "0",
+        "-allowableGap",
+        "0",
+        "-solve",
+        "-solution",
+        answer.name,
+    ]
+    said = subprocess.run(
+        words, cwd=path.parent, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL
+    ).stdout
     if re.search(r"###|read with [1-9]\d* errors", said) or not answer.exists():
         return UNREADABLE
     status, _, value = answer.read_text().partition("\n")[0].partition(" - objective value ")
@@ -82,7 +101,9 @@ def pulp(path):
         return UNREADABLE
     if not columns:  # it takes an LP file for a model without variables
         return UNREADABLE
-    status = model.solve(pulp.PULP_CBC_CMD(msg=False, gapRel=0.0, gapAbs=0.0, _skip_v4_deprecation=True))
+    status = model.solve(
+        pulp.PULP_CBC_CMD(msg=False, gapRel=0.0, gapAbs=0.0, _skip_v4_deprecation=True)
+    )
     if pulp.LpStatus[status] == "Optimal":
         return pulp.value(model.objective)
     assert pulp.LpStatus[status] == "Infeasible", pulp.LpStatus[status]
@@ -90,7 +111,9 @@ def pulp(path):
 
 
 class OrTools:
-    """OR-tools in a process of its own, because it cannot be loaded beside highspy; CP-SAT takes pure integer models, SCIP the others."""
+    """OR-tools in a process of its own, because it cannot be loaded beside highspy; CP-SAT takes
+    pure integer models, SCIP the others.
+    """
 
     CHILD = """
 import json, sys
@@ -114,7 +137,11 @@ for line in sys.stdin:
     def __call__(self, path):
         if self.process is None:
             words = [sys.executable, "-c", self.CHILD]
-            pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+            pipes = {
+                "stdin": subprocess.PIPE,
+                "stdout": subprocess.PIPE,
+                "stderr": subprocess.DEVNULL,
+            }
             self.process = subprocess.Popen(words, text=True, **pipes)
         self.process.stdin.write(f"{path}\n")
         self.process.stdin.flush()
@@ -133,8 +160,12 @@ READERS = {"highs": highs, "scip": scip, "cbc": cbc, "pulp": pulp, "cp-sat": ort
 
 
 def present():
-    """Names of the readers that are here; GLPK is no solver of the package and is asked where it is installed."""
-    found = [name for name in READERS if name != "glpk" and registry.solver(name).availability().found]
+    """Names of the readers that are here; GLPK is no solver of the package and is asked where it is
+    installed.
+    """
+    found = [
+        name for name in READERS if name != "glpk" and registry.solver(name).availability().found
+    ]
     return [*found, "glpk"] if shutil.which("glpsol") else found
 
 

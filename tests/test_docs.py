@@ -1,4 +1,6 @@
-"""Documents say what the code does: commands exist, links lead somewhere, examples run, the generated page is up to date."""
+"""Documents say what the code does: commands exist, links lead somewhere, examples run, the
+generated page is up to date.
+"""
 
 import importlib.util
 import re
@@ -9,7 +11,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 
 
 def text(name):
@@ -20,15 +27,13 @@ def click_commands():
     """The commands of `milp-trees` and the options of each."""
     import typer.main
 
-    import milp_trees.cli.lists
-    import milp_trees.cli.prune
-    import milp_trees.cli.spo
-    import milp_trees.cli.stored
-    import milp_trees.cli.unimodular  # noqa: F401  (they add their commands)
-    from milp_trees.cli.app import app
+    from milp_trees.cli.main import app
 
     group = typer.main.get_command(app)
-    return {name: {o for p in command.params for o in [*p.opts, *p.secondary_opts]} for name, command in group.commands.items()}
+    return {
+        name: {o for p in command.params for o in [*p.opts, *p.secondary_opts]}
+        for name, command in group.commands.items()
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -42,12 +47,16 @@ def test_links_lead_somewhere(page):
         assert file.exists(), f"{page.name} links to {target}"
         if heading and file.suffix == ".md":
             titles = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), flags=re.MULTILINE)
-            headings = [re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles]
+            headings = [
+                re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in titles
+            ]
             assert heading in headings, f"{page.name} links to {target}"
 
 
 def test_the_readme_s_first_screen_has_the_two_commands():
-    """One line sets up and runs the main job, one sets up and passes the tests; both begin on a machine with nothing but Python."""
+    """One line sets up and runs the main job, one sets up and passes the tests; both begin on a
+    machine with nothing but Python.
+    """
     first_screen = text("README.md").splitlines()[:24]
     commands = [line for line in first_screen if line.startswith("python3 -m venv .venv && ")]
     assert len(commands) == 2
@@ -66,20 +75,39 @@ def test_continuous_integration_runs_the_readme_s_test_command_word_for_word():
 
 @pytest.mark.parametrize(
     "page",
-    [p for p in PAGES if p.name in ("README.md", "cli.md", "conventions.md", "correctness.md", "near_best.md", "pruning.md", "unimodularity.md")],
+    [
+        p
+        for p in PAGES
+        if p.name
+        in (
+            "README.md",
+            "cli.md",
+            "conventions.md",
+            "correctness.md",
+            "near_best.md",
+            "pruning.md",
+            "unimodularity.md",
+        )
+    ],
     ids=lambda p: p.name,
 )
 def test_commands_in_the_documents_exist(page):
     """Every `milp-trees …` line names a command, and options it has."""
     commands = click_commands()
-    for line in re.findall(r"^(?:.*&& )?(?:\.venv/bin/)?milp-trees (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE):
+    for line in re.findall(
+        r"^(?:.*&& )?(?:\.venv/bin/)?milp-trees (.+)$",
+        page.read_text(encoding="utf-8"),
+        flags=re.MULTILINE,
+    ):
         words = line.split()
         assert words[0] in commands, line
         assert {w for w in words if w.startswith("--")} <= commands[words[0]], line
 
 
 def test_the_command_page_is_complete():
-    """Every command has a place in docs/cli.md, every option of a problem is listed, and the exit codes are those of `--help`."""
+    """Every command has a place in docs/cli.md, every option of a problem is listed, and the exit
+    codes are those of `--help`.
+    """
     from milp_trees.cli.app import EXIT_CODES
     from milp_trees.cli.options import ProblemOptions
 
@@ -96,7 +124,9 @@ def test_all_json_fields_are_described():
     """docs/cli.md names every field of a result's JSON."""
     import milp_trees as mt
 
-    result = mt.solve(mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.Accuracy(), mt.Trees(max_depth=1)))
+    result = mt.solve(
+        mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.Accuracy(), mt.Trees(max_depth=1))
+    )
     described = set(re.findall(r"`([a-z_]+)`", text("docs/cli.md").split("## JSON")[1]))
     assert set(result.to_json()) - {"schema"} <= described
 
@@ -111,28 +141,50 @@ def test_every_solver_is_described():
 
 def test_the_page_of_formulations_is_up_to_date():
     """docs/formulations.md is what `python docs/build_formulations.py` writes."""
-    spec = importlib.util.spec_from_file_location("build_formulations", ROOT / "docs" / "build_formulations.py")
+    spec = importlib.util.spec_from_file_location(
+        "build_formulations", ROOT / "docs" / "build_formulations.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.page() == text("docs/formulations.md"), "run: python docs/build_formulations.py"
 
 
 def test_every_convention_of_penalties_is_described():
-    """docs/conventions.md has a row per convention that the code converts, and says what the conversion needs."""
+    """docs/conventions.md has a row per convention that the code converts, and says what the
+    conversion needs.
+    """
     from milp_trees.tasks.conventions import CONVENTIONS
 
-    rows = dict(re.findall(r"^\| `([a-z-]+)` \|.*\| ([a-z, ]*)\|$", text("docs/conventions.md"), flags=re.MULTILINE))
-    assert {name: needs.strip() for name, needs in rows.items()} == {c.name: ", ".join(c.needs) for c in CONVENTIONS.values()}
+    rows = dict(
+        re.findall(
+            r"^\| `([a-z-]+)` \|.*\| ([a-z, ]*)\|$", text("docs/conventions.md"), flags=re.MULTILINE
+        )
+    )
+    assert {name: needs.strip() for name, needs in rows.items()} == {
+        c.name: ", ".join(c.needs) for c in CONVENTIONS.values()
+    }
 
 
 @pytest.mark.parametrize(
     "page",
-    ["README.md", "docs/budget_forest.md", "docs/conventions.md", "docs/near_best.md", "docs/pruning.md", "docs/spo.md", "docs/unimodularity.md"],
+    [
+        "README.md",
+        "docs/budget_forest.md",
+        "docs/conventions.md",
+        "docs/near_best.md",
+        "docs/pruning.md",
+        "docs/spo.md",
+        "docs/unimodularity.md",
+    ],
 )
 def test_python_examples_run(page, tmp_path):
     """The Python blocks of a page run one after the other, in a folder of their own."""
-    code = "\n".join(re.findall(r"^```python\n(.*?)^```", text(page), flags=re.MULTILINE | re.DOTALL))
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
+    code = "\n".join(
+        re.findall(r"^```python\n(.*?)^```", text(page), flags=re.MULTILINE | re.DOTALL)
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 

@@ -1,4 +1,6 @@
-"""The notebook is stored executed, holds what its script says, and runs again with the same results."""
+"""The notebook is stored executed, holds what its script says, and runs again with the same
+results.
+"""
 
 import importlib.util
 import re
@@ -22,17 +24,28 @@ def script():
 
 def printed(nb):
     """What the code cells print, without the times."""
-    return ["".join(o.text for o in cell.outputs if o.output_type == "stream") for cell in nb.cells if cell.cell_type == "code"]
+    return [
+        "".join(o.text for o in cell.outputs if o.output_type == "stream")
+        for cell in nb.cells
+        if cell.cell_type == "code"
+    ]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)
 def test_the_notebook_is_stored_executed(path):
-    """Every code cell has run, none ended in an error, and no output names a folder of the machine it ran on."""
+    """Every code cell has run, none ended in an error, and no output names a folder of the machine
+    it ran on.
+    """
     nb = nbformat.read(path, as_version=4)
     nbformat.validate(nb)
     code = [cell for cell in nb.cells if cell.cell_type == "code"]
     assert [cell.execution_count for cell in code] == list(range(1, len(code) + 1))
-    assert not [o for cell in code for o in cell.outputs if o.output_type == "error" or o.get("name") == "stderr"]
+    assert not [
+        o
+        for cell in code
+        for o in cell.outputs
+        if o.output_type == "error" or o.get("name") == "stderr"
+    ]
     assert not re.search(r"/(home|root|tmp|work|Users)/", path.read_text(encoding="utf-8"))
 
 
@@ -40,7 +53,9 @@ def test_the_notebook_is_stored_executed(path):
 def test_the_notebook_holds_what_its_cells_say(name):
     """Cells are edited in `notebooks/cells`; `make notebook` stores them executed."""
     stored = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
-    assert [c.source for c in stored.cells] == [c.source for c in script().notebook(name).cells], f"run: python notebooks/build.py {name}"
+    assert [c.source for c in stored.cells] == [c.source for c in script().notebook(name).cells], (
+        f"run: python notebooks/build.py {name}"
+    )
 
 
 def test_every_file_of_cells_is_a_notebook():

@@ -1,18 +1,25 @@
-"""`milp-trees`: the command line. Every command has `--json`; exit codes are in `milp-trees --help`."""
+"""`milp-trees`: the command line. Every command has `--json`; exit codes are in `milp-trees
+--help`.
+"""
 
 from __future__ import annotations
 
-import io
 import json
 import os
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli.options import INTERRUPTED, NO_MODEL, NOT_VERIFIED, OK, SOLVER_FAILED, ProblemOptions, explained, pairs, split, takes_problem
-from milp_trees.cli.signals import interrupts
+from milp_trees.cli.options import (
+    INTERRUPTED,
+    NO_MODEL,
+    NOT_VERIFIED,
+    OK,
+    SOLVER_FAILED,
+    pairs,
+    split,
+)
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -34,24 +41,48 @@ Exit codes
 """
 
 app = typer.Typer(
-    name="milp-trees", help="Optimal decision trees as mathematical programs: let published formulations compete.", epilog=EXIT_CODES,
-    no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False, rich_markup_mode=None,
-)  # fmt: skip
+    name="milp-trees",
+    help="Optimal decision trees as mathematical programs: let published formulations compete.",
+    epilog=EXIT_CODES,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+    rich_markup_mode=None,
+)
 
-Json = Annotated[bool, typer.Option("--json", help="Print JSON on standard output, everything else on standard error.")]
-TimeLimit = Annotated[float, typer.Option("--time-limit", help="Seconds per run, for building and solving.")]
-Memory = Annotated[int | None, typer.Option("--memory-limit", help="Megabytes of a solving process.")]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print JSON on standard output, everything else on standard error."
+    ),
+]
+TimeLimit = Annotated[
+    float, typer.Option("--time-limit", help="Seconds per run, for building and solving.")
+]
+Memory = Annotated[
+    int | None, typer.Option("--memory-limit", help="Megabytes of a solving process.")
+]
 #: Kinds of pictures that --plot writes.
 PICTURES = (".png", ".svg", ".pdf")
 #: As `milp_trees.mip.solver.MAX_NONZEROS`, which is not imported here: `--help` is to be fast.
 MAX_NONZEROS = 20_000_000
 
-MaxNonzeros = Annotated[int, typer.Option("--max-nonzeros", help="Larger models are not built, which nothing could interrupt.")]
+MaxNonzeros = Annotated[
+    int,
+    typer.Option(
+        "--max-nonzeros", help="Larger models are not built, which nothing could interrupt."
+    ),
+]
 Threads = Annotated[int, typer.Option("--threads", help="Threads of a solver.")]
 Seed = Annotated[int, typer.Option("--seed", help="Seed of solvers.")]
 Log = Annotated[Path | None, typer.Option("--log", help="File for the solver's log.")]
 Out = Annotated[Path | None, typer.Option("--out", help="File to write the JSON to.")]
-SolverOption = Annotated[list[str] | None, typer.Option("--option", help="NAME=VALUE, an option of the solver by its own name; repeatable.")]
+SolverOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--option", help="NAME=VALUE, an option of the solver by its own name; repeatable."
+    ),
+]
 
 
 def _version(wanted: bool) -> None:
@@ -64,101 +95,14 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def callback(
-    version: Annotated[bool, typer.Option("--version", is_eager=True, callback=_version, help="Print the version and stop.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_version, help="Print the version and stop."
+        ),
+    ] = False,
 ) -> None:
     """What comes before every command."""
-
-
-@app.command(epilog=EXIT_CODES)
-@explained
-@takes_problem
-def solve(
-    options: ProblemOptions,
-    method: Annotated[
-        str | None,
-        typer.Option("--method", help="dp, cart, … or FORMULATION@SOLVER, e.g. flow-oct@highs; by default the engine that takes the task."),
-    ] = None,
-    start: Annotated[str | None, typer.Option("--start", help="Method that makes a tree to begin with: dp, cart or none.")] = None,
-    oracle: Annotated[str, typer.Option("--oracle", help="Method that judges the answer (its time is not counted), or none.")] = "dp",
-    time_limit: TimeLimit = 60.0,
-    memory_limit: Memory = None,
-    max_nonzeros: MaxNonzeros = MAX_NONZEROS,
-    threads: Threads = 1,
-    seed: Seed = 0,
-    option: SolverOption = None,
-    log: Log = None,
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
-    """Solve one problem with one method and draw the tree."""
-    from milp_trees.api import solve as run
-    from milp_trees.study.attempt import default_method
-    from milp_trees.study.live import Live
-
-    writable(log, out)
-    problem, test = options.problem(quiet=as_json)
-    problem = options.free_of_depth(problem, method)
-    method = method or default_method(problem)
-    with Live() as live:
-        live.bar.update(live.task, method=method)
-        result = run(
-            problem, method, time_limit=time_limit, start=_none(start), oracle=_none(oracle), threads=threads, seed=seed, memory_mb=memory_limit,
-            max_nonzeros=max_nonzeros, log_file=log, options=solver_options(option), test=test, progress=live.point,
-        )  # fmt: skip
-    if not as_json:
-        show([result.to_json()], result)
-    write(result.to_json(), out, as_json)
-    finish(result)
-
-
-@app.command(epilog=EXIT_CODES)
-@explained
-@takes_problem
-def compare(
-    options: ProblemOptions,
-    methods: Annotated[str | None, typer.Option("--methods", help="Methods by name, comma-separated; instead of formulations × solvers.")] = None,
-    formulations: Annotated[str, typer.Option("--formulations", help="all, or names, comma-separated.")] = "all",
-    solvers: Annotated[str, typer.Option("--solvers", help="all (that are found), or names, comma-separated.")] = "highs",
-    start: Annotated[str, typer.Option("--start", help="Method that makes a tree to begin with: dp, cart or none.")] = "dp",
-    oracle: Annotated[str, typer.Option("--oracle", help="Method that judges the answers, or none.")] = "dp",
-    seeds: Annotated[str, typer.Option("--seeds", help="Seeds of solvers, comma-separated.")] = "0",
-    store: Annotated[Path | None, typer.Option("--store", help="SQLite file for the rows; a killed comparison resumes from it.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of incumbents, bounds and the performance profile (.png, .svg, .pdf).")] = None,
-    time_limit: TimeLimit = 60.0,
-    memory_limit: Memory = None,
-    max_nonzeros: MaxNonzeros = MAX_NONZEROS,
-    threads: Threads = 1,
-    option: SolverOption = None,
-    log: Log = None,
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
-    """Let formulations and solvers compete on one problem; each answer is checked against an exact dynamic programme."""
-    from milp_trees.api import compare as run
-    from milp_trees.study import StoreError
-    from milp_trees.study.live import Live
-
-    writable(log, out, plot)
-    check_picture(plot)
-    problem, test = options.problem(quiet=as_json)
-    broken: StoreError | None = None
-    with Live() as live:
-        try:
-            study = run(
-                problem, methods, formulations=formulations, solvers=solvers, start=_none(start), oracle=_none(oracle),
-                time_limit=time_limit, seeds=whole_numbers(seeds), store=store, threads=threads, memory_mb=memory_limit,
-                max_nonzeros=max_nonzeros, log_file=log, options=solver_options(option), test=test, progress=live,
-            )  # fmt: skip
-        except StoreError as error:
-            if not hasattr(error, "study"):
-                raise
-            broken, study = error, error.study
-    report(study, out, as_json)
-    if plot is not None:
-        study.plot().savefig(plot)
-    if broken is not None:
-        raise broken
-    finish_study(study)
 
 
 def report(study: Study, out: Path | None, as_json: bool) -> None:
@@ -178,7 +122,9 @@ def writable(*paths: Path | None) -> None:
         if path.is_dir():
             raise DataError(f"{path} is a folder; name a file in it.")
         if not path.absolute().parent.is_dir():
-            raise DataError(f"{path} cannot be written: there is no folder {path.parent}. Make it first.")
+            raise DataError(
+                f"{path} cannot be written: there is no folder {path.parent}. Make it first."
+            )
         if not os.access(path if path.exists() else path.absolute().parent, os.W_OK):
             raise DataError(f"{path} cannot be written: permission is denied. Name another file.")
 
@@ -198,7 +144,9 @@ def write(data: Any, out: Path | None, as_json: bool) -> None:
         try:
             out.write_text(text + "\n")
         except OSError as error:
-            raise DataError(f"{out} cannot be written: {error.strerror}. The answer is above; name another file.") from None
+            raise DataError(
+                f"{out} cannot be written: {error.strerror}. The answer is above; name another file."
+            ) from None
 
 
 def show(rows: list[dict[str, Any]], best: Result | None, oracle: Result | None = None) -> None:
@@ -213,7 +161,13 @@ def show(rows: list[dict[str, Any]], best: Result | None, oracle: Result | None 
             typer.echo(f"{name:<9} {text}")
     else:
         console = Console()
-        name = "DP" if oracle is not None and oracle.method == "dp" else oracle.method if oracle is not None else "oracle"
+        name = (
+            "DP"
+            if oracle is not None and oracle.method == "dp"
+            else oracle.method
+            if oracle is not None
+            else "oracle"
+        )
         for table in rich_tables(rows, console.width, name):
             console.print(table)
             typer.echo()
@@ -223,7 +177,10 @@ def show(rows: list[dict[str, Any]], best: Result | None, oracle: Result | None 
             typer.echo(line)
         for row in rows:
             if row["scores"]:
-                typer.echo(f"{row['method']}: " + ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items()))
+                typer.echo(
+                    f"{row['method']}: "
+                    + ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items())
+                )
     if best is not None and best.predictor is not None:
         typer.echo(f"\n{best.value} by {best.method}:\n{best.predictor.to_text()}")
 
@@ -239,7 +196,12 @@ def finish(result: Result) -> None:
         raise typer.Exit(SOLVER_FAILED)
     if result.limit is Limit.INTERRUPTED:
         there = result.predictor is not None
-        typer.echo("Interrupted; this is the best so far." if there else "Error: Interrupted before there was an answer.", err=True)
+        typer.echo(
+            "Interrupted; this is the best so far."
+            if there
+            else "Error: Interrupted before there was an answer.",
+            err=True,
+        )
         raise typer.Exit(INTERRUPTED)
     if result.predictor is None:
         typer.echo(f"Error: {no_model(result)}", err=True)
@@ -267,7 +229,9 @@ def finish_study(study: Study) -> None:
         typer.echo("Error: methods disagree; see the column 'agrees'.", err=True)
         raise typer.Exit(NOT_VERIFIED)
     if study.interrupted:
-        typer.echo("Interrupted; finished rows are kept. The same command with --store resumes.", err=True)
+        typer.echo(
+            "Interrupted; finished rows are kept. The same command with --store resumes.", err=True
+        )
         raise typer.Exit(INTERRUPTED)
     failed = [row for row in study.rows if row["status"] == "error"]
     if failed:
@@ -307,15 +271,3 @@ def whole_numbers(text: str) -> list[int]:
 
 def _none(text: str | None) -> str | None:
     return None if text in (None, "", "none") else text
-
-
-def main() -> None:
-    """Entry point of `milp-trees`."""
-    from milp_trees.cli import lists as cli_more  # noqa: F401  (they add their commands)
-
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a letter gets a question mark, not an error
-            stream.reconfigure(errors="replace")
-    with interrupts() as code:
-        app()
-    sys.exit(code())

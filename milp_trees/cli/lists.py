@@ -1,4 +1,6 @@
-"""The commands beside `solve` and `compare`: what there is, what it would cost, and other questions."""
+"""The commands beside `solve` and `compare`: what there is, what it would cost, and other
+questions.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import (  # fmt: skip
+from milp_trees.cli.app import (
     EXIT_CODES,
     MAX_NONZEROS,
     Json,
@@ -24,7 +26,14 @@ from milp_trees.cli.app import (  # fmt: skip
     writable,
     write,
 )
-from milp_trees.cli.options import INTERRUPTED, NO_MODEL, ProblemOptions, explained, fail, takes_problem
+from milp_trees.cli.options import (
+    INTERRUPTED,
+    NO_MODEL,
+    ProblemOptions,
+    explained,
+    fail,
+    takes_problem,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -34,12 +43,15 @@ if TYPE_CHECKING:
 #: Near-optimal trees that a command writes at most; more would fill the memory.
 MOST_SHOWN = 1_000_000
 
+
 @app.command(epilog=EXIT_CODES)
 @explained
 @takes_problem
 def estimate(
     options: ProblemOptions,
-    formulations: Annotated[str, typer.Option("--formulations", help="all, or names, comma-separated.")] = "all",
+    formulations: Annotated[
+        str, typer.Option("--formulations", help="all, or names, comma-separated.")
+    ] = "all",
     as_json: Json = False,
 ) -> None:
     """Sizes and a time class of every formulation before anything is built."""
@@ -50,9 +62,17 @@ def estimate(
     if as_json:
         write(rows, None, True)
         return
-    print_table(["formulation", "variables", "binaries", "rows", "nonzeros", "time class"], [
-        [r["formulation"], *(_number(r[k]) for k in ("variables", "binaries", "rows", "nonzeros")), r["time_class"] or "unsupported"] for r in rows
-    ])  # fmt: skip
+    print_table(
+        ["formulation", "variables", "binaries", "rows", "nonzeros", "time class"],
+        [
+            [
+                r["formulation"],
+                *(_number(r[k]) for k in ("variables", "binaries", "rows", "nonzeros")),
+                r["time_class"] or "unsupported",
+            ]
+            for r in rows
+        ],
+    )
     for r in rows:
         if r["reason"]:
             typer.echo(f"{r['formulation']}: {r['reason']}")
@@ -63,16 +83,24 @@ def estimate(
 @takes_problem
 def export(
     options: ProblemOptions,
-    formulation: Annotated[str, typer.Option("--formulation", help="The formulation to write.")] = "flow-oct",
+    formulation: Annotated[
+        str, typer.Option("--formulation", help="The formulation to write.")
+    ] = "flow-oct",
     out: Annotated[
-        Path, typer.Option("--out", help="File to write: .mps (which every solver reads), .mps.gz or .lp; NAME.json and NAME.sol go beside it.")
+        Path,
+        typer.Option(
+            "--out",
+            help="File to write: .mps (which every solver reads), .mps.gz or .lp; NAME.json and NAME.sol go beside it.",
+        ),
     ] = Path("model.mps"),
     solution: Annotated[bool, typer.Option(help="Also write the proven optimum as .sol.")] = True,
     time_limit: TimeLimit = 60.0,
     max_nonzeros: MaxNonzeros = MAX_NONZEROS,
     as_json: Json = False,
 ) -> None:
-    """Write any problem × formulation as a model file, with what it means as JSON, and the proven optimum as a solution file."""
+    """Write any problem × formulation as a model file, with what it means as JSON, and the proven
+    optimum as a solution file.
+    """
     from milp_trees.study.export import export_model
 
     problem, _ = options.problem(quiet=as_json)
@@ -92,15 +120,24 @@ def path(
     options: ProblemOptions,
     leaves: Annotated[int, typer.Option("--leaves", min=1, help="Largest number of leaves.")] = 8,
     method: Annotated[
-        str | None, typer.Option("--method", help="dp-sizes answers all sizes in one run; others run once per size. Default: what takes the task.")
+        str | None,
+        typer.Option(
+            "--method",
+            help="dp-sizes answers all sizes in one run; others run once per size. Default: what takes the task.",
+        ),
     ] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of value against leaves (.png, .svg, .pdf).")] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Picture of value against leaves (.png, .svg, .pdf)."),
+    ] = None,
     time_limit: TimeLimit = 60.0,
     memory_limit: Memory = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """The best tree of every number of leaves, each with its proof, and the penalties per leaf for which it is the best."""
+    """The best tree of every number of leaves, each with its proof, and the penalties per leaf for
+    which it is the best.
+    """
     from milp_trees.api import sizes
     from milp_trees.results.result import Limit
     from milp_trees.study.live import Live
@@ -110,13 +147,36 @@ def path(
     problem, _ = options.problem(quiet=as_json)
     with Live() as live:
         live.bar.update(live.task, method=method or "")
-        found = sizes(problem, max_leaves=leaves, method=method, time_limit=time_limit, memory_mb=memory_limit, progress=live.point)
+        found = sizes(
+            problem,
+            max_leaves=leaves,
+            method=method,
+            time_limit=time_limit,
+            memory_mb=memory_limit,
+            progress=live.point,
+        )
     if not as_json:
-        print_table(["leaves", found.points[0].value.unit, "bound", "proven", "depth", "best for penalties per leaf"], [
-            [r["leaves"], f"{r['value']:.10g}", "–" if r["bound"] is None else f"{float(r['bound']):.10g}", "yes" if r["proven"] else "no",
-             r["depth"], _between(r)]
-            for r in found.rows()
-        ])  # fmt: skip
+        print_table(
+            [
+                "leaves",
+                found.points[0].value.unit,
+                "bound",
+                "proven",
+                "depth",
+                "best for penalties per leaf",
+            ],
+            [
+                [
+                    r["leaves"],
+                    f"{r['value']:.10g}",
+                    "–" if r["bound"] is None else f"{float(r['bound']):.10g}",
+                    "yes" if r["proven"] else "no",
+                    r["depth"],
+                    _between(r),
+                ]
+                for r in found.rows()
+            ],
+        )
         typer.echo(f"\n{found.improving[-1].predictor.to_text()}")
     if plot is not None:
         found.plot().figure.savefig(plot, bbox_inches="tight")
@@ -130,7 +190,10 @@ def _between(row: dict[str, Any]) -> str:
     """The penalties for which a size is the best, as fractions where these are short."""
     if not row["on_hull"]:
         return "none"
-    low, high = (str(p) if p is None or p.denominator < 10**6 else f"{float(p):.8g}" for p in (row["penalty_from"], row["penalty_to"]))
+    low, high = (
+        str(p) if p is None or p.denominator < 10**6 else f"{float(p):.8g}"
+        for p in (row["penalty_from"], row["penalty_to"])
+    )
     return f"{low} to {high}" if row["penalty_to"] is not None else f"from {low}"
 
 
@@ -139,22 +202,48 @@ def _between(row: dict[str, Any]) -> str:
 @takes_problem
 def near_best(
     options: ProblemOptions,
-    slack: Annotated[str | None, typer.Option("--slack", help="How much worse than the best a tree may be, in the task's unit.")] = None,
-    relative: Annotated[str | None, typer.Option("--relative", help="The same as a share of the best value; give one of the two.")] = None,
-    trivial: Annotated[bool, typer.Option(help="Count trees in which two sibling leaves choose the same action.")] = True,
+    slack: Annotated[
+        str | None,
+        typer.Option(
+            "--slack", help="How much worse than the best a tree may be, in the task's unit."
+        ),
+    ] = None,
+    relative: Annotated[
+        str | None,
+        typer.Option(
+            "--relative", help="The same as a share of the best value; give one of the two."
+        ),
+    ] = None,
+    trivial: Annotated[
+        bool, typer.Option(help="Count trees in which two sibling leaves choose the same action.")
+    ] = True,
     equal_tests: Annotated[
-        str, typer.Option("--equal-tests", help="all or one: tests that divide a node's rows alike make a tree each, or one.")
+        str,
+        typer.Option(
+            "--equal-tests",
+            help="all or one: tests that divide a node's rows alike make a tree each, or one.",
+        ),
     ] = "all",
-    listed: Annotated[int, typer.Option("--list", min=0, max=MOST_SHOWN, help="Trees to show, best first.")] = 3,
-    sample: Annotated[int, typer.Option("--sample", min=0, max=MOST_SHOWN, help="Trees to draw uniformly and show.")] = 0,
+    listed: Annotated[
+        int, typer.Option("--list", min=0, max=MOST_SHOWN, help="Trees to show, best first.")
+    ] = 3,
+    sample: Annotated[
+        int,
+        typer.Option("--sample", min=0, max=MOST_SHOWN, help="Trees to draw uniformly and show."),
+    ] = 0,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of --sample.")] = 0,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of values and use of tests (.png, .svg, .pdf).")] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Picture of values and use of tests (.png, .svg, .pdf)."),
+    ] = None,
     time_limit: TimeLimit = 60.0,
     memory_limit: Memory = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Count all trees within a slack of the optimum (the Rashomon set); list the first, draw some, and say which tests they use."""
+    """Count all trees within a slack of the optimum (the Rashomon set); list the first, draw some,
+    and say which tests they use.
+    """
     from milp_trees.api import solve as run
     from milp_trees.problem import NearBest
     from milp_trees.results.result import Limit
@@ -163,11 +252,19 @@ def near_best(
     check_picture(plot)
     question = NearBest(slack, relative, trivial, equal_tests, most=1)
     problem, _ = options.problem(quiet=as_json)
-    result = run(replace(problem, question=question), "near-best", time_limit=time_limit, memory_mb=memory_limit)
+    result = run(
+        replace(problem, question=question),
+        "near-best",
+        time_limit=time_limit,
+        memory_mb=memory_limit,
+    )
     trees = result.trees
     if trees is None:
         if result.limit in (Limit.TIME, Limit.MEMORY):
-            fail(f"{result.message} Raise {'--time-limit' if result.limit is Limit.TIME else '--memory-limit'}.", NO_MODEL)
+            fail(
+                f"{result.message} Raise {'--time-limit' if result.limit is Limit.TIME else '--memory-limit'}.",
+                NO_MODEL,
+            )
         if result.limit is Limit.INTERRUPTED:
             fail("Interrupted before there was an answer.", INTERRUPTED)
         finish(result)
@@ -179,7 +276,13 @@ def near_best(
         trees.plot().savefig(plot)
     if not as_json:
         show_trees(trees, tests, drawn)
-    shown = {name: [{"value": s.value.number, "exact": str(s.value.exact), "tree": s.predictor.to_json()} for s in of] for name, of in drawn.items()}
+    shown = {
+        name: [
+            {"value": s.value.number, "exact": str(s.value.exact), "tree": s.predictor.to_json()}
+            for s in of
+        ]
+        for name, of in drawn.items()
+    }
     write({**trees.to_json(), "tests": tests, **shown}, out, as_json)
     if trees.limit is Limit.INTERRUPTED:
         typer.echo("Interrupted; this is the set for the smaller slack.", err=True)
@@ -189,14 +292,28 @@ def near_best(
 def show_trees(trees: TreeSet, tests: list[dict[str, Any]], drawn: dict[str, Any]) -> None:
     """The counts, the use of tests and some trees, for people."""
     typer.echo(f"\n{trees!r}\n".replace("<", "", 1).replace(">\n", "\n"))
-    print_table([trees.optimum.unit, "trees"], [[f"{float(v):.10g}", _number(c)] for v, c in trees.values().items()])
+    print_table(
+        [trees.optimum.unit, "trees"],
+        [[f"{float(v):.10g}", _number(c)] for v, c in trees.values().items()],
+    )
     typer.echo()
-    print_table(["test", "trees", "share", "best without"], [
-        [t["test"], _number(t["trees"]), f"{t['share']:.1%}", "–" if t["best_without"] is None else f"{t['best_without']:.10g}"] for t in tests
-    ])  # fmt: skip
+    print_table(
+        ["test", "trees", "share", "best without"],
+        [
+            [
+                t["test"],
+                _number(t["trees"]),
+                f"{t['share']:.1%}",
+                "–" if t["best_without"] is None else f"{t['best_without']:.10g}",
+            ]
+            for t in tests
+        ],
+    )
     for name, of in drawn.items():
         for s in of:
-            typer.echo(f"\n{s.value}{' (drawn)' if name == 'sample' else ''}:\n{s.predictor.to_text()}")
+            typer.echo(
+                f"\n{s.value}{' (drawn)' if name == 'sample' else ''}:\n{s.predictor.to_text()}"
+            )
 
 
 @app.command(epilog=EXIT_CODES)
@@ -207,28 +324,44 @@ def formulations(as_json: Json = False) -> None:
 
     classes: dict[str, Any] = registry.classes("formulations")
     rows = [
-        {"name": c.name, "title": c.title, "reference": c.reference, "side_constraints": c.takes_side_rows, "minimum_leaf_size": c.takes_min_leaf,
-         "any_costs": c.takes_any_costs, "dp_derived": c.dp_derived}
+        {
+            "name": c.name,
+            "title": c.title,
+            "reference": c.reference,
+            "side_constraints": c.takes_side_rows,
+            "minimum_leaf_size": c.takes_min_leaf,
+            "any_costs": c.takes_any_costs,
+            "dp_derived": c.dp_derived,
+        }
         for c in classes.values()
-    ]  # fmt: skip
+    ]
     if as_json:
         write(rows, None, True)
     else:
-        print_table(["name", "title", "reference"], [[r["name"], r["title"], r["reference"]] for r in rows])
+        print_table(
+            ["name", "title", "reference"], [[r["name"], r["title"], r["reference"]] for r in rows]
+        )
 
 
 @app.command(epilog=EXIT_CODES)
 @explained
 def methods(as_json: Json = False) -> None:
-    """List the methods that need no solver; formulations are methods with one, as FORMULATION@SOLVER."""
+    """List the methods that need no solver; formulations are methods with one, as
+    FORMULATION@SOLVER.
+    """
     from milp_trees.registry import registry
 
     found = [registry.method(name) for name in registry.classes("methods")]
-    rows = [{"name": m.name, "title": m.title, "exact": m.exact} for m in found]  # whether it proves may depend on its options
+    rows = [
+        {"name": m.name, "title": m.title, "exact": m.exact} for m in found
+    ]  # whether it proves may depend on its options
     if as_json:
         write(rows, None, True)
     else:
-        print_table(["name", "title", "proves"], [[r["name"], r["title"], "yes" if r["exact"] else "no"] for r in rows])
+        print_table(
+            ["name", "title", "proves"],
+            [[r["name"], r["title"], "yes" if r["exact"] else "no"] for r in rows],
+        )
 
 
 @app.command(epilog=EXIT_CODES)
@@ -255,9 +388,18 @@ def solvers(as_json: Json = False) -> None:
     if as_json:
         write(rows, None, True)
     else:
-        print_table(["name", "found", "version or reason", "can"], [
-            [r["name"], "yes" if r["found"] else "no", r["version"] if r["found"] else r["reason"], ", ".join(r["capabilities"])] for r in rows
-        ])  # fmt: skip
+        print_table(
+            ["name", "found", "version or reason", "can"],
+            [
+                [
+                    r["name"],
+                    "yes" if r["found"] else "no",
+                    r["version"] if r["found"] else r["reason"],
+                    ", ".join(r["capabilities"]),
+                ]
+                for r in rows
+            ],
+        )
 
 
 #: What the demonstration lets compete: one formulation per idea.
@@ -272,18 +414,29 @@ def demo(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Compare formulations on the breast cancer data that comes with scikit-learn; takes less than two minutes."""
+    """Compare formulations on the breast cancer data that comes with scikit-learn; takes less than
+    two minutes.
+    """
     from milp_trees.api import compare as run
     from milp_trees.mip.solver import availability_of
     from milp_trees.registry import registry
     from milp_trees.study.live import Live
 
     columns = "mean texture,worst radius,worst texture,worst concave points,worst smoothness"
-    options = ProblemOptions(data="breast-cancer", depth=2, binarize="quantiles:3", features=columns)
-    typer.echo("milp-trees compare breast-cancer --depth 2 --binarize quantiles:3 --features ... --solvers highs,cbc\n", err=as_json)
+    options = ProblemOptions(
+        data="breast-cancer", depth=2, binarize="quantiles:3", features=columns
+    )
+    typer.echo(
+        "milp-trees compare breast-cancer --depth 2 --binarize quantiles:3 --features ... --solvers highs,cbc\n",
+        err=as_json,
+    )
     problem, _ = options.problem(quiet=as_json)
     chosen = [f for f in DEMO if f in registry.classes("formulations")]
-    found = [s for s in ("highs", "cbc") if s in registry.classes("solvers") and availability_of(registry.solver(s)).found]
+    found = [
+        s
+        for s in ("highs", "cbc")
+        if s in registry.classes("solvers") and availability_of(registry.solver(s)).found
+    ]
     names = [f"{f}@{s}" for s in found for f in (chosen if s == "highs" else chosen[:2])]
     with Live() as live:
         study = run(problem, ["dp", *names], time_limit=time_limit, store=store, progress=live)

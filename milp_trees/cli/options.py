@@ -1,4 +1,6 @@
-"""What the commands share: the options that state a problem, and what turns an error into one sentence and an exit code."""
+"""What the commands share: the options that state a problem, and what turns an error into one
+sentence and an exit code.
+"""
 
 from __future__ import annotations
 
@@ -36,18 +38,34 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 #: Exit codes, as `--help` and the documentation list them.
-OK, WRONG_INPUT, USAGE, NO_MODEL, NOT_VERIFIED, SOLVER_FAILED, ONLY_RECOMPUTED, ONLY_CLAIMED, INTERRUPTED = 0, 1, 2, 3, 4, 5, 6, 7, 130
+(
+    OK,
+    WRONG_INPUT,
+    USAGE,
+    NO_MODEL,
+    NOT_VERIFIED,
+    SOLVER_FAILED,
+    ONLY_RECOMPUTED,
+    ONLY_CLAIMED,
+    INTERRUPTED,
+) = 0, 1, 2, 3, 4, 5, 6, 7, 130
 
 #: Tasks that row weights are for.
 WEIGHTED = ("weighted", "cost-matrix", "f1", "f-beta", "jaccard", "precision")
 
 #: Options that some tasks only take, by the task's parameter.
 ONLY_FOR = {
-    "class_weight": "--class-weight; --task weighted does", "matrix": "--costs; --task cost-matrix does", "beta": "--beta; --task f-beta does",
-    "positive": "--positive; tasks on two classes do", "min_recall": "--min-recall; --task precision does",
-    "theta": "--theta; --task partial-auc does", "leaf_penalty": "--leaf-penalty", "split_penalty": "--split-penalty; --leaf-penalty counts leaves, one more than splits",
-    "feature_costs": "--feature-costs", "constraints": "side constraints (--constraint, --capacity)",
-}  # fmt: skip
+    "class_weight": "--class-weight; --task weighted does",
+    "matrix": "--costs; --task cost-matrix does",
+    "beta": "--beta; --task f-beta does",
+    "positive": "--positive; tasks on two classes do",
+    "min_recall": "--min-recall; --task precision does",
+    "theta": "--theta; --task partial-auc does",
+    "leaf_penalty": "--leaf-penalty",
+    "split_penalty": "--split-penalty; --leaf-penalty counts leaves, one more than splits",
+    "feature_costs": "--feature-costs",
+    "constraints": "side constraints (--constraint, --capacity)",
+}
 
 DATA, TASK, SPACE = "Data", "Task", "Space"
 
@@ -61,23 +79,55 @@ class ProblemOptions:
     """A problem as the command line states it; one attribute per option."""
 
     data: Annotated[
-        str, typer.Argument(help="A table (CSV, text, Parquet; plain or .gz) or a built-in name: breast-cancer, iris, wine, digits, planted:…")
+        str,
+        typer.Argument(
+            help="A table (CSV, text, Parquet; plain or .gz) or a built-in name: breast-cancer, iris, wine, digits, planted:…"
+        ),
     ]
     depth: Annotated[
-        int | None, _option("Levels of splits. Default: 2; none for solve with a penalty and a method that needs no limit (dp).", SPACE)
+        int | None,
+        _option(
+            "Levels of splits. Default: 2; none for solve with a penalty and a method that needs no limit (dp).",
+            SPACE,
+        ),
     ] = None
-    target: Annotated[str | None, _option("Target column; by default the last with a header, the first without.", DATA)] = None
-    features: Annotated[str, _option("Columns to split on, comma-separated, * and ? allowed.", DATA)] = ""
+    target: Annotated[
+        str | None,
+        _option("Target column; by default the last with a header, the first without.", DATA),
+    ] = None
+    features: Annotated[
+        str, _option("Columns to split on, comma-separated, * and ? allowed.", DATA)
+    ] = ""
     drop: Annotated[str, _option("Columns not to split on.", DATA)] = ""
-    binarize: Annotated[str, _option("auto, midpoints, quantiles:N (bins), buckets or tree-guess.", DATA)] = "auto"
-    weights: Annotated[str | None, _option("Column of row weights (for the task weighted or cost-matrix).", DATA)] = None
-    group: Annotated[str | None, _option("Column of the protected group; not split on unless --split-on-group.", DATA)] = None
-    factor: Annotated[str | None, _option("Column of a legitimate factor (conditional-statistical-parity).", DATA)] = None
-    treatment: Annotated[str | None, _option("Column of the observed treatment (policy tasks).", DATA)] = None
+    binarize: Annotated[
+        str, _option("auto, midpoints, quantiles:N (bins), buckets or tree-guess.", DATA)
+    ] = "auto"
+    weights: Annotated[
+        str | None, _option("Column of row weights (for the task weighted or cost-matrix).", DATA)
+    ] = None
+    group: Annotated[
+        str | None,
+        _option("Column of the protected group; not split on unless --split-on-group.", DATA),
+    ] = None
+    factor: Annotated[
+        str | None, _option("Column of a legitimate factor (conditional-statistical-parity).", DATA)
+    ] = None
+    treatment: Annotated[
+        str | None, _option("Column of the observed treatment (policy tasks).", DATA)
+    ] = None
     outcome: Annotated[str | None, _option("Column of the observed outcome.", DATA)] = None
-    propensity: Annotated[str | None, _option("Column with the probability of the observed treatment.", DATA)] = None
-    values: Annotated[str, _option("Columns with the value, predicted outcome or cost of every action, in order.", DATA)] = ""
-    test_size: Annotated[float | None, _option("Share of rows left out for test scores.", DATA)] = None
+    propensity: Annotated[
+        str | None, _option("Column with the probability of the observed treatment.", DATA)
+    ] = None
+    values: Annotated[
+        str,
+        _option(
+            "Columns with the value, predicted outcome or cost of every action, in order.", DATA
+        ),
+    ] = ""
+    test_size: Annotated[float | None, _option("Share of rows left out for test scores.", DATA)] = (
+        None
+    )
     split_seed: Annotated[int, _option("Seed of that split.", DATA)] = 0
     task: Annotated[
         str,
@@ -87,37 +137,88 @@ class ProblemOptions:
             TASK,
         ),
     ] = "accuracy"
-    class_weight: Annotated[list[str] | None, _option("CLASS=WEIGHT, repeatable (task weighted).", TASK)] = None
-    positive: Annotated[str | None, _option("Positive class (f1, precision, partial-auc and others); by default the last.", TASK)] = None
-    beta: Annotated[str | None, _option("How many times as much recall counts as precision (task f-beta).", TASK)] = None
-    min_recall: Annotated[str | None, _option("Least recall, e.g. 0.8 (task precision).", TASK)] = None
-    theta: Annotated[str | None, _option("Largest false positive rate, e.g. 0.2 (task partial-auc).", TASK)] = None
-    costs: Annotated[Path | None, _option("File with the K × K cost matrix, row = true class (task cost-matrix).", TASK)] = None
-    leaf_penalty: Annotated[str, _option("Added to the rate per leaf, e.g. 0.01 or 1/200.", TASK)] = "0"
+    class_weight: Annotated[
+        list[str] | None, _option("CLASS=WEIGHT, repeatable (task weighted).", TASK)
+    ] = None
+    positive: Annotated[
+        str | None,
+        _option(
+            "Positive class (f1, precision, partial-auc and others); by default the last.", TASK
+        ),
+    ] = None
+    beta: Annotated[
+        str | None,
+        _option("How many times as much recall counts as precision (task f-beta).", TASK),
+    ] = None
+    min_recall: Annotated[str | None, _option("Least recall, e.g. 0.8 (task precision).", TASK)] = (
+        None
+    )
+    theta: Annotated[
+        str | None, _option("Largest false positive rate, e.g. 0.2 (task partial-auc).", TASK)
+    ] = None
+    costs: Annotated[
+        Path | None,
+        _option("File with the K × K cost matrix, row = true class (task cost-matrix).", TASK),
+    ] = None
+    leaf_penalty: Annotated[
+        str, _option("Added to the rate per leaf, e.g. 0.01 or 1/200.", TASK)
+    ] = "0"
     split_penalty: Annotated[str, _option("Added to the rate per split.", TASK)] = "0"
-    feature_costs: Annotated[Path | None, _option("File of lines 'COLUMN COST': added to the rate per split on the column.", TASK)] = None
-    constraint: Annotated[list[str] | None, _option("A fairness constraint by name, repeatable, e.g. statistical-parity.", TASK)] = None
-    max_disparity: Annotated[str | None, _option("Largest difference of rates between groups, a fraction; default: 0.01.", TASK)] = None
-    favourable: Annotated[str | None, _option("Favourable class; by default the last.", TASK)] = None
-    capacity: Annotated[list[str] | None, _option("ACTION=N: at most N rows get the action; repeatable.", TASK)] = None
+    feature_costs: Annotated[
+        Path | None,
+        _option("File of lines 'COLUMN COST': added to the rate per split on the column.", TASK),
+    ] = None
+    constraint: Annotated[
+        list[str] | None,
+        _option("A fairness constraint by name, repeatable, e.g. statistical-parity.", TASK),
+    ] = None
+    max_disparity: Annotated[
+        str | None,
+        _option("Largest difference of rates between groups, a fraction; default: 0.01.", TASK),
+    ] = None
+    favourable: Annotated[str | None, _option("Favourable class; by default the last.", TASK)] = (
+        None
+    )
+    capacity: Annotated[
+        list[str] | None, _option("ACTION=N: at most N rows get the action; repeatable.", TASK)
+    ] = None
     min_samples_leaf: Annotated[int, _option("Fewest rows in a leaf.", SPACE)] = 1
     max_leaves: Annotated[int | None, _option("Most leaves.", SPACE)] = None
     min_weight_leaf: Annotated[str, _option("Smallest row weight in a leaf.", SPACE)] = "0"
     split_on_group: Annotated[bool, _option("Allow splits on the group column.", SPACE)] = False
 
     def problem(self, quiet: bool = False) -> tuple[Problem, Dataset | None]:
-        """The problem and the test rows; says on standard output (standard error if `quiet`) which columns were taken as what."""
+        """The problem and the test rows; says on standard output (standard error if `quiet`) which
+        columns were taken as what.
+        """
         from milp_trees.data.load import load_split
         from milp_trees.problem import Problem as TheProblem
         from milp_trees.spaces.trees import Trees
         from milp_trees.tasks.constraints import check_groups_differ
 
         train, test = load_split(
-            self.data, binarizer=self.binarize, test_size=self.test_size, seed=self.split_seed, target=self.target, group=self.group,
-            factor=self.factor, weights=self.weights, treatment=self.treatment, outcome=self.outcome, propensity=self.propensity,
-            values=split(self.values), features=split(self.features), drop=split(self.drop),
-        )  # fmt: skip
-        space = Trees(2 if self.depth is None else self.depth, self.max_leaves, self.min_samples_leaf, self.split_on_group, self.min_weight_leaf)
+            self.data,
+            binarizer=self.binarize,
+            test_size=self.test_size,
+            seed=self.split_seed,
+            target=self.target,
+            group=self.group,
+            factor=self.factor,
+            weights=self.weights,
+            treatment=self.treatment,
+            outcome=self.outcome,
+            propensity=self.propensity,
+            values=split(self.values),
+            features=split(self.features),
+            drop=split(self.drop),
+        )
+        space = Trees(
+            2 if self.depth is None else self.depth,
+            self.max_leaves,
+            self.min_samples_leaf,
+            self.split_on_group,
+            self.min_weight_leaf,
+        )
         task = self.make_task(train)
         check_groups_differ(getattr(task, "constraints", ()), train)
         problem = TheProblem(train, task, space)
@@ -125,7 +226,9 @@ class ProblemOptions:
         return problem, test
 
     def free_of_depth(self, problem: Problem, method: str | None) -> Problem:
-        """The same problem without a depth limit, if none was given, splits cost something, and the method can do without."""
+        """The same problem without a depth limit, if none was given, splits cost something, and the
+        method can do without.
+        """
         from milp_trees.registry import registry
         from milp_trees.study.attempt import default_method
 
@@ -142,22 +245,42 @@ class ProblemOptions:
         kind: Any = registry.task(self.task)
         elsewhere = {"decision": "spo", "pruned-error": "prune"}.get(self.task)
         if elsewhere:
-            raise DataError(f"The task {self.task} is stated by another command: milp-trees {elsewhere} --help.")
-        options: dict[str, Any] = {"leaf_penalty": self.leaf_penalty, "split_penalty": self.split_penalty}
+            raise DataError(
+                f"The task {self.task} is stated by another command: milp-trees {elsewhere} --help."
+            )
+        options: dict[str, Any] = {
+            "leaf_penalty": self.leaf_penalty,
+            "split_penalty": self.split_penalty,
+        }
         rules: list[Any] = []
-        for flag, of_constraints in (("--max-disparity", self.max_disparity), ("--favourable", self.favourable)):
+        for flag, of_constraints in (
+            ("--max-disparity", self.max_disparity),
+            ("--favourable", self.favourable),
+        ):
             if of_constraints is not None and not self.constraint:
-                raise DataError(f"{flag} belongs to a constraint; give --constraint too, for example --constraint statistical-parity.")
+                raise DataError(
+                    f"{flag} belongs to a constraint; give --constraint too, for example --constraint statistical-parity."
+                )
         for name in self.constraint or ():
             if self.group is None:
                 constraint(name)
-                raise DataError(f"The constraint {name} compares groups; name the group column with --group.")
-            rules.append(constraint(name, max_disparity="0.01" if self.max_disparity is None else self.max_disparity, favourable=self.favourable))
+                raise DataError(
+                    f"The constraint {name} compares groups; name the group column with --group."
+                )
+            rules.append(
+                constraint(
+                    name,
+                    max_disparity="0.01" if self.max_disparity is None else self.max_disparity,
+                    favourable=self.favourable,
+                )
+            )
         for action, number in pairs(self.capacity, "--capacity", "ACTION=N"):
             rules.append(Capacity(action=action, at_most=whole(number, "--capacity")))
         options["constraints"] = tuple(rules)
         if self.class_weight:
-            options["class_weight"] = dict(pairs(self.class_weight, "--class-weight", "CLASS=WEIGHT"))
+            options["class_weight"] = dict(
+                pairs(self.class_weight, "--class-weight", "CLASS=WEIGHT")
+            )
         if self.weights is not None and self.task not in WEIGHTED:
             raise DataError(
                 f"The task {self.task} counts every row once and does not use --weights; {', '.join(WEIGHTED)} do. "
@@ -167,24 +290,38 @@ class ProblemOptions:
             options["matrix"] = read_costs(self.costs)
         if self.feature_costs is not None:
             options["feature_costs"] = read_feature_costs(self.feature_costs)
-        options |= {name: given for name in ("positive", "beta", "min_recall", "theta") if (given := getattr(self, name)) is not None}
+        options |= {
+            name: given
+            for name in ("positive", "beta", "min_recall", "theta")
+            if (given := getattr(self, name)) is not None
+        }
         known = {f.name for f in fields(kind)}
         for name in [name for name in options if name not in known]:
             if options[name] not in ("0", ()):
                 raise DataError(f"The task {self.task} does not use {ONLY_FOR[name]}.")
             del options[name]
         if "matrix" in known and self.costs is None:
-            raise DataError("The task cost-matrix needs --costs FILE: one line per true class, one number per predicted class.")
+            raise DataError(
+                "The task cost-matrix needs --costs FILE: one line per true class, one number per predicted class."
+            )
         return kind(**options)
 
 
 def takes_problem(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of `ProblemOptions`; it is called with one as its first argument."""
     own_hints = get_type_hints(command, include_extras=True)
-    own = [p.replace(annotation=own_hints[p.name]) for p in list(inspect.signature(command).parameters.values())[1:]]
+    own = [
+        p.replace(annotation=own_hints[p.name])
+        for p in list(inspect.signature(command).parameters.values())[1:]
+    ]
     hints = get_type_hints(ProblemOptions, include_extras=True)
     shared = [
-        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, annotation=hints[f.name], **({} if f.name == "data" else {"default": f.default}))
+        inspect.Parameter(
+            f.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            annotation=hints[f.name],
+            **({} if f.name == "data" else {"default": f.default}),
+        )
         for f in fields(ProblemOptions)
     ]
 
@@ -194,14 +331,18 @@ def takes_problem(command: Callable[..., None]) -> Callable[..., None]:
         options = ProblemOptions(**{n: given.pop(n) for n in names})
         command(options, **given)
 
-    called.__signature__ = inspect.Signature([*shared, *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own)])  # type: ignore[attr-defined]
+    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [*shared, *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own)]
+    )
     called.__annotations__ = {p.name: p.annotation for p in [*shared, *own]}
     del called.__wrapped__  # type: ignore[attr-defined]
     return called
 
 
 def explained(command: Callable[..., None]) -> Callable[..., None]:
-    """One clear sentence on standard error and an exit code, instead of a traceback, for everything that is not a bug."""
+    """One clear sentence on standard error and an exit code, instead of a traceback, for everything
+    that is not a bug.
+    """
 
     @functools.wraps(command)
     def called(*args: Any, **given: Any) -> None:
@@ -222,18 +363,28 @@ def explained(command: Callable[..., None]) -> Callable[..., None]:
             sys.stderr.close()
             raise typer.Exit(OK) from None
         except OSError as error:
-            fail(f"{error.filename or 'A file or standard output'} cannot be used: {error.strerror or error}.", WRONG_INPUT)
+            fail(
+                f"{error.filename or 'A file or standard output'} cannot be used: {error.strerror or error}.",
+                WRONG_INPUT,
+            )
         except MemoryError:
-            fail("This does not fit into memory; take fewer rows, tests or trees, or a smaller depth.", WRONG_INPUT)
+            fail(
+                "This does not fit into memory; take fewer rows, tests or trees, or a smaller depth.",
+                WRONG_INPUT,
+            )
         except KeyboardInterrupt:
-            fail("Interrupted before there was an answer.", INTERRUPTED)  # by Ctrl-C; `cli_signals` makes another code of it for SIGTERM
+            fail(
+                "Interrupted before there was an answer.", INTERRUPTED
+            )  # by Ctrl-C; `cli_signals` makes another code of it for SIGTERM
 
     return called
 
 
 @contextmanager
 def _warnings_said() -> Iterator[None]:
-    """A line on standard error for what was left out (a plug-in, a row of a study); other warnings stay as they are."""
+    """A line on standard error for what was left out (a plug-in, a row of a study); other warnings
+    stay as they are.
+    """
     with warnings.catch_warnings():
         usual = warnings.showwarning
 
@@ -248,8 +399,15 @@ def _warnings_said() -> Iterator[None]:
 
 
 def check_numbers(options: dict[str, Any]) -> None:
-    """Refuse limits that no run can have, and other numbers of options that nobody means: not finite, or beyond 64 bits."""
-    limits = {"time_limit": "time_limit", "memory_limit": "memory_mb", "threads": "threads", "max_nonzeros": "max_nonzeros"}
+    """Refuse limits that no run can have, and other numbers of options that nobody means: not
+    finite, or beyond 64 bits.
+    """
+    limits = {
+        "time_limit": "time_limit",
+        "memory_limit": "memory_mb",
+        "threads": "threads",
+        "max_nonzeros": "max_nonzeros",
+    }
     check_limits(**{name: options[option] for option, name in limits.items() if option in options})
     for name, number in options.items():
         flag = "--" + name.replace("_", "-")
@@ -291,7 +449,9 @@ def whole(text: str, flag: str) -> int:
 
 
 def read_costs(path: Path) -> list[list[str]]:
-    """The cost matrix at the beginning of a file: lines of numbers; what comes after the first other line is not used."""
+    """The cost matrix at the beginning of a file: lines of numbers; what comes after the first
+    other line is not used.
+    """
     rows: list[list[str]] = []
     rest = 0
     for line in _text(path).splitlines():
@@ -301,9 +461,14 @@ def read_costs(path: Path) -> list[list[str]]:
         elif words:
             rest += 1
     if not rows or any(len(r) != len(rows) for r in rows):
-        raise DataError(f"{path} must begin with a square cost matrix: one line per true class, one number per predicted class.")
+        raise DataError(
+            f"{path} must begin with a square cost matrix: one line per true class, one number per predicted class."
+        )
     if rest:
-        typer.echo(f"{path}: the {rest} lines after the cost matrix are not used; --feature-costs takes costs of splits.", err=True)
+        typer.echo(
+            f"{path}: the {rest} lines after the cost matrix are not used; --feature-costs takes costs of splits.",
+            err=True,
+        )
     return rows
 
 
@@ -342,14 +507,29 @@ def describe(train: Dataset, test: Dataset | None) -> str:
     source = train.source
     features = source.get("features") or [t.column for t in train.tests]
     target = source.get("columns", {}).get("target")
-    shown = ", ".join(features) if len(features) <= 8 else ", ".join(features[:4]) + f", … , {features[-1]}"
-    lines = [f"data      {source.get('path', '')}: {train.n_rows} rows" + (f" for training, {test.n_rows} for test" if test is not None else "")]
+    shown = (
+        ", ".join(features)
+        if len(features) <= 8
+        else ", ".join(features[:4]) + f", … , {features[-1]}"
+    )
+    lines = [
+        f"data      {source.get('path', '')}: {train.n_rows} rows"
+        + (f" for training, {test.n_rows} for test" if test is not None else "")
+    ]
     if source.get("regression"):
         lines.append(f"target    {target or 'target'} (a number)")
     elif train.classes is not None:
         classes = ", ".join(map(str, train.classes[:8])) + (", …" if len(train.classes) > 8 else "")
         lines.append(f"target    {target or 'target'} ({len(train.classes)} classes: {classes})")
-    roles = {k: v for k, v in source.get("columns", {}).items() if k not in ("target", "features", "drop")}
-    lines += [f"{role:<9} {', '.join(v) if isinstance(v, list) else v}" for role, v in roles.items()]
-    lines.append(f"features  {len(features)} columns{'' if train.numeric is not None else f' as {train.n_tests} tests'}: {shown}")
+    roles = {
+        k: v
+        for k, v in source.get("columns", {}).items()
+        if k not in ("target", "features", "drop")
+    }
+    lines += [
+        f"{role:<9} {', '.join(v) if isinstance(v, list) else v}" for role, v in roles.items()
+    ]
+    lines.append(
+        f"features  {len(features)} columns{'' if train.numeric is not None else f' as {train.n_tests} tests'}: {shown}"
+    )
     return "\n".join(lines)

@@ -1,7 +1,8 @@
-"""Ctrl-C and SIGTERM on the command line: both end a run with what it has, and differ in the exit code alone.
+"""Ctrl-C and SIGTERM on the command line: both end a run with what it has, and differ in the exit
+code alone.
 
-Handlers belong to programs: the library installs none that is not taken back, and none outside the main thread. This module imports next to nothing, as it
-is what the program loads first.
+Handlers belong to programs: the library installs none that is not taken back, and none outside the
+main thread. This module imports next to nothing, as it is what the program loads first.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ NO_ANSWER = "Error: Interrupted before there was an answer.\n"
 
 
 def leave_at_once() -> None:
-    """From now on both signals end the program, before it has begun with anything, until a command `begins`. Signals that are ignored stay so."""
+    """From now on both signals end the program, before it has begun with anything, until a command
+    `begins`. Signals that are ignored stay so.
+    """
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _leave)
@@ -38,9 +41,11 @@ def begins() -> None:
 
 @contextmanager
 def interrupts() -> Iterator[Callable[[], int]]:
-    """Within this block SIGTERM does what Ctrl-C does at that place: a KeyboardInterrupt, or a count while a solver is followed.
+    """Within this block SIGTERM does what Ctrl-C does at that place: a KeyboardInterrupt, or a
+    count while a solver is followed.
 
-    Yields a function for the exit code: that of the block's SystemExit, with 143 in place of 130 if SIGTERM came.
+    Yields a function for the exit code: that of the block's SystemExit, with 143 in place of 130 if
+    SIGTERM came.
     """
     terminated: list[int] = []
     codes: list[int] = []
@@ -67,6 +72,7 @@ def interrupts() -> Iterator[Callable[[], int]]:
         signal.signal(signal.SIGTERM, before)
     if not codes:
         codes.append(0)
-    # CPython remembers a KeyboardInterrupt that left generated code (dataclasses make some), and would at its end kill the program by SIGINT in place of
-    # the exit code; the next generated code makes it forget.
+    # CPython remembers a KeyboardInterrupt that left generated code (dataclasses make some), and
+    # would at its end kill the program by SIGINT in place of the exit code; the next generated code
+    # makes it forget.
     exec("")

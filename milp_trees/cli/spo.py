@@ -1,4 +1,6 @@
-"""`milp-trees spo`: trees for decisions on generated data; greedy, MILP and exact search side by side."""
+"""`milp-trees spo`: trees for decisions on generated data; greedy, MILP and exact search side by
+side.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,20 @@ from typing import Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, MAX_NONZEROS, Json, MaxNonzeros, Memory, Out, Threads, TimeLimit, app, finish_study, report, writable
+from milp_trees.cli.app import (
+    EXIT_CODES,
+    MAX_NONZEROS,
+    Json,
+    MaxNonzeros,
+    Memory,
+    Out,
+    Threads,
+    TimeLimit,
+    app,
+    finish_study,
+    report,
+    writable,
+)
 from milp_trees.cli.options import WRONG_INPUT, explained, fail, whole
 from milp_trees.labels import split_labels
 
@@ -23,26 +38,62 @@ def _option(text: str, panel: str, *names: str) -> Any:
 @explained
 def spo(
     context: typer.Context,
-    data: Annotated[str, typer.Argument(help="shortest-path, two-roads or news.")] = "shortest-path",
+    data: Annotated[
+        str, typer.Argument(help="shortest-path, two-roads or news.")
+    ] = "shortest-path",
     rows: Annotated[int, _option("Training rows.", "Data", "--rows")] = 200,
     test_rows: Annotated[int, _option("Test rows.", "Data", "--test-rows")] = 1000,
-    degree: Annotated[float, _option("Degree of the costs in the features (shortest-path).", "Data", "--degree")] = 2,
-    noise: Annotated[float, _option("Half width of the noise factor, 0 to 1 (shortest-path).", "Data", "--noise")] = 0.25,
-    grid: Annotated[str, _option("ROWSxCOLUMNS of nodes (shortest-path).", "Data", "--grid")] = "4x4",
+    degree: Annotated[
+        float, _option("Degree of the costs in the features (shortest-path).", "Data", "--degree")
+    ] = 2,
+    noise: Annotated[
+        float, _option("Half width of the noise factor, 0 to 1 (shortest-path).", "Data", "--noise")
+    ] = 0.25,
+    grid: Annotated[
+        str, _option("ROWSxCOLUMNS of nodes (shortest-path).", "Data", "--grid")
+    ] = "4x4",
     features: Annotated[int, _option("Features (shortest-path, news).", "Data", "--features")] = 5,
-    inner: Annotated[float, _option("Constant inside the power (shortest-path).", "Data", "--inner")] = 3.0,
-    outer: Annotated[float, _option("Constant outside the power (shortest-path).", "Data", "--outer")] = 1.0,
-    constraints: Annotated[int, _option("Seed of the constraint set (news).", "Data", "--constraints")] = 10,
-    thresholds: Annotated[int, _option("Candidate thresholds per feature; 0: all midpoints.", "Data", "--thresholds")] = 100,
+    inner: Annotated[
+        float, _option("Constant inside the power (shortest-path).", "Data", "--inner")
+    ] = 3.0,
+    outer: Annotated[
+        float, _option("Constant outside the power (shortest-path).", "Data", "--outer")
+    ] = 1.0,
+    constraints: Annotated[
+        int, _option("Seed of the constraint set (news).", "Data", "--constraints")
+    ] = 10,
+    thresholds: Annotated[
+        int, _option("Candidate thresholds per feature; 0: all midpoints.", "Data", "--thresholds")
+    ] = 100,
     seed: Annotated[int, _option("Seed of the data and of solvers.", "Data", "--seed")] = 0,
-    depth: Annotated[str, _option("Levels of splits, or none: no limit (greedy, cart).", "Space", "--depth")] = "2",
-    min_samples_leaf: Annotated[int, _option("Fewest rows in a leaf.", "Space", "--min-samples-leaf")] = 1,
-    split_penalty: Annotated[str, _option("Added to the mean loss per split.", "Space", "--split-penalty")] = "0",
+    depth: Annotated[
+        str, _option("Levels of splits, or none: no limit (greedy, cart).", "Space", "--depth")
+    ] = "2",
+    min_samples_leaf: Annotated[
+        int, _option("Fewest rows in a leaf.", "Space", "--min-samples-leaf")
+    ] = 1,
+    split_penalty: Annotated[
+        str, _option("Added to the mean loss per split.", "Space", "--split-penalty")
+    ] = "0",
     methods: Annotated[
-        str, typer.Option("--methods", help="Comma-separated: greedy, cart, dp, dp-oracle, spot@highs, or any FORMULATION@SOLVER.")
+        str,
+        typer.Option(
+            "--methods",
+            help="Comma-separated: greedy, cart, dp, dp-oracle, spot@highs, or any FORMULATION@SOLVER.",
+        ),
     ] = "greedy,dp,cart",
-    start: Annotated[str, typer.Option("--start", help="Method that makes a tree for formulations to begin with, or none.")] = "greedy",
-    store: Annotated[Path | None, typer.Option("--store", help="SQLite file for the rows; a killed comparison resumes from it.")] = None,
+    start: Annotated[
+        str,
+        typer.Option(
+            "--start", help="Method that makes a tree for formulations to begin with, or none."
+        ),
+    ] = "greedy",
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            "--store", help="SQLite file for the rows; a killed comparison resumes from it."
+        ),
+    ] = None,
     time_limit: TimeLimit = 60.0,
     memory_limit: Memory = None,
     max_nonzeros: MaxNonzeros = MAX_NONZEROS,
@@ -50,7 +101,9 @@ def spo(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Trees trained for decisions on generated data: training loss with proofs, and normalised regret on test rows."""
+    """Trees trained for decisions on generated data: training loss with proofs, and normalised
+    regret on test rows.
+    """
     from milp_trees.api import compare
     from milp_trees.decisions.generated import DecisionData
     from milp_trees.study.live import Live
@@ -58,15 +111,45 @@ def spo(
     writable(out)
     _own_options(context, data)
     shape = _grid(grid)
-    generated = DecisionData(data, rows, test_rows, degree, noise, shape, inner, outer, features, constraints, thresholds, seed)
-    problem, test = generated.problem(None if depth == "none" else whole(depth, "--depth"), min_samples_leaf, split_penalty=split_penalty)
-    typer.echo(f"data      {problem.dataset.source['path']}\nfeatures  {problem.dataset.n_tests} tests; decisions {_described(problem)}", err=as_json)
+    generated = DecisionData(
+        data,
+        rows,
+        test_rows,
+        degree,
+        noise,
+        shape,
+        inner,
+        outer,
+        features,
+        constraints,
+        thresholds,
+        seed,
+    )
+    problem, test = generated.problem(
+        None if depth == "none" else whole(depth, "--depth"),
+        min_samples_leaf,
+        split_penalty=split_penalty,
+    )
+    typer.echo(
+        f"data      {problem.dataset.source['path']}\nfeatures  {problem.dataset.n_tests} tests; decisions {_described(problem)}",
+        err=as_json,
+    )
     names = [_full(name) for name in split_labels(methods)]
     with Live() as live:
         study = compare(
-            problem, names, start=None if start == "none" else _full(start), oracle=None if depth == "none" else "dp", seeds=[seed], store=store, test=test, progress=live,
-            time_limit=time_limit, memory_mb=memory_limit, max_nonzeros=max_nonzeros, threads=threads,
-        )  # fmt: skip
+            problem,
+            names,
+            start=None if start == "none" else _full(start),
+            oracle=None if depth == "none" else "dp",
+            seeds=[seed],
+            store=store,
+            test=test,
+            progress=live,
+            time_limit=time_limit,
+            memory_mb=memory_limit,
+            max_nonzeros=max_nonzeros,
+            threads=threads,
+        )
     report(study, out, as_json)
     finish_study(study)
 
@@ -83,8 +166,16 @@ def _own_options(context: typer.Context, data: str) -> None:
 
     for name, kinds in OF_KIND.items():
         source = context.get_parameter_source(name)
-        if data in KINDS and data not in kinds and source is not None and source.name == "COMMANDLINE":
-            fail(f"--{name} is for {' and '.join(kinds)}; the data {data} do not use it.", WRONG_INPUT)
+        if (
+            data in KINDS
+            and data not in kinds
+            and source is not None
+            and source.name == "COMMANDLINE"
+        ):
+            fail(
+                f"--{name} is for {' and '.join(kinds)}; the data {data} do not use it.",
+                WRONG_INPUT,
+            )
 
 
 def _grid(text: str) -> tuple[int, int]:
@@ -97,5 +188,11 @@ def _grid(text: str) -> tuple[int, int]:
 def _described(problem: Any) -> str:
     S = problem.task.decisions
     listed = problem.task.actions(problem.dataset)
-    count = f"{len(listed)} vertices" if listed else f"{S.n_vertices:,} vertices".replace(",", " ") if hasattr(S, "n_vertices") else "an oracle"
+    count = (
+        f"{len(listed)} vertices"
+        if listed
+        else f"{S.n_vertices:,} vertices".replace(",", " ")
+        if hasattr(S, "n_vertices")
+        else "an oracle"
+    )
     return f"of {S.dimension} entries, {count}"

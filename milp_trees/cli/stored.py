@@ -23,18 +23,28 @@ Stored = Annotated[Path, typer.Argument(help="What solve or compare wrote with -
 @explained
 def verify(
     result: Stored,
-    data: Annotated[Path | None, typer.Option("--data", help="Where the data file is now, if it has moved.")] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", help="Where the data file is now, if it has moved.")
+    ] = None,
     require: Annotated[
-        str | None, typer.Option("--require", help="Weakest verdict to exit with 0: derived, recomputed or claimed.")
+        str | None,
+        typer.Option(
+            "--require", help="Weakest verdict to exit with 0: derived, recomputed or claimed."
+        ),
     ] = None,
     expect: Annotated[
         list[str] | None,
-        typer.Option("--expect", help="PLACE=VALUE, what the problem must be, e.g. space.max_depth=2; places are those of --json; repeatable."),
+        typer.Option(
+            "--expect",
+            help="PLACE=VALUE, what the problem must be, e.g. space.max_depth=2; places are those of --json; repeatable.",
+        ),
     ] = None,
     time_limit: TimeLimit = 60.0,
     as_json: Json = False,
 ) -> None:
-    """Recompute a stored result, state its problem, and derive its optimum or bound again. Exit codes 0, 6, 7 say how far; 4: it is wrong."""
+    """Recompute a stored result, state its problem, and derive its optimum or bound again. Exit
+    codes 0, 6, 7 say how far; 4: it is wrong.
+    """
     from milp_trees.verification import Verdict, verify_file
 
     names = [verdict.value for verdict in Verdict]
@@ -43,7 +53,9 @@ def verify(
     expected: dict[str, str] = {}
     for place, value in pairs(expect, "--expect", "PLACE=VALUE"):
         if expected.setdefault(place, value) != value:
-            raise DataError(f"--expect gives {place} twice, as {expected[place]!r} and {value!r}; give it once.")
+            raise DataError(
+                f"--expect gives {place} twice, as {expected[place]!r} and {value!r}; give it once."
+            )
     found = verify_file(result, path=data, time_limit=time_limit, expect=expected)
     write([f.to_json() for f in found] if len(found) > 1 else found[0].to_json(), None, as_json)
     for one in found if not as_json else ():
@@ -59,7 +71,8 @@ def verify(
 def verdict_code(found: list[Verification], require: str | None) -> int:
     """Exit code for verdicts: 0 if all are as strong as required; else that of the weakest.
 
-    Where nothing is required, a result that claims nothing beyond its value is verified once that is recomputed.
+    Where nothing is required, a result that claims nothing beyond its value is verified once that
+    is recomputed.
     """
     from milp_trees.verification import Verdict
 
@@ -77,7 +90,10 @@ def verdict_code(found: list[Verification], require: str | None) -> int:
 def predict(
     result: Stored,
     new: Annotated[str, typer.Argument(help="A table with the columns the tree tests.")],
-    out: Annotated[Path | None, typer.Option("--out", help="CSV file for the predictions; by default standard output.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", help="CSV file for the predictions; by default standard output."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Predict the rows of a table with the tree of a stored result."""

@@ -25,26 +25,74 @@ CUTS_MISSING = "This is the matrix of {} before cuts; with the cuts that it is c
 @app.command(epilog=EXIT_CODES)
 @explained
 def unimodular(
-    model: Annotated[str, typer.Argument(help="A model file (.mps, .lp, each also .gz; sparse .npz of SciPy), or the name of a formulation.")],
-    example: Annotated[str | None, typer.Option("--example", help="For a formulation: a small ensemble by name, e.g. figure-1.")] = None,
-    data: Annotated[str | None, typer.Option("--data", help="For a formulation: a table or a built-in name, e.g. iris.")] = None,
-    target: Annotated[str | None, typer.Option("--target", help="With --data: target column.")] = None,
-    depth: Annotated[int | None, typer.Option("--depth", help="With --data, formulations of trees: levels of splits. Default: 2.")] = None,
-    binarize: Annotated[str | None, typer.Option("--binarize", help="With --data, formulations of trees: as in solve. Default: auto.")] = None,
-    trees: Annotated[int | None, typer.Option("--trees", help="With --data, formulations of prunings: trees of a random forest. Default: 2.")] = None,
-    max_depth: Annotated[int | None, typer.Option("--max-depth", help="With --data, formulations of prunings: their depth limit.")] = None,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Picture of the spanning tree, if that is the proof (.png, .svg, .pdf).")] = None,
+    model: Annotated[
+        str,
+        typer.Argument(
+            help="A model file (.mps, .lp, each also .gz; sparse .npz of SciPy), or the name of a formulation."
+        ),
+    ],
+    example: Annotated[
+        str | None,
+        typer.Option(
+            "--example", help="For a formulation: a small ensemble by name, e.g. figure-1."
+        ),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option("--data", help="For a formulation: a table or a built-in name, e.g. iris."),
+    ] = None,
+    target: Annotated[
+        str | None, typer.Option("--target", help="With --data: target column.")
+    ] = None,
+    depth: Annotated[
+        int | None,
+        typer.Option(
+            "--depth", help="With --data, formulations of trees: levels of splits. Default: 2."
+        ),
+    ] = None,
+    binarize: Annotated[
+        str | None,
+        typer.Option(
+            "--binarize", help="With --data, formulations of trees: as in solve. Default: auto."
+        ),
+    ] = None,
+    trees: Annotated[
+        int | None,
+        typer.Option(
+            "--trees",
+            help="With --data, formulations of prunings: trees of a random forest. Default: 2.",
+        ),
+    ] = None,
+    max_depth: Annotated[
+        int | None,
+        typer.Option(
+            "--max-depth", help="With --data, formulations of prunings: their depth limit."
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            "--plot", help="Picture of the spanning tree, if that is the proof (.png, .svg, .pdf)."
+        ),
+    ] = None,
     time_limit: TimeLimit = 60.0,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Is a constraint matrix totally unimodular: yes with a proof, no with a violating submatrix, or unknown."""
+    """Is a constraint matrix totally unimodular: yes with a proof, no with a violating submatrix,
+    or unknown.
+    """
     from milp_trees.unimodular import NetworkCertificate, check_unimodular
 
     writable(plot, out)
     check_picture(plot)
-    of_trees, of_prunings = {"depth": depth, "binarize": binarize}, {"trees": trees, "max_depth": max_depth}
-    matrix, tree, incomplete = read_model(model, example, data, {"target": target, **of_trees, **of_prunings}, quiet=as_json)
+    of_trees, of_prunings = (
+        {"depth": depth, "binarize": binarize},
+        {"trees": trees, "max_depth": max_depth},
+    )
+    matrix, tree, incomplete = read_model(
+        model, example, data, {"target": target, **of_trees, **of_prunings}, quiet=as_json
+    )
     answer = check_unimodular(matrix, tree, time_limit=time_limit).because(incomplete)
     if not as_json:
         show(answer)
@@ -56,8 +104,12 @@ def unimodular(
             typer.echo(f"{plot} is not written: the proof is no spanning tree.", err=True)
 
 
-def read_model(model: str, example: str | None, data: str | None, options: dict[str, Any], quiet: bool) -> tuple[Any, Any, str]:
-    """The matrix of a file or formulation, the spanning tree if the formulation knows one, and what the matrix lacks, if it does."""
+def read_model(
+    model: str, example: str | None, data: str | None, options: dict[str, Any], quiet: bool
+) -> tuple[Any, Any, str]:
+    """The matrix of a file or formulation, the spanning tree if the formulation knows one, and what
+    the matrix lacks, if it does.
+    """
     from milp_trees.linear.matrix import compile_model
     from milp_trees.registry import registry
 
@@ -70,9 +122,15 @@ def read_model(model: str, example: str | None, data: str | None, options: dict[
             registry.formulation(model)  # says which there are
         return read_file(Path(model)), None, ""
     if (example is None) == (data is None):
-        raise DataError(f"The formulation {model} needs a problem: either --example NAME ({', '.join(examples())}) or --data TABLE.")
+        raise DataError(
+            f"The formulation {model} needs a problem: either --example NAME ({', '.join(examples())}) or --data TABLE."
+        )
     formulation = registry.formulation(model)
-    problem = example_problem(example) if example is not None else data_problem(formulation, str(data), given, quiet)
+    problem = (
+        example_problem(example)
+        if example is not None
+        else data_problem(formulation, str(data), given, quiet)
+    )
     reason = formulation.unsupported(problem)
     if reason:
         raise Unsupported(f"{model} cannot take this problem: {reason}")
@@ -84,14 +142,25 @@ def read_model(model: str, example: str | None, data: str | None, options: dict[
 
 
 def data_problem(formulation: Any, data: str, given: dict[str, Any], quiet: bool) -> Problem:
-    """A problem of the formulation's kind on a table: the best tree, or the pruning of a small forest with unit costs."""
+    """A problem of the formulation's kind on a table: the best tree, or the pruning of a small
+    forest with unit costs.
+    """
     from milp_trees.spaces.trees import Trees
 
     of_trees = formulation.space is Trees
-    stray = next((name for name in given if name in (("trees", "max_depth") if of_trees else ("depth", "binarize"))), None)
+    stray = next(
+        (
+            name
+            for name in given
+            if name in (("trees", "max_depth") if of_trees else ("depth", "binarize"))
+        ),
+        None,
+    )
     if stray is not None:
         kind = "prunings" if of_trees else "trees"
-        raise DataError(f"{_flag(stray)} is for formulations of {kind}; {formulation.name} searches {formulation.space.name}.")
+        raise DataError(
+            f"{_flag(stray)} is for formulations of {kind}; {formulation.name} searches {formulation.space.name}."
+        )
     if of_trees:
         return ProblemOptions(data=data, **given).problem(quiet)[0]
     from milp_trees.study.pruning import Growing, describe_ensemble, pruning_problem
@@ -100,7 +169,10 @@ def data_problem(formulation: Any, data: str, given: dict[str, Any], quiet: bool
     growing = Growing(**{"trees": 2, **given})
     grown = pruning_problem(data, growing, lam="1/1000", target=target)
     ensemble = grown.problem.space.ensemble  # type: ignore[attr-defined]
-    typer.echo(f"{describe(grown.train, None)}\n{describe_ensemble(ensemble, growing, grown.train.n_rows)}", err=quiet)
+    typer.echo(
+        f"{describe(grown.train, None)}\n{describe_ensemble(ensemble, growing, grown.train.n_rows)}",
+        err=quiet,
+    )
     if formulation.unsupported(grown.problem):  # ip0 knows no prices
         return replace(grown.problem, task=replace(grown.problem.task, lam=0))  # type: ignore[type-var]
     return grown.problem
@@ -149,7 +221,10 @@ def show(answer: Unimodularity) -> None:
         from milp_trees.cli.lists import print_table
 
         if len(found.rows) <= 20:
-            print_table(["", *found.column_names], [[name, *row] for name, row in zip(found.row_names, found.entries, strict=True)])
+            print_table(
+                ["", *found.column_names],
+                [[name, *row] for name, row in zip(found.row_names, found.entries, strict=True)],
+            )
     elif isinstance(tree, NetworkCertificate) and len(tree.vertices) <= 30:
         for arc in tree.to_json()["arcs"]:
             typer.echo(f"  {arc['tail']} -> {arc['head']}  carries {arc['carries']}")

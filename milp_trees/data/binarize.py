@@ -1,4 +1,6 @@
-"""`Binarizer`: from a table of columns to binary tests; original names, categories and thresholds survive in every `Test`."""
+"""`Binarizer`: from a table of columns to binary tests; original names, categories and thresholds
+survive in every `Test`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from milp_trees.data.dataset import Dataset, Test, check_finite
 from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
 from milp_trees.data.ranked import RankedTests, gaps
-from milp_trees.data.table_columns import as_frame, check_complete, counts_as_equal, kind_of, refuse_spoilt_numbers
+from milp_trees.data.table_columns import (
+    as_frame,
+    check_complete,
+    counts_as_equal,
+    kind_of,
+    refuse_spoilt_numbers,
+)
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,7 +28,8 @@ if TYPE_CHECKING:
 
 KINDS = ("auto", "midpoints", "quantiles", "buckets", "tree-guess")
 
-#: What a result on such thresholds does not say about the columns themselves; all midpoints lose nothing.
+#: What a result on such thresholds does not say about the columns themselves; all midpoints lose
+#: nothing.
 LOSSES = {
     "quantiles": "thresholds at quantiles only, so another threshold may give a better tree",
     "buckets": "bucketized thresholds (none between neighbouring values of one class), which may lose the optimum (Lin et al. 2020, Theorem 3.1)",
@@ -33,19 +42,23 @@ Rule = Any
 
 
 class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
-    """Turns columns into binary tests, as scikit-learn's transformers do; thresholds come from the rows it is fitted on only.
+    """Turns columns into binary tests, as scikit-learn's transformers do; thresholds come from the
+    rows it is fitted on only.
 
-    A column of 0 and 1 is taken as it is, a text column is one-hot encoded (one test if it has two values), a numeric column gets
-    thresholds `column <= t`, each halfway between two consecutive distinct values.
+    A column of 0 and 1 is taken as it is, a text column is one-hot encoded (one test if it has two
+    values), a numeric column gets thresholds `column <= t`, each halfway between two consecutive
+    distinct values.
 
     Parameters
     ----------
     kind : {"auto", "midpoints", "quantiles", "buckets", "tree-guess"}
-        Which thresholds a numeric column gets: all midpoints (nothing is lost: `dp-sorted` takes tens of thousands); those at quantiles; those between
-        neighbouring values that are not all of one class, which looks harmless and may lose the optimum (Lin et al. 2020, "Generalized and scalable
-        optimal sparse decision trees", Theorem 3.1); those a boosted ensemble of small trees uses
-        (McTavish et al. 2022, "Fast sparse decision tree optimization via reference ensembles"); or, with "auto", all midpoints where there are
-        fewer than `max_midpoints` and quantiles elsewhere.
+        Which thresholds a numeric column gets: all midpoints (nothing is lost: `dp-sorted` takes
+        tens of thousands); those at quantiles; those between neighbouring values that are not all
+        of one class, which looks harmless and may lose the optimum (Lin et al. 2020, "Generalized
+        and scalable optimal sparse decision trees", Theorem 3.1); those a boosted ensemble of small
+        trees uses (McTavish et al. 2022, "Fast sparse decision tree optimization via reference
+        ensembles"); or, with "auto", all midpoints where there are fewer than `max_midpoints` and
+        quantiles elsewhere.
     n_bins : int, default=10
         Bins of the quantiles: `n_bins - 1` thresholds per column.
     max_midpoints : int, default=20
@@ -53,7 +66,8 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
     n_estimators, max_depth : int
         Size of the boosted ensemble of "tree-guess".
     back_select : bool, default=True
-        Whether "tree-guess" drops its least important tests again, as long as the ensemble stays as accurate on the training rows.
+        Whether "tree-guess" drops its least important tests again, as long as the ensemble stays as
+        accurate on the training rows.
     max_categories : int, default=100
         A text column with more values is refused: it names rows rather than describes them.
     random_state : int, default=0
@@ -63,7 +77,8 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
     rules_ : dict of column name to rule
     tests : tuple of Test
     loss_ : str
-        What the thresholds may lose against all midpoints, empty if nothing; it goes with the data into every result.
+        What the thresholds may lose against all midpoints, empty if nothing; it goes with the data
+        into every result.
 
     Examples
     --------
@@ -95,7 +110,9 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
 
     @classmethod
     def from_name(cls, text: str) -> Binarizer:
-        """The binarizer that a command line spells `auto`, `midpoints`, `quantiles:5`, `buckets` or `tree-guess:40`."""
+        """The binarizer that a command line spells `auto`, `midpoints`, `quantiles:5`, `buckets` or
+        `tree-guess:40`.
+        """
         kind, _, number = text.partition(":")
         size = {"auto": "n_bins", "quantiles": "n_bins", "tree-guess": "n_estimators"}.get(kind)
         if kind not in KINDS or (number and (size is None or not number.isdecimal())):
@@ -119,8 +136,14 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         complete = self.rules_
         if self.kind in ("tree-guess", "buckets"):
             if y is None:
-                raise DataError(f"The binarizer {self.kind} learns its thresholds from a target; give y, or use quantiles:N.")
-            self.rules_ = self._guess(frame, np.asarray(y)) if self.kind == "tree-guess" else self._buckets(frame, np.asarray(y))
+                raise DataError(
+                    f"The binarizer {self.kind} learns its thresholds from a target; give y, or use quantiles:N."
+                )
+            self.rules_ = (
+                self._guess(frame, np.asarray(y))
+                if self.kind == "tree-guess"
+                else self._buckets(frame, np.asarray(y))
+            )
         self.loss_ = self._loss(frame, complete)
         return self
 
@@ -130,7 +153,9 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         thresholds = [c for c, rule in self.rules_.items() if isinstance(rule, list)]
         distinct = {c: frame[names[c]].astype(float).nunique() for c in thresholds}
         fewer = any(
-            len(rule) < distinct[c] - 1 if isinstance(rule, list) else rule != complete[c] for c, rule in self.rules_.items() if rule != "0/1"
+            len(rule) < distinct[c] - 1 if isinstance(rule, list) else rule != complete[c]
+            for c, rule in self.rules_.items()
+            if rule != "0/1"
         )
         kinds = ["quantiles" if self.kind == "auto" else self.kind] if fewer else []
         if any(counts_as_equal(frame[names[c]]) for c in thresholds):
@@ -144,7 +169,9 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         out: dict[str, Rule] = {}
         for c, rule in self.rules_.items():
             if isinstance(rule, list):
-                values, group = np.unique(frame[names[c]].to_numpy(dtype=float), return_inverse=True)
+                values, group = np.unique(
+                    frame[names[c]].to_numpy(dtype=float), return_inverse=True
+                )
                 low, high = np.full(len(values), len(codes)), np.full(len(values), -1)
                 np.minimum.at(low, group, codes)
                 np.maximum.at(high, group, codes)
@@ -165,7 +192,9 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         if set(values.tolist()) <= {0.0, 1.0}:
             return "0/1"
         if self.kind == "quantiles" or (self.kind == "auto" and len(values) > self.max_midpoints):
-            bins = max(2, min(self.n_bins, len(numbers)))  # as many bins as rows give all midpoints already
+            bins = max(
+                2, min(self.n_bins, len(numbers))
+            )  # as many bins as rows give all midpoints already
             at = np.quantile(numbers, np.arange(1, bins) / bins, method="lower")
             return _thresholds(values, np.unique(np.searchsorted(values, at, side="right")))
         return _thresholds(values, np.arange(1, len(values)))
@@ -181,11 +210,17 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         return found[1:] if len(found) <= 2 else found
 
     def _guess(self, frame: pd.DataFrame, y: np.ndarray) -> dict[str, Rule]:
-        """The tests that a boosted ensemble uses, least important ones dropped while it stays as accurate."""
+        """The tests that a boosted ensemble uses, least important ones dropped while it stays as
+        accurate.
+        """
         from sklearn.ensemble import GradientBoostingClassifier
 
         def ensemble() -> Any:
-            return GradientBoostingClassifier(n_estimators=self.n_estimators, max_depth=self.max_depth, random_state=self.random_state)
+            return GradientBoostingClassifier(
+                n_estimators=self.n_estimators,
+                max_depth=self.max_depth,
+                random_state=self.random_state,
+            )
 
         tests = _tests(self.rules_)
         kept = self._numeric_guesses(frame, y, ensemble()) + [t for t in tests if t.kind != "<="]
@@ -202,10 +237,14 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
             if ensemble().fit(X[:, without], y).score(X[:, without], y) < score:
                 break
             kept, X = [t for t, u in zip(kept, without.tolist(), strict=True) if u], X[:, without]
-        return {c: _only(rule, [t for t in kept if t.column == c]) for c, rule in self.rules_.items()}
+        return {
+            c: _only(rule, [t for t in kept if t.column == c]) for c, rule in self.rules_.items()
+        }
 
     def _numeric_guesses(self, frame: pd.DataFrame, y: np.ndarray, model: Any) -> list[Test]:
-        """Tests of the ensemble fitted on the columns themselves, their thresholds moved halfway between observed values."""
+        """Tests of the ensemble fitted on the columns themselves, their thresholds moved halfway
+        between observed values.
+        """
         names = {str(c): c for c in frame.columns}
         numeric = [c for c, rule in self.rules_.items() if isinstance(rule, list) and rule]
         if not numeric:
@@ -213,16 +252,29 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         others = [t for t in _tests(self.rules_) if t.kind != "<="]
         for c in numeric:
             if frame[names[c]].astype(float).abs().max() > np.finfo(np.float32).max:
-                raise DataError(f"The column {c!r} holds numbers beyond single precision, in which tree-guess compares; divide it, or take quantiles:N.")
-        columns = np.column_stack([*(frame[names[c]].to_numpy(dtype=float) for c in numeric), _outcomes(others, frame)])
+                raise DataError(
+                    f"The column {c!r} holds numbers beyond single precision, in which tree-guess compares; divide it, or take quantiles:N."
+                )
+        columns = np.column_stack(
+            [*(frame[names[c]].to_numpy(dtype=float) for c in numeric), _outcomes(others, frame)]
+        )
         model.fit(columns, y)
         found: set[Test] = set()
         for tree in (t.tree_ for t in model.estimators_.ravel()):
-            for feature, threshold in zip(tree.feature.tolist(), tree.threshold.tolist(), strict=True):
+            for feature, threshold in zip(
+                tree.feature.tolist(), tree.threshold.tolist(), strict=True
+            ):
                 if 0 <= feature < len(numeric):
                     candidates = np.array(self.rules_[numeric[feature]])
-                    # scikit-learn compares in single precision; the nearest midpoint is the same cut of the training rows.
-                    found.add(Test(numeric[feature], "<=", float(candidates[np.abs(candidates - threshold).argmin()])))
+                    # scikit-learn compares in single precision; the nearest midpoint is the same
+                    # cut of the training rows.
+                    found.add(
+                        Test(
+                            numeric[feature],
+                            "<=",
+                            float(candidates[np.abs(candidates - threshold).argmin()]),
+                        )
+                    )
         return list(found)
 
     # -- using -----------------------------------------------------------------------------------------------
@@ -245,7 +297,9 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         needed = {t.column for t in tests}
         missing = needed - {str(c) for c in frame.columns}
         if missing:
-            raise DataError(f"The table has no column {sorted(missing)[0]!r}, which the binarizer was fitted on; it has {_some(frame.columns)}.")
+            raise DataError(
+                f"The table has no column {sorted(missing)[0]!r}, which the binarizer was fitted on; it has {_some(frame.columns)}."
+            )
         check_complete(frame[[c for c in frame.columns if str(c) in needed]])
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
@@ -267,15 +321,25 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
         """A copy that makes some of the tests, such as those of a tree."""
         out: Binarizer = copy(self)
         wanted = set(tests)
-        out.rules_ = {c: _only(rule, [t for t in _tests({c: rule}) if t in wanted]) for c, rule in self.rules_.items()}
+        out.rules_ = {
+            c: _only(rule, [t for t in _tests({c: rule}) if t in wanted])
+            for c, rule in self.rules_.items()
+        }
         return out
 
     # -- exchange --------------------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
-        """Kind, parameters, the fitted rules and what they lose; `from_json` gives a binarizer that makes the same tests."""
+        """Kind, parameters, the fitted rules and what they lose; `from_json` gives a binarizer that
+        makes the same tests.
+        """
         parameters = {name: value for name, value in self.get_params().items() if name != "kind"}
-        return {"kind": self.kind, "parameters": parameters, "columns": dict(self.rules_), "loss": self.loss_}
+        return {
+            "kind": self.kind,
+            "parameters": parameters,
+            "columns": dict(self.rules_),
+            "loss": self.loss_,
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Binarizer:
@@ -287,7 +351,9 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
 
 
 def _thresholds(values: np.ndarray, cuts: np.ndarray) -> list[float]:
-    """Halfway between `values[k-1]` and `values[k]` for every cut k that leaves values on both sides."""
+    """Halfway between `values[k-1]` and `values[k]` for every cut k that leaves values on both
+    sides.
+    """
     out = []
     for k in cuts.tolist():
         if 0 < k < len(values):
@@ -295,7 +361,9 @@ def _thresholds(values: np.ndarray, cuts: np.ndarray) -> list[float]:
             middle = low + (high - low) / 2
             short = float(f"{middle:.10g}")
             middle = short if low <= short < high else middle
-            out.append(middle if low <= middle < high else low)  # neighbouring doubles have nothing between them
+            out.append(
+                middle if low <= middle < high else low
+            )  # neighbouring doubles have nothing between them
     return out
 
 
@@ -314,7 +382,13 @@ def _tests(rules: Mapping[str, Rule]) -> tuple[Test, ...]:
 def _only(rule: Rule, kept: list[Test]) -> Rule:
     """A rule reduced to some of its tests."""
     values = [t.value for t in kept]
-    return (rule if kept else []) if rule == "0/1" else values if isinstance(rule, list) else {"categories": values}
+    return (
+        (rule if kept else [])
+        if rule == "0/1"
+        else values
+        if isinstance(rule, list)
+        else {"categories": values}
+    )
 
 
 def _outcomes(tests: Any, frame: pd.DataFrame) -> np.ndarray:
@@ -327,12 +401,16 @@ def _outcomes(tests: Any, frame: pd.DataFrame) -> np.ndarray:
         except DataError:
             raise
         except (TypeError, ValueError):
-            raise DataError(f"The column {t.column!r} must hold numbers, as it did when the binarizer was fitted; it holds text.") from None
+            raise DataError(
+                f"The column {t.column!r} must hold numbers, as it did when the binarizer was fitted; it holds text."
+            ) from None
     return out
 
 
 def _ranked(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTests:
-    """Outcomes of all tests as ranks: a column's number of thresholds below each value, or a 0/1 column for every other test."""
+    """Outcomes of all tests as ranks: a column's number of thresholds below each value, or a 0/1
+    column for every other test.
+    """
     names = {str(c): c for c in frame.columns}
     codes: list[np.ndarray] = []
     column: list[int] = []
@@ -349,7 +427,9 @@ def _ranked(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTests:
                 check_finite(name, numbers)
                 codes.append(np.searchsorted(thresholds, numbers, side="left"))
                 column += [len(codes) - 1] * len(rule)
-                cut += np.searchsorted(thresholds, np.array(rule, dtype=float), side="left").tolist()
+                cut += np.searchsorted(
+                    thresholds, np.array(rule, dtype=float), side="left"
+                ).tolist()
                 gap.append(gaps(numbers, np.array(rule, dtype=float)))
             else:
                 for t in tests:
@@ -360,12 +440,23 @@ def _ranked(rules: Mapping[str, Rule], frame: pd.DataFrame) -> RankedTests:
         except DataError:
             raise
         except (TypeError, ValueError):
-            raise DataError(f"The column {name!r} must hold numbers, as it did when the binarizer was fitted; it holds text.") from None
-    stacked = np.array(codes, dtype=np.int32).T if codes else np.zeros((len(frame), 0), dtype=np.int32)
-    return RankedTests(np.ascontiguousarray(stacked), np.array(column, dtype=np.int64), np.array(cut, dtype=np.int64), np.vstack(gap))
+            raise DataError(
+                f"The column {name!r} must hold numbers, as it did when the binarizer was fitted; it holds text."
+            ) from None
+    stacked = (
+        np.array(codes, dtype=np.int32).T if codes else np.zeros((len(frame), 0), dtype=np.int32)
+    )
+    return RankedTests(
+        np.ascontiguousarray(stacked),
+        np.array(column, dtype=np.int64),
+        np.array(cut, dtype=np.int64),
+        np.vstack(gap),
+    )
 
 
 def _some(names: Any, limit: int = 12) -> str:
     """The first names of a list, for a sentence."""
     shown = [str(n) for n in names]
-    return ", ".join(shown[:limit]) + (f" and {len(shown) - limit} more" if len(shown) > limit else "")
+    return ", ".join(shown[:limit]) + (
+        f" and {len(shown) - limit} more" if len(shown) > limit else ""
+    )

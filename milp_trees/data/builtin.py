@@ -8,11 +8,18 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: Name → loader in `sklearn.datasets`.
-BUILTIN = {"breast-cancer": "load_breast_cancer", "iris": "load_iris", "wine": "load_wine", "digits": "load_digits"}
+BUILTIN = {
+    "breast-cancer": "load_breast_cancer",
+    "iris": "load_iris",
+    "wine": "load_wine",
+    "digits": "load_digits",
+}
 
 
 def builtin(name: str) -> tuple[pd.DataFrame, str]:
-    """The table of a bundled data set, its target last and spelled out (`malignant`), and the name of the target."""
+    """The table of a bundled data set, its target last and spelled out (`malignant`), and the name
+    of the target.
+    """
     import numpy as np
     import sklearn.datasets
 

@@ -13,7 +13,8 @@ import numpy as np
 from milp_trees.data.ranked import MaybeRanked
 from milp_trees.errors import DataError
 
-#: Field of a Dataset → the option of the command line (and, without dashes, of `load`) that names its column.
+#: Field of a Dataset → the option of the command line (and, without dashes, of `load`) that names
+#: its column.
 ROLES = {
     "y": "--target",
     "groups": "--group",
@@ -28,7 +29,8 @@ ROLES = {
 
 @dataclass(frozen=True)
 class Test:
-    """A yes/no question about one column: `column <= value`, `column == value` or a 0/1 column itself.
+    """A yes/no question about one column: `column <= value`, `column == value` or a 0/1 column
+    itself.
 
     Parameters
     ----------
@@ -61,7 +63,11 @@ class Test:
         """How to say that the test is false: `age > 37.5`, `color != red`, `not smoker`."""
         if self.kind == "is":
             return f"not {self.column}"
-        return self.name.replace("<=", ">", 1) if self.kind == "<=" else self.name.replace("==", "!=", 1)
+        return (
+            self.name.replace("<=", ">", 1)
+            if self.kind == "<="
+            else self.name.replace("==", "!=", 1)
+        )
 
     def evaluate(self, values: Any) -> np.ndarray:
         """Truth of the test on an array of column values, shape (n,) → bool (n,).
@@ -69,7 +75,8 @@ class Test:
         Raises
         ------
         DataError
-            A value that is compared is missing or infinite, or one of a 0/1 column is neither 0 nor 1.
+            A value that is compared is missing or infinite, or one of a 0/1 column is neither 0 nor
+            1.
         TypeError, ValueError
             Values that are compared are no numbers.
         """
@@ -83,7 +90,9 @@ class Test:
         strange = (numbers != 0) & (numbers != 1)
         if strange.any():
             row = int(strange.argmax())
-            raise DataError(f"The column {self.column!r} holds {numbers[row]:g} in row {row}; it is asked as a yes/no question and must hold 0 or 1.")
+            raise DataError(
+                f"The column {self.column!r} holds {numbers[row]:g} in row {row}; it is asked as a yes/no question and must hold 0 or 1."
+            )
         return np.asarray(numbers == 1)
 
     def to_json(self) -> dict[str, Any]:
@@ -97,7 +106,8 @@ class Dataset(MaybeRanked):
     Parameters
     ----------
     X : array of shape (n, F), values 0/1
-        Outcome of each candidate test on each row. Given as `RankedTests` (as `Binarizer.dataset` does), the matrix is made when it is asked for.
+        Outcome of each candidate test on each row. Given as `RankedTests` (as `Binarizer.dataset`
+        does), the matrix is made when it is asked for.
     tests : sequence of Test, length F, optional
         What the columns of `X` mean; by default columns named `"0"`, `"1"`, ….
     y : array of shape (n,), optional
@@ -105,17 +115,20 @@ class Dataset(MaybeRanked):
     weights : array of shape (n,), optional
         Nonnegative row weights; default 1 each.
     groups, factor : array of shape (n,), optional
-        Level of the protected attribute, and of a legitimate factor (conditional statistical parity).
+        Level of the protected attribute, and of a legitimate factor (conditional statistical
+        parity).
     group_column : str, optional
         The column `groups` came from: tests on it are not candidates unless the space says so.
     treatments, outcomes, propensities : arrays of shape (n,), optional
-        Observed action, its outcome (larger is better) and the probability with which it was chosen.
+        Observed action, its outcome (larger is better) and the probability with which it was
+        chosen.
     values : array of shape (n, K), optional
         Value or predicted outcome of every action on every row.
     actions : sequence, optional
         Names of the K columns of `values` (and order of the treatments).
     numeric : array of shape (n, d), optional
-        Numeric columns as they are, for predictors with thresholds of their own (ensembles); named by `columns`.
+        Numeric columns as they are, for predictors with thresholds of their own (ensembles); named
+        by `columns`.
     columns : sequence of str, length d, optional
     source : mapping, optional
         Where the data came from (path, SHA-256, reading options); carried into results.
@@ -123,7 +136,8 @@ class Dataset(MaybeRanked):
     Raises
     ------
     DataError
-        Missing or non-binary entries, shapes that differ, negative or non-finite weights, duplicate test names.
+        Missing or non-binary entries, shapes that differ, negative or non-finite weights, duplicate
+        test names.
     """
 
     #: Whether the rows were left out (`milp_trees.data.outline`).
@@ -154,7 +168,9 @@ class Dataset(MaybeRanked):
         tests = tuple(self.tests) or tuple(Test(str(j)) for j in range(X.shape[1]))
         self._put("tests", tests)
         if len(tests) != X.shape[1]:
-            raise DataError(f"{len(tests)} tests are named but X has {X.shape[1]} columns; give one Test per column.")
+            raise DataError(
+                f"{len(tests)} tests are named but X has {X.shape[1]} columns; give one Test per column."
+            )
         names = [t.name for t in tests]
         if len(set(names)) != len(names):
             twice = next(n for n in names if names.count(n) > 1)
@@ -167,9 +183,16 @@ class Dataset(MaybeRanked):
             if getattr(self, name) is not None:
                 self._put(name, _frozen(_floats(getattr(self, name), name, (X.shape[0],))))
         if self.weights is not None and (self.weights < 0).any():
-            raise DataError(f"Row weights must not be negative; row {int(np.argmax(self.weights < 0))} has {self.weights.min():g}.")
-        if self.propensities is not None and ((self.propensities <= 0) | (self.propensities > 1)).any():
-            raise DataError("Propensities must lie in (0, 1]: they are probabilities of the observed treatment, not their inverses.")
+            raise DataError(
+                f"Row weights must not be negative; row {int(np.argmax(self.weights < 0))} has {self.weights.min():g}."
+            )
+        if (
+            self.propensities is not None
+            and ((self.propensities <= 0) | (self.propensities > 1)).any()
+        ):
+            raise DataError(
+                "Propensities must lie in (0, 1]: they are probabilities of the observed treatment, not their inverses."
+            )
         if self.values is not None:
             K = np.shape(self.values)[1] if np.ndim(self.values) == 2 else 1
             self._put("values", _frozen(_floats(self.values, "values", (X.shape[0], K))))
@@ -179,14 +202,25 @@ class Dataset(MaybeRanked):
         if self.numeric is not None:
             d = np.shape(self.numeric)[1] if np.ndim(self.numeric) == 2 else 1
             self._put("numeric", _frozen(_floats(self.numeric, "numeric", (X.shape[0], d))))
-            self._put("columns", tuple(str(j) for j in range(d)) if self.columns is None else tuple(map(str, self.columns)))
+            self._put(
+                "columns",
+                tuple(str(j) for j in range(d))
+                if self.columns is None
+                else tuple(map(str, self.columns)),
+            )
             named = tuple(self.columns or ())
             if len(named) != d:
-                raise DataError(f"{len(named)} columns are named but numeric has {d}; give one name per column.")
+                raise DataError(
+                    f"{len(named)} columns are named but numeric has {d}; give one name per column."
+                )
             if len(set(named)) != d:
-                raise DataError(f"Two columns are called {next(c for c in named if named.count(c) > 1)!r}; rename one of them.")
+                raise DataError(
+                    f"Two columns are called {next(c for c in named if named.count(c) > 1)!r}; rename one of them."
+                )
         elif self.columns is not None:
-            raise DataError("columns names the columns of numeric, which is not given; give Dataset(…, numeric=X, columns=names).")
+            raise DataError(
+                "columns names the columns of numeric, which is not given; give Dataset(…, numeric=X, columns=names)."
+            )
         self._put("source", dict(self.source))
 
     def _put(self, name: str, value: Any) -> None:
@@ -197,7 +231,9 @@ class Dataset(MaybeRanked):
             return
         if self.classes is not None:
             codes = np.asarray(self.y)
-            if codes.shape != (self.n_rows,) or (len(codes) and (codes.min() < 0 or codes.max() >= len(self.classes))):
+            if codes.shape != (self.n_rows,) or (
+                len(codes) and (codes.min() < 0 or codes.max() >= len(self.classes))
+            ):
                 raise DataError("With classes given, y must hold one code 0..K-1 per row.")
             self._put("classes", tuple(self.classes))
         else:
@@ -215,7 +251,9 @@ class Dataset(MaybeRanked):
 
     @property
     def loss(self) -> str:
-        """What the tests may lose against all thresholds of the columns they came from, as the binarizer said; empty if nothing."""
+        """What the tests may lose against all thresholds of the columns they came from, as the
+        binarizer said; empty if nothing.
+        """
         return str(self.source.get("loss", ""))
 
     @cached_property
@@ -235,10 +273,24 @@ class Dataset(MaybeRanked):
     # -- making others ---------------------------------------------------------------------------------------
 
     def subset(self, rows: Any) -> Dataset:
-        """The dataset with the given rows (indices or mask) only; tests, classes and actions unchanged."""
+        """The dataset with the given rows (indices or mask) only; tests, classes and actions
+        unchanged.
+        """
         rows = np.asarray(rows)
-        changed: dict[str, Any] = {"X": self.X[rows] if self.ranked is None else self.ranked.take(rows)}
-        for name in ("y", "weights", "groups", "factor", "treatments", "outcomes", "propensities", "values", "numeric"):
+        changed: dict[str, Any] = {
+            "X": self.X[rows] if self.ranked is None else self.ranked.take(rows)
+        }
+        for name in (
+            "y",
+            "weights",
+            "groups",
+            "factor",
+            "treatments",
+            "outcomes",
+            "propensities",
+            "values",
+            "numeric",
+        ):
             if getattr(self, name) is not None:
                 changed[name] = getattr(self, name)[rows]
         return replace(self, **changed)
@@ -262,7 +314,11 @@ class Dataset(MaybeRanked):
             value = getattr(self, f.name)
             if isinstance(value, np.ndarray):
                 h.update(f.name.encode())
-                h.update(np.ascontiguousarray(value).tobytes() if value.dtype != object else repr(value.tolist()).encode())
+                h.update(
+                    np.ascontiguousarray(value).tobytes()
+                    if value.dtype != object
+                    else repr(value.tolist()).encode()
+                )
             elif f.name in ("classes", "actions") or (f.name == "columns" and value is not None):
                 h.update(repr(value).encode())
         return h.hexdigest()
@@ -290,7 +346,9 @@ def _frozen(array: np.ndarray) -> np.ndarray:
 def _binary(X: Any) -> np.ndarray:
     X = np.asarray(X)
     if X.ndim != 2:
-        raise DataError(f"X must have two dimensions (rows × tests); it has {X.ndim}. Reshape it, e.g. X.reshape(-1, 1).")
+        raise DataError(
+            f"X must have two dimensions (rows × tests); it has {X.ndim}. Reshape it, e.g. X.reshape(-1, 1)."
+        )
     if X.shape[0] == 0:
         raise DataError("X has no rows; at least one is needed.")
     if X.dtype == bool:
@@ -298,10 +356,14 @@ def _binary(X: Any) -> np.ndarray:
     try:
         numbers = X.astype(float)
     except (TypeError, ValueError):
-        raise DataError("X must hold 0/1 tests; this one holds text. Binarize it first: mt.Binarizer().fit_transform(frame).") from None
+        raise DataError(
+            "X must hold 0/1 tests; this one holds text. Binarize it first: mt.Binarizer().fit_transform(frame)."
+        ) from None
     if np.isnan(numbers).any():
         row, col = np.argwhere(np.isnan(numbers))[0]
-        raise DataError(f"X has a missing value at row {row}, column {col}; impute or drop it first (e.g. sklearn.impute.SimpleImputer).")
+        raise DataError(
+            f"X has a missing value at row {row}, column {col}; impute or drop it first (e.g. sklearn.impute.SimpleImputer)."
+        )
     if not np.isin(numbers, (0.0, 1.0)).all():
         row, col = np.argwhere(~np.isin(numbers, (0.0, 1.0)))[0]
         raise DataError(
@@ -313,13 +375,21 @@ def _binary(X: Any) -> np.ndarray:
 def _labels(values: Any, name: str, n: int) -> np.ndarray:
     array = np.asarray(values)
     if array.shape != (n,):
-        raise DataError(f"{name} must have one entry per row, shape ({n},); it has shape {array.shape}.")
+        raise DataError(
+            f"{name} must have one entry per row, shape ({n},); it has shape {array.shape}."
+        )
     missing = np.array([v is None or v != v for v in array.tolist()], dtype=bool)
     if missing.any():
-        raise DataError(f"{name} has a missing value at row {int(np.argmax(missing))}; drop those rows or impute them first.")
+        raise DataError(
+            f"{name} has a missing value at row {int(np.argmax(missing))}; drop those rows or impute them first."
+        )
     if array.dtype == object:
         kinds = {type(v) for v in array.tolist()}
-        array = np.array([str(v) for v in array.tolist()]) if len(kinds) > 1 or kinds == {str} else np.array(array.tolist())
+        array = (
+            np.array([str(v) for v in array.tolist()])
+            if len(kinds) > 1 or kinds == {str}
+            else np.array(array.tolist())
+        )
     return array
 
 

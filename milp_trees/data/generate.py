@@ -1,10 +1,13 @@
-r"""Generators of synthetic problems: planted trees, random cost matrices, a cut that bucketization hides, and the policy designs of Athey and Imbens (2016).
+r"""Generators of synthetic problems: planted trees, random cost matrices, a cut that bucketization
+hides, and the policy designs of Athey and Imbens (2016).
 
-The policy designs, as the optimal policy tree literature uses them: covariates :math:`x\sim N(0,I_d)`, outcome of treatment :math:`k\in\{0,1\}`
+The policy designs, as the optimal policy tree literature uses them: covariates :math:`x\sim
+N(0,I_d)`, outcome of treatment :math:`k\in\{0,1\}`
 
 .. math:: Y(k)=\eta(x)+\tfrac12(2k-1)\kappa(x)+\varepsilon,
 
-one :math:`\varepsilon\sim N(0,\sigma)` per row for both arms; the better arm was given with probability p.
+one :math:`\varepsilon\sim N(0,\sigma)` per row for both arms; the better arm was given with
+probability p.
 
 === ================================================= =================================
 d   η                                                 κ
@@ -31,8 +34,16 @@ from milp_trees.models.tree import Branch, Leaf, Node, Tree
 _DESIGNS = {2: (1, 1, 1), 10: (2, 4, 2), 20: (4, 4, 4)}
 
 
-def planted_tree(rows: int = 200, tests: int = 12, depth: int = 2, classes: int = 2, noise: float = 0.0, seed: int = 0) -> tuple[Dataset, Tree]:
-    """Rows labelled by a random tree of full depth; with `noise` = 0 the best tree of that depth makes no error.
+def planted_tree(
+    rows: int = 200,
+    tests: int = 12,
+    depth: int = 2,
+    classes: int = 2,
+    noise: float = 0.0,
+    seed: int = 0,
+) -> tuple[Dataset, Tree]:
+    """Rows labelled by a random tree of full depth; with `noise` = 0 the best tree of that depth
+    makes no error.
 
     Parameters
     ----------
@@ -46,7 +57,9 @@ def planted_tree(rows: int = 200, tests: int = 12, depth: int = 2, classes: int 
         The tree that was planted.
     """
     if not 0 <= depth <= tests or rows < 1 or classes < 2 or not 0 <= noise <= 1:
-        raise DataError("A planted tree needs rows >= 1, 0 <= depth <= tests, classes >= 2 and 0 <= noise <= 1.")
+        raise DataError(
+            "A planted tree needs rows >= 1, 0 <= depth <= tests, classes >= 2 and 0 <= noise <= 1."
+        )
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (rows, tests), dtype=np.uint8)
     named = tuple(Test(str(j)) for j in range(tests))
@@ -56,7 +69,11 @@ def planted_tree(rows: int = 200, tests: int = 12, depth: int = 2, classes: int 
             return Leaf(label % classes)
         j = int(rng.choice([f for f in range(tests) if f not in used]))
         # Siblings at the bottom differ, so no split of the planted tree is idle.
-        return Branch(named[j], grow(level + 1, (*used, j), 2 * label), grow(level + 1, (*used, j), 2 * label + 1))
+        return Branch(
+            named[j],
+            grow(level + 1, (*used, j), 2 * label),
+            grow(level + 1, (*used, j), 2 * label + 1),
+        )
 
     tree = Tree(grow(0, (), 0), tuple(range(classes)))
     unlabelled = Dataset(X, named)
@@ -66,14 +83,25 @@ def planted_tree(rows: int = 200, tests: int = 12, depth: int = 2, classes: int 
     return unlabelled.with_(y=y, classes=tuple(range(classes))), tree
 
 
-def random_costs(rows: int = 30, tests: int = 5, actions: int = 3, low: int = 0, high: int = 20, seed: int = 0) -> Dataset:
+def random_costs(
+    rows: int = 30, tests: int = 5, actions: int = 3, low: int = 0, high: int = 20, seed: int = 0
+) -> Dataset:
     """Random tests and a random integer cost matrix in `values`: for the task `action-costs`."""
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (rows, tests), dtype=np.uint8)
-    return Dataset(X, values=rng.integers(low, high + 1, (rows, actions)), actions=tuple(range(actions)))
+    return Dataset(
+        X, values=rng.integers(low, high + 1, (rows, actions)), actions=tuple(range(actions))
+    )
 
 
-def athey_imbens(columns: int = 2, rows: int = 500, p: float = 0.5, sigma: float = 0.1, bins: int = 10, seed: int = 0) -> tuple[Dataset, np.ndarray]:
+def athey_imbens(
+    columns: int = 2,
+    rows: int = 500,
+    p: float = 0.5,
+    sigma: float = 0.1,
+    bins: int = 10,
+    seed: int = 0,
+) -> tuple[Dataset, np.ndarray]:
     """A policy problem with historical treatments.
 
     Parameters
@@ -90,8 +118,8 @@ def athey_imbens(columns: int = 2, rows: int = 500, p: float = 0.5, sigma: float
     Returns
     -------
     dataset : Dataset
-        With `treatments`, `outcomes`, `propensities` (of the given treatment, by logistic regression) and `values` (outcome of each treatment, by a
-        linear regression per arm).
+        With `treatments`, `outcomes`, `propensities` (of the given treatment, by logistic
+        regression) and `values` (outcome of each treatment, by a linear regression per arm).
     counterfactuals : array of shape (rows, 2)
         What both treatments would have brought: for judging a policy, not for learning it.
     """
@@ -110,22 +138,42 @@ def athey_imbens(columns: int = 2, rows: int = 500, p: float = 0.5, sigma: float
     better = both.argmax(axis=1)
     given = np.where(rng.random(rows) < p, better, 1 - better)
     if len(np.unique(given)) < 2:
-        raise DataError("Every row got the same treatment; use more rows or a p further from 0 and 1.")
+        raise DataError(
+            "Every row got the same treatment; use more rows or a p further from 0 and 1."
+        )
     outcome = both[np.arange(rows), given]
     propensity = LogisticRegression().fit(x, given).predict_proba(x)[np.arange(rows), given]
-    model = np.column_stack([LinearRegression().fit(x[given == k], outcome[given == k]).predict(x) for k in (0, 1)])
-    tests = [Test(f"x{j + 1}", "<=", round(float(t), 4)) for j in range(columns) for t in norm.ppf(np.arange(1, bins) / bins)]
+    model = np.column_stack(
+        [LinearRegression().fit(x[given == k], outcome[given == k]).predict(x) for k in (0, 1)]
+    )
+    tests = [
+        Test(f"x{j + 1}", "<=", round(float(t), 4))
+        for j in range(columns)
+        for t in norm.ppf(np.arange(1, bins) / bins)
+    ]
     X = np.column_stack([x[:, int(t.column[1:]) - 1] <= t.value for t in tests]).astype(np.uint8)
-    dataset = Dataset(X, tests, treatments=given, outcomes=outcome, propensities=propensity, values=model, actions=(0, 1))
+    dataset = Dataset(
+        X,
+        tests,
+        treatments=given,
+        outcomes=outcome,
+        propensities=propensity,
+        values=model,
+        actions=(0, 1),
+    )
     return dataset, both
 
 
-def hidden_cut(rows: int = 77, lost: int = 1, noise: int = 5, seed: int = 1, binarizer: str = "midpoints") -> Dataset:
-    """Two continuous columns whose best root threshold lies between neighbouring rows of one class, where bucketization has none.
+def hidden_cut(
+    rows: int = 77, lost: int = 1, noise: int = 5, seed: int = 1, binarizer: str = "midpoints"
+) -> Dataset:
+    """Two continuous columns whose best root threshold lies between neighbouring rows of one class,
+    where bucketization has none.
 
-    Left of x1 = 5 a row is positive if x2 > 6.5, right of it if x2 < 3.5. Around the cut lie negative rows only, `lost` on either side, each where it
-    would be positive on the other: any other threshold of x1 gets `lost` more rows wrong. The effect is that of Lin et al. (2020), figure 1
-    (72 against 71 of 77 rows at depth 2); the rows are our own.
+    Left of x1 = 5 a row is positive if x2 > 6.5, right of it if x2 < 3.5. Around the cut lie
+    negative rows only, `lost` on either side, each where it would be positive on the other: any
+    other threshold of x1 gets `lost` more rows wrong. The effect is that of Lin et al. (2020),
+    figure 1 (72 against 71 of 77 rows at depth 2); the rows are our own.
 
     Parameters
     ----------
@@ -145,9 +193,16 @@ def hidden_cut(rows: int = 77, lost: int = 1, noise: int = 5, seed: int = 1, bin
     rng = np.random.default_rng(seed)
     outer = rows - 2 * lost
     x1 = np.concatenate(
-        [rng.uniform(0, 4, outer - outer // 2), rng.uniform(6, 10, outer // 2), rng.uniform(4.2, 4.9, lost), rng.uniform(5.1, 5.8, lost)]
+        [
+            rng.uniform(0, 4, outer - outer // 2),
+            rng.uniform(6, 10, outer // 2),
+            rng.uniform(4.2, 4.9, lost),
+            rng.uniform(5.1, 5.8, lost),
+        ]
     )
-    x2 = np.concatenate([rng.uniform(0, 10, outer), rng.uniform(0, 3, lost), rng.uniform(7, 10, lost)])
+    x2 = np.concatenate(
+        [rng.uniform(0, 10, outer), rng.uniform(0, 3, lost), rng.uniform(7, 10, lost)]
+    )
     positive = np.where(x1 < 5, x2 > 6.5, x2 < 3.5)
     positive[rng.permutation(outer)[:noise]] ^= True
     table = pd.DataFrame({"x1": x1.round(3), "x2": x2.round(3)})
@@ -172,16 +227,27 @@ def generated(name: str) -> Dataset:
     for item in filter(None, given.split(",")):
         key, _, value = item.partition("=")
         if key not in known:
-            raise DataError(f"The generator {kind} has no option {key!r}; it has {', '.join(known)}.")
+            raise DataError(
+                f"The generator {kind} has no option {key!r}; it has {', '.join(known)}."
+            )
         try:
             options[key] = type(known[key].default)(value)
         except ValueError:
-            raise DataError(f"The option {key} of the generator {kind} must be a number; got {value!r}.") from None
+            raise DataError(
+                f"The option {key} of the generator {kind} must be a number; got {value!r}."
+            ) from None
     try:
         made = maker(**options)
     except DataError:
         raise
-    except (ValueError, OverflowError) as error:  # of NumPy: a negative size or seed, a range with nothing in it
-        raise DataError(f"The generator {kind} cannot make data of such numbers ({given}): {error}.") from error
+    except (
+        ValueError,
+        OverflowError,
+    ) as error:  # of NumPy: a negative size or seed, a range with nothing in it
+        raise DataError(
+            f"The generator {kind} cannot make data of such numbers ({given}): {error}."
+        ) from error
     dataset = made[0] if isinstance(made, tuple) else made
-    return dataset.with_(source={"path": name, "generator": kind, **({"loss": dataset.loss} if dataset.loss else {})})
+    return dataset.with_(
+        source={"path": name, "generator": kind, **({"loss": dataset.loss} if dataset.loss else {})}
+    )

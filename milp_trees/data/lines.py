@@ -1,4 +1,6 @@
-"""`Lines`: a table of text. Where its header ends, what separates its fields, which of its lines are too short, which cells are labels."""
+"""`Lines`: a table of text. Where its header ends, what separates its fields, which of its lines
+are too short, which cells are labels.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,11 @@ class Lines:
         commas = len(_fields(first, ",")) > 1
         fields = next(_records(first, commas))
         header = not all(_is_number(f) for f in fields)
-        names = [" ".join(f.split("\n")).strip() for f in fields] if header else [TARGET, *(str(j) for j in range(len(fields) - 1))]
+        names = (
+            [" ".join(f.split("\n")).strip() for f in fields]
+            if header
+            else [TARGET, *(str(j) for j in range(len(fields) - 1))]
+        )
         if len(set(names)) != len(names):
             twice = next(n for n in names if names.count(n) > 1)
             word = next(f for f in fields if not _is_number(f))
@@ -85,12 +91,16 @@ class Lines:
         except (pd.errors.ParserError, pd.errors.EmptyDataError, OverflowError, csv.Error) as error:
             self._refuse_ragged()
             where = str(error).split("error: ")[-1].strip()
-            raise DataError(f"{self.file} is not a table: {where} (counted from the first data row).") from None
+            raise DataError(
+                f"{self.file} is not a table: {where} (counted from the first data row)."
+            ) from None
         # A row with too few fields is filled up with missing values at its end.
         if frame.shape[1] != len(self.names) or frame.iloc[:, -1].isna().any():
             self._refuse_ragged()
         if frame.shape[1] != len(self.names):
-            raise DataError(f"{self.file} is not a table: its first line has {len(self.names)} fields and a later one {frame.shape[1]}.")
+            raise DataError(
+                f"{self.file} is not a table: its first line has {len(self.names)} fields and a later one {frame.shape[1]}."
+            )
         frame.columns = pd.Index(self.names)
         return frame
 
@@ -98,9 +108,14 @@ class Lines:
         import pandas as pd
 
         return pd.read_csv(
-            io.StringIO(self.body), sep="," if self.commas else r"\s+", header=None, keep_default_na=False, na_values=_MISSING,
-            skipinitialspace=True, **options,
-        )  # fmt: skip
+            io.StringIO(self.body),
+            sep="," if self.commas else r"\s+",
+            header=None,
+            keep_default_na=False,
+            na_values=_MISSING,
+            skipinitialspace=True,
+            **options,
+        )
 
     def _refuse_ragged(self) -> None:
         """Name the first row that has more or fewer fields than the first line."""
@@ -117,8 +132,12 @@ class Lines:
             return
 
     def spell(self, frame: pd.DataFrame, labels: Sequence[str], text: Sequence[str]) -> None:
-        """Put the cells as they are written into columns of text, and into columns of labels where one has leading zeros."""
-        asked = [n for n in self.names if n in text or (n in labels and frame[n].dtype.kind in "iuf")]
+        """Put the cells as they are written into columns of text, and into columns of labels where
+        one has leading zeros.
+        """
+        asked = [
+            n for n in self.names if n in text or (n in labels and frame[n].dtype.kind in "iuf")
+        ]
         if not asked or (not set(asked) & set(text) and not _PADDED.search(self.body)):
             return
         places = [self.names.index(n) for n in asked]
@@ -134,11 +153,15 @@ def _decoded(raw: bytes, file: Path) -> str:
     try:
         text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"{file} is not UTF-8 text; convert it first, for example with iconv.") from None
+        raise DataError(
+            f"{file} is not UTF-8 text; convert it first, for example with iconv."
+        ) from None
     except (OSError, EOFError, zlib.error):
         raise DataError(f"{file} is a damaged gzip file; fetch it again.") from None
     if "\0" in text:
-        raise DataError(f"{file} is not UTF-8 text: it holds zero bytes; convert it first, for example with iconv.")
+        raise DataError(
+            f"{file} is not UTF-8 text: it holds zero bytes; convert it first, for example with iconv."
+        )
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -151,13 +174,17 @@ def _records(text: str, commas: bool) -> Any:
 
 
 def _lines_of_first_record(text: str, file: Path) -> int:
-    """Number of lines that the first record takes: more than one where a quoted name holds an end of line."""
+    """Number of lines that the first record takes: more than one where a quoted name holds an end
+    of line.
+    """
     reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
     try:
         next(reader)
     except csv.Error:
         most = csv.field_size_limit()
-        raise DataError(f"{file} is not a table: a quote in its first line is never closed, or a name has more than {most} characters.") from None
+        raise DataError(
+            f"{file} is not a table: a quote in its first line is never closed, or a name has more than {most} characters."
+        ) from None
     record = "\n".join(text.split("\n", reader.line_num)[: reader.line_num])
     if reader.line_num > 1 and record.count('"') % 2:
         raise DataError(f"{file} is not a table: a quote in its first line is never closed.")
@@ -166,14 +193,22 @@ def _lines_of_first_record(text: str, file: Path) -> int:
 
 def _fields(first: str, separator: str) -> list[str]:
     """Fields of the first record; a separator in quotes separates nothing."""
-    return next(csv.reader(io.StringIO(first, newline=""), delimiter=separator, skipinitialspace=True))
+    return next(
+        csv.reader(io.StringIO(first, newline=""), delimiter=separator, skipinitialspace=True)
+    )
 
 
 def _refuse_semicolons(first: str, file: Path) -> None:
-    """Name semicolons as what they are: where no comma separates fields, or commas are those of decimal numbers."""
+    """Name semicolons as what they are: where no comma separates fields, or commas are those of
+    decimal numbers.
+    """
     fields = _fields(first, ";")
-    if len(fields) > 1 and (len(_fields(first, ",")) == 1 or all(_is_number(f.replace(",", ".")) for f in fields)):
-        raise DataError(f"{file} separates its fields by semicolons; commas or spaces are read. Write it with commas (and decimal points) instead.")
+    if len(fields) > 1 and (
+        len(_fields(first, ",")) == 1 or all(_is_number(f.replace(",", ".")) for f in fields)
+    ):
+        raise DataError(
+            f"{file} separates its fields by semicolons; commas or spaces are read. Write it with commas (and decimal points) instead."
+        )
 
 
 def _is_number(text: str) -> bool:

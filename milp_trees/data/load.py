@@ -1,4 +1,6 @@
-"""`load`: a Dataset from a file or a built-in name, with everything `verify` needs to read it again."""
+"""`load`: a Dataset from a file or a built-in name, with everything `verify` needs to read it
+again.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ class Columns:
     values : sequence of str
         Columns with the value (or cost) of every action, in the order of the actions.
     features, drop : sequence of str
-        Columns to split on and not to split on; `*` and `?` are wildcards. By default every column that means nothing else.
+        Columns to split on and not to split on; `*` and `?` are wildcards. By default every column
+        that means nothing else.
     """
 
     target: str | None = None
@@ -56,19 +59,29 @@ class Columns:
     drop: Sequence[str] = ()
 
 
-def load(name: str | Path, *, binarizer: str | Binarizer = "auto", test_size: float | None = None, seed: int = 0, **columns: Any) -> Dataset:
-    """A Dataset from a file or a built-in name (`breast-cancer`, `iris`, `wine`, `digits`, `planted:rows=200,depth=2`).
+def load(
+    name: str | Path,
+    *,
+    binarizer: str | Binarizer = "auto",
+    test_size: float | None = None,
+    seed: int = 0,
+    **columns: Any,
+) -> Dataset:
+    """A Dataset from a file or a built-in name (`breast-cancer`, `iris`, `wine`, `digits`,
+    `planted:rows=200,depth=2`).
 
     Parameters
     ----------
     binarizer : str or Binarizer, default="auto"
-        How columns become tests: `auto`, `midpoints`, `quantiles:N`, `tree-guess`, or a (fitted) Binarizer.
+        How columns become tests: `auto`, `midpoints`, `quantiles:N`, `tree-guess`, or a (fitted)
+        Binarizer.
     test_size : float, optional
         Share of rows to leave out; `load_split` gives them too.
     seed : int
         Of the split.
     columns
-        `target="y"`, `group=`, `factor=`, `weights=`, `treatment=`, `outcome=`, `propensity=`, `values=`, `features=`, `drop=`: see `Columns`.
+        `target="y"`, `group=`, `factor=`, `weights=`, `treatment=`, `outcome=`, `propensity=`,
+        `values=`, `features=`, `drop=`: see `Columns`.
 
     Examples
     --------
@@ -80,22 +93,42 @@ def load(name: str | Path, *, binarizer: str | Binarizer = "auto", test_size: fl
 
 
 def load_split(
-    name: str | Path, *, binarizer: str | Binarizer = "auto", test_size: float | None = None, seed: int = 0, **columns: Any
+    name: str | Path,
+    *,
+    binarizer: str | Binarizer = "auto",
+    test_size: float | None = None,
+    seed: int = 0,
+    **columns: Any,
 ) -> tuple[Dataset, Dataset | None]:
-    """Training and test rows of a data set; without `test_size` all rows are training rows. Thresholds come from training rows only."""
+    """Training and test rows of a data set; without `test_size` all rows are training rows.
+    Thresholds come from training rows only.
+    """
     from milp_trees.data.binarize import Binarizer
     from milp_trees.data.generate import GENERATORS, generated
 
     if str(name).split(":")[0] in GENERATORS:
-        ignored = [k for k, v in columns.items() if v] + (["binarizer"] if binarizer != "auto" else [])
+        ignored = [k for k, v in columns.items() if v] + (
+            ["binarizer"] if binarizer != "auto" else []
+        )
         if ignored:
-            raise DataError(f"Generated data are tests and labels already; leave out {', '.join(ignored)}.")
+            raise DataError(
+                f"Generated data are tests and labels already; leave out {', '.join(ignored)}."
+            )
         whole = generated(str(name))
         train, test = _split(whole.n_rows, test_size, seed)
         return _parts(whole, train, test, whole.source, test_size, seed)
-    roles: dict[str, Any] = {k: tuple(v) if isinstance(v, (list, tuple)) else v for k, v in columns.items() if v is not None}
+    roles: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, (list, tuple)) else v
+        for k, v in columns.items()
+        if v is not None
+    }
     given = Columns(**roles)
-    table = read_named(name, given.target, labels=[c for c in (given.group, given.factor, given.treatment) if c], numeric_target=not _has_target(given))
+    table = read_named(
+        name,
+        given.target,
+        labels=[c for c in (given.group, given.factor, given.treatment) if c],
+        numeric_target=not _has_target(given),
+    )
     frame = table.frame
     meaning, features = _meanings(table, given)
     fields = {key: frame[c].to_numpy() for key, c in meaning.items() if key != "values"}
@@ -111,40 +144,58 @@ def load_split(
         chosen.fit(frame[features].iloc[train], None if "y" not in fields else fields["y"][train])
     source = {
         **table.source,
-        "columns": {k: list(v) if isinstance(v, tuple) else v for k, v in vars(given).items() if v not in (None, ())} | {"target": meaning.get("y")},
+        "columns": {
+            k: list(v) if isinstance(v, tuple) else v
+            for k, v in vars(given).items()
+            if v not in (None, ())
+        }
+        | {"target": meaning.get("y")},
         "features": features,
         "width": frame.shape[1],
         "binarizer": {**chosen.to_json(), "given": fitted},
     }
     if chosen.loss_:
         source["loss"] = chosen.loss_
-    whole = chosen.dataset(frame[features], group_column=meaning.get("groups"), source=source, **fields)
+    whole = chosen.dataset(
+        frame[features], group_column=meaning.get("groups"), source=source, **fields
+    )
     return _parts(whole, train, test, source, test_size, seed)
 
 
 def reload(
     source: Mapping[str, Any], path: str | Path | None = None, binarizer: Binarizer | None = None
 ) -> tuple[Dataset, Dataset | None]:
-    """The training and test rows that a result's `source` describes, read again with the thresholds it states, or with another binarizer."""
+    """The training and test rows that a result's `source` describes, read again with the thresholds
+    it states, or with another binarizer.
+    """
     from milp_trees.data.binarize import Binarizer
 
     if "path" not in source:
-        raise DataError("The result was made from arrays in memory; give the dataset to check it against.")
+        raise DataError(
+            "The result was made from arrays in memory; give the dataset to check it against."
+        )
     split = source.get("split") or {}
     options: dict[str, Any] = {"test_size": split.get("test_size"), "seed": split.get("seed", 0)}
     if "decision_data" in source:
         from milp_trees.decisions.generated import DecisionData
 
         if path is not None:
-            raise DataError("The result's data were generated, not read; leave out the path of a file.")
+            raise DataError(
+                "The result's data were generated, not read; leave out the path of a file."
+            )
         train, test, _ = DecisionData.from_spec(source["decision_data"]).make()
         return train, test
     if source.get("numeric"):
         from milp_trees.data.numeric import load_numeric_split
 
-        return load_numeric_split(path or source["path"], regression=source["regression"], **options, **source["columns"])
+        return load_numeric_split(
+            path or source["path"], regression=source["regression"], **options, **source["columns"]
+        )
     if "binarizer" in source:
-        options |= {**source["columns"], "binarizer": binarizer or Binarizer.from_json(source["binarizer"])}
+        options |= {
+            **source["columns"],
+            "binarizer": binarizer or Binarizer.from_json(source["binarizer"]),
+        }
     return load_split(path or source["path"], **options)
 
 
@@ -156,13 +207,20 @@ def read_named(name: str | Path, target: str | None = None, **options: Any) -> T
     if str(name) in BUILTIN:
         frame, own = builtin(str(name))
         digest = hashlib.sha256(frame.to_csv(index=False).encode()).hexdigest()
-        return Table(frame, own if target is None else column(frame, target, "--target"), True, {"path": str(name), "sha256": digest})
+        return Table(
+            frame,
+            own if target is None else column(frame, target, "--target"),
+            True,
+            {"path": str(name), "sha256": digest},
+        )
     text = str(name)
     if not _find_quietly(Path(text)) and "/" not in text and "." not in text:
         known = [*BUILTIN, *GENERATORS]
         close = difflib.get_close_matches(text, known, n=1)
         hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise UnknownName(f"{text!r} is neither a file nor a built-in data set.{hint} Built in: {', '.join(known)}.")
+        raise UnknownName(
+            f"{text!r} is neither a file nor a built-in data set.{hint} Built in: {', '.join(known)}."
+        )
     return read_table(name, target, **options)
 
 
@@ -181,18 +239,26 @@ def _has_target(given: Columns) -> bool:
 def _meanings(table: Table, given: Columns) -> tuple[dict[str, Any], list[str]]:
     """Column of every Dataset field, and the feature columns."""
     frame = table.frame
-    meaning: dict[str, Any] = {_ROLES[r]: column(frame, getattr(given, r), f"--{r}") for r in _ROLES if getattr(given, r) is not None}
+    meaning: dict[str, Any] = {
+        _ROLES[r]: column(frame, getattr(given, r), f"--{r}")
+        for r in _ROLES
+        if getattr(given, r) is not None
+    }
     if given.values:
         meaning["values"] = tuple(column(frame, c, "--values") for c in given.values)
     if _has_target(given):
         meaning["y"] = table.target
-    taken = {meaning.get(k) for k in ("y", "weights", "treatments", "outcomes", "propensities")} | set(meaning.get("values", ()))
+    taken = {
+        meaning.get(k) for k in ("y", "weights", "treatments", "outcomes", "propensities")
+    } | set(meaning.get("values", ()))
     names = [str(c) for c in frame.columns]
     wanted = _matching(names, given.features, "--features") if given.features else names
     unwanted = _matching(names, given.drop, "--drop")
     features = [c for c in wanted if c not in taken and c not in unwanted]
     if not features:
-        raise DataError("No column is left to split on; name fewer with --drop, or others with --features.")
+        raise DataError(
+            "No column is left to split on; name fewer with --drop, or others with --features."
+        )
     return meaning, features
 
 
@@ -202,7 +268,9 @@ def _matching(names: list[str], patterns: Sequence[str], role: str) -> list[str]
         found = [n for n in names if n == pattern] or fnmatch.filter(names, pattern)
         if not found:
             close = difflib.get_close_matches(pattern, names, n=1)
-            raise DataError(f"{role} names {pattern!r}, which matches no column.{f' Did you mean {close[0]!r}?' if close else ''}")
+            raise DataError(
+                f"{role} names {pattern!r}, which matches no column.{f' Did you mean {close[0]!r}?' if close else ''}"
+            )
         out += found
     return [n for n in names if n in set(out)]
 
@@ -213,11 +281,15 @@ def _check_target(y: Any, name: Any) -> None:
         return
     values = np.unique(y[~np.isnan(y)])
     if len(values) > 50 and (values != np.rint(values)).any():
-        raise DataError(f"The target {name!r} holds {len(values)} different numbers; a class is expected. Name another column with --target.")
+        raise DataError(
+            f"The target {name!r} holds {len(values)} different numbers; a class is expected. Name another column with --target."
+        )
 
 
 def _actions(columns: Sequence[str], treatments: Any, header: bool) -> tuple[Any, ...]:
-    """Names of the actions that the value columns stand for: the treatments in their order, else the columns' names, else positions."""
+    """Names of the actions that the value columns stand for: the treatments in their order, else
+    the columns' names, else positions.
+    """
     if treatments is None:
         return tuple(columns) if header else tuple(range(len(columns)))
     levels = np.unique(treatments).tolist()
@@ -241,19 +313,30 @@ def _split(n: int, test_size: float | None, seed: int) -> tuple[np.ndarray, np.n
     if test_size is None:
         return np.arange(n), None
     if not 0 < test_size < 1:
-        raise DataError(f"test_size must lie between 0 and 1 (a share of the rows); got {test_size}.")
+        raise DataError(
+            f"test_size must lie between 0 and 1 (a share of the rows); got {test_size}."
+        )
     from sklearn.model_selection import train_test_split
 
     if not 0 <= seed < 2**32:
-        raise DataError(f"The seed of a split must be a whole number from 0 to 4294967295; got {seed}.")
+        raise DataError(
+            f"The seed of a split must be a whole number from 0 to 4294967295; got {seed}."
+        )
     if not 1 <= math.ceil(n * test_size) < n:
-        raise DataError(f"test_size {test_size} leaves no training row of {n}; choose a smaller share.")
+        raise DataError(
+            f"test_size {test_size} leaves no training row of {n}; choose a smaller share."
+        )
     train, test = train_test_split(np.arange(n), test_size=test_size, random_state=seed)
     return np.sort(train), np.sort(test)
 
 
 def _parts(
-    whole: Dataset, train: np.ndarray, test: np.ndarray | None, source: Mapping[str, Any], test_size: float | None, seed: int
+    whole: Dataset,
+    train: np.ndarray,
+    test: np.ndarray | None,
+    source: Mapping[str, Any],
+    test_size: float | None,
+    seed: int,
 ) -> tuple[Dataset, Dataset | None]:
     if test is None:
         return whole, None

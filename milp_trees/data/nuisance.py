@@ -1,7 +1,9 @@
-"""Propensities and predicted outcomes for policy values, estimated by scikit-learn models with cross-fitting.
+"""Propensities and predicted outcomes for policy values, estimated by scikit-learn models with
+cross-fitting.
 
-Every row's propensity and outcomes are predicted by models that were not fitted on it (Chernozhukov et al. 2018, "Double/debiased machine
-learning for treatment and structural parameters"; Athey, Wager 2021, "Policy learning with observational data").
+Every row's propensity and outcomes are predicted by models that were not fitted on it (Chernozhukov
+et al. 2018, "Double/debiased machine learning for treatment and structural parameters"; Athey,
+Wager 2021, "Policy learning with observational data").
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ def with_nuisances(
     clip: float = 0.01,
     seed: int = 0,
 ) -> Dataset:
-    """The dataset with estimated `propensities` and `values`, ready for the policy tasks (`policy-ipw`, `policy-dm`, `policy-dr`).
+    """The dataset with estimated `propensities` and `values`, ready for the policy tasks
+    (`policy-ipw`, `policy-dm`, `policy-dr`).
 
     Parameters
     ----------
@@ -68,21 +71,33 @@ def with_nuisances(
     counts = np.bincount(treated)
     if counts.min() < folds:
         rare = actions[counts.argmin()]
-        raise DataError(f"Treatment {rare} has {counts.min()} rows, fewer than the {folds} folds; lower folds or leave that treatment out.")
+        raise DataError(
+            f"Treatment {rare} has {counts.min()} rows, fewer than the {folds} folds; lower folds or leave that treatment out."
+        )
     if len(actions) < 2:
         raise DataError(f"All rows had the treatment {actions[0]}; a policy needs at least two.")
     table = dataset.X if features is None else features
     if len(table) != dataset.n_rows:
         raise DataError(f"features has {len(table)} rows; the dataset has {dataset.n_rows}.")
-    propensity_model = LogisticRegression(max_iter=1000) if propensity_model is None else propensity_model
+    propensity_model = (
+        LogisticRegression(max_iter=1000) if propensity_model is None else propensity_model
+    )
     outcome_model = Ridge() if outcome_model is None else outcome_model
     rows = (lambda r: table.iloc[r]) if hasattr(table, "iloc") else (lambda r: np.asarray(table)[r])
     propensities = np.empty(dataset.n_rows)
     values = np.empty((dataset.n_rows, len(actions)))
-    for train, test in StratifiedKFold(folds, shuffle=True, random_state=seed).split(np.zeros(dataset.n_rows), treated):
+    for train, test in StratifiedKFold(folds, shuffle=True, random_state=seed).split(
+        np.zeros(dataset.n_rows), treated
+    ):
         chance = clone(propensity_model).fit(rows(train), treated[train]).predict_proba(rows(test))
         propensities[test] = chance[np.arange(len(test)), treated[test]]
         for k in range(len(actions)):
             mine = train[treated[train] == k]
-            values[test, k] = clone(outcome_model).fit(rows(mine), outcomes[mine]).predict(rows(test))
-    return dataset.with_(propensities=np.clip(propensities, clip, 1.0), values=values, actions=tuple(actions.tolist()))
+            values[test, k] = (
+                clone(outcome_model).fit(rows(mine), outcomes[mine]).predict(rows(test))
+            )
+    return dataset.with_(
+        propensities=np.clip(propensities, clip, 1.0),
+        values=values,
+        actions=tuple(actions.tolist()),
+    )

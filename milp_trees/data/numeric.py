@@ -1,4 +1,6 @@
-"""`load_numeric`: a Dataset whose numeric columns are kept as they are, for ensembles, which have thresholds of their own."""
+"""`load_numeric`: a Dataset whose numeric columns are kept as they are, for ensembles, which have
+thresholds of their own.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,15 @@ import numpy as np
 from milp_trees.data.builtin import BUILTIN
 from milp_trees.data.dataset import Dataset, check_finite
 from milp_trees.data.generate import GENERATORS
-from milp_trees.data.load import Columns, _check_target, _meanings, _parts, _split, check_any_weight, read_named
+from milp_trees.data.load import (
+    Columns,
+    _check_target,
+    _meanings,
+    _parts,
+    _split,
+    check_any_weight,
+    read_named,
+)
 from milp_trees.data.table_columns import kind_of
 from milp_trees.errors import DataError
 
@@ -22,11 +32,18 @@ if TYPE_CHECKING:
 MOST_LEVELS = 100
 
 
-def load_numeric(name: str | Path, *, test_size: float | None = None, seed: int = 0, regression: bool = False, **columns: Any) -> Dataset:
+def load_numeric(
+    name: str | Path,
+    *,
+    test_size: float | None = None,
+    seed: int = 0,
+    regression: bool = False,
+    **columns: Any,
+) -> Dataset:
     """A Dataset with numeric columns from a file or a built-in name.
 
-    Text columns become one 0/1 column per value (`color == red`); `dataset.source["feature_of"]` says which feature each column is part of, as
-    `mt.read_ensemble(model, features=…)` takes it.
+    Text columns become one 0/1 column per value (`color == red`); `dataset.source["feature_of"]`
+    says which feature each column is part of, as `mt.read_ensemble(model, features=…)` takes it.
 
     Parameters
     ----------
@@ -43,21 +60,38 @@ def load_numeric(name: str | Path, *, test_size: float | None = None, seed: int 
     >>> mt.load_numeric("iris")
     Dataset(150 rows × 0 tests, 4 numeric columns, 3 classes)
     """
-    return load_numeric_split(name, test_size=test_size, seed=seed, regression=regression, **columns)[0]
+    return load_numeric_split(
+        name, test_size=test_size, seed=seed, regression=regression, **columns
+    )[0]
 
 
 def load_numeric_split(
-    name: str | Path, *, test_size: float | None = None, seed: int = 0, regression: bool = False, **columns: Any
+    name: str | Path,
+    *,
+    test_size: float | None = None,
+    seed: int = 0,
+    regression: bool = False,
+    **columns: Any,
 ) -> tuple[Dataset, Dataset | None]:
     """Training and test rows; without `test_size` all rows are training rows."""
-    roles: dict[str, Any] = {k: tuple(v) if isinstance(v, (list, tuple)) else v for k, v in columns.items() if v is not None}
+    roles: dict[str, Any] = {
+        k: tuple(v) if isinstance(v, (list, tuple)) else v
+        for k, v in columns.items()
+        if v is not None
+    }
     given = Columns(**roles)
     if str(name).partition(":")[0] in GENERATORS and not Path(name).exists():
-        raise DataError(f"{name} is made of tests and has no numeric columns; name a table, or one of {', '.join(BUILTIN)}.")
-    table = read_named(name, given.target, labels=[given.group] if given.group else [], numeric_target=regression)
+        raise DataError(
+            f"{name} is made of tests and has no numeric columns; name a table, or one of {', '.join(BUILTIN)}."
+        )
+    table = read_named(
+        name, given.target, labels=[given.group] if given.group else [], numeric_target=regression
+    )
     meaning, features = _meanings(table, given)
     frame = table.frame
-    fields = {key: frame[c].to_numpy() for key, c in meaning.items() if key in ("y", "weights", "groups")}
+    fields = {
+        key: frame[c].to_numpy() for key, c in meaning.items() if key in ("y", "weights", "groups")
+    }
     if not regression:
         _check_target(fields.get("y"), meaning.get("y"))
     elif fields.get("y") is not None and np.asarray(fields["y"]).dtype.kind not in "biuf":
@@ -69,24 +103,39 @@ def load_numeric_split(
         **table.source,
         "numeric": True,
         "regression": regression,
-        "columns": {k: list(v) if isinstance(v, tuple) else v for k, v in vars(given).items() if v not in (None, ())} | {"target": meaning.get("y")},
+        "columns": {
+            k: list(v) if isinstance(v, tuple) else v
+            for k, v in vars(given).items()
+            if v not in (None, ())
+        }
+        | {"target": meaning.get("y")},
         "features": features,
         "feature_of": feature_of,
     }
-    whole = Dataset(np.zeros((len(frame), 0), dtype=np.uint8), numeric=numbers, columns=names, source=source, **fields)
+    whole = Dataset(
+        np.zeros((len(frame), 0), dtype=np.uint8),
+        numeric=numbers,
+        columns=names,
+        source=source,
+        **fields,
+    )
     train, test = _split(len(frame), test_size, seed)
     check_any_weight(fields.get("weights"), train)
     return _parts(whole, train, test, source, test_size, seed)
 
 
-def _as_numbers(frame: pd.DataFrame, features: list[str]) -> tuple[np.ndarray, list[str], dict[str, str]]:
+def _as_numbers(
+    frame: pd.DataFrame, features: list[str]
+) -> tuple[np.ndarray, list[str], dict[str, str]]:
     """Numeric columns, their names, and for dummy columns the feature they come from."""
     parts, names, feature_of = [], [], {}
     for c in features:
         column = frame[c]
         missing = column.isna()
         if missing.any():
-            raise DataError(f"The column {c!r} has a missing value in row {int(missing.to_numpy().argmax())}; fill it in or drop the row.")
+            raise DataError(
+                f"The column {c!r} has a missing value in row {int(missing.to_numpy().argmax())}; fill it in or drop the row."
+            )
         if kind_of(c, column) != "text":
             parts.append(column.to_numpy(dtype=float))
             names.append(c)
@@ -94,7 +143,9 @@ def _as_numbers(frame: pd.DataFrame, features: list[str]) -> tuple[np.ndarray, l
             continue
         levels = sorted(map(str, column.unique()))
         if len(levels) > MOST_LEVELS:
-            raise DataError(f"The text column {c!r} has {len(levels)} different values; drop it (--drop), or group its values first.")
+            raise DataError(
+                f"The text column {c!r} has {len(levels)} different values; drop it (--drop), or group its values first."
+            )
         spelled = column.astype(str).to_numpy()
         for level in levels:
             parts.append((spelled == level).astype(float))
@@ -123,9 +174,15 @@ def coded(frame: pd.DataFrame, columns: Sequence[str], feature_of: Mapping[str, 
     for name in columns:
         column = feature_of.get(name, name)
         if column not in frame.columns:
-            raise DataError(f"The table has no column {column!r}, which the ensemble was fitted on.")
+            raise DataError(
+                f"The table has no column {column!r}, which the ensemble was fitted on."
+            )
         if name != column:
-            parts.append((frame[column].astype(str) == name.removeprefix(f"{column} == ")).to_numpy(dtype=float))
+            parts.append(
+                (frame[column].astype(str) == name.removeprefix(f"{column} == ")).to_numpy(
+                    dtype=float
+                )
+            )
             continue
         try:
             parts.append(frame[column].to_numpy(dtype=float))
@@ -133,5 +190,7 @@ def coded(frame: pd.DataFrame, columns: Sequence[str], feature_of: Mapping[str, 
         except DataError:
             raise
         except (TypeError, ValueError):
-            raise DataError(f"The column {column!r} holds text; the ensemble was fitted on numbers.") from None
+            raise DataError(
+                f"The column {column!r} holds text; the ensemble was fitted on numbers."
+            ) from None
     return np.column_stack(parts)

@@ -1,4 +1,6 @@
-"""`Outline`: what stays of a Dataset when its rows are left out, as in a pickled estimator: sizes, hashes, where the rows came from."""
+"""`Outline`: what stays of a Dataset when its rows are left out, as in a pickled estimator: sizes,
+hashes, where the rows came from.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,27 @@ from milp_trees.data.dataset import Dataset
 from milp_trees.errors import DataError
 
 #: Fields that hold a value per row, or the values that thresholds lie between.
-_OF_ROWS = ("X", "ranked", "tests", "y", "weights", "groups", "factor", "treatments", "outcomes", "propensities", "values", "numeric")
+_OF_ROWS = (
+    "X",
+    "ranked",
+    "tests",
+    "y",
+    "weights",
+    "groups",
+    "factor",
+    "treatments",
+    "outcomes",
+    "propensities",
+    "values",
+    "numeric",
+)
 #: What else stays.
 _KEPT = ("classes", "group_column", "actions", "columns", "source")
 
 
 class Outline(Dataset):
-    """A Dataset without its rows. Whatever needs them raises a DataError that says how they are kept.
+    """A Dataset without its rows. Whatever needs them raises a DataError that says how they are
+    kept.
 
     Parameters
     ----------
@@ -28,7 +44,11 @@ class Outline(Dataset):
     left_out = True
 
     def __init__(self, dataset: Dataset, also: Sequence[str] = ()) -> None:
-        self.__dict__.update({name: getattr(dataset, name) for name in _KEPT}, sha256=dataset.sha256, _shape=(dataset.n_rows, dataset.n_tests))
+        self.__dict__.update(
+            {name: getattr(dataset, name) for name in _KEPT},
+            sha256=dataset.sha256,
+            _shape=(dataset.n_rows, dataset.n_tests),
+        )
         if also:
             self.__dict__["source"] = {**dataset.source, "left_out": list(also)}
 
@@ -59,5 +79,12 @@ for _name in _OF_ROWS:
 
 
 def lean(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes of an estimator, the fitted ones (`result_`, `path_`, …) without the rows they hold."""
-    return {name: value.without_rows() if name.endswith("_") and hasattr(value, "without_rows") else value for name, value in state.items()}
+    """Attributes of an estimator, the fitted ones (`result_`, `path_`, …) without the rows they
+    hold.
+    """
+    return {
+        name: value.without_rows()
+        if name.endswith("_") and hasattr(value, "without_rows")
+        else value
+        for name, value in state.items()
+    }

@@ -23,14 +23,18 @@ class Whole(NamedTuple):
     def allows(self, given: Any) -> bool:
         if given is None:
             return self.optional
-        return isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= self.least
+        return (
+            isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= self.least
+        )
 
     def __str__(self) -> str:
         return f"a whole number of at least {self.least}{', or None' if self.optional else ''}"
 
 
 class Number(NamedTuple):
-    """A finite number of at least 0, also written as text ("1/200") where it is read exactly; or None."""
+    """A finite number of at least 0, also written as text ("1/200") where it is read exactly; or
+    None.
+    """
 
     optional: bool = False
     exact: bool = False
@@ -38,7 +42,9 @@ class Number(NamedTuple):
     def allows(self, given: Any) -> bool:
         if given is None:
             return self.optional
-        if isinstance(given, (bool, np.bool_)) or not isinstance(given, (Real, str) if self.exact else Real):
+        if isinstance(given, (bool, np.bool_)) or not isinstance(
+            given, (Real, str) if self.exact else Real
+        ):
             return False
         if not isinstance(given, str) and not math.isfinite(given):
             return False
@@ -78,11 +84,18 @@ Rule = Whole | Number | Flag | Name
 
 
 def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
-    """Raise DataError for the first parameter of an estimator that its rule does not allow; parameters that it does not have are left aside.
+    """Raise DataError for the first parameter of an estimator that its rule does not allow;
+    parameters that it does not have are left aside.
 
     Limits of runs are what `Limits` says they are, and are in no table.
     """
-    check_limits(**{name: getattr(estimator, name) for name in ("time_limit", "threads") if hasattr(estimator, name)})
+    check_limits(
+        **{
+            name: getattr(estimator, name)
+            for name in ("time_limit", "threads")
+            if hasattr(estimator, name)
+        }
+    )
     for name, rule in rules.items():
         given = getattr(estimator, name, None)
         if hasattr(estimator, name) and not rule.allows(given):
@@ -91,21 +104,54 @@ def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
 
 #: Parameters that mean the same in all estimators of trees.
 OF_TREES: dict[str, Rule] = {
-    "max_depth": Whole(0, optional=True), "max_leaf_nodes": Whole(1, optional=True), "min_samples_leaf": Whole(1), "n_bins": Whole(2), "cost_complexity": Number(exact=True), "leaf_penalty": Number(exact=True),
-    "min_weight_leaf": Number(exact=True), "quantiles": Whole(2), "n_estimators": Whole(1), "one_standard_error": Flag(), "bootstrap": Flag(),
-    "oob_score": Flag(), "keep_data": Flag(), "validation_fraction": Number(), "method": Name(), "engine": Name(optional=True), "splits": Name(),
+    "max_depth": Whole(0, optional=True),
+    "max_leaf_nodes": Whole(1, optional=True),
+    "min_samples_leaf": Whole(1),
+    "n_bins": Whole(2),
+    "cost_complexity": Number(exact=True),
+    "leaf_penalty": Number(exact=True),
+    "min_weight_leaf": Number(exact=True),
+    "quantiles": Whole(2),
+    "n_estimators": Whole(1),
+    "one_standard_error": Flag(),
+    "bootstrap": Flag(),
+    "oob_score": Flag(),
+    "keep_data": Flag(),
+    "validation_fraction": Number(),
+    "method": Name(),
+    "engine": Name(optional=True),
+    "splits": Name(),
     "aggregate": Name(),
-}  # fmt: skip
+}
 #: Those of `EnsemblePruner`.
 OF_PRUNING: dict[str, Rule] = {
-    "lam": Number(optional=True, exact=True), "budget": Number(optional=True, exact=True), "node_cost": Number(exact=True), "leaf_cost": Number(exact=True),
-    "errors": Name(), "reference": Name(), "loss": Name(), "denominator": Whole(1, optional=True), "exact": Flag(), "keep_data": Flag(),
-}  # fmt: skip
+    "lam": Number(optional=True, exact=True),
+    "budget": Number(optional=True, exact=True),
+    "node_cost": Number(exact=True),
+    "leaf_cost": Number(exact=True),
+    "errors": Name(),
+    "reference": Name(),
+    "loss": Name(),
+    "denominator": Whole(1, optional=True),
+    "exact": Flag(),
+    "keep_data": Flag(),
+}
 #: Those of a tuned or budgeted forest, beside what it checks itself.
 OF_FORESTS: dict[str, Rule] = {
-    "bootstrap": Flag(), "free_after_use": Flag(), "alpha": Number(), "min_gain": Number(), "budget": Number(optional=True), "impurity": Name(), "voting": Name(),
-}  # fmt: skip
+    "bootstrap": Flag(),
+    "free_after_use": Flag(),
+    "alpha": Number(),
+    "min_gain": Number(),
+    "budget": Number(optional=True),
+    "impurity": Name(),
+    "voting": Name(),
+}
 #: Those of a Binarizer.
 OF_BINARIZERS: dict[str, Rule] = {
-    "n_bins": Whole(2), "max_midpoints": Whole(0), "n_estimators": Whole(1), "max_depth": Whole(1), "back_select": Flag(), "max_categories": Whole(1),
-}  # fmt: skip
+    "n_bins": Whole(2),
+    "max_midpoints": Whole(0),
+    "n_estimators": Whole(1),
+    "max_depth": Whole(1),
+    "back_select": Flag(),
+    "max_categories": Whole(1),
+}

@@ -1,7 +1,9 @@
-"""`RankedTests`: tests that are thresholds of few columns, stored as one small number per row and column.
+"""`RankedTests`: tests that are thresholds of few columns, stored as one small number per row and
+column.
 
-Tests `column <= t` of one column are nested: how many thresholds lie below a value says the outcome of all of them. With all midpoints of a few
-thousand rows there are tens of thousands of tests; their 0/1 matrix is made only for those who ask for it.
+Tests `column <= t` of one column are nested: how many thresholds lie below a value says the outcome
+of all of them. With all midpoints of a few thousand rows there are tens of thousands of tests;
+their 0/1 matrix is made only for those who ask for it.
 """
 
 from __future__ import annotations
@@ -27,8 +29,9 @@ class RankedTests:
         Number of thresholds of the column below the row's value.
     column, cut : int64 arrays of shape (F,)
     gap : float array of shape (F, 2), optional
-        For a threshold test the largest value of the column at or below the threshold and the smallest above it (infinite where there is none), on
-        these rows or on more; NaN for other tests. Exports that round values need it.
+        For a threshold test the largest value of the column at or below the threshold and the
+        smallest above it (infinite where there is none), on these rows or on more; NaN for other
+        tests. Exports that round values need it.
     """
 
     codes: np.ndarray
@@ -68,7 +71,12 @@ class RankedTests:
         """Some of the tests."""
         if len(tests) == len(self.column) and (np.asarray(tests) == np.arange(len(tests))).all():
             return self
-        return RankedTests(self.codes, self.column[tests], self.cut[tests], None if self.gap is None else self.gap[tests])
+        return RankedTests(
+            self.codes,
+            self.column[tests],
+            self.cut[tests],
+            None if self.gap is None else self.gap[tests],
+        )
 
 
 def gaps(values: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
@@ -79,7 +87,9 @@ def gaps(values: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
 
 
 class MaybeRanked:
-    """Mixin of frozen dataclasses with a field `X`: given as RankedTests it is kept as `ranked`, and `X` is the matrix once someone asks."""
+    """Mixin of frozen dataclasses with a field `X`: given as RankedTests it is kept as `ranked`,
+    and `X` is the matrix once someone asks.
+    """
 
     #: The tests as ranks, if `X` was given as such.
     ranked: RankedTests | None
@@ -114,4 +124,8 @@ class MaybeRanked:
 
     def outcome(self, test: int, rows: Any = slice(None)) -> np.ndarray:
         """Outcomes 0/1 of one test on the given rows."""
-        return np.asarray(self.X[rows, test]) if self.ranked is None else self.ranked.outcome(test, rows)
+        return (
+            np.asarray(self.X[rows, test])
+            if self.ranked is None
+            else self.ranked.outcome(test, rows)
+        )

@@ -1,12 +1,15 @@
 """Reading tables: one rule for every file.
 
-Strip a byte-order mark; a comma in the first line (not in quotes) means comma-separated fields, otherwise whitespace separates them. Fields may
-be quoted, also over several lines (in a name such an end of line is read as a space). Lines end with LF, CR LF or CR. If all fields of the first
-line are numbers there is no header, the target comes first, and columns are named by position (`0` is the first feature); otherwise the first line
-is the header and the target comes last. `.gz` is read as it is, also where only `PATH.gz` exists; `.parquet` files have a header. The extension
-decides nothing else.
+Strip a byte-order mark; a comma in the first line (not in quotes) means comma-separated fields,
+otherwise whitespace separates them. Fields may be quoted, also over several lines (in a name such
+an end of line is read as a space). Lines end with LF, CR LF or CR. If all fields of the first line
+are numbers there is no header, the target comes first, and columns are named by position (`0` is
+the first feature); otherwise the first line is the header and the target comes last. `.gz` is read
+as it is, also where only `PATH.gz` exists; `.parquet` files have a header. The extension decides
+nothing else.
 
-A column of labels in which a cell is written with leading zeros (`01`) is text as a whole, so `01` and `1` are two labels.
+A column of labels in which a cell is written with leading zeros (`01`) is text as a whole, so `01`
+and `1` are two labels.
 """
 
 from __future__ import annotations
@@ -71,7 +74,8 @@ def read_table(
     alone : bool, default=False
         Whether one column is enough: a table to predict on needs no target.
     labels : sequence of str
-        Columns that hold labels beside the target (names that the table does not have are left aside): they stay text where a label has leading zeros.
+        Columns that hold labels beside the target (names that the table does not have are left
+        aside): they stay text where a label has leading zeros.
     text : sequence of str
         Columns whose cells are text whatever they look like.
     numeric_target : bool, default=False
@@ -94,8 +98,14 @@ def read_table(
         raise DataError(f"{file} has a header but no data rows.")
     if frame.shape[1] < 2 and not alone:
         only = frame.columns[0]
-        raise DataError(f"{file} has one column only ({only!r}); a target and at least one feature are needed, separated by commas or spaces.")
-    chosen = str(frame.columns[-1] if header else frame.columns[0]) if target is None else column(frame, target, "--target")
+        raise DataError(
+            f"{file} has one column only ({only!r}); a target and at least one feature are needed, separated by commas or spaces."
+        )
+    chosen = (
+        str(frame.columns[-1] if header else frame.columns[0])
+        if target is None
+        else column(frame, target, "--target")
+    )
     if lines is not None:
         lines.spell(frame, [*labels, *([] if numeric_target else [chosen])], text)
     return Table(frame, chosen, header, source)
@@ -108,15 +118,22 @@ def _find(path: Path) -> Path:
         if path.is_dir():
             raise DataError(f"{path} is a folder; name a file in it.")
         if path.exists():
-            raise DataError(f"{path} is no regular file; write what it holds to a file, which can then be read again.")
+            raise DataError(
+                f"{path} is no regular file; write what it holds to a file, which can then be read again."
+            )
         zipped = path.with_name(path.name + ".gz")
         if zipped.is_file():
             return zipped
         beside = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
     except DataError:
         raise
-    except (OSError, ValueError) as error:  # a name that is too long, a folder that is closed, a zero byte
-        raise DataError(f"{str(path)[:200]!r} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+    except (
+        OSError,
+        ValueError,
+    ) as error:  # a name that is too long, a folder that is closed, a zero byte
+        raise DataError(
+            f"{str(path)[:200]!r} cannot be read: {getattr(error, 'strerror', None) or error}."
+        ) from None
     close = difflib.get_close_matches(path.name, beside, n=1)
     hint = f" Did you mean {path.parent / close[0]}?" if close else ""
     raise DataError(f"There is no file {path}.{hint}")
@@ -128,7 +145,9 @@ def _parquet(raw: bytes, file: Path) -> pd.DataFrame:
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        raise DataError(f"Reading {file} needs pyarrow; install it with: pip install 'milp-trees[parquet]'") from None
+        raise DataError(
+            f"Reading {file} needs pyarrow; install it with: pip install 'milp-trees[parquet]'"
+        ) from None
     try:
         frame = pd.read_parquet(io.BytesIO(raw))
     except (OSError, ValueError) as error:
@@ -145,4 +164,6 @@ def column(frame: pd.DataFrame, name: str, role: str) -> str:
     close = difflib.get_close_matches(str(name), names, n=1)
     hint = f" Did you mean {close[0]!r}?" if close else ""
     shown = ", ".join(names[:12]) + (f" and {len(names) - 12} more" if len(names) > 12 else "")
-    raise DataError(f"{role} names the column {name!r}, which the data do not have.{hint} Columns: {shown}.")
+    raise DataError(
+        f"{role} names the column {name!r}, which the data do not have.{hint} Columns: {shown}."
+    )

@@ -12,7 +12,8 @@ from milp_trees.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-#: A text column with more different numbers than this, and at most this share of other texts, was meant to be numeric.
+#: A text column with more different numbers than this, and at most this share of other texts, was
+#: meant to be numeric.
 MANY_NUMBERS, SPOILT = 10, 0.1
 
 
@@ -26,7 +27,9 @@ def as_frame(X: Any) -> pd.DataFrame:
         return pd.DataFrame(X)
     array = np.asarray(X)
     if array.ndim != 2:
-        raise DataError(f"A table must have two dimensions (rows × columns); this has {array.ndim}. Reshape it, e.g. X.reshape(-1, 1).")
+        raise DataError(
+            f"A table must have two dimensions (rows × columns); this has {array.ndim}. Reshape it, e.g. X.reshape(-1, 1)."
+        )
     return pd.DataFrame(array, columns=[str(j) for j in range(array.shape[1])]).infer_objects()
 
 
@@ -54,13 +57,21 @@ def kind_of(name: str, column: pd.Series) -> str:
 
     if types.is_bool_dtype(column):
         return "bool"
-    # The entries of a column of Python objects say what it is; a text is text whatever it looks like.
+    # The entries of a column of Python objects say what it is; a text is text whatever it looks
+    # like.
     held = types.infer_dtype(column, skipna=False) if column.dtype == object else str(column.dtype)
     if held.startswith(("datetime", "timedelta", "date", "time", "period", "interval", "complex")):
-        raise DataError(f"The column {name!r} holds values of the type {held}; turn them into numbers first, such as days since the first of them.")
+        raise DataError(
+            f"The column {name!r} holds values of the type {held}; turn them into numbers first, such as days since the first of them."
+        )
     if held == "boolean":
         return "bool"
-    numbers = types.is_numeric_dtype(column) or held in ("integer", "floating", "mixed-integer-float", "decimal")
+    numbers = types.is_numeric_dtype(column) or held in (
+        "integer",
+        "floating",
+        "mixed-integer-float",
+        "decimal",
+    )
     return "numbers" if numbers else "text"
 
 
@@ -71,7 +82,9 @@ def counts_as_equal(column: pd.Series) -> bool:
 
 
 def refuse_spoilt_numbers(name: str, column: pd.Series) -> None:
-    """A column of texts that are numbers but for a few is a column of numbers with a slip in it, not one of categories."""
+    """A column of texts that are numbers but for a few is a column of numbers with a slip in it,
+    not one of categories.
+    """
     import pandas as pd
 
     texts = column.astype(str)

@@ -1,4 +1,6 @@
-"""Compiled oracles: every answer is computed entry by entry in a fixed order, so it does not depend on what else is in the batch."""
+"""Compiled oracles: every answer is computed entry by entry in a fixed order, so it does not depend
+on what else is in the batch.
+"""
 
 # mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
@@ -26,10 +28,13 @@ def cheapest_listed(costs: np.ndarray, vertices: np.ndarray) -> tuple[np.ndarray
 
 
 @njit(cache=True)
-def acyclic(costs: np.ndarray, start: np.ndarray, edge: np.ndarray, head: np.ndarray, write: bool) -> tuple[np.ndarray, np.ndarray]:
+def acyclic(
+    costs: np.ndarray, start: np.ndarray, edge: np.ndarray, head: np.ndarray, write: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """Shortest paths from node 0 to the last node, nodes in topological order.
 
-    `edge[start[v]:start[v + 1]]` are the columns of `costs` of the edges that leave v, in the order that breaks ties, and `head` where they end.
+    `edge[start[v]:start[v + 1]]` are the columns of `costs` of the edges that leave v, in the order
+    that breaks ties, and `head` where they end.
     """
     m = len(costs)
     n = len(start) - 1
@@ -55,11 +60,14 @@ def acyclic(costs: np.ndarray, start: np.ndarray, edge: np.ndarray, head: np.nda
 
 
 @njit(cache=True)
-def cyclic(costs: np.ndarray, start: np.ndarray, edge: np.ndarray, head: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Shortest paths from node 0 to the last node by Bellman's and Ford's method; the third answer is the first row with a cycle of negative cost (or one that rounding
-    cannot tell from 0), or -1.
+def cyclic(
+    costs: np.ndarray, start: np.ndarray, edge: np.ndarray, head: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Shortest paths from node 0 to the last node by Bellman's and Ford's method; the third answer
+    is the first row with a cycle of negative cost (or one that rounding cannot tell from 0), or -1.
 
-    Among equally short paths one with fewest edges is taken, so a cycle of length 0 is never entered.
+    Among equally short paths one with fewest edges is taken, so a cycle of length 0 is never
+    entered.
     """
     m = len(costs)
     n = len(start) - 1
@@ -83,7 +91,11 @@ def cyclic(costs: np.ndarray, start: np.ndarray, edge: np.ndarray, head: np.ndar
                 for e in range(start[v], start[v + 1]):
                     length, steps = costs[i, edge[e]] + distance[head[e]], hops[head[e]] + 1
                     earlier = length == distance[v] and steps == hops[v] and e < chosen[v]
-                    if length < distance[v] or (length == distance[v] and steps < hops[v]) or earlier:
+                    if (
+                        length < distance[v]
+                        or (length == distance[v] and steps < hops[v])
+                        or earlier
+                    ):
                         distance[v], hops[v], chosen[v] = length, steps, e
                         changed = True
         value[i] = distance[0]
@@ -99,7 +111,9 @@ def cyclic(costs: np.ndarray, start: np.ndarray, edge: np.ndarray, head: np.ndar
 
 @njit(cache=True)
 def knapsack(costs: np.ndarray, weights: np.ndarray, capacity: int) -> np.ndarray:
-    """0/1 knapsack with integer weights: decisions of least cost; an item that changes nothing is left out."""
+    """0/1 knapsack with integer weights: decisions of least cost; an item that changes nothing is
+    left out.
+    """
     m, d = costs.shape
     decisions = np.zeros((m, d))
     best = np.empty(capacity + 1)

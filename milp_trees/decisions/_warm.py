@@ -1,4 +1,6 @@
-"""A linear or mixed-integer program in HiGHS whose costs change: solved again and again from what is known already."""
+"""A linear or mixed-integer program in HiGHS whose costs change: solved again and again from what
+is known already.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ TOLERANCE = 1e-10
 TIE = 1e-9
 #: A point that HiGHS calls feasible must be it up to this.
 FEASIBLE = 1e-6
-#: Entries of a decision are rounded to so many places, so that the same vertex has the same entries whatever was solved before.
+#: Entries of a decision are rounded to so many places, so that the same vertex has the same entries
+#: whatever was solved before.
 PLACES = 12
 
 
@@ -30,8 +33,9 @@ class Failure(Enum):
 class WarmProgram:
     """min c·w over a `LinearSet` for one c after another; the answer depends on c alone.
 
-    An LP starts from the last optimal basis. Where several points are optimal, a second LP over the optimal face minimises a fixed direction, which
-    singles out a vertex. A MILP starts from the best of the points in `pool`, which the caller fills once and for all.
+    An LP starts from the last optimal basis. Where several points are optimal, a second LP over the
+    optimal face minimises a fixed direction, which singles out a vertex. A MILP starts from the
+    best of the points in `pool`, which the caller fills once and for all.
 
     Parameters
     ----------
@@ -47,19 +51,45 @@ class WarmProgram:
         self.mip = bool(program.integer.any())
         self.A = program.A.tocsr()
         self.h = highspy.Highs()
-        settings: dict[str, Any] = {"output_flag": False, "parallel": "off", "random_seed": 0, "mip_rel_gap": 0.0, "mip_abs_gap": 0.0}
-        settings |= {"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE, "mip_feasibility_tolerance": 1e-9}
+        settings: dict[str, Any] = {
+            "output_flag": False,
+            "parallel": "off",
+            "random_seed": 0,
+            "mip_rel_gap": 0.0,
+            "mip_abs_gap": 0.0,
+        }
+        settings |= {
+            "primal_feasibility_tolerance": TOLERANCE,
+            "dual_feasibility_tolerance": TOLERANCE,
+            "mip_feasibility_tolerance": 1e-9,
+        }
         if not self.mip:
             settings |= {"solver": "simplex", "presolve": "off"}
         for option, value in settings.items():
             self._must(self.h.setOptionValue(option, value), f"the option {option}")
         p, A = program, self.A
         status = self.h.passModel(
-            len(p.lower), len(p.row_lower), int(A.nnz), 2, 1, 0.0, np.zeros(len(p.lower)), p.lower, p.upper,
-            p.row_lower, p.row_upper, A.indptr[:-1].astype(np.int32), A.indices.astype(np.int32), A.data.astype(float), p.integer.astype(np.int32),
-        )  # fmt: skip
+            len(p.lower),
+            len(p.row_lower),
+            int(A.nnz),
+            2,
+            1,
+            0.0,
+            np.zeros(len(p.lower)),
+            p.lower,
+            p.upper,
+            p.row_lower,
+            p.row_upper,
+            A.indptr[:-1].astype(np.int32),
+            A.indices.astype(np.int32),
+            A.data.astype(float),
+            p.integer.astype(np.int32),
+        )
         self._must(status, "the program of the decision set")
-        self.columns, self.rows = np.arange(len(p.lower), dtype=np.int32), np.arange(len(p.row_lower), dtype=np.int32)
+        self.columns, self.rows = (
+            np.arange(len(p.lower), dtype=np.int32),
+            np.arange(len(p.row_lower), dtype=np.int32),
+        )
         #: A fixed direction without structure: no two points of interest are level in it.
         self.direction = np.zeros(len(p.lower))
         self.direction[:d] = np.random.default_rng(20).uniform(0.5, 1.0, d)
@@ -73,7 +103,11 @@ class WarmProgram:
             HiGHS stopped without an answer.
         """
         full = np.zeros(len(self.columns))
-        full[: self.d] = cost / 2.0 ** math.floor(math.log2(largest)) if (largest := float(np.abs(cost).max())) > 0 else 0.0
+        full[: self.d] = (
+            cost / 2.0 ** math.floor(math.log2(largest))
+            if (largest := float(np.abs(cost).max())) > 0
+            else 0.0
+        )
         found = self._branch(full) if self.mip else self._simplex(full)
         if isinstance(found, Failure):
             return found
@@ -92,17 +126,25 @@ class WarmProgram:
         if failure is not None:
             return failure
         solution = self.h.getSolution()
-        x, column, row = (np.array(a) for a in (solution.col_value, solution.col_dual, solution.row_dual))
+        x, column, row = (
+            np.array(a) for a in (solution.col_value, solution.col_dual, solution.row_dual)
+        )
         loose_column, loose_row = np.abs(column) <= TIE, np.abs(row) <= TIE
         if int(loose_column.sum()) + int(loose_row.sum()) <= len(self.rows):
             return x  # only the basis has reduced costs of 0: no other point is optimal
         return self._tied(x, np.array(solution.row_value), ~loose_column, ~loose_row)
 
-    def _tied(self, x: np.ndarray, activity: np.ndarray, tight_column: np.ndarray, tight_row: np.ndarray) -> np.ndarray | Failure:
-        """Of all optima the least in the fixed direction: by complementary slackness they keep what has a reduced cost where it is."""
+    def _tied(
+        self, x: np.ndarray, activity: np.ndarray, tight_column: np.ndarray, tight_row: np.ndarray
+    ) -> np.ndarray | Failure:
+        """Of all optima the least in the fixed direction: by complementary slackness they keep what
+        has a reduced cost where it is.
+        """
         p = self.program
         self._bounds(np.where(tight_column, x, p.lower), np.where(tight_column, x, p.upper))
-        self._row_bounds(np.where(tight_row, activity, p.row_lower), np.where(tight_row, activity, p.row_upper))
+        self._row_bounds(
+            np.where(tight_row, activity, p.row_lower), np.where(tight_row, activity, p.row_upper)
+        )
         self._costs(self.direction)
         failure = self._run()
         chosen = x if failure is not None else self._point()
@@ -111,7 +153,9 @@ class WarmProgram:
         if failure is Failure.UNBOUNDED:
             return failure  # the direction has entries for the decision only, so the decision itself has no limit there
         if failure is not None:
-            raise SolverFailure("HiGHS lost the optimal face of the decision set while breaking a tie; scale the rows of the model.")
+            raise SolverFailure(
+                "HiGHS lost the optimal face of the decision set while breaking a tie; scale the rows of the model."
+            )
         return chosen
 
     # -- mixed integer ---------------------------------------------------------------------------------------
@@ -131,11 +175,16 @@ class WarmProgram:
             x = self._point()
             if self._violation(x) <= FEASIBLE:
                 return x
-        raise SolverFailure("HiGHS answered a point that breaks the rows of the decision set; scale them to numbers near 1.")
+        raise SolverFailure(
+            "HiGHS answered a point that breaks the rows of the decision set; scale them to numbers near 1."
+        )
 
     def _violation(self, x: np.ndarray) -> float:
         p, activity = self.program, self.A @ x
-        return max(float(v.max(initial=0.0)) for v in (p.row_lower - activity, activity - p.row_upper, p.lower - x, x - p.upper))
+        return max(
+            float(v.max(initial=0.0))
+            for v in (p.row_lower - activity, activity - p.row_upper, p.lower - x, x - p.upper)
+        )
 
     # -- HiGHS -----------------------------------------------------------------------------------------------
 
@@ -153,13 +202,17 @@ class WarmProgram:
             return Failure.EMPTY
         if status in (S.kUnbounded, S.kUnboundedOrInfeasible):
             return Failure.UNBOUNDED
-        raise SolverFailure(f"HiGHS stopped with status {self.h.modelStatusToString(status)!r} on the decision set.")
+        raise SolverFailure(
+            f"HiGHS stopped with status {self.h.modelStatusToString(status)!r} on the decision set."
+        )
 
     def _costs(self, full: np.ndarray) -> None:
         self._must(self.h.changeColsCost(len(full), self.columns, full), "the costs")
 
     def _bounds(self, lower: np.ndarray, upper: np.ndarray) -> None:
-        self._must(self.h.changeColsBounds(len(self.columns), self.columns, lower, upper), "the bounds")
+        self._must(
+            self.h.changeColsBounds(len(self.columns), self.columns, lower, upper), "the bounds"
+        )
 
     def _row_bounds(self, lower: np.ndarray, upper: np.ndarray) -> None:
         if len(self.rows):

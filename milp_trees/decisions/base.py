@@ -1,7 +1,9 @@
-r"""`DecisionSet`: a bounded, non-empty set S of decision vectors with an oracle for :math:`z^*(c)=\min_{w\in S}c^\top w`.
+r"""`DecisionSet`: a bounded, non-empty set S of decision vectors with an oracle for
+:math:`z^*(c)=\min_{w\in S}c^\top w`.
 
-Calls are batched: whoever searches asks for many cost vectors at once, equal ones are answered once, and every call that reached the oracle is
-counted. References: Elmachtoub, Grigas (2022), *Smart "predict, then optimize"*; Elmachtoub, Liang, McNellis (2020), *Decision trees for
+Calls are batched: whoever searches asks for many cost vectors at once, equal ones are answered
+once, and every call that reached the oracle is counted. References: Elmachtoub, Grigas (2022),
+*Smart "predict, then optimize"*; Elmachtoub, Liang, McNellis (2020), *Decision trees for
 decision-making under the predict-then-optimize framework*.
 """
 
@@ -66,7 +68,8 @@ class LinearSet:
 
 
 class RowFailure(Exception):
-    """Raised by `_solve`: the oracle failed on one cost vector; `solve` turns it into a sentence about the caller's row.
+    """Raised by `_solve`: the oracle failed on one cost vector; `solve` turns it into a sentence
+    about the caller's row.
 
     Parameters
     ----------
@@ -87,14 +90,17 @@ def _row_named(rows: Sequence[int] | np.ndarray) -> Iterator[None]:
     try:
         yield
     except RowFailure as failure:
-        raise SolverFailure(f"The oracle failed on row {rows[failure.row]} of the costs: {failure.reason}") from failure.__cause__
+        raise SolverFailure(
+            f"The oracle failed on row {rows[failure.row]} of the costs: {failure.reason}"
+        ) from failure.__cause__
 
 
 class DecisionSet(ABC):
     """Base of all decision sets.
 
-    A subclass gives `components` (names of the d entries of a decision), `_solve` for distinct cost vectors, and what it can of `vertices` and
-    `program`. Ties are broken by the subclass in the same way every time: the answer to a cost vector depends on nothing else.
+    A subclass gives `components` (names of the d entries of a decision), `_solve` for distinct cost
+    vectors, and what it can of `vertices` and `program`. Ties are broken by the subclass in the
+    same way every time: the answer to a cost vector depends on nothing else.
 
     Attributes
     ----------
@@ -103,7 +109,8 @@ class DecisionSet(ABC):
     calls : int
         Cost vectors that reached the oracle so far.
     remembered : int
-        Distinct cost vectors of a call that were answered from memory instead, summed over the calls.
+        Distinct cost vectors of a call that were answered from memory instead, summed over the
+        calls.
     """
 
     #: Names of the entries of a decision.
@@ -118,7 +125,9 @@ class DecisionSet(ABC):
         if len(set(self.components)) != len(self.components):
             raise DataError("Two components of a decision have the same name; rename one.")
         if any("+" in c or "=" in c for c in self.components):
-            raise DataError("Names of components must not contain '+' or '=': labels of decisions are written with them.")
+            raise DataError(
+                "Names of components must not contain '+' or '=': labels of decisions are written with them."
+            )
         self.calls = 0
         self.remembered = 0
         self._memory: OrderedDict[bytes, tuple[np.ndarray, float]] = OrderedDict()
@@ -134,7 +143,9 @@ class DecisionSet(ABC):
         """Cheapest decisions for finite cost vectors of shape (m, d), m >= 1."""
 
     def vertices(self, limit: int = LISTED) -> np.ndarray | None:
-        """All vertices of S (of its convex hull), shape (K, d), in a fixed order; None if there are more than `limit` or they cannot be listed."""
+        """All vertices of S (of its convex hull), shape (K, d), in a fixed order; None if there are
+        more than `limit` or they cannot be listed.
+        """
         return None
 
     def program(self) -> LinearSet | None:
@@ -142,12 +153,19 @@ class DecisionSet(ABC):
         return None
 
     def contains(self, decision: np.ndarray, tolerance: float = 1e-6) -> bool:
-        """Whether a vector is in (the convex hull of) S, as far as its program says: a set known by its oracle only does not object."""
+        """Whether a vector is in (the convex hull of) S, as far as its program says: a set known by
+        its oracle only does not object.
+        """
         program = self.program()
         if program is None or len(program.names) != self.dimension:
             return True
         activity = program.A @ decision
-        parts = [program.row_lower - activity, activity - program.row_upper, program.lower - decision, decision - program.upper]
+        parts = [
+            program.row_lower - activity,
+            activity - program.row_upper,
+            program.lower - decision,
+            decision - program.upper,
+        ]
         return max((float(p.max()) for p in parts if len(p)), default=0.0) <= tolerance
 
     @abstractmethod
@@ -155,7 +173,9 @@ class DecisionSet(ABC):
         """JSON description (name of the kind and its data); `decisions_from_spec` reads it."""
 
     def _values(self, costs: np.ndarray) -> np.ndarray:
-        """z*(c) for finite cost vectors of shape (m, d), for sets that remember nothing; quicker where no decision has to be written down."""
+        """z*(c) for finite cost vectors of shape (m, d), for sets that remember nothing; quicker
+        where no decision has to be written down.
+        """
         return self._solve(costs).values
 
     # -- asking ----------------------------------------------------------------------------------------------
@@ -200,7 +220,9 @@ class DecisionSet(ABC):
         return Decided(decisions[where], values[where])
 
     def _ask(self, costs: np.ndarray, rows: np.ndarray) -> Decided:
-        """The oracle's checked answer; `rows` are the caller's row numbers, for the sentence if it fails."""
+        """The oracle's checked answer; `rows` are the caller's row numbers, for the sentence if it
+        fails.
+        """
         with _row_named(rows):
             answer = self._solve(costs)
         self._check_answer(costs, answer)
@@ -212,20 +234,30 @@ class DecisionSet(ABC):
         try:
             C = np.ascontiguousarray(costs, dtype=float)
         except (TypeError, ValueError) as error:
-            raise DataError("The costs must be an array of numbers with one row per cost vector.") from error
+            raise DataError(
+                "The costs must be an array of numbers with one row per cost vector."
+            ) from error
         if C.ndim != 2 or C.shape[1] != self.dimension:
-            raise DataError(f"The decision has {self.dimension} entries ({_some(self.components)}); the costs have shape {C.shape}.")
+            raise DataError(
+                f"The decision has {self.dimension} entries ({_some(self.components)}); the costs have shape {C.shape}."
+            )
         if not np.isfinite(C).all():
             i, j = np.argwhere(~np.isfinite(C))[0]
-            raise DataError(f"The cost of {self.components[j]!r} in row {i} is {C[i, j]}; every cost must be a finite number.")
+            raise DataError(
+                f"The cost of {self.components[j]!r} in row {i} is {C[i, j]}; every cost must be a finite number."
+            )
         return C + 0.0  # no negative zeros: equal vectors have equal bytes
 
     def _check_answer(self, costs: np.ndarray, answer: Decided) -> None:
         shape = (len(costs), self.dimension)
         if answer.decisions.shape != shape or answer.values.shape != shape[:1]:
-            raise SolverFailure(f"The oracle answered {answer.decisions.shape} decisions to {len(costs)} cost vectors of length {self.dimension}.")
+            raise SolverFailure(
+                f"The oracle answered {answer.decisions.shape} decisions to {len(costs)} cost vectors of length {self.dimension}."
+            )
         if not np.isfinite(answer.decisions).all() or not np.isfinite(answer.values).all():
-            raise SolverFailure("The oracle answered NaN or infinity: the set of decisions is empty or unbounded for some costs.")
+            raise SolverFailure(
+                "The oracle answered NaN or infinity: the set of decisions is empty or unbounded for some costs."
+            )
 
     def value(self, costs: Any) -> np.ndarray:
         """z*(c) of every cost vector, shape (m,); raises as `solve` does."""
@@ -238,13 +270,17 @@ class DecisionSet(ABC):
         return values
 
     def highest(self, costs: Any) -> np.ndarray:
-        """An upper bound on c·w over S for every cost vector, shape (m,): the largest c·w itself, -z*(-c), unless a set says otherwise."""
+        """An upper bound on c·w over S for every cost vector, shape (m,): the largest c·w itself,
+        -z*(-c), unless a set says otherwise.
+        """
         return -self.value(-self.checked(costs))
 
     # -- labels ----------------------------------------------------------------------------------------------
 
     def label(self, decision: np.ndarray) -> str:
-        """A decision as text: the components that are 1, joined by `+`; others with their value; `nothing` for zeros."""
+        """A decision as text: the components that are 1, joined by `+`; others with their value;
+        `nothing` for zeros.
+        """
         parts = []
         for name, v in zip(self.components, decision.tolist(), strict=True):
             whole = round(v)
@@ -261,11 +297,15 @@ class DecisionSet(ABC):
         for part in [] if label == "nothing" else label.split("+"):
             name, equals, v = part.partition("=")
             if name not in place:
-                raise DataError(f"{label!r} is no decision of this set: it has no component {name!r}.")
+                raise DataError(
+                    f"{label!r} is no decision of this set: it has no component {name!r}."
+                )
             try:
                 out[place[name]] = float(v) if equals else 1.0
             except ValueError as error:
-                raise DataError(f"{label!r} is no decision of this set: {v!r} is no number.") from error
+                raise DataError(
+                    f"{label!r} is no decision of this set: {v!r} is no number."
+                ) from error
         return out
 
     def __getstate__(self) -> dict[str, Any]:

@@ -1,12 +1,17 @@
-"""The log of the Yahoo! front page ("Today Module user click log", R6A; also R6B), a file that its owner licenses for research and that is not here.
+"""The log of the Yahoo! front page ("Today Module user click log", R6A; also R6B), a file that its
+owner licenses for research and that is not here.
 
-One visit per line, fields separated by blanks, features as `number:value` (in R6B, numbers only, each with value 1)::
+One visit per line, fields separated by blanks, features as `number:value` (in R6B, numbers only,
+each with value 1)::
 
-    1241200000 109001 0 |user 2:0.25 3:0.00 4:0.50 5:0.25 6:0.00 1:1.00 |109001 2:0.40 … 1:1.00 |109002 2:0.10 … 1:1.00
+    1241200000 109001 0 |user 2:0.25 3:0.00 4:0.50 5:0.25 6:0.00 1:1.00 |109001 2:0.40 … 1:1.00
+    |109002 2:0.10 … 1:1.00
 
-that is: time stamp, article shown, whether it was clicked (0 or 1), features of the reader, and for every article that could have been shown its
-features. Feature 1 is the constant 1. The article shown was drawn at random, so clicks over showings estimate the probability of a click (Li, Chu,
-Langford, Schapire 2010, *A contextual-bandit approach to personalized news article recommendation*).
+that is: time stamp, article shown, whether it was clicked (0 or 1), features of the reader, and for
+every article that could have been shown its features. Feature 1 is the constant 1. The article
+shown was drawn at random, so clicks over showings estimate the probability of a click (Li, Chu,
+Langford, Schapire 2010, *A contextual-bandit approach to personalized news article
+recommendation*).
 """
 
 from __future__ import annotations
@@ -29,7 +34,8 @@ CONSTANT = 1
 
 @dataclass
 class ClickLog:
-    """A log summed up: distinct readers (by their features), articles, and how often which article was shown to and clicked by whom.
+    """A log summed up: distinct readers (by their features), articles, and how often which article
+    was shown to and clicked by whom.
 
     Parameters
     ----------
@@ -51,8 +57,11 @@ class ClickLog:
         return sum(shown for shown, _ in self.counts.values())
 
 
-def read_clicks(paths: str | Path | Iterable[str | Path], decimals: int = 2, limit: int | None = None) -> ClickLog:
-    """Read one or more files of the log (`.gz` or plain), line by line: memory grows with the distinct readers only.
+def read_clicks(
+    paths: str | Path | Iterable[str | Path], decimals: int = 2, limit: int | None = None
+) -> ClickLog:
+    """Read one or more files of the log (`.gz` or plain), line by line: memory grows with the
+    distinct readers only.
 
     Parameters
     ----------
@@ -86,7 +95,11 @@ def read_clicks(paths: str | Path | Iterable[str | Path], decimals: int = 2, lim
 def _opened(path: Path) -> IO[str]:
     if not path.is_file():
         raise DataError(f"There is no file {path}.")
-    return gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else open(path, encoding="utf-8")
+    return (
+        gzip.open(path, "rt", encoding="utf-8")
+        if path.suffix == ".gz"
+        else open(path, encoding="utf-8")
+    )
 
 
 def _add(log: ClickLog, line: str, decimals: int) -> None:
@@ -118,18 +131,23 @@ def _features(fields: Iterable[str], decimals: int | None) -> tuple[tuple[int, f
     return tuple(sorted((k, v) for k, v in pairs() if k != CONSTANT and v))
 
 
-def news_from_clicks(log: ClickLog, articles: int = 6, groups: int = 1000, smoothing: float = 10.0, seed: int = 0) -> NewsData:
-    """Groups of readers × kinds of articles from a log: k-means on both sides, clicks over showings, records as weights.
+def news_from_clicks(
+    log: ClickLog, articles: int = 6, groups: int = 1000, smoothing: float = 10.0, seed: int = 0
+) -> NewsData:
+    """Groups of readers × kinds of articles from a log: k-means on both sides, clicks over
+    showings, records as weights.
 
-    The published experiment's own grouping is not available; this one has its form: features of the reader, costs of the kinds, weights.
+    The published experiment's own grouping is not available; this one has its form: features of the
+    reader, costs of the kinds, weights.
 
     Parameters
     ----------
     articles : int, default=6
-        Kinds of articles (d), by k-means on the features of the articles; articles without features are a kind each, then there must be
-        `articles` of them.
+        Kinds of articles (d), by k-means on the features of the articles; articles without features
+        are a kind each, then there must be `articles` of them.
     groups : int, default=1000
-        Groups of readers (n) by k-means on their features, weighted by records; with fewer distinct readers each is a group.
+        Groups of readers (n) by k-means on their features, weighted by records; with fewer distinct
+        readers each is a group.
     smoothing : float, default=10
         So many showings at the kind's overall rate are added to each estimate.
 
@@ -150,9 +168,14 @@ def news_from_clicks(log: ClickLog, articles: int = 6, groups: int = 1000, smoot
     clicked = np.bincount(cell, counts[:, 1], minlength=n * articles).reshape(n, articles)
     rate = clicked.sum(axis=0) / np.maximum(shown.sum(axis=0), 1.0)
     weights = np.bincount(group, records, minlength=n)
-    X = np.column_stack([np.bincount(group, records * u, minlength=n) for u in U.T]) / weights[:, None]
+    X = (
+        np.column_stack([np.bincount(group, records * u, minlength=n) for u in U.T])
+        / weights[:, None]
+    )
     if not smoothing > 0 and not shown.all():
-        raise DataError("Some kind of article was never shown to some group; smoothing must be positive then.")
+        raise DataError(
+            "Some kind of article was never shown to some group; smoothing must be positive then."
+        )
     return NewsData(X, -(clicked + smoothing * rate) / (shown + smoothing), weights)
 
 
@@ -163,14 +186,20 @@ def _kinds(log: ClickLog, articles: int, seed: int) -> np.ndarray:
         raise DataError(f"The log shows {n} articles, fewer than the {articles} kinds asked for.")
     if not log.article_features:
         if n != articles:
-            raise DataError(f"The log has no features of its {n} articles, so each is a kind of its own; ask for articles={n}.")
+            raise DataError(
+                f"The log has no features of its {n} articles, so each is a kind of its own; ask for articles={n}."
+            )
         return np.arange(n)
     lacking = [name for name, k in log.articles.items() if k not in log.article_features]
     if lacking:
         raise DataError(f"Article {lacking[0]} has no features in the log.")
-    kind = _clusters(_dense([log.article_features[k] for k in range(n)]), articles, np.ones(n), seed)
+    kind = _clusters(
+        _dense([log.article_features[k] for k in range(n)]), articles, np.ones(n), seed
+    )
     if kind.max() + 1 < articles:
-        raise DataError(f"The articles of the log have only {kind.max() + 1} different features; ask for so many kinds.")
+        raise DataError(
+            f"The articles of the log have only {kind.max() + 1} different features; ask for so many kinds."
+        )
     return kind
 
 
@@ -191,5 +220,7 @@ def _clusters(points: np.ndarray, k: int, weights: np.ndarray, seed: int) -> np.
     distinct, where = np.unique(points, axis=0, return_inverse=True)
     if len(distinct) <= k:
         return where.ravel()
-    label = KMeans(n_clusters=k, n_init=1, random_state=seed).fit(points, sample_weight=weights).labels_
+    label = (
+        KMeans(n_clusters=k, n_init=1, random_state=seed).fit(points, sample_weight=weights).labels_
+    )
     return np.unique(label, return_inverse=True)[1]

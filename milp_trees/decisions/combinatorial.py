@@ -18,12 +18,16 @@ from milp_trees.decisions.listed import UnitSimplex, named
 from milp_trees.decisions.listing import list_vertices
 from milp_trees.errors import DataError
 
-#: The table of the knapsack's dynamic programme has at most this many entries; larger ones go to HiGHS.
+#: The table of the knapsack's dynamic programme has at most this many entries; larger ones go to
+#: HiGHS.
 TABLE = 5_000_000
 
 
-def simplex_decisions(components: int | Sequence[str], at_most: tuple[Any, Any] | None = None) -> DecisionSet:
-    """Shares: w >= 0, Σ w = 1, "the cheapest of d"; with rows A w <= b a choice may have to be mixed.
+def simplex_decisions(
+    components: int | Sequence[str], at_most: tuple[Any, Any] | None = None
+) -> DecisionSet:
+    """Shares: w >= 0, Σ w = 1, "the cheapest of d"; with rows A w <= b a choice may have to be
+    mixed.
 
     Parameters
     ----------
@@ -33,15 +37,22 @@ def simplex_decisions(components: int | Sequence[str], at_most: tuple[Any, Any] 
         (A, b), as in the news recommendation problem of Elmachtoub, Liang, McNellis (2020).
     """
     if isinstance(components, str) or not isinstance(components, (int, np.integer, Sequence)):
-        raise DataError(f"Give a whole number of alternatives, or a list of their names; got {components!r}.")
+        raise DataError(
+            f"Give a whole number of alternatives, or a list of their names; got {components!r}."
+        )
     if at_most is None:
         return UnitSimplex(components)
-    names = list(named(None, components) if isinstance(components, (int, np.integer)) else components)
-    return LinearDecisions.from_arrays(at_most=at_most, equal=(np.ones((1, len(names))), [1.0]), upper=1.0, components=names)
+    names = list(
+        named(None, components) if isinstance(components, (int, np.integer)) else components
+    )
+    return LinearDecisions.from_arrays(
+        at_most=at_most, equal=(np.ones((1, len(names))), [1.0]), upper=1.0, components=names
+    )
 
 
 class Assignment(DecisionSet):
-    """Perfect matchings of k workers and k tasks; component `i:j` is 1 if worker i does task j, costs are a k × k matrix row by row.
+    """Perfect matchings of k workers and k tasks; component `i:j` is 1 if worker i does task j,
+    costs are a k × k matrix row by row.
 
     Parameters
     ----------
@@ -50,7 +61,9 @@ class Assignment(DecisionSet):
 
     def __init__(self, k: int) -> None:
         if not isinstance(k, (int, np.integer)) or k < 1:
-            raise DataError(f"An assignment needs a whole number of workers and tasks, at least one; k = {k!r} was given.")
+            raise DataError(
+                f"An assignment needs a whole number of workers and tasks, at least one; k = {k!r} was given."
+            )
         self.k = int(k)
         super().__init__([f"{i}:{j}" for i in range(k) for j in range(k)])
 
@@ -69,13 +82,30 @@ class Assignment(DecisionSet):
     def vertices(self, limit: int = LISTED) -> np.ndarray | None:
         if self.n_vertices > limit:
             return None
-        return np.array([np.eye(self.k)[list(order)].ravel() for order in permutations(range(self.k))])
+        return np.array(
+            [np.eye(self.k)[list(order)].ravel() for order in permutations(range(self.k))]
+        )
 
     def program(self) -> LinearSet:
         k = self.k
-        A = sparse.csr_matrix(sparse.vstack([sparse.kron(sparse.identity(k), np.ones((1, k))), sparse.kron(np.ones((1, k)), sparse.identity(k))]))
+        A = sparse.csr_matrix(
+            sparse.vstack(
+                [
+                    sparse.kron(sparse.identity(k), np.ones((1, k))),
+                    sparse.kron(np.ones((1, k)), sparse.identity(k)),
+                ]
+            )
+        )
         ones = np.ones(2 * k)
-        return LinearSet(A, ones, ones.copy(), np.zeros(k * k), np.ones(k * k), np.zeros(k * k, bool), self.components)
+        return LinearSet(
+            A,
+            ones,
+            ones.copy(),
+            np.zeros(k * k),
+            np.ones(k * k),
+            np.zeros(k * k, bool),
+            self.components,
+        )
 
     def spec(self) -> dict[str, Any]:
         return {"kind": "assignment", "k": self.k}
@@ -87,7 +117,8 @@ def assignment_decisions(k: int) -> Assignment:
 
 
 class Knapsack(DecisionSet):
-    """Sets of items that fit into one knapsack, weights integer; costs are minimised, so an item worth v costs -v.
+    """Sets of items that fit into one knapsack, weights integer; costs are minimised, so an item
+    worth v costs -v.
 
     A dynamic programme over the capacity; an item that changes nothing is left out.
 
@@ -98,7 +129,9 @@ class Knapsack(DecisionSet):
     components : sequence of str, optional
     """
 
-    def __init__(self, weights: Sequence[int], capacity: int, components: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, weights: Sequence[int], capacity: int, components: Sequence[str] | None = None
+    ) -> None:
         self.weights, self.capacity = np.array(weights, dtype=np.int64), int(capacity)
         super().__init__(named(components, len(self.weights)))
 
@@ -115,19 +148,35 @@ class Knapsack(DecisionSet):
     def program(self) -> LinearSet:
         d = self.dimension
         A = sparse.csr_matrix(self.weights[None, :].astype(float))
-        return LinearSet(A, np.array([-INFINITY]), np.array([float(self.capacity)]), np.zeros(d), np.ones(d), np.ones(d, bool), self.components)
+        return LinearSet(
+            A,
+            np.array([-INFINITY]),
+            np.array([float(self.capacity)]),
+            np.zeros(d),
+            np.ones(d),
+            np.ones(d, bool),
+            self.components,
+        )
 
     def spec(self) -> dict[str, Any]:
-        return {"kind": "knapsack", "weights": self.weights.tolist(), "capacity": self.capacity, "components": list(self.components)}
+        return {
+            "kind": "knapsack",
+            "weights": self.weights.tolist(),
+            "capacity": self.capacity,
+            "components": list(self.components),
+        }
 
 
-def knapsack_decisions(weights: Any, capacity: Any, components: Sequence[str] | None = None) -> DecisionSet:
+def knapsack_decisions(
+    weights: Any, capacity: Any, components: Sequence[str] | None = None
+) -> DecisionSet:
     """0/1 knapsack: which of d items to take. Costs are minimised, so an item worth v costs -v.
 
     Parameters
     ----------
     weights : array of shape (d,), or (m, d) for m resources
-        Not negative. One resource with integer weights is solved by a dynamic programme, everything else as a MILP by HiGHS.
+        Not negative. One resource with integer weights is solved by a dynamic programme, everything
+        else as a MILP by HiGHS.
     capacity : number, or array of shape (m,)
     components : sequence of str, optional
 
@@ -137,17 +186,23 @@ def knapsack_decisions(weights: Any, capacity: Any, components: Sequence[str] | 
         Negative, NaN or infinite weights or capacity; shapes that do not fit.
     """
     try:
-        W, b = np.atleast_2d(np.asarray(weights, dtype=float)), np.atleast_1d(np.asarray(capacity, dtype=float))
+        W, b = (
+            np.atleast_2d(np.asarray(weights, dtype=float)),
+            np.atleast_1d(np.asarray(capacity, dtype=float)),
+        )
     except (TypeError, ValueError):
         raise DataError("Weights and capacities of a knapsack must be numbers.") from None
     if W.ndim != 2 or not W.size or b.shape != (len(W),):
-        raise DataError(f"Weights of shape {W.shape} (resources × items) do not fit capacities of shape {b.shape}.")
+        raise DataError(
+            f"Weights of shape {W.shape} (resources × items) do not fit capacities of shape {b.shape}."
+        )
     if not (np.isfinite(W).all() and np.isfinite(b).all() and (W >= 0).all() and (b >= 0).all()):
         raise DataError("Weights and capacities of a knapsack must be finite and not negative.")
     names = named(components, W.shape[1])
     if len(W) == 1 and (np.rint(W) == W).all():
         room = min(int(np.floor(b[0])), int(W.sum()))
         if W.shape[1] * (room + 1) <= TABLE:
-            # An item that never fits need not keep its exact weight, which might not fit a machine integer.
+            # An item that never fits need not keep its exact weight, which might not fit a machine
+            # integer.
             return Knapsack(np.minimum(W[0], room + 1).astype(np.int64).tolist(), room, names)
     return LinearDecisions.from_arrays(at_most=(W, b), upper=1.0, integer=True, components=names)

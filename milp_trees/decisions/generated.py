@@ -1,4 +1,6 @@
-"""Problems of decisions from generated data: noisy shortest paths, two roads, news; training rows with candidate tests, and test rows."""
+"""Problems of decisions from generated data: noisy shortest paths, two roads, news; training rows
+with candidate tests, and test rows.
+"""
 
 from __future__ import annotations
 
@@ -20,12 +22,15 @@ if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
 
 KINDS = ("shortest-path", "two-roads", "news")
-#: More numbers (rows times features and components of costs) than this, or nodes of a grid, were a slip of the finger.
+#: More numbers (rows times features and components of costs) than this, or nodes of a grid, were a
+#: slip of the finger.
 MOST, MOST_NODES = 100_000_000, 100_000
 #: Settings that only some kinds use.
 OF_KIND = {
-    **dict.fromkeys(("degree", "noise", "grid", "inner", "outer"), ("shortest-path",)), "features": ("shortest-path", "news"), "constraints": ("news",),
-}  # fmt: skip
+    **dict.fromkeys(("degree", "noise", "grid", "inner", "outer"), ("shortest-path",)),
+    "features": ("shortest-path", "news"),
+    "constraints": ("news",),
+}
 
 
 @dataclass(frozen=True)
@@ -65,10 +70,16 @@ class DecisionData:
         if self.rows < 1 or self.test_rows < 0 or self.thresholds < 0:
             raise DataError("rows must be at least 1, test_rows and thresholds at least 0.")
         if not 0 <= self.seed < 2**32 or not 0 <= self.constraints < 2**32:
-            raise DataError(f"seed and constraints must be whole numbers from 0 to 4294967295; got {self.seed} and {self.constraints}.")
-        nodes = self.grid[0] * self.grid[1]  # and up to twice as many edges, each of which has a cost on every row
+            raise DataError(
+                f"seed and constraints must be whole numbers from 0 to 4294967295; got {self.seed} and {self.constraints}."
+            )
+        nodes = (
+            self.grid[0] * self.grid[1]
+        )  # and up to twice as many edges, each of which has a cost on every row
         if (self.rows + self.test_rows) * (self.features + 2 * nodes) > MOST or nodes > MOST_NODES:
-            raise DataError(f"At most {MOST} numbers fit into memory (rows times features and edges), and {MOST_NODES} nodes of a grid; take fewer rows or a smaller grid.")
+            raise DataError(
+                f"At most {MOST} numbers fit into memory (rows times features and edges), and {MOST_NODES} nodes of a grid; take fewer rows or a smaller grid."
+            )
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> DecisionData:
@@ -76,12 +87,23 @@ class DecisionData:
         return cls(**{**spec, "grid": tuple(spec["grid"])})
 
     def make(self) -> tuple[Dataset, Dataset | None, DecisionSet]:
-        """Training rows, test rows and the set of decisions; test rows are drawn after the training rows from the same distribution."""
+        """Training rows, test rows and the set of decisions; test rows are drawn after the training
+        rows from the same distribution.
+        """
         n = self.rows + self.test_rows
         weights = None
         S: Any
         if self.kind == "shortest-path":
-            made = shortest_path_data(n, self.features, self.degree, self.noise, self.grid, self.seed, self.inner, self.outer)
+            made = shortest_path_data(
+                n,
+                self.features,
+                self.degree,
+                self.noise,
+                self.grid,
+                self.seed,
+                self.inner,
+                self.outer,
+            )
             X, C, S = made.X, made.C, made.decisions
         elif self.kind == "two-roads":
             X, C, S = two_roads(n, self.seed)
@@ -90,18 +112,29 @@ class DecisionData:
             S = news_decisions(self.constraints)
         names = [f"x{j}" for j in range(X.shape[1])]
         frame = {name: X[:, j] for j, name in enumerate(names)}
-        binarizer = Binarizer.from_name("midpoints" if not self.thresholds else f"quantiles:{self.thresholds + 1}")
+        binarizer = Binarizer.from_name(
+            "midpoints" if not self.thresholds else f"quantiles:{self.thresholds + 1}"
+        )
         binarizer.fit({name: column[: self.rows] for name, column in frame.items()})
         fields: dict[str, Any] = {"values": C, "actions": S.components}
         if weights is not None:
             fields["weights"] = weights
         made_by = dict(vars(self))
-        source = {"path": f"{self.kind}: {', '.join(f'{k}={v}' for k, v in made_by.items() if k != 'kind')}", "decision_data": made_by}
+        source = {
+            "path": f"{self.kind}: {', '.join(f'{k}={v}' for k, v in made_by.items() if k != 'kind')}",
+            "decision_data": made_by,
+        }
         whole = binarizer.dataset(frame, source=source, **fields)
         train = whole.subset(np.arange(self.rows))
         return train, whole.subset(np.arange(self.rows, n)) if self.test_rows else None, S
 
-    def problem(self, depth: int | None, min_samples_leaf: int = 1, **penalties: Any) -> tuple[Problem, Dataset | None]:
+    def problem(
+        self, depth: int | None, min_samples_leaf: int = 1, **penalties: Any
+    ) -> tuple[Problem, Dataset | None]:
         """The problem of the best tree of a depth on the training rows, and the test rows."""
         train, test, S = self.make()
-        return Problem(train, Decision(decisions=S, **penalties), Trees(depth, min_samples_leaf=min_samples_leaf)), test
+        return Problem(
+            train,
+            Decision(decisions=S, **penalties),
+            Trees(depth, min_samples_leaf=min_samples_leaf),
+        ), test

@@ -1,4 +1,6 @@
-"""`LinearDecisions`: S is the feasible set of a linear or mixed-integer program, from Pyomo or from arrays; HiGHS answers, kept warm."""
+"""`LinearDecisions`: S is the feasible set of a linear or mixed-integer program, from Pyomo or from
+arrays; HiGHS answers, kept warm.
+"""
 
 from __future__ import annotations
 
@@ -16,25 +18,29 @@ INFINITY = float("inf")
 
 
 class LinearDecisions(DecisionSet):
-    """S as a linear program (LP or MILP); the answer is a vertex of S (of its convex hull), the same whenever the same costs are asked.
+    """S as a linear program (LP or MILP); the answer is a vertex of S (of its convex hull), the
+    same whenever the same costs are asked.
 
-    An answer is optimal within 1e-10 (LP) or 1e-9 (MILP) of the largest cost of its vector, HiGHS's tolerances; entries are rounded to 12 places.
+    An answer is optimal within 1e-10 (LP) or 1e-9 (MILP) of the largest cost of its vector, HiGHS's
+    tolerances; entries are rounded to 12 places.
 
     Parameters
     ----------
     model : Pyomo model with a linear objective, or LinearSet
-        What the model minimises says which variables are the decision; its own coefficients are not used, since costs come with the data.
-        Variables that are fixed stay at their value.
+        What the model minimises says which variables are the decision; its own coefficients are not
+        used, since costs come with the data. Variables that are fixed stay at their value.
     decision : list of Pyomo variables, optional
-        The decision, where it is not the variables of the objective in the order of the objective; an indexed variable stands for all its entries.
+        The decision, where it is not the variables of the objective in the order of the objective;
+        an indexed variable stands for all its entries.
     components : sequence of str, optional
-        For a LinearSet: names of the first d variables, which are the decision; all variables by default.
+        For a LinearSet: names of the first d variables, which are the decision; all variables by
+        default.
 
     Raises
     ------
     DataError
-        S is empty; S is unbounded (in any direction of the decision, even if no data have costs that lead there); the model maximises, is not
-        linear, or has no decision.
+        S is empty; S is unbounded (in any direction of the decision, even if no data have costs
+        that lead there); the model maximises, is not linear, or has no decision.
 
     Examples
     --------
@@ -43,10 +49,17 @@ class LinearDecisions(DecisionSet):
     array([[0., 1., 0.]])
     """
 
-    def __init__(self, model: Any, decision: Sequence[Any] | None = None, components: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        model: Any,
+        decision: Sequence[Any] | None = None,
+        components: Sequence[str] | None = None,
+    ) -> None:
         if isinstance(model, LinearSet):
             if decision is not None:
-                raise DataError("`decision` names Pyomo variables; of a LinearSet the first variables are the decision, as many as `components`.")
+                raise DataError(
+                    "`decision` names Pyomo variables; of a LinearSet the first variables are the decision, as many as `components`."
+                )
             program, names = model, model.names if components is None else components
         else:
             from milp_trees.decisions._from_pyomo import linear_set
@@ -54,14 +67,28 @@ class LinearDecisions(DecisionSet):
             program, d = linear_set(model, decision)
             names = named(components, d) if components is not None else program.names[:d]
         if len(names) > len(program.lower):
-            raise DataError(f"{len(names)} components are named, but the program has {len(program.lower)} variables.")
-        shapes = {len(program.lower), len(program.upper), len(program.integer), len(program.names), program.A.shape[1]}
-        if len(shapes) > 1 or not len(program.row_lower) == len(program.row_upper) == program.A.shape[0]:
-            raise DataError("The arrays of the LinearSet do not fit together: one bound, name and column per variable, two sides per row.")
+            raise DataError(
+                f"{len(names)} components are named, but the program has {len(program.lower)} variables."
+            )
+        shapes = {
+            len(program.lower),
+            len(program.upper),
+            len(program.integer),
+            len(program.names),
+            program.A.shape[1],
+        }
+        if (
+            len(shapes) > 1
+            or not len(program.row_lower) == len(program.row_upper) == program.A.shape[0]
+        ):
+            raise DataError(
+                "The arrays of the LinearSet do not fit together: one bound, name and column per variable, two sides per row."
+            )
         super().__init__(names)
         self._program = program
         self._warm: Any = None
-        #: Points of a MILP that searches start from; fixed once the set is made, so that answers do not depend on what was asked before.
+        #: Points of a MILP that searches start from; fixed once the set is made, so that answers do
+        #: not depend on what was asked before.
         self._pool: list[np.ndarray] = []
         self._check_bounded()
 
@@ -85,20 +112,32 @@ class LinearDecisions(DecisionSet):
         lower, upper, integer : scalars or arrays of shape (d,)
             0, infinity and False by default.
         """
-        parts = [(np.atleast_2d(np.asarray(A, float)), np.atleast_1d(np.asarray(b, float)), eq) for (A, b), eq in _given(at_most, equal)]
+        parts = [
+            (np.atleast_2d(np.asarray(A, float)), np.atleast_1d(np.asarray(b, float)), eq)
+            for (A, b), eq in _given(at_most, equal)
+        ]
         if not parts:
-            raise DataError("A set of linear decisions needs rows: give `at_most`, `equal` or both.")
+            raise DataError(
+                "A set of linear decisions needs rows: give `at_most`, `equal` or both."
+            )
         d = parts[0][0].shape[1]
         for A, b, _ in parts:
             if A.shape != (len(b), d):
-                raise DataError(f"Rows of shape {A.shape} do not fit {len(b)} right-hand sides and decisions of {d} entries.")
+                raise DataError(
+                    f"Rows of shape {A.shape} do not fit {len(b)} right-hand sides and decisions of {d} entries."
+                )
             if not (np.isfinite(A).all() and np.isfinite(b).all()):
                 raise DataError("The rows of a decision set must be finite numbers.")
         A = sparse.csr_matrix(np.vstack([A for A, _, _ in parts]))
         low = np.concatenate([b if eq else np.full(len(b), -INFINITY) for _, b, eq in parts])
         up = np.concatenate([b for _, b, _ in parts])
         lower, upper, whole = (
-            _entries(name, v, kind, d) for name, v, kind in (("lower", lower, float), ("upper", upper, float), ("integer", integer, bool))
+            _entries(name, v, kind, d)
+            for name, v, kind in (
+                ("lower", lower, float),
+                ("upper", upper, float),
+                ("integer", integer, bool),
+            )
         )
         return cls(LinearSet(A, low, up, lower, upper, whole, tuple(named(components, d))))
 
@@ -123,7 +162,9 @@ class LinearDecisions(DecisionSet):
 
         crossed = np.flatnonzero(p.lower > p.upper)
         if len(crossed) or warm.minimise(np.zeros(d)) is Failure.EMPTY:
-            raise DataError("The decision set is empty: no point satisfies all rows and bounds of the model.")
+            raise DataError(
+                "The decision set is empty: no point satisfies all rows and bounds of the model."
+            )
         if warm.mip:
             warm.remember()
         for j in range(d):
@@ -134,7 +175,9 @@ class LinearDecisions(DecisionSet):
                 cost[j] = sign
                 if isinstance(warm.minimise(cost), Failure):
                     way = "downwards" if sign > 0 else "upwards"
-                    raise DataError(f"The decision set is unbounded: {self.components[j]!r} is not limited {way}; give it a bound.")
+                    raise DataError(
+                        f"The decision set is unbounded: {self.components[j]!r} is not limited {way}; give it a bound."
+                    )
                 warm.remember()
 
     def _solve(self, costs: np.ndarray) -> Decided:
@@ -145,15 +188,19 @@ class LinearDecisions(DecisionSet):
         for i, cost in enumerate(costs):
             found = warm.minimise(cost)
             if isinstance(found, Failure):
-                raise RowFailure(i, f"HiGHS calls the decision set {found.value}, which it is not; scale the rows of the model.")
+                raise RowFailure(
+                    i,
+                    f"HiGHS calls the decision set {found.value}, which it is not; scale the rows of the model.",
+                )
             decisions[i] = found
         return Decided(decisions, (costs * decisions).sum(axis=1))
 
     def vertices(self, limit: int = LISTED) -> np.ndarray | None:
-        """Vertices of a small polytope, or the points of a set of integers; None if there are more than `limit`, or none of the two.
+        """Vertices of a small polytope, or the points of a set of integers; None if there are more
+        than `limit`, or none of the two.
 
-        The list may hold points that are no vertices (general integers; images of vertices where the program has further variables), which does no
-        harm: they are decisions of S.
+        The list may hold points that are no vertices (general integers; images of vertices where
+        the program has further variables), which does no harm: they are decisions of S.
         """
         from milp_trees.decisions.listing import list_vertices
 
@@ -165,8 +212,13 @@ class LinearDecisions(DecisionSet):
     def spec(self) -> dict[str, Any]:
         p = self._program
         coo = p.A.tocoo()
-        arrays = {k: [None if np.isinf(v) else v for v in getattr(p, k).tolist()] for k in ("row_lower", "row_upper", "lower", "upper")}
-        entries = [[int(i), int(j), float(v)] for i, j, v in zip(coo.row, coo.col, coo.data, strict=True)]
+        arrays = {
+            k: [None if np.isinf(v) else v for v in getattr(p, k).tolist()]
+            for k in ("row_lower", "row_upper", "lower", "upper")
+        }
+        entries = [
+            [int(i), int(j), float(v)] for i, j, v in zip(coo.row, coo.col, coo.data, strict=True)
+        ]
         return {
             "kind": "linear",
             "entries": entries,
@@ -180,12 +232,21 @@ class LinearDecisions(DecisionSet):
     def from_spec(cls, spec: Mapping[str, Any]) -> LinearDecisions:
         """The set that `spec` described."""
         signs = {"row_lower": -1, "row_upper": 1, "lower": -1, "upper": 1}
-        arrays = {k: np.array([s * INFINITY if v is None else v for v in spec[k]], dtype=float) for k, s in signs.items()}
+        arrays = {
+            k: np.array([s * INFINITY if v is None else v for v in spec[k]], dtype=float)
+            for k, s in signs.items()
+        }
         i, j, v = zip(*spec["entries"], strict=True) if spec["entries"] else ((), (), ())
         A = sparse.csr_matrix(
-            (np.array(v, dtype=float), (np.array(i, dtype=int), np.array(j, dtype=int))), shape=(len(arrays["row_lower"]), len(spec["names"]))
+            (np.array(v, dtype=float), (np.array(i, dtype=int), np.array(j, dtype=int))),
+            shape=(len(arrays["row_lower"]), len(spec["names"])),
         )
-        return cls(LinearSet(A, integer=np.array(spec["integer"], bool), names=tuple(spec["names"]), **arrays), components=spec["components"])
+        return cls(
+            LinearSet(
+                A, integer=np.array(spec["integer"], bool), names=tuple(spec["names"]), **arrays
+            ),
+            components=spec["components"],
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {**super().__getstate__(), "_warm": None}
@@ -195,9 +256,15 @@ def _entries(name: str, value: Any, kind: type, d: int) -> np.ndarray:
     """A scalar, or one entry per component, as an array of shape (d,)."""
     array: np.ndarray = np.asarray(value, dtype=kind)
     if array.shape not in ((), (d,)) or np.isnan(array).any():
-        raise DataError(f"`{name}` is one value without NaN, or one for each of the {d} entries of a decision; got {value!r}.")
+        raise DataError(
+            f"`{name}` is one value without NaN, or one for each of the {d} entries of a decision; got {value!r}."
+        )
     return np.broadcast_to(array, d).copy()
 
 
-def _given(at_most: tuple[Any, Any] | None, equal: tuple[Any, Any] | None) -> list[tuple[tuple[Any, Any], bool]]:
-    return [(rows, is_equal) for rows, is_equal in ((at_most, False), (equal, True)) if rows is not None]
+def _given(
+    at_most: tuple[Any, Any] | None, equal: tuple[Any, Any] | None
+) -> list[tuple[tuple[Any, Any], bool]]:
+    return [
+        (rows, is_equal) for rows, is_equal in ((at_most, False), (equal, True)) if rows is not None
+    ]

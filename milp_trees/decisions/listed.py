@@ -43,13 +43,21 @@ class ListedDecisions(DecisionSet):
         try:
             listed = np.array(vertices, dtype=float, order="C") + 0.0
         except (TypeError, ValueError) as error:
-            raise DataError("The list of decisions must be a table of numbers, one decision per row.") from error
+            raise DataError(
+                "The list of decisions must be a table of numbers, one decision per row."
+            ) from error
         if listed.ndim != 2 or not listed.size:
-            raise DataError(f"The list of decisions must be a table with at least one row and one column; it has shape {listed.shape}.")
+            raise DataError(
+                f"The list of decisions must be a table with at least one row and one column; it has shape {listed.shape}."
+            )
         if not np.isfinite(listed).all():
-            raise DataError(f"Decision {np.argwhere(~np.isfinite(listed))[0, 0]} of the list holds NaN or infinity; a set of decisions is bounded.")
+            raise DataError(
+                f"Decision {np.argwhere(~np.isfinite(listed))[0, 0]} of the list holds NaN or infinity; a set of decisions is bounded."
+            )
         if len(np.unique(listed, axis=0)) < len(listed):
-            raise DataError("The list of decisions holds the same decision twice; list each one once.")
+            raise DataError(
+                "The list of decisions holds the same decision twice; list each one once."
+            )
         super().__init__(named(components, listed.shape[1]))
         self._listed = listed
         self._listed.setflags(write=False)
@@ -68,7 +76,9 @@ class ListedDecisions(DecisionSet):
             return cheapest_listed(costs, self._listed)[1]
 
     def vertices(self, limit: int = LISTED) -> np.ndarray | None:
-        """The list itself, in its own order (decisions inside the hull are not removed: listing them does no harm); None if longer than `limit`."""
+        """The list itself, in its own order (decisions inside the hull are not removed: listing
+        them does no harm); None if longer than `limit`.
+        """
         return self._listed.copy() if len(self._listed) <= limit else None
 
     def program(self) -> LinearSet:
@@ -77,17 +87,25 @@ class ListedDecisions(DecisionSet):
         combination = sparse.hstack([sparse.identity(d), -sparse.csr_matrix(self._listed.T)])
         total = sparse.hstack([sparse.csr_matrix((1, d)), sparse.csr_matrix(np.ones((1, K)))])
         right = np.append(np.zeros(d), 1.0)
-        low, up = np.append(self._listed.min(axis=0), np.zeros(K)), np.append(self._listed.max(axis=0), np.ones(K))
+        low, up = (
+            np.append(self._listed.min(axis=0), np.zeros(K)),
+            np.append(self._listed.max(axis=0), np.ones(K)),
+        )
         names = (*self.components, *(f"share[{k}]" for k in range(K)))
         A = sparse.csr_matrix(sparse.vstack([combination, total], format="csr"))
         return LinearSet(A, right, right.copy(), low, up, np.zeros(d + K, bool), names)
 
     def spec(self) -> dict[str, Any]:
-        return {"kind": "listed", "vertices": self._listed.tolist(), "components": list(self.components)}
+        return {
+            "kind": "listed",
+            "vertices": self._listed.tolist(),
+            "components": list(self.components),
+        }
 
 
 class UnitSimplex(DecisionSet):
-    """The cheapest of d: w >= 0, Σ w = 1, whose vertices are the d unit vectors; of equally cheap ones the first is taken.
+    """The cheapest of d: w >= 0, Σ w = 1, whose vertices are the d unit vectors; of equally cheap
+    ones the first is taken.
 
     Parameters
     ----------
@@ -98,7 +116,9 @@ class UnitSimplex(DecisionSet):
     remembers = False
 
     def __init__(self, components: int | Sequence[str]) -> None:
-        super().__init__(named(None, components) if isinstance(components, (int, np.integer)) else components)
+        super().__init__(
+            named(None, components) if isinstance(components, (int, np.integer)) else components
+        )
 
     def _solve(self, costs: np.ndarray) -> Decided:
         at = costs.argmin(axis=1)
@@ -116,7 +136,15 @@ class UnitSimplex(DecisionSet):
     def program(self) -> LinearSet:
         d = self.dimension
         one = np.ones(1)
-        return LinearSet(sparse.csr_matrix(np.ones((1, d))), one, one.copy(), np.zeros(d), np.ones(d), np.zeros(d, bool), self.components)
+        return LinearSet(
+            sparse.csr_matrix(np.ones((1, d))),
+            one,
+            one.copy(),
+            np.zeros(d),
+            np.ones(d),
+            np.zeros(d, bool),
+            self.components,
+        )
 
     def spec(self) -> dict[str, Any]:
         return {"kind": "simplex", "components": list(self.components)}

@@ -1,4 +1,5 @@
-"""Listing the vertices of small linear sets: 0/1 and integer points by branching, polytopes by Qhull, each vertex solved for again from its facets.
+"""Listing the vertices of small linear sets: 0/1 and integer points by branching, polytopes by
+Qhull, each vertex solved for again from its facets.
 
 Barber, Dobkin, Huhdanpaa (1996), *The Quickhull algorithm for convex hulls*, through SciPy.
 """
@@ -11,7 +12,8 @@ from scipy.spatial import HalfspaceIntersection, QhullError
 
 from milp_trees.decisions.base import LinearSet
 
-#: Polytopes of more dimensions or inequalities are not listed: Qhull's effort grows with the power of half the dimension.
+#: Polytopes of more dimensions or inequalities are not listed: Qhull's effort grows with the power
+#: of half the dimension.
 DIMENSIONS, INEQUALITIES = 9, 200
 #: Partial points that branching may look at before it gives up, per point that may be listed.
 EFFORT = 200
@@ -22,7 +24,9 @@ PLACES = 12
 
 
 def list_vertices(program: LinearSet, d: int, limit: int) -> np.ndarray | None:
-    """Points of S among which are all vertices of its convex hull, shape (K, d), sorted; None if they are too many or the set too large."""
+    """Points of S among which are all vertices of its convex hull, shape (K, d), sorted; None if
+    they are too many or the set too large.
+    """
     if program.integer.all():
         points = _integer_points(program, limit)
     elif not program.integer.any():
@@ -57,7 +61,9 @@ def _integer_points(p: LinearSet, limit: int) -> np.ndarray | None:
     while stack:
         effort -= 1
         j, point, activity = stack.pop()
-        if (activity + rest_least[:, j] > p.row_upper + slack).any() or (activity + rest_most[:, j] < p.row_lower - slack).any():
+        if (activity + rest_least[:, j] > p.row_upper + slack).any() or (
+            activity + rest_most[:, j] < p.row_lower - slack
+        ).any():
             continue
         if effort < 0:
             return None
@@ -99,7 +105,9 @@ def _polytope(p: LinearSet) -> np.ndarray | None:
 
 
 def _inequalities(p: LinearSet) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
-    """G x <= h and E x = f; inequalities that hold with equality everywhere are among the latter. None if there are too many, or S is unbounded."""
+    """G x <= h and E x = f; inequalities that hold with equality everywhere are among the latter.
+    None if there are too many, or S is unbounded.
+    """
     A, identity = p.A.toarray(), np.eye(len(p.lower))
     rows = np.vstack([A, identity])
     low, up = np.append(p.row_lower, p.lower), np.append(p.row_upper, p.upper)
@@ -111,7 +119,15 @@ def _inequalities(p: LinearSet) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.
         return None
     always = np.zeros(len(G), dtype=bool)
     for k, row in enumerate(G):
-        answer = linprog(row, A_ub=G, b_ub=h, A_eq=E if len(E) else None, b_eq=f if len(E) else None, bounds=(None, None), method="highs-ds")
+        answer = linprog(
+            row,
+            A_ub=G,
+            b_ub=h,
+            A_eq=E if len(E) else None,
+            b_eq=f if len(E) else None,
+            bounds=(None, None),
+            method="highs-ds",
+        )
         if answer.status == 3:
             continue  # no least value: certainly not always tight
         if answer.status != 0:
@@ -130,13 +146,21 @@ def _affine_hull(E: np.ndarray, f: np.ndarray, n: int) -> tuple[np.ndarray, np.n
 
 
 def _corners(G: np.ndarray, h: np.ndarray, dimension: int) -> np.ndarray | None:
-    """Vertices of the full-dimensional polytope G z <= h, rows of length 1, to Qhull's accuracy; None if it is unbounded or too flat."""
+    """Vertices of the full-dimensional polytope G z <= h, rows of length 1, to Qhull's accuracy;
+    None if it is unbounded or too flat.
+    """
     if dimension == 0:
         return np.zeros((1, 0))
     if dimension == 1:
         top, bottom = (h / G[:, 0])[G[:, 0] > 0], (h / G[:, 0])[G[:, 0] < 0]
         return np.array([[top.min()], [bottom.max()]]) if len(top) and len(bottom) else None
-    ball = linprog(np.append(np.zeros(dimension), -1.0), A_ub=np.hstack([G, np.ones((len(G), 1))]), b_ub=h, bounds=(None, None), method="highs-ds")
+    ball = linprog(
+        np.append(np.zeros(dimension), -1.0),
+        A_ub=np.hstack([G, np.ones((len(G), 1))]),
+        b_ub=h,
+        bounds=(None, None),
+        method="highs-ds",
+    )
     if ball.status != 0 or ball.x[-1] <= TIGHT:
         return None
     try:

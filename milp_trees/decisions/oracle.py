@@ -20,35 +20,47 @@ AGREES = 1e-6
 class Oracle(DecisionSet):
     """S as a function from costs to a cheapest decision.
 
-    At construction it is asked once, for all costs 1, so that an empty set or an answer of the wrong length shows before any training. That S is
-    bounded in every direction cannot be seen from outside; an answer that is not finite is refused when it comes.
+    At construction it is asked once, for all costs 1, so that an empty set or an answer of the
+    wrong length shows before any training. That S is bounded in every direction cannot be seen from
+    outside; an answer that is not finite is refused when it comes.
 
     Parameters
     ----------
     function : callable
-        `function(c)` with c of shape (d,) returns w of shape (d,), or (w, value). It must answer equal costs equally.
+        `function(c)` with c of shape (d,) returns w of shape (d,), or (w, value). It must answer
+        equal costs equally.
     components : int or sequence of str
         d, or the names of the entries.
     batch : bool, default=False
-        Whether the function takes costs of shape (m, d) and returns decisions of shape (m, d), or (decisions, values).
+        Whether the function takes costs of shape (m, d) and returns decisions of shape (m, d), or
+        (decisions, values).
     vertices : array of shape (K, d), optional
         All vertices, if they are known after all.
 
     Raises
     ------
     SolverFailure
-        From `solve`: the function raised (the sentence names the row), or its answer has the wrong length, is not finite or does not cost what it
-        says. Nothing of that batch is kept.
+        From `solve`: the function raised (the sentence names the row), or its answer has the wrong
+        length, is not finite or does not cost what it says. Nothing of that batch is kept.
     """
 
-    def __init__(self, function: Callable[[Any], Any], components: int | Sequence[str], batch: bool = False, vertices: Any = None) -> None:
+    def __init__(
+        self,
+        function: Callable[[Any], Any],
+        components: int | Sequence[str],
+        batch: bool = False,
+        vertices: Any = None,
+    ) -> None:
         if not callable(function):
-            raise DataError(f"The oracle must be a function of the costs; a {type(function).__name__} was given.")
+            raise DataError(
+                f"The oracle must be a function of the costs; a {type(function).__name__} was given."
+            )
         if isinstance(components, (int, np.integer)):
             components = [f"w{k}" for k in range(components)]
         super().__init__(components)
         self._function, self._batch = function, batch
-        #: Functions may share a name; that two oracles are the same set is known of the same object only.
+        #: Functions may share a name; that two oracles are the same set is known of the same object
+        #: only.
         self._token = uuid.uuid4().hex
         #: The list, checked as every list is.
         self._listed = None if vertices is None else ListedDecisions(vertices, self.components)
@@ -61,7 +73,9 @@ class Oracle(DecisionSet):
                     answer = self._function(costs.copy())
                 return self._understood(costs, answer, 2)
             except Exception as error:
-                raise SolverFailure(f"The oracle failed on a batch of {len(costs)} cost vectors: {_said(error)}") from error
+                raise SolverFailure(
+                    f"The oracle failed on a batch of {len(costs)} cost vectors: {_said(error)}"
+                ) from error
         decisions = np.empty_like(costs)
         for i, c in enumerate(costs):
             try:
@@ -80,17 +94,28 @@ class Oracle(DecisionSet):
         try:
             w = np.array(answer, dtype=float) + 0.0
         except (TypeError, ValueError) as error:
-            raise _WrongAnswer(f"it answered a {type(answer).__name__} that is no array of numbers.") from error
+            raise _WrongAnswer(
+                f"it answered a {type(answer).__name__} that is no array of numbers."
+            ) from error
         shape = costs.shape if ndim == 2 else costs.shape[1:]
         if w.shape != shape:
-            raise _WrongAnswer(f"it answered an array of shape {w.shape} where decisions have shape {shape}.")
+            raise _WrongAnswer(
+                f"it answered an array of shape {w.shape} where decisions have shape {shape}."
+            )
         if not np.isfinite(w).all():
-            raise _WrongAnswer("it answered NaN or infinity; the set of decisions is empty or unbounded for these costs.")
+            raise _WrongAnswer(
+                "it answered NaN or infinity; the set of decisions is empty or unbounded for these costs."
+            )
         w = w.reshape(costs.shape)
         values = (costs * w).sum(axis=1)
         if value is not None:
             told = np.atleast_1d(np.asarray(value, dtype=float))
-            if told.shape != values.shape or not (np.abs(told - values) <= AGREES * (1.0 + np.abs(costs * w).sum(axis=1))).all():
+            if (
+                told.shape != values.shape
+                or not (
+                    np.abs(told - values) <= AGREES * (1.0 + np.abs(costs * w).sum(axis=1))
+                ).all()
+            ):
                 raise _WrongAnswer("the value it answered is not what its decision costs (c·w).")
         return Decided(w, values)
 
@@ -98,16 +123,30 @@ class Oracle(DecisionSet):
         return None if self._listed is None else self._listed.vertices(limit)
 
     def spec(self) -> dict[str, Any]:
-        """The name of the function, and a token of this object: `decisions_from_spec` cannot make it again."""
+        """The name of the function, and a token of this object: `decisions_from_spec` cannot make
+        it again.
+        """
         name = getattr(self._function, "__qualname__", type(self._function).__name__)
-        return {"kind": "oracle", "function": name, "components": list(self.components), "batch": self._batch, "object": self._token}
+        return {
+            "kind": "oracle",
+            "function": name,
+            "components": list(self.components),
+            "batch": self._batch,
+            "object": self._token,
+        }
 
 
 class _WrongAnswer(Exception):
-    """The function returned, but no decision; the message ends the sentence "The oracle failed on row 3 of the costs: …"."""
+    """The function returned, but no decision; the message ends the sentence "The oracle failed on
+    row 3 of the costs: …".
+    """
 
 
 def _said(error: Exception) -> str:
     if isinstance(error, _WrongAnswer):
         return str(error)
-    return f"it raised {type(error).__name__}: {error}" if str(error) else f"it raised {type(error).__name__}."
+    return (
+        f"it raised {type(error).__name__}: {error}"
+        if str(error)
+        else f"it raised {type(error).__name__}."
+    )

@@ -1,8 +1,11 @@
-r"""`Paths`: S is the set of paths from a source to a target of a directed graph; a component is an edge, 1 if the path takes it.
+r"""`Paths`: S is the set of paths from a source to a target of a directed graph; a component is an
+edge, 1 if the path takes it.
 
-In a graph without cycles all costs are allowed, and a batch is one dynamic programme along a topological order per cost vector, compiled. In a
-graph with cycles a cheapest path exists where no cycle costs less than 0 (Bellman, 1958, *On a routing problem*); other costs are refused.
-Elmachtoub and Grigas (2022) and Elmachtoub, Liang, McNellis (2020) use grids with edges to the north and the east.
+In a graph without cycles all costs are allowed, and a batch is one dynamic programme along a
+topological order per cost vector, compiled. In a graph with cycles a cheapest path exists where no
+cycle costs less than 0 (Bellman, 1958, *On a routing problem*); other costs are refused. Elmachtoub
+and Grigas (2022) and Elmachtoub, Liang, McNellis (2020) use grids with edges to the north and the
+east.
 """
 
 from __future__ import annotations
@@ -21,9 +24,11 @@ from milp_trees.errors import DataError
 
 
 class Paths(DecisionSet):
-    """Paths of a directed graph; the components are its edges, named `tail>head`, in the graph's order.
+    """Paths of a directed graph; the components are its edges, named `tail>head`, in the graph's
+    order.
 
-    Of equally cheap paths the one that takes earlier edges first is chosen (in a graph with cycles, the one with fewest edges before that).
+    Of equally cheap paths the one that takes earlier edges first is chosen (in a graph with cycles,
+    the one with fewest edges before that).
 
     Parameters
     ----------
@@ -34,7 +39,8 @@ class Paths(DecisionSet):
     Raises
     ------
     DataError
-        The graph is undirected or has parallel edges, two nodes have the same name, source or target is missing, or no path joins them.
+        The graph is undirected or has parallel edges, two nodes have the same name, source or
+        target is missing, or no path joins them.
 
     Examples
     --------
@@ -55,26 +61,42 @@ class Paths(DecisionSet):
             if node not in nodes:
                 raise DataError(f"The {role} {node!r} is no node of the graph.")
         if source == target:
-            raise DataError(f"Source and target are both {source!r}; a path needs two different nodes.")
+            raise DataError(
+                f"Source and target are both {source!r}; a path needs two different nodes."
+            )
         self.source, self.target = source, target
         self._arrange()
 
     def _arrange(self) -> None:
-        """Nodes on paths in topological order (if there is one) and, for each, the edges that leave it."""
+        """Nodes on paths in topological order (if there is one) and, for each, the edges that leave
+        it.
+        """
         import networkx as nx
 
         # A path does not come back to the source, nor does it go on from the target.
         open_ = [e for e, (u, v) in enumerate(self._edges) if v != self.source and u != self.target]
         whole: nx.DiGraph = nx.DiGraph([self._edges[e] for e in open_])
         whole.add_nodes_from([self.source, self.target])
-        useful = (nx.descendants(whole, self.source) | {self.source}) & (nx.ancestors(whole, self.target) | {self.target})
+        useful = (nx.descendants(whole, self.source) | {self.source}) & (
+            nx.ancestors(whole, self.target) | {self.target}
+        )
         if self.target not in useful:
-            raise DataError(f"No path leads from {self.source!r} to {self.target!r}: the set of decisions is empty.")
+            raise DataError(
+                f"No path leads from {self.source!r} to {self.target!r}: the set of decisions is empty."
+            )
         kept = [e for e in open_ if useful.issuperset(self._edges[e])]
         part: nx.DiGraph = nx.DiGraph([self._edges[e] for e in kept])
         self.acyclic = nx.is_directed_acyclic_graph(part)
-        order = list(nx.topological_sort(part)) if self.acyclic else list(nx.bfs_tree(part, self.source))
-        order = [self.source, *(v for v in order if v not in (self.source, self.target)), self.target]
+        order = (
+            list(nx.topological_sort(part))
+            if self.acyclic
+            else list(nx.bfs_tree(part, self.source))
+        )
+        order = [
+            self.source,
+            *(v for v in order if v not in (self.source, self.target)),
+            self.target,
+        ]
         position = {v: k for k, v in enumerate(order)}
         tails = np.array([position[self._edges[e][0]] for e in kept])
         by_tail = np.argsort(tails, kind="stable")
@@ -92,7 +114,10 @@ class Paths(DecisionSet):
         with compiling("the oracle of paths"):
             decisions, values, failed = _kernels.cyclic(costs, self._start, self._edge, self._head)
         if failed >= 0:
-            raise RowFailure(failed, "a cycle of the graph costs less than 0, so there is no cheapest path; give costs without negative cycles.")
+            raise RowFailure(
+                failed,
+                "a cycle of the graph costs less than 0, so there is no cheapest path; give costs without negative cycles.",
+            )
         return Decided(decisions, values)
 
     def _values(self, costs: np.ndarray) -> np.ndarray:
@@ -102,7 +127,9 @@ class Paths(DecisionSet):
         return values
 
     def highest(self, costs: Any) -> np.ndarray:
-        """Upper bound on c·w: the dearest path; with cycles (where that is hard to find) the sum of the positive costs."""
+        """Upper bound on c·w: the dearest path; with cycles (where that is hard to find) the sum of
+        the positive costs.
+        """
         if self.acyclic:
             return super().highest(costs)
         return np.maximum(self.checked(costs)[:, self._edge], 0.0).sum(axis=1)
@@ -117,7 +144,9 @@ class Paths(DecisionSet):
         count = [0] * (len(self._start) - 1)
         count[-1] = 1
         for v in range(len(count) - 2, -1, -1):
-            count[v] = sum(count[head] for head in self._head[self._start[v] : self._start[v + 1]].tolist())
+            count[v] = sum(
+                count[head] for head in self._head[self._start[v] : self._start[v + 1]].tolist()
+            )
         return count[0]
 
     def vertices(self, limit: int = LISTED) -> np.ndarray | None:
@@ -139,7 +168,8 @@ class Paths(DecisionSet):
 
         number = {edge: e for e, edge in enumerate(self._edges)}
         part = nx.DiGraph([self._edges[e] for e in sorted(self._edge.tolist())])
-        # Without cycles every walk leads to the target; with cycles a search could lose itself, while Yen's method yields path after path.
+        # Without cycles every walk leads to the target; with cycles a search could lose itself,
+        # while Yen's method yields path after path.
         find = nx.all_simple_paths if self.acyclic else nx.shortest_simple_paths
         for nodes in find(part, self.source, self.target):
             yield [number[edge] for edge in pairwise(nodes)]
@@ -149,18 +179,29 @@ class Paths(DecisionSet):
     def program(self) -> LinearSet:
         """One unit of flow from source to target, 0 <= w <= 1.
 
-        Its vertices are the paths; in a graph with cycles a path may come with cycles beside it, which never pays unless they cost less than 0.
+        Its vertices are the paths; in a graph with cycles a path may come with cycles beside it,
+        which never pays unless they cost less than 0.
         """
         n = len(self._start) - 1
         tail = np.repeat(np.arange(n), np.diff(self._start))
         columns = np.concatenate([self._edge, self._edge])
         sign = np.repeat([1.0, -1.0], len(self._edge))
-        A = sparse.csr_matrix((sign, (np.concatenate([tail, self._head]), columns)), shape=(n, self.dimension))
+        A = sparse.csr_matrix(
+            (sign, (np.concatenate([tail, self._head]), columns)), shape=(n, self.dimension)
+        )
         right = np.zeros(n)
         right[0], right[-1] = 1.0, -1.0
         upper = np.zeros(self.dimension)
         upper[self._edge] = 1.0
-        return LinearSet(A, right, right.copy(), np.zeros(self.dimension), upper, np.zeros(self.dimension, bool), self.components)
+        return LinearSet(
+            A,
+            right,
+            right.copy(),
+            np.zeros(self.dimension),
+            upper,
+            np.zeros(self.dimension, bool),
+            self.components,
+        )
 
     def spec(self) -> dict[str, Any]:
         """Nodes that JSON does not know go by their names."""
@@ -168,44 +209,67 @@ class Paths(DecisionSet):
         def plain(v: Any) -> Any:
             return v if type(v) in (str, int) else str(v)
 
-        return {"kind": "paths", "edges": [[plain(u), plain(v)] for u, v in self._edges], "source": plain(self.source), "target": plain(self.target)}
+        return {
+            "kind": "paths",
+            "edges": [[plain(u), plain(v)] for u, v in self._edges],
+            "source": plain(self.source),
+            "target": plain(self.target),
+        }
 
 
 @cache
 def _acyclic() -> Any:
-    """The compiled oracle, loaded once: to watch for slow compilation at every call would cost more than the calls."""
+    """The compiled oracle, loaded once: to watch for slow compilation at every call would cost more
+    than the calls.
+    """
     from milp_trees.decisions import _kernels
 
     with compiling("the oracle of paths"):
-        _kernels.acyclic(np.zeros((1, 1)), np.array([0, 1, 1]), np.zeros(1, np.int64), np.ones(1, np.int64), False)
+        _kernels.acyclic(
+            np.zeros((1, 1)),
+            np.array([0, 1, 1]),
+            np.zeros(1, np.int64),
+            np.ones(1, np.int64),
+            False,
+        )
     return _kernels.acyclic
 
 
 def _edges(graph: Any) -> list[tuple[Any, Any]]:
     if hasattr(graph, "is_directed"):
         if not graph.is_directed():
-            raise DataError("The graph is undirected; give a networkx.DiGraph, an edge for each direction that may be taken.")
+            raise DataError(
+                "The graph is undirected; give a networkx.DiGraph, an edge for each direction that may be taken."
+            )
         if graph.is_multigraph():
-            raise DataError("The graph is a multigraph; give a networkx.DiGraph: put a node on all parallel edges but one, so that each has a name.")
+            raise DataError(
+                "The graph is a multigraph; give a networkx.DiGraph: put a node on all parallel edges but one, so that each has a name."
+            )
         edges = list(graph.edges)
     else:
         try:
             edges = [tuple(edge) for edge in graph]
         except TypeError as error:
-            raise DataError("The graph is a networkx.DiGraph or a list of edges (tail, head).") from error
+            raise DataError(
+                "The graph is a networkx.DiGraph or a list of edges (tail, head)."
+            ) from error
         if any(len(edge) != 2 for edge in edges):
             raise DataError("An edge is a pair (tail, head); costs come with the data.")
         if len(set(edges)) < len(edges):
-            raise DataError("An edge is given twice; put a node on one of the parallel edges, so that each has a name.")
+            raise DataError(
+                "An edge is given twice; put a node on one of the parallel edges, so that each has a name."
+            )
     if not edges:
         raise DataError("The graph has no edges.")
     return edges
 
 
 def grid_paths(rows: int = 4, columns: int | None = None) -> Paths:
-    """Paths of a grid of nodes from the south-west to the north-east corner, edges to the east and to the north only.
+    """Paths of a grid of nodes from the south-west to the north-east corner, edges to the east and
+    to the north only.
 
-    Nodes are numbered from the south-west, eastwards along each row; edges row by row, first those to the east, then those to the north.
+    Nodes are numbered from the south-west, eastwards along each row; edges row by row, first those
+    to the east, then those to the north.
 
     Parameters
     ----------
@@ -215,9 +279,13 @@ def grid_paths(rows: int = 4, columns: int | None = None) -> Paths:
     """
     columns = rows if columns is None else columns
     if not all(isinstance(n, (int, np.integer)) for n in (rows, columns)):
-        raise DataError(f"A grid has whole numbers of rows and columns; got {rows!r} and {columns!r}.")
+        raise DataError(
+            f"A grid has whole numbers of rows and columns; got {rows!r} and {columns!r}."
+        )
     if rows < 1 or columns < 1 or rows * columns < 2:
-        raise DataError(f"A grid of {rows} × {columns} nodes has no edges; it needs at least two nodes.")
+        raise DataError(
+            f"A grid of {rows} × {columns} nodes has no edges; it needs at least two nodes."
+        )
     edges = []
     for r in range(rows):
         row = range(r * columns, (r + 1) * columns)

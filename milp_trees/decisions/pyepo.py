@@ -1,7 +1,8 @@
 """PyEPO's optimisation models as decision sets.
 
-Tang, Khalil (2024), *PyEPO: a PyTorch-based end-to-end predict-then-optimize library for linear and integer programming*. Only the interface of
-`pyepo.model.opt.optModel` is used (`num_cost`, `modelSense`, `setObj`, `solve`); PyEPO itself is not imported.
+Tang, Khalil (2024), *PyEPO: a PyTorch-based end-to-end predict-then-optimize library for linear and
+integer programming*. Only the interface of `pyepo.model.opt.optModel` is used (`num_cost`,
+`modelSense`, `setObj`, `solve`); PyEPO itself is not imported.
 """
 
 from __future__ import annotations
@@ -14,20 +15,24 @@ import numpy as np
 from milp_trees.decisions.oracle import Oracle
 from milp_trees.errors import DataError
 
-#: Solvers behind PyEPO answer integers to their tolerance only, and some models in single precision.
+#: Solvers behind PyEPO answer integers to their tolerance only, and some models in single
+#: precision.
 INTEGRAL = 1e-5
 
 
 def decisions_from_pyepo(model: Any, components: Sequence[str] | None = None) -> Oracle:
-    """S as the feasible set of a PyEPO model; every question is one `setObj` and one `solve` of the model.
+    """S as the feasible set of a PyEPO model; every question is one `setObj` and one `solve` of the
+    model.
 
-    Costs are minimised here whatever the model does: for a model that maximises (knapsack, portfolio) give the negated values as costs, and
-    regret comes out as PyEPO measures it. Entries within 1e-5 of an integer are rounded to it.
+    Costs are minimised here whatever the model does: for a model that maximises (knapsack,
+    portfolio) give the negated values as costs, and regret comes out as PyEPO measures it. Entries
+    within 1e-5 of an integer are rounded to it.
 
     Parameters
     ----------
     model : pyepo.model.opt.optModel
-        Any object with its interface: `num_cost`, `modelSense` (1 or -1), `setObj(c)`, `solve()` → (solution, objective).
+        Any object with its interface: `num_cost`, `modelSense` (1 or -1), `setObj(c)`, `solve()` →
+        (solution, objective).
     components : sequence of str, optional
         Names of the `num_cost` entries, `w0`, `w1`, … by default.
 
@@ -38,14 +43,18 @@ def decisions_from_pyepo(model: Any, components: Sequence[str] | None = None) ->
     SolverFailure
         The model failed when it was asked for the first time.
     """
-    missing = [name for name in ("num_cost", "modelSense", "setObj", "solve") if not hasattr(model, name)]
+    missing = [
+        name for name in ("num_cost", "modelSense", "setObj", "solve") if not hasattr(model, name)
+    ]
     if missing:
         raise DataError(
             f"{type(model).__name__} has no `{missing[0]}`; give an optimisation model of PyEPO (a subclass of pyepo.model.opt.optModel)."
         )
     sense = model.modelSense
     if sense not in (1, -1):
-        raise DataError(f"The model's `modelSense` is {sense!r}; it must be EPO.MINIMIZE (1) or EPO.MAXIMIZE (-1).")
+        raise DataError(
+            f"The model's `modelSense` is {sense!r}; it must be EPO.MINIMIZE (1) or EPO.MAXIMIZE (-1)."
+        )
     d = int(model.num_cost)
     if components is not None and len(components) != d:
         raise DataError(f"The model has {d} costs; give as many names, or none.")

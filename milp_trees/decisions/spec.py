@@ -17,17 +17,24 @@ def decisions_from_spec(spec: Mapping[str, Any]) -> DecisionSet:
     UnknownName
         No such kind.
     DataError
-        The kind cannot be made from a description (an oracle is a function), or the description lacks something.
+        The kind cannot be made from a description (an oracle is a function), or the description
+        lacks something.
     """
     kind = spec.get("kind")
     if kind == "oracle":
-        raise DataError(f"The set's oracle is the function {spec.get('function')!r}, which no description holds; make the set with Oracle(…) again.")
+        raise DataError(
+            f"The set's oracle is the function {spec.get('function')!r}, which no description holds; make the set with Oracle(…) again."
+        )
     if kind not in _KINDS:
-        raise UnknownName(f"There is no kind of decision set {kind!r}; the kinds are {', '.join(_KINDS)}.")
+        raise UnknownName(
+            f"There is no kind of decision set {kind!r}; the kinds are {', '.join(_KINDS)}."
+        )
     try:
         return _KINDS[str(kind)](spec)
     except KeyError as error:
-        raise DataError(f"The description of the decision set ({kind}) lacks {error.args[0]!r}.") from error
+        raise DataError(
+            f"The description of the decision set ({kind}) lacks {error.args[0]!r}."
+        ) from error
 
 
 def _listed(spec: Mapping[str, Any]) -> DecisionSet:

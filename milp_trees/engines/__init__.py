@@ -1,1 +1,3 @@
-"""Engines: exact and heuristic methods that need no mathematical-programming solver. One method per file."""
+"""Engines: exact and heuristic methods that need no mathematical-programming solver. One method per
+file.
+"""

@@ -1,4 +1,6 @@
-"""How much work an enumeration takes on: what enumerators say of problems that are too large, and nothing of how they enumerate."""
+"""How much work an enumeration takes on: what enumerators say of problems that are too large, and
+nothing of how they enumerate.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ if TYPE_CHECKING:
 
 def too_much_work(name: str, view: CostMatrix, depth: int, most: int) -> str | None:
     """The sentence that rows · (2 · tests)^depth is more than an enumeration takes on, or None."""
-    # Far beyond what is taken on the exact power, which may have millions of digits, is of no interest.
+    # Far beyond what is taken on the exact power, which may have millions of digits, is of no
+    # interest.
     work = view.n_rows * (2 * view.n_tests) ** min(depth, 24)
     if work <= most:
         return None

@@ -1,8 +1,10 @@
-"""`cart`: a greedy tree, grown from the root by impurity and pruned by exact cost. An incumbent, never a proof.
+"""`cart`: a greedy tree, grown from the root by impurity and pruned by exact cost. An incumbent,
+never a proof.
 
-Growing follows Breiman, Friedman, Olshen, Stone (1984) with the Gini impurity of the rows' best actions, each row weighted by what a wrong action
-costs it on average; for misclassified weight this is the usual weighted Gini. Splits on the last level are chosen by cost itself. Of all prunings
-of the grown tree within the limit on leaves, the cheapest is returned, penalties included.
+Growing follows Breiman, Friedman, Olshen, Stone (1984) with the Gini impurity of the rows' best
+actions, each row weighted by what a wrong action costs it on average; for misclassified weight this
+is the usual weighted Gini. Splits on the last level are chosen by cost itself. Of all prunings of
+the grown tree within the limit on leaves, the cheapest is returned, penalties included.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ class Cart(Method):
     exact = False
     takes_min_weight = True
 
-    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
         clock = Clock()
         with clock("prepare"):
             view = _view(problem)
@@ -63,12 +67,21 @@ class Cart(Method):
         infeasible = tree is None
         proved_by = self.name if infeasible else None
         return finish(
-            problem, self.name, tree, bound=None, claims_optimal=False, proved_by=proved_by, clock=clock, limit=limit, infeasible=infeasible
+            problem,
+            self.name,
+            tree,
+            bound=None,
+            claims_optimal=False,
+            proved_by=proved_by,
+            clock=clock,
+            limit=limit,
+            infeasible=infeasible,
         )
 
 
 def greedy_for(problem: Problem, deadline: float | None = None) -> Tree | None:
-    """A greedy tree for any problem on trees: of those that the task's views suggest the best that is feasible; None if there is none.
+    """A greedy tree for any problem on trees: of those that the task's views suggest the best that
+    is feasible; None if there is none.
 
     Parameters
     ----------
@@ -103,7 +116,11 @@ def _suggested(problem: Problem, deadline: float | None) -> Iterator[Tree]:
     if task.offers(LeafOracle):
         spo = registry.method("greedy-spo")
         left = None if deadline is None else max(0.0, deadline - time.perf_counter())
-        found = spo.search(problem, Limits(time=left), None, None) if spo.unsupported(problem) is None else None
+        found = (
+            spo.search(problem, Limits(time=left), None, None)
+            if spo.unsupported(problem) is None
+            else None
+        )
         if found is not None and found.tree is not None:
             yield found.tree
     if task.offers(Ratio) and not task.offers(CostMatrix):
@@ -116,44 +133,71 @@ def _suggested(problem: Problem, deadline: float | None) -> Iterator[Tree]:
 
 
 def _by_ratio(ratio: Ratio, space: Trees, deadline: float | None) -> Iterator[Tree]:
-    """Greedy trees for a ratio as it grows, each for the linear problem at the ratio of the last (see `milp_trees.methods.dinkelbach`)."""
+    """Greedy trees for a ratio as it grows, each for the linear problem at the ratio of the last
+    (see `milp_trees.methods.dinkelbach`).
+    """
     loss: Fraction | None = None
-    trees: list[Tree | None] = [Tree(Leaf(k), ratio.frame.actions) for k in range(ratio.frame.n_actions)]
+    trees: list[Tree | None] = [
+        Tree(Leaf(k), ratio.frame.actions) for k in range(ratio.frame.n_actions)
+    ]
     while any(trees) and (loss is None or deadline is None or time.perf_counter() < deadline):
-        here, best = min(((ratio.leaf_penalty * t.n_leaves - ratio.of(t), t) for t in trees if t is not None), key=lambda pair: pair[0])
+        here, best = min(
+            ((ratio.leaf_penalty * t.n_leaves - ratio.of(t), t) for t in trees if t is not None),
+            key=lambda pair: pair[0],
+        )
         if loss is not None and here >= loss:
             return
         yield best
         loss = here
-        trees = [greedy_tree(ratio.matrix(-loss, ratio.leaf_penalty * ratio.least_denominator(-loss)), space, deadline)]
+        trees = [
+            greedy_tree(
+                ratio.matrix(-loss, ratio.leaf_penalty * ratio.least_denominator(-loss)),
+                space,
+                deadline,
+            )
+        ]
 
 
 def _view(problem: Problem) -> CostMatrix:
-    """After presolve; thresholds that are stored as ranks stay so, as the matrix is what takes long there."""
+    """After presolve; thresholds that are stored as ranks stay so, as the matrix is what takes long
+    there.
+    """
     whole = problem.view(CostMatrix)
     return whole if whole.ranked is not None else problem.instance()
 
 
 def greedy_tree(view: CostMatrix, space: Trees, deadline: float | None = None) -> Tree | None:
-    """The pruned greedy tree of a view; None if even one leaf would have too few rows, or too little weight."""
-    prunings = greedy_prunings(view, space, space.max_leaf_nodes if space.limits_leaves else 0, deadline)
+    """The pruned greedy tree of a view; None if even one leaf would have too few rows, or too
+    little weight.
+    """
+    prunings = greedy_prunings(
+        view, space, space.max_leaf_nodes if space.limits_leaves else 0, deadline
+    )
     best = min((p for p in prunings if p is not None), key=lambda p: p[0], default=None)
     return None if best is None else Tree(best[1], view.actions)
 
 
-def greedy_prunings(view: CostMatrix, space: Trees, most: int | None, deadline: float | None = None) -> Prunings:
-    """The cheapest prunings of the greedy tree with 1, 2, … leaves, at most so many; 0: only the cheapest of all. Empty if there is no tree."""
+def greedy_prunings(
+    view: CostMatrix, space: Trees, most: int | None, deadline: float | None = None
+) -> Prunings:
+    """The cheapest prunings of the greedy tree with 1, 2, … leaves, at most so many; 0: only the
+    cheapest of all. Empty if there is no tree.
+    """
     heavy = view.mass is None or int(view.mass.sum()) >= view.least_mass
     if view.total_rows < space.min_samples_leaf or not heavy:
         return []
     depth = min(ANY_DEPTH if space.max_depth is None else space.max_depth, DEEPEST)
     if space.max_leaf_nodes is not None and most:
         most = min(most, space.max_leaf_nodes)
-    return _Grower(view, space.min_samples_leaf, most or 0, deadline).grow(np.arange(view.n_rows), depth)
+    return _Grower(view, space.min_samples_leaf, most or 0, deadline).grow(
+        np.arange(view.n_rows), depth
+    )
 
 
 class _Grower:
-    """The arrays that growing needs. Sums are in doubles, exact for the whole numbers below 2^53 that costs are."""
+    """The arrays that growing needs. Sums are in doubles, exact for the whole numbers below 2^53
+    that costs are.
+    """
 
     def __init__(self, view: CostMatrix, least: int, most: int, deadline: float | None) -> None:
         self.view, self.least, self.most, self.deadline = view, least, most, deadline
@@ -189,12 +233,16 @@ class _Grower:
         return out
 
     def best_test(self, rows: np.ndarray, depth: int) -> int | None:
-        """The test with the least cost (last level) or impurity after it, ties by the other; None if no side would be large enough."""
+        """The test with the least cost (last level) or impurity after it, ties by the other; None
+        if no side would be large enough.
+        """
         view, K = self.view, self.view.n_actions
         needs = [(view.counts[rows], self.least)]
         if view.mass is not None and view.least_mass:
             needs.append((view.mass[rows], view.least_mass))
-        sums = np.column_stack([self.costs[rows], self.pull[rows], *(amounts for amounts, _ in needs)])
+        sums = np.column_stack(
+            [self.costs[rows], self.pull[rows], *(amounts for amounts, _ in needs)]
+        )
         right = self.true_sums(rows, sums)
         left = sums.sum(axis=0) - right
         allowed = np.ones(view.n_tests, dtype=bool)
@@ -220,12 +268,20 @@ class _Grower:
             for c in np.unique(view.ranked.column).tolist():
                 here = np.flatnonzero(view.ranked.column == c)
                 for s in range(values.shape[1]):
-                    upto = np.cumsum(np.bincount(codes[:, c], weights=values[:, s], minlength=int(view.ranked.cut[here].max()) + 1))
+                    upto = np.cumsum(
+                        np.bincount(
+                            codes[:, c],
+                            weights=values[:, s],
+                            minlength=int(view.ranked.cut[here].max()) + 1,
+                        )
+                    )
                     out[here, s] = upto[view.ranked.cut[here]]
             return out
         block = max(1, AS_DOUBLES // max(1, len(rows)))
         for begin in range(0, view.n_tests, block):
-            out[begin : begin + block] = view.X[rows, begin : begin + block].astype(float).T @ values
+            out[begin : begin + block] = (
+                view.X[rows, begin : begin + block].astype(float).T @ values
+            )
         return out
 
 

@@ -1,11 +1,15 @@
-r"""`dantzig-wolfe`: column generation over the prunings of single trees (Dantzig and Wolfe 1960; Nan, Wang, Saligrama, ICML 2016, for pruning with feature costs).
+r"""`dantzig-wolfe`: column generation over the prunings of single trees (Dantzig and Wolfe 1960;
+Nan, Wang, Saligrama, ICML 2016, for pruning with feature costs).
 
-The master programme chooses a convex combination of known prunings for every tree and buys what they need; its duals are prices at which each tree,
-by itself, names its best pruning. That pruning is a new column if it is better than those the tree has. Every round gives a Lagrangian bound, made
-of integers (`engines.decomposition.coupling`), and an incumbent: the best pruning that needs only what the master buys at least half of.
+The master programme chooses a convex combination of known prunings for every tree and buys what
+they need; its duals are prices at which each tree, by itself, names its best pruning. That pruning
+is a new column if it is better than those the tree has. Every round gives a Lagrangian bound, made
+of integers (`engines.decomposition.coupling`), and an incumbent: the best pruning that needs only
+what the master buys at least half of.
 
-The closure programme behind it is totally unimodular: at an optimum of the master with the value v, each level set of W is an optimal choice of
-purchases, so the incumbent is v too, and bound and incumbent meet. Nothing is called optimal before they have.
+The closure programme behind it is totally unimodular: at an optimum of the master with the value v,
+each level set of W is an optimal choice of purchases, so the incumbent is v too, and bound and
+incumbent meet. Nothing is called optimal before they have.
 """
 
 from __future__ import annotations
@@ -31,10 +35,12 @@ if TYPE_CHECKING:
     from milp_trees.engines.decomposition.run import Run
     from milp_trees.problem import Problem
 
-#: A tree's pruning is a new column if it is better by more than this many units, and this share of the largest objective.
+#: A tree's pruning is a new column if it is better by more than this many units, and this share of
+#: the largest objective.
 REDUCED_COST, RELATIVE = 1e-6, 1e-13
 
-#: Memory of a master programme per nonzero of its first columns, as measured on 100 trees with 4.8 million of them.
+#: Memory of a master programme per nonzero of its first columns, as measured on 100 trees with 4.8
+#: million of them.
 BYTES = 1000
 
 
@@ -51,7 +57,9 @@ class Decomposition(Method):
 
     def __post_init__(self) -> None:
         if self.jobs < 1:
-            raise DataError(f"{self.name}:jobs is a number of threads of at least 1; got {self.jobs}.")
+            raise DataError(
+                f"{self.name}:jobs is a number of threads of at least 1; got {self.jobs}."
+            )
 
     def unsupported_view(self, problem: Problem) -> str | None:
         if problem.view(NodeGains).budget is not None:
@@ -66,7 +74,9 @@ class Decomposition(Method):
             pricing.warm_up()
             coupling.warm_up()
 
-    def search(self, problem: Problem, limits: Limits, start: Any, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Any, progress: Progress | None
+    ) -> Result:
         from milp_trees.engines.decomposition.coupling import coupled
         from milp_trees.engines.decomposition.run import Run, place_for
 
@@ -85,10 +95,16 @@ class Decomposition(Method):
             place.close()
         run.report(even_if_same=False)
         return finish(
-            problem, self.label, problem.space.ensemble.pruned(run.keep),  # type: ignore[attr-defined]
-            bound=view.to_value(run.value if run.closed and view.exact else run.bound), claims_optimal=run.closed, proved_by=self.label, clock=clock,
-            trace=tuple(run.trace), **more,
-        )  # fmt: skip
+            problem,
+            self.label,
+            problem.space.ensemble.pruned(run.keep),  # type: ignore[attr-defined]
+            bound=view.to_value(run.value if run.closed and view.exact else run.bound),
+            claims_optimal=run.closed,
+            proved_by=self.label,
+            clock=clock,
+            trace=tuple(run.trace),
+            **more,
+        )
 
     @abstractmethod
     def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
@@ -105,10 +121,12 @@ class DantzigWolfe(Decomposition):
     jobs : int, default=1
         Threads that price trees; more if the limits allow more.
     merge : bool, default=True
-        Purchases that the same splits need are one, and what a single split needs is a cost of its own: a far smaller master. Off: the master of
-        the paper, with one row for every tree, feature and row of data.
+        Purchases that the same splits need are one, and what a single split needs is a cost of its
+        own: a far smaller master. Off: the master of the paper, with one row for every tree,
+        feature and row of data.
     cluster : str or distributed.Client, default=""
-        A Dask cluster that prices trees instead: the address of its scheduler, `dantzig-wolfe:cluster=tcp://host:8786`, or a client.
+        A Dask cluster that prices trees instead: the address of its scheduler,
+        `dantzig-wolfe:cluster=tcp://host:8786`, or a client.
 
     Examples
     --------
@@ -128,12 +146,16 @@ class DantzigWolfe(Decomposition):
 
     def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
         from milp_trees.engines.decomposition.master import Master, n_rows
+
         _check_size(self.name, run.problem.n_links + 2 * len(run.problem.above), limits)
         masters: list[Master] = []
 
         def rounds() -> None:
             run.check()  # a master of millions of rows takes seconds to build, and gigabytes
-            if limits.memory_mb is not None and run.problem.n_links * BYTES > limits.memory_mb * 2**20:
+            if (
+                limits.memory_mb is not None
+                and run.problem.n_links * BYTES > limits.memory_mb * 2**20
+            ):
                 raise Stopped(Limit.MEMORY)
             masters.append(Master(run.problem, limits.seed))
             run.check()
@@ -141,18 +163,30 @@ class DantzigWolfe(Decomposition):
 
         limit = run.until(rounds)
         columns = masters[0].n_columns if masters else 0
-        sizes = {**run.sizes, "columns": columns, "master_rows": n_rows(run.problem), "master_purchases": run.problem.n_purchases}
+        sizes = {
+            **run.sizes,
+            "columns": columns,
+            "master_rows": n_rows(run.problem),
+            "master_purchases": run.problem.n_purchases,
+        }
         message = ""
         if limit is None and not run.closed:
             message = (
                 f"No tree has a better pruning at the prices of the master, but they leave a gap of {float(run.value - run.bound):.3g} whole units of costs that "
                 f"add up to {run.problem.total:.3g}: more digits than HiGHS tells apart. Round prices, weights and lam to fewer digits, or use min-cut."
             )
-        return {"limit": limit, "sizes": sizes, "message": message, "versions": versions(highs=masters[0].version if masters else "")}
+        return {
+            "limit": limit,
+            "sizes": sizes,
+            "message": message,
+            "versions": versions(highs=masters[0].version if masters else ""),
+        }
 
 
 def _rounds(run: Run, master: Master) -> None:
-    """Price, add columns, solve the master, until bound and incumbent meet or no tree has a better pruning."""
+    """Price, add columns, solve the master, until bound and incumbent meet or no tree has a better
+    pruning.
+    """
     trees = np.arange(run.problem.n_trees)
     links, pairs = run.problem.fair_duals()
     point: MasterPoint | None = None

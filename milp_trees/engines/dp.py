@@ -1,10 +1,13 @@
-"""`dp`: exact search over sets of rows, for tasks that are sums of action costs, with or without a depth limit.
+"""`dp`: exact search over sets of rows, for tasks that are sums of action costs, with or without a
+depth limit.
 
-The best tree of depth d on a set of rows is the best leaf, or the best root test with the best trees of depth d - 1 on both sides. Sets are
-remembered under collision-safe keys; the last two levels are evaluated for all pairs of tests at once from counts over bit-packed rows, one
-child counted and the other one derived (Demirović et al. 2022, *MurTree*; Aglin, Nijssen, Schaus 2020, *DL8.5*; van der Linden, de Weerdt,
-Demirović 2023, *STreeD*). With a penalty per leaf or split no depth limit is needed (Lin et al. 2020, *GOSDT*). Any number of actions and any integer
-costs, smallest leaves by rows and by weight; limits on the number of leaves go to `sizes.fronts`.
+The best tree of depth d on a set of rows is the best leaf, or the best root test with the best
+trees of depth d - 1 on both sides. Sets are remembered under collision-safe keys; the last two
+levels are evaluated for all pairs of tests at once from counts over bit-packed rows, one child
+counted and the other one derived (Demirović et al. 2022, *MurTree*; Aglin, Nijssen, Schaus 2020,
+*DL8.5*; van der Linden, de Weerdt, Demirović 2023, *STreeD*). With a penalty per leaf or split no
+depth limit is needed (Lin et al. 2020, *GOSDT*). Any number of actions and any integer costs,
+smallest leaves by rows and by weight; limits on the number of leaves go to `sizes.fronts`.
 
 A run that is stopped keeps its tree and an honest bound. All arithmetic is in integers.
 """
@@ -49,18 +52,23 @@ class DynamicProgramme(Switches, Method):
     Parameters
     ----------
     order : {"auto", "depth-first", "best-first", "limited-discrepancy"}
-        Order in which root tests are searched: by their first score to the end; always the one with the lowest bound, in steps, so that
-        the bound rises steadily; or first with few departures from the best-scored tests. `auto` is best-first where splits or leaves cost
-        something, else depth-first.
+        Order in which root tests are searched: by their first score to the end; always the one with
+        the lowest bound, in steps, so that the bound rises steadily; or first with few departures
+        from the best-scored tests. `auto` is best-first where splits or leaves cost something, else
+        depth-first.
     ties : {"auto", "fewest-leaves", "first"}
-        Which of several optimal trees: one with the fewest leaves, or the first found. `auto` is `fewest-leaves` where leaves or splits cost something.
+        Which of several optimal trees: one with the fewest leaves, or the first found. `auto` is
+        `fewest-leaves` where leaves or splits cost something.
     lookahead : int, default=0
-        If positive a heuristic: every split is the root of an optimal tree of at most this depth on the rows it sees. Never called optimal.
+        If positive a heuristic: every split is the root of an optimal tree of at most this depth on
+        the rows it sees. Never called optimal.
     merge_rows, drop_tests : bool, default=True
-        Presolve: equal rows become one, which carries the equivalent-points bound; constant, equal and complementary tests go.
+        Presolve: equal rows become one, which carries the equivalent-points bound; constant, equal
+        and complementary tests go.
     cache, cache_two, similarity, per_test, sibling, larger_first, gini, look_ahead, upper, smaller_counted : bool, default=True
-        Techniques of the search (`engines.dynamic.switches.Switches`); the optimum never depends on them. `larger_first` is the larger side first
-        where splits are free and the smaller one where they cost something; off, the other way round.
+        Techniques of the search (`engines.dynamic.switches.Switches`); the optimum never depends on
+        them. `larger_first` is the larger side first where splits are free and the smaller one
+        where they cost something; off, the other way round.
 
     References
     ----------
@@ -83,9 +91,13 @@ class DynamicProgramme(Switches, Method):
     def __post_init__(self) -> None:
         for name, allowed in (("order", ORDERS), ("ties", TIES)):
             if getattr(self, name) not in allowed:
-                raise DataError(f"dp:{name} is one of {', '.join(allowed)}; got {getattr(self, name)!r}.")
+                raise DataError(
+                    f"dp:{name} is one of {', '.join(allowed)}; got {getattr(self, name)!r}."
+                )
         if self.lookahead < 0:
-            raise DataError(f"dp:lookahead is a depth of at least 1, or 0 for an exact search; got {self.lookahead}.")
+            raise DataError(
+                f"dp:lookahead is a depth of at least 1, or 0 for an exact search; got {self.lookahead}."
+            )
 
     @property
     def exact(self) -> bool:  # type: ignore[override]
@@ -104,12 +116,16 @@ class DynamicProgramme(Switches, Method):
         return self._too_large(problem, view)
 
     def _too_large(self, problem: Problem, view: CostMatrix) -> str | None:
-        """The sentence that sums for all pairs of tests, costs or the depth are too large, or None. Problems far from all three cost no time here."""
+        """The sentence that sums for all pairs of tests, costs or the depth are too large, or None.
+        Problems far from all three cost no time here.
+        """
         from milp_trees.engines.dynamic.arrays import INFINITY, MOST_BYTES, UNLIMITED
 
         space = problem.trees
         sums = 3 * (view.n_actions + 1) * (view.n_tests + 32) ** 2
-        if view.ranked is not None and 2 * sums > MOST_BYTES:  # thresholds that are all different: presolve drops none, and would make them a matrix
+        if (
+            view.ranked is not None and 2 * sums > MOST_BYTES
+        ):  # thresholds that are all different: presolve drops none, and would make them a matrix
             return f"dp keeps sums for all pairs of tests; {view.n_tests} tests are too many. Use dp-sorted, or fewer thresholds."
         costs = float(view.regret.sum(dtype=float)) * 16 * view.n_rows
         if 8 * sums < MOST_BYTES and costs < INFINITY and (space.max_depth or 0) < UNLIMITED:
@@ -126,7 +142,9 @@ class DynamicProgramme(Switches, Method):
             return str(why)
         return None
 
-    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
         clock = Clock()
         with clock("prepare"):
             view = problem.instance(self.merge_rows, self.drop_tests)
@@ -143,19 +161,40 @@ class DynamicProgramme(Switches, Method):
         clock.times["solve"] -= run.compiling
         infeasible = run.tree is None and run.limit is None
         return finish(
-            problem, self.label, run.tree, bound=None if infeasible or not self.exact else view.to_value(run.bound),
-            claims_optimal=self.exact and run.limit is None, proved_by=self.label, clock=clock, limit=run.limit, infeasible=infeasible,
-            sizes=run.sizes, trace=tuple(run.trace), watch=watch,
-        )  # fmt: skip
+            problem,
+            self.label,
+            run.tree,
+            bound=None if infeasible or not self.exact else view.to_value(run.bound),
+            claims_optimal=self.exact and run.limit is None,
+            proved_by=self.label,
+            clock=clock,
+            limit=run.limit,
+            infeasible=infeasible,
+            sizes=run.sizes,
+            trace=tuple(run.trace),
+            watch=watch,
+        )
 
 
 class _Run:
     """One run on one view: incumbent, bound, trace."""
 
     def __init__(
-        self, method: DynamicProgramme, view: CostMatrix, space: Trees, limits: Limits, start: Tree | None, progress: Progress | None
+        self,
+        method: DynamicProgramme,
+        view: CostMatrix,
+        space: Trees,
+        limits: Limits,
+        start: Tree | None,
+        progress: Progress | None,
     ) -> None:
-        self.method, self.view, self.space, self.limits, self.progress = method, view, space, limits, progress
+        self.method, self.view, self.space, self.limits, self.progress = (
+            method,
+            view,
+            space,
+            limits,
+            progress,
+        )
         self.start = None if start is None else view.canonical(start)
         self.tree: Tree | None = None
         self.value: int | None = None
@@ -168,7 +207,9 @@ class _Run:
         self.whole: Instance | None = None
         #: Seconds of compilation during the search, which it is not charged.
         self.compiling = 0.0
-        self.penalised = bool(view.leaf_cost or (view.split_costs.min(initial=1) > 0 and view.n_tests))
+        self.penalised = bool(
+            view.leaf_cost or (view.split_costs.min(initial=1) > 0 and view.n_tests)
+        )
 
     def load(self) -> float:
         """Load numba; returns the seconds it took, which no run is charged."""
@@ -190,7 +231,11 @@ class _Run:
         from milp_trees.engines.dynamic.arrays import prepare
 
         ties = self.method.ties
-        return prepare(view, space, fewest_leaves=ties == "fewest-leaves" or (ties == "auto" and self.penalised))
+        return prepare(
+            view,
+            space,
+            fewest_leaves=ties == "fewest-leaves" or (ties == "auto" and self.penalised),
+        )
 
     def begin(self, began: float, watch: Watch | None = None) -> None:
         """Set the clock; the watch is asked several times a second whether a limit was reached."""
@@ -218,7 +263,9 @@ class _Run:
         inst = self.whole or self.instance(self.view, self.space)
         upper = INFINITY
         if self.start is not None and self.value is not None:
-            upper = (self.value - inst.constant) * inst.unit + (self.start.n_leaves if inst.unit > 1 else 0)
+            upper = (self.value - inst.constant) * inst.unit + (
+                self.start.n_leaves if inst.unit > 1 else 0
+            )
 
         def report(value: int, tests: np.ndarray | None, bound: int) -> None:
             self.bound = max(self.bound, inst.to_Z(bound))
@@ -227,13 +274,20 @@ class _Run:
             self.note()
 
         outcome = self.search(inst, upper, report)
-        self.bound = max(self.bound, inst.to_Z(outcome.bound)) if outcome.bound < INFINITY else self.bound
-        self.limit, self.sizes = outcome.limit, {"rows": self.view.n_rows, "tests": self.view.n_tests, **outcome.counters}
+        self.bound = (
+            max(self.bound, inst.to_Z(outcome.bound)) if outcome.bound < INFINITY else self.bound
+        )
+        self.limit, self.sizes = (
+            outcome.limit,
+            {"rows": self.view.n_rows, "tests": self.view.n_tests, **outcome.counters},
+        )
         if outcome.tests is not None and outcome.value < upper:
             self.tree = tree_of(outcome.tests, self.view)
             self.value = self.view.objective(self.tree)
             if self.value > inst.to_Z(outcome.value):
-                raise SolverFailure(f"dp found the value {inst.to_Z(outcome.value)}, but its tree has {self.value}. Please report this problem.")
+                raise SolverFailure(
+                    f"dp found the value {inst.to_Z(outcome.value)}, but its tree has {self.value}. Please report this problem."
+                )
 
     def search(self, inst: Instance, upper: int, report: Any) -> Outcome:
         from milp_trees.engines.dynamic.runs import Search
@@ -241,8 +295,12 @@ class _Run:
         method, order = self.method, self.method.order
         if order == "auto":
             order = "best-first" if self.penalised else "depth-first"
-        memory = _TABLE_BYTES if self.limits.memory_mb is None else self.limits.memory_mb * 2**19  # half of what is allowed
-        return Search(inst, method, order, max(1, self.limits.threads), memory, report).solve(upper=upper, watch=self.watch)
+        memory = (
+            _TABLE_BYTES if self.limits.memory_mb is None else self.limits.memory_mb * 2**19
+        )  # half of what is allowed
+        return Search(inst, method, order, max(1, self.limits.threads), memory, report).solve(
+            upper=upper, watch=self.watch
+        )
 
     def fronts(self) -> None:
         from milp_trees.engines.sizes.fronts import solve_sizes
@@ -253,13 +311,19 @@ class _Run:
                 self.value = min(found)
                 self.note()
 
-        memory: dict[str, Any] = {} if self.limits.memory_mb is None else {"memory_bytes": self.limits.memory_mb * 2**19}
+        memory: dict[str, Any] = (
+            {} if self.limits.memory_mb is None else {"memory_bytes": self.limits.memory_mb * 2**19}
+        )
         fronts = solve_sizes(self.view, self.space, self.watch, progress=progress, **memory)
         self.compiling = fronts.compiling
         last = fronts.sizes[-1]
         self.limit, self.sizes = fronts.limit, dict(fronts.counters)
         self.bound = max(self.bound, last.bound)
-        if last.tree is not None and last.Z is not None and (self.tree is None or self.view.objective(self.tree) >= last.Z):
+        if (
+            last.tree is not None
+            and last.Z is not None
+            and (self.tree is None or self.view.objective(self.tree) >= last.Z)
+        ):
             self.tree, self.value = last.tree, last.Z
 
     def look_ahead(self) -> None:
@@ -300,9 +364,14 @@ class _Run:
         if self.value is None:
             return
         point = TracePoint(
-            time.perf_counter() - self.began, float(self.view.to_value(self.value)), float(self.view.to_value(min(self.bound, self.value)))
+            time.perf_counter() - self.began,
+            float(self.view.to_value(self.value)),
+            float(self.view.to_value(min(self.bound, self.value))),
         )
-        if self.trace and (self.trace[-1].incumbent, self.trace[-1].bound) == (point.incumbent, point.bound):
+        if self.trace and (self.trace[-1].incumbent, self.trace[-1].bound) == (
+            point.incumbent,
+            point.bound,
+        ):
             return
         self.trace.append(point)
         if self.progress:
@@ -312,13 +381,19 @@ class _Run:
 def _part(view: CostMatrix, kept: np.ndarray) -> CostMatrix:
     """Some rows of a view."""
     return replace(
-        view, X=np.ascontiguousarray(view.X[kept]), costs=view.costs[kept], counts=view.counts[kept], rows=view.rows[kept],
+        view,
+        X=np.ascontiguousarray(view.X[kept]),
+        costs=view.costs[kept],
+        counts=view.counts[kept],
+        rows=view.rows[kept],
         mass=None if view.mass is None else view.mass[kept],
-    )  # fmt: skip
+    )
 
 
 def tree_of(tests: np.ndarray, view: CostMatrix) -> Tree:
-    """The tree with these tests in preorder (-1: a leaf), each leaf with its cheapest action; leaves of one action below a split are joined."""
+    """The tree with these tests in preorder (-1: a leaf), each leaf with its cheapest action;
+    leaves of one action below a split are joined.
+    """
     order: Iterator[int] = iter(tests.tolist())
 
     def grow(rows: np.ndarray) -> Node:
@@ -327,12 +402,16 @@ def tree_of(tests: np.ndarray, view: CostMatrix) -> Tree:
             return Leaf(int(view.costs[rows].sum(axis=0).argmin()))
         true = view.X[rows, f] == 1
         left, right = grow(rows[~true]), grow(rows[true])
-        return left if isinstance(left, Leaf) and left == right else Branch(view.tests[f], left, right)
+        return (
+            left if isinstance(left, Leaf) and left == right else Branch(view.tests[f], left, right)
+        )
 
     return Tree(grow(np.arange(view.n_rows)), view.actions)
 
 
-def solve_view(view: CostMatrix, space: Trees, watch: Watch | None = None, ties: str = "auto") -> tuple[int, Tree] | tuple[None, None]:
+def solve_view(
+    view: CostMatrix, space: Trees, watch: Watch | None = None, ties: str = "auto"
+) -> tuple[int, Tree] | tuple[None, None]:
     """Optimum of a view without side rows.
 
     Parameters
@@ -374,7 +453,9 @@ _warm: set[tuple[str, bool, bool, bool]] = set()
 
 
 def warm_up(instance: Instance) -> float:
-    """Compile or load the kernels for an instance's kind, once per process; returns the seconds it took."""
+    """Compile or load the kernels for an instance's kind, once per process; returns the seconds it
+    took.
+    """
     began = time.perf_counter()
     from milp_trees.engines.dynamic.arrays import BY_ROW, N_MASSES
 

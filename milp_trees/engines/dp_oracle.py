@@ -1,33 +1,50 @@
-r"""`dp-oracle`: exact search for decision trees whose leaves ask an oracle for their decision (SPO trees), without listing the decisions.
+r"""`dp-oracle`: exact search for decision trees whose leaves ask an oracle for their decision (SPO
+trees), without listing the decisions.
 
-Rows i have cost vectors :math:`v_i` (times weights) and a leaf with rows I loses :math:`\varphi(I)=\zeta(I)-\sum_{i\in I}b_i` with
-:math:`\zeta(I)=z^*(\sum_{i\in I}v_i)`, :math:`z^*(v)=\min_{w\in S}w^\top v` and :math:`b_i=z^*(v_i)` (Elmachtoub, Liang, McNellis 2020, *Decision trees for
-decision-making under the predict-then-optimize framework*): a function of the set of rows, additive over leaves. So the best tree of depth d on I is
+Rows i have cost vectors :math:`v_i` (times weights) and a leaf with rows I loses
+:math:`\varphi(I)=\zeta(I)-\sum_{i\in I}b_i` with :math:`\zeta(I)=z^*(\sum_{i\in I}v_i)`,
+:math:`z^*(v)=\min_{w\in S}w^\top v` and :math:`b_i=z^*(v_i)` (Elmachtoub, Liang, McNellis 2020,
+*Decision trees for decision-making under the predict-then-optimize framework*): a function of the
+set of rows, additive over leaves. So the best tree of depth d on I is
 
 .. math:: T(I,d)=\min\{\varphi(I)+\lambda,\ \min_f\ c_f+T(I_f,d-1)+T(I\setminus I_f,d-1)\}
 
-with the penalties :math:`\lambda` per leaf and :math:`c_f` per split. What is used, and why it is true:
+with the penalties :math:`\lambda` per leaf and :math:`c_f` per split. What is used, and why it is
+true:
 
-(a) *Superadditivity*: :math:`\zeta(I\cup J)\ge\zeta(I)+\zeta(J)` for disjoint I, J, because one w for both is a choice that each has alone. Hence
-    :math:`\varphi(I\cup J)\ge\varphi(I)+\varphi(J)`, :math:`\varphi\ge0`, and splitting never loses.
-(b) *Pool*: :math:`\zeta(I)\le w^\top\sum_{i\in I}v_i` for every w in S. The decisions of the best trees so far bound all splits of many sets from above by one
+(a) *Superadditivity*: :math:`\zeta(I\cup J)\ge\zeta(I)+\zeta(J)` for disjoint I, J, because one w
+for both is a choice that each has alone. Hence
+    :math:`\varphi(I\cup J)\ge\varphi(I)+\varphi(J)`, :math:`\varphi\ge0`, and splitting never
+    loses.
+(b) *Pool*: :math:`\zeta(I)\le w^\top\sum_{i\in I}v_i` for every w in S. The decisions of the best
+trees so far bound all splits of many sets from above by one
     product of matrices; the value is that of a tree, so it is a valid one to beat.
-(c) *Nested sets*: :math:`T(I\cup R,d)\ge T(I,d)`: the best tree for the larger set is a tree for the smaller one and loses, by (a) in every leaf, no more there.
-    Smallest leaves break this, because that tree may have leaves that are too small on I; therefore every search returns two bounds, one for its own
-    set, and one over trees with leaves of any size, and only the latter is used for other sets.
-(d) *Similarity*: :math:`T(I,d)\ge T(I\cup R,d)-\sum_{i\in R}r_i` with the worst regret :math:`r_i=\max_{w\in S}w^\top v_i-b_i`: the rows R, added to the best tree for I,
+(c) *Nested sets*: :math:`T(I\cup R,d)\ge T(I,d)`: the best tree for the larger set is a tree for
+the smaller one and loses, by (a) in every leaf, no more there.
+    Smallest leaves break this, because that tree may have leaves that are too small on I; therefore
+    every search returns two bounds, one for its own set, and one over trees with leaves of any
+    size, and only the latter is used for other sets.
+(d) *Similarity*: :math:`T(I,d)\ge T(I\cup R,d)-\sum_{i\in R}r_i` with the worst regret
+:math:`r_i=\max_{w\in S}w^\top v_i-b_i`: the rows R, added to the best tree for I,
     cost at most that much in whatever leaves they come to.
-(e) *Intervals*: thresholds t of one column give nested sets. With L and H for the best losses of the two sides, all splits with lo < t < hi lose at least
-    :math:`L(lo)+H(hi)` by (c), and at least :math:`L(hi)+H(lo)-\sum_{lo<i\le hi}r_i` by (d) for both sides: the rows between are missing once on either side.
-    (For classification such intervals are in Brița, van der Linden, Demirović 2025, *Optimal classification trees for continuous feature data*.)
-(f) *Blocks*: rows with equal tests share every leaf, so they become one row with :math:`b=\zeta` of the block; by (a) that is never less.
+(e) *Intervals*: thresholds t of one column give nested sets. With L and H for the best losses of
+the two sides, all splits with lo < t < hi lose at least
+    :math:`L(lo)+H(hi)` by (c), and at least :math:`L(hi)+H(lo)-\sum_{lo<i\le hi}r_i` by (d) for
+    both sides: the rows between are missing once on either side. (For classification such intervals
+    are in Brița, van der Linden, Demirović 2025, *Optimal classification trees for continuous
+    feature data*.)
+(f) *Blocks*: rows with equal tests share every leaf, so they become one row with :math:`b=\zeta` of
+the block; by (a) that is never less.
 
-The last level is searched for many sets at once: sums of cost vectors over all tests are prefix sums over histograms that grow along a column
-(:math:`O(npd)` for all thresholds of the root, whatever their number), the open interval of every column of every set is halved, and the oracle is asked
-about all middles in one batch. The last two levels work on batches of root thresholds in the same way; deeper ones go best first, one
-threshold at a time, and remember what they know of sets of rows. A run that is stopped keeps its tree and the least bound of what is open.
+The last level is searched for many sets at once: sums of cost vectors over all tests are prefix
+sums over histograms that grow along a column (:math:`O(npd)` for all thresholds of the root,
+whatever their number), the open interval of every column of every set is halved, and the oracle is
+asked about all middles in one batch. The last two levels work on batches of root thresholds in the
+same way; deeper ones go best first, one threshold at a time, and remember what they know of sets of
+rows. A run that is stopped keeps its tree and the least bound of what is open.
 
-Arithmetic is in floating point; nothing is called better, or proven, by less than the view's tolerance.
+Arithmetic is in floating point; nothing is called better, or proven, by less than the view's
+tolerance.
 """
 
 from __future__ import annotations
@@ -54,7 +71,8 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 
-#: Searches of at least this depth begin with the greedy tree; shallower ones are over before it pays.
+#: Searches of at least this depth begin with the greedy tree; shallower ones are over before it
+#: pays.
 GREEDY_FIRST = 3
 
 
@@ -66,7 +84,8 @@ class OracleProgramme(Method):
     Parameters
     ----------
     pool : int, default=-1
-        Decisions kept for bounds from above; -1 is 16 where the oracle's answers are worth remembering (`DecisionSet.remembers`), else none.
+        Decisions kept for bounds from above; -1 is 16 where the oracle's answers are worth
+        remembering (`DecisionSet.remembers`), else none.
     similarity, merge_rows : bool, default=True
         Bounds from supersets; equal rows become one. The optimum does not depend on them.
 
@@ -90,7 +109,9 @@ class OracleProgramme(Method):
 
     def __post_init__(self) -> None:
         if self.pool < -1:
-            raise DataError(f"dp-oracle:pool is a number of decisions, or -1 for as many as pay; got {self.pool}.")
+            raise DataError(
+                f"dp-oracle:pool is a number of decisions, or -1 for as many as pay; got {self.pool}."
+            )
 
     def unsupported_view(self, problem: Problem) -> str | None:
         if problem.trees.limits_leaves:
@@ -105,18 +126,41 @@ class OracleProgramme(Method):
 
             codes, out = np.zeros((1, 1), dtype=np.int32), np.zeros((2, 2, 5))
             one = np.zeros(1, dtype=np.int64)
-            fill(one, codes, np.zeros((1, 5)), np.arange(2), 0, one, np.zeros((2, 5)), np.zeros((2, 5)), out)
+            fill(
+                one,
+                codes,
+                np.zeros((1, 5)),
+                np.arange(2),
+                0,
+                one,
+                np.zeros((2, 5)),
+                np.zeros((2, 5)),
+                out,
+            )
 
-    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
         from milp_trees.engines.decision_search.instance import prepare
 
         clock = Clock()
         with clock("prepare"):
             view = problem.view(LeafOracle)
             pool = self.pool if self.pool >= 0 else 16 if view.decisions.remembers else 0
-            inst = prepare(view, problem.dataset, problem.trees, pool, self.similarity, self.merge_rows)
+            inst = prepare(
+                view, problem.dataset, problem.trees, pool, self.similarity, self.merge_rows
+            )
         if not inst.may_be_leaf(inst.sums.sum(axis=0)):
-            return finish(problem, self.label, None, bound=None, claims_optimal=False, proved_by=self.label, clock=clock, infeasible=True)
+            return finish(
+                problem,
+                self.label,
+                None,
+                bound=None,
+                claims_optimal=False,
+                proved_by=self.label,
+                clock=clock,
+                infeasible=True,
+            )
         run = _Run(view, inst, problem, limits, progress, clock.begin)
         with clock("solve"):
             limit = run.solve(start)
@@ -127,17 +171,36 @@ class OracleProgramme(Method):
             value = problem.value(tree)
             bound = value.number if value.exact is None else value.exact
             if abs(float(bound) - run.natural(run.best)) > view.natural(float(view.step)):
-                raise SolverFailure(f"dp-oracle found the value {run.natural(run.best)}, but its tree has {value}. Please report this problem.")
+                raise SolverFailure(
+                    f"dp-oracle found the value {run.natural(run.best)}, but its tree has {value}. Please report this problem."
+                )
         return finish(
-            problem, self.label, tree, bound=bound, claims_optimal=done, proved_by=self.label, clock=clock, limit=None if done else limit,
-            sizes={"rows": inst.n_rows, "tests": inst.n_tests, **inst.counters}, trace=tuple(run.trace), watch=run.watch,
-        )  # fmt: skip
+            problem,
+            self.label,
+            tree,
+            bound=bound,
+            claims_optimal=done,
+            proved_by=self.label,
+            clock=clock,
+            limit=None if done else limit,
+            sizes={"rows": inst.n_rows, "tests": inst.n_tests, **inst.counters},
+            trace=tuple(run.trace),
+            watch=run.watch,
+        )
 
 
 class _Run:
     """One run: limits, trace, the best tree."""
 
-    def __init__(self, view: LeafOracle, inst: Instance, problem: Problem, limits: Limits, progress: Progress | None, began: float) -> None:
+    def __init__(
+        self,
+        view: LeafOracle,
+        inst: Instance,
+        problem: Problem,
+        limits: Limits,
+        progress: Progress | None,
+        began: float,
+    ) -> None:
         self.view, self.inst, self.progress, self.began = view, inst, progress, began
         # No path has more tests of use than there are rows to part.
         self.problem, self.depth = problem, min(problem.trees.depth, max(0, inst.n_rows - 1))
@@ -194,8 +257,13 @@ class _Run:
         if value < self.best:
             self.best, self.shape, self.start = value, shape, None
         self.lower = max(self.lower, min(self.best, -np.inf if lower is None else lower))
-        point = TracePoint(time.perf_counter() - self.began, self.natural(self.best), self.natural(self.lower))
-        if not self.trace or (self.trace[-1].incumbent, self.trace[-1].bound) != (point.incumbent, point.bound):
+        point = TracePoint(
+            time.perf_counter() - self.began, self.natural(self.best), self.natural(self.lower)
+        )
+        if not self.trace or (self.trace[-1].incumbent, self.trace[-1].bound) != (
+            point.incumbent,
+            point.bound,
+        ):
             self.trace.append(point)
             if self.progress:
                 self.progress(point)
@@ -212,7 +280,9 @@ class _Run:
         if self.start is not None:
             return self.start
         parts = leaf_sets(self.inst, np.arange(self.inst.n_rows), self.shape)
-        names, leaf = self.view.decided(np.array([self.inst.sums[rows, : self.inst.dimension].sum(axis=0) for rows in parts]))
+        names, leaf = self.view.decided(
+            np.array([self.inst.sums[rows, : self.inst.dimension].sum(axis=0) for rows in parts])
+        )
         order = iter(leaf)
 
         def grow(shape: Shape) -> Node:
@@ -220,6 +290,10 @@ class _Run:
                 return Leaf(next(order))
             low, high = grow(shape[1]), grow(shape[2])
             # Rows on which the test holds go right; leaves that decide the same are one.
-            return low if isinstance(low, Leaf) and low == high else Branch(self.view.tests[self.inst.test[shape[0]]], high, low)
+            return (
+                low
+                if isinstance(low, Leaf) and low == high
+                else Branch(self.view.tests[self.inst.test[shape[0]]], high, low)
+            )
 
         return Tree(grow(self.shape), names)

@@ -1,4 +1,6 @@
-"""`dp-sizes`: the best trees of every number of leaves from one run of the exact dynamic programme (see `milp_trees.engines.sizes.fronts`)."""
+"""`dp-sizes`: the best trees of every number of leaves from one run of the exact dynamic programme
+(see `milp_trees.engines.sizes.fronts`).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from milp_trees.tasks.views import CostMatrix
 
 @register
 class DynamicProgrammeBySize(Method):
-    """Exact search for trees with at most 1, 2, …, L leaves at once; asked for the best tree alone, it gives that with L leaves."""
+    """Exact search for trees with at most 1, 2, …, L leaves at once; asked for the best tree alone,
+    it gives that with L leaves.
+    """
 
     name = "dp-sizes"
     title: ClassVar[str] = "Dynamic programme for the best trees of every number of leaves"
@@ -40,7 +44,9 @@ class DynamicProgrammeBySize(Method):
             return "dp-sizes takes min_samples_leaf or min_weight_leaf, not both; dp takes both for the best tree without a limit on leaves."
         return None
 
-    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
         from milp_trees.engines.sizes.fronts import MEMO_BYTES, solve_sizes
 
         clock = Clock()
@@ -56,8 +62,14 @@ class DynamicProgrammeBySize(Method):
                     progress(trace[-1])
 
         with clock("solve"):
-            memory = MEMO_BYTES if limits.memory_mb is None else limits.memory_mb * 2**19  # half of what is allowed
-            watch = Watch(limits, clock.begin, problem if space is problem.trees else replace(problem, space=space))
+            memory = (
+                MEMO_BYTES if limits.memory_mb is None else limits.memory_mb * 2**19
+            )  # half of what is allowed
+            watch = Watch(
+                limits,
+                clock.begin,
+                problem if space is problem.trees else replace(problem, space=space),
+            )
             fronts = solve_sizes(view, space, watch, progress=improved, memory_bytes=memory)
         clock.begin += fronts.compiling
         clock.times["solve"] -= fronts.compiling
@@ -66,19 +78,45 @@ class DynamicProgrammeBySize(Method):
         if start is not None and (last.Z is None or view.objective(start) < last.Z):
             tree = start  # better than what was found in time
         if tree is None and fronts.limit is None:
-            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True)
+            return finish(
+                problem,
+                self.name,
+                None,
+                bound=None,
+                claims_optimal=False,
+                proved_by=self.name,
+                clock=clock,
+                infeasible=True,
+            )
         bound = view.to_value(last.bound)
         if fronts.limit is None:
             trace.append(TracePoint(clock.seconds, float(bound), float(bound)))
         result = finish(
-            problem, self.name, tree, bound=bound, claims_optimal=fronts.limit is None, proved_by=self.name, clock=clock, limit=fronts.limit,
-            sizes=fronts.counters, trace=tuple(trace), watch=watch,
-        )  # fmt: skip
+            problem,
+            self.name,
+            tree,
+            bound=bound,
+            claims_optimal=fronts.limit is None,
+            proved_by=self.name,
+            clock=clock,
+            limit=fronts.limit,
+            sizes=fronts.counters,
+            trace=tuple(trace),
+            watch=watch,
+        )
         if not isinstance(problem.question, BySize):
             return result
-        points = tuple(Point.of(problem, size.leaves, size.tree, view.to_value(size.bound)) for size in fronts.sizes if size.tree is not None)
+        points = tuple(
+            Point.of(problem, size.leaves, size.tree, view.to_value(size.bound))
+            for size in fronts.sizes
+            if size.tree is not None
+        )
         path = Path(problem, points, self.name, fronts.limit, clock.seconds)
-        return replace(result, path=path, solutions=tuple(Solution(p.predictor, p.value) for p in reversed(path.improving)))
+        return replace(
+            result,
+            path=path,
+            solutions=tuple(Solution(p.predictor, p.value) for p in reversed(path.improving)),
+        )
 
 
 def limited(problem: Problem) -> Trees:
@@ -86,5 +124,9 @@ def limited(problem: Problem) -> Trees:
     question, space = problem.question, problem.trees
     if not isinstance(question, BySize):
         return space
-    most = question.max_leaves if space.max_leaf_nodes is None else min(question.max_leaves, space.max_leaf_nodes)
+    most = (
+        question.max_leaves
+        if space.max_leaf_nodes is None
+        else min(question.max_leaves, space.max_leaf_nodes)
+    )
     return replace(space, max_leaf_nodes=most)

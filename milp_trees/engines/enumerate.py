@@ -1,8 +1,10 @@
-"""`enumerate`: the oracle for tiny problems. It lists what every tree can achieve, as slowly and plainly as possible.
+"""`enumerate`: the oracle for tiny problems. It lists what every tree can achieve, as slowly and
+plainly as possible.
 
-For a set of rows and a depth, `trees` holds the cheapest tree for every pair (number of leaves, totals of the side constraints) that some
-tree achieves. Nothing is bounded, merged or cut; limits and side constraints are looked at in the end.
-It works on the problem as the task gives it, without presolve, and shares no code with the dynamic programme.
+For a set of rows and a depth, `trees` holds the cheapest tree for every pair (number of leaves,
+totals of the side constraints) that some tree achieves. Nothing is bounded, merged or cut; limits
+and side constraints are looked at in the end. It works on the problem as the task gives it, without
+presolve, and shares no code with the dynamic programme.
 """
 
 from __future__ import annotations
@@ -45,36 +47,71 @@ class Enumerator(Method):
         view = problem.view(CostMatrix)
         return too_much_work(self.name, view, problem.trees.depth, MOST_WORK)
 
-    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
         clock = Clock()
         view, space = problem.view(CostMatrix), problem.trees
         watch = Watch(limits, clock.begin, problem)
         with clock("solve"):
-            achieved, limit = watch.until(lambda: enumerate_trees(view, space.depth, space.min_samples_leaf, watch.check))
+            achieved, limit = watch.until(
+                lambda: enumerate_trees(view, space.depth, space.min_samples_leaf, watch.check)
+            )
             if achieved is None:
                 bound = view.to_value(view.unavoidable)
                 return finish(
-                    problem, self.name, start, bound=bound, claims_optimal=False, proved_by=self.name, clock=clock, limit=limit, watch=watch
+                    problem,
+                    self.name,
+                    start,
+                    bound=bound,
+                    claims_optimal=False,
+                    proved_by=self.name,
+                    clock=clock,
+                    limit=limit,
+                    watch=watch,
                 )
             most = space.max_leaf_nodes or full_leaves(space.depth)
             feasible = [
                 (cost, leaves, node)
                 for (leaves, totals), (cost, node) in achieved.items()
-                if leaves <= most and all(row.holds(total) for row, total in zip(view.side, totals, strict=True))
+                if leaves <= most
+                and all(row.holds(total) for row, total in zip(view.side, totals, strict=True))
             ]
             best = min(feasible, key=lambda entry: entry[:2], default=None)
         sizes = {"achieved": len(achieved)}
         if best is None:
-            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True, sizes=sizes)
+            return finish(
+                problem,
+                self.name,
+                None,
+                bound=None,
+                claims_optimal=False,
+                proved_by=self.name,
+                clock=clock,
+                infeasible=True,
+                sizes=sizes,
+            )
         return finish(
-            problem, self.name, Tree(best[2], view.actions), bound=view.to_value(best[0]), claims_optimal=True, proved_by=self.name, clock=clock,
+            problem,
+            self.name,
+            Tree(best[2], view.actions),
+            bound=view.to_value(best[0]),
+            claims_optimal=True,
+            proved_by=self.name,
+            clock=clock,
             sizes=sizes,
-        )  # fmt: skip
+        )
 
 
-def enumerate_trees(view: CostMatrix, max_depth: int, min_samples_leaf: int = 1, check: Callable[[], None] = lambda: None) -> Achieved:
-    """What trees of at most this depth achieve on all rows; a set of rows is an integer with a bit per row. `check` is
-    called for every set and test, and may raise."""
+def enumerate_trees(
+    view: CostMatrix,
+    max_depth: int,
+    min_samples_leaf: int = 1,
+    check: Callable[[], None] = lambda: None,
+) -> Achieved:
+    """What trees of at most this depth achieve on all rows; a set of rows is an integer with a bit
+    per row. `check` is called for every set and test, and may raise.
+    """
     costs, counts = view.costs.tolist(), view.counts.tolist()
     side = [row.coefs.tolist() for row in view.side]
     true = [sum(1 << i for i in range(view.n_rows) if view.X[i, f]) for f in range(view.n_tests)]
@@ -101,7 +138,9 @@ def enumerate_trees(view: CostMatrix, max_depth: int, min_samples_leaf: int = 1,
                     for (leaves_r, totals_r), (cost_r, node_r) in trees(right, depth - 1).items():
                         totals = tuple(a + b for a, b in zip(totals_l, totals_r, strict=True))
                         cost = cost_l + cost_r + int(view.split_costs[f])
-                        offer(leaves_l + leaves_r, totals, cost, Branch(view.tests[f], node_l, node_r))
+                        offer(
+                            leaves_l + leaves_r, totals, cost, Branch(view.tests[f], node_l, node_r)
+                        )
         return out
 
     return trees((1 << view.n_rows) - 1, max_depth)

@@ -1,7 +1,9 @@
-"""`enumerate-counts`: the oracle for tiny problems on two classes whose value is no sum: areas under ROC curves, metrics of FP and FN.
+"""`enumerate-counts`: the oracle for tiny problems on two classes whose value is no sum: areas
+under ROC curves, metrics of FP and FN.
 
-For a set of rows and a depth it lists what every tree achieves: the counts of its leaves, or its leaves, false positives and false negatives. Nothing
-is bounded, merged or cut, no code is shared with the engines it checks, and the task itself scores a tree of each kind.
+For a set of rows and a depth it lists what every tree achieves: the counts of its leaves, or its
+leaves, false positives and false negatives. Nothing is bounded, merged or cut, no code is shared
+with the engines it checks, and the task itself scores a tree of each kind.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from milp_trees.tasks.count_views import LeafCounts, PairCounts
 #: Largest n_rows · (2 · n_tests)^depth that is taken on: seconds, not minutes.
 MOST_WORK = 100_000
 
-#: What trees achieve, each with a tree that does; the first entry of a kind is its number of leaves.
+#: What trees achieve, each with a tree that does; the first entry of a kind is its number of
+#: leaves.
 Achieved = dict[tuple[Any, ...], Node]
 
 
@@ -34,7 +37,9 @@ class CountEnumerator(Method):
     """All trees of a tiny problem on two classes."""
 
     name = "enumerate-counts"
-    title: ClassVar[str] = "Enumeration of what all trees achieve, for tiny problems on two classes that are no sums"
+    title: ClassVar[str] = (
+        "Enumeration of what all trees achieve, for tiny problems on two classes that are no sums"
+    )
     effort: ClassVar[int] = 5
     default_rank: ClassVar[int | None] = 90
     needs = (LeafCounts, PairCounts)
@@ -43,12 +48,22 @@ class CountEnumerator(Method):
         errors = problem.first_view(self.needs).errors
         return too_much_work(self.name, errors, problem.trees.depth, MOST_WORK)
 
-    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
         clock = Clock()
         view, space = problem.first_view(self.needs), problem.trees
         watch = Watch(limits, clock.begin, problem)
         with clock("solve"):
-            made, limit = watch.until(lambda: enumerate_counts(view, space.depth, space.min_samples_leaf, isinstance(view, LeafCounts), watch.check))
+            made, limit = watch.until(
+                lambda: enumerate_counts(
+                    view,
+                    space.depth,
+                    space.min_samples_leaf,
+                    isinstance(view, LeafCounts),
+                    watch.check,
+                )
+            )
             achieved = {} if made is None else made
             most = space.max_leaf_nodes or full_leaves(space.depth)
             best: tuple[Tree, Value] | None = None
@@ -66,28 +81,65 @@ class CountEnumerator(Method):
                 limit = watch.until(score)[1]
         if limit is not None:
             tree = start if best is None else best[0]
-            return finish(problem, self.name, tree, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=limit, watch=watch)
+            return finish(
+                problem,
+                self.name,
+                tree,
+                bound=None,
+                claims_optimal=False,
+                proved_by=None,
+                clock=clock,
+                limit=limit,
+                watch=watch,
+            )
         sizes = {"achieved": len(achieved)}
         if best is None:
-            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True, sizes=sizes)
+            return finish(
+                problem,
+                self.name,
+                None,
+                bound=None,
+                claims_optimal=False,
+                proved_by=self.name,
+                clock=clock,
+                infeasible=True,
+                sizes=sizes,
+            )
         bound = best[1].number if best[1].exact is None else best[1].exact
-        return finish(problem, self.name, best[0], bound=bound, claims_optimal=True, proved_by=self.name, clock=clock, sizes=sizes)
+        return finish(
+            problem,
+            self.name,
+            best[0],
+            bound=bound,
+            claims_optimal=True,
+            proved_by=self.name,
+            clock=clock,
+            sizes=sizes,
+        )
 
 
 def enumerate_counts(
-    view: LeafCounts | PairCounts, max_depth: int, min_samples_leaf: int = 1, leaves_apart: bool = True, check: Callable[[], None] = lambda: None
+    view: LeafCounts | PairCounts,
+    max_depth: int,
+    min_samples_leaf: int = 1,
+    leaves_apart: bool = True,
+    check: Callable[[], None] = lambda: None,
 ) -> Achieved:
-    """What trees of at most this depth achieve on all rows; a set of rows is an integer with a bit per row.
+    """What trees of at most this depth achieve on all rows; a set of rows is an integer with a bit
+    per row.
 
     Parameters
     ----------
     leaves_apart : bool
-        List (leaves, counts of every leaf, sorted); otherwise (leaves, false positives, false negatives).
+        List (leaves, counts of every leaf, sorted); otherwise (leaves, false positives, false
+        negatives).
     check : callable
         Called for every set and every tree of one of its sides; it may raise.
     """
     errors, ones = view.errors, view.is_positive.tolist()
-    true = [sum(1 << i for i in range(errors.n_rows) if errors.X[i, f]) for f in range(errors.n_tests)]
+    true = [
+        sum(1 << i for i in range(errors.n_rows) if errors.X[i, f]) for f in range(errors.n_tests)
+    ]
     join: Callable[[Any, Any], tuple[Any, ...]] = _together if leaves_apart else _added
 
     @cache

@@ -1,6 +1,8 @@
-"""`enumerate-prunings`: the oracle for tiny ensembles. It makes every pruning and asks the view what it is worth, as slowly and plainly as possible.
+"""`enumerate-prunings`: the oracle for tiny ensembles. It makes every pruning and asks the view
+what it is worth, as slowly and plainly as possible.
 
-No code is shared with the minimum cut that it checks: the path is the lower convex hull of the points (cost, error) of all prunings (Andrew 1979).
+No code is shared with the minimum cut that it checks: the path is the lower convex hull of the
+points (cost, error) of all prunings (Andrew 1979).
 """
 
 from __future__ import annotations
@@ -46,14 +48,14 @@ class PruningEnumerator(Method):
         view = problem.view(NodeGains)
         number = count(view)
         if number > MOST:
-            return (
-                f"enumerate-prunings is for tiny ensembles, of at most {MOST:,} prunings; this one has about 10^{len(str(number)) - 1}. Use min-cut."
-            )
+            return f"enumerate-prunings is for tiny ensembles, of at most {MOST:,} prunings; this one has about 10^{len(str(number)) - 1}. Use min-cut."
         if view.budget is not None and isinstance(problem.question, PruningPath):
             return "enumerate-prunings takes no budget (max_cost) with the question path."
         return None
 
-    def search(self, problem: Problem, limits: Limits, start: Any, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Any, progress: Progress | None
+    ) -> Result:
         clock = Clock()
         view = problem.view(NodeGains)
         ensemble = problem.space.ensemble  # type: ignore[attr-defined]
@@ -78,11 +80,27 @@ class PruningEnumerator(Method):
             best = min(feasible, key=lambda p: (a * p[0] + b * p[1], p[2]), default=None)
         sizes = {"prunings": len(points)}
         if best is None:
-            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True, sizes=sizes)
+            return finish(
+                problem,
+                self.name,
+                None,
+                bound=None,
+                claims_optimal=False,
+                proved_by=self.name,
+                clock=clock,
+                infeasible=True,
+                sizes=sizes,
+            )
         result = finish(
-            problem, self.name, ensemble.pruned(best[3]), bound=view.to_value(a * best[0] + b * best[1]), claims_optimal=True, proved_by=self.name,
-            clock=clock, sizes=sizes,
-        )  # fmt: skip
+            problem,
+            self.name,
+            ensemble.pruned(best[3]),
+            bound=view.to_value(a * best[0] + b * best[1]),
+            claims_optimal=True,
+            proved_by=self.name,
+            clock=clock,
+            sizes=sizes,
+        )
         if not isinstance(problem.question, PruningPath):
             return result
         corners = hull(points)
@@ -94,8 +112,17 @@ class PruningEnumerator(Method):
         return replace(result, path=_curve(view, rank, gains, costs, corners[0], ensemble))
 
 
-def _curve(view: NodeGains, rank: np.ndarray, gains: list[int], costs: list[int], cheapest: tuple[int, int, int, np.ndarray], ensemble: Any) -> Any:
-    """Corners as a curve; the splits of the cheapest one, which cost nothing, are a piece of their own if there are any."""
+def _curve(
+    view: NodeGains,
+    rank: np.ndarray,
+    gains: list[int],
+    costs: list[int],
+    cheapest: tuple[int, int, int, np.ndarray],
+    ensemble: Any,
+) -> Any:
+    """Corners as a curve; the splits of the cheapest one, which cost nothing, are a piece of their
+    own if there are any.
+    """
     from milp_trees.engines.pruning.curve import PruningCurve
 
     if cheapest[2]:
@@ -119,7 +146,14 @@ def prunings(view: NodeGains) -> Iterator[np.ndarray]:
     def below(h: int) -> list[tuple[int, ...]]:
         if view.left[h] < 0:
             return [()]
-        return [(), *((h, *left, *right) for left in below(int(view.left[h])) for right in below(int(view.right[h])))]
+        return [
+            (),
+            *(
+                (h, *left, *right)
+                for left in below(int(view.left[h]))
+                for right in below(int(view.right[h]))
+            ),
+        ]
 
     for trees in product(*(below(h) for h in view.roots.tolist())):
         keep = np.zeros(view.n_nodes, dtype=bool)
@@ -128,7 +162,9 @@ def prunings(view: NodeGains) -> Iterator[np.ndarray]:
 
 
 def hull(points: list[tuple[int, int, int, np.ndarray]]) -> list[tuple[int, int, int, np.ndarray]]:
-    """Corners of the lower hull of (C, E) where E falls, by rising C; of prunings with equal figures that of fewest splits."""
+    """Corners of the lower hull of (C, E) where E falls, by rising C; of prunings with equal
+    figures that of fewest splits.
+    """
     out: list[tuple[int, int, int, np.ndarray]] = []
     for point in sorted(points, key=lambda p: (p[1], p[0], p[2])):
         if out and point[0] >= out[-1][0]:

@@ -1,9 +1,12 @@
-"""`greedy-spo` and `cart-spo`: trees for decisions grown from the root, by the loss of the decisions or by squared error. Incumbents, never proofs.
+"""`greedy-spo` and `cart-spo`: trees for decisions grown from the root, by the loss of the
+decisions or by squared error. Incumbents, never proofs.
 
-`greedy-spo` (Elmachtoub, Liang, McNellis 2020, *Decision trees for decision-making under the predict-then-optimize framework*, section 4.1) takes at
-every node the test whose two sides, each with its best decision, lose least. `cart-spo` is the paper's baseline: regression CART on the cost vectors
-(squared error), then the best decision for the mean of every leaf. Of equal splits the first test of the dataset is taken. Both return the cheapest
-pruning of the grown tree, penalties included; of equal ones the smallest.
+`greedy-spo` (Elmachtoub, Liang, McNellis 2020, *Decision trees for decision-making under the
+predict-then-optimize framework*, section 4.1) takes at every node the test whose two sides, each
+with its best decision, lose least. `cart-spo` is the paper's baseline: regression CART on the cost
+vectors (squared error), then the best decision for the mean of every leaf. Of equal splits the
+first test of the dataset is taken. Both return the cheapest pruning of the grown tree, penalties
+included; of equal ones the smallest.
 """
 
 from __future__ import annotations
@@ -45,7 +48,9 @@ class Greedy(Method):
 
         compile_kernels()
 
-    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
         clock = Clock()
         with clock("prepare"):
             view = problem.view(LeafOracle)
@@ -54,16 +59,42 @@ class Greedy(Method):
             least = math.ceil(problem.trees.min_weight_leaf / unit)
         # That not even one leaf has enough rows is the only thing this heuristic knows for sure.
         if view.n_rows < problem.trees.min_samples_leaf or int(mass.sum()) < least:
-            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True)
+            return finish(
+                problem,
+                self.name,
+                None,
+                bound=None,
+                claims_optimal=False,
+                proved_by=self.name,
+                clock=clock,
+                infeasible=True,
+            )
         with clock("solve"):
             deadline = Watch(limits, clock.begin).deadline
             tree = self.tree(problem, view, vertices, mass, least, deadline)
             limit = Limit.TIME if deadline is not None and time.perf_counter() >= deadline else None
             if start is not None and view.loss(start) < view.loss(tree):
                 tree = start
-        return finish(problem, self.label, tree, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=limit)
+        return finish(
+            problem,
+            self.label,
+            tree,
+            bound=None,
+            claims_optimal=False,
+            proved_by=None,
+            clock=clock,
+            limit=limit,
+        )
 
-    def tree(self, problem: Problem, view: LeafOracle, vertices: np.ndarray | None, mass: np.ndarray, least: int, deadline: float | None) -> Tree:
+    def tree(
+        self,
+        problem: Problem,
+        view: LeafOracle,
+        vertices: np.ndarray | None,
+        mass: np.ndarray,
+        least: int,
+        deadline: float | None,
+    ) -> Tree:
         """Grow until the deadline, prune, and let the leaves decide."""
         from milp_trees.engines.decision_trees.columns import columns_of
         from milp_trees.engines.decision_trees.criteria import decision_loss
@@ -73,12 +104,29 @@ class Greedy(Method):
         space = problem.trees
         columns = columns_of(view)
         price = np.array([view.split_costs[view.index[tests[0]]] for tests in columns.tests])
-        rules = Rules(space.max_depth, space.min_samples_leaf, least, price=price, deadline=deadline)
-        grown = grow(columns, columns.order(), Sample(view.counts, mass), self.criterion(view, vertices), rules)
+        rules = Rules(
+            space.max_depth, space.min_samples_leaf, least, price=price, deadline=deadline
+        )
+        grown = grow(
+            columns,
+            columns.order(),
+            Sample(view.counts, mass),
+            self.criterion(view, vertices),
+            rules,
+        )
         leaves = decision_loss(view.vectors, view.base, view.decisions, vertices)
-        pruned = cheapest(replace(grown, loss=leaves.decide(grown.rows)[1]), view.leaf_cost, price, space.max_leaf_nodes)
+        pruned = cheapest(
+            replace(grown, loss=leaves.decide(grown.rows)[1]),
+            view.leaf_cost,
+            price,
+            space.max_leaf_nodes,
+        )
         decisions, _ = leaves.decide(pruned.rows)
-        return pruned.to_tree(columns.tests, [view.decisions.label(w) for w in decisions], problem.task.actions(problem.dataset))
+        return pruned.to_tree(
+            columns.tests,
+            [view.decisions.label(w) for w in decisions],
+            problem.task.actions(problem.dataset),
+        )
 
     @abstractmethod
     def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
@@ -93,8 +141,9 @@ class GreedySPO(Greedy):
     Parameters
     ----------
     plateaus : {"first", "squared-error"}
-        What is split where no split lowers the loss: the first of equal tests (the published rule), or the one of least squared error of the cost
-        vectors, after which splits further down can lower the loss.
+        What is split where no split lowers the loss: the first of equal tests (the published rule),
+        or the one of least squared error of the cost vectors, after which splits further down can
+        lower the loss.
     """
 
     name: ClassVar[str] = "greedy-spo"  # type: ignore[misc]
@@ -104,14 +153,18 @@ class GreedySPO(Greedy):
 
     def __post_init__(self) -> None:
         if self.plateaus not in ("first", "squared-error"):
-            raise UnknownName(f"greedy-spo:plateaus is first or squared-error; got {self.plateaus!r}.")
+            raise UnknownName(
+                f"greedy-spo:plateaus is first or squared-error; got {self.plateaus!r}."
+            )
 
     def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
         from milp_trees.engines.decision_trees.criteria import decision_loss
         from milp_trees.engines.decision_trees.fitting import chosen
 
         loss = decision_loss(view.vectors, view.base, view.decisions, vertices)
-        return chosen("loss" if self.plateaus == "first" else "smoothed", loss, view.vectors, view.mass)
+        return chosen(
+            "loss" if self.plateaus == "first" else "smoothed", loss, view.vectors, view.mass
+        )
 
 
 @register
@@ -119,7 +172,9 @@ class CartSPO(Greedy):
     """Regression CART on the cost vectors."""
 
     name = "cart-spo"
-    title: ClassVar[str] = "Regression CART on the cost vectors, then the best decision of every leaf (heuristic)"
+    title: ClassVar[str] = (
+        "Regression CART on the cost vectors, then the best decision of every leaf (heuristic)"
+    )
 
     def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
         from milp_trees.engines.decision_trees.criteria import SquaredError

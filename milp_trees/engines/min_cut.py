@@ -1,4 +1,6 @@
-"""`min-cut`: prunings of an ensemble by minimum cuts, for one λ with a flow as certificate, or for all λ at once (see `milp_trees.engines.pruning`)."""
+"""`min-cut`: prunings of an ensemble by minimum cuts, for one λ with a flow as certificate, or for
+all λ at once (see `milp_trees.engines.pruning`).
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 _warm: set[str] = set()
 #: Memory of a curve per first use, with a margin (measured: 21).
 BYTES = 50
-#: Seconds per first use that reading a pruning and its value takes after the search; a search is stopped so much earlier.
+#: Seconds per first use that reading a pruning and its value takes after the search; a search is
+#: stopped so much earlier.
 READING = 2e-7
 
 
@@ -85,13 +88,17 @@ class MinCut(Method):
 
             warm_up()
 
-    def search(self, problem: Problem, limits: Limits, start: Any, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Any, progress: Progress | None
+    ) -> Result:
         clock = Clock()
         with clock("prepare"):
             view = problem.view(NodeGains)
         needed = len(view.need) * BYTES // 2**20
         if limits.memory_mb is not None and needed > limits.memory_mb:
-            raise Unsupported(f"{self.name} needs about {needed} MB for {len(view.need):,} first uses; raise --memory-limit (memory_mb=).")
+            raise Unsupported(
+                f"{self.name} needs about {needed} MB for {len(view.need):,} first uses; raise --memory-limit (memory_mb=)."
+            )
         watch = Watch(limits.after(READING * len(view.need)), clock.begin)
         if isinstance(problem.question, PruningPath):
             return self._path(problem, view, start, clock, watch)
@@ -101,9 +108,15 @@ class MinCut(Method):
             return unfinished(problem, self.label, view, start, clock, limit)
         keep, sizes, proof = found
         result = finish(
-            problem, self.label, problem.space.ensemble.pruned(keep),  # type: ignore[attr-defined]
-            bound=view.to_value(view.Z(keep)), claims_optimal=True, proved_by=self.label, clock=clock, sizes=sizes,
-        )  # fmt: skip
+            problem,
+            self.label,
+            problem.space.ensemble.pruned(keep),  # type: ignore[attr-defined]
+            bound=view.to_value(view.Z(keep)),
+            claims_optimal=True,
+            proved_by=self.label,
+            clock=clock,
+            sizes=sizes,
+        )
         checked = (*result.certificate.checked, proof)
         return replace(result, certificate=replace(result.certificate, checked=checked))
 
@@ -116,22 +129,34 @@ class MinCut(Method):
         unit, price, _ = view.step
         closure = closure_of(view, self.merge)
         watch.check()
-        sizes = {"splits": closure.n_splits, "merged_purchases": closure.n_items - closure.n_splits, "arcs": closure.n_arcs}
+        sizes = {
+            "splits": closure.n_splits,
+            "merged_purchases": closure.n_items - closure.n_splits,
+            "arcs": closure.n_arcs,
+        }
         if self.cut == "push-relabel":
             certificate = watch.beside(lambda stop: certify(view, closure, price, unit, stop))
             watch.check()
             check_certificate(view, certificate)
-            return certificate.keep, sizes, "a flow of the value of the cut, checked on every split and purchase"
+            return (
+                certificate.keep,
+                sizes,
+                "a flow of the value of the cut, checked on every split and purchase",
+            )
         weights = closure.weights(price, unit)
         side, capacity = cut_by(self.cut, watch.check)(closure, weights)
         keep = np.zeros(view.n_nodes, dtype=bool)
         keep[closure.splits[side[: closure.n_splits]]] = True
         won = unit * view.root_error - view.Z(keep)
         if won != int(np.maximum(weights, 0).sum()) - capacity:
-            raise SolverFailure(f"The flow of {self.cut} has the value {capacity}, but the pruning it gives wins {won}; use cut=push-relabel.")
+            raise SolverFailure(
+                f"The flow of {self.cut} has the value {capacity}, but the pruning it gives wins {won}; use cut=push-relabel."
+            )
         return keep, sizes, f"the value of the pruning against that of the flow of {self.cut}"
 
-    def _path(self, problem: Problem, view: NodeGains, start: Any, clock: Clock, watch: Watch) -> Result:
+    def _path(
+        self, problem: Problem, view: NodeGains, start: Any, clock: Clock, watch: Watch
+    ) -> Result:
         """The whole curve; the model of the result is the optimum for the task's own λ."""
         with clock("solve"):
             curve, limit = watch.until(lambda: prune_path(problem, self.cut, self.merge, watch))
@@ -141,10 +166,21 @@ class MinCut(Method):
             keep = curve.keep(view.lam)
         point, best = curve.at(view.lam), cast(Any, curve.pruned(view.lam))
         result = finish(
-            problem, self.label, best, bound=view.to_value(view.Z(keep)), claims_optimal=True, proved_by=self.label, clock=clock,
+            problem,
+            self.label,
+            best,
+            bound=view.to_value(view.Z(keep)),
+            claims_optimal=True,
+            proved_by=self.label,
+            clock=clock,
             sizes=curve.sizes,
-        )  # fmt: skip
+        )
         E, C = view.totals(keep)
-        if (E * view.error_unit, C * view.cost_unit + view.cost_offset) != (point.error, point.cost):
-            raise SolverFailure("The curve's error and cost are not those of its pruning; please report this.")
+        if (E * view.error_unit, C * view.cost_unit + view.cost_offset) != (
+            point.error,
+            point.cost,
+        ):
+            raise SolverFailure(
+                "The curve's error and cost are not those of its pruning; please report this."
+            )
         return replace(result, path=curve)

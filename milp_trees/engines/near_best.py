@@ -1,8 +1,10 @@
-"""`near-best`: all trees within a slack of the optimum, counted exactly: the Rashomon set (Xin et al. 2022, *TreeFARMS*).
+"""`near-best`: all trees within a slack of the optimum, counted exactly: the Rashomon set (Xin et
+al. 2022, *TreeFARMS*).
 
-Optimal values of sets of rows bound what can be within the slack; the hypergraph of what is left holds every such tree, and numbers of trees
-per value at each of its states make the set countable, listable in order and a thing to draw from. The slack is raised in steps, so that a run
-that is stopped keeps the complete set for a smaller slack.
+Optimal values of sets of rows bound what can be within the slack; the hypergraph of what is left
+holds every such tree, and numbers of trees per value at each of its states make the set countable,
+listable in order and a thing to draw from. The slack is raised in steps, so that a run that is
+stopped keeps the complete set for a smaller slack.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ class NearBestTrees(Method):
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             return "near-best takes penalties and test costs of at least 0; some are negative."
         space = problem.trees
-        if space.limits_leaves and space.min_samples_leaf > 1 and space.min_weight_leaf:  # its optimum comes from dp, which takes no three of them
+        if (
+            space.limits_leaves and space.min_samples_leaf > 1 and space.min_weight_leaf
+        ):  # its optimum comes from dp, which takes no three of them
             return "near-best takes max_leaf_nodes with min_samples_leaf or with min_weight_leaf, not with both."
         if isinstance(problem.question, NearBest) and not view.exact:
             return "near-best counts trees by their exact values, and this task's costs are measured floats; round them, for example to 4 digits."
@@ -76,7 +80,9 @@ class NearBestTrees(Method):
             sets.one(sets.all_rows)
             sets.two(sets.all_rows)
 
-    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
         if problem.trees.limits_leaves:
             _warm_up_dp()
         clock = Clock()
@@ -84,12 +90,32 @@ class NearBestTrees(Method):
             view = problem.instance()
             search = _Search(problem, view, limits, clock.begin)
         if not search.feasible:
-            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True)
+            return finish(
+                problem,
+                self.name,
+                None,
+                bound=None,
+                claims_optimal=False,
+                proved_by=self.name,
+                clock=clock,
+                infeasible=True,
+            )
         with clock("solve"):
             limit = search.run()
         if search.graph is None or search.optimum is None:
             message = "The limit was hit before the optimum was known; there is no set of trees."
-            return finish(problem, self.name, start, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=limit, message=message, watch=search.watch)
+            return finish(
+                problem,
+                self.name,
+                start,
+                bound=None,
+                claims_optimal=False,
+                proved_by=None,
+                clock=clock,
+                limit=limit,
+                message=message,
+                watch=search.watch,
+            )
         with clock("list"):
             trees = TreeSet(
                 problem,
@@ -101,23 +127,42 @@ class NearBestTrees(Method):
                 limit=limit,
             )
             first = trees[0].predictor
-        sizes = {"states": len(search.graph.states), "splits": sum(len(s.edges) for s in search.graph.states), "calls": search.sets.calls}
+        sizes = {
+            "states": len(search.graph.states),
+            "splits": sum(len(s.edges) for s in search.graph.states),
+            "calls": search.sets.calls,
+        }
         message = (
-            "" if trees.complete else f"The set is complete only up to a slack of {float(trees.covered):g}; {float(trees.slack):g} was asked for."
+            ""
+            if trees.complete
+            else f"The set is complete only up to a slack of {float(trees.covered):g}; {float(trees.slack):g} was asked for."
         )
         result = finish(
-            problem, self.name, first, bound=view.to_value(search.optimum + int(view.base.sum())), claims_optimal=True, proved_by=self.name,
-            clock=clock, limit=limit, sizes=sizes, message=message,
-        )  # fmt: skip
+            problem,
+            self.name,
+            first,
+            bound=view.to_value(search.optimum + int(view.base.sum())),
+            claims_optimal=True,
+            proved_by=self.name,
+            clock=clock,
+            limit=limit,
+            sizes=sizes,
+            message=message,
+        )
         if not isinstance(problem.question, NearBest) or result.status is not Status.OPTIMAL:
             return result
-        listed = tuple(Solution(s.predictor, problem.value(s.predictor)) for s in trees[: problem.question.most])
+        listed = tuple(
+            Solution(s.predictor, problem.value(s.predictor))
+            for s in trees[: problem.question.most]
+        )
         status = Status.OPTIMAL if trees.complete else Status.FEASIBLE
         return replace(result, solutions=listed, trees=trees, status=status)
 
 
 def _warm_up_dp() -> None:
-    """Compile what finds the optimum under a largest number of leaves, so that no run is charged for it."""
+    """Compile what finds the optimum under a largest number of leaves, so that no run is charged
+    for it.
+    """
     if "dp" in _warm:
         return
     _warm.add("dp")
@@ -138,12 +183,15 @@ class _Search:
 
         self.problem, self.view, self.space = problem, view, problem.trees
         self.watch = Watch(limits, began, problem)
-        self.sets: RowSets = RowSets(view, self.space, self.watch, (limits.memory_mb or MEMORY_MB) * 2**20)
+        self.sets: RowSets = RowSets(
+            view, self.space, self.watch, (limits.memory_mb or MEMORY_MB) * 2**20
+        )
         self.most_leaves = self.space.max_leaf_nodes if self.space.limits_leaves else None
         question = problem.question
         self.question = question if isinstance(question, NearBest) else NearBest(slack=0)
         self.optimum: int | None = None
-        #: Slack asked for, in natural units, and reached, in integer units; None when it is all that was asked for.
+        #: Slack asked for, in natural units, and reached, in integer units; None when it is all
+        #: that was asked for.
         self.asked = Fraction(0)
         self.covered: int | None = 0
         self.graph: Graph | None = None
@@ -155,15 +203,26 @@ class _Search:
 
     def run(self) -> Limit | None:
         from milp_trees.engines.near.graph import Graph
+
         given = self.problem.view(CostMatrix)
         try:
             self.optimum = self._best()
-            self.asked = self.question.allowance(self.view.to_value(self.optimum + int(self.view.base.sum())))
-            last = int(self.asked / abs(self.view.scale))  # values between two integers are not taken by any tree
+            self.asked = self.question.allowance(
+                self.view.to_value(self.optimum + int(self.view.base.sum()))
+            )
+            last = int(
+                self.asked / abs(self.view.scale)
+            )  # values between two integers are not taken by any tree
             depth = self._depth(self.optimum + last)
             for slack in sorted({0, last // 4, last // 2, last}):
                 self.graph = Graph(
-                    self.sets, given, depth, self.optimum + slack, self.most_leaves, self.question.trivial, self.question.equal_tests == "one"
+                    self.sets,
+                    given,
+                    depth,
+                    self.optimum + slack,
+                    self.most_leaves,
+                    self.question.trivial,
+                    self.question.equal_tests == "one",
                 )
                 self.covered = slack if slack < last else None
         except Stopped as stopped:
@@ -181,13 +240,19 @@ class _Search:
             return sets.value(sets.all_rows, self._depth(sets.one(sets.all_rows).leaf), 2**59)
         from milp_trees.engines.dp import solve_view
 
-        deepest = self.most_leaves - 1 if self.space.max_depth is None else min(self.space.max_depth, self.most_leaves - 1)
+        deepest = (
+            self.most_leaves - 1
+            if self.space.max_depth is None
+            else min(self.space.max_depth, self.most_leaves - 1)
+        )
         Z, _ = solve_view(self.view, replace(self.space, max_depth=deepest), self.watch)
         assert Z is not None
         return Z - int(self.view.base.sum())
 
     def _depth(self, allowance: int) -> int:
-        """The depth limit, or where it forbids nothing the number of rows, which makes states of equal rows one."""
+        """The depth limit, or where it forbids nothing the number of rows, which makes states of
+        equal rows one.
+        """
         view, most = self.view, self.space.max_depth
         each = self.sets.leaf_cost + (int(self.sets.split.min()) if view.n_tests else 0)
         splits = allowance // each if each else view.n_rows

@@ -1,15 +1,20 @@
-"""`pareto`: the exact front of false positives and false negatives, for metrics that are no sums (van der Linden, de Weerdt, Demirović 2023, *STreeD*).
+"""`pareto`: the exact front of false positives and false negatives, for metrics that are no sums
+(van der Linden, de Weerdt, Demirović 2023, *STreeD*).
 
-Whatever metric falls in false positives and false negatives is best at a point of the Pareto front of the two. The front of a set of rows is the
-front of all sums of a point of the one side and a point of the other, over all tests; the last two levels are made from pair counts in one
-compiled call. A number of leaves, where a penalty or a limit makes it matter, is a third coordinate.
+Whatever metric falls in false positives and false negatives is best at a point of the Pareto front
+of the two. The front of a set of rows is the front of all sums of a point of the one side and a
+point of the other, over all tests; the last two levels are made from pair counts in one compiled
+call. A number of leaves, where a penalty or a limit makes it matter, is a third coordinate.
 
-**Bounds.** Errors elsewhere only make a tree worse, so a point of a part is dropped if the metric with its errors alone is no better than the
-incumbent's (B.1 of Lin et al. 2020, for both kinds of errors apart); a table of the most false negatives worth having for every number of
-false positives and leaves says so without evaluating the metric. Until the search is done the bound is that of equal rows: they get one label, so
-at least E errors are made, and the metric is at most its best on FP + FN = E.
+**Bounds.** Errors elsewhere only make a tree worse, so a point of a part is dropped if the metric
+with its errors alone is no better than the incumbent's (B.1 of Lin et al. 2020, for both kinds of
+errors apart); a table of the most false negatives worth having for every number of false positives
+and leaves says so without evaluating the metric. Until the search is done the bound is that of
+equal rows: they get one label, so at least E errors are made, and the metric is at most its best on
+FP + FN = E.
 
-Fronts of all metrics being the same, this also checks F1 and other ratios that are solved by sequences of linear problems.
+Fronts of all metrics being the same, this also checks F1 and other ratios that are solved by
+sequences of linear problems.
 """
 
 from __future__ import annotations
@@ -40,7 +45,9 @@ class ParetoFront(Method):
     """Exact search for metrics of false positives and false negatives."""
 
     name = "pareto"
-    title: ClassVar[str] = "Pareto front of false positives and negatives over sets of rows, compiled"
+    title: ClassVar[str] = (
+        "Pareto front of false positives and negatives over sets of rows, compiled"
+    )
     shares: ClassVar[frozenset[str]] = frozenset({"two classes"})
     effort: ClassVar[int] = 20
     needs = PairCounts
@@ -51,14 +58,19 @@ class ParetoFront(Method):
         from milp_trees.engines.pareto_fronts import kernels
 
         rows, tests = np.array([3, 3], dtype=np.uint64), np.array([[1, 1], [2, 1]], dtype=np.uint64)
-        table, allowed = np.full((2, 3), kernels.NONE, dtype=np.int64), np.full((2, 3), 2, dtype=np.int64)
+        table, allowed = (
+            np.full((2, 3), kernels.NONE, dtype=np.int64),
+            np.full((2, 3), 2, dtype=np.int64),
+        )
         kernels.leaf(table, allowed, 2, 2, 1)
         kernels.one_level(table, allowed, rows, tests, 1, 2, 2, 1, 1)
         front = kernels.two_levels(table, allowed, rows, tests, 1, 2, 2, 1, 1)
         kernels.put_sums(table, allowed, front, front)
         kernels.put_leaf(table, allowed, 2, 2, 1)
 
-    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
         clock = Clock()
         space = problem.trees
         with clock("prepare"):
@@ -67,22 +79,50 @@ class ParetoFront(Method):
             whole = problem.view(PairCounts)
             view = replace(whole, errors=whole.errors.reduce(merge_rows=False))
         if len(view.is_positive) < space.min_samples_leaf:
-            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True)
+            return finish(
+                problem,
+                self.name,
+                None,
+                bound=None,
+                claims_optimal=False,
+                proved_by=self.name,
+                clock=clock,
+                infeasible=True,
+            )
         run = _Run(view, problem, limits, progress, clock.begin)
         with clock("solve"):
             limit = run.solve(start)
         assert run.tree is not None
         return finish(
-            problem, self.name, run.tree, bound=_number(view.to_value(run.bound)), claims_optimal=limit is None, proved_by=self.name, clock=clock,
-            limit=limit, sizes={"fronts": len(run.fronts.memo), "reused": run.fronts.reused, "sums": run.fronts.sums}, trace=tuple(run.trace),
+            problem,
+            self.name,
+            run.tree,
+            bound=_number(view.to_value(run.bound)),
+            claims_optimal=limit is None,
+            proved_by=self.name,
+            clock=clock,
+            limit=limit,
+            sizes={
+                "fronts": len(run.fronts.memo),
+                "reused": run.fronts.reused,
+                "sums": run.fronts.sums,
+            },
+            trace=tuple(run.trace),
             watch=run.watch,
-        )  # fmt: skip
+        )
 
 
 class _Run:
     """One run: incumbent, bound, limits, trace."""
 
-    def __init__(self, view: PairCounts, problem: Problem, limits: Limits, progress: Progress | None, began: float) -> None:
+    def __init__(
+        self,
+        view: PairCounts,
+        problem: Problem,
+        limits: Limits,
+        progress: Progress | None,
+        began: float,
+    ) -> None:
         from milp_trees.engines.pareto_fronts.search import Fronts
 
         space = problem.trees
@@ -92,7 +132,12 @@ class _Run:
         self.depth = min(space.depth, view.errors.n_tests, len(view.is_positive) - 1)
         most = min(full_leaves(self.depth), len(view.is_positive))
         counts_leaves = bool(view.leaf_penalty) or space.limits_leaves
-        self.fronts = Fronts(view, space.min_samples_leaf, min(most, space.max_leaf_nodes or most) if counts_leaves else None, self.check)
+        self.fronts = Fronts(
+            view,
+            space.min_samples_leaf,
+            min(most, space.max_leaf_nodes or most) if counts_leaves else None,
+            self.check,
+        )
         self.best: Surd | None = None
         self.tree: Tree | None = None
         self.trace: list[TracePoint] = []
@@ -132,19 +177,30 @@ class _Run:
             self.take(kernels.front_of(table, table.shape[1]), depth)
 
     def take(self, front: np.ndarray, depth: int) -> None:
-        """The best point of a front of all rows becomes the incumbent; all that is left in a front is better than the last."""
+        """The best point of a front of all rows becomes the incumbent; all that is left in a front
+        is better than the last.
+        """
         points: list[Point] = [tuple(row) for row in front.tolist()]
         if not points:
             return
         best = max(points, key=lambda x: self.view.units(x[1], x[2], x[0]))
-        nested = self.fronts.tree(self.fronts.root, depth, best)  # before the fronts are cut by this very tree
-        self.keep(self.view.units(best[1], best[2], best[0]), Tree(self._node(nested), self.view.actions))
+        nested = self.fronts.tree(
+            self.fronts.root, depth, best
+        )  # before the fronts are cut by this very tree
+        self.keep(
+            self.view.units(best[1], best[2], best[0]), Tree(self._node(nested), self.view.actions)
+        )
 
     def offer_start(self, tree: Tree) -> None:
         """A given tree is the incumbent if it is better than a leaf."""
         placed = self.view.errors.canonical(tree)
-        said, ones = placed.routes(self.view.errors).action == self.view.positive, self.view.is_positive
-        units = self.view.units(int((said & ~ones).sum()), int((~said & ones).sum()), placed.n_leaves)
+        said, ones = (
+            placed.routes(self.view.errors).action == self.view.positive,
+            self.view.is_positive,
+        )
+        units = self.view.units(
+            int((said & ~ones).sum()), int((~said & ones).sum()), placed.n_leaves
+        )
         assert self.best is not None
         if units > self.best:
             self.keep(units, placed)
@@ -164,14 +220,20 @@ class _Run:
     def _node(self, nested: Nested) -> Node:
         if isinstance(nested, int):
             return Leaf(nested)
-        return Branch(self.view.errors.tests[nested[0]], self._node(nested[1]), self._node(nested[2]))
+        return Branch(
+            self.view.errors.tests[nested[0]], self._node(nested[1]), self._node(nested[2])
+        )
 
 
 def _unavoidable(view: PairCounts) -> Surd:
     """The best metric on as many errors as equal rows of different classes force, in one leaf."""
     merged = view.errors.reduce(drop_tests=False)
     errors, (positives, negatives) = int(merged.costs.min(axis=1).sum()), view.totals
-    return max(view.units(fp, errors - fp, 1) for fp in range(min(errors, negatives) + 1) if errors - fp <= positives)
+    return max(
+        view.units(fp, errors - fp, 1)
+        for fp in range(min(errors, negatives) + 1)
+        if errors - fp <= positives
+    )
 
 
 def _number(value: Surd) -> Fraction | float:

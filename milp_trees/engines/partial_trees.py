@@ -1,32 +1,46 @@
-r"""`partial-trees`: branch and bound over partial trees, for areas under the ROC curve (Lin, Zhong, Hu, Rudin, Seltzer 2020, *GOSDT*; for
-accuracy Hu, Rudin, Seltzer 2019, *OSDT*).
+r"""`partial-trees`: branch and bound over partial trees, for areas under the ROC curve (Lin, Zhong,
+Hu, Rudin, Seltzer 2020, *GOSDT*; for accuracy Hu, Rudin, Seltzer 2019, *OSDT*).
 
-A partial tree is a set of leaves, of which some stay leaves and some may still be split. The most promising one is taken, one of its open leaves
-chosen, and a child made for the leaf that stays and for each of its splits. Nothing is additive here: what a split gains depends on all other leaves.
+A partial tree is a set of leaves, of which some stay leaves and some may still be split. The most
+promising one is taken, one of its open leaves chosen, and a child made for the leaf that stays and
+for each of its splits. Nothing is additive here: what a split gains depends on all other leaves.
 
-**Bounds.** Write a leaf with p positives and q negatives as the vector (q, p). The ROC hull of a tree is the sequence of its vectors by falling slope,
-which is the upper boundary of their zonotope (the Minkowski sum of the segments from 0 to the vectors), and the area under it grows with the
-zonotope. Minkowski sums preserve inclusion. So if every tree on an open leaf has its zonotope inside a convex body, fixed leaves and the bodies of open
-leaves added up contain every tree that the partial tree can become, and the area of the sum, up to θ for the partial AUC, is a bound. A body is given
-by its upper boundary, a *curve*, and curves are added by sorting their steps. All published bounds are of this kind, with bodies from weak to strong:
+**Bounds.** Write a leaf with p positives and q negatives as the vector (q, p). The ROC hull of a
+tree is the sequence of its vectors by falling slope, which is the upper boundary of their zonotope
+(the Minkowski sum of the segments from 0 to the vectors), and the area under it grows with the
+zonotope. Minkowski sums preserve inclusion. So if every tree on an open leaf has its zonotope
+inside a convex body, fixed leaves and the bodies of open leaves added up contain every tree that
+the partial tree can become, and the area of the sum, up to θ for the partial AUC, is a bound. A
+body is given by its upper boundary, a *curve*, and curves are added by sorting their steps. All
+published bounds are of this kind, with bodies from weak to strong:
 
-- *perfect separation* (Theorems 2.1 and 2.2): the rectangle, curve (0, p), (q, 0). It holds for every child, since the rectangle contains all;
-- *equal rows* (B.9 for this loss, C.3; `equal_rows`): every group of equal rows is a leaf of its own, as no tree can split it;
-- *hulls* (ours; `hulls`): the convex hull of all points (false, true positives) that trees of the remaining depth reach when their leaves
-  are labelled. A zonotope's vertices are such points, so it lies inside; and the hull of all trees of depth d is the hull over all tests
-  of the sums of both sides' hulls of depth d − 1, as sums and hulls commute. At depth one and two it comes from pair counts.
+- *perfect separation* (Theorems 2.1 and 2.2): the rectangle, curve (0, p), (q, 0). It holds for
+  every child, since the rectangle contains all;
+- *equal rows* (B.9 for this loss, C.3; `equal_rows`): every group of equal rows is a leaf of its
+  own, as no tree can split it;
+- *hulls* (ours; `hulls`): the convex hull of all points (false, true positives) that trees of the
+  remaining depth reach when their leaves are labelled. A zonotope's vertices are such points, so it
+  lies inside; and the hull of all trees of depth d is the hull over all tests of the sums of both
+  sides' hulls of depth d − 1, as sums and hulls commute. At depth one and two it comes from pair
+  counts.
 
-With a penalty λ per leaf (`look_ahead`; B.2 and more): a tree with e further leaves splits no open leaf deeper than e levels, so its
-value is at most that of the hulls of depth min(d, e) less the penalty of H + e leaves; the bound is the best over all e ≥ 1, and e = 0
-is a tree, whose value is known. `apart` (ours) tells apart which open leaves are split: of t that are, each takes one of the e, so none is deeper
-than e - t + 1, and the others stay leaves; the best set counts (see `ranking.apart`). `leaf_limit` (B.4, B.5): H + e leaves beat the incumbent only if e · λ is below what the hulls leave; the printed form
-of B.5, H' < H + ⌊(R − b)/λ⌋, cuts off optima. It limits the depth of every open leaf to e too, whence a depth where none is given.
+With a penalty λ per leaf (`look_ahead`; B.2 and more): a tree with e further leaves splits no open
+leaf deeper than e levels, so its value is at most that of the hulls of depth min(d, e) less the
+penalty of H + e leaves; the bound is the best over all e ≥ 1, and e = 0 is a tree, whose value is
+known. `apart` (ours) tells apart which open leaves are split: of t that are, each takes one of the
+e, so none is deeper than e - t + 1, and the others stay leaves; the best set counts (see
+`ranking.apart`). `leaf_limit` (B.4, B.5): H + e leaves beat the incumbent only if e · λ is below
+what the hulls leave; the printed form of B.5, H' < H + ⌊(R − b)/λ⌋, cuts off optima. It limits the
+depth of every open leaf to e too, whence a depth where none is given.
 
-**Branching.** `dominance`: on the last level a split whose vector lies in the triangle of another's can be exchanged for it. `refinement`: without
-penalty and limit on leaves, splitting never lowers the area, so an open leaf that can be split need not stay. `permutations` (B.8): a tree is
-the set of its leaves; one that was met before is left. `plunge`: the best child is followed at once, for incumbents; otherwise best first.
+**Branching.** `dominance`: on the last level a split whose vector lies in the triangle of another's
+can be exchanged for it. `refinement`: without penalty and limit on leaves, splitting never lowers
+the area, so an open leaf that can be split need not stay. `permutations` (B.8): a tree is the set
+of its leaves; one that was met before is left. `plunge`: the best child is followed at once, for
+incumbents; otherwise best first.
 
-Bound B.3 (a subtree alone is worse than the incumbent) needs a sum over leaves and is no bound here.
+Bound B.3 (a subtree alone is worse than the incumbent) needs a sum over leaves and is no bound
+here.
 """
 
 from __future__ import annotations
@@ -56,7 +70,8 @@ log = logging.getLogger("milp_trees")
 
 #: Seconds between points of the trace that only report a better bound.
 REPORT_EVERY = 0.05
-#: Trees of these depths are searched first, for an incumbent; with this share of the time and so many partial trees at most for each.
+#: Trees of these depths are searched first, for an incumbent; with this share of the time and so
+#: many partial trees at most for each.
 SHALLOW, SHALLOW_SHARE, SHALLOW_NODES = (2, 3), 0.1, 1000
 #: Rough bytes of a partial tree, and of a part besides its rows.
 NODE_BYTES, PART_BYTES = 900, 2500
@@ -97,9 +112,13 @@ class PartialTrees(Switches, Method):
         kernels.group_counts(rows, np.zeros(128, dtype=np.int64), 1, 1)
         kernels.spread(kernels.by_slope(curve))
         whole, fraction = kernels.areas(curve, curve, starts, np.array([1, 2, 1]))
-        kernels.keep_best(whole, fraction, np.zeros(1, dtype=np.int64), whole, fraction, 1, True, 0, 0.0, 1)
+        kernels.keep_best(
+            whole, fraction, np.zeros(1, dtype=np.int64), whole, fraction, 1, True, 0, 0.0, 1
+        )
 
-    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
         clock = Clock()
         space = problem.trees
         with clock("prepare"):
@@ -108,22 +127,49 @@ class PartialTrees(Switches, Method):
             whole = problem.view(LeafCounts)
             view = replace(whole, errors=whole.errors.reduce(merge_rows=False))
         if len(view.is_positive) < space.min_samples_leaf:
-            return finish(problem, self.label, None, bound=None, claims_optimal=False, proved_by=self.label, clock=clock, infeasible=True)
+            return finish(
+                problem,
+                self.label,
+                None,
+                bound=None,
+                claims_optimal=False,
+                proved_by=self.label,
+                clock=clock,
+                infeasible=True,
+            )
         run = _Run(view, problem, limits, progress, clock.begin, self)
         with clock("solve"):
             limit = run.solve(start)
             tree = run.tree()
         return finish(
-            problem, self.label, tree, bound=view.to_value(run.exact(run.search.bound)), claims_optimal=limit is None, proved_by=self.label,
-            clock=clock, limit=limit, sizes=run.sizes(), trace=tuple(run.trace), nodes=run.search.counters.expanded, root_bound=run.root_bound,
+            problem,
+            self.label,
+            tree,
+            bound=view.to_value(run.exact(run.search.bound)),
+            claims_optimal=limit is None,
+            proved_by=self.label,
+            clock=clock,
+            limit=limit,
+            sizes=run.sizes(),
+            trace=tuple(run.trace),
+            nodes=run.search.counters.expanded,
+            root_bound=run.root_bound,
             watch=run.watch,
-        )  # fmt: skip
+        )
 
 
 class _Run:
     """One run: limits, trace, and the tree in the end."""
 
-    def __init__(self, view: LeafCounts, problem: Problem, limits: Limits, progress: Progress | None, began: float, switches: Switches) -> None:
+    def __init__(
+        self,
+        view: LeafCounts,
+        problem: Problem,
+        limits: Limits,
+        progress: Progress | None,
+        began: float,
+        switches: Switches,
+    ) -> None:
         from milp_trees.engines.ranking.parts import Parts
         from milp_trees.engines.ranking.search import Search
 
@@ -133,8 +179,17 @@ class _Run:
         # No path has more useful tests than there are tests, or rows to part.
         most = min(view.errors.n_tests, len(view.is_positive) - 1)
         depth = most if space.max_depth is None else min(space.max_depth, most)
-        self.parts = Parts(view, space.min_samples_leaf, switches.hulls, switches.equal_rows, switches.dominance, self.check)
-        self.search: Search = Search(view, self.parts, depth, space.max_leaf_nodes, switches, self.report)
+        self.parts = Parts(
+            view,
+            space.min_samples_leaf,
+            switches.hulls,
+            switches.equal_rows,
+            switches.dominance,
+            self.check,
+        )
+        self.search: Search = Search(
+            view, self.parts, depth, space.max_leaf_nodes, switches, self.report
+        )
         self.trace: list[TracePoint] = []
         self.start: tuple[Units, Tree] | None = None
         self.root_bound: float | None = None
@@ -157,15 +212,22 @@ class _Run:
         return None
 
     def shallow(self, depth: int) -> None:
-        """An incumbent from trees of less depth, whose bounds are much closer: so that what follows begins with a good tree."""
+        """An incumbent from trees of less depth, whose bounds are much closer: so that what follows
+        begins with a good tree.
+        """
         from milp_trees.engines.ranking.search import Search
 
         whole = self.search
-        began, share = time.perf_counter(), None if self.limits.time is None else self.limits.time * SHALLOW_SHARE
+        began, share = (
+            time.perf_counter(),
+            None if self.limits.time is None else self.limits.time * SHALLOW_SHARE,
+        )
 
         def pause() -> None:
             self.check()
-            if first.counters.expanded >= SHALLOW_NODES or (share is not None and time.perf_counter() - began > share):
+            if first.counters.expanded >= SHALLOW_NODES or (
+                share is not None and time.perf_counter() - began > share
+            ):
                 raise StopIteration
 
         def improved() -> None:
@@ -185,7 +247,10 @@ class _Run:
         """A given tree is the incumbent if it is better than a leaf."""
         placed = self.view.errors.canonical(tree)
         leaf, ones = placed.routes(self.view.errors).leaf, self.view.is_positive
-        counts = [(int((ones & (leaf == l)).sum()), int((~ones & (leaf == l)).sum())) for l in range(placed.n_leaves)]
+        counts = [
+            (int((ones & (leaf == l)).sum()), int((~ones & (leaf == l)).sum()))
+            for l in range(placed.n_leaves)
+        ]
         units = self.view.units(counts)
         value = (int(units // 1), float(units % 1))
         if value > (self.search.best or value):
@@ -207,19 +272,26 @@ class _Run:
             raise Stopped(Limit.NODES)
         if self.limits.memory_mb is not None and self.bytes() > self.limits.memory_mb * 2**20:
             raise Stopped(Limit.MEMORY)
-        if not self.trace or time.perf_counter() - self.began - self.trace[-1].seconds > REPORT_EVERY:
+        if (
+            not self.trace
+            or time.perf_counter() - self.began - self.trace[-1].seconds > REPORT_EVERY
+        ):
             self.report()
 
     def bytes(self) -> int:
         """Roughly what the search holds."""
         parts = len(self.parts.by_rows)
-        return parts * (2 * self.parts.root.rows.nbytes + PART_BYTES) + NODE_BYTES * (len(self.search.heap) + len(self.search.seen))
+        return parts * (2 * self.parts.root.rows.nbytes + PART_BYTES) + NODE_BYTES * (
+            len(self.search.heap) + len(self.search.seen)
+        )
 
     def report(self) -> None:
         search = self.search
         if search.best is None:
             return
-        incumbent, bound = (float(self.view.to_value(self.exact(units))) for units in (search.best, search.bound))
+        incumbent, bound = (
+            float(self.view.to_value(self.exact(units))) for units in (search.best, search.bound)
+        )
         point = TracePoint(time.perf_counter() - self.began, incumbent, bound)
         if self.trace and self.trace[-1][1:] == point[1:]:
             return
@@ -232,7 +304,12 @@ class _Run:
         return units[0] + Fraction(units[1]).limit_denominator(self.view.totals[1])
 
     def sizes(self) -> dict[str, int]:
-        return {**asdict(self.search.counters), "dominated": self.parts.dominated, "parts": len(self.parts.by_rows), "open": len(self.search.heap)}
+        return {
+            **asdict(self.search.counters),
+            "dominated": self.parts.dominated,
+            "parts": len(self.parts.by_rows),
+            "open": len(self.search.heap),
+        }
 
     # -- the tree ----------------------------------------------------------------------------------------------
 
@@ -254,4 +331,6 @@ class _Run:
         test = splits[part.number]
         true = part.rows & self.parts.tests[test]
         left, right = self.parts.part(part.rows & ~true), self.parts.part(true)
-        return Branch(self.view.errors.tests[test], self._node(left, splits), self._node(right, splits))
+        return Branch(
+            self.view.errors.tests[test], self._node(left, splits), self._node(right, splits)
+        )

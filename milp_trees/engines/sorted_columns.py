@@ -1,11 +1,15 @@
-"""`dp-sorted`: an exact search for data whose tests are thresholds of few columns, all midpoints of continuous features above all.
+"""`dp-sorted`: an exact search for data whose tests are thresholds of few columns, all midpoints of
+continuous features above all.
 
-Tests `column <= t` of one column are nested, so the rows of a node in the order of the column hold all its splits, and neighbouring splits differ in
-few rows. Depth two: one pass over the sorted rows of every column for many root cuts at once. Above: best-first search over spans of cuts with
-interval bounds, a cache of row sets and similarity bounds (Brița, van der Linden, Demirović 2025, *ConTree*; depth-two idea: Demirović et al. 2022,
-*MurTree*). Time and memory depend on rows and columns; no matrix of rows × tests is made.
+Tests `column <= t` of one column are nested, so the rows of a node in the order of the column hold
+all its splits, and neighbouring splits differ in few rows. Depth two: one pass over the sorted rows
+of every column for many root cuts at once. Above: best-first search over spans of cuts with
+interval bounds, a cache of row sets and similarity bounds (Brița, van der Linden, Demirović 2025,
+*ConTree*; depth-two idea: Demirović et al. 2022, *MurTree*). Time and memory depend on rows and
+columns; no matrix of rows × tests is made.
 
-All arithmetic is in integers. The depth is deepened step by step, so a run that is stopped keeps a good tree and an honest bound.
+All arithmetic is in integers. The depth is deepened step by step, so a run that is stopped keeps a
+good tree and an honest bound.
 """
 
 from __future__ import annotations
@@ -44,7 +48,9 @@ class SortedColumnsSearch(Method):
     """Exact search over sorted columns."""
 
     name = "dp-sorted"
-    title: ClassVar[str] = "Exact search over sorted columns: all midpoints of continuous features, compiled"
+    title: ClassVar[str] = (
+        "Exact search over sorted columns: all midpoints of continuous features, compiled"
+    )
     effort: ClassVar[int] = 30
     takes_min_weight = True
     # For what has too many tests for dp.
@@ -60,7 +66,9 @@ class SortedColumnsSearch(Method):
             return "dp-sorted takes a smallest leaf in rows or in weight, not both at once; the method dp takes both."
         return None
 
-    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
         clock = Clock()
         view = problem.view(CostMatrix)
         with clock("prepare"):
@@ -69,7 +77,16 @@ class SortedColumnsSearch(Method):
             amounts, least = amounts_of(view, problem.trees)
             columns = sorted_columns(view)
         if int(amounts.sum()) < least or view.n_rows < problem.trees.min_samples_leaf:
-            return finish(problem, self.name, None, bound=None, claims_optimal=False, proved_by=self.name, clock=clock, infeasible=True)
+            return finish(
+                problem,
+                self.name,
+                None,
+                bound=None,
+                claims_optimal=False,
+                proved_by=self.name,
+                clock=clock,
+                infeasible=True,
+            )
         with clock("solve"):
             run = SortedRun(view, problem.trees, columns, limits, progress)
             run.began = clock.begin = clock.begin + run.warm_up()
@@ -78,13 +95,24 @@ class SortedColumnsSearch(Method):
             limit = run.solve(watch)
             tree = run.best_tree()
         return finish(
-            problem, self.name, tree, bound=view.to_value(run.bound), claims_optimal=limit is None, proved_by=self.name, clock=clock, limit=limit,
-            sizes=run.counters(), trace=tuple(run.trace), watch=watch,
-        )  # fmt: skip
+            problem,
+            self.name,
+            tree,
+            bound=view.to_value(run.bound),
+            claims_optimal=limit is None,
+            proved_by=self.name,
+            clock=clock,
+            limit=limit,
+            sizes=run.counters(),
+            trace=tuple(run.trace),
+            watch=watch,
+        )
 
 
 class Found(NamedTuple):
-    """The root of a node's best tree: depth searched, column (-1: a leaf), cut, and the values of its sides where they are known."""
+    """The root of a node's best tree: depth searched, column (-1: a leaf), cut, and the values of
+    its sides where they are known.
+    """
 
     depth: int
     column: int
@@ -94,9 +122,18 @@ class Found(NamedTuple):
 
 
 class SortedRun:
-    """One run: deepening, incumbent, bound, trace. The compiled search runs in a thread of its own, so that Ctrl-C and the deadline are heard."""
+    """One run: deepening, incumbent, bound, trace. The compiled search runs in a thread of its own,
+    so that Ctrl-C and the deadline are heard.
+    """
 
-    def __init__(self, view: CostMatrix, space: Trees, columns: SortedColumns, limits: Limits, progress: Progress | None) -> None:
+    def __init__(
+        self,
+        view: CostMatrix,
+        space: Trees,
+        columns: SortedColumns,
+        limits: Limits,
+        progress: Progress | None,
+    ) -> None:
         from milp_trees.engines.sorted.instance import allocate
 
         assert space.max_depth is not None
@@ -113,7 +150,9 @@ class SortedRun:
         self.began = time.perf_counter()
 
     def warm_up(self) -> float:
-        """Compile the kernels for this instance's number type, once per process; returns the seconds it took, which no run is charged."""
+        """Compile the kernels for this instance's number type, once per process; returns the
+        seconds it took, which no run is charged.
+        """
         began = time.perf_counter()
         from milp_trees.engines.sorted import code as sweep_code
         from milp_trees.engines.sorted import search as sweep_search
@@ -134,7 +173,12 @@ class SortedRun:
         from milp_trees.engines.sorted import search as s
 
         shared = self.arrays.state.shared.tolist()
-        return {"depth_two": shared[s.CALLS], "cuts": shared[s.CUTS], "cached": shared[s.HITS], "similar": shared[s.SIMILAR]}
+        return {
+            "depth_two": shared[s.CALLS],
+            "cuts": shared[s.CUTS],
+            "cached": shared[s.HITS],
+            "similar": shared[s.SIMILAR],
+        }
 
     def offer_start(self, tree: Tree | None) -> None:
         """A given tree is the incumbent until a better one is found."""
@@ -159,8 +203,12 @@ class SortedRun:
         self.report(self.value)
         return None
 
-    def run_depth(self, depth: int, best: int | None, watch: Watch, last: bool) -> tuple[Limit | None, int]:
-        """Search one depth for a tree below `best`; the limit that was hit, and the value of the best tree known."""
+    def run_depth(
+        self, depth: int, best: int | None, watch: Watch, last: bool
+    ) -> tuple[Limit | None, int]:
+        """Search one depth for a tree below `best`; the limit that was hit, and the value of the
+        best tree known.
+        """
         from milp_trees.engines.sorted import search as s
         from milp_trees.engines.sorted.sweep import INFINITY
 
@@ -172,7 +220,10 @@ class SortedRun:
         def look() -> None:
             found = int(state.shared[s.BEST])
             if last:
-                self.bound = max(self.bound, min(self.constant + int(state.shared[s.LOWER]), self.constant + found))
+                self.bound = max(
+                    self.bound,
+                    min(self.constant + int(state.shared[s.LOWER]), self.constant + found),
+                )
             self.report(self.constant + found if found < INFINITY else None)
 
         limit = self._run(watch, look)
@@ -190,7 +241,13 @@ class SortedRun:
 
         level = self.arrays.state.level[0]
         level[:] = 0
-        level[s.DEPTH], level[s.BUDGET], level[s.UB], level[s.MODE], level[s.PHASE] = depth, budget, budget, mode, s.ENTER
+        level[s.DEPTH], level[s.BUDGET], level[s.UB], level[s.MODE], level[s.PHASE] = (
+            depth,
+            budget,
+            budget,
+            mode,
+            s.ENTER,
+        )
         level[s.COLUMN], level[s.BEST_CUT] = -1, -1
 
     def _run(self, watch: Watch, look: Any) -> Limit | None:
@@ -212,7 +269,9 @@ class SortedRun:
         thread.start()
         limit = None
         try:
-            while not done.wait(POLL if watch.remaining is None else max(0.0, min(POLL, watch.remaining))):
+            while not done.wait(
+                POLL if watch.remaining is None else max(0.0, min(POLL, watch.remaining))
+            ):
                 look()
                 limit = watch.over()
                 if limit is not None:
@@ -232,7 +291,9 @@ class SortedRun:
         if Z is not None and (self.value is None or self.value > Z):
             self.value = Z
         value = None if self.value is None else float(self.view.to_value(self.value))
-        point = TracePoint(time.perf_counter() - self.began, value, float(self.view.to_value(self.bound)))
+        point = TracePoint(
+            time.perf_counter() - self.began, value, float(self.view.to_value(self.bound))
+        )
         if not self.trace or self.trace[-1][1:] != point[1:]:
             self.trace.append(point)
             if self.progress:
@@ -249,15 +310,20 @@ class SortedRun:
         return Tree(self._node(rows, self.root), self.view.actions)
 
     def _node(self, rows: tuple[np.ndarray, np.ndarray], found: Found) -> Node:
-        """The tree of a node from what is known of its root; the children are solved again, now with their values as budgets."""
+        """The tree of a node from what is known of its root; the children are solved again, now
+        with their values as budgets.
+        """
         order, ranks = rows
         m = order.shape[1]
         if found.column < 0:
             return Leaf(int(self.view.regret[order[0]].sum(axis=0).argmin()))
-        begins = np.flatnonzero(np.diff(ranks[found.column])) + 1  # where the runs after the first begin
+        begins = (
+            np.flatnonzero(np.diff(ranks[found.column])) + 1
+        )  # where the runs after the first begin
         k = int(begins[found.cut])
         low, high = int(ranks[found.column, k - 1]), int(ranks[found.column, k])
-        # Every threshold between the two runs divides these rows alike; the one in the middle is taken.
+        # Every threshold between the two runs divides these rows alike; the one in the middle is
+        # taken.
         test = self.view.tests[int(self.columns.tests[found.column][(low + high - 1) // 2])]
         inside = np.zeros(self.view.n_rows, dtype=bool)
         inside[order[found.column, :k]] = True
@@ -270,7 +336,9 @@ class SortedRun:
             sides.append(self._node(child, self._solve_again(child, found.depth - 1, value)))
         return Branch(test, sides[1], sides[0])
 
-    def _solve_again(self, rows: tuple[np.ndarray, np.ndarray], depth: int, value: int | None) -> Found:
+    def _solve_again(
+        self, rows: tuple[np.ndarray, np.ndarray], depth: int, value: int | None
+    ) -> Found:
         from milp_trees.engines.sorted import search as s
         from milp_trees.engines.sorted.sweep import INFINITY
 

@@ -1,12 +1,14 @@
-r"""`subgradient`: projected subgradient steps on the duals of what couples the trees (Nan, Wang, Saligrama, NeurIPS 2016, *Pruning random forests for
-prediction on a budget*). A heuristic with a bound, to compare `dantzig-wolfe` and `min-cut` with.
+r"""`subgradient`: projected subgradient steps on the duals of what couples the trees (Nan, Wang,
+Saligrama, NeurIPS 2016, *Pruning random forests for prediction on a budget*). A heuristic with a
+bound, to compare `dantzig-wolfe` and `min-cut` with.
 
-At duals :math:`\pi` every tree names its best pruning y and every purchase with a negative rest of its price is made; the link (h, p) has the
-subgradient :math:`g = y_h - W_p`, and
+At duals :math:`\pi` every tree names its best pruning y and every purchase with a negative rest of
+its price is made; the link (h, p) has the subgradient :math:`g = y_h - W_p`, and
 
 .. math:: \pi \leftarrow \Big[\pi + \frac{1 + m}{k + m} \cdot \frac{\text{best primal} - \text{dual}}{\lVert g\rVert^2} \, g\Big]_+
 
-at step k with m = 500. The prunings of a step, paid for with all they need, are an incumbent. The bound is `dantzig-wolfe`'s, in integers.
+at step k with m = 500. The prunings of a step, paid for with all they need, are an incumbent. The
+bound is `dantzig-wolfe`'s, in integers.
 """
 
 from __future__ import annotations
@@ -41,7 +43,9 @@ class Subgradient(Decomposition):
     """
 
     name: ClassVar[str] = "subgradient"  # type: ignore[misc]
-    title: ClassVar[str] = "Projected subgradient on what couples the trees (heuristic with a bound)"
+    title: ClassVar[str] = (
+        "Projected subgradient on what couples the trees (heuristic with a bound)"
+    )
     exact: ClassVar[bool] = False  # type: ignore[misc]
 
     steps: int = 50
@@ -53,7 +57,9 @@ class Subgradient(Decomposition):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.steps < 1 or self.damping < 0:
-            raise DataError(f"subgradient takes steps of at least 1 and a damping of at least 0; got {self.steps} and {self.damping}.")
+            raise DataError(
+                f"subgradient takes steps of at least 1 and a damping of at least 0; got {self.steps} and {self.damping}."
+            )
 
     def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
         limit = run.until(lambda: self._steps(run))

@@ -63,11 +63,15 @@ class PrunedModel:
     def _checked(self, X: Any) -> Any:
         """Rows for the inner estimator: a DataFrame stays one where that knows its names."""
         rows = self._numbers(X)
-        return X if hasattr(X, "iloc") and hasattr(self.best_estimator_, "feature_names_in_") else rows
+        return (
+            X if hasattr(X, "iloc") and hasattr(self.best_estimator_, "feature_names_in_") else rows
+        )
 
     def _numbers(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "best_estimator_")
-        rows: np.ndarray = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)
+        rows: np.ndarray = validate_data(
+            self, X, reset=False, dtype=np.float64, ensure_all_finite=False
+        )
         parts.check_complete(rows, self.ensemble_.columns)
         return rows
 
@@ -99,8 +103,9 @@ class PrunedModel:
         Returns
         -------
         DataFrame
-            Index `unpruned`, `pruned`. Columns: `mean_cost`, `largest_cost` of a row, `cost_share` of the unpruned mean, `features_per_row`, `features` (needed for
-            any row), `splits`; with y also `score`.
+            Index `unpruned`, `pruned`. Columns: `mean_cost`, `largest_cost` of a row, `cost_share`
+            of the unpruned mean, `features_per_row`, `features` (needed for any row), `splits`;
+            with y also `score`.
         """
         import pandas as pd
 
@@ -113,9 +118,14 @@ class PrunedModel:
             routes = ensemble.walk(rows.X)
             paid = RowPrice(self.costs_, ensemble, rows).per_row(routes.used, routes.evaluations)
             line = {
-                "ensemble": name, "mean_cost": paid.mean(), "largest_cost": paid.max(), "cost_share": np.nan, "features_per_row": routes.used.sum(axis=1).mean(),
-                "features": int(routes.used.any(axis=0).sum()), "splits": ensemble.n_splits,
-            }  # fmt: skip
+                "ensemble": name,
+                "mean_cost": paid.mean(),
+                "largest_cost": paid.max(),
+                "cost_share": np.nan,
+                "features_per_row": routes.used.sum(axis=1).mean(),
+                "features": int(routes.used.any(axis=0).sum()),
+                "splits": ensemble.n_splits,
+            }
             table.append(line if y is None else {**line, "score": model.score(self._checked(X), y)})
         frame = pd.DataFrame(table).set_index("ensemble")
         full = frame.loc["unpruned", "mean_cost"]
@@ -123,27 +133,37 @@ class PrunedModel:
         return frame
 
     def acquisition(self, X: Any, *, row_costs: Any = None) -> pd.DataFrame:
-        """Features of the selected ensemble in the order in which rows need them; see `milp_trees.study.along_path.feature_table`."""
+        """Features of the selected ensemble in the order in which rows need them; see
+        `milp_trees.study.along_path.feature_table`.
+        """
         rows = self._rows(X, row_costs)
         return feature_table(self.selected_.ensemble, rows, self.costs_, self.ensemble_)
 
     def _rows(self, X: Any, row_costs: Any) -> Rows:
         X = self._numbers(X)
         if row_costs is None and self._priced_by_row:
-            raise DataError("The ensemble was pruned with prices that differ from row to row; give those of these rows as row_costs.")
+            raise DataError(
+                "The ensemble was pruned with prices that differ from row to row; give those of these rows as row_costs."
+            )
         return Rows(X, row_costs=None if row_costs is None else check_array(row_costs, dtype=None))
 
     # -- pictures ------------------------------------------------------------------------------------------------
 
     def plot(self, ax: Any = None) -> Any:
-        """Error against cost: the path on the rows that the objective counts, the vote on validation rows, the selected pruning. Returns the axes."""
+        """Error against cost: the path on the rows that the objective counts, the vote on
+        validation rows, the selected pruning. Returns the axes.
+        """
         from milp_trees.study.pruning_plots import plot_curve
 
         check_is_fitted(self, "best_estimator_")
         return plot_curve(self, ax)
 
-    def plot_acquisition(self, X: Any, ax: Any = None, *, most: int = 20, row_costs: Any = None) -> Any:
-        """Bars: share of the rows that need each feature of the selected ensemble; line: mean cost so far. Returns the axes."""
+    def plot_acquisition(
+        self, X: Any, ax: Any = None, *, most: int = 20, row_costs: Any = None
+    ) -> Any:
+        """Bars: share of the rows that need each feature of the selected ensemble; line: mean cost
+        so far. Returns the axes.
+        """
         from milp_trees.study.pruning_plots import plot_acquisition
 
         return plot_acquisition(self.acquisition(X, row_costs=row_costs), ax, most)

@@ -1,4 +1,6 @@
-"""What `EnsemblePruner` checks before it prunes: who is fitted already, which rows are set aside; and how a pruning is chosen on validation rows."""
+"""What `EnsemblePruner` checks before it prunes: who is fitted already, which rows are set aside;
+and how a pruning is chosen on validation rows.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from milp_trees.exact import fraction
 
 
 def unwrapped(estimator: Any, prefit: Any) -> tuple[Any, bool]:
-    """The estimator without scikit-learn's `FrozenEstimator` around it, and whether it is to be used as it is."""
+    """The estimator without scikit-learn's `FrozenEstimator` around it, and whether it is to be
+    used as it is.
+    """
     if prefit not in ("auto", True, False):
         raise DataError(f"prefit is 'auto', True or False; got {prefit!r}.")
     frozen = isinstance(estimator, FrozenEstimator)
@@ -33,7 +37,9 @@ def unwrapped(estimator: Any, prefit: Any) -> tuple[Any, bool]:
         check_is_fitted(inner)
     except NotFittedError:
         if frozen or prefit is True:
-            raise DataError(f"This {type(inner).__name__} is not fitted yet; fit it first, or give it unfitted with prefit='auto'.") from None
+            raise DataError(
+                f"This {type(inner).__name__} is not fitted yet; fit it first, or give it unfitted with prefit='auto'."
+            ) from None
         return inner, False
     return inner, True
 
@@ -44,7 +50,9 @@ def fitted_clone(estimator: Any, X: Any, y: np.ndarray, sample_weight: np.ndarra
     if sample_weight is None:
         return model.fit(X, y)
     if not has_fit_parameter(model, "sample_weight"):
-        raise DataError(f"{type(model).__name__}.fit takes no sample_weight; leave it out, or repeat rows instead.")
+        raise DataError(
+            f"{type(model).__name__}.fit takes no sample_weight; leave it out, or repeat rows instead."
+        )
     return model.fit(X, y, sample_weight=sample_weight)
 
 
@@ -57,7 +65,9 @@ def check_same_columns(model: Any, n_columns: int, names: Sequence[str] | None) 
     """
     kind = type(model).__name__
     if model.n_features_in_ != n_columns:
-        raise DataError(f"This {kind} was fitted on {model.n_features_in_} columns; X has {n_columns}. Give the columns that it was fitted on.")
+        raise DataError(
+            f"This {kind} was fitted on {model.n_features_in_} columns; X has {n_columns}. Give the columns that it was fitted on."
+        )
     own = getattr(model, "feature_names_in_", None)
     if own is not None and names is not None and list(own) != list(names):
         j = next(j for j, (a, b) in enumerate(zip(own, names, strict=True)) if a != b)
@@ -67,7 +77,8 @@ def check_same_columns(model: Any, n_columns: int, names: Sequence[str] | None) 
 
 
 def check_same_classes(classes: np.ndarray, y_val: np.ndarray | None) -> None:
-    """That validation rows have a class that the ensemble knows: otherwise all prunings are equally wrong on them, and the smallest would be chosen.
+    """That validation rows have a class that the ensemble knows: otherwise all prunings are equally
+    wrong on them, and the smallest would be chosen.
 
     Raises
     ------
@@ -75,7 +86,9 @@ def check_same_classes(classes: np.ndarray, y_val: np.ndarray | None) -> None:
     """
     known, given = set(classes.tolist()), set(np.unique(np.asarray(y_val)).tolist())
     if not known & given:
-        raise DataError(f"y_val has the classes {sorted(given)[:6]}, the ensemble {sorted(known)[:6]}: none in common. Give both the same labels.")
+        raise DataError(
+            f"y_val has the classes {sorted(given)[:6]}, the ensemble {sorted(known)[:6]}: none in common. Give both the same labels."
+        )
 
 
 def feature_map(features: Any, columns: Sequence[str]) -> Mapping[str, str] | None:
@@ -84,15 +97,20 @@ def feature_map(features: Any, columns: Sequence[str]) -> Mapping[str, str] | No
         return features
     given = [str(f) for f in features]
     if len(given) != len(columns):
-        raise DataError(f"features names {len(given)} features for {len(columns)} columns; give one per column, or a mapping from column to feature.")
+        raise DataError(
+            f"features names {len(given)} features for {len(columns)} columns; give one per column, or a mapping from column to feature."
+        )
     return dict(zip(columns, given, strict=True))
 
 
 # -- rows --------------------------------------------------------------------------------------------------------
 
 
-def set_aside(share: Any, y: np.ndarray, classes: bool, random_state: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of the rows to fit on, and of those set aside: a share of every class, but never all of one.
+def set_aside(
+    share: Any, y: np.ndarray, classes: bool, random_state: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Indices of the rows to fit on, and of those set aside: a share of every class, but never all
+    of one.
 
     Raises
     ------
@@ -100,7 +118,9 @@ def set_aside(share: Any, y: np.ndarray, classes: bool, random_state: Any) -> tu
         The share is not between 0 and 1, or leaves no row.
     """
     if not _is_number(share) or not 0 < share < 1:
-        raise DataError(f"validation is a share of the rows between 0 and 1, or None; got {share!r}.")
+        raise DataError(
+            f"validation is a share of the rows between 0 and 1, or None; got {share!r}."
+        )
     rng = check_random_state(random_state)
     groups = [np.flatnonzero(y == c) for c in np.unique(y)] if classes else [np.arange(len(y))]
     taken = [rng.permutation(g)[: min(round(share * len(g)), len(g) - 1)] for g in groups]
@@ -125,7 +145,10 @@ def round_weights(weights: np.ndarray | None, denominator: int | None) -> np.nda
     """Weights as multiples of 1/denominator, if one is given."""
     if weights is None or denominator is None:
         return weights
-    return np.array([Fraction(round(fraction(w) * denominator), denominator) for w in weights.tolist()], dtype=object).astype(float)
+    return np.array(
+        [Fraction(round(fraction(w) * denominator), denominator) for w in weights.tolist()],
+        dtype=object,
+    ).astype(float)
 
 
 def check_complete(X: np.ndarray, names: Sequence[str], what: str = "X") -> None:
@@ -138,7 +161,9 @@ def check_complete(X: np.ndarray, names: Sequence[str], what: str = "X") -> None
     """
     if not np.isfinite(X).all():
         i, j = np.argwhere(~np.isfinite(X))[0]
-        raise DataError(f"Row {i} of {what} has {X[i, j]} (NaN or infinity) in the column {names[j]!r}; fill missing values in, or drop the row.")
+        raise DataError(
+            f"Row {i} of {what} has {X[i, j]} (NaN or infinity) in the column {names[j]!r}; fill missing values in, or drop the row."
+        )
 
 
 # -- the choice ----------------------------------------------------------------------------------------------------
@@ -152,8 +177,11 @@ def check_choice(slack: Any, reference: Any) -> None:
         raise DataError(f"slack is a number or 'one-se'; got {slack!r}.")
 
 
-def choose(frame: pd.DataFrame, unpruned: Mapping[str, float], slack: Any, reference: str) -> int | None:
-    """Row of the cheapest pruning whose validation error is at most that of the reference plus the slack; None: only the unpruned ensemble is.
+def choose(
+    frame: pd.DataFrame, unpruned: Mapping[str, float], slack: Any, reference: str
+) -> int | None:
+    """Row of the cheapest pruning whose validation error is at most that of the reference plus the
+    slack; None: only the unpruned ensemble is.
 
     Parameters
     ----------

@@ -1,4 +1,6 @@
-"""What the scikit-learn faces of trees for decisions share: rows, the set of decisions, regret, growing on a table."""
+"""What the scikit-learn faces of trees for decisions share: rows, the set of decisions, regret,
+growing on a table.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ SPLITS = ("quantiles", "midpoints")
 
 
 class Greedily(NamedTuple):
-    """A greedy method of the estimators: the engine that it is, and what splits are chosen by (`engines.decision_trees.fitting.CRITERIA`)."""
+    """A greedy method of the estimators: the engine that it is, and what splits are chosen by
+    (`engines.decision_trees.fitting.CRITERIA`).
+    """
 
     engine: str
     by: str
@@ -58,11 +62,17 @@ class CostRows:
 
     def take(self, rows: np.ndarray) -> CostRows:
         """Some of the rows (indices)."""
-        return CostRows({name: values[rows] for name, values in self.table.items()}, self.costs[rows], self.weights[rows])
+        return CostRows(
+            {name: values[rows] for name, values in self.table.items()},
+            self.costs[rows],
+            self.weights[rows],
+        )
 
 
 class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
-    """Base of `SPOTree` and `SPOForest`: cost vectors are predicted, decisions are taken, regret is scored."""
+    """Base of `SPOTree` and `SPOForest`: cost vectors are predicted, decisions are taken, regret is
+    scored.
+    """
 
     # -- rows ------------------------------------------------------------------------------------------------
 
@@ -72,10 +82,16 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
         X, y = self._checked(X, y, multi_output=True, y_numeric=True)
         self._flat = np.ndim(y) == 1
         costs = np.asarray(y, dtype=float).reshape(len(y), -1)
-        weights = np.ones(len(costs)) if sample_weight is None else check_weights(sample_weight, len(costs))
+        weights = (
+            np.ones(len(costs))
+            if sample_weight is None
+            else check_weights(sample_weight, len(costs))
+        )
         self._categories_of = self._categorical(X)
         kept = np.flatnonzero(weights)
-        rows = CostRows(self._table(take(X, kept)), np.ascontiguousarray(costs[kept]), weights[kept])
+        rows = CostRows(
+            self._table(take(X, kept)), np.ascontiguousarray(costs[kept]), weights[kept]
+        )
         self.n_outputs_ = costs.shape[1]
         return rows
 
@@ -83,7 +99,11 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
         """Checked further rows (validation)."""
         table = self._table(self._columns(X))
         costs = self._costs(y, len(next(iter(table.values()))))
-        weights = np.ones(len(costs)) if sample_weight is None else check_weights(sample_weight, len(costs))
+        weights = (
+            np.ones(len(costs))
+            if sample_weight is None
+            else check_weights(sample_weight, len(costs))
+        )
         return CostRows(table, costs, weights)
 
     def _costs(self, y: Any, n: int) -> np.ndarray:
@@ -91,7 +111,9 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
         costs = check_array(y, ensure_2d=False, dtype=float, input_name="y")
         costs = costs.reshape(len(costs), -1)
         if costs.shape != (n, self.n_outputs_):
-            raise DataError(f"y must hold a cost vector of length {self.n_outputs_} for each of {n} rows; it has shape {np.shape(y)}.")
+            raise DataError(
+                f"y must hold a cost vector of length {self.n_outputs_} for each of {n} rows; it has shape {np.shape(y)}."
+            )
         return costs
 
     def _categorical(self, X: Any) -> frozenset[str]:
@@ -104,7 +126,9 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
             elif str(given) in names:
                 chosen.add(str(given))
             else:
-                raise DataError(f"categorical names the column {given!r}, which X does not have; its columns are {', '.join(names[:12])}.")
+                raise DataError(
+                    f"categorical names the column {given!r}, which X does not have; its columns are {', '.join(names[:12])}."
+                )
         return frozenset(chosen)
 
     def _table(self, X: Any) -> dict[str, np.ndarray]:
@@ -114,13 +138,21 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
         out = {}
         for name in X:
             values = np.asarray(X[name])
-            missing = np.isnan(values) if values.dtype.kind == "f" else np.array([v is None or v != v for v in values.tolist()], dtype=bool)
+            missing = (
+                np.isnan(values)
+                if values.dtype.kind == "f"
+                else np.array([v is None or v != v for v in values.tolist()], dtype=bool)
+            )
             if missing.any():
-                raise DataError(f"The column {name!r} has a missing value in row {int(missing.argmax())}; fill it in or drop the row.")
+                raise DataError(
+                    f"The column {name!r} has a missing value in row {int(missing.argmax())}; fill it in or drop the row."
+                )
             text = str(name) in self._categories_of or values.dtype.kind not in "biuf"
             if text:
                 kind_of(str(name), pd.Series(values))  # refuses dates
-            out[str(name)] = np.array([_spelled(v) for v in values.tolist()], dtype=object) if text else values
+            out[str(name)] = (
+                np.array([_spelled(v) for v in values.tolist()], dtype=object) if text else values
+            )
         return out
 
     # -- decisions -------------------------------------------------------------------------------------------
@@ -139,15 +171,20 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
         if self.decisions is None:
             return simplex_decisions(self._cost_names or [str(k) for k in range(self.n_outputs_)])
         if not isinstance(self.decisions, DecisionSet):
-            raise DataError(f"decisions must be a DecisionSet such as mt.grid_paths(4, 4), or None; got {type(self.decisions).__name__}.")
+            raise DataError(
+                f"decisions must be a DecisionSet such as mt.grid_paths(4, 4), or None; got {type(self.decisions).__name__}."
+            )
         if self.decisions.dimension != self.n_outputs_:
-            raise DataError(f"y holds cost vectors of length {self.n_outputs_}, but a decision has {self.decisions.dimension} entries.")
+            raise DataError(
+                f"y holds cost vectors of length {self.n_outputs_}, but a decision has {self.decisions.dimension} entries."
+            )
         return self.decisions
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the normalised regret of the decisions; 0 is best.
 
-        The regret is Σ (c·w − z*(c)) / Σ |z*(c)| over the rows, as PyEPO reports it (Tang, Khalil 2022).
+        The regret is Σ (c·w − z*(c)) / Σ |z*(c)| over the rows, as PyEPO reports it (Tang, Khalil
+        2022).
 
         Parameters
         ----------
@@ -164,7 +201,11 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
         """
         decisions = self.decide(X)
         costs = self._costs(y, len(decisions))
-        weights = np.ones(len(costs)) if sample_weight is None else check_weights(sample_weight, len(costs))
+        weights = (
+            np.ones(len(costs))
+            if sample_weight is None
+            else check_weights(sample_weight, len(costs))
+        )
         return -normalised_regret(self.decisions_, costs, decisions, weights)
 
     # -- scikit-learn ----------------------------------------------------------------------------------------
@@ -179,17 +220,23 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
             raise DataError(f'splits is "quantiles" or "midpoints"; got {self.splits!r}.')
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "decisions_" in self.__dict__ and ("tree_" in self.__dict__ or "estimators_" in self.__dict__)
+        return "decisions_" in self.__dict__ and (
+            "tree_" in self.__dict__ or "estimators_" in self.__dict__
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
-        tags.regressor_tags.poor_score = True  # the score is a regret, not a coefficient of determination
+        tags.regressor_tags.poor_score = (
+            True  # the score is a regret, not a coefficient of determination
+        )
         return tags
 
 
-def normalised_regret(decisions: DecisionSet, costs: np.ndarray, taken: np.ndarray, weights: np.ndarray) -> float:
+def normalised_regret(
+    decisions: DecisionSet, costs: np.ndarray, taken: np.ndarray, weights: np.ndarray
+) -> float:
     """Σ (c·w − z*(c)) / Σ |z*(c)|, rows weighted; 0/0 is 0."""
     least = decisions.value(costs)
     lost = float(weights @ ((costs * taken).sum(axis=1) - least))

@@ -30,22 +30,29 @@ if TYPE_CHECKING:
 class OptimalTree(BaseEstimator):  # type: ignore[misc]
     """Base of both estimators; a subclass stores the parameters and states the task."""
 
-    #: Whether a pickle (and a copy) of the estimator holds the training rows; a parameter of those that have any.
+    #: Whether a pickle (and a copy) of the estimator holds the training rows; a parameter of those
+    #: that have any.
     keep_data: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle and copies: the model, what is proven about it and hashes of the data; the training rows only with `keep_data`."""
+        """For pickle and copies: the model, what is proven about it and hashes of the data; the
+        training rows only with `keep_data`.
+        """
         state = dict(super().__getstate__())
         if self.keep_data:
             return state
-        if "binarizer_" in state and "tree_" in state:  # all midpoints of a column are as good as its values
+        if (
+            "binarizer_" in state and "tree_" in state
+        ):  # all midpoints of a column are as good as its values
             state["binarizer_"] = state["binarizer_"].only(self.tree_.splits)
         return lean(state)
 
     # -- data ------------------------------------------------------------------------------------------------
 
     def _checked(self, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
-        """Training columns (a mapping of arrays; a DataFrame if it has text columns) and the checked target; parameters are checked too."""
+        """Training columns (a mapping of arrays; a DataFrame if it has text columns) and the
+        checked target; parameters are checked too.
+        """
         check_parameters(self, OF_TREES)
         if hasattr(self, "constraints"):
             as_constraints(self.constraints)
@@ -72,31 +79,52 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
 
     def _fit_binarizer(self, X: Any, target: np.ndarray) -> None:
         given = self.binarizer
-        self.binarizer_ = clone(given) if isinstance(given, Binarizer) else Binarizer(kind=given, n_bins=self.n_bins)
+        self.binarizer_ = (
+            clone(given)
+            if isinstance(given, Binarizer)
+            else Binarizer(kind=given, n_bins=self.n_bins)
+        )
         self.binarizer_.fit(X, target)
 
     # -- solving ---------------------------------------------------------------------------------------------
 
     def _solve(self, dataset: Dataset, task: Task) -> None:
-        """Run the method and keep its result; a tree that an exact method could not prove optimal comes with a warning."""
+        """Run the method and keep its result; a tree that an exact method could not prove optimal
+        comes with a warning.
+        """
         from milp_trees.study.attempt import default_method
 
         check_groups_differ(getattr(task, "constraints", ()), dataset)
-        problem = Problem(dataset, task, Trees(self.max_depth, self.max_leaf_nodes, self.min_samples_leaf))
+        problem = Problem(
+            dataset, task, Trees(self.max_depth, self.max_leaf_nodes, self.min_samples_leaf)
+        )
         start = getattr(self.start, "tree_", self.start)
         self._keep(self._run(problem, self._method() or default_method(problem), start))
 
     def _run(self, problem: Problem, method: str, start: Any) -> Result:
-        """The result of a method, which has a tree; one that an exact method could not prove optimal comes with a warning."""
+        """The result of a method, which has a tree; one that an exact method could not prove
+        optimal comes with a warning.
+        """
         from milp_trees.api import solve
 
-        result = solve(problem, method, time_limit=self.time_limit, start=start, seed=self._seed(), threads=self.threads)
+        result = solve(
+            problem,
+            method,
+            time_limit=self.time_limit,
+            start=start,
+            seed=self._seed(),
+            threads=self.threads,
+        )
         if result.predictor is None or result.status is Status.ERROR:
             if result.status is Status.INFEASIBLE:
                 raise Infeasible(
-                    result.message or "No tree satisfies the limits; lower min_samples_leaf, loosen the constraints or allow a larger tree."
+                    result.message
+                    or "No tree satisfies the limits; lower min_samples_leaf, loosen the constraints or allow a larger tree."
                 )
-            why = result.message or f"{result.method} found no tree ({result.status.value}); allow more time."
+            why = (
+                result.message
+                or f"{result.method} found no tree ({result.status.value}); allow more time."
+            )
             raise SolverFailure(why) if result.status is Status.ERROR else NothingFound(why)
         if result.limit is not None:
             why = f"{result.method} reached its {result.limit.value} limit with {result.value}, bound {result.bound}; raise time_limit for a proof."
@@ -113,14 +141,24 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         """The method that was asked for; None for the engine that takes the task."""
         given = [m for m in (self.method, self.engine) if m not in (None, "auto")]
         if len(set(given)) > 1:
-            raise DataError(f"method={self.method!r} and engine={self.engine!r} name two methods; give one of them.")
+            raise DataError(
+                f"method={self.method!r} and engine={self.engine!r} name two methods; give one of them."
+            )
         return given[0] if given else None
 
     def _seed(self) -> int:
-        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        return (
+            0
+            if self.random_state is None
+            else int(check_random_state(self.random_state).randint(2**31 - 1))
+        )
 
     def _penalties(self) -> dict[str, Any]:
-        return {"split_penalty": self.cost_complexity, "leaf_penalty": self.leaf_penalty, "constraints": tuple(self.constraints)}
+        return {
+            "split_penalty": self.cost_complexity,
+            "leaf_penalty": self.leaf_penalty,
+            "constraints": tuple(self.constraints),
+        }
 
     # -- what can be asked of a fitted tree --------------------------------------------------------------------
 
@@ -133,7 +171,9 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
     def _chosen(self, X: Any) -> np.ndarray:
         """Index of each row's action."""
         leaf = self.apply(X)
-        actions = np.array([n.action for n in self.tree_.nodes() if isinstance(n, Leaf)], dtype=np.int64)
+        actions = np.array(
+            [n.action for n in self.tree_.nodes() if isinstance(n, Leaf)], dtype=np.int64
+        )
         chosen: np.ndarray = actions[leaf]
         return chosen
 
@@ -148,7 +188,8 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         return int(self.tree_.n_leaves)
 
     def to_sklearn(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
-        """The tree as a `DecisionTreeClassifier`, for scikit-learn's plotting tools; see `milp_trees.models.export.to_sklearn`.
+        """The tree as a `DecisionTreeClassifier`, for scikit-learn's plotting tools; see
+        `milp_trees.models.export.to_sklearn`.
 
         Parameters
         ----------
@@ -160,7 +201,8 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         Raises
         ------
         DataError
-            Single precision, in which scikit-learn compares, cannot divide the rows as the tree does; or the training rows are not here.
+            Single precision, in which scikit-learn compares, cannot divide the rows as the tree
+            does; or the training rows are not here.
         """
         from milp_trees.models.export import to_sklearn
 
@@ -192,9 +234,13 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
     """Row weights as a nonnegative array of shape (n,), not all zero."""
     weights = check_array(sample_weight, ensure_2d=False, dtype=float, input_name="sample_weight")
     if weights.shape != (n,):
-        raise DataError(f"sample_weight must have one entry per row, shape ({n},); it has shape {weights.shape}.")
+        raise DataError(
+            f"sample_weight must have one entry per row, shape ({n},); it has shape {weights.shape}."
+        )
     if (weights < 0).any():
-        raise DataError(f"Row weights must not be negative; row {int(np.argmax(weights < 0))} has {weights.min():g}.")
+        raise DataError(
+            f"Row weights must not be negative; row {int(np.argmax(weights < 0))} has {weights.min():g}."
+        )
     if not weights.any():
         raise DataError("sample_weight is zero in every row; at least one row must count.")
     return np.asarray(weights)
@@ -205,7 +251,9 @@ def check_groups(groups: Any, X: Any) -> tuple[np.ndarray | None, str | None]:
     if not isinstance(groups, str):
         return None if groups is None else np.asarray(groups), None
     if groups not in X:
-        raise DataError(f"groups names the column {groups!r}, which X does not have; its columns are {', '.join(map(str, X))}.")
+        raise DataError(
+            f"groups names the column {groups!r}, which X does not have; its columns are {', '.join(map(str, X))}."
+        )
     return np.asarray(X[groups]), groups
 
 

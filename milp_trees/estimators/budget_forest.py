@@ -1,7 +1,10 @@
-"""BudgetRF: random forests that are cheap to evaluate when features cost something (Nan, Wang, Saligrama, ICML 2015).
+"""BudgetRF: random forests that are cheap to evaluate when features cost something (Nan, Wang,
+Saligrama, ICML 2015).
 
-Every tree is grown greedily: a split is chosen for what it costs per unit of impurity that it removes in the worse of its two children. Trees are added
-while the features that they make an average row pay for stay within a budget. How the trees are grown is in `milp_trees.engines.budget_forest`.
+Every tree is grown greedily: a split is chosen for what it costs per unit of impurity that it
+removes in the worse of its two children. Trees are added while the features that they make an
+average row pay for stay within a budget. How the trees are grown is in
+`milp_trees.engines.budget_forest`.
 """
 
 from __future__ import annotations
@@ -31,35 +34,41 @@ _compiled = False
 class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A forest whose trees weigh the cost of features against the impurity that they remove.
 
-    At a node with rows S the best threshold of a column k minimises max(F(left), F(right)); the column with the least
-    `cost[k] / (F(S) - that maximum)` is taken. Rows are compared in double precision, and thresholds are doubles half way between two neighbouring
-    values (scikit-learn's forests round rows to single precision).
+    At a node with rows S the best threshold of a column k minimises max(F(left), F(right)); the
+    column with the least `cost[k] / (F(S) - that maximum)` is taken. Rows are compared in double
+    precision, and thresholds are doubles half way between two neighbouring values (scikit-learn's
+    forests round rows to single precision).
 
     Parameters
     ----------
     n_estimators : int, default=40
         Number of trees; with a budget the largest number.
     feature_costs : array of shape (p,), optional
-        What it costs to know a column's value for one row, at least 0, in any one unit; by default 1 each.
+        What it costs to know a column's value for one row, at least 0, in any one unit; by default
+        1 each.
     groups : array of shape (p,), optional
-        Label of the group of every column. Columns of one group are acquired together: they must have the same cost, which a row pays once.
+        Label of the group of every column. Columns of one group are acquired together: they must
+        have the same cost, which a row pays once.
     impurity : {"threshold-pairs", "entropy"}, default="threshold-pairs"
-        `threshold-pairs` is Σ_{i<j} [[n_i - α]⁺ [n_j - α]⁺ - α²]⁺ of the class counts n. `entropy` (in nats, 0 where below α) judges children by
-        their mean instead of their maximum.
+        `threshold-pairs` is Σ_{i<j} [[n_i - α]⁺ [n_j - α]⁺ - α²]⁺ of the class counts n. `entropy`
+        (in nats, 0 where below α) judges children by their mean instead of their maximum.
     alpha : number, default=0
         α above, at least 0. The larger, the earlier a tree stops. For `threshold-pairs` in rows.
     max_depth : int, optional
     max_features : int, float, "sqrt", "log2" or None, default=None
-        Number or share of the columns that are drawn at random as candidates at every node; None: all.
+        Number or share of the columns that are drawn at random as candidates at every node; None:
+        all.
     budget : number, optional
-        Largest mean cost of the features that a validation row needs for the whole forest; `fit` then needs `validation`. Trees are added until
-        it is exceeded; the last one is dropped.
+        Largest mean cost of the features that a validation row needs for the whole forest; `fit`
+        then needs `validation`. Trees are added until it is exceeded; the last one is dropped.
     bootstrap : bool, default=True
         Grow every tree on n rows drawn with replacement; otherwise on all rows.
     voting : {"distributions", "majority"}, default="distributions"
-        Sum the class shares of the leaves, or count the trees' labels. Of equal classes the first wins.
+        Sum the class shares of the leaves, or count the trees' labels. Of equal classes the first
+        wins.
     free_after_use : bool, default=False
-        Take a column's cost as 0 below a node that tests it or one of its group. False, as in the authors' program: cost enters every split.
+        Take a column's cost as 0 below a node that tests it or one of its group. False, as in the
+        authors' program: cost enters every split.
     min_gain : float, default=1e-7
         A split must lower F by more than that.
     random_state : int, RandomState or None
@@ -76,15 +85,17 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         Number of the group of every column.
     unit_costs_ : float64 array of shape (number of groups,)
     validation_costs_, validation_errors_ : float64 arrays
-        Mean cost and share of wrong rows on the validation rows after every tree, with the dropped one if there is one. Only after a `fit` with
-        `validation`; errors only where it has labels.
+        Mean cost and share of wrong rows on the validation rows after every tree, with the dropped
+        one if there is one. Only after a `fit` with `validation`; errors only where it has labels.
     double_precision_ : bool
-        True: rows are compared with thresholds in double precision, unlike in scikit-learn's forests.
+        True: rows are compared with thresholds in double precision, unlike in scikit-learn's
+        forests.
     n_features_in_, feature_names_in_
 
     Notes
     -----
-    Every row counts once: there are no row weights, because the theory is one of row counts; repeat rows instead. Ctrl-C is heard between two trees.
+    Every row counts once: there are no row weights, because the theory is one of row counts; repeat
+    rows instead. Ctrl-C is heard between two trees.
 
     References
     ----------
@@ -142,12 +153,14 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         X : array or DataFrame of shape (n, p), numbers
         y : array of shape (n,), labels of any type
         validation : pair (X, y), optional
-            Rows on which the cost is measured after every tree; needed with a budget. Its y may be None.
+            Rows on which the cost is measured after every tree; needed with a budget. Its y may be
+            None.
 
         Raises
         ------
         DataError
-            Costs, groups or a parameter are not what they must be, or the first tree already exceeds the budget.
+            Costs, groups or a parameter are not what they must be, or the first tree already
+            exceeds the budget.
         """
         X, y = validate_data(self, X, y, dtype=np.float64)
         y = column_or_1d(y, warn=True)
@@ -155,7 +168,9 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         check_parameters(self)
         check_rules(self, OF_FORESTS)
         self.classes_, labels = np.unique(y, return_inverse=True)
-        self.feature_costs_, self.units_, self.unit_costs_ = check_costs(self.feature_costs, self.groups, X.shape[1])
+        self.feature_costs_, self.units_, self.unit_costs_ = check_costs(
+            self.feature_costs, self.groups, X.shape[1]
+        )
         watch = self._watch(validation)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)
         _compile()
@@ -180,7 +195,15 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         depth = 2**31 if self.max_depth is None else int(self.max_depth)
         k = n_candidates(self.max_features, p)
         m = measure(self.impurity, self.alpha, n)
-        return Rules(m, self.feature_costs_, self.units_, bool(self.free_after_use), depth, k, float(self.min_gain))
+        return Rules(
+            m,
+            self.feature_costs_,
+            self.units_,
+            bool(self.free_after_use),
+            depth,
+            k,
+            float(self.min_gain),
+        )
 
     def _watch(self, validation: Any) -> Watch | None:
         """What follows the forest on the validation rows; None without any."""
@@ -188,17 +211,23 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.__dict__.pop("validation_errors_", None)
         if validation is None:
             if self.budget is not None:
-                raise DataError("A budget is kept on validation rows; call fit(X, y, validation=(X_validation, y_validation)).")
+                raise DataError(
+                    "A budget is kept on validation rows; call fit(X, y, validation=(X_validation, y_validation))."
+                )
             return None
         if not isinstance(validation, (tuple, list)) or len(validation) != 2:
             raise DataError("validation must be a pair (X, y); y may be None.")
         X = self._rows(validation[0])
         y = None if validation[1] is None else column_or_1d(validation[1])
         if y is not None and len(y) != len(X):
-            raise DataError(f"The validation rows number {len(X)}, their labels {len(y)}; give one label per row.")
+            raise DataError(
+                f"The validation rows number {len(X)}, their labels {len(y)}; give one label per row."
+            )
         return Watch(self, X, y)
 
-    def _grow(self, columns: Columns, rules: Rules, seeds: np.ndarray, watch: Watch | None) -> list[GrownTree]:
+    def _grow(
+        self, columns: Columns, rules: Rules, seeds: np.ndarray, watch: Watch | None
+    ) -> list[GrownTree]:
         """Grow trees in the order of their seeds until there are enough or the budget is exceeded."""
         from milp_trees.engines.budget_forest.trees import grow_tree
 
@@ -206,7 +235,10 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         at_once = len(seeds) if self.budget is None else effective_n_jobs(self.n_jobs)
         with Parallel(n_jobs=self.n_jobs, require="sharedmem") as pool:
             for begin in range(0, len(seeds), at_once):
-                for tree in pool(delayed(grow_tree)(columns, rules, bool(self.bootstrap), int(seed)) for seed in seeds[begin : begin + at_once]):
+                for tree in pool(
+                    delayed(grow_tree)(columns, rules, bool(self.bootstrap), int(seed))
+                    for seed in seeds[begin : begin + at_once]
+                ):
                     if watch is not None and not watch.affords(tree):
                         if not trees:
                             raise DataError(
@@ -226,7 +258,9 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return labels
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Mean of the leaves' class shares, or the share of the trees that say so (`voting="majority"`); shape (n, K)."""
+        """Mean of the leaves' class shares, or the share of the trees that say so
+        (`voting="majority"`); shape (n, K).
+        """
         X = self._rows(X)
         total = np.zeros((len(X), len(self.classes_)))
         for tree in self.estimators_:
@@ -243,7 +277,9 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return self._used(self._rows(X), np.arange(self.n_features_in_))
 
     def feature_cost(self, X: Any) -> np.ndarray:
-        """What the features cost that a row needs for the whole forest, every group once; shape (n,)."""
+        """What the features cost that a row needs for the whole forest, every group once; shape
+        (n,).
+        """
         cost: np.ndarray = self._used(self._rows(X), self.units_) @ self.unit_costs_
         return cost
 
@@ -253,7 +289,10 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         from milp_trees.engines.budget_forest.trees import drawn
 
         check_is_fitted(self)
-        return [drawn(self._n_rows, bool(self.bootstrap), np.random.default_rng(int(seed))) for seed in self._seeds]
+        return [
+            drawn(self._n_rows, bool(self.bootstrap), np.random.default_rng(int(seed)))
+            for seed in self._seeds
+        ]
 
     @property
     def oob_(self) -> np.ndarray:
@@ -267,7 +306,9 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         _compile()
-        return np.require(X, requirements=["C", "W"])  # compiled code is made for writable rows; read-only ones are copied
+        return np.require(
+            X, requirements=["C", "W"]
+        )  # compiled code is made for writable rows; read-only ones are copied
 
     def _used(self, X: np.ndarray, units: np.ndarray) -> np.ndarray:
         used = np.zeros((len(X), int(units.max()) + 1), dtype=bool)

@@ -1,4 +1,6 @@
-"""`SPOForest`: trees for decisions on bootstrap samples; the decision is the best for their averaged cost vectors (Elmachtoub, Liang, McNellis 2020)."""
+"""`SPOForest`: trees for decisions on bootstrap samples; the decision is the best for their
+averaged cost vectors (Elmachtoub, Liang, McNellis 2020).
+"""
 
 from __future__ import annotations
 
@@ -24,16 +26,18 @@ class SPOForest(DecisionEstimator):
     decisions : DecisionSet, optional
         S; by default the unit simplex, "the cheapest of d".
     method : {"greedy", "smoothed", "cart"}, default="greedy"
-        Splits by SPO loss; by SPO loss and, where no split lowers it, by squared error of the cost vectors; or by squared error.
+        Splits by SPO loss; by SPO loss and, where no split lowers it, by squared error of the cost
+        vectors; or by squared error.
     max_features : int, float, "sqrt", "log2" or None, default="sqrt"
-        Columns drawn at every node: their number, their share, or all (None). If none of them can be split on, further ones are drawn.
+        Columns drawn at every node: their number, their share, or all (None). If none of them can
+        be split on, further ones are drawn.
     bootstrap : bool, default=True
         Whether each tree is grown on n rows drawn with replacement; their weights go with them.
     oob_score : bool, default=False
         Whether the rows left out of a tree judge it.
     aggregate : {"costs", "votes"}, default="costs"
-        A decision is the best for the mean of the trees' cost vectors, or the most frequent decision of the trees (of equally frequent ones the
-        first in lexicographic order).
+        A decision is the best for the mean of the trees' cost vectors, or the most frequent
+        decision of the trees (of equally frequent ones the first in lexicographic order).
     max_depth : int or None, default=None
     min_samples_leaf : int, default=1
         Draws are counted.
@@ -51,7 +55,8 @@ class SPOForest(DecisionEstimator):
     oob_score_ : float
         Minus the normalised regret on the rows that some tree left out, each judged by those trees.
     oob_prediction_ : float array of shape (n, d)
-        Their mean cost vectors for the training rows of positive weight; NaN where every tree has seen the row.
+        Their mean cost vectors for the training rows of positive weight; NaN where every tree has
+        seen the row.
     n_outputs_, n_features_in_, feature_names_in_
 
     Examples
@@ -141,7 +146,9 @@ class SPOForest(DecisionEstimator):
                 "Exact methods take one tree: SPOTree."
             )
         if self.oob_score and not self.bootstrap:
-            raise DataError("oob_score=True needs bootstrap=True: without it no row is left out of any tree.")
+            raise DataError(
+                "oob_score=True needs bootstrap=True: without it no row is left out of any tree."
+            )
 
     def _grown(self, rows: CostRows, decisions: Any, seeds: np.ndarray) -> Any:
         """The coder of the columns, the coded columns, and every tree with the draws of its rows."""
@@ -155,16 +162,33 @@ class SPOForest(DecisionEstimator):
         coder = Coder(rows.table, "midpoints" if self.splits == "midpoints" else "values")
         columns = coder.columns(rows.table)
         sample = CostSample(rows.costs, rows.weights, decisions)
-        space = Trees(self.max_depth, None, self.min_samples_leaf, min_weight_leaf=self.min_weight_leaf)
+        space = Trees(
+            self.max_depth, None, self.min_samples_leaf, min_weight_leaf=self.min_weight_leaf
+        )
         if not sample.enough(space):
-            raise Infeasible(f"{rows.n} rows of weight {rows.weights.sum():g} are too few for one leaf; lower min_samples_leaf or min_weight_leaf.")
-        rules = sample.rules(space, self.quantiles if self.splits == "quantiles" else 0, self._drawn(len(rows.table)))
-        _ = sample.loss if self.method != "cart" else sample.vectors  # computed once, sent to every process
+            raise Infeasible(
+                f"{rows.n} rows of weight {rows.weights.sum():g} are too few for one leaf; lower min_samples_leaf or min_weight_leaf."
+            )
+        rules = sample.rules(
+            space, self.quantiles if self.splits == "quantiles" else 0, self._drawn(len(rows.table))
+        )
+        _ = (
+            sample.loss if self.method != "cart" else sample.vectors
+        )  # computed once, sent to every process
         compile_kernels()
         order = columns.order()
         # Arrays are sent, not mapped: kernels are compiled for writable ones.
         trees = Parallel(n_jobs=self.n_jobs, max_nbytes=None)(
-            delayed(grow_one)(columns, order, sample, rules, GREEDY[self.method].by, bool(self.bootstrap), int(seed)) for seed in seeds
+            delayed(grow_one)(
+                columns,
+                order,
+                sample,
+                rules,
+                GREEDY[self.method].by,
+                bool(self.bootstrap),
+                int(seed),
+            )
+            for seed in seeds
         )
         return coder, columns, trees
 
@@ -179,21 +203,33 @@ class SPOForest(DecisionEstimator):
             return min(int(m), p)
         if isinstance(m, (float, np.floating)) and 0 < m <= 1:
             return max(1, int(m * p))
-        raise DataError(f'max_features is a number of columns, a share of them in (0, 1], "sqrt", "log2" or None; got {m!r}.')
+        raise DataError(
+            f'max_features is a number of columns, a share of them in (0, 1], "sqrt", "log2" or None; got {m!r}.'
+        )
 
-    def _out_of_bag(self, rows: CostRows, decisions: Any, codes: np.ndarray, trees: Any) -> tuple[np.ndarray, float]:
-        """Mean cost vectors of the trees that left a row out, and minus the regret of their decisions."""
+    def _out_of_bag(
+        self, rows: CostRows, decisions: Any, codes: np.ndarray, trees: Any
+    ) -> tuple[np.ndarray, float]:
+        """Mean cost vectors of the trees that left a row out, and minus the regret of their
+        decisions.
+        """
         left_out = np.array([drawn == 0 for _, drawn in trees])
         seen = left_out.any(axis=0)
         if not seen.any():
-            raise DataError("Every tree has seen every row, so none is out of bag; grow more trees, or give oob_score=False.")
+            raise DataError(
+                "Every tree has seen every row, so none is out of bag; grow more trees, or give oob_score=False."
+            )
         total = np.zeros_like(rows.costs)
         for (tree, _), out in zip(trees, left_out, strict=True):
             total[out] += tree.predict(codes[:, out])
         prediction = np.full_like(total, np.nan)
         prediction[seen] = total[seen] / left_out.sum(axis=0)[seen, None]
-        taken = self._decided([t for t, _ in trees], decisions, codes[:, seen], prediction[seen], left_out[:, seen])
-        return prediction, -normalised_regret(decisions, rows.costs[seen], taken, rows.weights[seen])
+        taken = self._decided(
+            [t for t, _ in trees], decisions, codes[:, seen], prediction[seen], left_out[:, seen]
+        )
+        return prediction, -normalised_regret(
+            decisions, rows.costs[seen], taken, rows.weights[seen]
+        )
 
     # -- what can be asked of a fitted forest ------------------------------------------------------------------
 
@@ -216,11 +252,19 @@ class SPOForest(DecisionEstimator):
         """Decision for every row, shape (n, d)."""
         codes = self._codes(X)
         return self._decided(
-            self.estimators_, self.decisions_, codes, self._mean(codes), np.ones((len(self.estimators_), codes.shape[1]), dtype=bool)
+            self.estimators_,
+            self.decisions_,
+            codes,
+            self._mean(codes),
+            np.ones((len(self.estimators_), codes.shape[1]), dtype=bool),
         )
 
-    def _decided(self, trees: Any, decisions: Any, codes: np.ndarray, mean: np.ndarray, asked: np.ndarray) -> np.ndarray:
-        """Decisions from mean cost vectors, or by the votes of the trees that are asked (bool array of shape (trees, rows))."""
+    def _decided(
+        self, trees: Any, decisions: Any, codes: np.ndarray, mean: np.ndarray, asked: np.ndarray
+    ) -> np.ndarray:
+        """Decisions from mean cost vectors, or by the votes of the trees that are asked (bool array
+        of shape (trees, rows)).
+        """
         from milp_trees.engines.decision_trees.forest import most_frequent
 
         if self.aggregate == "votes":
@@ -230,11 +274,16 @@ class SPOForest(DecisionEstimator):
 
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
-        """Training rows of positive weight that every tree was grown on, in order, repeats included."""
+        """Training rows of positive weight that every tree was grown on, in order, repeats
+        included.
+        """
         from milp_trees.engines.decision_trees.forest import drawn_rows
 
         check_is_fitted(self)
-        draws = (drawn_rows(self._n_rows, bool(self.bootstrap), np.random.default_rng(int(seed))) for seed in self._seeds)
+        draws = (
+            drawn_rows(self._n_rows, bool(self.bootstrap), np.random.default_rng(int(seed)))
+            for seed in self._seeds
+        )
         return [np.repeat(np.arange(len(drawn)), drawn) for drawn in draws]
 
     def apply(self, X: Any) -> np.ndarray:
@@ -259,4 +308,6 @@ class SPOForest(DecisionEstimator):
         ------
         Unsupported
         """
-        raise Unsupported("A forest for decisions has no counterpart in scikit-learn; its trees are in estimators_.")
+        raise Unsupported(
+            "A forest for decisions has no counterpart in scikit-learn; its trees are in estimators_."
+        )

@@ -1,6 +1,8 @@
-"""scikit-learn's face of trees for decisions: `SPOTree` (Elmachtoub, Liang, McNellis 2020); `SPOForest` is its neighbour.
+"""scikit-learn's face of trees for decisions: `SPOTree` (Elmachtoub, Liang, McNellis 2020);
+`SPOForest` is its neighbour.
 
-`fit(X, y)` takes the cost vectors of the rows, `predict` gives the mean cost vector of a leaf, `decide` the decision that is best for it.
+`fit(X, y)` takes the cost vectors of the rows, `predict` gives the mean cost vector of a leaf,
+`decide` the decision that is best for it.
 """
 
 from __future__ import annotations
@@ -40,9 +42,10 @@ class SPOTree(DecisionEstimator):
     decisions : DecisionSet, optional
         S, for example `mt.grid_paths(4, 4)`; by default the unit simplex, "the cheapest of d".
     method : str, default="greedy"
-        "greedy": the best split by SPO loss at every node; "smoothed": the same, and where no split lowers the loss the one of least squared error of
-        the cost vectors; "cart": by squared error; or an exact method of the registry on the same
-        kind of thresholds, chosen once: "dp" (S is listed), "dp-oracle" (any S), "spot@highs" (S is linear), ….
+        "greedy": the best split by SPO loss at every node; "smoothed": the same, and where no split
+        lowers the loss the one of least squared error of the cost vectors; "cart": by squared
+        error; or an exact method of the registry on the same kind of thresholds, chosen once: "dp"
+        (S is listed), "dp-oracle" (any S), "spot@highs" (S is linear), ….
     max_depth : int or None, default=3
         None: no limit below 200 levels, at which greedy trees end in any case.
     max_leaf_nodes : int, optional
@@ -50,14 +53,17 @@ class SPOTree(DecisionEstimator):
     min_weight_leaf : number, default=0
         Smallest total `sample_weight` in a leaf.
     splits : {"quantiles", "midpoints"}, default="quantiles"
-        Thresholds of a numeric column: Q-quantiles of the distinct values (of those in the node, where the method is greedy; all values if there
-        are fewer), as tests x < s with a value s of the column; or all midpoints.
+        Thresholds of a numeric column: Q-quantiles of the distinct values (of those in the node,
+        where the method is greedy; all values if there are fewer), as tests x < s with a value s of
+        the column; or all midpoints.
     quantiles : int, default=100
         Q.
     categorical : sequence of column names or indices, optional
-        Columns whose numbers are categories; each is split off alone (`color == 3`). Columns of text are categories anyway.
+        Columns whose numbers are categories; each is split off alone (`color == 3`). Columns of
+        text are categories anyway.
     validation_fraction : float, default=0
-        Share of the rows that are put aside and choose among the prunings of the tree; `fit(…, validation=)` gives such rows instead.
+        Share of the rows that are put aside and choose among the prunings of the tree; `fit(…,
+        validation=)` gives such rows instead.
     one_standard_error : bool, default=False
         Whether the smallest pruning within one standard error of the best is taken.
     time_limit : float or None, default=60
@@ -66,14 +72,16 @@ class SPOTree(DecisionEstimator):
     random_state : int, RandomState or None
         Draws the validation rows; seed of the solver.
     keep_data : bool, default=False
-        Whether a pickle or copy of the fitted estimator holds the training rows; see `OptimalTreeClassifier`.
+        Whether a pickle or copy of the fitted estimator holds the training rows; see
+        `OptimalTreeClassifier`.
 
     Attributes
     ----------
     tree_, predictor_ : Tree
         Its actions are labels of decisions (components joined by `+`).
     result_ : Result
-        Training loss and what is proven about it; its problem holds the training rows (after a pruning, the loss is that of the pruned tree).
+        Training loss and what is proven about it; its problem holds the training rows (after a
+        pruning, the loss is that of the pruned tree).
     leaf_costs_, leaf_decisions_ : float arrays of shape (leaves, d)
         Mean cost vector and decision of every leaf, from left to right.
     decisions_ : DecisionSet
@@ -137,7 +145,8 @@ class SPOTree(DecisionEstimator):
         sample_weight : array of shape (n,), optional
             Rows of weight 0 are left out.
         validation : (X, y) or (X, y, sample_weight), optional
-            Rows that choose among the prunings of the tree; leaves keep the decisions of the training rows.
+            Rows that choose among the prunings of the tree; leaves keep the decisions of the
+            training rows.
 
         Raises
         ------
@@ -164,7 +173,9 @@ class SPOTree(DecisionEstimator):
         """Training rows and those that choose the pruning."""
         share = self.validation_fraction
         if not 0 <= share < 1:
-            raise DataError(f"validation_fraction is a share of the rows, at least 0 and below 1; got {share!r}.")
+            raise DataError(
+                f"validation_fraction is a share of the rows, at least 0 and below 1; got {share!r}."
+            )
         if validation is not None:
             if not isinstance(validation, (tuple, list)) or len(validation) not in (2, 3):
                 raise DataError("validation is (X, y) or (X, y, sample_weight).")
@@ -174,15 +185,24 @@ class SPOTree(DecisionEstimator):
             return rows, None
         order = check_random_state(self.random_state).permutation(rows.n)
         if n == rows.n:
-            raise DataError(f"validation_fraction={share} leaves none of {rows.n} rows to train on; give more rows or a smaller share.")
+            raise DataError(
+                f"validation_fraction={share} leaves none of {rows.n} rows to train on; give more rows or a smaller share."
+            )
         return rows.take(np.sort(order[n:])), rows.take(np.sort(order[:n]))
 
     @property
     def _space(self) -> Trees:
-        return Trees(self.max_depth, self.max_leaf_nodes, self.min_samples_leaf, min_weight_leaf=self.min_weight_leaf)
+        return Trees(
+            self.max_depth,
+            self.max_leaf_nodes,
+            self.min_samples_leaf,
+            min_weight_leaf=self.min_weight_leaf,
+        )
 
     def _fit_greedy(self, rows: CostRows, held: CostRows | None, decisions: DecisionSet) -> None:
-        """Grow here, with thresholds chosen node by node; the result's problem has the tests that the tree uses."""
+        """Grow here, with thresholds chosen node by node; the result's problem has the tests that
+        the tree uses.
+        """
         from milp_trees.engines.decision_trees.coder import Coder, dataset_of
         from milp_trees.engines.decision_trees.fitting import CostSample
         from milp_trees.engines.decision_trees.grow import compile_kernels
@@ -199,18 +219,39 @@ class SPOTree(DecisionEstimator):
                 raise Infeasible(
                     f"{rows.n} rows of weight {rows.weights.sum():g} are too few for one leaf; lower min_samples_leaf or min_weight_leaf."
                 )
-            tree = sample.grow(columns, space, by=by, quantiles=self.quantiles if self.splits == "quantiles" else 0)
+            tree = sample.grow(
+                columns, space, by=by, quantiles=self.quantiles if self.splits == "quantiles" else 0
+            )
             if held is not None:
-                tree = self._pruned(tree, sample, coder.codes(held.table), held, squared=by == "squared-error")
+                tree = self._pruned(
+                    tree, sample, coder.codes(held.table), held, squared=by == "squared-error"
+                )
             most = space.max_leaf_nodes
             # Splits that save nothing go; a regression tree keeps its own, for its predictions.
-            if (by != "squared-error" and held is None) or len(tree.leaves) > (most or tree.n_nodes):
+            if (by != "squared-error" and held is None) or len(tree.leaves) > (
+                most or tree.n_nodes
+            ):
                 tree = cheapest(sample.valued(tree), 0.0, np.zeros(len(columns.tests)), most)
-        places = {(int(c), int(k)): columns.tests[c][k] for c, k in zip(tree.column, tree.cut, strict=True) if c >= 0}
-        dataset = dataset_of(columns, {test: place for place, test in places.items()}, rows.table, **self._fields(rows, decisions, SCOPE))
+        places = {
+            (int(c), int(k)): columns.tests[c][k]
+            for c, k in zip(tree.column, tree.cut, strict=True)
+            if c >= 0
+        }
+        dataset = dataset_of(
+            columns,
+            {test: place for place, test in places.items()},
+            rows.table,
+            **self._fields(rows, decisions, SCOPE),
+        )
         problem = Problem(dataset, Decision(decisions=decisions), space)
         found = sample.to_tree(tree, columns, problem.task.actions(dataset))
-        self._settle(finish(problem, name, found, bound=None, claims_optimal=False, proved_by=None, clock=clock), rows, decisions)
+        self._settle(
+            finish(
+                problem, name, found, bound=None, claims_optimal=False, proved_by=None, clock=clock
+            ),
+            rows,
+            decisions,
+        )
 
     def _fit_exact(self, rows: CostRows, held: CostRows | None, decisions: DecisionSet) -> None:
         """Thresholds chosen once, a problem, a method; then the pruning, if there are rows for it."""
@@ -225,28 +266,54 @@ class SPOTree(DecisionEstimator):
         result = self._run(problem, self.method, "greedy-spo" if "@" in self.method else None)
         if held is not None:
             clock, sample = Clock(), CostSample(rows.costs, rows.weights, decisions)
-            tree = self._pruned(grown_from(result.tree, columns), sample, coder.codes(held.table), held, squared=False)
+            tree = self._pruned(
+                grown_from(result.tree, columns),
+                sample,
+                coder.codes(held.table),
+                held,
+                squared=False,
+            )
             if len(tree.leaves) < result.tree.n_leaves:
                 found = sample.to_tree(tree, columns, problem.task.actions(dataset))
                 proof = result.certificate
                 bound = proof.bound if proof.bound_exact is None else proof.bound_exact
                 pruned = finish(
-                    problem, result.method, found, bound=bound, claims_optimal=False, proved_by=proof.proved_by, clock=clock, limit=result.limit
+                    problem,
+                    result.method,
+                    found,
+                    bound=bound,
+                    claims_optimal=False,
+                    proved_by=proof.proved_by,
+                    clock=clock,
+                    limit=result.limit,
                 )
-                result = replace(pruned, seconds=result.seconds + pruned.seconds, times=result.times)
+                result = replace(
+                    pruned, seconds=result.seconds + pruned.seconds, times=result.times
+                )
         self._settle(result, rows, decisions)
 
     def _fields(self, rows: CostRows, decisions: DecisionSet, loss: str) -> dict[str, Any]:
         """What a Dataset of the training rows is made of, beside its tests."""
-        return {"values": rows.costs, "actions": decisions.components, "weights": rows.weights, "source": {"loss": loss} if loss else {}}
+        return {
+            "values": rows.costs,
+            "actions": decisions.components,
+            "weights": rows.weights,
+            "source": {"loss": loss} if loss else {},
+        }
 
-    def _pruned(self, tree: GrownTree, sample: CostSample, codes: np.ndarray, held: CostRows, squared: bool) -> GrownTree:
-        """The pruning that validation rows choose, by the loss the tree was grown by; its path is kept."""
+    def _pruned(
+        self, tree: GrownTree, sample: CostSample, codes: np.ndarray, held: CostRows, squared: bool
+    ) -> GrownTree:
+        """The pruning that validation rows choose, by the loss the tree was grown by; its path is
+        kept.
+        """
         from milp_trees.engines.decision_trees.prune import judge, prune
 
         tree, loss = sample.judged_by(tree, held.costs, squared)
         judged = judge(tree, tree.apply(codes), held.weights, loss)
-        pruned, self._path = prune(tree, float(sample.weights.sum()), judged, self.one_standard_error)
+        pruned, self._path = prune(
+            tree, float(sample.weights.sum()), judged, self.one_standard_error
+        )
         return pruned
 
     def _settle(self, result: Result, rows: CostRows, decisions: DecisionSet) -> None:
@@ -260,7 +327,9 @@ class SPOTree(DecisionEstimator):
         np.add.at(mass, routes.leaf, rows.weights)
         self.decisions_ = decisions
         self.leaf_costs_ = sums / mass[:, None]
-        self.leaf_decisions_ = np.array([decisions.vector(str(tree.actions[a])) for a in routes.leaf_actions])
+        self.leaf_decisions_ = np.array(
+            [decisions.vector(str(tree.actions[a])) for a in routes.leaf_actions]
+        )
         self.pruning_path_ = self.__dict__.pop("_path", None)
         self._keep(result)
 
@@ -269,11 +338,15 @@ class SPOTree(DecisionEstimator):
     def apply(self, X: Any) -> np.ndarray:
         """Leaf that each row reaches, numbered from left to right."""
         check_is_fitted(self)
-        leaves: np.ndarray = self.tree_.routes(RawRows(self.tree_, self._table(self._columns(X)))).leaf
+        leaves: np.ndarray = self.tree_.routes(
+            RawRows(self.tree_, self._table(self._columns(X)))
+        ).leaf
         return leaves
 
     def predict(self, X: Any) -> np.ndarray:
-        """Mean training cost vector of every row's leaf, shape (n, d), or (n,) after a `y` of shape (n,)."""
+        """Mean training cost vector of every row's leaf, shape (n, d), or (n,) after a `y` of shape
+        (n,).
+        """
         leaf = self.apply(X)
         return self._shaped(self.leaf_costs_[leaf])
 

@@ -1,8 +1,10 @@
-"""`OptimalTreeClassifierCV`: the penalty per leaf chosen by cross-validation, with one path of optimal trees per fold.
+"""`OptimalTreeClassifierCV`: the penalty per leaf chosen by cross-validation, with one path of
+optimal trees per fold.
 
-As in Breiman, Friedman, Olshen, Stone (1984), *Classification and Regression Trees*, with the optimal tree of every size where they have
-pruned ones: the path on all rows says between which penalties the best tree is the same; a penalty from each of these intervals is scored on
-every fold with the tree that the fold's own path has for it.
+As in Breiman, Friedman, Olshen, Stone (1984), *Classification and Regression Trees*, with the
+optimal tree of every size where they have pruned ones: the path on all rows says between which
+penalties the best tree is the same; a penalty from each of these intervals is scored on every fold
+with the tree that the fold's own path has for it.
 """
 
 from __future__ import annotations
@@ -35,7 +37,8 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
     max_depth : int or None, default=4
     max_leaf_nodes : int, default=8
         Largest tree considered.
-    min_samples_leaf, objective, constraints, method, time_limit, binarizer, n_bins, random_state, engine, threads, keep_data
+    min_samples_leaf, objective, constraints, method, time_limit, binarizer, n_bins, random_state,
+    engine, threads, keep_data
         As for `OptimalTreeClassifier`; `time_limit` is for each path.
     cv : int, splitter or iterable, default=5
         As everywhere in scikit-learn; whole numbers mean stratified folds.
@@ -49,10 +52,12 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
     cost_complexity_path_ : Path
         The optimal trees of all sizes on all rows.
     cv_results_ : dict of arrays
-        `cost_complexity`, `n_leaves` (of the tree on all rows), `mean_test_score`, `std_test_score`, `split0_test_score`, ….
+        `cost_complexity`, `n_leaves` (of the tree on all rows), `mean_test_score`,
+        `std_test_score`, `split0_test_score`, ….
     best_score_ : float
     result_, tree_, status_, bound_, gap_, classes_, binarizer_, n_features_in_, feature_names_in_
-        As for `OptimalTreeClassifier`; what is proven is that no tree of up to `max_leaf_nodes` leaves has a smaller penalised loss.
+        As for `OptimalTreeClassifier`; what is proven is that no tree of up to `max_leaf_nodes`
+        leaves has a smaller penalised loss.
 
     Examples
     --------
@@ -101,13 +106,17 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         self.scoring = scoring
         self.keep_data = keep_data
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> OptimalTreeClassifierCV:
-        """Find the path on all rows and on every fold, and keep the tree of the penalty with the best mean score.
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> OptimalTreeClassifierCV:
+        """Find the path on all rows and on every fold, and keep the tree of the penalty with the
+        best mean score.
 
         Parameters
         ----------
         X, y, sample_weight
-            As for `OptimalTreeClassifier`; the weights are for training, scores count every row once.
+            As for `OptimalTreeClassifier`; the weights are for training, scores count every row
+            once.
         groups : array of shape (n,), or name of a column of X, optional
             For constraints, and for splitters that keep groups together (`GroupKFold`).
         """
@@ -120,17 +129,25 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         scores = self._scores(X, y, sample_weight, groups, penalties)
         means = scores.mean(axis=0)
         best = int(means.argmax())  # candidates fall: of equal ones the largest
-        self.cost_complexity_path_, self.cost_complexity_, self.best_score_ = path, float(penalties[best]), float(means[best])
+        self.cost_complexity_path_, self.cost_complexity_, self.best_score_ = (
+            path,
+            float(penalties[best]),
+            float(means[best]),
+        )
         self.cv_results_ = {
-            "cost_complexity": np.array(penalties, dtype=float), "n_leaves": np.array([path.at_penalty(p).n_leaves for p in penalties]),
-            "mean_test_score": means, "std_test_score": scores.std(axis=0),
+            "cost_complexity": np.array(penalties, dtype=float),
+            "n_leaves": np.array([path.at_penalty(p).n_leaves for p in penalties]),
+            "mean_test_score": means,
+            "std_test_score": scores.std(axis=0),
             **{f"split{i}_test_score": row for i, row in enumerate(scores)},
-        }  # fmt: skip
+        }
         self._keep(path.result_at(penalties[best]))
         self._count(dataset, codes)
         return self
 
-    def _scores(self, X: Any, y: Any, sample_weight: Any, groups: Any, penalties: list[Fraction]) -> np.ndarray:
+    def _scores(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, penalties: list[Fraction]
+    ) -> np.ndarray:
         """Score of every penalty (columns) on every fold (rows)."""
         X, y = X if hasattr(X, "iloc") else np.asarray(X), np.asarray(y).ravel()
         levels = X[groups] if isinstance(groups, str) else groups
@@ -138,8 +155,14 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         rows = []
         for train, test in check_cv(self.cv, y, classifier=True).split(X, y, levels):
             model = clone(self)
-            weights = None if sample_weight is None else _safe_indexing(np.asarray(sample_weight), train)
-            within = groups if groups is None or isinstance(groups, str) else _safe_indexing(np.asarray(groups), train)
+            weights = (
+                None if sample_weight is None else _safe_indexing(np.asarray(sample_weight), train)
+            )
+            within = (
+                groups
+                if groups is None or isinstance(groups, str)
+                else _safe_indexing(np.asarray(groups), train)
+            )
             dataset, codes = model._prepare(_safe_indexing(X, train), y[train], weights, within)
             path = model._path(dataset, weights is not None)
             unseen, truth = _safe_indexing(X, test), y[test]
@@ -152,20 +175,30 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
                     known[id(point)] = float(scorer(model, unseen, truth))
             rows.append([known[id(path.at_penalty(penalty))] for penalty in penalties])
         if not rows:
-            raise DataError("cv gave no folds; give a number of at least 2 or a splitter of scikit-learn.")
+            raise DataError(
+                "cv gave no folds; give a number of at least 2 or a splitter of scikit-learn."
+            )
         return np.array(rows)
 
 
 def candidates(path: Path) -> list[Fraction]:
-    """A penalty from the interval of every tree of the hull, falling: a short decimal near the geometric mean; 0 for the largest tree."""
+    """A penalty from the interval of every tree of the hull, falling: a short decimal near the
+    geometric mean; 0 for the largest tree.
+    """
     ends = path.penalties
     if not ends:
         return [Fraction(0)]
-    return [_short(ends[0], None), *(_short(low, high) for high, low in pairwise(ends)), Fraction(0)]
+    return [
+        _short(ends[0], None),
+        *(_short(low, high) for high, low in pairwise(ends)),
+        Fraction(0),
+    ]
 
 
 def _short(low: Fraction, high: Fraction | None) -> Fraction:
-    """The shortest decimal near the geometric mean of an interval that is inside; without an upper end near the lower one."""
+    """The shortest decimal near the geometric mean of an interval that is inside; without an upper
+    end near the lower one.
+    """
     middle = sqrt(low * high) if high is not None else 1.05 * float(low)
     for digits in range(1, 17):
         number = Fraction(f"{middle:.{digits}g}")

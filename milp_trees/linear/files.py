@@ -1,7 +1,8 @@
 """A model as an MPS or LP file that all solvers read in the same way.
 
-The readers were compared on files that each of them might misunderstand (`docs/solvers.md` has the table); what they disagree about is not written:
-the constant of the objective, rows with two sides, rows without sides, fractional bounds of integer columns, models without rows.
+The readers were compared on files that each of them might misunderstand (`docs/solvers.md` has the
+table); what they disagree about is not written: the constant of the objective, rows with two sides,
+rows without sides, fractional bounds of integer columns, models without rows.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ class FileModel:
     columns, rows : list of str
         Names in the file.
     source : int array of shape (number of rows,)
-        For every row of the file, the row of the model that it comes from; -1 for a row that only the file has.
+        For every row of the file, the row of the model that it comes from; -1 for a row that only
+        the file has.
     """
 
     model: MatrixModel
@@ -68,7 +70,12 @@ def file_model(model: MatrixModel) -> FileModel:
     """The model in the form that all readers take in the same way, with the same optimum."""
     columns, rows = model.names()
     model = replace(model, lower=np.where(model.integer, np.ceil(model.lower) + 0.0, model.lower))
-    model = replace(model, upper=np.where(model.integer, np.floor(model.upper) + 0.0, model.upper), row_labels=[], row_indices=[])
+    model = replace(
+        model,
+        upper=np.where(model.integer, np.floor(model.upper) + 0.0, model.upper),
+        row_labels=[],
+        row_indices=[],
+    )
     if model.offset or not model.n_variables:
         model, columns = _with_constant_column(model), safe_names([*columns, CONSTANT], "x")
     low, up = model.row_lower, model.row_upper
@@ -90,7 +97,9 @@ def file_model(model: MatrixModel) -> FileModel:
 
 
 def _sides(low: float, up: float) -> Iterator[str]:
-    """Which sides of a row become rows of the file: both in one for an equation, none for a row that forbids nothing."""
+    """Which sides of a row become rows of the file: both in one for an equation, none for a row
+    that forbids nothing.
+    """
     if low == up:
         yield "both"
         return
@@ -101,7 +110,9 @@ def _sides(low: float, up: float) -> Iterator[str]:
 
 
 def _with_constant_column(model: MatrixModel) -> MatrixModel:
-    """The constant of the objective as the cost of a column that is fixed at 1: GLPK reads a constant with the other sign, PuLP not at all."""
+    """The constant of the objective as the cost of a column that is fixed at 1: GLPK reads a
+    constant with the other sign, PuLP not at all.
+    """
     return replace(
         model,
         c=np.append(model.c, model.offset),
@@ -122,9 +133,13 @@ def suffix_of(path: Path, allowed: Sequence[str] = SUFFIXES) -> str:
     DataError
         It is none of those allowed.
     """
-    found = next((s for s in sorted(allowed, key=len, reverse=True) if path.name.lower().endswith(s)), None)
+    found = next(
+        (s for s in sorted(allowed, key=len, reverse=True) if path.name.lower().endswith(s)), None
+    )
     if found is None:
-        raise DataError(f"A model file ends in {', '.join(allowed[:-1])} or {allowed[-1]}; got {path.name!r}.")
+        raise DataError(
+            f"A model file ends in {', '.join(allowed[:-1])} or {allowed[-1]}; got {path.name!r}."
+        )
     return found
 
 
@@ -142,9 +157,14 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _commented(mark: str, lines: Iterable[str]) -> str:
-    """Lines of comments; what is not ASCII is written as an escape, as some readers know no other characters."""
+    """Lines of comments; what is not ASCII is written as an escape, as some readers know no other
+    characters.
+    """
     out = []
     for line in lines:
         plain = " ".join(line.split()).encode("ascii", "backslashreplace").decode()
-        out += [f"{mark} {part}".rstrip() + "\n" for part in textwrap.wrap(plain, COMMENT_WIDTH, subsequent_indent="  ") or [""]]
+        out += [
+            f"{mark} {part}".rstrip() + "\n"
+            for part in textwrap.wrap(plain, COMMENT_WIDTH, subsequent_indent="  ") or [""]
+        ]
     return "".join(out)

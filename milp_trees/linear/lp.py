@@ -17,13 +17,15 @@ WIDTH = 120
 def lp_text(model: MatrixModel, columns: Sequence[str], rows: Sequence[str]) -> str:
     """The text of an LP file, without the constant of the objective.
 
-    Section names are written out: CBC takes `bin` and `gen` for variables. Every row and the objective have a term, which GLPK asks for, and every
-    column stands in the objective or in a row, for CBC leaves out any other.
+    Section names are written out: CBC takes `bin` and `gen` for variables. Every row and the
+    objective have a term, which GLPK asks for, and every column stands in the objective or in a
+    row, for CBC leaves out any other.
 
     Parameters
     ----------
     model : MatrixModel
-        With a column and a row at least, and no row with two different sides: readers disagree about the rest.
+        With a column and a row at least, and no row with two different sides: readers disagree
+        about the rest.
     columns, rows : sequences of str
         Names that are safe in LP files.
     """
@@ -36,8 +38,14 @@ def lp_text(model: MatrixModel, columns: Sequence[str], rows: Sequence[str]) -> 
     starts = A.indptr.tolist()
     for i, name in enumerate(rows):
         here = slice(starts[i], starts[i + 1])
-        terms = _terms(A.data[here], A.indices[here], columns) if starts[i + 1] > starts[i] else iter([f"+ 0 {columns[0]}"])
-        lines += _wrapped(f" {name}:", [*terms, _side(float(model.row_lower[i]), float(model.row_upper[i]))])
+        terms = (
+            _terms(A.data[here], A.indices[here], columns)
+            if starts[i + 1] > starts[i]
+            else iter([f"+ 0 {columns[0]}"])
+        )
+        lines += _wrapped(
+            f" {name}:", [*terms, _side(float(model.row_lower[i]), float(model.row_upper[i]))]
+        )
     lines += ["Bounds", *_bounds(model, columns)]
     binary = model.integer & (model.lower == 0) & (model.upper == 1)
     for section, chosen in (("Binaries", binary), ("Generals", model.integer & ~binary)):

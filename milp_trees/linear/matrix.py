@@ -1,4 +1,6 @@
-"""`MatrixModel`: a linear program as one sparse matrix, and the one place that makes it from a Pyomo model."""
+"""`MatrixModel`: a linear program as one sparse matrix, and the one place that makes it from a
+Pyomo model.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,19 @@ INFINITY = float("inf")
 
 @dataclass(eq=False)
 class MatrixModel:
-    """min c·x + offset subject to row_lower <= A x <= row_upper, lower <= x <= upper, x integer where `integer`.
+    """min c·x + offset subject to row_lower <= A x <= row_upper, lower <= x <= upper, x integer
+    where `integer`.
 
     Parameters
     ----------
     columns : list
         The Pyomo variables in column order; stays in the parent process.
     row_labels, row_indices : list
-        For every row, the name of its Pyomo constraint and the index in it (None: it has no index); both may be left out.
+        For every row, the name of its Pyomo constraint and the index in it (None: it has no index);
+        both may be left out.
     implied_integer : bool
-        Some optimal solution is integral in the continuous columns too: a solver of pure integer programs may declare them integer.
+        Some optimal solution is integral in the continuous columns too: a solver of pure integer
+        programs may declare them integer.
     """
 
     name: str
@@ -58,24 +63,38 @@ class MatrixModel:
     def violation(self, x: np.ndarray) -> float:
         """Largest violation of a row, a bound or integrality at a point."""
         activity = self.A @ x
-        parts = [self.row_lower - activity, activity - self.row_upper, self.lower - x, x - self.upper, np.abs(x - np.rint(x)) * self.integer]
+        parts = [
+            self.row_lower - activity,
+            activity - self.row_upper,
+            self.lower - x,
+            x - self.upper,
+            np.abs(x - np.rint(x)) * self.integer,
+        ]
         return max((float(p.max()) for p in parts if len(p)), default=0.0)
 
     def contradiction(self) -> str | None:
-        """The sentence why no point at all can be feasible, if one row or one bound says so by itself; None otherwise.
+        """The sentence why no point at all can be feasible, if one row or one bound says so by
+        itself; None otherwise.
 
         Solvers disagree about such models: some call them an error, some end without an answer.
         """
-        for what, low, up in (("row", self.row_lower, self.row_upper), ("variable", self.lower, self.upper)):
+        for what, low, up in (
+            ("row", self.row_lower, self.row_upper),
+            ("variable", self.lower, self.upper),
+        ):
             wrong = np.flatnonzero(low > up)
             if len(wrong):
                 i = int(wrong[0])
                 return f"{what.capitalize()} {self.names()[what == 'row'][i]} of {self.name} is to be at least {low[i]:g} and at most {up[i]:g}."
-        wrong = np.flatnonzero(self.integer & (np.ceil(self.lower - 1e-9) > np.floor(self.upper + 1e-9)))
+        wrong = np.flatnonzero(
+            self.integer & (np.ceil(self.lower - 1e-9) > np.floor(self.upper + 1e-9))
+        )
         if len(wrong):
             i = int(wrong[0])
             return f"Variable {self.names()[0][i]} of {self.name} is an integer, and there is none between {self.lower[i]:g} and {self.upper[i]:g}."
-        empty = np.flatnonzero((np.diff(self.A.indptr) == 0) & ((self.row_lower > 0) | (self.row_upper < 0)))
+        empty = np.flatnonzero(
+            (np.diff(self.A.indptr) == 0) & ((self.row_lower > 0) | (self.row_upper < 0))
+        )
         if len(empty):
             i = int(empty[0])
             return f"Row {self.names()[1][i]} of {self.name} has no variables and is to lie between {self.row_lower[i]:g} and {self.row_upper[i]:g}."
@@ -91,18 +110,31 @@ class MatrixModel:
         labels = [*self.row_labels, *(["cut"] * len(lower))] if self.row_labels else []
         indices = [*self.row_indices, *range(len(lower))] if self.row_indices else []
         low, up = np.concatenate([self.row_lower, lower]), np.concatenate([self.row_upper, upper])
-        return replace(self, A=stacked, row_lower=low, row_upper=up, row_labels=labels, row_indices=indices)
+        return replace(
+            self, A=stacked, row_lower=low, row_upper=up, row_labels=labels, row_indices=indices
+        )
 
     def relaxed(self) -> MatrixModel:
         """The linear relaxation."""
         return replace(self, integer=np.zeros_like(self.integer))
 
     def names(self) -> tuple[list[str], list[str]]:
-        """Names of columns and rows: different ones, those of the Pyomo model as far as file formats allow them (`b[1,3]` is `b_1_3`)."""
-        columns = [v.name for v in self.columns] if self.columns else [f"x{j}" for j in range(self.n_variables)]
+        """Names of columns and rows: different ones, those of the Pyomo model as far as file
+        formats allow them (`b[1,3]` is `b_1_3`).
+        """
+        columns = (
+            [v.name for v in self.columns]
+            if self.columns
+            else [f"x{j}" for j in range(self.n_variables)]
+        )
         labels = self.row_labels or [f"r{i}" for i in range(self.n_rows)]
-        indices = self.row_indices or (range(self.n_rows) if self.row_labels else [None] * self.n_rows)
-        rows = [label if i is None else f"{label}[{_listed(i)}]" for label, i in zip(labels, indices, strict=True)]
+        indices = self.row_indices or (
+            range(self.n_rows) if self.row_labels else [None] * self.n_rows
+        )
+        rows = [
+            label if i is None else f"{label}[{_listed(i)}]"
+            for label, i in zip(labels, indices, strict=True)
+        ]
         return safe_names(columns, "x"), safe_names(rows, "r")
 
     def values(self) -> np.ndarray:
@@ -115,7 +147,9 @@ class MatrixModel:
         """
         values = [v.value for v in self.columns]
         if None in values:
-            raise ValueError(f"encode left {self.columns[values.index(None)].name} without a value; it must set every variable.")
+            raise ValueError(
+                f"encode left {self.columns[values.index(None)].name} without a value; it must set every variable."
+            )
         return np.array(values, dtype=float)
 
     def load(self, x: np.ndarray) -> None:
@@ -130,19 +164,30 @@ class MatrixModel:
 class Separator(Protocol):
     """Finds rows that a point violates; travels to the child process, so it holds arrays only."""
 
-    def separate(self, x: np.ndarray, integral: bool) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
-        """Violated rows (A, lower, upper), none if the point satisfies them all; complete at integral points."""
+    def separate(
+        self, x: np.ndarray, integral: bool
+    ) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
+        """Violated rows (A, lower, upper), none if the point satisfies them all; complete at
+        integral points.
+        """
         ...
 
 
 def compile_model(m: Any) -> MatrixModel:
-    """One sparse matrix from a Pyomo model: ordinary constraints by Pyomo's standard form, `MatrixRows` as they are."""
+    """One sparse matrix from a Pyomo model: ordinary constraints by Pyomo's standard form,
+    `MatrixRows` as they are.
+    """
     import pyomo.environ as pyo
     from pyomo.common.gc_manager import PauseGC
     from pyomo.opt import WriterFactory
 
-    blocks = [b for b in m.component_objects(pyo.Constraint, active=True) if isinstance(b, matrix_rows_class())]
-    # Pyomo 6.10 warns that a method is deprecated which it calls itself when it expands templates with parameters.
+    blocks = [
+        b
+        for b in m.component_objects(pyo.Constraint, active=True)
+        if isinstance(b, matrix_rows_class())
+    ]
+    # Pyomo 6.10 warns that a method is deprecated which it calls itself when it expands templates
+    # with parameters.
     with PauseGC(), pyomo_without("sparse_iteritems"):
         for b in blocks:
             b.deactivate()
@@ -159,7 +204,9 @@ def compile_model(m: Any) -> MatrixModel:
         parts, lows, ups, labels, indices = [], [], [], [], []
         if len(form.rows):
             A = form.A.tocoo()
-            parts.append(sparse.csr_matrix((A.data, (A.row, where[A.col])), shape=(A.shape[0], len(columns))))
+            parts.append(
+                sparse.csr_matrix((A.data, (A.row, where[A.col])), shape=(A.shape[0], len(columns)))
+            )
             kind = np.array([r.bound_type for r in form.rows])
             rhs = np.asarray(form.rhs, dtype=float)
             lows.append(np.where(kind == 1, -INFINITY, rhs))
@@ -169,21 +216,33 @@ def compile_model(m: Any) -> MatrixModel:
         for b in blocks:
             index = np.array([position[id(v)] for v in b.variables], dtype=np.int64)
             coo = b.matrix.tocoo()
-            parts.append(sparse.csr_matrix((coo.data, (coo.row, index[coo.col])), shape=(coo.shape[0], len(columns))))
+            parts.append(
+                sparse.csr_matrix(
+                    (coo.data, (coo.row, index[coo.col])), shape=(coo.shape[0], len(columns))
+                )
+            )
             lows.append(b.row_lower)
             ups.append(b.row_upper)
             labels += [b.name] * coo.shape[0]
             indices += range(coo.shape[0])
         c = np.zeros(len(columns))
         c[where] = form.c.toarray().ravel()
-        A = sparse.csr_matrix(sparse.vstack(parts, format="csr")) if parts else sparse.csr_matrix((0, len(columns)))
-        lower = np.array([-INFINITY if (low := v.lb) is None else low for v in columns], dtype=float)
+        A = (
+            sparse.csr_matrix(sparse.vstack(parts, format="csr"))
+            if parts
+            else sparse.csr_matrix((0, len(columns)))
+        )
+        lower = np.array(
+            [-INFINITY if (low := v.lb) is None else low for v in columns], dtype=float
+        )
         upper = np.array([INFINITY if (up := v.ub) is None else up for v in columns], dtype=float)
         integer = np.array([v.is_integer() for v in columns], dtype=bool)
         offset = float(np.asarray(form.c_offset).ravel()[0])
     low = np.concatenate(lows) if lows else np.zeros(0)
     up = np.concatenate(ups) if ups else np.zeros(0)
-    return MatrixModel(m.name, c, offset, A, low, up, lower, upper, integer, columns, labels, indices)
+    return MatrixModel(
+        m.name, c, offset, A, low, up, lower, upper, integer, columns, labels, indices
+    )
 
 
 @contextlib.contextmanager
@@ -193,10 +252,15 @@ def pyomo_without(phrase: str) -> Iterator[None]:
     def other(record: logging.LogRecord) -> bool:
         return phrase not in record.getMessage()
 
-    # A filter on a logger does not see its children's records: it must sit on the logger that speaks.
+    # A filter on a logger does not see its children's records: it must sit on the logger that
+    # speaks.
     for made_as_it_speaks in ("pyomo.core.base.param", "pyomo.repn.linear_template"):
         logging.getLogger(made_as_it_speaks)
-    loggers = [logging.getLogger(name) for name in list(logging.root.manager.loggerDict) if name.split(".")[0] == "pyomo"]
+    loggers = [
+        logging.getLogger(name)
+        for name in list(logging.root.manager.loggerDict)
+        if name.split(".")[0] == "pyomo"
+    ]
     for log in loggers:
         log.addFilter(other)
     try:
@@ -206,10 +270,18 @@ def pyomo_without(phrase: str) -> Iterator[None]:
             log.removeFilter(other)
 
 
-def matrix_rows(variables: Sequence[Any], matrix: sparse.csr_matrix, lower: np.ndarray, upper: np.ndarray, doc: str) -> Any:
-    """A Pyomo constraint that is a block of rows `lower <= matrix · variables <= upper`, for incidence matrices.
+def matrix_rows(
+    variables: Sequence[Any],
+    matrix: sparse.csr_matrix,
+    lower: np.ndarray,
+    upper: np.ndarray,
+    doc: str,
+) -> Any:
+    """A Pyomo constraint that is a block of rows `lower <= matrix · variables <= upper`, for
+    incidence matrices.
 
-    The rows can be read one by one like any Pyomo constraint (and written by its file writers), but are handed over as the arrays they are.
+    The rows can be read one by one like any Pyomo constraint (and written by its file writers), but
+    are handed over as the arrays they are.
     """
     return matrix_rows_class()(variables, sparse.csr_matrix(matrix), lower, upper, doc)
 

@@ -13,15 +13,21 @@ if TYPE_CHECKING:
 
 
 def write_mps(model: MatrixModel, path: Path) -> None:
-    """Write a model for a solver that runs as a program: columns are called x0, x1, …, rows r0, r1, …
+    """Write a model for a solver that runs as a program: columns are called x0, x1, …, rows r0, r1,
+    …
 
     The constant of the objective is left out, because solvers disagree about its sign.
     """
-    columns, rows = [f"x{j}" for j in range(model.n_variables)], [f"r{i}" for i in range(model.n_rows)]
+    columns, rows = (
+        [f"x{j}" for j in range(model.n_variables)],
+        [f"r{i}" for i in range(model.n_rows)],
+    )
     path.write_text(mps_text(model, columns, rows))
 
 
-def mps_text(model: MatrixModel, columns: Sequence[str], rows: Sequence[str], name: str = "model") -> str:
+def mps_text(
+    model: MatrixModel, columns: Sequence[str], rows: Sequence[str], name: str = "model"
+) -> str:
     """The text of an MPS file, without the constant of the objective."""
     lower, upper = model.row_lower, model.row_upper
     kept = np.isfinite(lower) | np.isfinite(upper)
@@ -37,14 +43,19 @@ def mps_text(model: MatrixModel, columns: Sequence[str], rows: Sequence[str], na
     lines += [f" RHS {rows[i]} {float(rhs[i])!r}" for i in used if rhs[i] != 0]
     if ranged.any():  # PuLP's reader knows no such section
         lines.append("RANGES")
-        lines += [f" RNG {rows[i]} {float(upper[i] - lower[i])!r}" for i in np.flatnonzero(ranged).tolist()]
+        lines += [
+            f" RNG {rows[i]} {float(upper[i] - lower[i])!r}"
+            for i in np.flatnonzero(ranged).tolist()
+        ]
     lines.append("BOUNDS")
     lines += _bounds(model, columns)
     lines += ["ENDATA", ""]
     return "\n".join(lines)
 
 
-def _columns(model: MatrixModel, kept: np.ndarray, names: Sequence[str], row_names: Sequence[str]) -> list[str]:
+def _columns(
+    model: MatrixModel, kept: np.ndarray, names: Sequence[str], row_names: Sequence[str]
+) -> list[str]:
     A = model.A.tocsc()
     # There are few different coefficients: each is spelled once.
     values, which = np.unique(A.data, return_inverse=True)
@@ -57,23 +68,35 @@ def _columns(model: MatrixModel, kept: np.ndarray, names: Sequence[str], row_nam
             inside = integer[j]
             lines.append(f" MARKER 'MARKER' '{'INTORG' if inside else 'INTEND'}'")
         lines.append(f" {name} obj {cost!r}")
-        lines += [f" {name} {row_names[rows[k]]} {spelled[which[k]]}" for k in range(starts[j], starts[j + 1]) if used[rows[k]]]
+        lines += [
+            f" {name} {row_names[rows[k]]} {spelled[which[k]]}"
+            for k in range(starts[j], starts[j + 1])
+            if used[rows[k]]
+        ]
     if inside:
         lines.append(" MARKER 'MARKER' 'INTEND'")
     return lines
 
 
 def _bounds(model: MatrixModel, names: Sequence[str]) -> list[str]:
-    """Both bounds of every column, even the defaults: those of integer columns differ from reader to reader.
+    """Both bounds of every column, even the defaults: those of integer columns differ from reader
+    to reader.
 
-    An infinite bound stands before the other one, because for PuLP's reader `PL` also sets the lower bound to 0, and `MI` the upper one.
+    An infinite bound stands before the other one, because for PuLP's reader `PL` also sets the
+    lower bound to 0, and `MI` the upper one.
     """
     lines = []
     for name, low, up in zip(names, model.lower.tolist(), model.upper.tolist(), strict=True):
         if low == up:
             lines.append(f" FX BND {name} {low!r}")
         elif low == -np.inf:
-            lines.append(f" FR BND {name}" if up == np.inf else f" MI BND {name}\n UP BND {name} {up!r}")
+            lines.append(
+                f" FR BND {name}" if up == np.inf else f" MI BND {name}\n UP BND {name} {up!r}"
+            )
         else:
-            lines.append(f" PL BND {name}\n LO BND {name} {low!r}" if up == np.inf else f" LO BND {name} {low!r}\n UP BND {name} {up!r}")
+            lines.append(
+                f" PL BND {name}\n LO BND {name} {low!r}"
+                if up == np.inf
+                else f" LO BND {name} {low!r}\n UP BND {name} {up!r}"
+            )
     return lines

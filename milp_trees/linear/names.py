@@ -5,29 +5,84 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-#: CBC's LP reader refuses names of more than 100 characters. A few are kept for what makes names different.
+#: CBC's LP reader refuses names of more than 100 characters. A few are kept for what makes names
+#: different.
 LONGEST = 90
 
-#: Words of the two formats: as a name, some reader takes each of them for the beginning of a section, a bound or a number.
+#: Words of the two formats: as a name, some reader takes each of them for the beginning of a
+#: section, a bound or a number.
 RESERVED = frozenset(
     {
-        "min", "minimum", "minimize", "minimise", "max", "maximum", "maximize", "maximise", "multi-objectives", "obj",
-        "st", "s.t", "s.t.", "st.", "subject", "such", "to", "that", "constraints", "lazy", "user", "cuts",
-        "bound", "bounds", "free", "inf", "infinity", "nan", "gen", "general", "generals", "int", "integer", "integers", "bin", "binary", "binaries",
-        "semi", "semis", "semi-continuous", "sec", "sos", "sos1", "sos2", "pwlobj", "end",
-        "name", "rows", "columns", "rhs", "bnd", "rng", "ranges", "marker", "endata", "objsense",
+        "min",
+        "minimum",
+        "minimize",
+        "minimise",
+        "max",
+        "maximum",
+        "maximize",
+        "maximise",
+        "multi-objectives",
+        "obj",
+        "st",
+        "s.t",
+        "s.t.",
+        "st.",
+        "subject",
+        "such",
+        "to",
+        "that",
+        "constraints",
+        "lazy",
+        "user",
+        "cuts",
+        "bound",
+        "bounds",
+        "free",
+        "inf",
+        "infinity",
+        "nan",
+        "gen",
+        "general",
+        "generals",
+        "int",
+        "integer",
+        "integers",
+        "bin",
+        "binary",
+        "binaries",
+        "semi",
+        "semis",
+        "semi-continuous",
+        "sec",
+        "sos",
+        "sos1",
+        "sos2",
+        "pwlobj",
+        "end",
+        "name",
+        "rows",
+        "columns",
+        "rhs",
+        "bnd",
+        "rng",
+        "ranges",
+        "marker",
+        "endata",
+        "objsense",
     }
-)  # fmt: skip
+)
 _OTHER = re.compile(r"[^A-Za-z0-9_.]")
-#: What a reader may take for a number: digits, a period, and the letter of exponents (`3 e1` is 30 for some).
+#: What a reader may take for a number: digits, a period, and the letter of exponents (`3 e1` is 30
+#: for some).
 _NUMERIC = re.compile(r"[0-9.eE]")
 
 
 def safe_names(wanted: Iterable[str], prefix: str) -> list[str]:
     """Different names for file formats, as near to the names given as they allow.
 
-    Letters of ASCII, digits, `_` and `.` are kept and everything else becomes `_`. A name that is a word of a format, or that begins like a
-    number, gets the prefix before it; a long name is cut; of equal names all but the first get `__` and a number.
+    Letters of ASCII, digits, `_` and `.` are kept and everything else becomes `_`. A name that is a
+    word of a format, or that begins like a number, gets the prefix before it; a long name is cut;
+    of equal names all but the first get `__` and a number.
     """
     seen: set[str] = set()
     numbers: dict[str, int] = {}

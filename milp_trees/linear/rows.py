@@ -1,7 +1,8 @@
 """A block of linear rows kept as a sparse matrix inside a Pyomo model.
 
-Pyomo has `MatrixConstraint` for this, but its mapping methods do not accept the `sort` argument that every Pyomo 6.10 writer passes; the
-methods below do, and rows are made only when somebody looks at them.
+Pyomo has `MatrixConstraint` for this, but its mapping methods do not accept the `sort` argument
+that every Pyomo 6.10 writer passes; the methods below do, and rows are made only when somebody
+looks at them.
 """
 
 from __future__ import annotations
@@ -14,14 +15,25 @@ from pyomo.core.base.component import ActiveComponent
 from pyomo.core.base.constraint import ConstraintData, IndexedConstraint
 from pyomo.core.base.set_types import Any as AnySet
 from pyomo.core.expr.numeric_expr import LinearExpression
-from pyomo.core.expr.relational_expr import EqualityExpression, InequalityExpression, RangedExpression
+from pyomo.core.expr.relational_expr import (
+    EqualityExpression,
+    InequalityExpression,
+    RangedExpression,
+)
 from scipy import sparse
 
 
 class MatrixRows(IndexedConstraint):  # type: ignore[misc]  # Pyomo has no types
     """Rows `lower <= A x <= upper`; see `milp_trees.linear.matrix.matrix_rows`."""
 
-    def __init__(self, variables: Sequence[Any], matrix: sparse.csr_matrix, lower: np.ndarray, upper: np.ndarray, doc: str) -> None:
+    def __init__(
+        self,
+        variables: Sequence[Any],
+        matrix: sparse.csr_matrix,
+        lower: np.ndarray,
+        upper: np.ndarray,
+        doc: str,
+    ) -> None:
         super().__init__(AnySet, doc=doc)
         self.variables = list(variables)
         self.matrix = matrix
@@ -60,7 +72,10 @@ class MatrixRows(IndexedConstraint):  # type: ignore[misc]  # Pyomo has no types
     def __getitem__(self, i: int) -> ConstraintData:
         if i not in self._data:
             here = slice(*self.matrix.indptr[i : i + 2])
-            body = LinearExpression(linear_coefs=self.matrix.data[here].tolist(), linear_vars=[self.variables[j] for j in self.matrix.indices[here]])
+            body = LinearExpression(
+                linear_coefs=self.matrix.data[here].tolist(),
+                linear_vars=[self.variables[j] for j in self.matrix.indices[here]],
+            )
             low, up = self.row_lower[i], self.row_upper[i]
             if low == up:
                 expr = EqualityExpression((body, low))

@@ -1,7 +1,10 @@
-"""Temporary folders that say whose they are, so that those of a killed process are found and removed.
+"""Temporary folders that say whose they are, so that those of a killed process are found and
+removed.
 
-A folder is called `milp-trees-scratch-HOST-PID-START-…` after the process that removes it: its number and the second in which it started, since numbers are
-given again, and the name of its machine, since folders may be shared. It is removed by its owner, by a solver process that finds its parent gone, or by the next process that makes a folder.
+A folder is called `milp-trees-scratch-HOST-PID-START-…` after the process that removes it: its
+number and the second in which it started, since numbers are given again, and the name of its
+machine, since folders may be shared. It is removed by its owner, by a solver process that finds its
+parent gone, or by the next process that makes a folder.
 """
 
 from __future__ import annotations
@@ -20,22 +23,33 @@ from pathlib import Path
 #: Of folders whose processes can be seen from here.
 PREFIX = f"milp-trees-scratch-{re.sub(r'[^A-Za-z0-9]', '', platform.node())}-"
 _OWNED = re.compile(re.escape(PREFIX) + r"(\d+)-(\d+)-")
-#: Seconds by which two readings of the start of one process may differ: the system's clock may have been set in between.
+#: Seconds by which two readings of the start of one process may differ: the system's clock may have
+#: been set in between.
 SAME = 5
 
 
 def make() -> Path:
-    """A new folder of this process. Those that killed processes left are removed first, once in the life of this one."""
+    """A new folder of this process. Those that killed processes left are removed first, once in the
+    life of this one.
+    """
     import psutil
 
     home = tempfile.gettempdir()
     _sweep_once(home, os.getpid())
-    return Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-{int(psutil.Process().create_time())}-", dir=home))
+    return Path(
+        tempfile.mkdtemp(
+            prefix=f"{PREFIX}{os.getpid()}-{int(psutil.Process().create_time())}-", dir=home
+        )
+    )
 
 
 def remove(folder: str | Path) -> None:
-    """Remove a folder; what cannot be removed now (a file that is still open, on some systems) is left to a later sweep."""
-    for _ in range(5):  # others may remove its files at the same time, and what is gone already ends an attempt
+    """Remove a folder; what cannot be removed now (a file that is still open, on some systems) is
+    left to a later sweep.
+    """
+    for _ in range(
+        5
+    ):  # others may remove its files at the same time, and what is gone already ends an attempt
         shutil.rmtree(folder, ignore_errors=True)
         if not os.path.exists(folder):
             return

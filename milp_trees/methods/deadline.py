@@ -1,7 +1,9 @@
 """Stops Python code at a time limit: `within(seconds, work)`.
 
-Model building is Python code of Pyomo's, which knows no clock. A timer thread raises an exception in the thread that works, which CPython delivers between
-two instructions; it works in every thread and on every system, and takes no signal from anybody. Compiled code is not stopped in the middle but as it returns.
+Model building is Python code of Pyomo's, which knows no clock. A timer thread raises an exception
+in the thread that works, which CPython delivers between two instructions; it works in every thread
+and on every system, and takes no signal from anybody. Compiled code is not stopped in the middle
+but as it returns.
 """
 
 from __future__ import annotations
@@ -20,7 +22,8 @@ from milp_trees.compiling import uncharged
 
 T = TypeVar("T")
 
-#: Seconds until the exception is raised once more if nobody has seen it. It must not come into the clean-up after the first, which can take long.
+#: Seconds until the exception is raised once more if nobody has seen it. It must not come into the
+#: clean-up after the first, which can take long.
 AGAIN = 3.0
 
 
@@ -36,7 +39,8 @@ def within(seconds: float | None, work: Callable[[], T]) -> T:
     seconds : float or None
         None is no limit. Compilation (`milp_trees.compiling`) is not counted.
     work : callable
-        It is left by an exception, as by Ctrl-C: what it changes beyond its own objects it must restore in `finally`.
+        It is left by an exception, as by Ctrl-C: what it changes beyond its own objects it must
+        restore in `finally`.
 
     Raises
     ------
@@ -61,7 +65,8 @@ def within(seconds: float | None, work: Callable[[], T]) -> T:
         timer.end()
         if not timer.fired:
             raise
-        # What is left in the middle may say so in an error of its own: Pyomo does, and compiled code calls it a SystemError.
+        # What is left in the middle may say so in an error of its own: Pyomo does, and compiled
+        # code calls it a SystemError.
         raise TimeUp from error
     except BaseException:  # of somebody else; it may have come in the middle of `end`
         timer.end()
@@ -74,19 +79,26 @@ class _Timer:
     def __init__(self, seconds: float) -> None:
         self.until = time.perf_counter() + seconds - uncharged()
         self.worker = ctypes.c_ulong(threading.get_ident())
-        # No Event: a finaliser may wake this thread while it, or the worker, holds an event's lock, and would wait for that for ever.
+        # No Event: a finaliser may wake this thread while it, or the worker, holds an event's lock,
+        # and would wait for that for ever.
         self.wake: queue.SimpleQueue[None] = queue.SimpleQueue()
-        # Of its own, so that one call of `within` inside another knows whose time is up; no `except Exception` holds it up. Python prints and forgets
-        # an exception that is raised in a finaliser: one that vanishes before the end is raised again.
-        self.overtime: type[BaseException] = type("Overtime", (BaseException,), {"__del__": lambda _: self.wake.put(None), "__str__": lambda _: "Overtime"})
+        # Of its own, so that one call of `within` inside another knows whose time is up; no `except
+        # Exception` holds it up. Python prints and forgets an exception that is raised in a
+        # finaliser: one that vanishes before the end is raised again.
+        self.overtime: type[BaseException] = type(
+            "Overtime",
+            (BaseException,),
+            {"__del__": lambda _: self.wake.put(None), "__str__": lambda _: "Overtime"},
+        )
         self.lock = threading.Lock()
         self.ended = self.fired = False
         self.hook = sys.unraisablehook
         self.quiet = self._quiet  # one object, which `end` knows again
 
     def start(self) -> None:
-        # No Thread, whose start waits until it runs: where another timer fires in that moment, CPython gives the exception to the new thread, which bears
-        # the number of its maker until it runs. It ends then, and the other timer fires again.
+        # No Thread, whose start waits until it runs: where another timer fires in that moment,
+        # CPython gives the exception to the new thread, which bears the number of its maker until
+        # it runs. It ends then, and the other timer fires again.
         _thread.start_new_thread(self._run, ())
 
     def _run(self) -> None:
@@ -100,7 +112,9 @@ class _Timer:
                     if not self.fired:
                         self.hook, sys.unraisablehook = sys.unraisablehook, self.quiet
                     self.fired = True
-                    ctypes.pythonapi.PyThreadState_SetAsyncExc(self.worker, ctypes.py_object(self.overtime))
+                    ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                        self.worker, ctypes.py_object(self.overtime)
+                    )
             if not self.ended:
                 self._wait(AGAIN)
 
@@ -116,7 +130,8 @@ class _Timer:
     def end(self) -> None:
         """After this nothing is raised any more, and what was about to be has been.
 
-        It is not taken back by raising None: Python would look for an exception in vain from then on, slowly, and without end where code is traced.
+        It is not taken back by raising None: Python would look for an exception in vain from then
+        on, slowly, and without end where code is traced.
         """
         others: BaseException | None = None
         while True:

@@ -1,17 +1,23 @@
-r"""Ratios of linear counts by any method for cost matrices (Dinkelbach 1967, *On nonlinear fractional programming*), in exact rationals.
+r"""Ratios of linear counts by any method for cost matrices (Dinkelbach 1967, *On nonlinear
+fractional programming*), in exact rationals.
 
-A tree has a ratio :math:`N/D>q` exactly if :math:`N-qD>0`. A *step* lets the method maximise :math:`N-qD`, a `CostMatrix` task, at the ratio q of
-the best tree so far. If the maximum is 0, that tree is optimal; else the new tree is better and gives the next q. Between steps the reduced data
+A tree has a ratio :math:`N/D>q` exactly if :math:`N-qD>0`. A *step* lets the method maximise
+:math:`N-qD`, a `CostMatrix` task, at the ratio q of the best tree so far. If the maximum is 0, that
+tree is optimal; else the new tree is better and gives the next q. Between steps the reduced data
 are kept, and the best tree is the start of the next.
 
-**Bound.** If a step proves :math:`N-qD\le u` for all trees, then :math:`N/D\le q+\max(u,0)/D_q` where no tree with a ratio above q has a
-denominator below :math:`D_q` (`Ratio.least_denominator`). So every bound of an unfinished step is a bound on the ratio.
+**Bound.** If a step proves :math:`N-qD\le u` for all trees, then :math:`N/D\le q+\max(u,0)/D_q`
+where no tree with a ratio above q has a denominator below :math:`D_q` (`Ratio.least_denominator`).
+So every bound of an unfinished step is a bound on the ratio.
 
-**Penalty per leaf.** To beat the loss :math:`L=\lambda h-\rho` of the best tree, a tree with h leaves needs :math:`\rho>\lambda h-L`.
+**Penalty per leaf.** To beat the loss :math:`L=\lambda h-\rho` of the best tree, a tree with h
+leaves needs :math:`\rho>\lambda h-L`.
 
-1. Relaxation: such a tree has :math:`N+LD-\lambda D_qh>0` with :math:`q=\lambda-L`, because :math:`D\ge D_q`: a cost matrix with a cost per leaf.
-   If its maximum u is not positive, nothing beats L; in general no loss is below :math:`L-\max(u,0)/D_q`.
-2. Otherwise, a step at :math:`q=\lambda H-L` for each leaf budget H = 1, 2, … in turn, until that q reaches what no tree's ratio exceeds.
+1. Relaxation: such a tree has :math:`N+LD-\lambda D_qh>0` with :math:`q=\lambda-L`, because
+   :math:`D\ge D_q`: a cost matrix with a cost per leaf. If its maximum u is not positive, nothing
+   beats L; in general no loss is below :math:`L-\max(u,0)/D_q`.
+2. Otherwise, a step at :math:`q=\lambda H-L` for each leaf budget H = 1, 2, … in turn, until that q
+   reaches what no tree's ratio exceeds.
 """
 
 from __future__ import annotations
@@ -33,33 +39,52 @@ from milp_trees.tasks.views import CostMatrix
 
 
 def by_steps(method: Method, problem: Problem) -> bool:
-    """Whether a method has to solve a problem in steps: it takes cost matrices, and the task offers ratios only."""
+    """Whether a method has to solve a problem in steps: it takes cost matrices, and the task offers
+    ratios only.
+    """
     needs = method.needs if isinstance(method.needs, tuple) else (method.needs,)
-    return CostMatrix in needs and _is_ratio(problem) and not any(problem.task.offers(kind) for kind in needs)
+    return (
+        CostMatrix in needs
+        and _is_ratio(problem)
+        and not any(problem.task.offers(kind) for kind in needs)
+    )
 
 
 def one_step(problem: Problem) -> Problem:
-    """One of the linear problems that solving a ratio takes, to be asked about support and sizes; any other problem is itself."""
+    """One of the linear problems that solving a ratio takes, to be asked about support and sizes;
+    any other problem is itself.
+    """
     if not _is_ratio(problem):
         return problem
     ratio = problem.view(Ratio)
     step = Problem(problem.dataset, ratio.at(ratio.ceiling / 2), problem.space)
     if ratio.leaf_penalty and (problem.trees.max_depth or 0) > 1:
-        return replace(step, space=replace(problem.trees, max_leaf_nodes=min(3, problem.trees.max_leaf_nodes or 3)))
+        return replace(
+            step,
+            space=replace(problem.trees, max_leaf_nodes=min(3, problem.trees.max_leaf_nodes or 3)),
+        )
     return step
 
 
 def _is_ratio(problem: Problem) -> bool:
-    return problem.task.offers(Ratio) and not problem.task.offers(CostMatrix) and problem.question.name == "best"
+    return (
+        problem.task.offers(Ratio)
+        and not problem.task.offers(CostMatrix)
+        and problem.question.name == "best"
+    )
 
 
-def search(method: Method, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+def search(
+    method: Method, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+) -> Result:
     """What `method.search` is for a problem whose task offers a `Ratio`."""
     return _Run(method, problem, limits, progress).solve(start)
 
 
 class _Claim(NamedTuple):
-    """What a bound u on a step's maximum says: no loss is below level - max(u, 0) / least, nor need one be below `beyond`."""
+    """What a bound u on a step's maximum says: no loss is below level - max(u, 0) / least, nor need
+    one be below `beyond`.
+    """
 
     level: Fraction
     least: int
@@ -71,9 +96,13 @@ class _Claim(NamedTuple):
 
 
 class _Run:
-    """State of one run: the best tree, its loss (leaf penalty times leaves, less the ratio) and a bound on all losses."""
+    """State of one run: the best tree, its loss (leaf penalty times leaves, less the ratio) and a
+    bound on all losses.
+    """
 
-    def __init__(self, method: Method, problem: Problem, limits: Limits, progress: Progress | None) -> None:
+    def __init__(
+        self, method: Method, problem: Problem, limits: Limits, progress: Progress | None
+    ) -> None:
         self.method, self.problem, self.limits, self.progress = method, problem, limits, progress
         self.clock = Clock()
         with self.clock("prepare"):
@@ -108,28 +137,47 @@ class _Run:
             with self.clock("start"):
                 self._begin(start)
             if self.tree is None:
-                self._step(Fraction(0), _Claim(self.penalty, self.small.least_denominator(Fraction(0))))
+                self._step(
+                    Fraction(0), _Claim(self.penalty, self.small.least_denominator(Fraction(0)))
+                )
             if self.tree is not None:
                 proven = (self._relaxed() or self._by_leaves()) if self.penalty else self._plain()
         except KeyboardInterrupt:
             self.stopped = Limit.INTERRUPTED
         if proven:
-            self.bound, self.prover = self.loss, self.results[-1].certificate.proved_by or self.method.label
+            self.bound, self.prover = (
+                self.loss,
+                self.results[-1].certificate.proved_by or self.method.label,
+            )
             self._record()
         return self._result(proven, start)
 
     def _begin(self, start: Tree | None) -> None:
-        """Trees to begin with: the given one, single leaves, and greedy trees for the ratio as it grows."""
+        """Trees to begin with: the given one, single leaves, and greedy trees for the ratio as it
+        grows.
+        """
         from milp_trees.engines.cart import greedy_tree
 
-        for tree in ([start] if start is not None else []) + [Tree(Leaf(k), self.small.frame.actions) for k in range(self.small.frame.n_actions)]:
+        for tree in ([start] if start is not None else []) + [
+            Tree(Leaf(k), self.small.frame.actions) for k in range(self.small.frame.n_actions)
+        ]:
             self._offer(tree)
         space, began = self.problem.trees, time.perf_counter()
-        until = None if self.limits.time is None else began + max(GREEDY, GREEDY_SHARE * (self.limits.time - self.clock.seconds))
+        until = (
+            None
+            if self.limits.time is None
+            else began + max(GREEDY, GREEDY_SHARE * (self.limits.time - self.clock.seconds))
+        )
         grown: Tree | None = None
-        while self.tree is not None and (grown is None or self._offer(grown)) and (until is None or time.perf_counter() < until):
+        while (
+            self.tree is not None
+            and (grown is None or self._offer(grown))
+            and (until is None or time.perf_counter() < until)
+        ):
             q = -self.loss
-            grown = greedy_tree(self.small.matrix(q, self.penalty * self.small.least_denominator(q)), space, until)
+            grown = greedy_tree(
+                self.small.matrix(q, self.penalty * self.small.least_denominator(q)), space, until
+            )
             if grown is None:
                 break
         self._record()
@@ -150,7 +198,9 @@ class _Run:
             if q < 0 and not self.small.least:
                 return False  # ratios 0/0 might be better, which no step sees
             least = self.small.least_denominator(q)
-            better, u = self._step(-self.loss, _Claim(self.loss, least), leaf_cost=self.penalty * least)
+            better, u = self._step(
+                -self.loss, _Claim(self.loss, least), leaf_cost=self.penalty * least
+            )
             if not better:
                 return u is not None and u <= 0
         return False
@@ -189,12 +239,25 @@ class _Run:
 
     def _most_leaves(self) -> int | None:
         space = self.problem.trees
-        limits = [n for n in (space.max_leaf_nodes, None if space.max_depth is None else full_leaves(space.max_depth)) if n is not None]
+        limits = [
+            n
+            for n in (
+                space.max_leaf_nodes,
+                None if space.max_depth is None else full_leaves(space.max_depth),
+            )
+            if n is not None
+        ]
         return min(limits, default=None)
 
     # -- one step ------------------------------------------------------------------------------------------------
 
-    def _step(self, q: Fraction, claim: _Claim, leaf_cost: Fraction = Fraction(0), most_leaves: int | None = None) -> tuple[bool, Fraction | None]:
+    def _step(
+        self,
+        q: Fraction,
+        claim: _Claim,
+        leaf_cost: Fraction = Fraction(0),
+        most_leaves: int | None = None,
+    ) -> tuple[bool, Fraction | None]:
         """Let the method maximise N - q·D - leaf_cost · leaves.
 
         Parameters
@@ -214,7 +277,11 @@ class _Run:
             self.stopped = Limit.TIME
             return False, None
         inner = self._inner(q, leaf_cost, most_leaves)
-        start = self.tree if self.tree is not None and (most_leaves is None or self.tree.n_leaves <= most_leaves) else None
+        start = (
+            self.tree
+            if self.tree is not None and (most_leaves is None or self.tree.n_leaves <= most_leaves)
+            else None
+        )
 
         def watch(point: TracePoint) -> None:
             if point.bound is not None and self.method.exact:
@@ -222,7 +289,9 @@ class _Run:
 
         began = time.perf_counter()
         result = self.method.search(inner, replace(self.limits, time=left), start, watch)
-        self.clock.begin += max(0.0, time.perf_counter() - began - result.seconds)  # compilation, which no run is charged
+        self.clock.begin += max(
+            0.0, time.perf_counter() - began - result.seconds
+        )  # compilation, which no run is charged
         for stage, seconds in result.times.items():
             self.clock.times[stage] = self.clock.times.get(stage, 0.0) + seconds
         self.results.append(result)
@@ -232,12 +301,20 @@ class _Run:
 
     def _inner(self, q: Fraction, leaf_cost: Fraction, most_leaves: int | None) -> Problem:
         """The linear problem of a step, with the views that an earlier step reduced."""
-        space = self.problem.trees if most_leaves is None else replace(self.problem.trees, max_leaf_nodes=most_leaves)
+        space = (
+            self.problem.trees
+            if most_leaves is None
+            else replace(self.problem.trees, max_leaf_nodes=most_leaves)
+        )
         inner = Problem(self.problem.dataset, self.ratio.at(q, leaf_cost), space)
-        inner._views.update({key: self.ratio.reduce(*key).matrix(q, leaf_cost) for key in self.reductions})
+        inner._views.update(
+            {key: self.ratio.reduce(*key).matrix(q, leaf_cost) for key in self.reductions}
+        )
         return inner
 
-    def _learn(self, result: Result, claim: _Claim, most_leaves: int | None) -> tuple[bool, Fraction | None]:
+    def _learn(
+        self, result: Result, claim: _Claim, most_leaves: int | None
+    ) -> tuple[bool, Fraction | None]:
         """Keep what a step found and proved."""
         if result.status in (Status.ERROR, Status.UNSUPPORTED):
             self.failed = result
@@ -254,7 +331,10 @@ class _Run:
             exactly = result.certificate.bound_exact
             u = -(exactly if exactly is not None else Fraction(result.bound))
             if claim.bound(u) > self.bound:
-                self.bound, self.prover = claim.bound(u), result.certificate.proved_by or self.method.label
+                self.bound, self.prover = (
+                    claim.bound(u),
+                    result.certificate.proved_by or self.method.label,
+                )
         self._record()
         return better, u
 
@@ -278,7 +358,11 @@ class _Run:
         if self.tree is not None:
             low = min(low, self.loss)
         incumbent = None if self.tree is None else float(self.ratio.to_value(self.loss))
-        point = TracePoint(self.clock.seconds, incumbent, float(self.ratio.to_value(low)) if self.method.exact else None)
+        point = TracePoint(
+            self.clock.seconds,
+            incumbent,
+            float(self.ratio.to_value(low)) if self.method.exact else None,
+        )
         if not self.trace or self.trace[-1][1:] != point[1:]:
             self.trace.append(point)
             if self.progress:
@@ -288,17 +372,42 @@ class _Run:
 
     def _result(self, proven: bool, start: Tree | None) -> Result:
         last = self.results[-1] if self.results else None
-        more: dict[str, Any] = {} if last is None else {"options": last.options, "versions": last.versions, "message": last.message}
+        more: dict[str, Any] = (
+            {}
+            if last is None
+            else {"options": last.options, "versions": last.versions, "message": last.message}
+        )
         if start is not None and self.results and self.results[0].start:
             more["start"] = {**self.results[0].start, "value": self.problem.value(start).number}
         nodes = [r.nodes for r in self.results if r.nodes is not None]
         bound = None
         # Only the last step says that no tree divides by zero.
-        if self.method.exact and not self.infeasible and (proven or not self.small.may_divide_by_zero):
-            bound = self.ratio.to_value(self.bound if self.tree is None else min(self.bound, self.loss))
+        if (
+            self.method.exact
+            and not self.infeasible
+            and (proven or not self.small.may_divide_by_zero)
+        ):
+            bound = self.ratio.to_value(
+                self.bound if self.tree is None else min(self.bound, self.loss)
+            )
         result = finish(
-            self.problem, self.method.label, self.tree, bound=bound, claims_optimal=proven, infeasible=self.infeasible and self.failed is None,
-            proved_by=self.prover, clock=self.clock, limit=self.stopped, trace=tuple(self.trace), nodes=sum(nodes) if nodes else None,
-            sizes={"steps": len(self.results), **(last.sizes if last else {})}, log="\n".join(r.log for r in self.results if r.log), **more,
-        )  # fmt: skip
-        return result if self.failed is None else replace(result, status=self.failed.status, message=self.failed.message)
+            self.problem,
+            self.method.label,
+            self.tree,
+            bound=bound,
+            claims_optimal=proven,
+            infeasible=self.infeasible and self.failed is None,
+            proved_by=self.prover,
+            clock=self.clock,
+            limit=self.stopped,
+            trace=tuple(self.trace),
+            nodes=sum(nodes) if nodes else None,
+            sizes={"steps": len(self.results), **(last.sizes if last else {})},
+            log="\n".join(r.log for r in self.results if r.log),
+            **more,
+        )
+        return (
+            result
+            if self.failed is None
+            else replace(result, status=self.failed.status, message=self.failed.message)
+        )

@@ -1,4 +1,6 @@
-"""`Method`: anything that turns a Problem into a Result. A formulation with a solver is one; so is an engine or a heuristic."""
+"""`Method`: anything that turns a Problem into a Result. A formulation with a solver is one; so is
+an engine or a heuristic.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
 
 #: Rows times tests from which on a timer watches an engine that watches the clock itself.
 LARGE = 200_000
-#: Seconds after the limit, at least and as a share of it, at which an engine is stopped from outside.
+#: Seconds after the limit, at least and as a share of it, at which an engine is stopped from
+#: outside.
 LATE, LATE_SHARE = 0.3, 0.07
 #: Seconds that the predictors which take no search may take, when there is nothing else.
 LOOKING = 0.05
@@ -48,7 +51,8 @@ class Method(ABC):
 
     name: str
     title: ClassVar[str] = ""
-    #: Space and view it takes (of several views the first that a task offers), and the questions it answers.
+    #: Space and view it takes (of several views the first that a task offers), and the questions it
+    #: answers.
     space: ClassVar[type] = Trees
     needs: ClassVar[type | tuple[type, ...]] = CostMatrix
     questions: ClassVar[frozenset[str]] = frozenset({"best"})
@@ -56,24 +60,31 @@ class Method(ABC):
     #: Whether it can do without a depth limit, and with a minimum weight in the leaves.
     takes_any_depth: ClassVar[bool] = False
     takes_min_weight: ClassVar[bool] = False
-    #: Place among the methods for problems that nobody named one for: the smallest number that takes it is run. None: run only when named.
+    #: Place among the methods for problems that nobody named one for: the smallest number that
+    #: takes it is run. None: run only when named.
     default_rank: ClassVar[int | None] = None
     #: Whether it proves what it returns (a heuristic does not).
     exact: bool = True
     #: Distributions that it computes with: a run by another version of one is another run.
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba")
-    #: Names of the parts that it shares with other methods. Two methods can confirm each other if they have none in common.
+    #: Names of the parts that it shares with other methods. Two methods can confirm each other if
+    #: they have none in common.
     shares: ClassVar[frozenset[str]] = frozenset()
-    #: Rank among exact methods, the cheapest first, in which they are asked to derive a result again.
+    #: Rank among exact methods, the cheapest first, in which they are asked to derive a result
+    #: again.
     effort: ClassVar[int] = 50
 
     @property
     def label(self) -> str:
-        """The name with the options that differ from their defaults, `dp:order=best-first`: results go by it, and `registry.method` reads it."""
+        """The name with the options that differ from their defaults, `dp:order=best-first`: results
+        go by it, and `registry.method` reads it.
+        """
         return labels.label(self)
 
     def software(self) -> dict[str, str]:
-        """Versions of everything that can change a run: this package, Python, the libraries, and the package that a plug-in is from."""
+        """Versions of everything that can change a run: this package, Python, the libraries, and
+        the package that a plug-in is from.
+        """
         return dict(versions(**_installed(self.libraries), **registry.origin(type(self))))
 
     def unsupported(self, problem: Problem) -> str | None:
@@ -96,10 +107,18 @@ class Method(ABC):
         """Compile what needs compiling, before any clock starts."""
 
     @abstractmethod
-    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
         """Solve a problem that is known to be supported."""
 
-    def run(self, problem: Problem, limits: Limits | None = None, start: Tree | None = None, progress: Progress | None = None) -> Result:
+    def run(
+        self,
+        problem: Problem,
+        limits: Limits | None = None,
+        start: Tree | None = None,
+        progress: Progress | None = None,
+    ) -> Result:
         """Solve a problem.
 
         Parameters
@@ -122,7 +141,9 @@ class Method(ABC):
 
         self.warm_up()
         limits, clock = limits or Limits(), Clock()
-        fresh = problem.fresh()  # so that the preparation of the data is part of every method's time
+        fresh = (
+            problem.fresh()
+        )  # so that the preparation of the data is part of every method's time
         try:
             why = self._unsupported_within(limits, fresh)
         except TimeUp:
@@ -130,16 +151,22 @@ class Method(ABC):
         if why:
             raise Unsupported(why)
         refused = None if start is None else _refused(fresh, start)
-        search = partial(dinkelbach.search, self) if dinkelbach.by_steps(self, fresh) else self.search
+        search = (
+            partial(dinkelbach.search, self) if dinkelbach.by_steps(self, fresh) else self.search
+        )
         prepared = clock.seconds
         given, left = None if refused else start, limits.after(prepared)
         try:
             with hearing(), interruptible():
-                result = self._search_within(left, fresh, lambda: search(fresh, left, given, progress))
+                result = self._search_within(
+                    left, fresh, lambda: search(fresh, left, given, progress)
+                )
         except TimeUp:
             return self._signed(replace(self._unprepared(fresh, given, clock), problem=problem))
         except RecursionError:
-            raise Unsupported(f"{self.name} goes deeper here than Python's recursion; give a smaller max_depth (--depth).") from None
+            raise Unsupported(
+                f"{self.name} goes deeper here than Python's recursion; give a smaller max_depth (--depth)."
+            ) from None
         if "time_limit" in result.options:
             result = replace(result, options={**result.options, "time_limit": limits.time})
         if refused:
@@ -149,14 +176,23 @@ class Method(ABC):
             "prepare": max(0.0, prepared - apart) + result.times.get("prepare", 0.0),
             **{k: v for k, v in result.times.items() if k != "prepare"},
         }
-        return self._signed(replace(result, problem=problem, seconds=result.seconds + prepared, times=times))
+        return self._signed(
+            replace(result, problem=problem, seconds=result.seconds + prepared, times=times)
+        )
 
     def _signed(self, result: Result) -> Result:
-        """The result under the method's label; engines need not know of it, and may sign with their name alone."""
+        """The result under the method's label; engines need not know of it, and may sign with their
+        name alone.
+        """
         proof = result.certificate
         if proof.proved_by == self.name:
             proof = replace(proof, proved_by=self.label)
-        return replace(result, method=self.label, certificate=proof, versions={**self.software(), **result.versions})
+        return replace(
+            result,
+            method=self.label,
+            certificate=proof,
+            versions={**self.software(), **result.versions},
+        )
 
     def _unsupported_within(self, limits: Limits, problem: Problem) -> str | None:
         """As `unsupported`; for methods that may take long to answer.
@@ -170,9 +206,12 @@ class Method(ABC):
             return self.unsupported(problem)
         return within(max(limits.time, LATE), lambda: self.unsupported(problem))
 
-    def _search_within(self, limits: Limits, problem: Problem, search: Callable[[], Result]) -> Result:
-        """What a search returns. An engine stops itself at the limit; its preparation and its reading of the tree, which take long on large data only, are
-        stopped from outside a little later.
+    def _search_within(
+        self, limits: Limits, problem: Problem, search: Callable[[], Result]
+    ) -> Result:
+        """What a search returns. An engine stops itself at the limit; its preparation and its
+        reading of the tree, which take long on large data only, are stopped from outside a little
+        later.
 
         Raises
         ------
@@ -184,18 +223,35 @@ class Method(ABC):
         return within(limits.time + max(LATE, LATE_SHARE * limits.time), search)
 
     def _unprepared(self, problem: Problem, start: Tree | None, clock: Clock) -> Result:
-        """The answer of a run that had to be ended from outside: the start, if it is feasible, or what takes no search."""
+        """The answer of a run that had to be ended from outside: the start, if it is feasible, or
+        what takes no search.
+        """
         refused = None if start is None else _refused(problem, start)
         known = None if start is None or refused else start
         if known is None:
             known = _simplest(problem)
         watch = problem.watch
-        said = {} if start is None else {"accepted": False, "reason": refused} if refused else {"accepted": None, "value": problem.value(start).number}
+        said = (
+            {}
+            if start is None
+            else {"accepted": False, "reason": refused}
+            if refused
+            else {"accepted": None, "value": problem.value(start).number}
+        )
         message = "The time limit ended while the data were being prepared, or the answer read; raise --time-limit."
         return finish(
-            problem, self.name, known, bound=None, claims_optimal=False, proved_by=None, clock=clock, limit=Limit.TIME, start=said, message=message,
+            problem,
+            self.name,
+            known,
+            bound=None,
+            claims_optimal=False,
+            proved_by=None,
+            clock=clock,
+            limit=Limit.TIME,
+            start=said,
+            message=message,
             watch=watch if watch is not None and watch.fallback is not None else None,
-        )  # fmt: skip
+        )
 
 
 def _is_large(problem: Problem) -> bool:
@@ -205,7 +261,9 @@ def _is_large(problem: Problem) -> bool:
 
 
 def _simplest(problem: Problem) -> Any:
-    """The best of the predictors that take no search, of those that a moment is enough to look at; None if none is feasible."""
+    """The best of the predictors that take no search, of those that a moment is enough to look at;
+    None if none is feasible.
+    """
     until, best = time.perf_counter() + LOOKING, None
     for predictor in problem.space.simplest(problem.task.actions(problem.dataset)):
         if not problem.violations(predictor):
@@ -251,7 +309,9 @@ class Clock:
         assert self._stage is not None
         stage, began, begin = self._stage
         apart = self.begin - begin  # compilation during the stage, which a run is not charged
-        self.times[stage] = self.times.get(stage, 0.0) + max(0.0, time.perf_counter() - began - apart)
+        self.times[stage] = self.times.get(stage, 0.0) + max(
+            0.0, time.perf_counter() - began - apart
+        )
 
     @property
     def seconds(self) -> float:
@@ -272,14 +332,16 @@ def finish(
     watch: Watch | None = None,
     **more: Any,
 ) -> Result:
-    """The one way to a Result: the value is recomputed from the tree, and claims that contradict it become errors.
+    """The one way to a Result: the value is recomputed from the tree, and claims that contradict it
+    become errors.
 
     Parameters
     ----------
     tree : Tree or None
         Incumbent in terms of the dataset's tests.
     bound : number in natural units, or None
-        A float is a bound up to rounding; a Fraction is kept as an exact one, if the task's values are exact.
+        A float is a bound up to rounding; a Fraction is kept as an exact one, if the task's values
+        are exact.
     claims_optimal, proved_by
         Whether and by whom the tree is called optimal.
     watch : Watch, optional
@@ -303,9 +365,17 @@ def finish(
         checked.append("limits and side constraints checked on the tree")
         solutions = (Solution(tree, value),)
         if wrong:
-            status, message = Status.ERROR, f"{method} returned an infeasible tree: {' '.join(wrong)}"
-        elif bound is not None and _crosses(scale, value.exact if value.exact is not None else Fraction(value.number), bound):
-            status, message = Status.ERROR, f"{method} claims the bound {float(bound):.12g}, but its own tree has {value.number:.12g}."
+            status, message = (
+                Status.ERROR,
+                f"{method} returned an infeasible tree: {' '.join(wrong)}",
+            )
+        elif bound is not None and _crosses(
+            scale, value.exact if value.exact is not None else Fraction(value.number), bound
+        ):
+            status, message = (
+                Status.ERROR,
+                f"{method} claims the bound {float(bound):.12g}, but its own tree has {value.number:.12g}.",
+            )
         else:
             status = Status.OPTIMAL if claims_optimal else Status.FEASIBLE
             bound = None if bound is None else _not_above(scale, value, bound)
@@ -313,15 +383,30 @@ def finish(
         status = Status.INFEASIBLE
     exact_bound = Fraction(bound) if isinstance(bound, Rational) and scale.exact else None
     certificate = Certificate(
-        None if bound is None else float(bound), exact_bound, proved_by if bound is not None or infeasible else None, tuple(checked)
+        None if bound is None else float(bound),
+        exact_bound,
+        proved_by if bound is not None or infeasible else None,
+        tuple(checked),
     )
     return Result(
-        problem, method, status, limit, solutions, certificate, clock.seconds, dict(clock.times), message=message, versions=more.pop("versions", versions()), **more
-    )  # fmt: skip
+        problem,
+        method,
+        status,
+        limit,
+        solutions,
+        certificate,
+        clock.seconds,
+        dict(clock.times),
+        message=message,
+        versions=more.pop("versions", versions()),
+        **more,
+    )
 
 
 def _not_above(scale: Scale, value: Value, bound: Fraction | float) -> Fraction | float:
-    """The bound, or the tree's own value where rounding has put the bound on its other side: no tree is better than itself."""
+    """The bound, or the tree's own value where rounding has put the bound on its other side: no
+    tree is better than itself.
+    """
     own = value.exact if value.exact is not None else Fraction(value.number)
     if scale.from_value(bound) <= scale.from_value(own):
         return bound

@@ -1,8 +1,10 @@
-"""`Watch`: the limits of a run inside this process, looked at in one place, and the greedy tree that a stopped run falls back on.
+"""`Watch`: the limits of a run inside this process, looked at in one place, and the greedy tree
+that a stopped run falls back on.
 
-An engine asks its watch often (between two nodes, or every few hundredths of a second while compiled code runs in a thread of its own). A search that is
-not over after a moment gets a greedy tree made beside it. It plays no part in the search, whose steps and tree do not depend on the clock; it is the answer
-of a run that is stopped before it has found a better one.
+An engine asks its watch often (between two nodes, or every few hundredths of a second while
+compiled code runs in a thread of its own). A search that is not over after a moment gets a greedy
+tree made beside it. It plays no part in the search, whose steps and tree do not depend on the
+clock; it is the answer of a run that is stopped before it has found a better one.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ T = TypeVar("T")
 
 #: Seconds after which a search is not called short, and gets a greedy tree.
 SHORT = 0.05
-#: Seconds that a greedy tree may always take, and the share of the time left that it may take at most where that is more.
+#: Seconds that a greedy tree may always take, and the share of the time left that it may take at
+#: most where that is more.
 GREEDY, GREEDY_SHARE = 0.25, 0.25
 #: Share of the time limit that at most is kept back for what comes after the search.
 RESERVED = 0.3
@@ -61,8 +64,9 @@ _heard = 0
 def hearing() -> Iterator[None]:
     """Within this block Ctrl-C is counted besides being raised, and every watch looks at the count.
 
-    An exception can be lost: Python prints and forgets one that is raised in a finaliser or a callback of the garbage collector. Outside the main thread
-    nothing changes, since signals only arrive there.
+    An exception can be lost: Python prints and forgets one that is raised in a finaliser or a
+    callback of the garbage collector. Outside the main thread nothing changes, since signals only
+    arrive there.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
@@ -87,14 +91,17 @@ class Watch:
     Parameters
     ----------
     limits : Limits
-        Time counts from `began`, less a reserve for reading the answer: as long as was taken from `began` until now. Memory is what this process grows by from now on.
+        Time counts from `began`, less a reserve for reading the answer: as long as was taken from
+        `began` until now. Memory is what this process grows by from now on.
     began : float, optional
         Reading of `time.perf_counter`; now by default.
     problem : Problem, optional
         What a greedy tree is made for. None: there is none.
     """
 
-    def __init__(self, limits: Limits, began: float | None = None, problem: Problem | None = None) -> None:
+    def __init__(
+        self, limits: Limits, began: float | None = None, problem: Problem | None = None
+    ) -> None:
         self.began = time.perf_counter() if began is None else began
         self.deadline = None
         if limits.time is not None:
@@ -123,7 +130,9 @@ class Watch:
             self.deadline += seconds
 
     def over(self) -> Limit | None:
-        """The limit that the run has reached, or None. Costs less than a microsecond most of the times."""
+        """The limit that the run has reached, or None. Costs less than a microsecond most of the
+        times.
+        """
         now = time.perf_counter()
         if not self._asked and self.problem is not None and now - self.began > SHORT:
             self.make_fallback()
@@ -156,12 +165,14 @@ class Watch:
             return None, Limit.INTERRUPTED
 
     def beside(self, work: Callable[[np.ndarray], T]) -> T:
-        """Run compiled code that releases Python's lock in a thread of its own, so that limits and Ctrl-C are heard meanwhile.
+        """Run compiled code that releases Python's lock in a thread of its own, so that limits and
+        Ctrl-C are heard meanwhile.
 
         Parameters
         ----------
         work : callable
-            Gets an array of one byte; it is to end soon once that is not 0, and its answer is then not used.
+            Gets an array of one byte; it is to end soon once that is not 0, and its answer is then
+            not used.
 
         Raises
         ------
@@ -184,7 +195,9 @@ class Watch:
 
         threading.Thread(target=run, daemon=True).start()
         try:
-            while not done.wait(POLL if self.remaining is None else max(0.0, min(POLL, self.remaining))):
+            while not done.wait(
+                POLL if self.remaining is None else max(0.0, min(POLL, self.remaining))
+            ):
                 self.check()
         finally:
             if not done.is_set():
@@ -205,10 +218,16 @@ class Watch:
         from milp_trees.engines.cart import greedy_for
 
         now = time.perf_counter()
-        until = None if self.deadline is None else now + max(GREEDY, GREEDY_SHARE * (self.deadline - now))
+        until = (
+            None
+            if self.deadline is None
+            else now + max(GREEDY, GREEDY_SHARE * (self.deadline - now))
+        )
         tree = greedy_for(self.problem, until)
         if tree is not None:
-            self.fallback = Fallback(tree, self.problem.value(tree), time.perf_counter() - self.began)
+            self.fallback = Fallback(
+                tree, self.problem.value(tree), time.perf_counter() - self.began
+            )
 
     def better(self, predictor: Any) -> Any:
         """The predictor of a stopped run, or the greedy one if that is better."""
@@ -220,16 +239,25 @@ class Watch:
         return self.fallback.predictor if worse else predictor
 
     def traced(self, trace: Sequence[TracePoint]) -> tuple[TracePoint, ...]:
-        """A trace with the greedy tree as the incumbent from when it was there until a better one was."""
+        """A trace with the greedy tree as the incumbent from when it was there until a better one
+        was.
+        """
         if self.fallback is None:
             return tuple(trace)
         at, number = self.fallback.seconds, self.fallback.value.number
         best = max if self.fallback.value.sense == "max" else min
         before = [p for p in trace if p.seconds < at]
         last = before[-1] if before else TracePoint(0.0, None, None)
-        out = [*before, TracePoint(at, number if last.incumbent is None else best(number, last.incumbent), last.bound)]
+        out = [
+            *before,
+            TracePoint(
+                at, number if last.incumbent is None else best(number, last.incumbent), last.bound
+            ),
+        ]
         for p in trace[len(before) :]:
-            out.append(p._replace(incumbent=number if p.incumbent is None else best(number, p.incumbent)))
+            out.append(
+                p._replace(incumbent=number if p.incumbent is None else best(number, p.incumbent))
+            )
         return tuple(p for i, p in enumerate(out) if not i or p[1:] != out[i - 1][1:])
 
 

@@ -33,8 +33,9 @@ class Sizes(NamedTuple):
 class Formulation(ABC):
     """Base of all formulations; stateless apart from its options, which are fields.
 
-    A subclass names itself, says which space and view it takes, declares the model, and translates predictors to values and back. Formulations of
-    trees are `TreeFormulation`s; see `formulations/_template.py`.
+    A subclass names itself, says which space and view it takes, declares the model, and translates
+    predictors to values and back. Formulations of trees are `TreeFormulation`s; see
+    `formulations/_template.py`.
     """
 
     registry_group: ClassVar[str] = "formulations"
@@ -53,17 +54,21 @@ class Formulation(ABC):
     takes_any_costs: ClassVar[bool] = True
     #: Without side constraints and limits on leaves, the linear relaxation has an integral optimum.
     integral_relaxation: ClassVar[bool] = False
-    #: With its integer variables at integers, some optimum has the others at integers too (flows, routings). Read only where all
-    #: coefficients are whole: gains are shares, and with general costs their coefficients are not.
+    #: With its integer variables at integers, some optimum has the others at integers too (flows,
+    #: routings). Read only where all coefficients are whole: gains are shares, and with general
+    #: costs their coefficients are not.
     implied_integer: ClassVar[bool] = False
-    #: Place among the methods for problems that nobody named one for, as `Method.default_rank`. Engines come first, since they need no solver.
+    #: Place among the methods for problems that nobody named one for, as `Method.default_rank`.
+    #: Engines come first, since they need no solver.
     default_rank: ClassVar[int | None] = None
     #: Coefficients are optimal subproblem values of a dynamic programme.
     dp_derived: ClassVar[bool] = False
-    #: As those of a method. Formulations of one space are taken to share what declares its rows, unless they say otherwise.
+    #: As those of a method. Formulations of one space are taken to share what declares its rows,
+    #: unless they say otherwise.
     shares: ClassVar[frozenset[str]] = frozenset({"common rows"})
     effort: ClassVar[int] = 80
-    #: Constraints (by name) that may be left out without changing the optimum, and why they are there.
+    #: Constraints (by name) that may be left out without changing the optimum, and why they are
+    #: there.
     redundant: ClassVar[Mapping[str, str]] = {}
     #: Options a solver does well with on this model: `{"highs": {"solver": "ipm"}}`.
     suggested_options: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
@@ -72,7 +77,9 @@ class Formulation(ABC):
 
     @abstractmethod
     def declare(self, m: Any, view: Any, space: Any) -> None:
-        """Add sets, variables, constraints and the (minimised, integer-unit) objective `m.objective` to a Pyomo model."""
+        """Add sets, variables, constraints and the (minimised, integer-unit) objective
+        `m.objective` to a Pyomo model.
+        """
 
     @abstractmethod
     def decode(self, m: Any) -> Any:
@@ -95,20 +102,28 @@ class Formulation(ABC):
         return None
 
     def separator(self, m: Any, matrix: MatrixModel) -> Separator | None:
-        """For models that are completed by cuts: who finds violated ones. None for a complete model."""
+        """For models that are completed by cuts: who finds violated ones. None for a complete
+        model.
+        """
         return None
 
     @property
     def complete(self) -> bool:
-        """Whether the built model holds all its rows. A formulation that has a separator does not: rows are found while it is solved."""
+        """Whether the built model holds all its rows. A formulation that has a separator does not:
+        rows are found while it is solved.
+        """
         return type(self).separator is Formulation.separator
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
-        """For sets and blocks of rows of the model by name, a function that says in words what an element is; the description of a model file lists them."""
+        """For sets and blocks of rows of the model by name, a function that says in words what an
+        element is; the description of a model file lists them.
+        """
         return {}
 
     def options_for(self, solver: str, view: Any, space: Any) -> Mapping[str, Any]:
-        """Solver options the formulation suggests for this view (the user's own options go before them)."""
+        """Solver options the formulation suggests for this view (the user's own options go before
+        them).
+        """
         return self.suggested_options.get(solver, {})
 
     def warm_up(self) -> None:
@@ -122,7 +137,9 @@ class Formulation(ABC):
 
     def unsupported(self, problem: Problem) -> str | None:
         """The sentence why this formulation cannot take a problem, or None."""
-        return mismatch(self, problem) or self.unsupported_view(self.instance(problem), problem.space)
+        return mismatch(self, problem) or self.unsupported_view(
+            self.instance(problem), problem.space
+        )
 
     def build(self, problem: Problem) -> Any:
         """The Pyomo model of a problem. Pure: no solving, no I/O; twice gives the same model.
@@ -149,7 +166,8 @@ class Formulation(ABC):
         return labels.label(self)
 
 
-#: Levels of a full tree that a model may be asked for; the number of nodes of deeper ones is not even computed.
+#: Levels of a full tree that a model may be asked for; the number of nodes of deeper ones is not
+#: even computed.
 DEEPEST = 60
 
 
@@ -167,9 +185,11 @@ class TreeFormulation(Formulation):
     needs: ClassVar[type] = CostMatrix
     takes_side_rows: ClassVar[bool] = True
     takes_min_leaf: ClassVar[bool] = True
-    #: Further sets whose elements are those of `rows`, `tests`, `nodes` or `actions`: `{"scored": "rows"}`.
+    #: Further sets whose elements are those of `rows`, `tests`, `nodes` or `actions`: `{"scored":
+    #: "rows"}`.
     sets_like: ClassVar[Mapping[str, str]] = {}
-    #: Whether the model has variables for every node of a full tree; its size doubles with every level.
+    #: Whether the model has variables for every node of a full tree; its size doubles with every
+    #: level.
     has_full_tree: ClassVar[bool] = True
 
     merge_rows: bool = True
@@ -195,7 +215,9 @@ class TreeFormulation(Formulation):
         if view.side and not self.takes_side_rows:
             return f"{self.name} cannot express side constraints; flow-oct and state-flow can."
         if space.min_samples_leaf > 1 and not self.takes_min_leaf:
-            return f"{self.name} cannot express a minimum leaf size; flow-oct, oct and state-flow can."
+            return (
+                f"{self.name} cannot express a minimum leaf size; flow-oct, oct and state-flow can."
+            )
         if self.has_full_tree and space.depth > DEEPEST:
             return f"{self.name} has variables for every node of a full tree, of at most {DEEPEST} levels; the method dp takes any depth."
         if not self.takes_any_costs and view.labels is None:
@@ -205,7 +227,8 @@ class TreeFormulation(Formulation):
 
 @contextlib.contextmanager
 def repaired() -> Iterator[None]:
-    """Puts back what Pyomo exchanges while it works (`sum`, the iteration of sets, the garbage collector), if an exception comes out of this block.
+    """Puts back what Pyomo exchanges while it works (`sum`, the iteration of sets, the garbage
+    collector), if an exception comes out of this block.
 
     Pyomo puts it back itself, unless an interrupt or the end of a time limit hits it just there.
     """
@@ -229,7 +252,9 @@ def repaired() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _fast_building(templates: bool) -> Iterator[None]:
-    """Template constraints on (three times faster to build and hand over), the garbage collector off."""
+    """Template constraints on (three times faster to build and hand over), the garbage collector
+    off.
+    """
     from pyomo.core.base import constraint
 
     was_on, before = gc.isenabled(), constraint.TEMPLATIZE_CONSTRAINTS

@@ -17,8 +17,13 @@ Words = Callable[[Any], str]
 
 
 def tree_words(view: Any, problem: Problem) -> Mapping[str, Words]:
-    """Words for the sets `rows`, `tests`, `nodes`, `branch`, `leaves` of a formulation of trees, and for `actions` and the rows of the constraint `side`."""
-    words: dict[str, Words] = {"rows": row_words(view, problem), "tests": lambda f: str(view.tests[f].name)}
+    """Words for the sets `rows`, `tests`, `nodes`, `branch`, `leaves` of a formulation of trees,
+    and for `actions` and the rows of the constraint `side`.
+    """
+    words: dict[str, Words] = {
+        "rows": row_words(view, problem),
+        "tests": lambda f: str(view.tests[f].name),
+    }
     words |= dict.fromkeys(("nodes", "branch", "leaves"), heap_words)
     if isinstance(view, CostMatrix):
         words |= {"actions": lambda k: str(view.actions[k]), "side": lambda j: view.side[j].name}
@@ -36,7 +41,9 @@ def row_words(view: Any, problem: Problem) -> Words:
     whole = problem.view(type(view))
     known = np.asarray(getattr(whole, "rows", np.arange(whole.n_rows)))
     # Rows are merged by equal tests and keep the order in which they first occur.
-    group = np.arange(whole.n_rows) if view.n_rows == whole.n_rows else equal_rows(packed(whole.X))[1]
+    group = (
+        np.arange(whole.n_rows) if view.n_rows == whole.n_rows else equal_rows(packed(whole.X))[1]
+    )
     members: list[list[int]] = [[] for _ in range(view.n_rows)]
     for row, i in zip(known.tolist(), group.tolist(), strict=True):
         members[i].append(row)

@@ -1,4 +1,6 @@
-"""A formulation with a solver as one `Method`: view → build → matrix → start → solve → decode → value. Each arrow is one function."""
+"""A formulation with a solver as one `Method`: view → build → matrix → start → solve → decode →
+value. Each arrow is one function.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
 #: A point whose integers were rounded may violate the other rows by this much before it is refused.
 FEASIBILITY = 1e-4
-#: Nonzeros that no machine builds and hands over in a second (a million was measured): a larger model is refused at once, others are stopped at the limit.
+#: Nonzeros that no machine builds and hands over in a second (a million was measured): a larger
+#: model is refused at once, others are stopped at the limit.
 BUILD_RATE = 5_000_000
 
 
@@ -42,7 +45,9 @@ class FormulationMethod(Method):
 
     libraries = ("numpy", "scipy", "numba", "pyomo")
 
-    def __init__(self, formulation: Formulation, solver: Solver, options: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, formulation: Formulation, solver: Solver, options: Mapping[str, Any] | None = None
+    ) -> None:
         self.formulation = formulation
         self.solver = solver
         self.options = dict(options or {})
@@ -55,17 +60,27 @@ class FormulationMethod(Method):
 
     def software(self) -> dict[str, str]:
         origins = registry.origin(type(self.formulation)) | registry.origin(type(self.solver))
-        return {**super().software(), **origins, self.solver.name: availability_of(self.solver).version}
+        return {
+            **super().software(),
+            **origins,
+            self.solver.name: availability_of(self.solver).version,
+        }
 
     def unsupported(self, problem: Problem) -> str | None:
         from milp_trees.methods.dinkelbach import by_steps, one_step
 
-        return self.formulation.unsupported(one_step(problem) if by_steps(self, problem) else problem)
+        return self.formulation.unsupported(
+            one_step(problem) if by_steps(self, problem) else problem
+        )
 
     def _unsupported_within(self, limits: Limits, problem: Problem) -> str | None:
-        return within(limits.time, lambda: self.unsupported(problem))  # some formulations enumerate to know their size
+        return within(
+            limits.time, lambda: self.unsupported(problem)
+        )  # some formulations enumerate to know their size
 
-    def _search_within(self, limits: Limits, problem: Problem, search: Callable[[], Result]) -> Result:
+    def _search_within(
+        self, limits: Limits, problem: Problem, search: Callable[[], Result]
+    ) -> Result:
         return search()  # its stages, and its solver's process, are stopped one by one, so that none loses what the others found
 
     def warm_up(self) -> None:
@@ -80,32 +95,52 @@ class FormulationMethod(Method):
         if found:
             runner.wait_until_ready(self.solver.name)
 
-    def search(self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None) -> Result:
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
         found = availability_of(self.solver)
         if not found.found:
             raise SolverUnavailable(f"{self.name}: {found.reason}")
         run = Run(problem, limits, Clock(), progress)
         try:
-            with repaired(), pyomo_without("Overtime"):  # it logs whatever ends a rule as the rule's failure, also the exception of `within`
-                why = within(limits.time, lambda: self._prepare(run, start, Watch(limits, run.clock.begin)))
+            with (
+                repaired(),
+                pyomo_without("Overtime"),
+            ):  # it logs whatever ends a rule as the rule's failure, also the exception of `within`
+                why = within(
+                    limits.time, lambda: self._prepare(run, start, Watch(limits, run.clock.begin))
+                )
         except TimeUp:
-            run.stopped, run.message = Limit.TIME, "The time limit ended while the model was being built; raise --time-limit."
+            run.stopped, run.message = (
+                Limit.TIME,
+                "The time limit ended while the model was being built; raise --time-limit.",
+            )
             return result(self, run)
         except (Stopped, MemoryError):
-            run.stopped, run.message = Limit.MEMORY, "The model takes more memory than the limit allows before a solver sees it; raise --memory-limit."
+            run.stopped, run.message = (
+                Limit.MEMORY,
+                "The model takes more memory than the limit allows before a solver sees it; raise --memory-limit.",
+            )
             return result(self, run)
         if why:
-            return replace(result(self, run), status=Status.UNSUPPORTED, message=why, solutions=(), start={})
+            return replace(
+                result(self, run), status=Status.UNSUPPORTED, message=why, solutions=(), start={}
+            )
         self._solve(run)
         return result(self, run)
 
     def solver_options(self, run: Run) -> dict[str, Any]:
-        return {**self.formulation.options_for(self.solver.name, run.view, run.problem.space), **self.options}
+        return {
+            **self.formulation.options_for(self.solver.name, run.view, run.problem.space),
+            **self.options,
+        }
 
     # -- stages ----------------------------------------------------------------------------------------------
 
     def _prepare(self, run: Run, start: Tree | None, watch: Watch) -> str | None:
-        """View, start, model and matrix; the sentence why the solver cannot take the model, or None. The watch looks at memory after each of them."""
+        """View, start, model and matrix; the sentence why the solver cannot take the model, or
+        None. The watch looks at memory after each of them.
+        """
         problem, clock = run.problem, run.clock
         run.view = self.formulation.instance(problem)
         run.bound = float(run.view.unavoidable)
@@ -122,7 +157,9 @@ class FormulationMethod(Method):
             run.m = self.formulation.build(problem)
             _look_at_memory(watch)
         with clock("hand_over"):
-            run.compiled = replace(compile_model(run.m), implied_integer=self.formulation.implied_integer)
+            run.compiled = replace(
+                compile_model(run.m), implied_integer=self.formulation.implied_integer
+            )
         _look_at_memory(watch)
         for stage, seconds in getattr(run.m, "stage_seconds", {}).items():
             clock.times[stage] = seconds
@@ -138,7 +175,9 @@ class FormulationMethod(Method):
         point = run.matrix.values()
         violation = run.matrix.violation(point)
         if violation > 1e-6:
-            reason = f"encode broke a row or bound by {violation:g}: a bug in {self.formulation.name}."
+            reason = (
+                f"encode broke a row or bound by {violation:g}: a bug in {self.formulation.name}."
+            )
             run.start_info |= {"accepted": False, "reason": reason}
         else:
             run.start = point
@@ -162,7 +201,9 @@ class FormulationMethod(Method):
         relax = bool(job.get("relax"))
         if run.matrix.n_variables:
             limits = replace(run.limits, time=left, abs_gap=solver_gap(run.view))
-            request = Job(run.matrix, limits, None if relax else run.start, self.solver_options(run), **job)
+            request = Job(
+                run.matrix, limits, None if relax else run.start, self.solver_options(run), **job
+            )
             answer = runner.run(self.solver.name, request, None if relax else self._listener(run))
         else:
             answer = _nothing_to_choose(run.matrix)
@@ -188,7 +229,9 @@ class FormulationMethod(Method):
         return listen
 
     def _decode(self, run: Run, answer: Answer) -> None:
-        """The tree of a solver's point is kept, unless it shows that the model or its reading is wrong."""
+        """The tree of a solver's point is kept, unless it shows that the model or its reading is
+        wrong.
+        """
         assert answer.x is not None
         x = run.matrix.rounded(answer.x)
         violation = run.matrix.violation(x)
@@ -199,21 +242,35 @@ class FormulationMethod(Method):
         tree = run.problem.space.simplify(self.formulation.decode(run.m), run.view)
         claimed, actual = run.matrix.objective(x), run.view.objective(tree)
         broken = run.problem.violations(tree)
-        if (broken or actual > claimed + believed(run.view, claimed)) and self._complete(run, answer.x):
+        if (broken or actual > claimed + believed(run.view, claimed)) and self._complete(
+            run, answer.x
+        ):
             if broken:
-                run.refute(f"The model's solution decodes to an infeasible {type(tree).__name__.lower()} ({broken[0].rstrip('.')})")
+                run.refute(
+                    f"The model's solution decodes to an infeasible {type(tree).__name__.lower()} ({broken[0].rstrip('.')})"
+                )
             else:
-                run.refute(f"The model's objective is {claimed:.9g} but the decoded {type(tree).__name__.lower()} costs {actual}")
+                run.refute(
+                    f"The model's objective is {claimed:.9g} but the decoded {type(tree).__name__.lower()} costs {actual}"
+                )
         run.take(tree)
 
     def _complete(self, run: Run, x: np.ndarray) -> bool:
-        """Whether a point satisfies the whole model, and not only the cuts that are written down so far."""
+        """Whether a point satisfies the whole model, and not only the cuts that are written down so
+        far.
+        """
         separator = self.formulation.separator(run.m, run.matrix)
         return separator is None or not len(separator.separate(run.matrix.rounded(x), True)[1])
 
     def _cut_loop(self, run: Run, separator: Any) -> None:
-        """Cuts at fractional points of the relaxation, then one tree search with a constraint handler, or re-solves until no cut is violated."""
-        while (answer := self._solve_once(run, relax=True)) is not None and answer.x is not None and answer.limit is None:
+        """Cuts at fractional points of the relaxation, then one tree search with a constraint
+        handler, or re-solves until no cut is violated.
+        """
+        while (
+            (answer := self._solve_once(run, relax=True)) is not None
+            and answer.x is not None
+            and answer.limit is None
+        ):
             if not self._cut(run, separator, answer.x, False):
                 break
         if run.stopped:
@@ -221,7 +278,13 @@ class FormulationMethod(Method):
         if "lazy" in self.solver.capabilities:
             self._solve_once(run, lazy=separator)
             return
-        while not run.closed and not run.wrong and (answer := self._solve_once(run)) is not None and answer.x is not None and answer.limit is None:
+        while (
+            not run.closed
+            and not run.wrong
+            and (answer := self._solve_once(run)) is not None
+            and answer.x is not None
+            and answer.limit is None
+        ):
             if not self._cut(run, separator, run.matrix.rounded(answer.x), True):
                 break
             if run.incumbent is not None:
@@ -248,7 +311,9 @@ def _look_at_memory(watch: Watch) -> None:
 
 
 def too_large(nonzeros: int, limits: Limits) -> str | None:
-    """Why a model of that size is not worth building: it is too large, or the time limit would end long before it is built."""
+    """Why a model of that size is not worth building: it is too large, or the time limit would end
+    long before it is built.
+    """
     size = f"would have {nonzeros:,} nonzeros".replace(",", " ")
     if limits.nonzeros is not None and nonzeros > limits.nonzeros:
         allowed = f"{limits.nonzeros:,}".replace(",", " ")
@@ -260,7 +325,9 @@ def too_large(nonzeros: int, limits: Limits) -> str | None:
 
 
 def _nothing_to_choose(matrix: MatrixModel) -> Answer:
-    """A model without variables is solved by looking at it; solvers disagree about what to say of one."""
+    """A model without variables is solved by looking at it; solvers disagree about what to say of
+    one.
+    """
     if (matrix.row_lower > 0).any() or (matrix.row_upper < 0).any():
         return Answer(Status.INFEASIBLE)
     return Answer(Status.OPTIMAL, x=np.zeros(0), objective=matrix.offset, bound=matrix.offset)

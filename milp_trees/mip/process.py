@@ -1,4 +1,6 @@
-"""Solver processes from the parent's side: `Worker` is one of them, `Pool` keeps those that are idle."""
+"""Solver processes from the parent's side: `Worker` is one of them, `Pool` keeps those that are
+idle.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,23 @@ class Worker:
         self.ready = False
         self.number = 0
         self.stderr = tempfile.TemporaryFile("a+b")  # noqa: SIM115 (it lives as long as the process)
-        # All temporary files of a solver go here, whoever writes them; the folder outlives a process that is killed, and is then removed.
+        # All temporary files of a solver go here, whoever writes them; the folder outlives a
+        # process that is killed, and is then removed.
         self.folder = scratch.make()
-        environment = {"PYTHONPATH": os.pathsep.join(p for p in sys.path if p), **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.folder))}
-        # Its own session: Ctrl-C in a terminal reaches the parent alone, who then asks for the incumbent.
+        environment = {
+            "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+            **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self.folder)),
+        }
+        # Its own session: Ctrl-C in a terminal reaches the parent alone, who then asks for the
+        # incumbent.
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "milp_trees.mip.worker", str(self.folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.stderr,
-            start_new_session=True, env={**os.environ, **environment},
-        )  # fmt: skip
+            [sys.executable, "-P", "-m", "milp_trees.mip.worker", str(self.folder)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.stderr,
+            start_new_session=True,
+            env={**os.environ, **environment},
+        )
         self.inbox: queue.SimpleQueue[tuple[Any, ...]] = queue.SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
         self._send("load", sys.path, cls.__module__, cls.__qualname__)
@@ -58,7 +69,9 @@ class Worker:
             write_frame(self.process.stdin, message)
 
     def begin(self, job: Job, began: float) -> None:
-        """Hand over a job whose clock runs since `began`; that clock is the system's, the same in both processes."""
+        """Hand over a job whose clock runs since `began`; that clock is the system's, the same in
+        both processes.
+        """
         self.stderr.truncate(0)
         self.number += 1
         self._send("solve", self.number, job, began)
@@ -117,7 +130,9 @@ class Worker:
 
 
 class Pool:
-    """At most one idle process for each solver; importing a solver library takes longer than solving a small model."""
+    """At most one idle process for each solver; importing a solver library takes longer than
+    solving a small model.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

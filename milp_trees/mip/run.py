@@ -1,4 +1,6 @@
-"""What a run of a formulation with a solver learns on its way, and the `Result` that follows from it."""
+"""What a run of a formulation with a solver learns on its way, and the `Result` that follows from
+it.
+"""
 
 from __future__ import annotations
 
@@ -91,7 +93,9 @@ class Run:
 
 
 def solver_gap(view: Any) -> float:
-    """The absolute gap at which a solver may stop: its claim, less what its arithmetic may be off by, must still close the run's gap."""
+    """The absolute gap at which a solver may stop: its claim, less what its arithmetic may be off
+    by, must still close the run's gap.
+    """
     if not view.exact:
         return view.absolute_gap / 2
     spread = view.spread
@@ -104,10 +108,12 @@ def believed(view: Any, Z: float) -> float:
 
 
 def round_up(bound: float, view: Any, finished: bool) -> float:
-    """Exact costs are whole numbers: a bound of 57.2 is one of 58, with a margin for the solver's tolerances.
+    """Exact costs are whole numbers: a bound of 57.2 is one of 58, with a margin for the solver's
+    tolerances.
 
-    The margin is wide while the search goes on, where a bound is the value of some relaxation. Once the solver has finished, its bound is nearer to
-    its incumbent than a whole unit (`_solver_gap`), and the margin is what solvers' sums and printed digits are off by. Where costs differ by more
+    The margin is wide while the search goes on, where a bound is the value of some relaxation. Once
+    the solver has finished, its bound is nearer to its incumbent than a whole unit (`_solver_gap`),
+    and the margin is what solvers' sums and printed digits are off by. Where costs differ by more
     than 10^7 that is more than half a unit: nothing is called optimal then.
     """
     if not view.exact or not math.isfinite(bound):
@@ -121,9 +127,17 @@ def result(method: FormulationMethod, run: Run) -> Result:
     """Everything a run learned, as a Result."""
     if run.view is None:  # stopped before anything was known
         return finish(
-            run.problem, method.name, None, bound=None, claims_optimal=False, proved_by=None, clock=run.clock, limit=run.stopped,
-            message=run.message, options=_settings(method, run),
-        )  # fmt: skip
+            run.problem,
+            method.name,
+            None,
+            bound=None,
+            claims_optimal=False,
+            proved_by=None,
+            clock=run.clock,
+            limit=run.stopped,
+            message=run.message,
+            options=_settings(method, run),
+        )
     answers, start = run.answers, run.start_info
     main = [a for a in answers if a.x is not None] or answers
     last = main[-1] if main else None
@@ -133,7 +147,11 @@ def result(method: FormulationMethod, run: Run) -> Result:
     infeasible = last is not None and last.status is Status.INFEASIBLE and run.incumbent is None
     failed = next((a for a in answers if a.status is Status.ERROR), None)
     # Where both meet, what is beyond the incumbent is the solver's rounding.
-    bound = None if infeasible or not math.isfinite(run.bound) else run.view.to_value(min(run.bound, run.incumbent_cost) if run.closed else run.bound)
+    bound = (
+        None
+        if infeasible or not math.isfinite(run.bound)
+        else run.view.to_value(min(run.bound, run.incumbent_cost) if run.closed else run.bound)
+    )
     if bound is not None and run.incumbent is not None and run.closed and run.view.exact:
         bound = run.view.to_value(int(run.incumbent_cost))
     if bound is not None and not run.view.exact:
@@ -141,37 +159,69 @@ def result(method: FormulationMethod, run: Run) -> Result:
     bounds = [a.bound for a in answers if a.bound is not None and a.status is not Status.INFEASIBLE]
     claimed = max((b for b in bounds if math.isfinite(b)), default=-math.inf)
     if claimed > run.incumbent_cost + believed(run.view, run.incumbent_cost):
-        bound = run.view.to_value(claimed)  # a feasible tree beats it: the model is wrong, and `finish` says so
-    if last is not None and last.status is Status.OPTIMAL and run.incumbent is not None and not (run.closed or run.message or run.wrong or run.stopped):
+        bound = run.view.to_value(
+            claimed
+        )  # a feasible tree beats it: the model is wrong, and `finish` says so
+    if (
+        last is not None
+        and last.status is Status.OPTIMAL
+        and run.incumbent is not None
+        and not (run.closed or run.message or run.wrong or run.stopped)
+    ):
         run.message = _not_closed(method.solver.name, run)
     found = finish(
-        run.problem, method.name, run.incumbent, bound=bound, claims_optimal=run.incumbent is not None and run.closed, infeasible=infeasible,
-        proved_by=_infeasible_says(method.solver.name, last) if infeasible and last else run.prover, clock=run.clock, limit=run.stopped,
-        sizes=_sizes(run), trace=tuple(run.trace), nodes=_total_nodes(answers), root_bound=run.natural(_root_bound(run)), start=start,
-        log="\n".join(a.log for a in answers if a.log), message=run.message or next((a.message for a in reversed(answers) if a.message), ""),
+        run.problem,
+        method.name,
+        run.incumbent,
+        bound=bound,
+        claims_optimal=run.incumbent is not None and run.closed,
+        infeasible=infeasible,
+        proved_by=_infeasible_says(method.solver.name, last) if infeasible and last else run.prover,
+        clock=run.clock,
+        limit=run.stopped,
+        sizes=_sizes(run),
+        trace=tuple(run.trace),
+        nodes=_total_nodes(answers),
+        root_bound=run.natural(_root_bound(run)),
+        start=start,
+        log="\n".join(a.log for a in answers if a.log),
+        message=run.message or next((a.message for a in reversed(answers) if a.message), ""),
         options=_settings(method, run),
         versions=versions(**{method.solver.name: last.version if last else ""}),
-    )  # fmt: skip
+    )
     if last is not None and last.status is Status.INFEASIBLE and run.incumbent is not None:
         run.wrong = f"The model's feasible set is empty says {method.solver.name}, but a feasible tree is known: the model is wrong."
     if failed is not None or run.wrong:
-        found = replace(found, status=Status.ERROR, message=run.wrong or (failed.message if failed else ""))
+        found = replace(
+            found, status=Status.ERROR, message=run.wrong or (failed.message if failed else "")
+        )
     return found
 
 
 def _infeasible_says(solver: str, answer: Answer) -> str:
-    """Who says that nothing is feasible: a model that contradicts itself, or has no variables, is given to no solver."""
+    """Who says that nothing is feasible: a model that contradicts itself, or has no variables, is
+    given to no solver.
+    """
     return f"{solver} {answer.version}" if answer.version else "the rows of the model"
 
 
 def _settings(method: FormulationMethod, run: Run) -> dict[str, Any]:
     options = method.options if run.compiled is None else method.solver_options(run)
-    return {"solver": options, "threads": run.limits.threads, "seed": run.limits.seed, "time_limit": run.limits.time}
+    return {
+        "solver": options,
+        "threads": run.limits.threads,
+        "seed": run.limits.seed,
+        "time_limit": run.limits.time,
+    }
 
 
 def _measured(run: Run, bound: Any) -> Any:
-    """A bound in floating point, unless it is met by a tree whose value is exact, though the view's costs are not."""
-    value = run.problem.value(run.incumbent).exact if run.incumbent is not None and run.closed else None
+    """A bound in floating point, unless it is met by a tree whose value is exact, though the view's
+    costs are not.
+    """
+    value = (
+        run.problem.value(run.incumbent).exact if run.incumbent is not None and run.closed else None
+    )
     return float(bound) if value is None else value
 
 
@@ -181,9 +231,7 @@ def _not_closed(solver: str, run: Run) -> str:
         return f"{solver} stopped within the relative gap it was given."
     if not run.view.exact:
         gap = run.incumbent_cost - run.bound
-        return (
-            f"{solver} calls this optimal, but its bound leaves a gap of {gap:.3g} of the tolerances in which values are told apart; dp proves more."
-        )
+        return f"{solver} calls this optimal, but its bound leaves a gap of {gap:.3g} of the tolerances in which values are told apart; dp proves more."
     return (
         f"{solver} calls this optimal, but its bound leaves a gap of {run.incumbent_cost - run.bound:.3g} whole units of costs that differ by up to "
         f"{float(run.view.spread):.3g}: more digits than solvers tell apart. Round costs, weights and penalties to fewer digits, or use an engine (dp, min-cut)."
@@ -195,9 +243,14 @@ def _sizes(run: Run) -> dict[str, int]:
     if first is None:
         return dict(run.view.data_sizes)
     return {
-        "variables": first.n_variables, "binaries": int(first.integer.sum()), "rows": first.n_rows, "nonzeros": int(first.A.nnz), "cuts": run.cuts,
-        **run.view.data_sizes, **getattr(run.m, "extra_sizes", {}),
-    }  # fmt: skip
+        "variables": first.n_variables,
+        "binaries": int(first.integer.sum()),
+        "rows": first.n_rows,
+        "nonzeros": int(first.A.nnz),
+        "cuts": run.cuts,
+        **run.view.data_sizes,
+        **getattr(run.m, "extra_sizes", {}),
+    }
 
 
 def _total_nodes(answers: list[Answer]) -> int | None:
@@ -206,6 +259,8 @@ def _total_nodes(answers: list[Answer]) -> int | None:
 
 
 def _root_bound(run: Run) -> float | None:
-    """The best bound of a root node. One above the incumbent says no more than that nothing is better: some solvers cut until that is so."""
+    """The best bound of a root node. One above the incumbent says no more than that nothing is
+    better: some solvers cut until that is so.
+    """
     roots = [a.root_bound for a in run.answers if a.root_bound is not None]
     return min(max(roots), run.incumbent_cost) if roots else None

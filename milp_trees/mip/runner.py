@@ -1,4 +1,6 @@
-"""Hands jobs to solver processes and enforces the limits from outside: a crash, a hang or a full memory costs one answer and nothing else."""
+"""Hands jobs to solver processes and enforces the limits from outside: a crash, a hang or a full
+memory costs one answer and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +26,15 @@ from milp_trees.results.result import Limit, Status
 POLL = 0.1
 #: Seconds between two looks at memory.
 MEMORY_POLL = 0.2
-#: A process that holds more than this after a solve (MB) is not used again: memory limits are to mean the next job's own.
+#: A process that holds more than this after a solve (MB) is not used again: memory limits are to
+#: mean the next job's own.
 REUSABLE = 400
 #: Seconds that an interrupted solver gets to answer.
 STOPPING = 3.0
 #: Seconds that a new process gets to import its solver.
 LOADING = 120.0
-#: How long after the time limit a solver is ended that has not ended itself: seconds, and share of the limit; whichever is more.
+#: How long after the time limit a solver is ended that has not ended itself: seconds, and share of
+#: the limit; whichever is more.
 GRACE, GRACE_SHARE = 0.2, 0.06
 
 
@@ -51,12 +55,16 @@ if hasattr(os, "register_at_fork"):
 
 
 def warm_up(solver_name: str) -> None:
-    """Start the process of a solver, so that it loads while something else is done. Returns at once."""
+    """Start the process of a solver, so that it loads while something else is done. Returns at
+    once.
+    """
     _pool.give_back(_pool.take(solver_name))
 
 
 def wait_until_ready(solver_name: str) -> None:
-    """Wait until the process of a solver has loaded it, so that no run's time limit pays for that. What goes wrong is told by the next `run`."""
+    """Wait until the process of a solver has loaded it, so that no run's time limit pays for that.
+    What goes wrong is told by the next `run`.
+    """
     worker = _pool.take(solver_name)
     ready = False
     try:
@@ -112,22 +120,44 @@ class Watch:
         if self.job.start is None:
             return None
         first = next((e.incumbent for e in self.events if e.incumbent is not None), None)
-        return True if first is not None and math.isclose(first, self.job.model.objective(self.job.start), rel_tol=1e-6, abs_tol=1e-6) else None
+        return (
+            True
+            if first is not None
+            and math.isclose(
+                first, self.job.model.objective(self.job.start), rel_tol=1e-6, abs_tol=1e-6
+            )
+            else None
+        )
 
-    def answer(self, status: Status | None, limit: Limit | None, message: str, log: str = "") -> Answer:
+    def answer(
+        self, status: Status | None, limit: Limit | None, message: str, log: str = ""
+    ) -> Answer:
         """What can be said from the events alone. `status` None: by whether there is a point."""
         x = next((e.x for e in reversed(self.events) if e.x is not None), None)
         bounds = [e.bound for e in self.events if e.bound is not None]
         nodes = [e.nodes for e in self.events if e.nodes is not None]
         objective = None if x is None else self.job.model.objective(x)
         return Answer(
-            status or (Status.FEASIBLE if x is not None else Status.NO_SOLUTION), limit, x, objective, max(bounds, default=None),
-            nodes=max(nodes, default=None), start_accepted=self._start_seen(), message=message, log=log, events=tuple(self.events),
+            status or (Status.FEASIBLE if x is not None else Status.NO_SOLUTION),
+            limit,
+            x,
+            objective,
+            max(bounds, default=None),
+            nodes=max(nodes, default=None),
+            start_accepted=self._start_seen(),
+            message=message,
+            log=log,
+            events=tuple(self.events),
             seconds=self.seconds,
-        )  # fmt: skip
+        )
 
 
-def run(solver_name: str, job: Job, progress: Callable[[Event], None] | None = None, stop: Callable[[], bool] | None = None) -> Answer:
+def run(
+    solver_name: str,
+    job: Job,
+    progress: Callable[[Event], None] | None = None,
+    stop: Callable[[], bool] | None = None,
+) -> Answer:
     """Solve a job in a process of its own.
 
     Parameters
@@ -142,8 +172,9 @@ def run(solver_name: str, job: Job, progress: Callable[[Event], None] | None = N
     Returns
     -------
     Answer
-        Also when the solver crashes (`Status.ERROR` with a sentence), is interrupted or has to be ended at a limit: incumbent and bound
-        are then those of the last events. Of the events only the last incumbent keeps its `x`.
+        Also when the solver crashes (`Status.ERROR` with a sentence), is interrupted or has to be
+        ended at a limit: incumbent and bound are then those of the last events. Of the events only
+        the last incumbent keeps its `x`.
 
     Raises
     ------
@@ -158,7 +189,11 @@ def run(solver_name: str, job: Job, progress: Callable[[Event], None] | None = N
         raise SolverUnavailable(found.reason)
     for wanted, capability in ((job.lazy is not None, "lazy"), (job.relax, "lp")):
         if wanted and capability not in solver.capabilities:
-            able = [name for name, cls in registry.classes("solvers").items() if capability in cls.capabilities]  # type: ignore[attr-defined]
+            able = [
+                name
+                for name, cls in registry.classes("solvers").items()
+                if capability in cls.capabilities  # type: ignore[attr-defined]
+            ]
             raise Unsupported(f"{solver_name} cannot do {capability!r}; {', '.join(able)} can.")
     empty = (job.model.relaxed() if job.relax else job.model).contradiction()
     if empty is not None:
@@ -170,7 +205,9 @@ def run(solver_name: str, job: Job, progress: Callable[[Event], None] | None = N
         failure = _await_ready(worker, min(LOADING, max(watch.left, 0.0)))
         if failure is not None:
             if watch.left <= 0:
-                return watch.answer(None, Limit.TIME, f"The time limit ended while {solver_name} was being loaded.")
+                return watch.answer(
+                    None, Limit.TIME, f"The time limit ended while {solver_name} was being loaded."
+                )
             return watch.answer(Status.ERROR, None, failure)
         worker.begin(job, watch.began)
         answer, healthy = _follow(worker, watch, progress, stop)
@@ -179,7 +216,8 @@ def run(solver_name: str, job: Job, progress: Callable[[Event], None] | None = N
         if healthy and worker.memory_mb() < REUSABLE:
             _pool.give_back(worker)
         else:
-            # Who asked need not wait until the system has taken back its memory; the end of this process does.
+            # Who asked need not wait until the system has taken back its memory; the end of this
+            # process does.
             threading.Thread(target=worker.kill).start()
 
 
@@ -200,8 +238,9 @@ def _await_ready(worker: Worker, seconds: float) -> str | None:
 class Interrupts:
     """Counts Ctrl-C instead of raising it, while a solver is followed.
 
-    An exception can be lost: Python prints and forgets one that is raised in a finaliser or a callback of the garbage collector. A count cannot.
-    Outside the main thread nothing changes, since signals only arrive there.
+    An exception can be lost: Python prints and forgets one that is raised in a finaliser or a
+    callback of the garbage collector. A count cannot. Outside the main thread nothing changes,
+    since signals only arrive there.
     """
 
     def __init__(self) -> None:
@@ -209,7 +248,9 @@ class Interrupts:
         self._before: Any = None
 
     def __enter__(self) -> Interrupts:
-        if threading.current_thread() is threading.main_thread() and callable(signal.getsignal(signal.SIGINT)):
+        if threading.current_thread() is threading.main_thread() and callable(
+            signal.getsignal(signal.SIGINT)
+        ):
             self._before = signal.signal(signal.SIGINT, self._take)
         return self
 
@@ -227,7 +268,12 @@ class Interrupts:
             raise KeyboardInterrupt
 
 
-def _follow(worker: Worker, watch: Watch, progress: Callable[[Event], None] | None, stop: Callable[[], bool] | None) -> tuple[Answer, bool]:
+def _follow(
+    worker: Worker,
+    watch: Watch,
+    progress: Callable[[Event], None] | None,
+    stop: Callable[[], bool] | None,
+) -> tuple[Answer, bool]:
     """The answer of a running job, and whether its process can be used again."""
     with Interrupts() as interrupts:
         answer, healthy = _follow_until(worker, watch, progress, stop, interrupts)
@@ -236,7 +282,11 @@ def _follow(worker: Worker, watch: Watch, progress: Callable[[Event], None] | No
 
 
 def _follow_until(
-    worker: Worker, watch: Watch, progress: Callable[[Event], None] | None, stop: Callable[[], bool] | None, interrupts: Interrupts
+    worker: Worker,
+    watch: Watch,
+    progress: Callable[[Event], None] | None,
+    stop: Callable[[], bool] | None,
+    interrupts: Interrupts,
 ) -> tuple[Answer, bool]:
     while True:
         try:
@@ -249,7 +299,11 @@ def _follow_until(
             if message is None or message[0] == "event":
                 limit = watch.over(worker)
                 if limit is not None:
-                    return watch.answer(None, limit, f"{worker.solver_name} was ended from outside: {_why(limit, watch.job)}."), False
+                    return watch.answer(
+                        None,
+                        limit,
+                        f"{worker.solver_name} was ended from outside: {_why(limit, watch.job)}.",
+                    ), False
             if message is None:
                 continue
             if message[0] == "event":
@@ -260,7 +314,11 @@ def _follow_until(
             return _final(worker, watch, message)
         except KeyboardInterrupt:
             if watch.stopping_since is not None:
-                return watch.answer(None, Limit.INTERRUPTED, f"{worker.solver_name} was interrupted twice and ended from outside."), False
+                return watch.answer(
+                    None,
+                    Limit.INTERRUPTED,
+                    f"{worker.solver_name} was interrupted twice and ended from outside.",
+                ), False
             watch.stopping_since = time.perf_counter()
             worker.stop()
 
@@ -275,12 +333,19 @@ def _why(limit: Limit, job: Job) -> str:
 
 def _final(worker: Worker, watch: Watch, message: tuple[Any, ...]) -> tuple[Answer, bool]:
     if message[0] == "ended":
-        return watch.answer(Status.ERROR, None, f"{worker.solver_name} crashed: its process {worker.last_words()}."), False
+        return watch.answer(
+            Status.ERROR, None, f"{worker.solver_name} crashed: its process {worker.last_words()}."
+        ), False
     if message[0] == "error":
-        return watch.answer(Status.ERROR, None, f"{worker.solver_name}: {message[2]}", log=message[3]), True
+        return watch.answer(
+            Status.ERROR, None, f"{worker.solver_name}: {message[2]}", log=message[3]
+        ), True
     answer: Answer = message[2]
     answer = replace(answer, events=tuple(watch.events), seconds=watch.seconds)
-    interrupted = watch.stopping_since is not None and answer.status in (Status.FEASIBLE, Status.NO_SOLUTION)
+    interrupted = watch.stopping_since is not None and answer.status in (
+        Status.FEASIBLE,
+        Status.NO_SOLUTION,
+    )
     if interrupted:
         answer = replace(answer, limit=Limit.INTERRUPTED)
     if answer.x is None and answer.status is Status.NO_SOLUTION:
@@ -290,7 +355,9 @@ def _final(worker: Worker, watch: Watch, message: tuple[Any, ...]) -> tuple[Answ
 
 def _with_last_point(answer: Answer, events: Iterable[Event]) -> Answer:
     """An answer without a point, completed by the last one that the solver reported."""
-    held: list[tuple[np.ndarray, float | None]] = [(e.x, e.incumbent) for e in events if e.x is not None]
+    held: list[tuple[np.ndarray, float | None]] = [
+        (e.x, e.incumbent) for e in events if e.x is not None
+    ]
     if not held:
         return answer
     return replace(answer, status=Status.FEASIBLE, x=held[-1][0], objective=held[-1][1])

@@ -1,7 +1,9 @@
-"""`Solver`: takes one sparse matrix, answers in one vocabulary. Adapters are one file each in `solvers/`.
+"""`Solver`: takes one sparse matrix, answers in one vocabulary. Adapters are one file each in
+`solvers/`.
 
-An adapter's `solve` runs in a child process (`milp_trees.mip.worker`), so that a crash, a memory limit or a hang costs one row and nothing
-else; `milp_trees.mip.runner` is the parent's side and enforces the limits from outside.
+An adapter's `solve` runs in a child process (`milp_trees.mip.worker`), so that a crash, a memory
+limit or a hang costs one row and nothing else; `milp_trees.mip.runner` is the parent's side and
+enforces the limits from outside.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ from milp_trees.results.result import Limit, Status
 if TYPE_CHECKING:
     from milp_trees.linear.matrix import MatrixModel, Separator
 
-#: Nonzeros above which a model is not built unless the user asks for it: about a minute and some gigabytes.
+#: Nonzeros above which a model is not built unless the user asks for it: about a minute and some
+#: gigabytes.
 MAX_NONZEROS = 20_000_000
 
 
@@ -51,7 +54,8 @@ class Limits:
     Raises
     ------
     DataError
-        A number is NaN, infinite or out of range, a count is no whole number, or something is no number at all.
+        A number is NaN, infinite or out of range, a count is no whole number, or something is no
+        number at all.
     """
 
     time: float | None = 60.0
@@ -89,35 +93,60 @@ class _Allowed:
             return None
         kind = Integral if self.whole else Real
         if isinstance(given, kind) and not isinstance(given, bool) and math.isfinite(given):
-            number = int(given) if isinstance(given, Integral) and self.name != "time_limit" else float(given)
+            number = (
+                int(given)
+                if isinstance(given, Integral) and self.name != "time_limit"
+                else float(given)
+            )
             if self.least <= number <= self.most:
                 return number
         raise DataError(f"{self.name} must be {self.what}; got {given!r}.")
 
 
-#: More threads than this were a slip of the finger, and starting them would take longer than any run.
+#: More threads than this were a slip of the finger, and starting them would take longer than any
+#: run.
 MOST_THREADS = 1024
 
 _ALLOWED = {
-    # Beyond some nine thousand million seconds the clocks of threads raise an error instead of waiting.
-    "time": _Allowed("time_limit", "a number of seconds that is not negative and at most 10^9, or None for no limit", 0, 1e9),
-    "memory_mb": _Allowed("memory_mb", "a positive number of megabytes, or None for no limit", math.ulp(0.0)),
-    "nodes": _Allowed("node_limit", "a whole number of at least 1, or None for no limit", 1, whole=True),
+    # Beyond some nine thousand million seconds the clocks of threads raise an error instead of
+    # waiting.
+    "time": _Allowed(
+        "time_limit",
+        "a number of seconds that is not negative and at most 10^9, or None for no limit",
+        0,
+        1e9,
+    ),
+    "memory_mb": _Allowed(
+        "memory_mb", "a positive number of megabytes, or None for no limit", math.ulp(0.0)
+    ),
+    "nodes": _Allowed(
+        "node_limit", "a whole number of at least 1, or None for no limit", 1, whole=True
+    ),
     "rel_gap": _Allowed("rel_gap", "a number that is not negative", 0),
     "abs_gap": _Allowed("abs_gap", "a number that is not negative", 0),
-    "threads": _Allowed("threads", f"a whole number of at least 1 and at most {MOST_THREADS}", 1, MOST_THREADS, whole=True),
+    "threads": _Allowed(
+        "threads",
+        f"a whole number of at least 1 and at most {MOST_THREADS}",
+        1,
+        MOST_THREADS,
+        whole=True,
+    ),
     "seed": _Allowed("seed", "a whole number from 0 to 2147483647", 0, 2**31 - 1, whole=True),
-    "nonzeros": _Allowed("max_nonzeros", "a whole number of at least 1, or None for no limit", 1, whole=True),
+    "nonzeros": _Allowed(
+        "max_nonzeros", "a whole number of at least 1, or None for no limit", 1, whole=True
+    ),
 }
 
 
 def check_limits(**asked: Any) -> None:
-    """Refuse limits that a run cannot have, before there is one, with the sentence of `Limits`; a run of no seconds is none.
+    """Refuse limits that a run cannot have, before there is one, with the sentence of `Limits`; a
+    run of no seconds is none.
 
     Parameters
     ----------
     asked
-        By the names of the calls: `time_limit`, `memory_mb`, `node_limit`, `threads`, `seed`, `max_nonzeros`.
+        By the names of the calls: `time_limit`, `memory_mb`, `node_limit`, `threads`, `seed`,
+        `max_nonzeros`.
 
     Raises
     ------
@@ -144,12 +173,17 @@ def availability_of(solver: Solver) -> Availability:
         return solver.availability()
     except Exception as error:
         said = " ".join(str(error).split())[:200].rstrip(".")
-        return Availability(False, reason=f"Looking for {solver.name} failed ({type(error).__name__}{': ' * bool(said)}{said}); mend or remove its plug-in.")
+        return Availability(
+            False,
+            reason=f"Looking for {solver.name} failed ({type(error).__name__}{': ' * bool(said)}{said}); mend or remove its plug-in.",
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """News from a running solver, in units of the model's objective. `x` comes with a new incumbent where the solver gives it."""
+    """News from a running solver, in units of the model's objective. `x` comes with a new incumbent
+    where the solver gives it.
+    """
 
     seconds: float
     incumbent: float | None = None
@@ -197,22 +231,27 @@ class Solver(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str] = ""
-    #: What it can do, of: lp, mip, start, trace, nodes, root-bound, seed, threads, gap, memory, lazy, general-integers, continuous.
+    #: What it can do, of: lp, mip, start, trace, nodes, root-bound, seed, threads, gap, memory,
+    #: lazy, general-integers, continuous.
     capabilities: ClassVar[frozenset[str]] = frozenset()
     #: Names of solvers that it may run itself: one of them cannot confirm what it claims.
     shares: ClassVar[frozenset[str]] = frozenset()
     #: How to get it, for the reason when it is absent.
     install: ClassVar[str] = ""
-    #: Model files that the program behind it cannot read by itself: ending → why, with what to write for it.
+    #: Model files that the program behind it cannot read by itself: ending → why, with what to
+    #: write for it.
     cannot_read: ClassVar[Mapping[str, str]] = {}
 
     @abstractmethod
     def availability(self) -> Availability:
-        """Found and which version, or the reason why not. Must not import what clashes with other solvers."""
+        """Found and which version, or the reason why not. Must not import what clashes with other
+        solvers.
+        """
 
     @abstractmethod
     def solve(self, job: Job, emit: Callable[[Event], None], stop: Callable[[], bool]) -> Answer:
-        """Solve in this process. Emits events; returns early, with what it has, once `stop()` is true.
+        """Solve in this process. Emits events; returns early, with what it has, once `stop()` is
+        true.
 
         Raises
         ------
@@ -221,5 +260,7 @@ class Solver(ABC):
         """
 
     def unsupported(self, model: MatrixModel) -> str | None:
-        """Why this solver cannot take a model (continuous variables, fractional coefficients), or None."""
+        """Why this solver cannot take a model (continuous variables, fractional coefficients), or
+        None.
+        """
         return None

@@ -1,11 +1,14 @@
-"""The child process in which solvers run: `python -m milp_trees.mip.worker FOLDER`, all whose files go into that folder. `milp_trees.mip.runner` is the parent's side.
+"""The child process in which solvers run: `python -m milp_trees.mip.worker FOLDER`, all whose files
+go into that folder. `milp_trees.mip.runner` is the parent's side.
 
-Frames are a length of eight bytes and a pickle. The child reads `("load", path, module, class)` once, then any number of
-`("solve", number, job, began)` and `("stop", number)`; it answers `("ready",)`, `("event", number, Event)` and, once for each solve,
-`("answer", number, Answer)` or `("error", number, sentence, traceback)`.
+Frames are a length of eight bytes and a pickle. The child reads `("load", path, module, class)`
+once, then any number of `("solve", number, job, began)` and `("stop", number)`; it answers
+`("ready",)`, `("event", number, Event)` and, once for each solve, `("answer", number, Answer)` or
+`("error", number, sentence, traceback)`.
 
-One process holds one adapter: some solver libraries cannot be loaded together. The adapter may have a method `warm_up()` that imports what
-solving needs; it runs before the clock of the first solve starts.
+One process holds one adapter: some solver libraries cannot be loaded together. The adapter may have
+a method `warm_up()` that imports what solving needs; it runs before the clock of the first solve
+starts.
 """
 
 from __future__ import annotations
@@ -49,7 +52,9 @@ def read_frame(stream: IO[bytes]) -> bytes | None:
 
 
 class Inbox(threading.Thread):
-    """Reads the parent's frames. A stop takes effect at once, while the main thread is inside a solver."""
+    """Reads the parent's frames. A stop takes effect at once, while the main thread is inside a
+    solver.
+    """
 
     def __init__(self, stream: IO[bytes]) -> None:
         super().__init__(daemon=True)
@@ -62,8 +67,13 @@ class Inbox(threading.Thread):
             try:
                 request = pickle.loads(data)
             except Exception as error:
-                # The job holds an object whose module is not importable here (a separator, say); the parent is told which.
-                request = ("broken", f"A job cannot be read in the solver process: {type(error).__name__}: {error}", traceback.format_exc())
+                # The job holds an object whose module is not importable here (a separator, say);
+                # the parent is told which.
+                request = (
+                    "broken",
+                    f"A job cannot be read in the solver process: {type(error).__name__}: {error}",
+                    traceback.format_exc(),
+                )
             if request[0] == "stop":
                 self.stopped = request[1]
             else:
@@ -75,7 +85,9 @@ _ending = threading.Lock()
 
 
 def end_with_children() -> NoReturn:
-    """The parent is gone: end this process and what it started, and remove their files. Never returns, in whichever thread."""
+    """The parent is gone: end this process and what it started, and remove their files. Never
+    returns, in whichever thread.
+    """
     import psutil
 
     _ending.acquire()
@@ -131,13 +143,21 @@ def serve(inbox: Inbox, outbox: Outbox) -> None:
             else:
                 assert solver is not None
                 number = request[1]
-                outbox.send("answer", number, solve(solver, number, request[2], request[3], inbox, outbox))
+                outbox.send(
+                    "answer", number, solve(solver, number, request[2], request[3], inbox, outbox)
+                )
         except Exception as error:
-            sentence = str(error) if isinstance(error, MilpTreesError) else f"{type(error).__name__}: {error}"
+            sentence = (
+                str(error)
+                if isinstance(error, MilpTreesError)
+                else f"{type(error).__name__}: {error}"
+            )
             outbox.send("error", number, sentence, traceback.format_exc())
 
 
-def solve(solver: Solver, number: int, job: Job, began: float, inbox: Inbox, outbox: Outbox) -> Answer:
+def solve(
+    solver: Solver, number: int, job: Job, began: float, inbox: Inbox, outbox: Outbox
+) -> Answer:
     # What it took to travel here is part of the time limit.
     job = replace(job, limits=job.limits.after(time.perf_counter() - began))
 

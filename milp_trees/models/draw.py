@@ -1,7 +1,9 @@
-"""How a tree is drawn: indented text, and a self-contained SVG picture (no graphviz, no fonts to load, no network).
+"""How a tree is drawn: indented text, and a self-contained SVG picture (no graphviz, no fonts to
+load, no network).
 
-Both show original names: test names in the branch nodes, the action's label in the leaves; "no" goes left, "yes" goes right, as
-everywhere in this package. Row counts per leaf are shown where they are given (`leaf_counts`).
+Both show original names: test names in the branch nodes, the action's label in the leaves; "no"
+goes left, "yes" goes right, as everywhere in this package. Row counts per leaf are shown where they
+are given (`leaf_counts`).
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Tree
 
-#: Longest line in a box; longer names are shortened in the middle, the whole name is in the tooltip.
+#: Longest line in a box; longer names are shortened in the middle, the whole name is in the
+#: tooltip.
 MAX_CHARS = 24
 
 _FONT = 12.0
@@ -32,14 +35,19 @@ _LINE = 15.0
 _PAD = 8.0
 _GAP = 14.0
 _LEVEL = 78.0
-#: Light tints that stay apart for colour-blind readers; further actions get hues at the golden angle.
+#: Light tints that stay apart for colour-blind readers; further actions get hues at the golden
+#: angle.
 _TINTS = ("#cfe3f5", "#fbd9b5", "#cdebd6", "#f6cfdc", "#e2d8f3", "#f6efb2", "#d3eef0", "#e4dccf")
 
 
 def leaf_counts(tree: Tree, dataset: Dataset) -> np.ndarray:
-    """Rows of a dataset per leaf (from left to right): by class, shape (leaves, K), or shape (leaves,) without a target."""
+    """Rows of a dataset per leaf (from left to right): by class, shape (leaves, K), or shape
+    (leaves,) without a target.
+    """
     routes = tree.routes(dataset)
-    if dataset.y is None or not set(dataset.classes or ()) <= set(tree.actions):  # actions are not classes
+    if dataset.y is None or not set(dataset.classes or ()) <= set(
+        tree.actions
+    ):  # actions are not classes
         return np.bincount(routes.leaf, minlength=routes.n_leaves)
     position = np.array([tree.actions.index(c) for c in dataset.classes or ()])
     counts = np.zeros((routes.n_leaves, len(tree.actions)), dtype=np.int64)
@@ -69,7 +77,9 @@ def tree_text(tree: Tree, counts: Any = None) -> str:
     def walk(node: Node, first: str, rest: str) -> None:
         if isinstance(node, Leaf):
             note = next(notes)
-            lines.append(first + _clean(tree.actions[node.action]) + (f"  ({note})" if note else ""))
+            lines.append(
+                first + _clean(tree.actions[node.action]) + (f"  ({note})" if note else "")
+            )
             return
         lines.append(first + _clean(node.test.name))
         walk(node.left, rest + "├─ no:  ", rest + "│  ")
@@ -94,7 +104,10 @@ def tree_svg(tree: Tree, counts: Any = None, title: str | None = None) -> str:
     boxes = list(root.walk())
     width = right - left + 2 * _GAP
     height = max(b.top + b.height for b in boxes) + 2 * _GAP
-    title = title or f"Decision tree of depth {tree.depth} with {tree.n_leaves} {'leaves' if tree.n_leaves > 1 else 'leaf'}"
+    title = (
+        title
+        or f"Decision tree of depth {tree.depth} with {tree.n_leaves} {'leaves' if tree.n_leaves > 1 else 'leaf'}"
+    )
     body = "".join(_edges(b) for b in boxes) + "".join(_draw(b) for b in boxes)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.1f} {height:.1f}" '
@@ -148,8 +161,9 @@ class _Box:
 
 
 def _leaf_labels(tree: Tree) -> dict[int, tuple[str, str]]:
-    """Whole and short label of every action in a leaf; of long labels that would look alike (two paths) the parts between `+` that all of them
-    begin and end with are left out."""
+    """Whole and short label of every action in a leaf; of long labels that would look alike (two
+    paths) the parts between `+` that all of them begin and end with are left out.
+    """
     used = {n.action: _clean(tree.actions[n.action]) for n in tree.nodes() if isinstance(n, Leaf)}
     alike: dict[str, list[int]] = {}
     for action, label in used.items():
@@ -157,7 +171,11 @@ def _leaf_labels(tree: Tree) -> dict[int, tuple[str, str]]:
     out = {}
     for short, actions in alike.items():
         parts = [used[a].split("+") for a in actions]
-        first, last = (0, 0) if len({used[a] for a in actions}) < 2 else (_shared(parts), _shared([p[::-1] for p in parts]))
+        first, last = (
+            (0, 0)
+            if len({used[a] for a in actions}) < 2
+            else (_shared(parts), _shared([p[::-1] for p in parts]))
+        )
         for action, part in zip(actions, parts, strict=True):
             middle = "+".join(part[first : len(part) - last])
             own = ("…" if first else "") + middle + ("…" if last else "")
@@ -167,33 +185,58 @@ def _leaf_labels(tree: Tree) -> dict[int, tuple[str, str]]:
 
 def _shared(parts: Sequence[Sequence[str]]) -> int:
     """How many parts all begin with."""
-    return next((k for k, here in enumerate(zip(*parts, strict=False)) if len(set(here)) > 1), min(map(len, parts)))
+    return next(
+        (k for k, here in enumerate(zip(*parts, strict=False)) if len(set(here)) > 1),
+        min(map(len, parts)),
+    )
 
 
-def _boxes(node: Node, tree: Tree, notes: Iterator[str], level: int = 0, known: dict[int, tuple[str, str]] | None = None) -> _Box:
+def _boxes(
+    node: Node,
+    tree: Tree,
+    notes: Iterator[str],
+    level: int = 0,
+    known: dict[int, tuple[str, str]] | None = None,
+) -> _Box:
     labels = _leaf_labels(tree) if known is None else known
     if isinstance(node, Leaf):
         label, short = labels[node.action]
         note = next(notes)
         lines = (short, *([note] if note else []))
-        return _Box(lines, f"{label} ({note})" if note else label, action_colour(node.action), True, level=level)
-    children = (_boxes(node.left, tree, notes, level + 1, labels), _boxes(node.right, tree, notes, level + 1, labels))
+        return _Box(
+            lines,
+            f"{label} ({note})" if note else label,
+            action_colour(node.action),
+            True,
+            level=level,
+        )
+    children = (
+        _boxes(node.left, tree, notes, level + 1, labels),
+        _boxes(node.right, tree, notes, level + 1, labels),
+    )
     return _Box(_test_lines(node), _clean(node.test.name), "#f4f4f4", False, children, level)
 
 
 def _test_lines(node: Branch) -> tuple[str, ...]:
-    """The test on one line if it is short; otherwise column and threshold on lines of their own, so that neither hides the other."""
+    """The test on one line if it is short; otherwise column and threshold on lines of their own, so
+    that neither hides the other.
+    """
     test = node.test
     column = _clean(test.column)
     if test.kind == "is":
         return (_shorten(column),)
-    value = f"{test.value:.6g}" if isinstance(test.value, float) else _clean(test.value)  # the tooltip has all digits
+    value = (
+        f"{test.value:.6g}" if isinstance(test.value, float) else _clean(test.value)
+    )  # the tooltip has all digits
     line = f"{column} {test.kind} {value}"
-    return (line,) if len(line) <= MAX_CHARS else (_shorten(column), _shorten(f"{test.kind} {value}"))
+    return (
+        (line,) if len(line) <= MAX_CHARS else (_shorten(column), _shorten(f"{test.kind} {value}"))
+    )
 
 
 def _place(root: _Box) -> tuple[float, float]:
-    """Set every `x` so that subtrees stand as close as their outlines allow and parents are centred; returns the outermost edges.
+    """Set every `x` so that subtrees stand as close as their outlines allow and parents are
+    centred; returns the outermost edges.
 
     Cost is O(nodes · depth): outlines are the leftmost and rightmost edge per level.
     """
@@ -240,19 +283,29 @@ def _edges(box: _Box) -> str:
     bottom = box.top + box.height
     for child, label in zip(box.children, ("no", "yes"), strict=False):
         x, y = (box.x + child.x) / 2, (bottom + child.top) / 2
-        out.append(f'<path d="M{box.x:.1f} {bottom:.1f}L{child.x:.1f} {child.top:.1f}" stroke="#888888" fill="none"/>')
-        out.append(f'<rect x="{x - 12:.1f}" y="{y - 7:.1f}" width="24" height="14" fill="#ffffff"/>')
-        out.append(f'<text x="{x:.1f}" y="{y + 4:.1f}" font-size="11" fill="#555555" text-anchor="middle">{label}</text>')
+        out.append(
+            f'<path d="M{box.x:.1f} {bottom:.1f}L{child.x:.1f} {child.top:.1f}" stroke="#888888" fill="none"/>'
+        )
+        out.append(
+            f'<rect x="{x - 12:.1f}" y="{y - 7:.1f}" width="24" height="14" fill="#ffffff"/>'
+        )
+        out.append(
+            f'<text x="{x:.1f}" y="{y + 4:.1f}" font-size="11" fill="#555555" text-anchor="middle">{label}</text>'
+        )
     return "".join(out)
 
 
 def _notes(tree: Tree, counts: Any) -> Iterator[str]:
-    """What stands beside each leaf's label: `34 rows`, or `31 of 34` where rows are counted by class."""
+    """What stands beside each leaf's label: `34 rows`, or `31 of 34` where rows are counted by
+    class.
+    """
     if counts is None:
         return iter([""] * tree.n_leaves)
     table = np.asarray(counts)
     if len(table) != tree.n_leaves or table.ndim not in (1, 2):
-        raise DataError(f"counts must have one entry or row per leaf ({tree.n_leaves}); its shape is {table.shape}. Use leaf_counts(tree, dataset).")
+        raise DataError(
+            f"counts must have one entry or row per leaf ({tree.n_leaves}); its shape is {table.shape}. Use leaf_counts(tree, dataset)."
+        )
     if table.ndim == 1:
         return iter([f"{n:g} row{'s' if n != 1 else ''}" for n in table.tolist()])
     actions = [n.action for n in tree.nodes() if isinstance(n, Leaf)]
@@ -262,7 +315,14 @@ def _notes(tree: Tree, counts: Any) -> Iterator[str]:
 def _clean(value: Any) -> str:
     """One line of text without characters that XML forbids."""
     text = re.sub(r"\s+", " ", str(value)).strip()
-    return "".join(c for c in text if unicodedata.category(c) not in ("Cc", "Cs") and ord(c) not in (0xFFFE, 0xFFFF)) or "(empty)"
+    return (
+        "".join(
+            c
+            for c in text
+            if unicodedata.category(c) not in ("Cc", "Cs") and ord(c) not in (0xFFFE, 0xFFFF)
+        )
+        or "(empty)"
+    )
 
 
 def _shorten(text: str) -> str:

@@ -1,7 +1,8 @@
 """`Ensemble`: a frozen, solver-free ensemble of trees, some of whose splits may be pruned away.
 
-All trees stand in one array of nodes, each in preorder: a subtree is a contiguous range of nodes. A pruned ensemble shares these arrays and says
-which splits are kept, so that two prunings of one ensemble can be compared node by node.
+All trees stand in one array of nodes, each in preorder: a subtree is a contiguous range of nodes. A
+pruned ensemble shares these arrays and says which splits are kept, so that two prunings of one
+ensemble can be compared node by node.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class EnsembleRoutes:
-    """Where every row goes in every tree: the answer of an ensemble from which tasks compute values.
+    """Where every row goes in every tree: the answer of an ensemble from which tasks compute
+    values.
 
     Parameters
     ----------
@@ -46,7 +48,9 @@ class EnsembleRoutes:
 
     @cached_property
     def action(self) -> np.ndarray:
-        """Label that the ensemble as a whole gives each row (the mean of its trees' distributions decides); classes only."""
+        """Label that the ensemble as a whole gives each row (the mean of its trees' distributions
+        decides); classes only.
+        """
         return np.asarray(self.ensemble.mean_value(self.leaf).argmax(axis=1))
 
 
@@ -64,14 +68,16 @@ class Ensemble:
         Column tested at a split, -1 at leaves.
     threshold : float array of shape (M,)
     value : float array of shape (M, C)
-        Per class the share (or weight) of the training rows at the node; for regression one column with the prediction. Inner nodes have one too:
-        it is what they predict when they become leaves.
+        Per class the share (or weight) of the training rows at the node; for regression one column
+        with the prediction. Inner nodes have one too: it is what they predict when they become
+        leaves.
     columns : tuple of str
         Names of the columns of the data.
     features : tuple of str, optional
         What is acquired: by default each column is a feature of its own.
     feature_of : int array of shape (d,), optional
-        Feature of every column (several columns may come from one: dummy variables, tests on the same measurement).
+        Feature of every column (several columns may come from one: dummy variables, tests on the
+        same measurement).
     classes : tuple or None
         Class labels; None for regression.
     kept : bool array of shape (M,), optional
@@ -110,7 +116,9 @@ class Ensemble:
         if self.kept is None:
             object.__setattr__(self, "kept", self.left >= 0)
         if not np.isfinite(self.value).all():
-            raise DataError("A node of the ensemble predicts NaN or infinity; fit it on complete data.")
+            raise DataError(
+                "A node of the ensemble predicts NaN or infinity; fit it on complete data."
+            )
 
     # -- shape -----------------------------------------------------------------------------------------------
 
@@ -186,7 +194,9 @@ class Ensemble:
         """
         keep = np.array(keep, dtype=bool)
         if keep.shape != (self.n_nodes,):
-            raise DataError(f"keep must have one entry per node ({self.n_nodes}); its shape is {keep.shape}.")
+            raise DataError(
+                f"keep must have one entry per node ({self.n_nodes}); its shape is {keep.shape}."
+            )
         if (keep & (self.left < 0)).any():
             raise DataError("A leaf cannot be kept as a split.")
         inner = np.flatnonzero(keep & (self.parent >= 0))
@@ -195,7 +205,9 @@ class Ensemble:
         return self._sharing(keep)
 
     def _sharing(self, keep: np.ndarray) -> Ensemble:
-        """The pruning that keeps these splits, which are known to be one; everything else is shared, what was derived from the trees too."""
+        """The pruning that keeps these splits, which are known to be one; everything else is
+        shared, what was derived from the trees too.
+        """
         keep.setflags(write=False)
         out = object.__new__(Ensemble)
         out.__dict__.update(self.__dict__, kept=keep)
@@ -208,7 +220,8 @@ class Ensemble:
     # -- prediction ------------------------------------------------------------------------------------------
 
     def routes(self, dataset: Dataset) -> EnsembleRoutes:
-        """Leaves, features needed and nodes evaluated of every row of a Dataset with numeric columns.
+        """Leaves, features needed and nodes evaluated of every row of a Dataset with numeric
+        columns.
 
         Raises
         ------
@@ -222,12 +235,20 @@ class Ensemble:
             )
         if tuple(dataset.columns or ()) != self.columns:
             missing = [c for c in self.columns if c not in (dataset.columns or ())]
-            what = f"it has no column {missing[0]!r}" if missing else "their columns stand in another order or are more"
-            raise DataError(f"The data are not those of the ensemble: {what}; give the columns that it was fitted on.")
+            what = (
+                f"it has no column {missing[0]!r}"
+                if missing
+                else "their columns stand in another order or are more"
+            )
+            raise DataError(
+                f"The data are not those of the ensemble: {what}; give the columns that it was fitted on."
+            )
         return self.walk(X)
 
     def walk(self, X: np.ndarray) -> EnsembleRoutes:
-        """The same for an array of shape (n, d), or a DataFrame with the ensemble's columns in their order."""
+        """The same for an array of shape (n, d), or a DataFrame with the ensemble's columns in
+        their order.
+        """
         X = self.checked(X)
         n, T = len(X), self.n_trees
         leaf = np.tile(self.roots.astype(np.int32), (n, 1))
@@ -240,7 +261,9 @@ class Ensemble:
             rows, trees, at = rows[go], trees[go], at[go]
             used[rows, self.feature[at]] = True
             evaluations += np.bincount(rows, minlength=n)
-            at = np.where(X[rows, self.column[at]] <= self.threshold[at], self.left[at], self.right[at])
+            at = np.where(
+                X[rows, self.column[at]] <= self.threshold[at], self.left[at], self.right[at]
+            )
             leaf[rows, trees] = at
             go = self.kept[at]
         return EnsembleRoutes(self, leaf, used, evaluations)
@@ -255,17 +278,27 @@ class Ensemble:
         """
         named = tuple(map(str, getattr(X, "columns", self.columns)))
         if named != self.columns and sorted(named) == sorted(self.columns):
-            raise DataError("The columns stand in another order than those that the ensemble was fitted on; give X[list(ensemble.columns)].")
+            raise DataError(
+                "The columns stand in another order than those that the ensemble was fitted on; give X[list(ensemble.columns)]."
+            )
         try:
-            with np.errstate(over="ignore"):  # what is too large becomes infinite and is refused below
+            with np.errstate(
+                over="ignore"
+            ):  # what is too large becomes infinite and is refused below
                 X = np.asarray(X, dtype=np.float32 if self.single else np.float64)
         except (TypeError, ValueError):
-            raise DataError("An ensemble needs numbers; encode text columns as it was fitted on them.") from None
+            raise DataError(
+                "An ensemble needs numbers; encode text columns as it was fitted on them."
+            ) from None
         if X.ndim != 2 or X.shape[1] != len(self.columns):
-            raise DataError(f"The ensemble was fitted on {len(self.columns)} columns; the data have shape {X.shape}.")
+            raise DataError(
+                f"The ensemble was fitted on {len(self.columns)} columns; the data have shape {X.shape}."
+            )
         if not np.isfinite(X).all():
             i, j = np.argwhere(~np.isfinite(X))[0]
-            raise DataError(f"Row {i} has a missing or infinite value in the column {self.columns[j]!r}; fill it in or drop the row.")
+            raise DataError(
+                f"Row {i} has a missing or infinite value in the column {self.columns[j]!r}; fill it in or drop the row."
+            )
         return X
 
     def mean_value(self, leaf: np.ndarray) -> np.ndarray:
@@ -273,7 +306,9 @@ class Ensemble:
         value = self.value
         if self.normalise and self.classes is not None:
             total = value.sum(axis=1, keepdims=True)
-            value = np.divide(value, total, out=np.full_like(value, 1 / value.shape[1]), where=total > 0)
+            value = np.divide(
+                value, total, out=np.full_like(value, 1 / value.shape[1]), where=total > 0
+            )
         out = np.zeros((len(leaf), value.shape[1]))
         for t in range(leaf.shape[1]):
             out += value[leaf[:, t]]
@@ -289,23 +324,47 @@ class Ensemble:
     @cached_property
     def sha256(self) -> str:
         """Fingerprint of the unpruned trees."""
-        h = hashlib.sha256(repr((self.columns, self.features, self.classes, self.single, self.normalise)).encode())
-        for array in (self.left, self.right, self.column, self.threshold, self.value, self.feature_of):
+        h = hashlib.sha256(
+            repr((self.columns, self.features, self.classes, self.single, self.normalise)).encode()
+        )
+        for array in (
+            self.left,
+            self.right,
+            self.column,
+            self.threshold,
+            self.value,
+            self.feature_of,
+        ):
             h.update(np.ascontiguousarray(array).tobytes())
         return h.hexdigest()
 
     def to_json(self) -> dict[str, Any]:
-        """Which splits are kept; the trees themselves are in `trees_json` (and in a problem's space)."""
-        return {"kind": "ensemble", "trees_sha256": self.sha256, "trees": self.n_trees, "kept": np.flatnonzero(self.kept).tolist()}
+        """Which splits are kept; the trees themselves are in `trees_json` (and in a problem's
+        space).
+        """
+        return {
+            "kind": "ensemble",
+            "trees_sha256": self.sha256,
+            "trees": self.n_trees,
+            "kept": np.flatnonzero(self.kept).tolist(),
+        }
 
     def trees_json(self) -> dict[str, Any]:
         """The unpruned trees as plain lists; `Ensemble.from_json` reads them back."""
         assert self.feature_of is not None
-        arrays = {name: getattr(self, name).tolist() for name in ("left", "right", "column", "threshold", "value", "feature_of")}
+        arrays = {
+            name: getattr(self, name).tolist()
+            for name in ("left", "right", "column", "threshold", "value", "feature_of")
+        }
         return {
-            **arrays, "columns": list(self.columns), "features": list(self.features), "single": self.single, "normalise": self.normalise,
-            "classes": None if self.classes is None else list(self.classes), "source": dict(self.source),
-        }  # fmt: skip
+            **arrays,
+            "columns": list(self.columns),
+            "features": list(self.features),
+            "single": self.single,
+            "normalise": self.normalise,
+            "classes": None if self.classes is None else list(self.classes),
+            "source": dict(self.source),
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Ensemble:
@@ -330,9 +389,13 @@ class Ensemble:
         splits = int((self.left >= 0).sum())
         used = np.bincount(self.feature[self.kept], minlength=len(self.features))
         order = [k for k in np.argsort(-used, kind="stable").tolist() if used[k]]
-        shown = ", ".join(f"{self.features[k]} ({used[k]})" for k in order[:12]) + (f" and {len(order) - 12} more" if len(order) > 12 else "")
+        shown = ", ".join(f"{self.features[k]} ({used[k]})" for k in order[:12]) + (
+            f" and {len(order) - 12} more" if len(order) > 12 else ""
+        )
         stumps = self.n_trees - int(self.kept[self.roots].sum())
-        lines = [f"{self.n_trees} trees, {self.n_splits} of {splits} splits kept; {stumps} trees are a single leaf"]
+        lines = [
+            f"{self.n_trees} trees, {self.n_splits} of {splits} splits kept; {stumps} trees are a single leaf"
+        ]
         return "\n".join([*lines, f"features tested: {shown}" if order else "no feature is needed"])
 
     def picture(self, dataset: Dataset) -> str:

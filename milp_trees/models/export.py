@@ -1,4 +1,6 @@
-"""Trees in the terms of others: a scikit-learn classifier (for its plotting tools), a networkx graph, DOT text."""
+"""Trees in the terms of others: a scikit-learn classifier (for its plotting tools), a networkx
+graph, DOT text.
+"""
 
 from __future__ import annotations
 
@@ -18,30 +20,37 @@ if TYPE_CHECKING:
 
 
 def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-    """The tree as a fitted `DecisionTreeClassifier`, for `plot_tree`, `export_text` and other tools that read `tree_`.
+    """The tree as a fitted `DecisionTreeClassifier`, for `plot_tree`, `export_text` and other tools
+    that read `tree_`.
 
-    Its features are the original columns, with their thresholds; a category test becomes a 0/1 feature with the test's name.
-    `feature_names_in_` lists the features. It predicts what the tree predicts on the given rows: scikit-learn rounds values to single precision before
-    it compares them, so a threshold that would divide the rounded values of a node's rows otherwise is moved within its gap.
+    Its features are the original columns, with their thresholds; a category test becomes a 0/1
+    feature with the test's name. `feature_names_in_` lists the features. It predicts what the tree
+    predicts on the given rows: scikit-learn rounds values to single precision before it compares
+    them, so a threshold that would divide the rounded values of a node's rows otherwise is moved
+    within its gap.
 
     Parameters
     ----------
     X : Dataset or table (DataFrame or mapping of columns)
-        Rows that are counted in the nodes. A Dataset must be one that a Binarizer made, if the tree tests thresholds: others hold no values.
+        Rows that are counted in the nodes. A Dataset must be one that a Binarizer made, if the tree
+        tests thresholds: others hold no values.
     y : array of shape (n,), optional
-        Labels that are counted; default: those of the Dataset, or else the actions that the tree chooses.
+        Labels that are counted; default: those of the Dataset, or else the actions that the tree
+        chooses.
     sample_weight : array of shape (n,), optional
 
     Returns
     -------
     DecisionTreeClassifier
-        The value of a node is the share of each class. In a leaf whose action is not its first most frequent class (costs, side
-        constraints, ties) the value is 1 for the action, because scikit-learn predicts the largest share.
+        The value of a node is the share of each class. In a leaf whose action is not its first most
+        frequent class (costs, side constraints, ties) the value is 1 for the action, because
+        scikit-learn predicts the largest share.
 
     Raises
     ------
     DataError
-        A label is not an action, or no threshold divides the rows of a node in single precision as the tree does.
+        A label is not an action, or no threshold divides the rows of a node in single precision as
+        the tree does.
 
     Examples
     --------
@@ -61,26 +70,46 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
     rows = X if isinstance(X, Dataset) else RawRows(tree, X)
     tree.routes(rows)  # refuses rows without the tree's tests
     codes = _codes(tree, rows, X, y)
-    weight = np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    weight = (
+        np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    )
     nodes, values = _arrays(tree, names, rows, codes, weight)
     classes = len(tree.actions)
     inner = SklearnTree(len(names), np.array([classes], dtype=np.intp), 1)
-    inner.__setstate__({"max_depth": tree.depth, "node_count": len(nodes), "nodes": nodes, "values": values})
+    inner.__setstate__(
+        {"max_depth": tree.depth, "node_count": len(nodes), "nodes": nodes, "values": values}
+    )
     model = DecisionTreeClassifier(max_depth=tree.depth or None)
-    model.tree_, model.classes_, model.n_classes_, model.n_outputs_ = inner, np.array(tree.actions), classes, 1
-    model.n_features_in_, model.feature_names_in_, model.max_features_ = len(names), np.array(names, dtype=object), len(names)
+    model.tree_, model.classes_, model.n_classes_, model.n_outputs_ = (
+        inner,
+        np.array(tree.actions),
+        classes,
+        1,
+    )
+    model.n_features_in_, model.feature_names_in_, model.max_features_ = (
+        len(names),
+        np.array(names, dtype=object),
+        len(names),
+    )
     if not isinstance(X, Dataset):
         _check_same(tree, model, names, X)
     return model
 
 
 def _features(tree: Tree, X: Any) -> list[str]:
-    """Names of scikit-learn's features: all numeric columns there are, then the category tests of the tree."""
+    """Names of scikit-learn's features: all numeric columns there are, then the category tests of
+    the tree.
+    """
     if isinstance(X, Dataset):
         columns = [t.column for t in X.tests if t.kind != "=="]
     else:
-        # A column of numbers is one of kind b, i, u or f; what only the tree tests is caught when its rows are routed.
-        columns = [str(c) for c in (X.columns if hasattr(X, "columns") else X) if np.asarray(X[c]).dtype.kind in "biuf"]
+        # A column of numbers is one of kind b, i, u or f; what only the tree tests is caught when
+        # its rows are routed.
+        columns = [
+            str(c)
+            for c in (X.columns if hasattr(X, "columns") else X)
+            if np.asarray(X[c]).dtype.kind in "biuf"
+        ]
     return list(dict.fromkeys([*columns, *(_feature(t) for t in tree.splits)]))
 
 
@@ -98,15 +127,21 @@ def _codes(tree: Tree, rows: Any, X: Any, y: Any) -> np.ndarray:
     labels = [str(v) for v in np.asarray(y).tolist()]
     unknown = sorted(set(labels) - set(where))
     if unknown:
-        raise DataError(f"y holds {unknown[0]!r}, which is no action of the tree; its actions are {', '.join(where)}.")
+        raise DataError(
+            f"y holds {unknown[0]!r}, which is no action of the tree; its actions are {', '.join(where)}."
+        )
     return np.array([where[v] for v in labels], dtype=np.int64)
 
 
-def _arrays(tree: Tree, names: list[str], rows: Any, codes: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _arrays(
+    tree: Tree, names: list[str], rows: Any, codes: np.ndarray, weight: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """scikit-learn's parallel arrays, nodes in depth-first order."""
     from sklearn.tree import DecisionTreeClassifier
 
-    dtype = DecisionTreeClassifier().fit([[0], [1]], [0, 1]).tree_.__getstate__()["nodes"].dtype  # its fields differ between versions
+    dtype = (
+        DecisionTreeClassifier().fit([[0], [1]], [0, 1]).tree_.__getstate__()["nodes"].dtype
+    )  # its fields differ between versions
     size = 2 * tree.n_leaves - 1
     nodes = np.zeros(size, dtype=dtype)
     values = np.zeros((size, 1, len(tree.actions)))
@@ -128,13 +163,21 @@ def _arrays(tree: Tree, names: list[str], rows: Any, codes: np.ndarray, weight: 
             true = rows.X[here, rows.index[node.test]] == 1
             feature, threshold = position[_feature(node.test)], 0.5
             if node.test.kind == "<=":
-                threshold = single_threshold(node.test, *_neighbours(rows, node.test, here[true], here[~true]))
-            # scikit-learn goes left where feature <= threshold: there a threshold test is true, a 0/1 test false.
+                threshold = single_threshold(
+                    node.test, *_neighbours(rows, node.test, here[true], here[~true])
+                )
+            # scikit-learn goes left where feature <= threshold: there a threshold test is true, a
+            # 0/1 test false.
             sides = [(node.left, here[~true]), (node.right, here[true])]
             first, second = reversed(sides) if node.test.kind == "<=" else sides
             left, right = walk(*first), walk(*second)
         values[at, 0] = share
-        nodes["left_child"][at], nodes["right_child"][at], nodes["feature"][at], nodes["threshold"][at] = left, right, feature, threshold
+        (
+            nodes["left_child"][at],
+            nodes["right_child"][at],
+            nodes["feature"][at],
+            nodes["threshold"][at],
+        ) = left, right, feature, threshold
         nodes["impurity"][at] = 1 - (share**2).sum()
         nodes["n_node_samples"][at], nodes["weighted_n_node_samples"][at] = len(here), total
         return at
@@ -144,7 +187,9 @@ def _arrays(tree: Tree, names: list[str], rows: Any, codes: np.ndarray, weight: 
 
 
 def _neighbours(rows: Any, test: Test, below: np.ndarray, above: np.ndarray) -> tuple[float, float]:
-    """The largest value of the test's column among some rows and the smallest among others, or values between these that bound them."""
+    """The largest value of the test's column among some rows and the smallest among others, or
+    values between these that bound them.
+    """
     if isinstance(rows, RawRows):
         values = rows.values[test.column].astype(float)
         return float(values[below].max(initial=-np.inf)), float(values[above].min(initial=np.inf))
@@ -155,8 +200,12 @@ def _neighbours(rows: Any, test: Test, below: np.ndarray, above: np.ndarray) -> 
             "give the table instead of the Dataset."
         )
     at = rows.index[test]
-    codes, same = ranked.codes[:, ranked.column[at]], np.flatnonzero(ranked.column == ranked.column[at])
-    # Values of a code are at most the value below the threshold of that number, and at least the value above the threshold before it.
+    codes, same = (
+        ranked.codes[:, ranked.column[at]],
+        np.flatnonzero(ranked.column == ranked.column[at]),
+    )
+    # Values of a code are at most the value below the threshold of that number, and at least the
+    # value above the threshold before it.
     gap_of = {int(ranked.cut[f]): ranked.gap[f] for f in same}
     low = gap_of.get(int(codes[below].max()), ranked.gap[at])[0] if len(below) else -np.inf
     high = gap_of.get(int(codes[above].min()) - 1, ranked.gap[at])[1] if len(above) else np.inf
@@ -164,7 +213,8 @@ def _neighbours(rows: Any, test: Test, below: np.ndarray, above: np.ndarray) -> 
 
 
 def single_threshold(test: Test, low: float, high: float) -> float:
-    """The threshold that divides two values when they are rounded to single precision: the test's own if it does, else the nearest that does.
+    """The threshold that divides two values when they are rounded to single precision: the test's
+    own if it does, else the nearest that does.
 
     Parameters
     ----------
@@ -180,21 +230,33 @@ def single_threshold(test: Test, low: float, high: float) -> float:
     """
     with np.errstate(over="ignore"):
         first, second = np.float32(low), np.float32(high)
-    beyond = any(np.isfinite(exact) and not np.isfinite(rounded) for exact, rounded in ((low, first), (high, second)))
+    beyond = any(
+        np.isfinite(exact) and not np.isfinite(rounded)
+        for exact, rounded in ((low, first), (high, second))
+    )
     if beyond or first >= second:
         raise DataError(
             f"scikit-learn compares in single precision, in which no threshold is between {low!r} and {high!r} of the column {test.column!r}; "
             "subtract a constant from that column or rescale it, or draw the tree with tree_svg."
         )
     own = float(test.value)
-    return own if first <= own < second else float(first) if own < first else float(np.nextafter(second, np.float32(-np.inf)))
+    return (
+        own
+        if first <= own < second
+        else float(first)
+        if own < first
+        else float(np.nextafter(second, np.float32(-np.inf)))
+    )
 
 
 def _check_same(tree: Tree, model: Any, names: list[str], table: Any) -> None:
     """The converted tree must predict what the tree predicts on the given rows."""
     spelled = {str(c): c for c in (table.columns if hasattr(table, "columns") else table)}
     tests = {t.name: t for t in tree.splits if t.kind == "=="}
-    columns = [tests[n].evaluate(table[spelled[tests[n].column]]) if n in tests else table[spelled[n]] for n in names]
+    columns = [
+        tests[n].evaluate(table[spelled[tests[n].column]]) if n in tests else table[spelled[n]]
+        for n in names
+    ]
     if not columns:  # a single leaf on no numeric column
         return
     raw = np.column_stack([np.asarray(c, dtype=np.float32) for c in columns])
@@ -208,7 +270,9 @@ def _check_same(tree: Tree, model: Any, names: list[str], table: Any) -> None:
 
 
 def to_networkx(tree: Tree) -> networkx.DiGraph:
-    """The tree as a directed graph: nodes 0, 1, … parents first, with `label`, and `test` or `action`; edges with `label` "no" or "yes"."""
+    """The tree as a directed graph: nodes 0, 1, … parents first, with `label`, and `test` or
+    `action`; edges with `label` "no" or "yes".
+    """
     import networkx
 
     graph = networkx.DiGraph()
@@ -216,7 +280,9 @@ def to_networkx(tree: Tree) -> networkx.DiGraph:
     def walk(node: Node) -> int:
         at = int(graph.number_of_nodes())
         if isinstance(node, Leaf):
-            graph.add_node(at, label=str(tree.actions[node.action]), action=tree.actions[node.action])
+            graph.add_node(
+                at, label=str(tree.actions[node.action]), action=tree.actions[node.action]
+            )
             return at
         graph.add_node(at, label=node.test.name, test=node.test)
         graph.add_edge(at, walk(node.left), label="no")
@@ -229,7 +295,11 @@ def to_networkx(tree: Tree) -> networkx.DiGraph:
 
 def to_dot(tree: Tree) -> str:
     """The tree in the DOT language, for graphviz."""
-    lines = ["digraph tree {", '  node [shape=box, style="filled", fillcolor="#f4f4f4", fontname="Helvetica"];', '  edge [fontname="Helvetica"];']
+    lines = [
+        "digraph tree {",
+        '  node [shape=box, style="filled", fillcolor="#f4f4f4", fontname="Helvetica"];',
+        '  edge [fontname="Helvetica"];',
+    ]
     count = 0
 
     def walk(node: Node) -> int:
@@ -240,7 +310,9 @@ def to_dot(tree: Tree) -> str:
             for child, label in ((node.left, "no"), (node.right, "yes")):
                 lines.append(f'  n{at} -> n{walk(child)} [label="{label}"];')
         else:
-            lines.append(f'  n{at} [label={_quote(tree.actions[node.action])}, style="filled,rounded", fillcolor="{action_colour(node.action)}"];')
+            lines.append(
+                f'  n{at} [label={_quote(tree.actions[node.action])}, style="filled,rounded", fillcolor="{action_colour(node.action)}"];'
+            )
         return at
 
     walk(tree.root)

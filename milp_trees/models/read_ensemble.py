@@ -1,4 +1,6 @@
-"""Ensembles read from what others fitted: scikit-learn's trees, forests, bagging and extra trees, BudgetRF, and this project's own trees."""
+"""Ensembles read from what others fitted: scikit-learn's trees, forests, bagging and extra trees,
+BudgetRF, and this project's own trees.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +18,16 @@ if TYPE_CHECKING:
     from milp_trees.models.tree import Node, Tree
 
 
-def read_ensemble(model: Any, columns: Sequence[str] | None = None, features: Mapping[str, str] | None = None) -> Ensemble:
+def read_ensemble(
+    model: Any, columns: Sequence[str] | None = None, features: Mapping[str, str] | None = None
+) -> Ensemble:
     """The ensemble of a fitted model.
 
     Parameters
     ----------
     model : estimator
-        A tree, forest, extra trees or bagging of trees of scikit-learn (classifier or regressor), or a `BudgetForestClassifier`.
+        A tree, forest, extra trees or bagging of trees of scikit-learn (classifier or regressor),
+        or a `BudgetForestClassifier`.
     columns : sequence of str, optional
         Names of the columns; by default those the model was fitted with, or `x0`, `x1`, ….
     features : mapping of column to feature, optional
@@ -39,18 +44,33 @@ def read_ensemble(model: Any, columns: Sequence[str] | None = None, features: Ma
     n_columns = int(model.n_features_in_)
     names = _names(model, columns, n_columns)
     if getattr(model, "n_outputs_", 1) != 1:
-        raise DataError(f"{kind} predicts {model.n_outputs_} outputs; ensembles with one output can be pruned.")
-    classes = None if not hasattr(model, "classes_") else tuple(c.item() if hasattr(c, "item") else c for c in model.classes_)
+        raise DataError(
+            f"{kind} predicts {model.n_outputs_} outputs; ensembles with one output can be pruned."
+        )
+    classes = (
+        None
+        if not hasattr(model, "classes_")
+        else tuple(c.item() if hasattr(c, "item") else c for c in model.classes_)
+    )
     chosen = getattr(model, "estimators_features_", None)
-    trees = [_arrays(m, kind, classes, None if chosen is None else np.asarray(chosen[t])) for t, m in enumerate(members)]
+    trees = [
+        _arrays(m, kind, classes, None if chosen is None else np.asarray(chosen[t]))
+        for t, m in enumerate(members)
+    ]
     if classes is not None and getattr(model, "voting", None) == "majority":
         for tree in trees:  # every tree gives its whole vote to one label
             tree["value"] = np.eye(len(classes))[tree["value"].argmax(axis=1)]
-    # Values are shares already; dividing them by their sum once more would change last digits, and with them ties of votes.
+    # Values are shares already; dividing them by their sum once more would change last digits, and
+    # with them ties of votes.
     return assemble(
-        trees, names, classes=classes, single=not getattr(model, "double_precision_", False), normalise=False, **_features(names, features),
+        trees,
+        names,
+        classes=classes,
+        single=not getattr(model, "double_precision_", False),
+        normalise=False,
+        **_features(names, features),
         source={"model": kind, "trees": len(trees)},
-    )  # fmt: skip
+    )
 
 
 def check_prunable(estimator: Any) -> None:
@@ -69,13 +89,21 @@ def check_prunable(estimator: Any) -> None:
 
     kind = type(estimator).__name__
     if "Boost" in kind:
-        raise DataError(f"{kind} adds up its trees: an error of a single tree means nothing. Give a forest, bagging, extra trees or a tree.")
+        raise DataError(
+            f"{kind} adds up its trees: an error of a single tree means nothing. Give a forest, bagging, extra trees or a tree."
+        )
     if isinstance(estimator, (BaggingClassifier, BaggingRegressor)):
         base = estimator.estimator
         if base is not None and not isinstance(base, BaseDecisionTree):
-            raise DataError(f"This {kind} bags a {type(base).__name__}, which is no tree; bag a DecisionTreeClassifier or DecisionTreeRegressor.")
-    elif not isinstance(estimator, (ForestClassifier, ForestRegressor, BaseDecisionTree, BudgetForestClassifier)):
-        raise DataError(f"{kind} is no ensemble of trees; give a scikit-learn tree, forest, bagging or extra trees, or a BudgetForestClassifier.")
+            raise DataError(
+                f"This {kind} bags a {type(base).__name__}, which is no tree; bag a DecisionTreeClassifier or DecisionTreeRegressor."
+            )
+    elif not isinstance(
+        estimator, (ForestClassifier, ForestRegressor, BaseDecisionTree, BudgetForestClassifier)
+    ):
+        raise DataError(
+            f"{kind} is no ensemble of trees; give a scikit-learn tree, forest, bagging or extra trees, or a BudgetForestClassifier."
+        )
 
 
 def _members(model: Any, kind: str) -> list[Any]:
@@ -91,11 +119,24 @@ def _names(model: Any, columns: Sequence[str] | None, n_columns: int) -> list[st
     own = getattr(model, "feature_names_in_", None)
     if isinstance(columns, str):
         raise DataError(f"columns must be a list of names; got the text {columns!r}.")
-    names = [str(c) for c in (columns if columns is not None else own if own is not None else [f"x{j}" for j in range(n_columns)])]
+    names = [
+        str(c)
+        for c in (
+            columns
+            if columns is not None
+            else own
+            if own is not None
+            else [f"x{j}" for j in range(n_columns)]
+        )
+    ]
     if len(names) != n_columns:
-        raise DataError(f"The model was fitted on {n_columns} columns; {len(names)} names are given.")
+        raise DataError(
+            f"The model was fitted on {n_columns} columns; {len(names)} names are given."
+        )
     if len(set(names)) != n_columns:
-        raise DataError(f"Two columns are called {next(c for c in names if names.count(c) > 1)!r}; give columns= with names that differ.")
+        raise DataError(
+            f"Two columns are called {next(c for c in names if names.count(c) > 1)!r}; give columns= with names that differ."
+        )
     return names
 
 
@@ -105,13 +146,20 @@ def _features(names: Sequence[str], features: Mapping[str, str] | None) -> dict[
         return {}
     unknown = [c for c in features if c not in names]
     if unknown:
-        raise DataError(f"There is no column {unknown[0]!r} to make part of the feature {features[unknown[0]]!r}.")
+        raise DataError(
+            f"There is no column {unknown[0]!r} to make part of the feature {features[unknown[0]]!r}."
+        )
     acquired = list(dict.fromkeys(features.get(c, c) for c in names))
     place = {f: k for k, f in enumerate(acquired)}
-    return {"features": tuple(acquired), "feature_of": np.array([place[features.get(c, c)] for c in names], dtype=np.int64)}
+    return {
+        "features": tuple(acquired),
+        "feature_of": np.array([place[features.get(c, c)] for c in names], dtype=np.int64),
+    }
 
 
-def _arrays(member: Any, kind: str, classes: tuple[Any, ...] | None, chosen: np.ndarray | None) -> dict[str, np.ndarray]:
+def _arrays(
+    member: Any, kind: str, classes: tuple[Any, ...] | None, chosen: np.ndarray | None
+) -> dict[str, np.ndarray]:
     """One member as parallel arrays in the columns and classes of the whole."""
     tree = getattr(member, "tree_", member)
     if not hasattr(tree, "children_left"):
@@ -139,7 +187,8 @@ def _arrays(member: Any, kind: str, classes: tuple[Any, ...] | None, chosen: np.
 def ensemble_from_trees(trees: Sequence[Tree], dataset: Dataset) -> tuple[Ensemble, Dataset]:
     """This project's own trees as an ensemble, and the dataset in the columns that it tests.
 
-    An inner node's value is the weight of the rows of each class that reach it; a leaf votes for its own action. The columns are the binary tests; tests on one original column are one feature.
+    An inner node's value is the weight of the rows of each class that reach it; a leaf votes for
+    its own action. The columns are the binary tests; tests on one original column are one feature.
 
     Parameters
     ----------
@@ -152,16 +201,24 @@ def ensemble_from_trees(trees: Sequence[Tree], dataset: Dataset) -> tuple[Ensemb
     classes = tuple(dataset.classes or ())
     for tree in trees:
         if tuple(tree.actions) != classes:
-            raise DataError(f"A tree chooses among {tree.actions}, the data have the classes {classes}.")
+            raise DataError(
+                f"A tree chooses among {tree.actions}, the data have the classes {classes}."
+            )
     names = [t.name for t in dataset.tests]
     arrays = [_tree_arrays(tree, dataset, np.asarray(y), len(classes)) for tree in trees]
     ensemble = assemble(
-        arrays, names, classes=classes, **_features(names, {t.name: t.column for t in dataset.tests}), source={"model": "Tree", "trees": len(trees)}
+        arrays,
+        names,
+        classes=classes,
+        **_features(names, {t.name: t.column for t in dataset.tests}),
+        source={"model": "Tree", "trees": len(trees)},
     )
     return ensemble, dataset.with_(numeric=dataset.X.astype(float), columns=names)
 
 
-def _tree_arrays(tree: Tree, dataset: Dataset, y: np.ndarray, n_classes: int) -> dict[str, np.ndarray]:
+def _tree_arrays(
+    tree: Tree, dataset: Dataset, y: np.ndarray, n_classes: int
+) -> dict[str, np.ndarray]:
     from milp_trees.models.tree import Leaf
 
     left: list[int] = []
@@ -189,8 +246,12 @@ def _tree_arrays(tree: Tree, dataset: Dataset, y: np.ndarray, n_classes: int) ->
 
     add(tree.root, np.arange(dataset.n_rows))
     return {
-        "left": np.array(left), "right": np.array(right), "column": np.array(column), "threshold": np.full(len(left), 0.5), "value": np.array(value),
-    }  # fmt: skip
+        "left": np.array(left),
+        "right": np.array(right),
+        "column": np.array(column),
+        "threshold": np.full(len(left), 0.5),
+        "value": np.array(value),
+    }
 
 
 def out_of_bag(model: Any, n_rows: int) -> np.ndarray:
@@ -199,18 +260,23 @@ def out_of_bag(model: Any, n_rows: int) -> np.ndarray:
     Raises
     ------
     DataError
-        The model is not fitted, every tree saw all rows, or it was fitted on another number of rows.
+        The model is not fitted, every tree saw all rows, or it was fitted on another number of
+        rows.
     """
     kind = type(model).__name__
     _members(model, kind)
     fitted_on = getattr(model, "_n_samples", getattr(model, "_n_rows", n_rows))
     if fitted_on != n_rows:
-        raise DataError(f"The {kind} was fitted on {fitted_on} rows, {n_rows} are given; give its training rows.")
+        raise DataError(
+            f"The {kind} was fitted on {fitted_on} rows, {n_rows} are given; give its training rows."
+        )
     out = np.zeros((n_rows, 0))
     if hasattr(model, "estimators_samples_"):
         out = np.ones((n_rows, len(model.estimators_samples_)))
         for t, rows in enumerate(model.estimators_samples_):
             out[rows, t] = 0
     if not out.any():
-        raise DataError(f"{kind} has no out-of-bag rows: its trees saw all rows. Fit it with bootstrap=True, or count errors on held-out rows.")
+        raise DataError(
+            f"{kind} has no out-of-bag rows: its trees saw all rows. Fit it with bootstrap=True, or count errors on held-out rows."
+        )
     return out

@@ -1,4 +1,6 @@
-"""`Tree`: a frozen, solver-free decision tree over named binary tests whose leaves choose an action."""
+"""`Tree`: a frozen, solver-free decision tree over named binary tests whose leaves choose an
+action.
+"""
 
 from __future__ import annotations
 
@@ -128,23 +130,36 @@ class Tree:
                 actions.append(node.action)
                 return
             if node.test not in index:
-                raise DataError(f"The tree tests {node.test.name!r}, which the data do not have; use the data (or binarizer) it was fitted on.")
+                raise DataError(
+                    f"The tree tests {node.test.name!r}, which the data do not have; use the data (or binarizer) it was fitted on."
+                )
             true = outcome(index[node.test], here) == 1
             walk(node.left, here[~true], (*path, node.test))
             walk(node.right, here[true], (*path, node.test))
 
         walk(self.root, np.arange(len(leaf)), ())
-        return Routes(leaf, np.array(actions, dtype=np.int64)[leaf], tuple(paths), tuple(actions), self.splits, self.actions)
+        return Routes(
+            leaf,
+            np.array(actions, dtype=np.int64)[leaf],
+            tuple(paths),
+            tuple(actions),
+            self.splits,
+            self.actions,
+        )
 
     def predict(self, data: Any) -> np.ndarray:
-        """Original action of every row of a Dataset, a view, or a table of raw columns (DataFrame or mapping)."""
+        """Original action of every row of a Dataset, a view, or a table of raw columns (DataFrame
+        or mapping).
+        """
         rows = data if hasattr(data, "index") and hasattr(data, "X") else RawRows(self, data)
         return np.array(self.actions, dtype=_dtype(self.actions))[self.routes(rows).action]
 
     # -- changes ---------------------------------------------------------------------------------------------
 
     def map_tests(self, to: Callable[[Test], tuple[Test, bool] | bool]) -> Tree:
-        """Replace tests: `to` gives (new test, complement?) or, for a constant test, its truth (the node disappears)."""
+        """Replace tests: `to` gives (new test, complement?) or, for a constant test, its truth (the
+        node disappears).
+        """
 
         def walk(node: Node) -> Node:
             if isinstance(node, Leaf):
@@ -159,7 +174,9 @@ class Tree:
         return Tree(walk(self.root), self.actions)
 
     def prune_empty(self, rows: Rows) -> Tree:
-        """The tree without branch nodes that send all rows one way; every given row keeps its action."""
+        """The tree without branch nodes that send all rows one way; every given row keeps its
+        action.
+        """
         outcome, index = _outcomes(rows), rows.index
 
         def walk(node: Node, here: np.ndarray) -> Node:
@@ -182,9 +199,18 @@ class Tree:
         def walk(node: Node) -> dict[str, Any]:
             if isinstance(node, Leaf):
                 return {"action": node.action, "label": _plain(self.actions[node.action])}
-            return {"test": node.test.to_json(), "name": node.test.name, "false": walk(node.left), "true": walk(node.right)}
+            return {
+                "test": node.test.to_json(),
+                "name": node.test.name,
+                "false": walk(node.left),
+                "true": walk(node.right),
+            }
 
-        return {"kind": "tree", "actions": [_plain(a) for a in self.actions], "root": walk(self.root)}
+        return {
+            "kind": "tree",
+            "actions": [_plain(a) for a in self.actions],
+            "root": walk(self.root),
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Tree:
@@ -203,11 +229,17 @@ class Tree:
             if "action" in node:
                 action = node["action"]
                 if type(action) is not int or not 0 <= action < len(actions):
-                    raise ValueError(f"a leaf has the action {action!r}, and the tree names {len(actions)}")
+                    raise ValueError(
+                        f"a leaf has the action {action!r}, and the tree names {len(actions)}"
+                    )
                 return Leaf(action)
             test = Test(**node["test"])
-            if test.kind not in ("<=", "==", "is") or (test.kind == "<=" and type(test.value) not in (int, float)):
-                raise ValueError(f"there is no test of the kind {test.kind!r} with the value {test.value!r}")
+            if test.kind not in ("<=", "==", "is") or (
+                test.kind == "<=" and type(test.value) not in (int, float)
+            ):
+                raise ValueError(
+                    f"there is no test of the kind {test.kind!r} with the value {test.value!r}"
+                )
             return Branch(test, walk(node["false"]), walk(node["true"]))
 
         return cls(walk(data["root"]), actions)
@@ -225,10 +257,14 @@ class Tree:
         return tree_svg(self)
 
     def picture(self, dataset: Any) -> str:
-        """The tree as an SVG picture with the rows of a Dataset (if it has not left them out) counted in its leaves."""
+        """The tree as an SVG picture with the rows of a Dataset (if it has not left them out)
+        counted in its leaves.
+        """
         from milp_trees.models.draw import leaf_counts, tree_svg
 
-        return tree_svg(self, None if getattr(dataset, "left_out", False) else leaf_counts(self, dataset))
+        return tree_svg(
+            self, None if getattr(dataset, "left_out", False) else leaf_counts(self, dataset)
+        )
 
     def _repr_html_(self) -> str:
         return self.to_svg()
@@ -238,7 +274,9 @@ class Tree:
 
 
 def _outcomes(rows: Rows) -> Callable[[int, np.ndarray], np.ndarray]:
-    """Outcomes of a test (by index) on some rows; those who keep their tests in another form than a matrix say so themselves."""
+    """Outcomes of a test (by index) on some rows; those who keep their tests in another form than a
+    matrix say so themselves.
+    """
     own: Callable[[int, np.ndarray], np.ndarray] | None = getattr(rows, "outcome", None)
     return own if own is not None else lambda test, here: np.asarray(rows.X[here, test])
 
@@ -249,7 +287,9 @@ def _length(rows: Rows) -> int:
 
 
 class RawRows:
-    """Outcomes of a tree's tests on raw columns (`values`), so that a tree predicts on tables it was not binarized with."""
+    """Outcomes of a tree's tests on raw columns (`values`), so that a tree predicts on tables it
+    was not binarized with.
+    """
 
     def __init__(self, tree: Tree, table: Any) -> None:
         used = list(dict.fromkeys(tree.splits))
@@ -259,25 +299,37 @@ class RawRows:
         self.values = {}
         for test in used:
             if test.column not in spelled:
-                raise DataError(f"The tree tests the column {test.column!r}, which the table does not have; its columns are {', '.join(spelled)}.")
+                raise DataError(
+                    f"The tree tests the column {test.column!r}, which the table does not have; its columns are {', '.join(spelled)}."
+                )
             self.values[test.column] = np.asarray(table[spelled[test.column]])
             columns.append(_outcome(test, self.values[test.column]))
         n = len(table) if hasattr(table, "columns") else len(next(iter(table.values())))
-        self.X = np.array(columns, dtype=np.uint8).T if columns else np.zeros((n, 0), dtype=np.uint8)
+        self.X = (
+            np.array(columns, dtype=np.uint8).T if columns else np.zeros((n, 0), dtype=np.uint8)
+        )
         self.index = {t: j for j, t in enumerate(used)}
 
 
 def _outcome(test: Test, values: np.ndarray) -> np.ndarray:
     """The test on a column, which must be complete and of the kind that the test asks for."""
-    missing = np.isnan(values) if values.dtype.kind == "f" else np.array([v is None or v != v for v in values.tolist()], dtype=bool)
+    missing = (
+        np.isnan(values)
+        if values.dtype.kind == "f"
+        else np.array([v is None or v != v for v in values.tolist()], dtype=bool)
+    )
     if missing.any():
-        raise DataError(f"The column {test.column!r} has a missing value in row {int(missing.argmax())}; fill it in or drop the row.")
+        raise DataError(
+            f"The column {test.column!r} has a missing value in row {int(missing.argmax())}; fill it in or drop the row."
+        )
     try:
         return test.evaluate(values)
     except DataError:
         raise
     except (TypeError, ValueError):
-        raise DataError(f"The test {test.name!r} needs numbers in the column {test.column!r}; it holds text.") from None
+        raise DataError(
+            f"The test {test.name!r} needs numbers in the column {test.column!r}; it holds text."
+        ) from None
 
 
 def _plain(value: Any) -> Any:

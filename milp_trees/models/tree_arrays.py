@@ -1,4 +1,6 @@
-"""Trees as parallel arrays: put together to an `Ensemble` in preorder, and read back from lists, which are not believed."""
+"""Trees as parallel arrays: put together to an `Ensemble` in preorder, and read back from lists,
+which are not believed.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,14 @@ def _upwards(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _check_preorder(left: np.ndarray, right: np.ndarray) -> None:
-    """That nodes are trees in preorder: then which nodes are splits says already where their children are."""
+    """That nodes are trees in preorder: then which nodes are splits says already where their
+    children are.
+    """
     M = len(left)
     if not M or len(right) != M:
-        raise DataError("The stored ensemble is damaged: it has no trees, or lists of different lengths.")
+        raise DataError(
+            "The stored ensemble is damaged: it has no trees, or lists of different lengths."
+        )
     end = [0] * M  # one past the last node of a node's subtree
     lefts, rights = left.tolist(), right.tolist()
     for h in range(M - 1, -1, -1):
@@ -33,10 +39,14 @@ def _check_preorder(left: np.ndarray, right: np.ndarray) -> None:
         elif lefts[h] == h + 1 < M and rights[h] == end[h + 1] < M:
             end[h] = end[rights[h]]
         else:
-            raise DataError(f"The stored ensemble is damaged: the children of node {h} are not where preorder has them.")
+            raise DataError(
+                f"The stored ensemble is damaged: the children of node {h} are not where preorder has them."
+            )
 
 
-def assemble(trees: Sequence[Mapping[str, np.ndarray]], columns: Sequence[str], **more: Any) -> Ensemble:
+def assemble(
+    trees: Sequence[Mapping[str, np.ndarray]], columns: Sequence[str], **more: Any
+) -> Ensemble:
     """An Ensemble from trees as parallel arrays, brought into preorder.
 
     Parameters
@@ -46,7 +56,9 @@ def assemble(trees: Sequence[Mapping[str, np.ndarray]], columns: Sequence[str], 
     """
     if not trees:
         raise DataError("The ensemble has no trees.")
-    parts: dict[str, list[np.ndarray]] = {name: [] for name in ("left", "right", "column", "threshold", "value", "original")}
+    parts: dict[str, list[np.ndarray]] = {
+        name: [] for name in ("left", "right", "column", "threshold", "value", "original")
+    }
     base = 0
     for tree in trees:
         order = _preorder(tree["left"], tree["right"])
@@ -64,9 +76,17 @@ def assemble(trees: Sequence[Mapping[str, np.ndarray]], columns: Sequence[str], 
     left, right = a["left"].astype(np.int64), a["right"].astype(np.int64)
     parent, member = _upwards(left, right)
     return Ensemble(
-        parent, left, right, member, a["column"].astype(np.int64), a["threshold"].astype(float), a["value"], tuple(map(str, columns)),
-        original=a["original"], **more,
-    )  # fmt: skip
+        parent,
+        left,
+        right,
+        member,
+        a["column"].astype(np.int64),
+        a["threshold"].astype(float),
+        a["value"],
+        tuple(map(str, columns)),
+        original=a["original"],
+        **more,
+    )
 
 
 def _preorder(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -83,7 +103,9 @@ def _preorder(left: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 def from_lists(data: Mapping[str, Any]) -> Ensemble:
     """The ensemble that `Ensemble.trees_json` described; see `Ensemble.from_json`."""
-    left, right, column, feature_of = (np.array(data[name], dtype=np.int64) for name in ("left", "right", "column", "feature_of"))
+    left, right, column, feature_of = (
+        np.array(data[name], dtype=np.int64) for name in ("left", "right", "column", "feature_of")
+    )
     threshold, value = (np.array(data[name], dtype=float) for name in ("threshold", "value"))
     columns, features = tuple(data["columns"]), tuple(data["features"])
     classes = None if data["classes"] is None else tuple(data["classes"])
@@ -91,15 +113,30 @@ def from_lists(data: Mapping[str, Any]) -> Ensemble:
     split = left >= 0
     for what, wrong in {
         "arrays of different lengths": not len(left) == len(column) == len(threshold) == len(value),
-        "values that are not one per class": value.ndim != 2 or value.shape[1] != (1 if classes is None else len(classes)),
-        "tests on columns that do not exist": split.any() and not ((column[split] >= 0) & (column[split] < len(columns))).all(),
+        "values that are not one per class": value.ndim != 2
+        or value.shape[1] != (1 if classes is None else len(classes)),
+        "tests on columns that do not exist": split.any()
+        and not ((column[split] >= 0) & (column[split] < len(columns))).all(),
         "a threshold that is no number": not np.isfinite(threshold).all(),
-        "columns without a feature": len(feature_of) != len(columns) or not ((feature_of >= 0) & (feature_of < len(features))).all(),
+        "columns without a feature": len(feature_of) != len(columns)
+        or not ((feature_of >= 0) & (feature_of < len(features))).all(),
     }.items():
         if wrong:
             raise DataError(f"The stored ensemble is damaged: it has {what}.")
     parent, member = _upwards(left, right)
     return Ensemble(
-        parent, left, right, member, column, threshold, value, columns, features, feature_of, classes, single=bool(data["single"]),
-        normalise=bool(data["normalise"]), source=data["source"],
-    )  # fmt: skip
+        parent,
+        left,
+        right,
+        member,
+        column,
+        threshold,
+        value,
+        columns,
+        features,
+        feature_of,
+        classes,
+        single=bool(data["single"]),
+        normalise=bool(data["normalise"]),
+        source=data["source"],
+    )

@@ -1,6 +1,8 @@
-"""Pruned ensembles written back: estimators of the class they were read from, whose stock `predict` gives what the pruned `Ensemble` predicts.
+"""Pruned ensembles written back: estimators of the class they were read from, whose stock `predict`
+gives what the pruned `Ensemble` predicts.
 
-A pruned tree is a new, compact `tree_` made of the kept nodes' own records, so that it needs no more memory than its nodes and pickles like any other.
+A pruned tree is a new, compact `tree_` made of the kept nodes' own records, so that it needs no
+more memory than its nodes and pickles like any other.
 """
 
 from __future__ import annotations
@@ -18,8 +20,15 @@ from milp_trees.models.read_ensemble import check_prunable
 if TYPE_CHECKING:
     from milp_trees.engines.budget_forest.trees import GrownTree
 
-#: Attributes of a fitted ensemble that are about the unpruned trees and would be wrong in a pruned copy.
-STALE = ("oob_score_", "oob_decision_function_", "oob_prediction_", "validation_costs_", "validation_errors_")
+#: Attributes of a fitted ensemble that are about the unpruned trees and would be wrong in a pruned
+#: copy.
+STALE = (
+    "oob_score_",
+    "oob_decision_function_",
+    "oob_prediction_",
+    "validation_costs_",
+    "validation_errors_",
+)
 
 
 def write_ensemble(model: Any, ensemble: Ensemble) -> Any:
@@ -35,7 +44,8 @@ def write_ensemble(model: Any, ensemble: Ensemble) -> Any:
     Returns
     -------
     estimator
-        Of the model's class; no array of nodes is shared with it. Attributes about the unpruned trees' out-of-bag or validation rows are left out.
+        Of the model's class; no array of nodes is shared with it. Attributes about the unpruned
+        trees' out-of-bag or validation rows are left out.
 
     Raises
     ------
@@ -45,12 +55,18 @@ def write_ensemble(model: Any, ensemble: Ensemble) -> Any:
     check_prunable(model)
     members = [model] if hasattr(model, "tree_") else list(model.estimators_)
     if ensemble.original is None or ensemble.n_trees != len(members):
-        raise DataError(f"The ensemble was not read from this {type(model).__name__}; read it with mt.read_ensemble(model).")
+        raise DataError(
+            f"The ensemble was not read from this {type(model).__name__}; read it with mt.read_ensemble(model)."
+        )
     kept = [_kept_nodes(ensemble, t) for t in range(ensemble.n_trees)]
     if hasattr(model, "tree_"):
         return _pruned_member(model, *kept[0])
     out = copy.copy(model)
-    out.__dict__ = {name: copy.deepcopy(value) for name, value in vars(model).items() if name != "estimators_" and name not in STALE}
+    out.__dict__ = {
+        name: copy.deepcopy(value)
+        for name, value in vars(model).items()
+        if name != "estimators_" and name not in STALE
+    }
     out.estimators_ = [_pruned_member(m, *k) for m, k in zip(members, kept, strict=True)]
     return out
 
@@ -71,7 +87,9 @@ def _pruned_member(member: Any, nodes: np.ndarray, split: np.ndarray) -> Any:
     if hasattr(member, "children_left"):  # a GrownTree: arrays, and no compiled tree
         return _pruned_grown(member, nodes, split)
     if nodes[-1] >= member.tree_.node_count:
-        raise DataError("The ensemble was read from larger trees than this model has; read it again with mt.read_ensemble(model).")
+        raise DataError(
+            "The ensemble was read from larger trees than this model has; read it again with mt.read_ensemble(model)."
+        )
     out = copy.copy(member)
     out.tree_ = _pruned_tree(member.tree_, nodes, split)
     return out
@@ -81,8 +99,12 @@ def _pruned_tree(tree: Any, nodes: np.ndarray, split: np.ndarray) -> Any:
     """scikit-learn's compiled `Tree` with the given nodes only."""
     make, arguments, state = tree.__reduce__()
     records = state["nodes"][nodes]
-    records["left_child"] = np.where(split, _place(tree.node_count, nodes)[records["left_child"]], -1)
-    records["right_child"] = np.where(split, _place(tree.node_count, nodes)[records["right_child"]], -1)
+    records["left_child"] = np.where(
+        split, _place(tree.node_count, nodes)[records["left_child"]], -1
+    )
+    records["right_child"] = np.where(
+        split, _place(tree.node_count, nodes)[records["right_child"]], -1
+    )
     records["feature"][~split] = -2
     records["threshold"][~split] = -2.0
     if "missing_go_to_left" in records.dtype.names:
@@ -90,13 +112,18 @@ def _pruned_tree(tree: Any, nodes: np.ndarray, split: np.ndarray) -> Any:
     depth = _depth(records["left_child"], records["right_child"])
     out = make(*arguments)
     values = np.ascontiguousarray(state["values"][nodes])
-    out.__setstate__({**state, "nodes": records, "values": values, "node_count": len(nodes), "max_depth": depth})
+    out.__setstate__(
+        {**state, "nodes": records, "values": values, "node_count": len(nodes), "max_depth": depth}
+    )
     return out
 
 
 def _pruned_grown(tree: GrownTree, nodes: np.ndarray, split: np.ndarray) -> GrownTree:
     place = _place(tree.node_count, nodes)
-    arrays = {name: getattr(tree, name)[nodes] for name in ("value", "impurity", "n_node_samples", "weighted_n_node_samples")}
+    arrays = {
+        name: getattr(tree, name)[nodes]
+        for name in ("value", "impurity", "n_node_samples", "weighted_n_node_samples")
+    }
     return replace(
         tree,
         children_left=np.where(split, place[tree.children_left[nodes]], -1),

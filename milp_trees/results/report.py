@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.results.result import Certificate, Limit, Result, Solution, Status, TracePoint, relative_gap
+from milp_trees.results.result import (
+    Certificate,
+    Limit,
+    Result,
+    Solution,
+    Status,
+    TracePoint,
+    relative_gap,
+)
 from milp_trees.tasks.base import Value
 
 if TYPE_CHECKING:
@@ -26,7 +34,9 @@ SCHEMA = 1
 
 
 def result_json(result: Result) -> dict[str, Any]:
-    """The object that `--json` prints and `verify` reads: plain, without NaN or infinity, with the problem it answers."""
+    """The object that `--json` prints and `verify` reads: plain, without NaN or infinity, with the
+    problem it answers.
+    """
     value, exact_bound = result.value, result.certificate.bound_exact
     task = result.problem.task
     out = {
@@ -68,7 +78,12 @@ def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:
     solutions: tuple[Solution, ...] = ()
     if data["predictor"] is not None:
         exact = None if data["exact"] is None else Fraction(data["exact"])
-        solutions = (Solution(problem.space.read(data["predictor"]), Value(float(data["objective"]), exact, data["unit"], data["sense"])),)
+        solutions = (
+            Solution(
+                problem.space.read(data["predictor"]),
+                Value(float(data["objective"]), exact, data["unit"], data["sense"]),
+            ),
+        )
     bound = data["bound"]
     certificate = Certificate(
         None if bound is None else float(bound),
@@ -77,10 +92,26 @@ def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:
         tuple(data["checked"]),
     )
     return Result(
-        problem, data["method"], Status(data["status"]), None if data["limit"] is None else Limit(data["limit"]), solutions, certificate,
-        data["seconds"], data["times"], data["sizes"], tuple(TracePoint(*p) for p in data["trace"]), data["root_bound"], data["nodes"], data["start"],
-        data["agrees"], data["message"], data.get("log", ""), data["options"], data["versions"], data["scores"],
-    )  # fmt: skip
+        problem,
+        data["method"],
+        Status(data["status"]),
+        None if data["limit"] is None else Limit(data["limit"]),
+        solutions,
+        certificate,
+        data["seconds"],
+        data["times"],
+        data["sizes"],
+        tuple(TracePoint(*p) for p in data["trace"]),
+        data["root_bound"],
+        data["nodes"],
+        data["start"],
+        data["agrees"],
+        data["message"],
+        data.get("log", ""),
+        data["options"],
+        data["versions"],
+        data["scores"],
+    )
 
 
 def json_safe(value: Any) -> Any:
@@ -125,7 +156,11 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
     """What a person sees of a row, by heading."""
     times, sizes, start = row["times"], row["sizes"], row["start"]
     status = row["status"] + (f" ({row['limit']})" if row["limit"] else "")
-    accepted = {True: "yes", False: "no", None: "unknown"}[start.get("accepted")] if start.get("method") else "–"
+    accepted = (
+        {True: "yes", False: "no", None: "unknown"}[start.get("accepted")]
+        if start.get("method")
+        else "–"
+    )
     if start.get("value") is None and start.get("reason"):
         accepted = "none"
     return {
@@ -149,19 +184,29 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def rich_tables(rows: Iterable[Mapping[str, Any]], width: int = 200, oracle: str = "oracle") -> list[Table]:
+def rich_tables(
+    rows: Iterable[Mapping[str, Any]], width: int = 200, oracle: str = "oracle"
+) -> list[Table]:
     """The comparison as one rich table, or as two or three where the terminal is narrower."""
     rows = list(rows)
     if width >= 170:
         parts: list[tuple[str, ...]] = [MODEL_COLUMNS + SEARCH_COLUMNS + ANSWER_COLUMNS]
     else:
-        parts = [MODEL_COLUMNS, SEARCH_COLUMNS + ANSWER_COLUMNS] if width >= 115 else [MODEL_COLUMNS, SEARCH_COLUMNS, ANSWER_COLUMNS]
+        parts = (
+            [MODEL_COLUMNS, SEARCH_COLUMNS + ANSWER_COLUMNS]
+            if width >= 115
+            else [MODEL_COLUMNS, SEARCH_COLUMNS, ANSWER_COLUMNS]
+        )
     return [_rich_table(rows, (*_who(rows), *columns), oracle) for columns in parts]
 
 
 def _who(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
     """Columns that say whose run a row is: the method, and what else differs between rows."""
-    several = [name for name, key in (("problem", "problem_key"), ("seed", "seed")) if len({row.get(key) for row in rows}) > 1]
+    several = [
+        name
+        for name, key in (("problem", "problem_key"), ("seed", "seed"))
+        if len({row.get(key) for row in rows}) > 1
+    ]
     return ("method", *several)
 
 
@@ -170,13 +215,22 @@ def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], oracle:
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for name in columns:
-        heading = f"agrees\nwith {oracle}" if name == "agrees" else name.replace(" ", "\n") if " " in name else name
+        heading = (
+            f"agrees\nwith {oracle}"
+            if name == "agrees"
+            else name.replace(" ", "\n")
+            if " " in name
+            else name
+        )
         words = name in ("method", "problem", "status", "start accepted", "agrees")
         table.add_column(heading, justify="left" if words else "right", no_wrap=name != "status")
     for row in rows:
         shown = cells(row)
         style = {"optimal": "green", "error": "red", "unsupported": "dim"}.get(row["status"], "")
-        table.add_row(*(shown[name] for name in columns), style="bold red" if row["agrees"] is False else style)
+        table.add_row(
+            *(shown[name] for name in columns),
+            style="bold red" if row["agrees"] is False else style,
+        )
     return table
 
 
@@ -188,12 +242,33 @@ def summary(row: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("method", row["method"]),
         ("status", shown["status"]),
         ("value", f"{shown['objective']} {row['unit']}" if row["objective"] is not None else ""),
-        ("bound", f"{shown['bound']}{claimed}, gap {shown['gap']}" if row["bound"] is not None else ""),
-        ("root", f"bound {shown['root bound']}, gap {shown['root gap']}" if row["root_bound"] is not None else ""),
+        (
+            "bound",
+            f"{shown['bound']}{claimed}, gap {shown['gap']}" if row["bound"] is not None else "",
+        ),
+        (
+            "root",
+            f"bound {shown['root bound']}, gap {shown['root gap']}"
+            if row["root_bound"] is not None
+            else "",
+        ),
         ("nodes", "" if row["nodes"] is None else shown["nodes"]),
-        ("seconds", ", ".join([shown["seconds"], *(f"{name.replace('_', ' ')} {_seconds(t)}" for name, t in times.items())])),
+        (
+            "seconds",
+            ", ".join(
+                [
+                    shown["seconds"],
+                    *(f"{name.replace('_', ' ')} {_seconds(t)}" for name, t in times.items()),
+                ]
+            ),
+        ),
         ("sizes", ", ".join(f"{_whole(n)} {name.replace('_', ' ')}" for name, n in sizes.items())),
-        ("start", f"from {row['start']['method']}, accepted: {shown['start accepted']}" if row["start"].get("method") else ""),
+        (
+            "start",
+            f"from {row['start']['method']}, accepted: {shown['start accepted']}"
+            if row["start"].get("method")
+            else "",
+        ),
         ("agrees", {True: "yes, with the oracle", False: "NO", None: ""}[row["agrees"]]),
         ("scores", ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items())),
         ("tests", _scope(row["problem"]["data"].get("loss"))),
@@ -221,7 +296,9 @@ def plain_table(rows: Iterable[Mapping[str, Any]], width: int = 200) -> str:
 
 
 def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line per row that has something to say: what the tests may lose, why it is unsupported or failed, or why it had no start."""
+    """A line per row that has something to say: what the tests may lose, why it is unsupported or
+    failed, or why it had no start.
+    """
     out: dict[str, None] = {}
     for row in rows:
         loss = row["problem"]["data"].get("loss")
@@ -235,7 +312,13 @@ def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def _short(value: float | None) -> str:
-    return "–" if value is None else f"{value:,}".replace(",", " ") if isinstance(value, int) else f"{value:.6g}"
+    return (
+        "–"
+        if value is None
+        else f"{value:,}".replace(",", " ")
+        if isinstance(value, int)
+        else f"{value:.6g}"
+    )
 
 
 def _whole(value: int | None) -> str:
@@ -262,7 +345,8 @@ def result_html(result: Result) -> str:
         "method": result.method,
         "status": shown["status"],
         result.problem.task.unit: shown["objective"],
-        "bound": shown["bound"] + (f" (claimed by {result.certificate.proved_by})" if result.certificate.proved_by else ""),
+        "bound": shown["bound"]
+        + (f" (claimed by {result.certificate.proved_by})" if result.certificate.proved_by else ""),
         "gap": shown["gap"],
         "seconds": shown["seconds"],
         "recomputed by us": "; ".join(result.certificate.checked) or "nothing",
@@ -271,7 +355,9 @@ def result_html(result: Result) -> str:
         "message": result.message,
     }
     lines = "".join(
-        f"<tr><th style='text-align:left'>{html.escape(k)}</th><td style='text-align:left'>{html.escape(v)}</td></tr>" for k, v in facts.items() if v
+        f"<tr><th style='text-align:left'>{html.escape(k)}</th><td style='text-align:left'>{html.escape(v)}</td></tr>"
+        for k, v in facts.items()
+        if v
     )
     picture = "" if result.predictor is None else result.predictor.picture(result.problem.dataset)
     return f"<div>{picture}<table>{lines}</table></div>"
@@ -282,5 +368,8 @@ def rows_html(rows: Iterable[Mapping[str, Any]]) -> str:
     rows = list(rows)
     columns = (*_who(rows), *MODEL_COLUMNS, *SEARCH_COLUMNS, *ANSWER_COLUMNS)
     head = "".join(f"<th>{html.escape(c)}</th>" for c in columns)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cells(row)[c])}</td>" for c in columns) + "</tr>" for row in rows)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cells(row)[c])}</td>" for c in columns) + "</tr>"
+        for row in rows
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -104,14 +104,15 @@ class Result:
     start : mapping
         `method`, `value`, `accepted` of the start that was handed over; empty if none was.
     agrees : bool or None
-        Against the oracle: True if proven and equal, False if proven and different or a bound is crossed.
+        Against the oracle: True if proven and equal, False if proven and different or a bound is
+        crossed.
     message : str
         A sentence for people: why there is no answer, or a warning.
     trees : TreeSet or None
         All trees near the best, for the question `near-best`; `solutions` holds the first of them.
     path : Path, PruningCurve or None
-        The best trees of all sizes, for the question `by-size`: `solutions` holds those that improve, the largest first. The best prunings for all λ,
-        for the question `path`.
+        The best trees of all sizes, for the question `by-size`: `solutions` holds those that
+        improve, the largest first. The best prunings for all λ, for the question `path`.
     """
 
     problem: Problem
@@ -166,13 +167,22 @@ class Result:
 
     @property
     def loss(self) -> str:
-        """What the tests may lose against the columns they were made from: optimal means optimal among these tests. Empty if they lose nothing."""
+        """What the tests may lose against the columns they were made from: optimal means optimal
+        among these tests. Empty if they lose nothing.
+        """
         return self.problem.dataset.loss
 
     def without_rows(self) -> Result:
-        """The same result without the rows of its problem: predictor, value, bound, who proved it, and what was asked."""
+        """The same result without the rows of its problem: predictor, value, bound, who proved it,
+        and what was asked.
+        """
         path: Any = self.path
-        return replace(self, problem=self.problem.without_rows(), trees=None, path=None if path is None else path.without_rows())
+        return replace(
+            self,
+            problem=self.problem.without_rows(),
+            trees=None,
+            path=None if path is None else path.without_rows(),
+        )
 
     def verify(self) -> Verification:
         """Recompute what it states and derive again what it claims; see `milp_trees.verify`."""

@@ -1,7 +1,9 @@
-"""`Path`: the best tree of every number of leaves, and for which penalty per leaf each is the best of all.
+"""`Path`: the best tree of every number of leaves, and for which penalty per leaf each is the best
+of all.
 
-The trees that are best for some penalty are the corners of the lower convex hull of loss against leaves (Breiman, Friedman, Olshen, Stone 1984,
-*Classification and Regression Trees*, prune one grown tree in this way; here every tree is the optimal one of its size).
+The trees that are best for some penalty are the corners of the lower convex hull of loss against
+leaves (Breiman, Friedman, Olshen, Stone 1984, *Classification and Regression Trees*, prune one
+grown tree in this way; here every tree is the optimal one of its size).
 """
 
 from __future__ import annotations
@@ -37,8 +39,8 @@ class Point:
     bound : Fraction or None
         No tree with at most so many leaves is better (natural units).
     loss : Fraction
-        What a penalty per leaf is added to: a rate, or one minus a score (with the task's own penalties); for a task without such
-        penalties its value, negative if it is maximised.
+        What a penalty per leaf is added to: a rate, or one minus a score (with the task's own
+        penalties); for a task without such penalties its value, negative if it is maximised.
     """
 
     leaves: int
@@ -57,7 +59,11 @@ class Point:
         if self.bound is None:
             return False
         best, bound = self.value.number, float(self.bound)
-        return bound >= best - 1e-9 * max(1.0, abs(best)) if self.value.sense == "min" else bound <= best + 1e-9 * max(1.0, abs(best))
+        return (
+            bound >= best - 1e-9 * max(1.0, abs(best))
+            if self.value.sense == "min"
+            else bound <= best + 1e-9 * max(1.0, abs(best))
+        )
 
     @classmethod
     def of(cls, problem: Problem, leaves: int, tree: Tree, bound: Fraction | None) -> Point:
@@ -69,7 +75,9 @@ class Point:
 def _loss(problem: Problem, tree: Tree, value: Value) -> Fraction:
     task: Any = problem.task
     if hasattr(task, "leaf_penalty"):  # a penalty of 1 more per leaf makes every value a loss
-        one = replace(task, leaf_penalty=task.leaf_penalty + 1).value(tree.routes(problem.dataset), problem.dataset)
+        one = replace(task, leaf_penalty=task.leaf_penalty + 1).value(
+            tree.routes(problem.dataset), problem.dataset
+        )
         return _exact(one) - tree.n_leaves
     return _exact(value) if value.sense == "min" else -_exact(value)
 
@@ -124,7 +132,9 @@ class Path:
 
     @cached_property
     def hull(self) -> tuple[Point, ...]:
-        """The points that are best for some penalty per leaf of at least 0, by rising number of leaves."""
+        """The points that are best for some penalty per leaf of at least 0, by rising number of
+        leaves.
+        """
         out: list[Point] = []
         by_leaves: dict[int, Point] = {}
         for point in self.points:
@@ -141,15 +151,22 @@ class Path:
 
     @cached_property
     def penalties(self) -> tuple[Fraction, ...]:
-        """Penalties per leaf at which the best tree changes, falling: at `penalties[i]`, `hull[i]` and `hull[i + 1]` are equally good."""
+        """Penalties per leaf at which the best tree changes, falling: at `penalties[i]`, `hull[i]`
+        and `hull[i + 1]` are equally good.
+        """
         return tuple(_slope(a, b) for a, b in zip(self.hull, self.hull[1:], strict=False))
 
     def interval(self, point: Point) -> tuple[Fraction, Fraction | None] | None:
-        """Penalties for which a point is the best: (least, most), most None for no limit; None if there is no such penalty."""
+        """Penalties for which a point is the best: (least, most), most None for no limit; None if
+        there is no such penalty.
+        """
         if point not in self.hull:
             return None
         i = self.hull.index(point)
-        return (self.penalties[i] if i < len(self.penalties) else Fraction(0), self.penalties[i - 1] if i else None)
+        return (
+            self.penalties[i] if i < len(self.penalties) else Fraction(0),
+            self.penalties[i - 1] if i else None,
+        )
 
     # -- asking ----------------------------------------------------------------------------------------------
 
@@ -157,13 +174,17 @@ class Path:
         """The best tree with at most k leaves."""
         fitting = [p for p in self.points if p.leaves <= k]
         if not fitting:
-            raise DataError(f"The path has no tree with at most {k} leaves; its smallest has {self.points[0].n_leaves if self.points else 'none'}.")
+            raise DataError(
+                f"The path has no tree with at most {k} leaves; its smallest has {self.points[0].n_leaves if self.points else 'none'}."
+            )
         return fitting[-1]
 
     def at_penalty(self, penalty: Any) -> Point:
-        """The tree with the smallest loss + penalty · leaves; of equal ones that with fewest leaves.
+        """The tree with the smallest loss + penalty · leaves; of equal ones that with fewest
+        leaves.
 
-        It is the best of all trees up to the path's largest size; a penalty near 0 might allow larger ones.
+        It is the best of all trees up to the path's largest size; a penalty near 0 might allow
+        larger ones.
         """
         each = fraction(penalty, "penalty")
         if each < 0:
@@ -173,21 +194,37 @@ class Path:
         return min(self.hull, key=lambda p: (p.loss + each * p.n_leaves, p.n_leaves))
 
     def result_at(self, penalty: Any) -> Result:
-        """The tree of `at_penalty` as the result of the problem with that penalty per leaf (within the path's sizes)."""
+        """The tree of `at_penalty` as the result of the problem with that penalty per leaf (within
+        the path's sizes).
+        """
         from milp_trees.methods.method import Clock, finish
         from milp_trees.problem import Best, Problem
 
         each = fraction(penalty, "penalty")
         task: Any = self.problem.task
         if not hasattr(task, "leaf_penalty"):
-            raise DataError(f"The task {task.name} has no penalty per leaf; take at_penalty, or the task's own penalty.")
+            raise DataError(
+                f"The task {task.name} has no penalty per leaf; take at_penalty, or the task's own penalty."
+            )
         point = self.at_penalty(each)
         most = max(p.leaves for p in self.points)
         space = replace(self.problem.trees, max_leaf_nodes=most)
-        problem = Problem(self.problem.dataset, replace(task, leaf_penalty=task.leaf_penalty + each), space, Best())
+        problem = Problem(
+            self.problem.dataset,
+            replace(task, leaf_penalty=task.leaf_penalty + each),
+            space,
+            Best(),
+        )
         bound = _exact(problem.value(point.predictor)) if self.proven else None
         result = finish(
-            problem, self.method, point.predictor, bound=bound, claims_optimal=self.proven, proved_by=self.method, clock=Clock(), limit=self.limit
+            problem,
+            self.method,
+            point.predictor,
+            bound=bound,
+            claims_optimal=self.proven,
+            proved_by=self.method,
+            clock=Clock(),
+            limit=self.limit,
         )
         return replace(result, seconds=self.seconds)
 
@@ -198,45 +235,95 @@ class Path:
     # -- showing ---------------------------------------------------------------------------------------------
 
     def rows(self) -> list[dict[str, Any]]:
-        """One mapping per size that improves: leaves, value, exact, bound, proven, depth, penalty_from, penalty_to (Fractions)."""
+        """One mapping per size that improves: leaves, value, exact, bound, proven, depth,
+        penalty_from, penalty_to (Fractions).
+        """
         out = []
         for p in self.improving:
             between = self.interval(p)
-            out.append({
-                "leaves": p.n_leaves, "value": p.value.number, "exact": p.value.exact, "bound": p.bound, "proven": p.proven,
-                "depth": p.predictor.depth, "penalty_from": between and between[0], "penalty_to": between and between[1],
-                "on_hull": between is not None,
-            })  # fmt: skip
+            out.append(
+                {
+                    "leaves": p.n_leaves,
+                    "value": p.value.number,
+                    "exact": p.value.exact,
+                    "bound": p.bound,
+                    "proven": p.proven,
+                    "depth": p.predictor.depth,
+                    "penalty_from": between and between[0],
+                    "penalty_to": between and between[1],
+                    "on_hull": between is not None,
+                }
+            )
         return out
 
     def frame(self) -> pd.DataFrame:
-        """`rows` as a DataFrame; `penalty_to` is empty for the smallest tree, and both penalties off the hull."""
+        """`rows` as a DataFrame; `penalty_to` is empty for the smallest tree, and both penalties
+        off the hull.
+        """
         import pandas as pd
 
-        return pd.DataFrame(self.rows(), columns=["leaves", "value", "exact", "bound", "proven", "depth", "penalty_from", "penalty_to", "on_hull"])
+        return pd.DataFrame(
+            self.rows(),
+            columns=[
+                "leaves",
+                "value",
+                "exact",
+                "bound",
+                "proven",
+                "depth",
+                "penalty_from",
+                "penalty_to",
+                "on_hull",
+            ],
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Plain data: the rows with their trees, fractions as "p/q"."""
         from milp_trees.results.report import json_safe
 
-        rows = [{**row, "predictor": p.predictor.to_json()} for row, p in zip(self.rows(), self.improving, strict=True)]
+        rows = [
+            {**row, "predictor": p.predictor.to_json()}
+            for row, p in zip(self.rows(), self.improving, strict=True)
+        ]
         first = self.points[0].value if self.points else None
-        out: dict[str, Any] = json_safe({
-            "method": self.method, "proven": self.proven, "limit": None if self.limit is None else self.limit.value, "seconds": self.seconds,
-            "unit": None if first is None else first.unit, "sense": None if first is None else first.sense, "sizes": rows,
-            "penalties": list(self.penalties), "problem": self.problem.spec(),
-        })  # fmt: skip
+        out: dict[str, Any] = json_safe(
+            {
+                "method": self.method,
+                "proven": self.proven,
+                "limit": None if self.limit is None else self.limit.value,
+                "seconds": self.seconds,
+                "unit": None if first is None else first.unit,
+                "sense": None if first is None else first.sense,
+                "sizes": rows,
+                "penalties": list(self.penalties),
+                "problem": self.problem.spec(),
+            }
+        )
         return out
 
     def plot(self, ax: Any = None) -> Any:
-        """Value against leaves, trees that are best for some penalty filled; returns the matplotlib axes."""
+        """Value against leaves, trees that are best for some penalty filled; returns the matplotlib
+        axes.
+        """
         import matplotlib.pyplot as plt
 
         ax = ax if ax is not None else plt.subplots(figsize=(5, 3.5))[1]
         points = self.improving
-        line = ax.plot([p.n_leaves for p in points], [p.value.number for p in points], "o-", mfc="white", drawstyle="steps-post")[0]
+        line = ax.plot(
+            [p.n_leaves for p in points],
+            [p.value.number for p in points],
+            "o-",
+            mfc="white",
+            drawstyle="steps-post",
+        )[0]
         corners = [p for p in points if p in self.hull]
-        ax.plot([p.n_leaves for p in corners], [p.value.number for p in corners], "o", color=line.get_color(), label="best for some penalty per leaf")
+        ax.plot(
+            [p.n_leaves for p in corners],
+            [p.value.number for p in corners],
+            "o",
+            color=line.get_color(),
+            label="best for some penalty per leaf",
+        )
         ax.set_xlabel("leaves")
         ax.set_ylabel(points[0].value.unit if points else "")
         ax.legend(frameon=False)
@@ -253,18 +340,29 @@ def _slope(a: Point, b: Point) -> Fraction:
 
 
 def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> Path:
-    """The path from one run of `solve(problem, start)` per size, for methods that answer one size at a time."""
+    """The path from one run of `solve(problem, start)` per size, for methods that answer one size
+    at a time.
+    """
     points: list[Point] = []
     seconds, limit = 0.0, None
     for k in range(1, max_leaves + 1):
         start = points[-1].predictor if points else None
-        result: Result = solve(replace(problem, space=replace(problem.trees, max_leaf_nodes=k)), start)
+        result: Result = solve(
+            replace(problem, space=replace(problem.trees, max_leaf_nodes=k)), start
+        )
         if result.status.value in ("error", "unsupported"):
             raise SolverFailure(f"{method} failed at {k} leaves: {result.message}")
         seconds, limit = seconds + result.seconds, result.limit or limit
         if result.predictor is not None:
             bound = result.certificate.bound_exact
-            points.append(Point.of(problem, k, result.predictor, Fraction(result.bound) if bound is None and result.bound is not None else bound))
+            points.append(
+                Point.of(
+                    problem,
+                    k,
+                    result.predictor,
+                    Fraction(result.bound) if bound is None and result.bound is not None else bound,
+                )
+            )
         if result.limit is Limit.INTERRUPTED:
             break
     return Path(problem, tuple(points), method, limit, seconds)

@@ -1,4 +1,6 @@
-"""The one reader of stored JSON: what another program may have written is read strictly, and refused in one sentence."""
+"""The one reader of stored JSON: what another program may have written is read strictly, and
+refused in one sentence.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ MOST_LEVELS = 300
 MOST_DIGITS = 1000
 
 
-def read_json(path: str | Path, remedy: str = "give a file that solve or compare wrote with --out or --json") -> Any:
+def read_json(
+    path: str | Path, remedy: str = "give a file that solve or compare wrote with --out or --json"
+) -> Any:
     """What a JSON file holds.
 
     Parameters
@@ -54,8 +58,9 @@ def parse_json(text: str | bytes, what: str, remedy: str = "write it again") -> 
     Raises
     ------
     DataError
-        It is not JSON, or holds NaN or an infinity, a number that no float holds, a whole number of more than
-        1000 digits, one name twice in an object, half a surrogate pair, or more than 300 levels of brackets.
+        It is not JSON, or holds NaN or an infinity, a number that no float holds, a whole number of
+        more than 1000 digits, one name twice in an object, half a surrogate pair, or more than 300
+        levels of brackets.
     """
 
     def refuse(why: str) -> NoReturn:
@@ -72,14 +77,18 @@ def parse_json(text: str | bytes, what: str, remedy: str = "write it again") -> 
 
     def whole(digits: str) -> int:
         if len(digits) > MOST_DIGITS:
-            refuse(f"holds a whole number of {len(digits)} digits, where at most {MOST_DIGITS} are read")
+            refuse(
+                f"holds a whole number of {len(digits)} digits, where at most {MOST_DIGITS} are read"
+            )
         return int(digits)
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         made = dict(items)
         if len(made) < len(items):
             names = [name for name, _ in items]
-            refuse(f"names {_short(next(n for n in names if names.count(n) > 1))!r} twice in one object")
+            refuse(
+                f"names {_short(next(n for n in names if names.count(n) > 1))!r} twice in one object"
+            )
         return made
 
     try:
@@ -89,7 +98,13 @@ def parse_json(text: str | bytes, what: str, remedy: str = "write it again") -> 
     if not text.strip():
         refuse("is empty")
     try:
-        found = json.loads(text, parse_constant=constant, parse_float=real, parse_int=whole, object_pairs_hook=pairs)
+        found = json.loads(
+            text,
+            parse_constant=constant,
+            parse_float=real,
+            parse_int=whole,
+            object_pairs_hook=pairs,
+        )
     except DataError:
         raise
     except RecursionError:
@@ -123,7 +138,9 @@ def refuse_newer(schema: Any, newest: int, what: str) -> None:
     DataError
     """
     if type(schema) is not int or schema < 1:
-        raise DataError(f"{what} has the layout {schema!r}; this version of milp-trees reads layout {newest}. Solve again.")
+        raise DataError(
+            f"{what} has the layout {schema!r}; this version of milp-trees reads layout {newest}. Solve again."
+        )
     if schema > newest:
         raise DataError(
             f"{what} has layout {schema}, which a newer version of milp-trees wrote; this one reads layouts up to {newest}. "

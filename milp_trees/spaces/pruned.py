@@ -33,10 +33,16 @@ class PrunedEnsembles(Space):
     def __post_init__(self) -> None:
         if not isinstance(self.ensemble, Ensemble):
             kind = type(self.ensemble).__name__
-            raise DataError(f"PrunedEnsembles needs an Ensemble; got {kind}. Read a fitted model with mt.read_ensemble(model).")
+            raise DataError(
+                f"PrunedEnsembles needs an Ensemble; got {kind}. Read a fitted model with mt.read_ensemble(model)."
+            )
 
     def violations(self, predictor: Ensemble, dataset: Dataset) -> list[str]:
-        return [] if self.ensemble.same_trees(predictor) else ["The predictor is no pruning of the problem's ensemble: its trees are others."]
+        return (
+            []
+            if self.ensemble.same_trees(predictor)
+            else ["The predictor is no pruning of the problem's ensemble: its trees are others."]
+        )
 
     def simplest(self, actions: tuple[Any, ...]) -> list[Ensemble]:
         return [self.ensemble.pruned(np.zeros(self.ensemble.n_nodes, dtype=bool))]
@@ -53,7 +59,11 @@ class PrunedEnsembles(Space):
             )
         keep = np.zeros(self.ensemble.n_nodes, dtype=bool)
         kept = stored["kept"]
-        if not isinstance(kept, list) or not all(type(h) is int and 0 <= h < len(keep) for h in kept) or len(set(kept)) != len(kept):
+        if (
+            not isinstance(kept, list)
+            or not all(type(h) is int and 0 <= h < len(keep) for h in kept)
+            or len(set(kept)) != len(kept)
+        ):
             raise DataError("The stored predictor keeps nodes that the ensemble does not have.")
         keep[kept] = True
         return self.ensemble.pruned(keep)

@@ -1,4 +1,6 @@
-"""Spaces: which models are allowed. A space names the candidate tests and checks a predictor against its limits."""
+"""Spaces: which models are allowed. A space names the candidate tests and checks a predictor
+against its limits.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +20,15 @@ if TYPE_CHECKING:
     from milp_trees.tasks.views import CostMatrix
 
 
-#: Levels beyond which powers of two are not computed: no data have as many rows as a full tree has leaves.
+#: Levels beyond which powers of two are not computed: no data have as many rows as a full tree has
+#: leaves.
 _MOST_LEVELS = 62
 
 
 def full_leaves(depth: int) -> int:
-    """Leaves of a full tree of some depth; 2^62, which is more than there are rows, for all that are deeper."""
+    """Leaves of a full tree of some depth; 2^62, which is more than there are rows, for all that
+    are deeper.
+    """
     return 1 << min(int(depth), _MOST_LEVELS)
 
 
@@ -44,14 +49,18 @@ class Space(ABC):
         NoView
             Models of this space have no candidate tests.
         """
-        raise NoView(f"The space {self.name} has no candidate tests, which this task needs; give it Trees(max_depth=…).")
+        raise NoView(
+            f"The space {self.name} has no candidate tests, which this task needs; give it Trees(max_depth=…)."
+        )
 
     @abstractmethod
     def violations(self, predictor: Any, dataset: Dataset) -> list[str]:
         """A sentence per limit that a predictor breaks on the data."""
 
     def simplest(self, actions: tuple[Any, ...]) -> list[Any]:
-        """Predictors that take neither a search nor data, for the actions of a task; none where there is no such thing."""
+        """Predictors that take neither a search nor data, for the actions of a task; none where
+        there is no such thing.
+        """
         return []
 
     @abstractmethod
@@ -74,7 +83,8 @@ class Trees(Space):
     Parameters
     ----------
     max_depth : int or None
-        Levels of splits; 0 is a single leaf, None is no limit (for methods that need none; a penalty per leaf keeps trees small).
+        Levels of splits; 0 is a single leaf, None is no limit (for methods that need none; a
+        penalty per leaf keeps trees small).
     max_leaf_nodes : int, optional
         Most leaves (branch nodes + 1).
     min_samples_leaf : int, default=1
@@ -95,8 +105,13 @@ class Trees(Space):
 
     def __post_init__(self) -> None:
         if self.max_depth is not None and (not _whole(self.max_depth) or self.max_depth < 0):
-            raise DataError(f"max_depth must be a whole number of at least 0, or None for no limit; got {self.max_depth!r}.")
-        for name, least in (("max_leaf_nodes", self.max_leaf_nodes), ("min_samples_leaf", self.min_samples_leaf)):
+            raise DataError(
+                f"max_depth must be a whole number of at least 0, or None for no limit; got {self.max_depth!r}."
+            )
+        for name, least in (
+            ("max_leaf_nodes", self.max_leaf_nodes),
+            ("min_samples_leaf", self.min_samples_leaf),
+        ):
             if least is None and name == "max_leaf_nodes":
                 continue
             if not _whole(least) or least < 1:
@@ -128,13 +143,18 @@ class Trees(Space):
     @property
     def limits_leaves(self) -> bool:
         """Whether `max_leaf_nodes` forbids anything that the depth allows."""
-        return self.max_leaf_nodes is not None and (self.max_depth is None or self.max_leaf_nodes < full_leaves(self.max_depth))
+        return self.max_leaf_nodes is not None and (
+            self.max_depth is None or self.max_leaf_nodes < full_leaves(self.max_depth)
+        )
 
     def candidates(self, dataset: Dataset) -> np.ndarray:
         """Indices of the dataset's tests that may be used."""
         if self.split_on_group or dataset.group_column is None:
             return np.arange(dataset.n_tests)
-        return np.array([j for j, t in enumerate(dataset.tests) if t.column != dataset.group_column], dtype=np.int64)
+        return np.array(
+            [j for j, t in enumerate(dataset.tests) if t.column != dataset.group_column],
+            dtype=np.int64,
+        )
 
     def simplest(self, actions: tuple[Any, ...]) -> list[Tree]:
         """One leaf, with each of the actions."""
@@ -145,20 +165,32 @@ class Trees(Space):
     def violations(self, predictor: Tree, dataset: Dataset) -> list[str]:
         out = []
         if self.max_depth is not None and predictor.depth > self.max_depth:
-            out.append(f"The tree has depth {predictor.depth}; at most {self.max_depth} is allowed.")
+            out.append(
+                f"The tree has depth {predictor.depth}; at most {self.max_depth} is allowed."
+            )
         if self.max_leaf_nodes is not None and predictor.n_leaves > self.max_leaf_nodes:
-            out.append(f"The tree has {predictor.n_leaves} leaves; at most {self.max_leaf_nodes} are allowed.")
-        if not self.split_on_group and any(t.column == dataset.group_column for t in predictor.splits):
+            out.append(
+                f"The tree has {predictor.n_leaves} leaves; at most {self.max_leaf_nodes} are allowed."
+            )
+        if not self.split_on_group and any(
+            t.column == dataset.group_column for t in predictor.splits
+        ):
             out.append(f"The tree splits on the group column {dataset.group_column!r}.")
         routes = predictor.routes(dataset)
         sizes = np.bincount(routes.leaf, minlength=routes.n_leaves)
         if sizes.min() < self.min_samples_leaf:
-            out.append(f"A leaf holds {sizes.min()} rows; at least {self.min_samples_leaf} are asked for.")
+            out.append(
+                f"A leaf holds {sizes.min()} rows; at least {self.min_samples_leaf} are asked for."
+            )
         if self.min_weight_leaf:
             whole, scale, _ = exact.integers(dataset.row_weights)
-            lightest = scale * min(int(whole[routes.leaf == leaf].sum()) for leaf in range(routes.n_leaves))
+            lightest = scale * min(
+                int(whole[routes.leaf == leaf].sum()) for leaf in range(routes.n_leaves)
+            )
             if lightest < self.min_weight_leaf:
-                out.append(f"A leaf holds rows of weight {float(lightest):g}; at least {float(self.min_weight_leaf):g} is asked for.")
+                out.append(
+                    f"A leaf holds rows of weight {float(lightest):g}; at least {float(self.min_weight_leaf):g} is asked for."
+                )
         return out
 
     def simplify(self, predictor: Tree, view: CostMatrix) -> Tree:

@@ -1,4 +1,6 @@
-"""Whether a result agrees with an oracle: the one place where two methods' answers to one problem are compared."""
+"""Whether a result agrees with an oracle: the one place where two methods' answers to one problem
+are compared.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +16,32 @@ from milp_trees.tasks.views import Scale
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
-#: Methods that may judge others, best first: exact, and sharing as little as possible with what they judge.
-ORACLES = ("dp", "dp-oracle", "enumerate", "min-cut", "enumerate-prunings", "state-flow@highs", "enumerate-counts")
+#: Methods that may judge others, best first: exact, and sharing as little as possible with what
+#: they judge.
+ORACLES = (
+    "dp",
+    "dp-oracle",
+    "enumerate",
+    "min-cut",
+    "enumerate-prunings",
+    "state-flow@highs",
+    "enumerate-counts",
+)
 #: Relative slack for bounds, which solvers compute in floating point.
 BOUND_SLACK = 1e-6
 
 
-def choose_oracle(problem: Problem, wanted: str | None = "dp", without: tuple[str, ...] = ()) -> str | None:
-    """Name of the first oracle that supports a problem, `wanted` first; None if none does or none is wanted.
+def choose_oracle(
+    problem: Problem, wanted: str | None = "dp", without: tuple[str, ...] = ()
+) -> str | None:
+    """Name of the first oracle that supports a problem, `wanted` first; None if none does or none
+    is wanted.
 
     Parameters
     ----------
     without : tuple of str
-        Methods that must not judge (because they are judged); a formulation is excluded with every solver and option.
+        Methods that must not judge (because they are judged); a formulation is excluded with every
+        solver and option.
 
     Raises
     ------
@@ -51,7 +66,9 @@ def base_name(method: str) -> str:
 
 
 def judge_of(method: str, problem: Problem, wanted: str | None = "dp") -> str | None:
-    """Who judges one method. The dynamic programme itself is judged by the enumerator or by nobody: a second run of equal cost is not asked for."""
+    """Who judges one method. The dynamic programme itself is judged by the enumerator or by nobody:
+    a second run of equal cost is not asked for.
+    """
     without = (method, "state-flow@highs") if base_name(method) in ORACLES[:5] else (method,)
     return choose_oracle(problem, wanted, without)
 
@@ -60,19 +77,24 @@ def _known(name: str) -> bool:
     if registry.is_engine(name):
         return True
     solver = name.rpartition("@")[2]
-    return base_name(name) in registry.classes("formulations") and solver in registry.classes("solvers")
+    return base_name(name) in registry.classes("formulations") and solver in registry.classes(
+        "solvers"
+    )
 
 
 def with_agreement(result: Result, oracle: Result | None) -> Result:
     """The result with `agrees` filled in.
 
-    True: both proven and equal. False: both proven and different, or a bound or an incumbent of one crosses the other's. None: neither.
+    True: both proven and equal. False: both proven and different, or a bound or an incumbent of one
+    crosses the other's. None: neither.
     """
     return replace(result, agrees=None if oracle is None else agreement(result, oracle))
 
 
 def agreement(result: Result, oracle: Result) -> bool | None:
-    """See `with_agreement`. Values are compared as exact rationals, inexact ones with the scale's tolerance, in its units."""
+    """See `with_agreement`. Values are compared as exact rationals, inexact ones with the scale's
+    tolerance, in its units.
+    """
     scale = result.problem.scale
     mine, other = _interval(result, scale), _interval(oracle, scale)
     if crosses(mine[0], other[1], scale) or crosses(other[0], mine[1], scale):
@@ -87,7 +109,9 @@ def agreement(result: Result, oracle: Result) -> bool | None:
 
 
 def _interval(result: Result, scale: Scale) -> tuple[Fraction | float | None, Fraction | None]:
-    """(bound, incumbent) in units of the scale, always minimised; an infeasible problem has the bound infinity."""
+    """(bound, incumbent) in units of the scale, always minimised; an infeasible problem has the
+    bound infinity.
+    """
     incumbent = None if result.value is None else units(result.value, scale)
     if result.status is Status.INFEASIBLE:
         return float("inf"), incumbent
@@ -105,4 +129,6 @@ def crosses(bound: Fraction | float | None, incumbent: Fraction | None, scale: S
     """Whether an incumbent is better than a bound says is possible, beyond rounding."""
     if bound is None or incumbent is None:
         return False
-    return bool(bound - incumbent > max(scale.tolerance, BOUND_SLACK * max(1.0, abs(float(incumbent)))))
+    return bool(
+        bound - incumbent > max(scale.tolerance, BOUND_SLACK * max(1.0, abs(float(incumbent))))
+    )

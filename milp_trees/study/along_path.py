@@ -1,7 +1,9 @@
-"""What happens on given rows along the whole path of prunings: error of the vote, cost, and who needs which feature.
+"""What happens on given rows along the whole path of prunings: error of the vote, cost, and who
+needs which feature.
 
-Prunings are nested, so from one to the next only some leaves become splits. A row's votes are summed up anew only where one of its leaves changed; an
-ensemble is never walked from its roots more than once.
+Prunings are nested, so from one to the next only some leaves become splits. A row's votes are
+summed up anew only where one of its leaves changed; an ensemble is never walked from its roots more
+than once.
 """
 
 from __future__ import annotations
@@ -38,12 +40,15 @@ class Rows:
     @property
     def w(self) -> np.ndarray:
         """Weights, 1 each by default."""
-        return np.ones(len(self.X)) if self.weights is None else np.asarray(self.weights, dtype=float)
+        return (
+            np.ones(len(self.X)) if self.weights is None else np.asarray(self.weights, dtype=float)
+        )
 
 
 @dataclass(eq=False)
 class Step:
-    """One pruning of a nested sequence, as `steps` yields it; its arrays are reused by the next step.
+    """One pruning of a nested sequence, as `steps` yields it; its arrays are reused by the next
+    step.
 
     Attributes
     ----------
@@ -67,7 +72,8 @@ def steps(ensemble: Ensemble, enters: np.ndarray, n_prunings: int, X: np.ndarray
     ----------
     ensemble : Ensemble
     enters : int array of shape (M,)
-        Number of the first pruning that keeps the node as a split; `n_prunings` or more where none does. A parent enters no later than its children.
+        Number of the first pruning that keeps the node as a split; `n_prunings` or more where none
+        does. A parent enters no later than its children.
     n_prunings : int
     X : float array of shape (n, d)
 
@@ -90,15 +96,22 @@ def steps(ensemble: Ensemble, enters: np.ndarray, n_prunings: int, X: np.ndarray
             changed[rows] = True
             used[rows, ensemble.feature[at]] = True
             evaluations += np.bincount(rows, minlength=n)
-            at = np.where(X[rows, ensemble.column[at]] <= ensemble.threshold[at], ensemble.left[at], ensemble.right[at])
+            at = np.where(
+                X[rows, ensemble.column[at]] <= ensemble.threshold[at],
+                ensemble.left[at],
+                ensemble.right[at],
+            )
             leaf[rows, trees] = at
             go = enters[at] <= k
             rows, trees = rows[go], trees[go]
         yield Step(leaf, used, evaluations, changed)
 
 
-def judge(ensemble: Ensemble, enters: np.ndarray, n_prunings: int, rows: Rows, costs: FeatureCosts) -> tuple[pd.DataFrame, np.ndarray]:
-    """Error of the vote, its standard error and mean cost on the rows of every pruning, and the losses of single rows.
+def judge(
+    ensemble: Ensemble, enters: np.ndarray, n_prunings: int, rows: Rows, costs: FeatureCosts
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """Error of the vote, its standard error and mean cost on the rows of every pruning, and the
+    losses of single rows.
 
     Returns
     -------
@@ -112,7 +125,9 @@ def judge(ensemble: Ensemble, enters: np.ndarray, n_prunings: int, rows: Rows, c
     codes = None if rows.y is None else _codes(ensemble, rows.y)
     loss = np.full(len(w), np.nan)
     table, shares = [], np.zeros((n_prunings, len(ensemble.features)))
-    kept = np.bincount(np.minimum(enters[ensemble.left >= 0], n_prunings), minlength=n_prunings + 1).cumsum()
+    kept = np.bincount(
+        np.minimum(enters[ensemble.left >= 0], n_prunings), minlength=n_prunings + 1
+    ).cumsum()
     for k, step in enumerate(steps(ensemble, enters, n_prunings, rows.X)):
         i = np.flatnonzero(step.changed)
         if codes is not None and len(i):
@@ -120,13 +135,22 @@ def judge(ensemble: Ensemble, enters: np.ndarray, n_prunings: int, rows: Rows, c
         mean = float(loss @ w / w.sum())
         spread = float(np.sqrt(((loss - mean) ** 2 @ w / w.sum()) / (w.sum() ** 2 / (w @ w))))
         paid = price(step.used, step.evaluations, int(kept[k]) + ensemble.n_trees)
-        table.append({"validation_error": mean, "standard_error": spread, "validation_cost": paid, "splits": int(kept[k])})
+        table.append(
+            {
+                "validation_error": mean,
+                "standard_error": spread,
+                "validation_cost": paid,
+                "splits": int(kept[k]),
+            }
+        )
         shares[k] = w @ step.used / w.sum()
     return pd.DataFrame(table), shares
 
 
 def losses(ensemble: Ensemble, leaf: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Loss of the whole ensemble on every row: 1 where the vote is wrong, or the squared error of the mean."""
+    """Loss of the whole ensemble on every row: 1 where the vote is wrong, or the squared error of
+    the mean.
+    """
     mean = ensemble.mean_value(leaf)
     if ensemble.classes is None:
         return np.asarray((mean[:, 0] - codes) ** 2)
@@ -149,13 +173,17 @@ class RowPrice:
             costs = replace(costs, per_row=rows.row_costs)
         table, unit = costs.table(ensemble.features, len(rows.X))
         self.table = table * float(unit)
-        self.once = [(float(c), g) for g, c in enumerate(costs.group_costs()) if costs.groups[g].once and c]
+        self.once = [
+            (float(c), g) for g, c in enumerate(costs.group_costs()) if costs.groups[g].once and c
+        ]
         self.rest = replace(costs, features=0, per_row=None)
         self.names: Sequence[str] = ensemble.features
         self.w = rows.w
 
     def per_row(self, used: np.ndarray, evaluations: np.ndarray) -> np.ndarray:
-        """What every row pays at prediction time, shape (n,): without what is bought once, and without leaves."""
+        """What every row pays at prediction time, shape (n,): without what is bought once, and
+        without leaves.
+        """
         paid = (used * self.table).sum(axis=1)
         if self.rest.groups or self.rest.node:
             paid = paid + self.rest.per_row_cost(used, evaluations, self.names)
@@ -163,15 +191,21 @@ class RowPrice:
 
     def __call__(self, used: np.ndarray, evaluations: np.ndarray, n_leaves: int) -> float:
         """Mean cost of a row, everything included: in the terms of the task's own cost."""
-        paid = float(self.per_row(used, evaluations) @ self.w / self.w.sum()) + float(self.rest.leaf) * n_leaves
+        paid = (
+            float(self.per_row(used, evaluations) @ self.w / self.w.sum())
+            + float(self.rest.leaf) * n_leaves
+        )
         if self.once:
             bought = np.asarray(self.rest._groups_used(used[self.w > 0], self.names)).any(axis=0)
             paid += sum(c for c, g in self.once if np.asarray(bought)[g]) / float(self.w.sum())
         return paid
 
 
-def feature_table(ensemble: Ensemble, rows: Rows, costs: FeatureCosts, unpruned: Ensemble | None = None) -> pd.DataFrame:
-    """Features in the order of the share of rows that need them, and what each adds to the mean cost when they are acquired in this order.
+def feature_table(
+    ensemble: Ensemble, rows: Rows, costs: FeatureCosts, unpruned: Ensemble | None = None
+) -> pd.DataFrame:
+    """Features in the order of the share of rows that need them, and what each adds to the mean
+    cost when they are acquired in this order.
 
     Parameters
     ----------
@@ -183,8 +217,9 @@ def feature_table(ensemble: Ensemble, rows: Rows, costs: FeatureCosts, unpruned:
     Returns
     -------
     DataFrame
-        Index: the feature. Columns `share`, `mean_cost` (with the price of a group at its first member), `cumulative_cost`, `splits` that test it. What is paid for
-        nodes evaluated, for leaves, and once for all rows, is not in it.
+        Index: the feature. Columns `share`, `mean_cost` (with the price of a group at its first
+        member), `cumulative_cost`, `splits` that test it. What is paid for nodes evaluated, for
+        leaves, and once for all rows, is not in it.
     """
     routes, w = ensemble.walk(rows.X), rows.w
     share = w @ routes.used / w.sum()
@@ -195,7 +230,12 @@ def feature_table(ensemble: Ensemble, rows: Rows, costs: FeatureCosts, unpruned:
     for k in order:
         known[:, k] = routes.used[:, k]
         cumulative.append(float(price.per_row(known, nothing) @ w / w.sum()))
-    frame = pd.DataFrame({"share": share[order]}, index=pd.Index([ensemble.features[k] for k in order], name="feature"))
+    frame = pd.DataFrame(
+        {"share": share[order]},
+        index=pd.Index([ensemble.features[k] for k in order], name="feature"),
+    )
     if unpruned is not None:
         frame["share_unpruned"] = (w @ unpruned.walk(rows.X).used / w.sum())[order]
-    return frame.assign(mean_cost=np.diff(cumulative, prepend=0.0), cumulative_cost=cumulative, splits=splits[order])
+    return frame.assign(
+        mean_cost=np.diff(cumulative, prepend=0.0), cumulative_cost=cumulative, splits=splits[order]
+    )

@@ -1,4 +1,6 @@
-"""Running a comparison: every method on every problem with every seed, each row stored as it ends and judged by an oracle."""
+"""Running a comparison: every method on every problem with every seed, each row stored as it ends
+and judged by an oracle.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Moment:
-    """News of a comparison: which run of how many, and a point of its trace or, at its end, its result."""
+    """News of a comparison: which run of how many, and a point of its trace or, at its end, its
+    result.
+    """
 
     method: str
     number: int
@@ -40,35 +44,55 @@ Watcher = Callable[[Moment], None]
 
 
 def method_names(
-    methods: str | Iterable[str] | None, formulations: str | Iterable[str], solvers: str | Iterable[str], problems: Iterable[Problem] = ()
+    methods: str | Iterable[str] | None,
+    formulations: str | Iterable[str],
+    solvers: str | Iterable[str],
+    problems: Iterable[Problem] = (),
 ) -> list[str]:
-    """The methods that were asked for, by label, each once however it was spelled; every name is checked before anything runs.
+    """The methods that were asked for, by label, each once however it was spelled; every name is
+    checked before anything runs.
 
     Parameters
     ----------
     methods : names of methods, optional
-        A list, or a text with commas. They stand for themselves; formulations and solvers are then ignored.
+        A list, or a text with commas. They stand for themselves; formulations and solvers are then
+        ignored.
     formulations, solvers : "all" or names
-        Every combination. "all" solvers are those found on this machine, "all" formulations those for the space and task of one of the problems.
+        Every combination. "all" solvers are those found on this machine, "all" formulations those
+        for the space and task of one of the problems.
     """
     if methods is not None:
         names = _names(methods, "methods")
         if not names:
-            raise UnknownName("No method was named; write for example methods=['dp', 'flow-oct@highs'].")
+            raise UnknownName(
+                "No method was named; write for example methods=['dp', 'flow-oct@highs']."
+            )
     else:
-        chosen = _fitting(problems) if formulations == "all" else _names(formulations, "formulations")
-        found = [n for n, c in registry.classes("solvers").items() if availability_of(c()).found] if solvers == "all" else _names(solvers, "solvers")
+        chosen = (
+            _fitting(problems) if formulations == "all" else _names(formulations, "formulations")
+        )
+        found = (
+            [n for n, c in registry.classes("solvers").items() if availability_of(c()).found]
+            if solvers == "all"
+            else _names(solvers, "solvers")
+        )
         names = [f"{f}@{s}" for f in chosen for s in found]
         if not names:
-            raise UnknownName("No formulation or no solver was named; write for example formulations='all', solvers=['highs'].")
+            raise UnknownName(
+                "No formulation or no solver was named; write for example formulations='all', solvers=['highs']."
+            )
     return list(dict.fromkeys(registry.method(name).label for name in names))
 
 
 def checked_seeds(seeds: Any) -> list[int]:
     """The seeds of a comparison, each once."""
-    given = list(seeds) if isinstance(seeds, Iterable) and not isinstance(seeds, (str, bytes)) else None
+    given = (
+        list(seeds) if isinstance(seeds, Iterable) and not isinstance(seeds, (str, bytes)) else None
+    )
     if not given:
-        raise DataError(f"seeds is a list of whole numbers such as [0, 1], of which there is at least one; got {seeds!r}.")
+        raise DataError(
+            f"seeds is a list of whole numbers such as [0, 1], of which there is at least one; got {seeds!r}."
+        )
     return list(dict.fromkeys(Limits(seed=seed).seed for seed in given))
 
 
@@ -82,7 +106,9 @@ def _names(given: Any, what: str) -> list[str]:
     if isinstance(given, str):
         return split_labels(given)
     if not isinstance(given, Iterable):
-        raise DataError(f"{what} is a list of names, or a text with commas between them; got {given!r}.")
+        raise DataError(
+            f"{what} is a list of names, or a text with commas between them; got {given!r}."
+        )
     return list(given)
 
 
@@ -101,7 +127,9 @@ class Comparison:
     total: int = 0
 
     def all(self, problems: list[Problem], names: list[str], seeds: Iterable[int]) -> Study:
-        """Every row; stops early, with what is finished, when a run is interrupted or the store cannot be written."""
+        """Every row; stops early, with what is finished, when a run is interrupted or the store
+        cannot be written.
+        """
         seeds = checked_seeds(seeds)
         self.total = len(problems) * len(names) * len(seeds)
         try:
@@ -130,7 +158,9 @@ class Comparison:
             return
 
     def _judge(self, problem: Problem, names: list[str]) -> Result | None:
-        """The oracle of a problem: one that is not a formulation in the comparison, if there is one."""
+        """The oracle of a problem: one that is not a formulation in the comparison, if there is
+        one.
+        """
         formulations = tuple(n for n in names if not registry.is_engine(n))
         name = choose_oracle(problem, self.oracle, without=formulations)
         return None if name is None else self._helper(problem, name)
@@ -144,7 +174,9 @@ class Comparison:
         return start_from(self._helper(problem, self.start))
 
     def _helper(self, problem: Problem, name: str) -> Result:
-        """A run for the sake of others, kept beside the rows: none of them is ever a row, nor a row one of them."""
+        """A run for the sake of others, kept beside the rows: none of them is ever a row, nor a row
+        one of them.
+        """
         method = named_method(name)
         key = run_key(problem, method, self.limits, Start(), self.test)
         found = self.study.recall(problem, key, "oracle")
@@ -155,7 +187,9 @@ class Comparison:
             self.study.keep(found, key, "oracle", self.limits.seed)
         return found
 
-    def _row(self, problem: Problem, name: str, seed: int, start: Start, judge: Result | None) -> None:
+    def _row(
+        self, problem: Problem, name: str, seed: int, start: Start, judge: Result | None
+    ) -> None:
         self.number += 1
         modelled = not registry.is_engine(name)
         method = named_method(name, self.options if modelled else None)
@@ -168,9 +202,13 @@ class Comparison:
         fresh = result is None
         if result is None:
             tell(None, None)
-            result = attempt(method, problem, limits, begin, lambda point: tell(point, None), self.test)
+            result = attempt(
+                method, problem, limits, begin, lambda point: tell(point, None), self.test
+            )
         own = judge if judge is None or judge.method != result.method else None
-        result = with_agreement(result, own if own is not None else self._other_judge(problem, judge))
+        result = with_agreement(
+            result, own if own is not None else self._other_judge(problem, judge)
+        )
         self.study.show(result, key, seed)
         if fresh:
             self.study.keep(result, key, "run", seed)
@@ -193,9 +231,20 @@ class Comparison:
 
 
 def compare_problems(
-    problems: list[Problem], names: list[str], *, limits: Limits, start: str | Tree | None, oracle: str | None, seeds: Iterable[int],
-    store: str | Path | None, options: Mapping[str, Any], test: Dataset | None, watch: Watcher | None,
-) -> Study:  # fmt: skip
+    problems: list[Problem],
+    names: list[str],
+    *,
+    limits: Limits,
+    start: str | Tree | None,
+    oracle: str | None,
+    seeds: Iterable[int],
+    store: str | Path | None,
+    options: Mapping[str, Any],
+    test: Dataset | None,
+    watch: Watcher | None,
+) -> Study:
     """See `milp_trees.compare`."""
     study = Study(store)
-    return Comparison(study, limits, start, oracle, options, test, watch).all(problems, names, seeds)
+    return Comparison(study, limits, start, oracle, options, test, watch).all(
+        problems, names, seeds
+    )

@@ -1,7 +1,8 @@
 """Sizes and a time class of every formulation, from formulas, before anything is built.
 
-The time class is a rough guide from measurements with HiGHS on one core. A model whose relaxation is integral takes a linear programme, in time
-that grows with its nonzeros. A model with a block per row has a weak relaxation, and only small ones are proven within minutes.
+The time class is a rough guide from measurements with HiGHS on one core. A model whose relaxation
+is integral takes a linear programme, in time that grows with its nonzeros. A model with a block per
+row has a weak relaxation, and only small ones are proven within minutes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ ROW_BLOCKS = (1_500, 6_000, 20_000)
 
 
 def estimates(problem: Problem, formulations: str | Iterable[str] = "all") -> list[dict[str, Any]]:
-    """A row per formulation: its sizes and time class (for a ratio, of one step), or the reason why it cannot take the problem."""
+    """A row per formulation: its sizes and time class (for a ratio, of one step), or the reason why
+    it cannot take the problem.
+    """
     if formulations == "all":
         names = registry.formulations_for(problem)
     else:
@@ -40,18 +43,33 @@ def named_formulation(name: str) -> Formulation:
 
 def _estimate(formulation: Formulation, problem: Problem) -> dict[str, Any]:
     problem = one_step(problem)
-    row: dict[str, Any] = {"formulation": formulation.label, "variables": None, "binaries": None, "rows": None, "nonzeros": None}
+    row: dict[str, Any] = {
+        "formulation": formulation.label,
+        "variables": None,
+        "binaries": None,
+        "rows": None,
+        "nonzeros": None,
+    }
     why = formulation.unsupported(problem)
     if why:
         return {**row, "time_class": None, "reason": why}
     sizes = formulation.sizes(formulation.instance(problem), problem.space)
     view: Any = problem.view(formulation.needs)
     side = bool(getattr(view, "side", ())) or getattr(view, "budget", None) is not None
-    return {**row, **sizes._asdict(), "time_class": time_class(formulation, sizes.nonzeros, side), "reason": None}
+    return {
+        **row,
+        **sizes._asdict(),
+        "time_class": time_class(formulation, sizes.nonzeros, side),
+        "reason": None,
+    }
 
 
 def time_class(formulation: Formulation, nonzeros: int, side: bool) -> str:
-    """See the module: which class a model of that many nonzeros is in. Side rows or a budget cost an integral relaxation one class."""
+    """See the module: which class a model of that many nonzeros is in. Side rows or a budget cost
+    an integral relaxation one class.
+    """
     limits = INTEGRAL if formulation.integral_relaxation else ROW_BLOCKS
-    place = sum(nonzeros > limit for limit in limits) + int(formulation.integral_relaxation and side)
+    place = sum(nonzeros > limit for limit in limits) + int(
+        formulation.integral_relaxation and side
+    )
     return CLASSES[min(place, len(CLASSES) - 1)]

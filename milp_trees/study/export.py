@@ -1,4 +1,6 @@
-"""Writing a problem × formulation as a model file, with a description of what it means and the proven optimum as a solution file."""
+"""Writing a problem × formulation as a model file, with a description of what it means and the
+proven optimum as a solution file.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,15 @@ OPTIMUM = "=obj= "
 
 
 def export_model(
-    problem: Problem, formulation: str, path: str | Path, solution: bool = True, time_limit: float = 60.0, max_nonzeros: int | None = MAX_NONZEROS
+    problem: Problem,
+    formulation: str,
+    path: str | Path,
+    solution: bool = True,
+    time_limit: float = 60.0,
+    max_nonzeros: int | None = MAX_NONZEROS,
 ) -> dict[str, Any]:
-    """Write a model and, beside it, what it means (`NAME.json`) and its proven optimum (`NAME.sol`).
+    """Write a model and, beside it, what it means (`NAME.json`) and its proven optimum
+    (`NAME.sol`).
 
     Parameters
     ----------
@@ -45,7 +53,8 @@ def export_model(
     path : path
         Ends in `.mps`, `.mps.gz` or `.lp`.
     solution : bool, default=True
-        Whether to solve (with an oracle, or with the formulation itself on HiGHS) and write `NAME.sol`: a line per variable that is not 0.
+        Whether to solve (with an oracle, or with the formulation itself on HiGHS) and write
+        `NAME.sol`: a line per variable that is not 0.
     time_limit : float, default=60
         Seconds for that.
     max_nonzeros : int or None, default=20 million
@@ -54,16 +63,20 @@ def export_model(
     Returns
     -------
     dict
-        `model`, `description` and `solution` (paths), `status` (of the problem: optimal or infeasible; None if it was not solved), `objective` (of the
-        model, as the file states it), `value` (natural), `unit`, `proved_by`, and `notes`: solvers that cannot read such a file. A description holds
-        `offset` and `scale` as exact fractions, with which value = offset + scale · objective, and the meaning of every name.
+        `model`, `description` and `solution` (paths), `status` (of the problem: optimal or
+        infeasible; None if it was not solved), `objective` (of the model, as the file states it),
+        `value` (natural), `unit`, `proved_by`, and `notes`: solvers that cannot read such a file. A
+        description holds `offset` and `scale` as exact fractions, with which value = offset + scale
+        · objective, and the meaning of every name.
 
     Raises
     ------
     DataError
-        The path has another ending, its folder is missing, or `NAME.json` or `NAME.sol` is a file of another kind.
+        The path has another ending, its folder is missing, or `NAME.json` or `NAME.sol` is a file
+        of another kind.
     Unsupported
-        The formulation cannot take the problem, is too large, or has rows that are found only while it is solved.
+        The formulation cannot take the problem, is too large, or has rows that are found only while
+        it is solved.
     MilpTreesError
         No optimum was proven within the time limit.
 
@@ -89,7 +102,9 @@ def export_model(
     file = file_model(matrix)
     described = description(problem, model, m, matrix, file)
     described["solution"] = None
-    out: dict[str, Any] = dict.fromkeys(("solution", "status", "objective", "value", "unit", "proved_by"))
+    out: dict[str, Any] = dict.fromkeys(
+        ("solution", "status", "objective", "value", "unit", "proved_by")
+    )
     if solution:
         best = _optimum(problem, formulation, time_limit)
         if best.value is not None:
@@ -97,43 +112,87 @@ def export_model(
             point = file.point(matrix.values())
             _check_solution(file, point, best, m.view)
             _write_solution(file, point, target)
-            out |= {"solution": str(target), "objective": file.model.objective(point), "value": best.value.number, "unit": best.value.unit}
+            out |= {
+                "solution": str(target),
+                "objective": file.model.objective(point),
+                "value": best.value.number,
+                "unit": best.value.unit,
+            }
         out |= {"status": best.status.value, "proved_by": best.certificate.proved_by or best.method}
-        described["solution"] = {**out, **_beside(best), "solution": out["solution"] and target.name}
-    if out["solution"] is None and target.exists() and target.read_text(errors="replace").startswith(OPTIMUM):
+        described["solution"] = {
+            **out,
+            **_beside(best),
+            "solution": out["solution"] and target.name,
+        }
+    if (
+        out["solution"] is None
+        and target.exists()
+        and target.read_text(errors="replace").startswith(OPTIMUM)
+    ):
         target.unlink()  # of a model that stood here before
     write_text(path, file.text(suffix.removesuffix(".gz"), comments(described, beside.name)))
     beside.write_text(_json({**described, "model": path.name}), encoding="utf-8")
-    notes = [f"{solver.title}: {why}" for solver in _solvers() if (why := solver.cannot_read.get(suffix))]
+    notes = [
+        f"{solver.title}: {why}" for solver in _solvers() if (why := solver.cannot_read.get(suffix))
+    ]
     return {"model": str(path), "description": str(beside), **out, "notes": notes}
 
 
 def _check_writable(path: Path, beside: Path, target: Path | None) -> None:
     if not path.absolute().parent.is_dir():
-        raise DataError(f"{path} cannot be written: there is no folder {path.parent}. Make it first.")
-    if beside.exists() and f'"schema": "{SCHEMA.rpartition(" ")[0]}' not in beside.read_text(encoding="utf-8", errors="replace")[:200]:
-        raise DataError(f"{beside} is to describe the model and exists already as another kind of file; choose another name for the model.")
+        raise DataError(
+            f"{path} cannot be written: there is no folder {path.parent}. Make it first."
+        )
+    if (
+        beside.exists()
+        and f'"schema": "{SCHEMA.rpartition(" ")[0]}'
+        not in beside.read_text(encoding="utf-8", errors="replace")[:200]
+    ):
+        raise DataError(
+            f"{beside} is to describe the model and exists already as another kind of file; choose another name for the model."
+        )
     if path.is_dir():
         raise DataError(f"{path} is a folder; name a file in it.")
-    if target is not None and target.exists() and not target.read_text(errors="replace").startswith(OPTIMUM):
-        raise DataError(f"{target} is to hold the optimum and exists already as another kind of file; choose another name, or write the model alone (solution=False).")
+    if (
+        target is not None
+        and target.exists()
+        and not target.read_text(errors="replace").startswith(OPTIMUM)
+    ):
+        raise DataError(
+            f"{target} is to hold the optimum and exists already as another kind of file; choose another name, or write the model alone (solution=False)."
+        )
 
 
 def _check_exportable(problem: Problem, model: Formulation, max_nonzeros: int | None) -> None:
     if problem.task.offers(Ratio) and not problem.task.offers(CostMatrix):
-        raise Unsupported(f"The task {problem.task.name} is a ratio and solved in steps, each a model of its own; there is no one model to export.")
+        raise Unsupported(
+            f"The task {problem.task.name} is a ratio and solved in steps, each a model of its own; there is no one model to export."
+        )
     why = model.unsupported(problem)
     if why is None and not model.complete:
-        whole = [name for name in registry.formulations_for(problem) if (f := named_formulation(name)).complete and f.unsupported(problem) is None]
-        remedy = f"export {' or '.join(whole)} instead" if whole else "no other formulation takes this problem"
+        whole = [
+            name
+            for name in registry.formulations_for(problem)
+            if (f := named_formulation(name)).complete and f.unsupported(problem) is None
+        ]
+        remedy = (
+            f"export {' or '.join(whole)} instead"
+            if whole
+            else "no other formulation takes this problem"
+        )
         why = f"its rows are found while it is solved, so a file would hold a part of it only, with another optimum; {remedy}."
-    why = why or too_large(model.sizes(model.instance(problem), problem.space).nonzeros, Limits(None, nonzeros=max_nonzeros))
+    why = why or too_large(
+        model.sizes(model.instance(problem), problem.space).nonzeros,
+        Limits(None, nonzeros=max_nonzeros),
+    )
     if why:
         raise Unsupported(why if why.startswith(model.name) else f"{model.label}: {why}")
 
 
 def _optimum(problem: Problem, formulation: str, time_limit: float) -> Result:
-    """A proven optimum, or the proof that there is none, by an oracle or else by the formulation itself."""
+    """A proven optimum, or the proof that there is none, by an oracle or else by the formulation
+    itself.
+    """
     names = [n for n in (choose_oracle(problem, "dp"), f"{formulation}@highs") if n is not None]
     for name in dict.fromkeys(names):
         result = registry.method(name).run(problem.fresh(), Limits(time=time_limit))
@@ -147,15 +206,27 @@ def _optimum(problem: Problem, formulation: str, time_limit: float) -> Result:
 def _beside(best: Result) -> dict[str, Any]:
     """What the description says of an optimum beside its value."""
     known = {"method": best.method, "checked": list(best.certificate.checked)}
-    return known if best.value is None else {**known, "exact": best.value.exact, "predictor": best.predictor.to_json()}
+    return (
+        known
+        if best.value is None
+        else {**known, "exact": best.value.exact, "predictor": best.predictor.to_json()}
+    )
 
 
 def _check_solution(file: FileModel, point: np.ndarray, best: Result, view: Any) -> None:
-    """That the encoded optimum is feasible in the file, and that offset and scale turn its objective into the value."""
+    """That the encoded optimum is feasible in the file, and that offset and scale turn its
+    objective into the value.
+    """
     assert best.value is not None
-    name, violation, objective = file.model.name, file.model.violation(point), file.model.objective(point)
+    name, violation, objective = (
+        file.model.name,
+        file.model.violation(point),
+        file.model.objective(point),
+    )
     if violation > 1e-6:
-        raise MilpTreesError(f"The optimum of {best.method} breaks a row of {name} by {violation:g}: a bug in its encode; please report it.")
+        raise MilpTreesError(
+            f"The optimum of {best.method} breaks a row of {name} by {violation:g}: a bug in its encode; please report it."
+        )
     wanted = float(units(best.value, view))
     if abs(objective - wanted) > max(view.tolerance, 1e-6 * max(1.0, abs(wanted))):
         raise MilpTreesError(
@@ -165,7 +236,11 @@ def _check_solution(file: FileModel, point: np.ndarray, best: Result, view: Any)
 
 def _write_solution(file: FileModel, point: np.ndarray, path: Path) -> None:
     lines = [OPTIMUM + spelled(file.model.objective(point))]
-    lines += [f"{name} {spelled(value)}" for name, value in zip(file.columns, point.tolist(), strict=True) if value]
+    lines += [
+        f"{name} {spelled(value)}"
+        for name, value in zip(file.columns, point.tolist(), strict=True)
+        if value
+    ]
     path.write_text("\n".join(lines) + "\n")
 
 
@@ -175,7 +250,9 @@ def _json(described: dict[str, Any]) -> str:
     parts = []
     for key, value in safe.items():
         if key in ("variables", "rows") and value:
-            entries = ",\n".join(f"  {json.dumps(name)}: {json.dumps(place)}" for name, place in value.items())
+            entries = ",\n".join(
+                f"  {json.dumps(name)}: {json.dumps(place)}" for name, place in value.items()
+            )
             parts.append(f" {json.dumps(key)}: {{\n{entries}\n }}")
         else:
             parts.append(f" {json.dumps(key)}: " + json.dumps(value, indent=1).replace("\n", "\n "))

@@ -1,4 +1,6 @@
-"""What a run is known by: everything that can change it. A stored run is served again only for the very same."""
+"""What a run is known by: everything that can change it. A stored run is served again only for the
+very same.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +23,14 @@ if TYPE_CHECKING:
 def problem_key(problem: Problem) -> str:
     """Fingerprint of a problem: task, space, question and the arrays; not where the data came from."""
     spec = problem.spec()
-    return _fingerprint([spec["task"], spec["space"], repr(problem.question), _rows(problem.dataset)])
+    return _fingerprint(
+        [spec["task"], spec["space"], repr(problem.question), _rows(problem.dataset)]
+    )
 
 
-def run_key(problem: Problem, method: Method, limits: Limits, start: Start, test: Dataset | None = None) -> str:
+def run_key(
+    problem: Problem, method: Method, limits: Limits, start: Start, test: Dataset | None = None
+) -> str:
     """Fingerprint of a run.
 
     Parameters
@@ -42,12 +48,22 @@ def run_key(problem: Problem, method: Method, limits: Limits, start: Start, test
     begin = [start.method, None if start.tree is None else start.tree.to_json()]
     settings = {k: v for k, v in asdict(limits).items() if k != "log_file"}
     software = {**method.software(), **registry.origin(type(problem.task))}
-    parts = [problem_key(problem), method.label, getattr(method, "options", {}), settings, begin, None if test is None else _rows(test), software]
+    parts = [
+        problem_key(problem),
+        method.label,
+        getattr(method, "options", {}),
+        settings,
+        begin,
+        None if test is None else _rows(test),
+        software,
+    ]
     return _fingerprint(parts)
 
 
 def _rows(dataset: Dataset) -> list[Any]:
-    """The arrays and names of a dataset; a group column's tests may not be candidates, though the arrays are the same."""
+    """The arrays and names of a dataset; a group column's tests may not be candidates, though the
+    arrays are the same.
+    """
     return [dataset.sha256, dataset.group_column]
 
 

@@ -1,4 +1,6 @@
-"""Live progress of a comparison or a single run on standard error: a bar, the incumbent, the bound and the gap."""
+"""Live progress of a comparison or a single run on standard error: a bar, the incumbent, the bound
+and the gap.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +28,22 @@ class Live:
         columns = (method, BarColumn(bar_width=24), MofNCompleteColumn(), news, TimeElapsedColumn())
         self.bar = Progress(
             *columns,
-            console=self.console, transient=True, disable=not self.console.is_terminal,
-        )  # fmt: skip
+            console=self.console,
+            transient=True,
+            disable=not self.console.is_terminal,
+        )
         self.task = self.bar.add_task("", total=total, method="", news="")
 
     def __enter__(self) -> Self:
         self.bar.start()
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.bar.stop()
 
     def __call__(self, moment: Moment) -> None:
@@ -42,10 +51,21 @@ class Live:
         if moment.result is not None:
             self.bar.update(self.task, completed=moment.number, total=moment.total)
             if not self.console.is_terminal:
-                self.console.print(f"[{moment.number}/{moment.total}] {moment.result!r}", markup=False, highlight=False, soft_wrap=True)
+                self.console.print(
+                    f"[{moment.number}/{moment.total}] {moment.result!r}",
+                    markup=False,
+                    highlight=False,
+                    soft_wrap=True,
+                )
             return
         news = "" if moment.point is None else describe(moment.point)
-        self.bar.update(self.task, method=moment.method, news=news, total=moment.total, completed=moment.number - 1)
+        self.bar.update(
+            self.task,
+            method=moment.method,
+            news=news,
+            total=moment.total,
+            completed=moment.number - 1,
+        )
 
     def point(self, point: TracePoint) -> None:
         """News of a single run."""

@@ -1,4 +1,6 @@
-"""What a model file means: its objective in natural units, and what its names stand for, as JSON and as comments."""
+"""What a model file means: its objective in natural units, and what its names stand for, as JSON
+and as comments.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ MOST_COMMENTS = 500
 MOST_CHARACTERS = 200
 
 
-def description(problem: Problem, formulation: Formulation, m: Any, matrix: MatrixModel, file: FileModel) -> dict[str, Any]:
+def description(
+    problem: Problem, formulation: Formulation, m: Any, matrix: MatrixModel, file: FileModel
+) -> dict[str, Any]:
     """The description of a model file, without the solution.
 
     Parameters
@@ -37,9 +41,11 @@ def description(problem: Problem, formulation: Formulation, m: Any, matrix: Matr
     Returns
     -------
     dict
-        `schema`, `objective` (`sense` of the file, and `offset` and `scale` as exact fractions: natural value = offset + scale · objective of the
-        file, with its `unit` and `natural_sense`), `problem`, `formulation`, `versions`, `sizes`, `components` (documentation and index sets of each
-        Pyomo component), `sets` (documentation and elements of each index set), `variables` and `rows` (name in the file → component and index).
+        `schema`, `objective` (`sense` of the file, and `offset` and `scale` as exact fractions:
+        natural value = offset + scale · objective of the file, with its `unit` and
+        `natural_sense`), `problem`, `formulation`, `versions`, `sizes`, `components` (documentation
+        and index sets of each Pyomo component), `sets` (documentation and elements of each index
+        set), `variables` and `rows` (name in the file → component and index).
     """
     view: Any = m.view
     offset = Fraction(view.to_value(0))
@@ -65,7 +71,11 @@ def description(problem: Problem, formulation: Formulation, m: Any, matrix: Matr
             "options": dataclasses.asdict(formulation),
         },
         "versions": versions(),
-        "sizes": {"variables": file.model.n_variables, "rows": file.model.n_rows, "nonzeros": int(file.model.A.nnz)},
+        "sizes": {
+            "variables": file.model.n_variables,
+            "rows": file.model.n_rows,
+            "nonzeros": int(file.model.A.nnz),
+        },
         "components": components,
         "sets": {name: _set(s, words.get(name)) for name, s in sets.items()},
         "variables": dict(zip(file.columns, _places_of_columns(matrix, file), strict=True)),
@@ -73,7 +83,9 @@ def description(problem: Problem, formulation: Formulation, m: Any, matrix: Matr
     }
 
 
-def _components(m: Any, words: Mapping[str, Callable[[Any], str]]) -> tuple[dict[str, Any], dict[str, Any]]:
+def _components(
+    m: Any, words: Mapping[str, Callable[[Any], str]]
+) -> tuple[dict[str, Any], dict[str, Any]]:
     """Documentation and index sets of variables and constraints, and the sets themselves."""
     import pyomo.environ as pyo
 
@@ -81,9 +93,18 @@ def _components(m: Any, words: Mapping[str, Callable[[Any], str]]) -> tuple[dict
     sets: dict[str, Any] = {}
     for kind, group in (("variable", pyo.Var), ("constraint", pyo.Constraint)):
         for c in m.component_objects(group, active=True):
-            over = [s for s in c.index_set().subsets() if s.doc and s.isfinite()] if c.is_indexed() else []
+            over = (
+                [s for s in c.index_set().subsets() if s.doc and s.isfinite()]
+                if c.is_indexed()
+                else []
+            )
             name = c.local_name
-            components[name] = {"kind": kind, "doc": c.doc, "sets": [s.local_name for s in over], **_elements(c.keys(), words.get(name))}
+            components[name] = {
+                "kind": kind,
+                "doc": c.doc,
+                "sets": [s.local_name for s in over],
+                **_elements(c.keys(), words.get(name)),
+            }
             sets |= {s.local_name: s for s in over}
     return components, sets
 
@@ -111,7 +132,10 @@ def _places_of_columns(matrix: MatrixModel, file: FileModel) -> list[list[Any]]:
 
 
 def _places_of_rows(matrix: MatrixModel, file: FileModel) -> list[list[Any]]:
-    return [_place(matrix.row_labels[i], matrix.row_indices[i]) if i >= 0 else [] for i in file.source.tolist()]
+    return [
+        _place(matrix.row_labels[i], matrix.row_indices[i]) if i >= 0 else []
+        for i in file.source.tolist()
+    ]
 
 
 def comments(described: Mapping[str, Any], beside: str) -> Iterator[str]:
@@ -146,7 +170,9 @@ def comments(described: Mapping[str, Any], beside: str) -> Iterator[str]:
 
 
 def _brief(said: Mapping[str, Any]) -> dict[str, Any]:
-    """The short entries of a map; costs of all pairs of actions and lists of thresholds would fill pages."""
+    """The short entries of a map; costs of all pairs of actions and lists of thresholds would fill
+    pages.
+    """
     safe = json_safe(said)
     return {key: value for key, value in safe.items() if len(json.dumps(value)) <= MOST_CHARACTERS}
 

@@ -1,4 +1,6 @@
-"""Pictures of a study: incumbent and bound over time, and a performance profile (Dolan and Moré 2002)."""
+"""Pictures of a study: incumbent and bound over time, and a performance profile (Dolan and Moré
+2002).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ FLOOR = 0.001
 
 
 def plot_study(study: Study, axes: Any = None) -> Any:
-    """Left: incumbent (solid) and bound (dashed) of every method over time. Right: the performance profile of proven runs."""
+    """Left: incumbent (solid) and bound (dashed) of every method over time. Right: the performance
+    profile of proven runs.
+    """
     import matplotlib.pyplot as plt
 
     if axes is None:
@@ -35,25 +39,45 @@ def plot_traces(study: Study, ax: Any) -> None:
     seeds = len({row["seed"] for row in shown}) > 1
     for i, row in enumerate(shown):
         colour = f"C{i % 10}"
-        points = np.array([[np.nan if v is None else v for v in p] for p in row["trace"]], dtype=float)
+        points = np.array(
+            [[np.nan if v is None else v for v in p] for p in row["trace"]], dtype=float
+        )
         end = max(row["seconds"], points[-1, 0])
         points = np.vstack([points, [end, *points[-1, 1:]]])
         seconds = np.maximum(points[:, 0], FLOOR)
-        width = 1.2 + 2.8 * (len(shown) - 1 - i) / len(shown)  # lines that coincide are seen as borders of each other
-        ax.step(seconds, points[:, 1], where="post", color=colour, linewidth=width, label=row["method"] + f", seed {row['seed']}" * seeds)
+        width = 1.2 + 2.8 * (len(shown) - 1 - i) / len(
+            shown
+        )  # lines that coincide are seen as borders of each other
+        ax.step(
+            seconds,
+            points[:, 1],
+            where="post",
+            color=colour,
+            linewidth=width,
+            label=row["method"] + f", seed {row['seed']}" * seeds,
+        )
         ax.step(seconds, points[:, 2], where="post", color=colour, linewidth=width, linestyle="--")
-    ax.set(xscale="log", xlabel="seconds", ylabel=study.rows[0]["unit"] if study.rows else "", title="incumbent (solid) and bound (dashed)")
+    ax.set(
+        xscale="log",
+        xlabel="seconds",
+        ylabel=study.rows[0]["unit"] if study.rows else "",
+        title="incumbent (solid) and bound (dashed)",
+    )
     if shown:
         ax.set_ylim(*visible_range(shown))
         ax.legend(fontsize="small")
 
 
 def visible_range(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
-    """Ends of the value axis: the last incumbents and bounds, and of the first ones what does not flatten these.
+    """Ends of the value axis: the last incumbents and bounds, and of the first ones what does not
+    flatten these.
 
-    First bounds of weak models and first incumbents may lie orders of magnitude away; their steps simply enter the picture later.
+    First bounds of weak models and first incumbents may lie orders of magnitude away; their steps
+    simply enter the picture later.
     """
-    incumbents, bounds = ([[p[i] for p in row["trace"] if p[i] is not None] for row in rows] for i in (1, 2))
+    incumbents, bounds = (
+        [[p[i] for p in row["trace"] if p[i] is not None] for row in rows] for i in (1, 2)
+    )
     last_bounds = [b[-1] for b in bounds if b]
     values = [v[-1] for v in incumbents if v] or last_bounds or [0.0, 1.0]
     low, high = min(values), max(values)
@@ -81,13 +105,19 @@ def performance_profile(frame: pd.DataFrame) -> pd.DataFrame:
     again = frame.groupby([*keys, "method"]).cumcount()
     frame = frame.assign(method=frame["method"] + again.map(lambda k: f" ({k + 1})" if k else ""))
     proven = frame[frame["status"].isin(["optimal", "infeasible"])]
-    times = proven.assign(t=proven["seconds"].clip(lower=FLOOR)).pivot_table(index=keys, columns="method", values="t", dropna=False, observed=True)
+    times = proven.assign(t=proven["seconds"].clip(lower=FLOOR)).pivot_table(
+        index=keys, columns="method", values="t", dropna=False, observed=True
+    )
     problems = len(frame.drop_duplicates(keys))
     ratios = times.div(times.min(axis=1), axis=0)
     factors = np.unique(np.append(ratios.to_numpy()[np.isfinite(ratios.to_numpy())], 1.0))
     methods = list(dict.fromkeys(frame["method"]))
     return pd.DataFrame(
-        {m: [(ratios[m] <= f).sum() / problems if m in ratios else 0.0 for f in factors] for m in methods}, index=pd.Index(factors, name="factor")
+        {
+            m: [(ratios[m] <= f).sum() / problems if m in ratios else 0.0 for f in factors]
+            for m in methods
+        },
+        index=pd.Index(factors, name="factor"),
     )
 
 
@@ -97,6 +127,17 @@ def plot_profile(frame: pd.DataFrame, ax: Any) -> None:
         profile = performance_profile(frame)
         end = max(2.0, profile.index[-1] * 1.2)
         for method in profile:
-            ax.step([*profile.index, end], [*profile[method], profile[method].iloc[-1]], where="post", label=method)
+            ax.step(
+                [*profile.index, end],
+                [*profile[method], profile[method].iloc[-1]],
+                where="post",
+                label=method,
+            )
         ax.legend(fontsize="small")
-    ax.set(xscale="log", ylim=(-0.02, 1.05), xlabel="time / time of the fastest", ylabel="share of problems proven", title="performance profile")
+    ax.set(
+        xscale="log",
+        ylim=(-0.02, 1.05),
+        xlabel="time / time of the fastest",
+        ylabel="share of problems proven",
+        title="performance profile",
+    )

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 
 def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]:
-    """Predictions for the rows of a table, and a sentence on how many are right where the table holds the target.
+    """Predictions for the rows of a table, and a sentence on how many are right where the table
+    holds the target.
 
     A table without a header has the columns of the training file, with or without its target.
     """
@@ -28,7 +29,9 @@ def predict_file(result: str | Path, table: str | Path) -> tuple[list[Any], str]
         tree, source = Tree.from_json(stored["predictor"]), dict(stored["problem"]["data"])
         hash((tree.splits, target := dict(source.get("columns") or {}).get("target")))
     except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"The tree in {result} is damaged ({type(error).__name__}: {error}); solve again.") from error
+        raise DataError(
+            f"The tree in {result} is damaged ({type(error).__name__}: {error}); solve again."
+        ) from error
     categories = {t.column for t in tree.splits if t.kind == "=="}
     frame = _frame(_read(table, source, target, sorted(categories - {target})), source)
     labels = tree.predict(frame).tolist()
@@ -44,11 +47,15 @@ def _with_ensemble(stored: dict[str, Any], table: str | Path) -> tuple[list[Any]
     from milp_trees.spaces.pruned import PrunedEnsembles
 
     try:
-        ensemble = PrunedEnsembles(Ensemble.from_json(stored["problem"]["space"]["ensemble"])).read(stored["predictor"])
+        ensemble = PrunedEnsembles(Ensemble.from_json(stored["problem"]["space"]["ensemble"])).read(
+            stored["predictor"]
+        )
         source = dict(stored["problem"]["data"])
         feature_of, target = dict(source.get("feature_of", {})), source["columns"]["target"]
     except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"The stored result is damaged ({type(error).__name__}: {error}); solve again.") from error
+        raise DataError(
+            f"The stored result is damaged ({type(error).__name__}: {error}); solve again."
+        ) from error
     labelled = None if ensemble.classes is None else target
     frame = _frame(_read(table, source, labelled, sorted(set(feature_of.values()))), source)
     labels = ensemble.predict(coded(frame, ensemble.columns, feature_of)).tolist()
@@ -56,9 +63,14 @@ def _with_ensemble(stored: dict[str, Any], table: str | Path) -> tuple[list[Any]
         return labels, ""
     if ensemble.classes is None:
         try:
-            off = sum((a - float(b)) ** 2 for a, b in zip(labels, frame[target], strict=True)) / len(labels)
+            off = sum(
+                (a - float(b)) ** 2 for a, b in zip(labels, frame[target], strict=True)
+            ) / len(labels)
         except (TypeError, ValueError):
-            return labels, f"The column {target!r} holds something else than numbers; the predictions are not compared with it."
+            return (
+                labels,
+                f"The column {target!r} holds something else than numbers; the predictions are not compared with it.",
+            )
         return labels, f"The mean squared error against the column {target!r} is {off:.6g}."
     return labels, _right(labels, frame[target].tolist(), target)
 
@@ -69,26 +81,49 @@ def _right(labels: list[Any], true: list[Any], target: str) -> str:
 
 
 def read_result(path: str | Path) -> dict[str, Any]:
-    """The stored result with a tree; of several the best. The tree of an error may break what was asked for."""
+    """The stored result with a tree; of several the best. The tree of an error may break what was
+    asked for.
+    """
     data = read_json(path)
     rows = data if isinstance(data, list) else [data]
     for row in rows:
-        if isinstance(row, dict) and "schema" in row:  # before anything else: a newer layout may have other fields
+        if (
+            isinstance(row, dict) and "schema" in row
+        ):  # before anything else: a newer layout may have other fields
             refuse_newer(row["schema"], SCHEMA, f"The result in {path}")
-    if not all(isinstance(row, dict) and {"schema", "predictor", "sense", "objective", "problem"} <= set(row) for row in rows):
-        raise DataError(f"{path} is not a result of milp-trees; give a file that solve or compare wrote with --out or --json.")
+    if not all(
+        isinstance(row, dict)
+        and {"schema", "predictor", "sense", "objective", "problem"} <= set(row)
+        for row in rows
+    ):
+        raise DataError(
+            f"{path} is not a result of milp-trees; give a file that solve or compare wrote with --out or --json."
+        )
     kept: list[dict[str, Any]] = [row for row in rows if row["predictor"] is not None]
     found = [row for row in kept if row.get("status") != Status.ERROR.value]
     if not found:
-        raise DataError(f"{path} holds no tree{' but those of runs that ended in an error' if kept else ''}.")
-    if not all(isinstance(row["objective"], (int, float)) and row["sense"] in ("min", "max") for row in found):
-        raise DataError(f"A result in {path} is damaged: it holds a tree whose objective is no number, or whose sense is neither min nor max.")
-    return min(found, key=lambda row: row["objective"] if row["sense"] == "min" else -row["objective"])
+        raise DataError(
+            f"{path} holds no tree{' but those of runs that ended in an error' if kept else ''}."
+        )
+    if not all(
+        isinstance(row["objective"], (int, float)) and row["sense"] in ("min", "max")
+        for row in found
+    ):
+        raise DataError(
+            f"A result in {path} is damaged: it holds a tree whose objective is no number, or whose sense is neither min nor max."
+        )
+    return min(
+        found, key=lambda row: row["objective"] if row["sense"] == "min" else -row["objective"]
+    )
 
 
 def _read(path: str | Path, source: dict[str, Any], target: str | None, text: list[str]) -> Table:
     """The table, its labels and the columns of text read as those of the training rows were."""
-    options: dict[str, Any] = {"labels": [target] if target else [], "text": text, "numeric_target": True}
+    options: dict[str, Any] = {
+        "labels": [target] if target else [],
+        "text": text,
+        "numeric_target": True,
+    }
     if str(path) == source.get("path"):
         from milp_trees.data.load import read_named
 

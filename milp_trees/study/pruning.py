@@ -1,4 +1,6 @@
-"""From a table to a pruning problem: grow an ensemble, decide which rows count errors, state the prices."""
+"""From a table to a pruning problem: grow an ensemble, decide which rows count errors, state the
+prices.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,8 @@ class Growing:
     seed : int, default=0
         Of the ensemble and of every split of rows.
     errors : {"train", "oob", "held-out"}
-        Rows on which errors are counted: those the trees were grown on; for each tree those it did not see; or a share that no tree saw.
+        Rows on which errors are counted: those the trees were grown on; for each tree those it did
+        not see; or a share that no tree saw.
     held_out : float, default=0.3
         That share.
     test_size : float, optional
@@ -72,13 +75,19 @@ class Growing:
         if self.trees < 1:
             raise DataError(f"An ensemble needs at least one tree; got {self.trees}.")
         if self.trees > MOST_TREES:
-            raise DataError(f"An ensemble is grown with at most {MOST_TREES} trees here; got {self.trees}.")
+            raise DataError(
+                f"An ensemble is grown with at most {MOST_TREES} trees here; got {self.trees}."
+            )
         if self.max_depth is not None and self.max_depth < 1:
-            raise DataError(f"Trees need at least one level of splits; got max_depth={self.max_depth}.")
+            raise DataError(
+                f"Trees need at least one level of splits; got max_depth={self.max_depth}."
+            )
         if not 0 <= self.seed < 2**32:
             raise DataError(f"seed must be a whole number from 0 to 4294967295; got {self.seed}.")
         if not 0 < self.held_out < 1:
-            raise DataError(f"held_out must lie between 0 and 1 (a share of the rows); got {self.held_out}.")
+            raise DataError(
+                f"held_out must lie between 0 and 1 (a share of the rows); got {self.held_out}."
+            )
 
     def estimator(self) -> Any:
         """The unfitted scikit-learn estimator."""
@@ -87,7 +96,9 @@ class Growing:
         module, classifier, regressor = GROWERS[self.model]
         name = regressor if self.regression else classifier
         if name is None:
-            raise DataError(f"{self.model} grows classifiers only; choose another model for regression.")
+            raise DataError(
+                f"{self.model} grows classifiers only; choose another model for regression."
+            )
         kind = getattr(importlib.import_module(module), name)
         if self.model == "tree":
             return kind(max_depth=self.max_depth, random_state=self.seed)
@@ -95,7 +106,9 @@ class Growing:
             base = replace(self, model="tree").estimator()
             return kind(base, n_estimators=self.trees, random_state=self.seed)
         options: dict[str, Any] = {"bootstrap": True} if self.errors == "oob" else {}
-        return kind(n_estimators=self.trees, max_depth=self.max_depth, random_state=self.seed, **options)
+        return kind(
+            n_estimators=self.trees, max_depth=self.max_depth, random_state=self.seed, **options
+        )
 
 
 @dataclass(frozen=True)
@@ -117,9 +130,15 @@ class Grown:
 
 
 def pruning_problem(
-    data: str | Path, growing: Growing | None = None, *, lam: Any = 0, costs: FeatureCosts | None = None, max_cost: Any = None,
-    question: Any = None, **columns: Any,
-) -> Grown:  # fmt: skip
+    data: str | Path,
+    growing: Growing | None = None,
+    *,
+    lam: Any = 0,
+    costs: FeatureCosts | None = None,
+    max_cost: Any = None,
+    question: Any = None,
+    **columns: Any,
+) -> Grown:
     """Grow an ensemble on a table and state the problem of pruning it.
 
     Parameters
@@ -138,19 +157,37 @@ def pruning_problem(
     options = {"regression": growing.regression, **columns}
     if growing.errors == "held-out":
         if growing.test_size is not None:
-            raise DataError("Held-out errors take their rows from --held-out; leave out --test-size, or keep test rows in a file of their own.")
-        train, counted = load_numeric_split(data, test_size=growing.held_out, seed=growing.seed, **options)
+            raise DataError(
+                "Held-out errors take their rows from --held-out; leave out --test-size, or keep test rows in a file of their own."
+            )
+        train, counted = load_numeric_split(
+            data, test_size=growing.held_out, seed=growing.seed, **options
+        )
         assert counted is not None
         test = None
     else:
-        train, test = load_numeric_split(data, test_size=growing.test_size, seed=growing.seed, **options)
+        train, test = load_numeric_split(
+            data, test_size=growing.test_size, seed=growing.seed, **options
+        )
         counted = train
     model = fitted(growing, train, costs)
     ensemble = read_ensemble(model, train.columns, features=train.source["feature_of"] or None)
-    weights = out_of_bag(model, train.n_rows) * train.row_weights[:, None] if growing.errors == "oob" else None
+    weights = (
+        out_of_bag(model, train.n_rows) * train.row_weights[:, None]
+        if growing.errors == "oob"
+        else None
+    )
     task = PrunedError(lam, costs or FeatureCosts(), weights, max_cost=max_cost)
-    grown = replace(ensemble, source={**ensemble.source, "grown": {k: v for k, v in vars(growing).items() if v is not None}})
-    return Grown(Problem(counted, task, PrunedEnsembles(grown), question or Best()), model, train, test)
+    grown = replace(
+        ensemble,
+        source={
+            **ensemble.source,
+            "grown": {k: v for k, v in vars(growing).items() if v is not None},
+        },
+    )
+    return Grown(
+        Problem(counted, task, PrunedEnsembles(grown), question or Best()), model, train, test
+    )
 
 
 def fitted(growing: Growing, train: Dataset, costs: FeatureCosts | None = None) -> Any:
@@ -158,12 +195,16 @@ def fitted(growing: Growing, train: Dataset, costs: FeatureCosts | None = None) 
     assert train.numeric is not None
     y = np.array(train.classes)[train.require("y", "Growing an ensemble")]
     if not growing.regression and y.dtype.kind == "f" and (y != np.rint(y)).any():
-        raise DataError("The target holds fractions, which are no classes; give --regression (regression=True), or name another target.")
+        raise DataError(
+            "The target holds fractions, which are no classes; give --regression (regression=True), or name another target."
+        )
     weights = {} if train.weights is None else {"sample_weight": train.weights}
     estimator = growing.estimator()
     if growing.model == "budget-rf":
         if weights:
-            raise DataError("budget-rf counts rows and takes no --weights; repeat rows instead, or choose another model.")
+            raise DataError(
+                "budget-rf counts rows and takes no --weights; repeat rows instead, or choose another model."
+            )
         if costs is not None:
             estimator.set_params(feature_costs=_per_column(train, costs))
     return estimator.fit(train.numeric, y, **weights)
@@ -181,5 +222,9 @@ def _per_column(train: Dataset, costs: FeatureCosts) -> np.ndarray:
 def describe_ensemble(ensemble: Ensemble, growing: Growing, counted: int) -> str:
     """One line for people; `counted` is the number of rows that the problem has."""
     splits = int((ensemble.left >= 0).sum())
-    rows = {"train": "training rows", "oob": "out-of-bag rows", "held-out": f"{counted} held-out rows"}[growing.errors]
+    rows = {
+        "train": "training rows",
+        "oob": "out-of-bag rows",
+        "held-out": f"{counted} held-out rows",
+    }[growing.errors]
     return f"ensemble  {growing.model}: {ensemble.n_trees} trees with {splits} splits on {len(ensemble.features)} features; errors counted on {rows}"

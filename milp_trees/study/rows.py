@@ -1,4 +1,6 @@
-"""Rows as a study's file holds them: read with care, as files get damaged, and laid out flat for tables."""
+"""Rows as a study's file holds them: read with care, as files get damaged, and laid out flat for
+tables.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,15 @@ from milp_trees.results.result import Limit, Status, TracePoint
 from milp_trees.results.strict_json import parse_json
 
 #: What reading something raises that was not written by this package, or not in one piece.
-UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+UNREADABLE = (
+    KeyError,
+    IndexError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
 
 
 class DamagedRow(ValueError):
@@ -41,7 +51,9 @@ def read_row(text: Any) -> dict[str, Any]:
         if type(row["schema"]) is not int:
             raise DamagedRow(f"schema is {row['schema']!r:.50}")
         if row["schema"] > SCHEMA:
-            raise NewerRow(f"it has the layout {row['schema']}, and this version of milp-trees reads layouts up to {SCHEMA}")
+            raise NewerRow(
+                f"it has the layout {row['schema']}, and this version of milp-trees reads layouts up to {SCHEMA}"
+            )
         _check(row)
     except UNREADABLE as error:
         raise DamagedRow(said(error)) from error
@@ -50,7 +62,11 @@ def read_row(text: Any) -> dict[str, Any]:
 
 def said(error: BaseException) -> str:
     """What is wrong with a row, in a few words."""
-    return f"it has no {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:200] or type(error).__name__
+    return (
+        f"it has no {error}"
+        if isinstance(error, KeyError)
+        else " ".join(str(error).split())[:200] or type(error).__name__
+    )
 
 
 def _check(row: dict[str, Any]) -> None:
@@ -66,7 +82,14 @@ def _check(row: dict[str, Any]) -> None:
     for point in row["trace"]:
         for number in TracePoint(*point):
             math.isfinite(number or 0)
-    for name, kind in (("method", str), ("unit", str), ("message", str), ("checked", list), ("options", dict), ("versions", dict)):
+    for name, kind in (
+        ("method", str),
+        ("unit", str),
+        ("message", str),
+        ("checked", list),
+        ("options", dict),
+        ("versions", dict),
+    ):
         if not isinstance(row[name], kind):
             raise DamagedRow(f"{name} is {row[name]!r:.50}")
     if not row["method"].isprintable():
@@ -91,10 +114,25 @@ def flat(row: Mapping[str, Any]) -> dict[str, Any]:
         "method": row["method"],
         "seed": row.get("seed", 0),
         **{name: row["sizes"].get(name) for name in ("variables", "binaries", "rows", "nonzeros")},
-        **{f"{stage}_seconds": row["times"].get(stage) for stage in ("build", "hand_over", "solve")},
+        **{
+            f"{stage}_seconds": row["times"].get(stage) for stage in ("build", "hand_over", "solve")
+        },
         **{
             name: row[name]
-            for name in ("seconds", "root_bound", "root_gap", "nodes", "objective", "unit", "sense", "bound", "gap", "status", "limit", "proved_by")
+            for name in (
+                "seconds",
+                "root_bound",
+                "root_gap",
+                "nodes",
+                "objective",
+                "unit",
+                "sense",
+                "bound",
+                "gap",
+                "status",
+                "limit",
+                "proved_by",
+            )
         },
         "start": start.get("method"),
         "start_value": start.get("value"),

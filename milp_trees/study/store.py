@@ -1,4 +1,6 @@
-"""Rows of a study in a SQLite file (WAL mode): appended as each run ends, readable meanwhile, never changed."""
+"""Rows of a study in a SQLite file (WAL mode): appended as each run ends, readable meanwhile, never
+changed.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from milp_trees.study.rows import DamagedRow, NewerRow, read_row
 
 #: Columns that queries and notebooks use without reading the JSON.
 COLUMNS = ("method", "status", "limit", "objective", "unit", "bound", "gap", "seconds", "agrees")
-#: Version of the table below, kept as the file's `user_version`; files from before it was counted have 0.
+#: Version of the table below, kept as the file's `user_version`; files from before it was counted
+#: have 0.
 LAYOUT = 1
 
 _SCHEMA = f"""
@@ -62,7 +65,8 @@ class Store:
     Raises
     ------
     StoreError
-        The path is a folder, no database, a database of something else, damaged, or written by a newer version.
+        The path is a folder, no database, a database of something else, damaged, or written by a
+        newer version.
     """
 
     def __init__(self, path: str | Path | None = None, read_only: bool = False) -> None:
@@ -92,19 +96,27 @@ class Store:
         try:
             db.execute("SELECT COUNT(*) FROM sqlite_master")
         except sqlite3.OperationalError:
-            # In a folder that may not be written SQLite reads a file only if nobody can be writing it.
+            # In a folder that may not be written SQLite reads a file only if nobody can be writing
+            # it.
             if Path(f"{self.path}-wal").exists():
                 raise
             db = sqlite3.connect(f"{uri}?immutable=1", uri=True)
         return db
 
     def _check(self, read_only: bool) -> None:
-        """Refuse a file that is no study, or one of a newer version, before anything is written to it."""
+        """Refuse a file that is no study, or one of a newer version, before anything is written to
+        it.
+        """
         version = self._db.execute("PRAGMA user_version").fetchone()[0]
-        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        tables = {
+            name
+            for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        }
         columns = {found[1] for found in self._db.execute("PRAGMA table_info(runs)")}
         if tables and not columns >= _OWN:
-            raise StoreError(f"The file {self.path} is a database, but not of a study of milp-trees; name another file.")
+            raise StoreError(
+                f"The file {self.path} is a database, but not of a study of milp-trees; name another file."
+            )
         if version > LAYOUT:
             raise StoreError(
                 f"The study file {self.path} was written by a newer milp-trees (layout {version}; this version reads up to {LAYOUT}); "
@@ -113,23 +125,39 @@ class Store:
         if read_only and not tables:
             raise StoreError(f"The file {self.path} is empty: it holds no study.")
 
-    def append(self, row: Mapping[str, Any], *, key: str, role: str, problem: str, seed: int, log: str = "") -> None:
+    def append(
+        self, row: Mapping[str, Any], *, key: str, role: str, problem: str, seed: int, log: str = ""
+    ) -> None:
         """Add a finished row."""
         head = {name: row.get(name) for name in COLUMNS}
         head |= {name: _real(head[name]) for name in ("objective", "bound", "gap")}
         head["agrees"] = None if head["agrees"] is None else int(head["agrees"])
         values = {
-            **head, "key": key, "role": role, "problem": problem, "seed": seed, "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-            "result": json.dumps(row, allow_nan=False), "log": log,
-        }  # fmt: skip
+            **head,
+            "key": key,
+            "role": role,
+            "problem": problem,
+            "seed": seed,
+            "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+            "result": json.dumps(row, allow_nan=False),
+            "log": log,
+        }
         names = ", ".join(f'"{n}"' for n in values)
         with self._explained("written"), self._db:
-            self._db.execute(f"INSERT INTO runs ({names}) VALUES ({', '.join('?' * len(values))})", tuple(values.values()))
+            self._db.execute(
+                f"INSERT INTO runs ({names}) VALUES ({', '.join('?' * len(values))})",
+                tuple(values.values()),
+            )
 
     def latest(self, key: str, role: str) -> dict[str, Any] | None:
-        """The newest row with a key and a role; None if there is none, or if it is damaged (then a warning says so)."""
+        """The newest row with a key and a role; None if there is none, or if it is damaged (then a
+        warning says so).
+        """
         with self._explained("read"):
-            found = self._db.execute("SELECT id, result FROM runs WHERE key = ? AND role = ? ORDER BY id DESC LIMIT 1", (key, role)).fetchone()
+            found = self._db.execute(
+                "SELECT id, result FROM runs WHERE key = ? AND role = ? ORDER BY id DESC LIMIT 1",
+                (key, role),
+            ).fetchone()
         try:
             return None if found is None else self._read(*found)
         except DamagedRow as why:
@@ -137,19 +165,31 @@ class Store:
             return None
 
     def rows(self, role: str | None = "run") -> Iterator[dict[str, Any]]:
-        """The newest row of every key and role, in the order they were first finished; damaged ones are left out with a warning."""
+        """The newest row of every key and role, in the order they were first finished; damaged ones
+        are left out with a warning.
+        """
         with self._explained("read"):
             found = self._db.execute(
-                "SELECT id, result, seed, problem, key, finished, role FROM runs WHERE ?1 IS NULL OR role = ?1 ORDER BY id", (role,)
+                "SELECT id, result, seed, problem, key, finished, role FROM runs WHERE ?1 IS NULL OR role = ?1 ORDER BY id",
+                (role,),
             ).fetchall()
         newest: dict[tuple[str, str], dict[str, Any]] = {}
         damaged: dict[tuple[str, str], tuple[int, str]] = {}
         for number, result, seed, problem, key, finished, its_role in found:
             try:
-                if not (type(seed) is int and all(isinstance(text, str) for text in (problem, key, finished, its_role))):
+                if not (
+                    type(seed) is int
+                    and all(isinstance(text, str) for text in (problem, key, finished, its_role))
+                ):
                     raise DamagedRow("its columns are of other kinds")
                 row = self._read(number, result)
-                newest[key, its_role] = {**row, "seed": seed, "problem_key": problem, "key": key, "finished": finished}
+                newest[key, its_role] = {
+                    **row,
+                    "seed": seed,
+                    "problem_key": problem,
+                    "key": key,
+                    "finished": finished,
+                }
                 damaged.pop((key, its_role), None)  # it was run again
             except DamagedRow as why:
                 damaged[key, its_role] = number, str(why)
@@ -161,7 +201,9 @@ class Store:
         try:
             return read_row(result)
         except NewerRow as why:
-            raise StoreError(f"Row {number} of the study file {self.path} is newer: {why}; update milp-trees, or name another file.") from None
+            raise StoreError(
+                f"Row {number} of the study file {self.path} is newer: {why}; update milp-trees, or name another file."
+            ) from None
 
     def left_out(self, number: Any, why: str) -> None:
         """Say that a row cannot be used."""
@@ -171,7 +213,10 @@ class Store:
     def log(self, key: str, role: str) -> str:
         """The solver's log of the newest row with a key and a role."""
         with self._explained("read"):
-            found = self._db.execute("SELECT log FROM runs WHERE key = ? AND role = ? ORDER BY id DESC LIMIT 1", (key, role)).fetchone()
+            found = self._db.execute(
+                "SELECT log FROM runs WHERE key = ? AND role = ? ORDER BY id DESC LIMIT 1",
+                (key, role),
+            ).fetchone()
         return "" if found is None else str(found[0])
 
     def __len__(self) -> int:
@@ -186,11 +231,24 @@ class Store:
         """One sentence for what SQLite says."""
         try:
             yield
-        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:  # names of tables, too, may be damaged
+        except (
+            sqlite3.DatabaseError,
+            UnicodeDecodeError,
+        ) as error:  # names of tables, too, may be damaged
             text = " ".join(str(error).split())
-            words = ("malformed", "corrupt", "decode") if what == "opened" else ("malformed", "corrupt", "decode", "not a database")
-            remedy = _LOST if any(word in text for word in words) else _REMEDIES.get(text, "name another file")
-            raise StoreError(f"The study file {self.path} cannot be {what} ({text}); {remedy}.") from error
+            words = (
+                ("malformed", "corrupt", "decode")
+                if what == "opened"
+                else ("malformed", "corrupt", "decode", "not a database")
+            )
+            remedy = (
+                _LOST
+                if any(word in text for word in words)
+                else _REMEDIES.get(text, "name another file")
+            )
+            raise StoreError(
+                f"The study file {self.path} cannot be {what} ({text}); {remedy}."
+            ) from error
 
 
 def _real(number: Any) -> float | None:

@@ -1,4 +1,6 @@
-"""`Study`: problems × methods × seeds under fixed limits, as rows that are kept, resumed, tabulated and plotted."""
+"""`Study`: problems × methods × seeds under fixed limits, as rows that are kept, resumed, tabulated
+and plotted.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +35,15 @@ def _check_tree(found: Result) -> None:
     """
     tree, value = found.predictor, found.value
     if (tree is None) == (found.status in (Status.OPTIMAL, Status.FEASIBLE)):
-        raise DamagedRow(f"its status is {found.status.value!r}, and it holds {'no' if tree is None else 'a'} tree")
+        raise DamagedRow(
+            f"its status is {found.status.value!r}, and it holds {'no' if tree is None else 'a'} tree"
+        )
     if tree is None or value is None:
         return
     own = found.problem.value(tree)
-    if own.exact != value.exact or not math.isclose(own.number, value.number, rel_tol=1e-9, abs_tol=1e-9):
+    if own.exact != value.exact or not math.isclose(
+        own.number, value.number, rel_tol=1e-9, abs_tol=1e-9
+    ):
         raise DamagedRow(f"its tree has the value {own}, and it states {value}")
     if wrong := found.problem.violations(tree):
         raise DamagedRow(f"its tree is not feasible: {wrong[0]}")
@@ -72,7 +78,8 @@ class Study:
 
     @classmethod
     def open(cls, path: str | Path) -> Study:
-        """The study in a file, also while another process writes it. Damaged rows are left out with a warning.
+        """The study in a file, also while another process writes it. Damaged rows are left out with
+        a warning.
 
         Raises
         ------
@@ -88,7 +95,9 @@ class Study:
     # -- filling ---------------------------------------------------------------------------------------------
 
     def recall(self, problem: Problem, key: str, role: str) -> Result | None:
-        """The finished run with that key and role; None if there is none, or if it ended in an error or was interrupted."""
+        """The finished run with that key and role; None if there is none, or if it ended in an
+        error or was interrupted.
+        """
         row = self.store.latest(key, role)
         if row is None or row["status"] in _RETRY or row["limit"] == Limit.INTERRUPTED.value:
             return None
@@ -102,7 +111,14 @@ class Study:
 
     def keep(self, result: Result, key: str, role: str, seed: int) -> None:
         """Store a finished run."""
-        self.store.append(result_json(result), key=key, role=role, problem=problem_key(result.problem), seed=seed, log=result.log)
+        self.store.append(
+            result_json(result),
+            key=key,
+            role=role,
+            problem=problem_key(result.problem),
+            seed=seed,
+            log=result.log,
+        )
 
     def show(self, result: Result, key: str, seed: int) -> None:
         """Make a run one of the study's rows."""
@@ -123,7 +139,9 @@ class Study:
         except MilpTreesError:
             raise
         except UNREADABLE as error:
-            raise StoreError(f"A row of {row['method']} in {self.store.path} is damaged: {said(error)}; run the same comparison again.") from error
+            raise StoreError(
+                f"A row of {row['method']} in {self.store.path} is damaged: {said(error)}; run the same comparison again."
+            ) from error
 
     def _problem(self, row: Mapping[str, Any]) -> Problem:
         identity = row["problem_key"]
@@ -136,11 +154,22 @@ class Study:
     @property
     def best(self) -> Result | None:
         """The row with the best value; of equals a proven one, and of those the fastest."""
-        found = [row for row in self.rows if row["predictor"] is not None and row["status"] != Status.ERROR.value]
+        found = [
+            row
+            for row in self.rows
+            if row["predictor"] is not None and row["status"] != Status.ERROR.value
+        ]
         if not found:
             return None
         sign = 1 if found[0]["sense"] == "min" else -1
-        row = min(found, key=lambda row: (sign * row["objective"], row["status"] != Status.OPTIMAL.value, row["seconds"]))
+        row = min(
+            found,
+            key=lambda row: (
+                sign * row["objective"],
+                row["status"] != Status.OPTIMAL.value,
+                row["seconds"],
+            ),
+        )
         return self._result(row)
 
     def frame(self) -> pd.DataFrame:
@@ -150,11 +179,15 @@ class Study:
         return pd.DataFrame([flat(row) for row in self.rows])
 
     def table(self, width: int = 200) -> str:
-        """The rows for people: sizes, times, bounds, values, who agrees; below it why a row has no answer."""
+        """The rows for people: sizes, times, bounds, values, who agrees; below it why a row has no
+        answer.
+        """
         return plain_table(self.rows, width) + "".join(f"{line}\n" for line in reasons(self.rows))
 
     def plot(self, axes: Any = None) -> Any:
-        """Incumbent and bound over time per method, and a performance profile; returns the matplotlib figure."""
+        """Incumbent and bound over time per method, and a performance profile; returns the
+        matplotlib figure.
+        """
         from milp_trees.study.plot import plot_study
 
         return plot_study(self, axes)

@@ -14,5 +14,7 @@ def from_spec(spec: Mapping[str, Any]) -> Task:
     options = dict(spec)
     kind = registry.task(options.pop("name"))
     if "constraints" in options:
-        options["constraints"] = tuple(constraint(**dict(c)) if isinstance(c, Mapping) else c for c in options["constraints"])
+        options["constraints"] = tuple(
+            constraint(**dict(c)) if isinstance(c, Mapping) else c for c in options["constraints"]
+        )
     return kind(**options)

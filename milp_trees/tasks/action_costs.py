@@ -1,7 +1,8 @@
-"""Tasks whose value is a sum over rows of the cost of the chosen action, plus penalties, under linear side constraints.
+"""Tasks whose value is a sum over rows of the cost of the chosen action, plus penalties, under
+linear side constraints.
 
-A subclass says what action k costs on row i (`costs`), in natural units and in its natural sense; penalties, constraints, exact
-integers, the scorer and the `CostMatrix` view are here, once.
+A subclass says what action k costs on row i (`costs`), in natural units and in its natural sense;
+penalties, constraints, exact integers, the scorer and the `CostMatrix` view are here, once.
 """
 
 from __future__ import annotations
@@ -58,7 +59,10 @@ class ActionCosts(Task):
                 raise DataError(f"{name} must not be negative; got {getattr(self, name)}.")
             object.__setattr__(self, name, number)
         if self.feature_costs is not None:
-            costs = {str(c): exact.fraction(v, f"the cost of {c!r}") for c, v in dict(self.feature_costs).items()}
+            costs = {
+                str(c): exact.fraction(v, f"the cost of {c!r}")
+                for c, v in dict(self.feature_costs).items()
+            }
             if any(v < 0 for v in costs.values()):
                 raise DataError("Feature costs must not be negative.")
             object.__setattr__(self, "feature_costs", costs)
@@ -67,7 +71,8 @@ class ActionCosts(Task):
 
     @abstractmethod
     def costs(self, dataset: Dataset) -> np.ndarray:
-        """Cost of every action on every row in natural units, shape (n, K), to be summed and minimised.
+        """Cost of every action on every row in natural units, shape (n, K), to be summed and
+        minimised.
 
         May be an object array of Fractions. A maximised metric returns its negative.
         """
@@ -86,7 +91,9 @@ class ActionCosts(Task):
         return n
 
     def to_natural(self, total: Fraction, dataset: Dataset) -> Fraction:
-        """Natural value of an unpenalised total cost; affine and monotone. The default is the total itself."""
+        """Natural value of an unpenalised total cost; affine and monotone. The default is the total
+        itself.
+        """
         return total
 
     # -- from that, everything else ---------------------------------------------------------------------------
@@ -110,19 +117,36 @@ class ActionCosts(Task):
         if is_exact:
             total = scale * int(whole[np.arange(len(whole)), routes.action].sum())
         else:  # sum the measured floats themselves, not their rounded form
-            total = Fraction(float(np.asarray(costs, dtype=float)[np.arange(len(whole)), routes.action].sum()))
-        number = self._penalised_value(total, routes.n_leaves, [t.column for t in routes.splits], dataset)
+            total = Fraction(
+                float(np.asarray(costs, dtype=float)[np.arange(len(whole)), routes.action].sum())
+            )
+        number = self._penalised_value(
+            total, routes.n_leaves, [t.column for t in routes.splits], dataset
+        )
         return Value(float(number), number if is_exact else None, self.unit, self.sense)
 
-    def _penalised_value(self, total: Fraction, n_leaves: int, columns: list[str], dataset: Dataset) -> Fraction:
+    def _penalised_value(
+        self, total: Fraction, n_leaves: int, columns: list[str], dataset: Dataset
+    ) -> Fraction:
         if not self.penalised:
             return self.to_natural(total, dataset)
-        per_split = sum(((self.feature_costs or {}).get(c, Fraction(0)) for c in columns), Fraction(0))
-        return total / self.rate_unit(dataset) + self.leaf_penalty * n_leaves + self.split_penalty * len(columns) + per_split
+        per_split = sum(
+            ((self.feature_costs or {}).get(c, Fraction(0)) for c in columns), Fraction(0)
+        )
+        return (
+            total / self.rate_unit(dataset)
+            + self.leaf_penalty * n_leaves
+            + self.split_penalty * len(columns)
+            + per_split
+        )
 
     def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
         actions = self.actions(dataset)
-        return [message for c in self.constraints for message in c.violations(routes.action, dataset, actions)]
+        return [
+            message
+            for c in self.constraints
+            for message in c.violations(routes.action, dataset, actions)
+        ]
 
     def side_rows(self, dataset: Dataset) -> tuple[SideRow, ...]:
         """Every side constraint as exact integer rows."""
@@ -132,7 +156,11 @@ class ActionCosts(Task):
     def cost_matrix(self, dataset: Dataset, space: Space) -> CostMatrix:
         """The task as exact integers on the candidate tests of a space."""
         candidates = space.candidates(dataset)
-        tests = tuple(dataset.tests) if len(candidates) == dataset.n_tests else tuple(dataset.tests[j] for j in candidates)
+        tests = (
+            tuple(dataset.tests)
+            if len(candidates) == dataset.n_tests
+            else tuple(dataset.tests[j] for j in candidates)
+        )
         columns = list(dict.fromkeys(t.column for t in tests))
         costs, (leaf, splits) = self.costs(dataset), self._penalties(columns, dataset)
         whole, scale, is_exact = exact.integers(costs)
@@ -149,7 +177,9 @@ class ActionCosts(Task):
             else:  # penalties go to the costs' grid
                 unit, leaf, splits = scale, leaf / scale, [s / scale for s in splits]
             if max([leaf, *splits]) > exact.LIMIT * exact.PENALTY_STEPS:
-                raise DataError("A penalty is too large to be counted beside the costs in exact integers; make it smaller, or set max_leaf_nodes instead.")
+                raise DataError(
+                    "A penalty is too large to be counted beside the costs in exact integers; make it smaller, or set max_leaf_nodes instead."
+                )
             offset, scale = least / self.rate_unit(dataset), unit / self.rate_unit(dataset)
         else:
             offset = self.to_natural(least, dataset)
@@ -160,7 +190,9 @@ class ActionCosts(Task):
         if dataset.ranked is not None:
             X: Any = dataset.ranked.select(candidates)
         else:  # a copy of a large matrix takes a while
-            X = np.ascontiguousarray(dataset.X if len(candidates) == dataset.n_tests else dataset.X[:, candidates])
+            X = np.ascontiguousarray(
+                dataset.X if len(candidates) == dataset.n_tests else dataset.X[:, candidates]
+            )
         return CostMatrix(
             X=X,
             tests=tests,
@@ -185,7 +217,9 @@ class ActionCosts(Task):
         n, of = self.rate_unit(dataset), self.feature_costs or {}
         unknown = set(of) - {t.column for t in dataset.tests} if of else ()
         if unknown:
-            raise DataError(f"feature_costs names {sorted(unknown)[0]!r}, which is not a column of the data.")
+            raise DataError(
+                f"feature_costs names {sorted(unknown)[0]!r}, which is not a column of the data."
+            )
         price = {c: (self.split_penalty + of.get(c, Fraction(0))) * n for c in set(columns)}
         return self.leaf_penalty * n, [price[c] for c in columns]
 

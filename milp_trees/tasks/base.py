@@ -1,4 +1,6 @@
-"""`Task`: what "best" means, said once. It scores, and it offers views of itself; nobody asks for its type."""
+"""`Task`: what "best" means, said once. It scores, and it offers views of itself; nobody asks for
+its type.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,11 @@ class Value:
     sense: str
 
     def better_than(self, other: Value) -> bool:
-        a, b = (self.exact, other.exact) if self.exact is not None and other.exact is not None else (self.number, other.number)
+        a, b = (
+            (self.exact, other.exact)
+            if self.exact is not None and other.exact is not None
+            else (self.number, other.number)
+        )
         return bool(a < b) if self.sense == "min" else bool(a > b)
 
     def __str__(self) -> str:
@@ -48,9 +54,10 @@ class Value:
 class Task(ABC):
     """What is optimised.
 
-    A task defines `value` (the only scorer there is) and, in the class attribute `view_makers`, functions that produce its views:
-    `{CostMatrix: "cost_matrix"}` says that `self.cost_matrix(dataset, space)` returns a CostMatrix. The first of them is also the
-    `Scale` on which its values are compared.
+    A task defines `value` (the only scorer there is) and, in the class attribute `view_makers`,
+    functions that produce its views: `{CostMatrix: "cost_matrix"}` says that
+    `self.cost_matrix(dataset, space)` returns a CostMatrix. The first of them is also the `Scale`
+    on which its values are compared.
     """
 
     name: ClassVar[str]
@@ -74,7 +81,9 @@ class Task(ABC):
 
     @abstractmethod
     def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
-        """A sentence per side constraint of the task that a predictor breaks; empty if it is feasible."""
+        """A sentence per side constraint of the task that a predictor breaks; empty if it is
+        feasible.
+        """
 
     def beside(self, routes: Any, dataset: Dataset) -> dict[str, float]:
         """Numbers that are reported beside the value but not optimised; goes into `Result.scores`."""
@@ -114,6 +123,8 @@ class Task(ABC):
         maker = self.view_makers.get(kind)
         if maker is None:
             offered = ", ".join(k.__name__ for k in self.view_makers) or "none"
-            raise NoView(f"The task {self.name} has no {kind.__name__} view (it offers: {offered}).")
+            raise NoView(
+                f"The task {self.name} has no {kind.__name__} view (it offers: {offered})."
+            )
         make: Callable[[Dataset, Space], V] = getattr(self, maker)
         return make(dataset, space)

@@ -1,4 +1,6 @@
-"""Classification tasks: accuracy, weighted error, balanced accuracy, and any cost matrix over classes."""
+"""Classification tasks: accuracy, weighted error, balanced accuracy, and any cost matrix over
+classes.
+"""
 
 from __future__ import annotations
 
@@ -34,13 +36,17 @@ def _classes(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...]]:
     y = dataset.require("y", f"The task {name}")
     classes = tuple(dataset.classes or ())
     if len(classes) < 2:
-        raise DataError(f"The target has one class only ({classes[0]!r}); the task {name} needs at least two. Check which column is the target.")
+        raise DataError(
+            f"The target has one class only ({classes[0]!r}); the task {name} needs at least two. Check which column is the target."
+        )
     return y, classes
 
 
 @dataclass(frozen=True)
 class Accuracy(ActionCosts):
-    """Misclassified rows, each counted once: `c[i,k] = 1[y_i != k]`. The dataset's row weights are ignored."""
+    """Misclassified rows, each counted once: `c[i,k] = 1[y_i != k]`. The dataset's row weights are
+    ignored.
+    """
 
     name: ClassVar[str] = "accuracy"
     units: ClassVar[tuple[str, str]] = ("errors", "rate")
@@ -58,7 +64,8 @@ class Accuracy(ActionCosts):
 
 @dataclass(frozen=True)
 class WeightedError(Accuracy):
-    """Misclassified weight: `c[i,k] = w_i · class_weight[y_i] · 1[y_i != k]` with the dataset's row weights.
+    """Misclassified weight: `c[i,k] = w_i · class_weight[y_i] · 1[y_i != k]` with the dataset's row
+    weights.
 
     Parameters
     ----------
@@ -73,10 +80,15 @@ class WeightedError(Accuracy):
     def row_losses(self, dataset: Dataset) -> np.ndarray:
         """What an error on each row costs, shape (n,), Fractions."""
         y, classes = _classes(dataset, self.name)
-        given = {str(k): fraction(v, f"weight of class {k!r}") for k, v in (self.class_weight or {}).items()}
+        given = {
+            str(k): fraction(v, f"weight of class {k!r}")
+            for k, v in (self.class_weight or {}).items()
+        }
         unknown = set(given) - {str(c) for c in classes}
         if unknown:
-            raise DataError(f"class_weight names {sorted(unknown)[0]!r}, which is no class; the classes are {', '.join(map(str, classes))}.")
+            raise DataError(
+                f"class_weight names {sorted(unknown)[0]!r}, which is no class; the classes are {', '.join(map(str, classes))}."
+            )
         if any(v < 0 for v in given.values()):
             raise DataError("Class weights must not be negative.")
         if given and not any(given.get(str(c), 1) for c in classes):
@@ -88,7 +100,8 @@ class WeightedError(Accuracy):
 
     def costs(self, dataset: Dataset) -> np.ndarray:
         loss = self.row_losses(dataset)
-        # `where` and not a product: equal costs stay one object, which makes them cheap to tell apart.
+        # `where` and not a product: equal costs stay one object, which makes them cheap to tell
+        # apart.
         return np.where(super().costs(dataset) == 1, loss[:, None], _FREE)
 
     def normaliser(self, dataset: Dataset) -> Fraction:
@@ -97,7 +110,9 @@ class WeightedError(Accuracy):
 
 @dataclass(frozen=True)
 class BalancedAccuracy(Accuracy):
-    """Mean over classes of the share of rows classified correctly; maximised. With a penalty: the balanced error rate plus penalties."""
+    """Mean over classes of the share of rows classified correctly; maximised. With a penalty: the
+    balanced error rate plus penalties.
+    """
 
     name: ClassVar[str] = "balanced-accuracy"
     units: ClassVar[tuple[str, str]] = ("balanced accuracy", "rate")
@@ -110,7 +125,9 @@ class BalancedAccuracy(Accuracy):
         y, classes = _classes(dataset, self.name)
         counts = np.bincount(y, minlength=len(classes))
         present = int((counts > 0).sum())
-        share = np.array([Fraction(1, present * int(c)) if c else Fraction(0) for c in counts], dtype=object)
+        share = np.array(
+            [Fraction(1, present * int(c)) if c else Fraction(0) for c in counts], dtype=object
+        )
         return np.where(super().costs(dataset) == 1, share[y][:, None], _FREE)
 
     def normaliser(self, dataset: Dataset) -> Fraction:
@@ -137,8 +154,17 @@ class MisclassificationCosts(ActionCosts):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.matrix is None:
-            raise DataError("The task cost-matrix needs matrix=, one row per true class and one column per prediction.")
-        object.__setattr__(self, "matrix", tuple(tuple(fraction(v, "a cost") for v in row) for row in np.asarray(self.matrix, dtype=object).tolist()))
+            raise DataError(
+                "The task cost-matrix needs matrix=, one row per true class and one column per prediction."
+            )
+        object.__setattr__(
+            self,
+            "matrix",
+            tuple(
+                tuple(fraction(v, "a cost") for v in row)
+                for row in np.asarray(self.matrix, dtype=object).tolist()
+            ),
+        )
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         return _classes(dataset, self.name)[1]
@@ -147,9 +173,12 @@ class MisclassificationCosts(ActionCosts):
         y, classes = _classes(dataset, self.name)
         M = np.array(self.matrix, dtype=object)
         if M.shape != (len(classes), len(classes)):
-            raise DataError(f"The cost matrix has shape {M.shape}; {len(classes)} classes need ({len(classes)}, {len(classes)}).")
+            raise DataError(
+                f"The cost matrix has shape {M.shape}; {len(classes)} classes need ({len(classes)}, {len(classes)})."
+            )
         weights, which = _weights(dataset)
-        # One object per weight, class and prediction: equal costs stay one object, which makes them cheap to tell apart.
+        # One object per weight, class and prediction: equal costs stay one object, which makes them
+        # cheap to tell apart.
         costs: np.ndarray = np.multiply.outer(weights, M)[which, y]
         return costs
 

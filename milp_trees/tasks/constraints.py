@@ -1,12 +1,15 @@
 r"""Linear side constraints on the actions, each as exact integer rows.
 
-Group fairness compares the share of rows that get the favourable action between two levels of a protected attribute,
+Group fairness compares the share of rows that get the favourable action between two levels of a
+protected attribute,
 
 .. math:: \Bigl|\tfrac{1}{n_g}\sum_{i\in I_g}\hat y_i-\tfrac1{n_{g'}}\sum_{i\in I_{g'}}\hat y_i\Bigr|\le\delta
-   \iff -\Delta\le n_{g'}\sum_{I_g}\hat y_i-n_g\sum_{I_{g'}}\hat y_i\le\Delta,\quad \Delta=\lfloor\delta n_gn_{g'}\rfloor,
+   \iff -\Delta\le n_{g'}\sum_{I_g}\hat y_i-n_g\sum_{I_{g'}}\hat y_i\le\Delta,\quad
+   \Delta=\lfloor\delta n_gn_{g'}\rfloor,
 
-for every pair of levels (Jo, Aghaei, Benson, Gómez, Vayanos 2022, "Learning optimal fair classification trees"). Rows are counted, not
-weighed. A pair in which one of the two sets is empty gives no row.
+for every pair of levels (Jo, Aghaei, Benson, Gómez, Vayanos 2022, "Learning optimal fair
+classification trees"). Rows are counted, not weighed. A pair in which one of the two sets is empty
+gives no row.
 """
 
 from __future__ import annotations
@@ -38,7 +41,9 @@ class Constraint(ABC):
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
         """The constraint as integer rows on the dataset's rows."""
 
-    def violations(self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]) -> list[str]:
+    def violations(
+        self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]
+    ) -> list[str]:
         """A sentence per row that a choice of actions (indices, shape (n,)) breaks."""
         out = []
         for row in self.rows(dataset, actions):
@@ -49,12 +54,20 @@ class Constraint(ABC):
 
     def spec(self) -> dict[str, Any]:
         values = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {"name": self.name, **{k: str(v) if isinstance(v, Fraction) else v for k, v in values.items() if v is not None}}
+        return {
+            "name": self.name,
+            **{
+                k: str(v) if isinstance(v, Fraction) else v
+                for k, v in values.items()
+                if v is not None
+            },
+        }
 
 
 @dataclass(frozen=True)
 class GroupRates(Constraint):
-    """Base of the group-fairness notions: favourable rates that differ by at most `max_disparity` between any two groups.
+    """Base of the group-fairness notions: favourable rates that differ by at most `max_disparity`
+    between any two groups.
 
     Parameters
     ----------
@@ -70,7 +83,9 @@ class GroupRates(Constraint):
     def __post_init__(self) -> None:
         delta = fraction(self.max_disparity, "max_disparity")
         if not 0 <= delta <= 1:
-            raise DataError(f"max_disparity must lie between 0 and 1 (a fraction, not percent); got {self.max_disparity}.")
+            raise DataError(
+                f"max_disparity must lie between 0 and 1 (a fraction, not percent); got {self.max_disparity}."
+            )
         object.__setattr__(self, "max_disparity", delta)
 
     def slices(self, dataset: Dataset, positive: int) -> Iterator[tuple[str, np.ndarray]]:
@@ -79,7 +94,9 @@ class GroupRates(Constraint):
 
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
         groups = dataset.require("groups", f"The constraint {self.name}")
-        positive = len(actions) - 1 if self.favourable is None else _position(self.favourable, actions)
+        positive = (
+            len(actions) - 1 if self.favourable is None else _position(self.favourable, actions)
+        )
         out = []
         for label, mask in self.slices(dataset, positive):
             for a, b in combinations(np.unique(groups).tolist(), 2):
@@ -169,8 +186,12 @@ class Capacity(Constraint):
     def __post_init__(self) -> None:
         for name in ("at_most", "at_least"):
             given = getattr(self, name)
-            if given is not None and (not isinstance(given, (int, np.integer)) or isinstance(given, bool)):
-                raise DataError(f"{name} of a capacity must be a whole number of rows, or None; got {given!r}.")
+            if given is not None and (
+                not isinstance(given, (int, np.integer)) or isinstance(given, bool)
+            ):
+                raise DataError(
+                    f"{name} of a capacity must be a whole number of rows, or None; got {given!r}."
+                )
 
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
         coefs = np.zeros((dataset.n_rows, len(actions)), dtype=np.int64)
@@ -181,22 +202,36 @@ class Capacity(Constraint):
 def as_constraints(given: Any) -> tuple[Constraint, ...]:
     """A sequence of constraints as a tuple; anything else is refused."""
     if not isinstance(given, (list, tuple)) or not all(isinstance(c, Constraint) for c in given):
-        raise DataError(f"constraints must be a sequence of constraints such as [StatisticalParity(0.01)]; got {given!r}.")
+        raise DataError(
+            f"constraints must be a sequence of constraints such as [StatisticalParity(0.01)]; got {given!r}."
+        )
     return tuple(given)
 
 
 def check_groups_differ(constraints: Iterable[Constraint], dataset: Dataset) -> None:
-    """Refuse constraints that compare groups on training rows of one group, which would forbid nothing."""
+    """Refuse constraints that compare groups on training rows of one group, which would forbid
+    nothing.
+    """
     for rule in constraints:
         if isinstance(rule, GroupRates):
             levels = np.unique(dataset.require("groups", f"The constraint {rule.name}")).tolist()
             if len(levels) < 2:
-                raise DataError(f"The constraint {rule.name} compares groups, but all rows are of one group, {levels[0]!r}; name another column.")
+                raise DataError(
+                    f"The constraint {rule.name} compares groups, but all rows are of one group, {levels[0]!r}; name another column."
+                )
 
 
 #: Side constraints by name, as the command line and stored results spell them.
 CONSTRAINTS: dict[str, type[Constraint]] = {
-    c.name: c for c in (StatisticalParity, ConditionalStatisticalParity, EqualOpportunity, PredictiveEquality, EqualisedOdds, Capacity)
+    c.name: c
+    for c in (
+        StatisticalParity,
+        ConditionalStatisticalParity,
+        EqualOpportunity,
+        PredictiveEquality,
+        EqualisedOdds,
+        Capacity,
+    )
 }
 
 
@@ -211,4 +246,6 @@ def _position(action: Any, actions: tuple[Any, ...]) -> int:
     for k, a in enumerate(actions):
         if a == action or str(a) == str(action):
             return k
-    raise DataError(f"{action!r} is not an action of this task; its actions are {', '.join(map(str, actions))}.")
+    raise DataError(
+        f"{action!r} is not an action of this task; its actions are {', '.join(map(str, actions))}."
+    )

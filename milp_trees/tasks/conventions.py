@@ -1,24 +1,30 @@
-r"""Regularisation as others spell it, to and from this package's own: the one place where the conventions meet.
+r"""Regularisation as others spell it, to and from this package's own: the one place where the
+conventions meet.
 
-Here a penalty is a *rate*: with the error rate, :math:`\frac1n\text{errors}+\alpha\cdot\text{splits}` (`split_penalty`) or
-:math:`\frac1n\text{errors}+\lambda\cdot\text{leaves}` (`leaf_penalty`). A tree has one leaf more than it has splits, so the two objectives with
-:math:`\lambda=\alpha` differ by the constant :math:`\alpha` and have the same optimal trees. n is the number of rows, or the total row weight.
+Here a penalty is a *rate*: with the error rate,
+:math:`\frac1n\text{errors}+\alpha\cdot\text{splits}` (`split_penalty`) or
+:math:`\frac1n\text{errors}+\lambda\cdot\text{leaves}` (`leaf_penalty`). A tree has one leaf more
+than it has splits, so the two objectives with :math:`\lambda=\alpha` differ by the constant
+:math:`\alpha` and have the same optimal trees. n is the number of rows, or the total row weight.
 
-================ ====================================================== ================================= ======================
-convention       objective                                              its parameter from α              needs
-================ ====================================================== ================================= ======================
-gosdt            errors/n + λ·leaves (also OSDT)                        λ = α                             –
-corels           errors/n + λ·rules (the default rule is not counted)   λ = α                             –
-pystreed         errors + γ·n·splits (`cost_complexity`, STreeD)        γ = α                             –
-scikit-learn     impurity + `ccp_alpha`·leaves                          ccp_alpha = α                     –
-spo              mean SPO loss + `reg`·leaves                           reg = α                           –
-flow-oct         (1−λ)·correct − λ·splits, maximised (StrongTree)       λ = αn/(1+αn), in [0, 1)          n
-oct              errors/L̂ + α'·splits, L̂ = rows of the largest class    α' = αn/L̂                         n, baseline
-oct-fraction     as oct, with L̂ as a share of n (pyoptree)              α' = αn/(L̂/n)                     n, baseline
-count            errors + c·splits (BinOCT, MurTree, a price in errors) c = αn                            n
-================ ====================================================== ================================= ======================
+================ ======================================================
+================================= ====================== convention       objective
+its parameter from α              needs ================
+====================================================== =================================
+====================== gosdt            errors/n + λ·leaves (also OSDT)                        λ = α
+– corels           errors/n + λ·rules (the default rule is not counted)   λ = α
+– pystreed         errors + γ·n·splits (`cost_complexity`, STreeD)        γ = α
+– scikit-learn     impurity + `ccp_alpha`·leaves                          ccp_alpha = α
+– spo              mean SPO loss + `reg`·leaves                           reg = α
+– flow-oct         (1−λ)·correct − λ·splits, maximised (StrongTree)       λ = αn/(1+αn), in [0, 1)
+n oct              errors/L̂ + α'·splits, L̂ = rows of the largest class    α' = αn/L̂
+n, baseline oct-fraction     as oct, with L̂ as a share of n (pyoptree)              α' = αn/(L̂/n)
+n, baseline count            errors + c·splits (BinOCT, MurTree, a price in errors) c = αn
+n ================ ======================================================
+================================= ======================
 
-scikit-learn prunes a tree that was grown by Gini impurity or entropy: its exchange rate is the same, its loss is not the error rate.
+scikit-learn prunes a tree that was grown by Gini impurity or entropy: its exchange rate is the
+same, its loss is not the error rate.
 """
 
 from __future__ import annotations
@@ -46,7 +52,8 @@ class Convention:
         What they call it.
     per : {"leaf", "split", "rule"}
     needs : tuple of str
-        What a conversion must know: `n` (rows or total weight), `baseline` (rows of the largest class).
+        What a conversion must know: `n` (rows or total weight), `baseline` (rows of the largest
+        class).
     from_rate, to_rate : callables of (number, n, baseline)
     """
 
@@ -70,16 +77,47 @@ CONVENTIONS: dict[str, Convention] = {
         Convention("pystreed", "cost_complexity", "split", (), _same, _same),
         Convention("scikit-learn", "ccp_alpha", "leaf", (), _same, _same),
         Convention("spo", "reg", "leaf", (), _same, _same),
-        Convention("flow-oct", "_lambda", "split", ("n",), lambda a, n, _: a * n / (1 + a * n), lambda x, n, _: x / (n * (1 - x))),
-        Convention("oct", "alpha", "split", ("n", "baseline"), lambda a, n, L: a * n / L, lambda x, n, L: x * L / n),
-        Convention("oct-fraction", "alpha", "split", ("n", "baseline"), lambda a, n, L: a * n * n / L, lambda x, n, L: x * L / (n * n)),
-        Convention("count", "errors", "split", ("n",), lambda a, n, _: a * n, lambda x, n, _: x / n),
+        Convention(
+            "flow-oct",
+            "_lambda",
+            "split",
+            ("n",),
+            lambda a, n, _: a * n / (1 + a * n),
+            lambda x, n, _: x / (n * (1 - x)),
+        ),
+        Convention(
+            "oct",
+            "alpha",
+            "split",
+            ("n", "baseline"),
+            lambda a, n, L: a * n / L,
+            lambda x, n, L: x * L / n,
+        ),
+        Convention(
+            "oct-fraction",
+            "alpha",
+            "split",
+            ("n", "baseline"),
+            lambda a, n, L: a * n * n / L,
+            lambda x, n, L: x * L / (n * n),
+        ),
+        Convention(
+            "count", "errors", "split", ("n",), lambda a, n, _: a * n, lambda x, n, _: x / n
+        ),
     )
 }
 
 
-def from_convention(name: str, parameter: Any, *, n: Any = None, baseline: Any = None, dataset: Dataset | None = None) -> Fraction:
-    """This package's penalty (a rate, per split or per leaf alike) for another convention's parameter.
+def from_convention(
+    name: str,
+    parameter: Any,
+    *,
+    n: Any = None,
+    baseline: Any = None,
+    dataset: Dataset | None = None,
+) -> Fraction:
+    """This package's penalty (a rate, per split or per leaf alike) for another convention's
+    parameter.
 
     Parameters
     ----------
@@ -101,11 +139,15 @@ def from_convention(name: str, parameter: Any, *, n: Any = None, baseline: Any =
     kind = _convention(name)
     number = fraction(parameter, kind.parameter)
     if number < 0 or (name == "flow-oct" and number >= 1):
-        raise DataError(f"{kind.parameter} of {name} must be at least 0{' and below 1' if name == 'flow-oct' else ''}; got {parameter}.")
+        raise DataError(
+            f"{kind.parameter} of {name} must be at least 0{' and below 1' if name == 'flow-oct' else ''}; got {parameter}."
+        )
     return kind.to_rate(number, *_known(kind, n, baseline, dataset))
 
 
-def to_convention(name: str, penalty: Any, *, n: Any = None, baseline: Any = None, dataset: Dataset | None = None) -> Fraction:
+def to_convention(
+    name: str, penalty: Any, *, n: Any = None, baseline: Any = None, dataset: Dataset | None = None
+) -> Fraction:
     """Another convention's parameter for this package's `split_penalty` or `leaf_penalty`.
 
     Examples
@@ -126,7 +168,9 @@ def _convention(name: str) -> Convention:
     return CONVENTIONS[name]
 
 
-def _known(kind: Convention, n: Any, baseline: Any, dataset: Dataset | None) -> tuple[Fraction, Fraction]:
+def _known(
+    kind: Convention, n: Any, baseline: Any, dataset: Dataset | None
+) -> tuple[Fraction, Fraction]:
     """n and baseline, counted on the dataset where they are not given; 1 where they are not needed."""
     if dataset is not None:
         n = dataset.n_rows if n is None else n

@@ -1,7 +1,9 @@
-"""Views of tasks on two classes whose value is no sum over rows: `LeafCounts` (areas under ROC curves) and `PairCounts` (metrics of FP and FN).
+"""Views of tasks on two classes whose value is no sum over rows: `LeafCounts` (areas under ROC
+curves) and `PairCounts` (metrics of FP and FN).
 
-Both hold the rows as the `CostMatrix` of misclassified rows, which knows candidate tests, presolve and minimum leaf sizes; what they add is how
-the counts are valued, and how values are compared (`Scale`).
+Both hold the rows as the `CostMatrix` of misclassified rows, which knows candidate tests, presolve
+and minimum leaf sizes; what they add is how the counts are valued, and how values are compared
+(`Scale`).
 """
 
 from __future__ import annotations
@@ -61,10 +63,11 @@ class TwoClasses:
 
 @dataclass(frozen=True, eq=False)
 class LeafCounts(TwoClasses):
-    r"""The value of the multiset of a tree's leaves is an area under the convex hull of its ROC curve.
+    r"""The value of the multiset of a tree's leaves is an area under the convex hull of its ROC
+    curve.
 
-    With leaves sorted by their share of positives, the hull is the polygon through the cumulated (negatives, positives). In *units* the area up
-    to the false positive rate θ = a/b is
+    With leaves sorted by their share of positives, the hull is the polygon through the cumulated
+    (negatives, positives). In *units* the area up to the false positive rate θ = a/b is
 
     .. math:: S = 2 b^2 m \int_0^{\theta N^-} \text{hull} \;-\; \text{leaf\_units} \cdot \#\text{leaves},
 
@@ -79,11 +82,17 @@ class LeafCounts(TwoClasses):
     theta: Fraction
 
     def __post_init__(self) -> None:
-        cut = self.totals[1] if self.theta < 1 else 1  # a cut step is divided by its number of negatives
+        cut = (
+            self.totals[1] if self.theta < 1 else 1
+        )  # a cut step is divided by its number of negatives
         if self._whole * self.multiplier * cut > LARGEST:
-            raise DataError("The penalty or the largest false positive rate has too many digits for exact arithmetic; round it, say to three.")
+            raise DataError(
+                "The penalty or the largest false positive rate has too many digits for exact arithmetic; round it, say to three."
+            )
         if self.leaf_units * len(self.is_positive) > LARGEST:
-            raise DataError(f"leaf_penalty is at most 1 here; got {float(self.leaf_penalty):g}. A larger one always makes a single leaf best.")
+            raise DataError(
+                f"leaf_penalty is at most 1 here; got {float(self.leaf_penalty):g}. A larger one always makes a single leaf best."
+            )
 
     @cached_property
     def _whole(self) -> int:
@@ -102,10 +111,14 @@ class LeafCounts(TwoClasses):
     def units(self, leaves: Iterable[Counts]) -> Fraction:
         """S of a multiset of leaves, each given by its positives and negatives."""
         given = list(leaves)
-        return 2 * self.theta.denominator**2 * self.multiplier * hull_area(given, self.theta * self.totals[1]) - self.leaf_units * len(given)
+        return 2 * self.theta.denominator**2 * self.multiplier * hull_area(
+            given, self.theta * self.totals[1]
+        ) - self.leaf_units * len(given)
 
     def to_value(self, units: Fraction | int) -> Fraction:
-        """The natural value of S: an area to be maximised, or with a penalty the loss 1 − area + λ · leaves."""
+        """The natural value of S: an area to be maximised, or with a penalty the loss 1 − area + λ
+        · leaves.
+        """
         area = Fraction(units) / (self._whole * self.multiplier)
         return 1 - area if self.leaf_penalty else area
 
@@ -122,9 +135,13 @@ class LeafCounts(TwoClasses):
 
 
 def hull_area(leaves: Iterable[Counts], width: Fraction) -> Fraction:
-    """Area under the polygon of (positives, negatives) steps in order of falling slope, for negatives from 0 to `width`."""
+    """Area under the polygon of (positives, negatives) steps in order of falling slope, for
+    negatives from 0 to `width`.
+    """
     area, x, y = Fraction(0), Fraction(0), Fraction(0)
-    for up, right in sorted(leaves, key=lambda c: Fraction(-c[0], sum(c)) if sum(c) else Fraction(0)):
+    for up, right in sorted(
+        leaves, key=lambda c: Fraction(-c[0], sum(c)) if sum(c) else Fraction(0)
+    ):
         if x + right > width:
             part = (width - x) / right
             return area + part * right * (y + part * up / 2)
@@ -134,7 +151,8 @@ def hull_area(leaves: Iterable[Counts], width: Fraction) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class PairCounts(TwoClasses):
-    """The value of a tree depends on its false positives and false negatives, gets no better when either grows, and on its number of leaves.
+    """The value of a tree depends on its false positives and false negatives, gets no better when
+    either grows, and on its number of leaves.
 
     Parameters
     ----------

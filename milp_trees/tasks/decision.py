@@ -1,8 +1,11 @@
-r"""`Decision`: a leaf takes a decision w in S, and a row with cost vector c pays c·w (predict, then optimise).
+r"""`Decision`: a leaf takes a decision w in S, and a row with cost vector c pays c·w (predict, then
+optimise).
 
-The SPO loss of a tree with leaf decisions :math:`w_l` is the mean over rows of :math:`c_i^\top w_{l(i)}-z^*(c_i)` (Elmachtoub, Liang, McNellis 2020,
-*Decision trees for decision-making under the predict-then-optimize framework*, Theorem 1). The best decision of a leaf is the oracle's for the sum
-of its cost vectors, whatever the ties: the training loss never depends on which of several optimal decisions is taken.
+The SPO loss of a tree with leaf decisions :math:`w_l` is the mean over rows of :math:`c_i^\top
+w_{l(i)}-z^*(c_i)` (Elmachtoub, Liang, McNellis 2020, *Decision trees for decision-making under the
+predict-then-optimize framework*, Theorem 1). The best decision of a leaf is the oracle's for the
+sum of its cost vectors, whatever the ties: the training loss never depends on which of several
+optimal decisions is taken.
 """
 
 from __future__ import annotations
@@ -41,9 +44,11 @@ class Decision(ActionCosts):
     decisions : DecisionSet
         S and its oracle.
     normalised : bool, default=False
-        Divide the total loss by the total of |z*(c)| (the normalised regret of PyEPO) instead of the total weight.
+        Divide the total loss by the total of |z*(c)| (the normalised regret of PyEPO) instead of
+        the total weight.
     listed : int, default=1000
-        S is listed, and the task becomes a matrix of costs for every method of the project, if it has at most so many vertices.
+        S is listed, and the task becomes a matrix of costs for every method of the project, if it
+        has at most so many vertices.
 
     Examples
     --------
@@ -69,14 +74,22 @@ class Decision(ActionCosts):
 
             object.__setattr__(self, "decisions", decisions_from_spec(self.decisions))
         if not isinstance(self.decisions, DecisionSet):
-            raise DataError(f"A Decision task needs decisions=, a DecisionSet such as mt.grid_paths(4, 4); got {type(self.decisions).__name__}.")
+            raise DataError(
+                f"A Decision task needs decisions=, a DecisionSet such as mt.grid_paths(4, 4); got {type(self.decisions).__name__}."
+            )
         if self.constraints:
-            raise DataError("A Decision task takes no side constraints on actions; put them into the set of decisions.")
+            raise DataError(
+                "A Decision task takes no side constraints on actions; put them into the set of decisions."
+            )
         if not isinstance(self.listed, (int, np.integer)) or self.listed < 0:
             raise DataError(f"listed is a number of vertices, 0 or more; got {self.listed!r}.")
         vertices = self.decisions.vertices(self.listed)
         object.__setattr__(self, "_vertices", vertices)
-        makers = {LeafOracle: "leaf_oracle"} if vertices is None else {CostMatrix: "cost_matrix", LeafOracle: "leaf_oracle"}
+        makers = (
+            {LeafOracle: "leaf_oracle"}
+            if vertices is None
+            else {CostMatrix: "cost_matrix", LeafOracle: "leaf_oracle"}
+        )
         object.__setattr__(self, "view_makers", makers)
 
     # -- what ActionCosts asks -------------------------------------------------------------------------------
@@ -90,9 +103,13 @@ class Decision(ActionCosts):
         return () if self._listed is None else tuple(self.decisions.label(w) for w in self._listed)
 
     def costs(self, dataset: Dataset) -> np.ndarray:
-        """What every vertex of S costs every row beyond the cheapest, times the row's weight, shape (n, K)."""
+        """What every vertex of S costs every row beyond the cheapest, times the row's weight, shape
+        (n, K).
+        """
         if self._listed is None:
-            raise DataError(f"The decisions of this set are not listed (more than {self.listed}, or known by an oracle only).")
+            raise DataError(
+                f"The decisions of this set are not listed (more than {self.listed}, or known by an oracle only)."
+            )
         paid = self.vectors(dataset) @ self._listed.T
         loss: np.ndarray = (paid - paid.min(axis=1, keepdims=True)) * dataset.row_weights[:, None]
         return loss
@@ -106,9 +123,13 @@ class Decision(ActionCosts):
     def rate_unit(self, dataset: Dataset) -> Fraction:
         n = self.normaliser(dataset)
         if not n and self.normalised:
-            raise DataError("z*(c) is 0 in every row, so the regret cannot be divided by the total of |z*(c)|; use normalised=False.")
+            raise DataError(
+                "z*(c) is 0 in every row, so the regret cannot be divided by the total of |z*(c)|; use normalised=False."
+            )
         if not n:
-            raise DataError("A Decision task divides by the total weight, which is zero; give at least one row a positive weight.")
+            raise DataError(
+                "A Decision task divides by the total weight, which is zero; give at least one row a positive weight."
+            )
         return n
 
     def to_natural(self, total: Fraction, dataset: Dataset) -> Fraction:
@@ -123,7 +144,9 @@ class Decision(ActionCosts):
         """Cost vectors of the rows, shape (n, d), checked against S."""
         C: np.ndarray = self.decisions.checked(dataset.require("values", f"The task {self.name}"))
         named, wanted = tuple(map(str, dataset.actions or ())), self.decisions.components
-        if named == wanted or named == tuple(map(str, range(len(named)))):  # columns without names are taken in their order
+        if named == wanted or named == tuple(
+            map(str, range(len(named)))
+        ):  # columns without names are taken in their order
             return C
         if sorted(named) != sorted(wanted):
             strange = next((c for c in named if c not in wanted), None)
@@ -136,23 +159,37 @@ class Decision(ActionCosts):
     def least(self, dataset: Dataset) -> np.ndarray:
         """z*(c) of every row, shape (n,)."""
         C = self.vectors(dataset)
-        z: np.ndarray = (C @ self._listed.T).min(axis=1) if self._listed is not None else self.decisions.value(C)
+        z: np.ndarray = (
+            (C @ self._listed.T).min(axis=1)
+            if self._listed is not None
+            else self.decisions.value(C)
+        )
         return z
 
     # -- scoring ---------------------------------------------------------------------------------------------
 
     def value(self, routes: Routes, dataset: Dataset) -> Value:
-        if self._listed is not None and tuple(map(str, routes.actions)) == tuple(map(str, self.actions(dataset))):
+        if self._listed is not None and tuple(map(str, routes.actions)) == tuple(
+            map(str, self.actions(dataset))
+        ):
             return super().value(routes, dataset)
-        W = np.array([self.decisions.vector(str(a)) for a in routes.actions]).reshape(-1, self.decisions.dimension)
+        W = np.array([self.decisions.vector(str(a)) for a in routes.actions]).reshape(
+            -1, self.decisions.dimension
+        )
         loss = (self.vectors(dataset) * W[routes.action]).sum(axis=1) - self.least(dataset)
         total = Fraction(float(loss @ dataset.row_weights))
-        number = self._penalised_value(total, routes.n_leaves, [t.column for t in routes.splits], dataset)
+        number = self._penalised_value(
+            total, routes.n_leaves, [t.column for t in routes.splits], dataset
+        )
         return Value(float(number), None, self.unit, self.sense)
 
     def beside(self, routes: Routes, dataset: Dataset) -> dict[str, float]:
-        """`normalised_regret`: total SPO loss over the total of |z*(c)|, as PyEPO scores regret (Tang, Khalil 2022); none where the latter is 0."""
-        W = np.array([self.decisions.vector(str(a)) for a in routes.actions]).reshape(-1, self.decisions.dimension)
+        """`normalised_regret`: total SPO loss over the total of |z*(c)|, as PyEPO scores regret
+        (Tang, Khalil 2022); none where the latter is 0.
+        """
+        W = np.array([self.decisions.vector(str(a)) for a in routes.actions]).reshape(
+            -1, self.decisions.dimension
+        )
         least, weights = self.least(dataset), dataset.row_weights
         paid = (self.vectors(dataset) * W[routes.action]).sum(axis=1)
         total = float(weights @ np.abs(least))
@@ -165,7 +202,9 @@ class Decision(ActionCosts):
             W = [self.decisions.vector(str(a)) for a in actions]
         except DataError as why:
             return str(why)
-        outside = [str(a) for a, w in zip(actions, W, strict=True) if not self.decisions.contains(w)]
+        outside = [
+            str(a) for a, w in zip(actions, W, strict=True) if not self.decisions.contains(w)
+        ]
         return f"The decision {outside[0]} is not in the set of decisions." if outside else None
 
     # -- the view --------------------------------------------------------------------------------------------
@@ -177,12 +216,24 @@ class Decision(ActionCosts):
         columns = [t.column for t in tests]
         leaf, splits = self._penalties(columns, dataset)
         weights = dataset.row_weights
-        X: Any = np.ascontiguousarray(dataset.X[:, candidates]) if dataset.ranked is None else dataset.ranked.select(candidates)
+        X: Any = (
+            np.ascontiguousarray(dataset.X[:, candidates])
+            if dataset.ranked is None
+            else dataset.ranked.select(candidates)
+        )
         return LeafOracle(
-            X, tests, self.vectors(dataset) * weights[:, None], self.least(dataset) * weights, self.decisions,
-            np.ones(dataset.n_rows, dtype=np.int64), np.asarray(weights, dtype=float), float(leaf), np.array([float(s) for s in splits]),
-            self.rate_unit(dataset), self._listed,
-        )  # fmt: skip
+            X,
+            tests,
+            self.vectors(dataset) * weights[:, None],
+            self.least(dataset) * weights,
+            self.decisions,
+            np.ones(dataset.n_rows, dtype=np.int64),
+            np.asarray(weights, dtype=float),
+            float(leaf),
+            np.array([float(s) for s in splits]),
+            self.rate_unit(dataset),
+            self._listed,
+        )
 
     def spec(self) -> dict[str, Any]:
         return {**super().spec(), "decisions": self.decisions.spec()}

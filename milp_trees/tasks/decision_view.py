@@ -26,14 +26,17 @@ LEAST_SHARE = 1e-9
 class LeafOracle(MaybeRanked):
     r"""Cost vectors of rows and the set of decisions that leaves choose from.
 
-    The loss of a leaf with rows I that decides w is :math:`w^\top\sum_{i\in I}v_i-\sum_{i\in I}b_i`, never negative; at best it is
-    :math:`z^*(\sum_{i\in I}v_i)-\sum_{i\in I}b_i`. The objective is the sum over leaves, plus `leaf_cost` per leaf and `split_costs` per split.
-    Because :math:`z^*` is concave and positively homogeneous it is superadditive: splitting a leaf never raises the sum.
+    The loss of a leaf with rows I that decides w is :math:`w^\top\sum_{i\in I}v_i-\sum_{i\in
+    I}b_i`, never negative; at best it is :math:`z^*(\sum_{i\in I}v_i)-\sum_{i\in I}b_i`. The
+    objective is the sum over leaves, plus `leaf_cost` per leaf and `split_costs` per split. Because
+    :math:`z^*` is concave and positively homogeneous it is superadditive: splitting a leaf never
+    raises the sum.
 
     Parameters
     ----------
     X : uint8 array of shape (n, F)
-        Candidate tests; given as `RankedTests`, it is kept as `ranked` and made when someone asks for it.
+        Candidate tests; given as `RankedTests`, it is kept as `ranked` and made when someone asks
+        for it.
     tests : tuple of Test, length F
     vectors : float array of shape (n, d)
         Cost vectors times row weights.
@@ -49,7 +52,8 @@ class LeafOracle(MaybeRanked):
     norm : Fraction
         Natural value = objective / norm.
     vertices : float array of shape (K, d) or None
-        The decisions, where the task lists them; trees then have all of them as their actions, in this order.
+        The decisions, where the task lists them; trees then have all of them as their actions, in
+        this order.
     """
 
     X: np.ndarray
@@ -74,22 +78,35 @@ class LeafOracle(MaybeRanked):
 
     @property
     def scale(self) -> Fraction:
-        """Natural value per unit: a unit is a step of the tolerance's size, so that whole units mean something."""
+        """Natural value per unit: a unit is a step of the tolerance's size, so that whole units
+        mean something.
+        """
         return self.step / self.norm
 
     @cached_property
     def step(self) -> Fraction:
-        """Objective per unit: the tolerance in which two objectives are the same; where no loss is to be seen beside the costs, a share of these."""
-        return Fraction(max(INEXACT_TOLERANCE * self.spread, LEAST_SHARE * float(np.abs(self.base).sum()), 1e-12))
+        """Objective per unit: the tolerance in which two objectives are the same; where no loss is
+        to be seen beside the costs, a share of these.
+        """
+        return Fraction(
+            max(
+                INEXACT_TOLERANCE * self.spread, LEAST_SHARE * float(np.abs(self.base).sum()), 1e-12
+            )
+        )
 
     @cached_property
     def spread(self) -> float:
         """Loss of a single leaf: no best tree loses more, except for its penalties."""
-        return float(self.decisions.value(self.vectors.sum(axis=0)[None, :])[0] - self.base.sum()) + self.leaf_cost
+        return (
+            float(self.decisions.value(self.vectors.sum(axis=0)[None, :])[0] - self.base.sum())
+            + self.leaf_cost
+        )
 
     @cached_property
     def unavoidable(self) -> float:
-        """What every tree costs at least, in units: one leaf, and what rows with equal tests lose because they share one."""
+        """What every tree costs at least, in units: one leaf, and what rows with equal tests lose
+        because they share one.
+        """
         least = self.least.sum() - self.base.sum() if self.merges else 0.0
         return max(0.0, float(least)) / float(self.step) + self.leaf_cost / float(self.step)
 
@@ -136,7 +153,9 @@ class LeafOracle(MaybeRanked):
 
     @cached_property
     def columns(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Tests grouped by original column: (name, test indices by rising threshold); other tests are groups of their own."""
+        """Tests grouped by original column: (name, test indices by rising threshold); other tests
+        are groups of their own.
+        """
         return by_column(self.tests)
 
     def canonical(self, tree: Tree) -> Tree:
@@ -151,7 +170,11 @@ class LeafOracle(MaybeRanked):
         routes = tree.routes(self)
         W = np.array([self.decisions.vector(str(a)) for a in tree.actions])
         total = float((self.vectors * W[routes.action]).sum() - self.base.sum())
-        return total + self.leaf_cost * routes.n_leaves + sum(float(self.split_costs[self.index[t]]) for t in routes.splits)
+        return (
+            total
+            + self.leaf_cost * routes.n_leaves
+            + sum(float(self.split_costs[self.index[t]]) for t in routes.splits)
+        )
 
     def objective(self, tree: Tree) -> float:
         """Objective of a tree in units."""
@@ -168,13 +191,16 @@ class LeafOracle(MaybeRanked):
         Returns
         -------
         actions : tuple of str
-            Labels that a tree takes as its actions: of all listed decisions, or else of those that were chosen.
+            Labels that a tree takes as its actions: of all listed decisions, or else of those that
+            were chosen.
         chosen : list of int, length m
             Index of each set's decision in `actions`.
         """
         label = self.decisions.label
         if self.vertices is not None:
-            return tuple(map(label, self.vertices)), (sums @ self.vertices.T).argmin(axis=1).tolist()
+            return tuple(map(label, self.vertices)), (sums @ self.vertices.T).argmin(
+                axis=1
+            ).tolist()
         mine = [label(w) for w in self.decisions.solve(sums).decisions]
         actions = tuple(dict.fromkeys(mine))
         return actions, [actions.index(name) for name in mine]
@@ -183,7 +209,9 @@ class LeafOracle(MaybeRanked):
 
     @cached_property
     def merged(self) -> LeafOracle:
-        """The view with rows of equal tests merged: they share their leaf in every tree, so their cost vectors add up."""
+        """The view with rows of equal tests merged: they share their leaf in every tree, so their
+        cost vectors add up.
+        """
         if not self.n_rows:
             return self
         first, group = equal_rows(packed(self.X))
@@ -197,12 +225,18 @@ class LeafOracle(MaybeRanked):
             return out
 
         whole, scale, _ = integers(self.mass)
-        mass = np.array([float(scale * int(v)) for v in sums_by_group(whole, group, m)])  # three times 0.1 is 0.3
+        mass = np.array(
+            [float(scale * int(v)) for v in sums_by_group(whole, group, m)]
+        )  # three times 0.1 is 0.3
         X: Any = self.X[first] if self.ranked is None else self.ranked.take(first)
         return replace(
-            self, X=X, vectors=total(self.vectors), base=total(self.base),
-            counts=sums_by_group(self.counts, group, m), mass=mass,
-        )  # fmt: skip
+            self,
+            X=X,
+            vectors=total(self.vectors),
+            base=total(self.base),
+            counts=sums_by_group(self.counts, group, m),
+            mass=mass,
+        )
 
     @cached_property
     def memo(self) -> dict[str, Any]:

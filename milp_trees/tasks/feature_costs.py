@@ -1,7 +1,9 @@
-"""What features cost: per feature, per feature and row, per group acquired together, per node evaluated, per leaf.
+"""What features cost: per feature, per feature and row, per group acquired together, per node
+evaluated, per leaf.
 
-All prices are rationals: a number counts as it is written (0.25 is 1/4). Group structures are those of cost-sensitive learning with group
-discounts (Turney 1995), as far as the cost of a set of features is modular over features and groups.
+All prices are rationals: a number counts as it is written (0.25 is 1/4). Group structures are those
+of cost-sensitive learning with group discounts (Turney 1995), as far as the cost of a set of
+features is modular over features and groups.
 """
 
 from __future__ import annotations
@@ -18,7 +20,8 @@ import numpy as np
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
 
-#: A price with a larger denominator than this is taken for a measurement: it must be rounded to a stated denominator first.
+#: A price with a larger denominator than this is taken for a measurement: it must be rounded to a
+#: stated denominator first.
 LARGEST_DENOMINATOR = 10**9
 #: Largest price of a feature in the common unit of all: sums over features still fit into 64 bits.
 LARGEST_PRICE = 10**12
@@ -46,7 +49,9 @@ class Group:
 
     def __post_init__(self) -> None:
         if isinstance(self.members, str) or not isinstance(self.members, Sequence):
-            raise DataError(f"The members of the group {self.name!r} must be a list of names; got {self.members!r}.")
+            raise DataError(
+                f"The members of the group {self.name!r} must be a list of names; got {self.members!r}."
+            )
         object.__setattr__(self, "members", tuple(dict.fromkeys(map(str, self.members))))
 
 
@@ -57,14 +62,16 @@ class FeatureCosts:
     Parameters
     ----------
     features : number, mapping of name to number, or sequence, default=1
-        Price of each feature for a row. In a mapping (or Series), features without an entry are free. A sequence follows the order of the features.
+        Price of each feature for a row. In a mapping (or Series), features without an entry are
+        free. A sequence follows the order of the features.
     per_row : array of shape (n, K), optional
         Price of each feature for each row, instead of `features`.
     groups : sequence of Group
     node : number, default=0
         Price of every node evaluated for a row.
     leaf : number, default=0
-        Price of every leaf of the pruned ensemble (as CART's alpha; not divided by the number of rows).
+        Price of every leaf of the pruned ensemble (as CART's alpha; not divided by the number of
+        rows).
     denominator : int, optional
         Prices are rounded to multiples of 1/denominator. Without it they must be short numbers.
 
@@ -83,14 +90,20 @@ class FeatureCosts:
     denominator: int | None = None
 
     def __post_init__(self) -> None:
-        if self.denominator is not None and (not isinstance(self.denominator, Integral) or self.denominator < 1):
-            raise DataError(f"denominator must be a whole number of at least 1; got {self.denominator!r}.")
+        if self.denominator is not None and (
+            not isinstance(self.denominator, Integral) or self.denominator < 1
+        ):
+            raise DataError(
+                f"denominator must be a whole number of at least 1; got {self.denominator!r}."
+            )
         if hasattr(self.features, "to_dict"):  # a pandas Series: prices by name
             object.__setattr__(self, "features", self.features.to_dict())
         groups = [self.groups] if isinstance(self.groups, Group) else list(self.groups)
         strange = next((g for g in groups if not isinstance(g, Group)), None)
         if strange is not None:
-            raise DataError(f"groups must be a list of mt.Group(name, members, cost); it holds {strange!r}.")
+            raise DataError(
+                f"groups must be a list of mt.Group(name, members, cost); it holds {strange!r}."
+            )
         object.__setattr__(self, "groups", tuple(groups))
         for name, what in (("node", "a node"), ("leaf", "a leaf")):
             object.__setattr__(self, name, self._price(getattr(self, name), what))
@@ -103,7 +116,9 @@ class FeatureCosts:
         if self.denominator is not None:
             price = Fraction(round(price * int(self.denominator)), int(self.denominator))
         if price.denominator > LARGEST_DENOMINATOR:
-            raise DataError(f"The cost of {name}, {number!r}, has more digits than exact arithmetic takes; round it, or give denominator=1000.")
+            raise DataError(
+                f"The cost of {name}, {number!r}, has more digits than exact arithmetic takes; round it, or give denominator=1000."
+            )
         return price
 
     # -- per feature -----------------------------------------------------------------------------------------
@@ -120,24 +135,34 @@ class FeatureCosts:
         if isinstance(given, Mapping):
             unknown = [k for k in given if k not in names]
             if unknown:
-                raise DataError(f"There is a cost for {unknown[0]!r}, which is no feature of the ensemble; its features are {_some(names)}.")
+                raise DataError(
+                    f"There is a cost for {unknown[0]!r}, which is no feature of the ensemble; its features are {_some(names)}."
+                )
             return [self._price(given.get(k, 0), k) for k in names]
         if _is_list(given):
             if len(given) != len(names):
-                raise DataError(f"{len(given)} feature costs are given for {len(names)} features; give one per feature, or a mapping by name.")
+                raise DataError(
+                    f"{len(given)} feature costs are given for {len(names)} features; give one per feature, or a mapping by name."
+                )
             return [self._price(_number(c), k) for c, k in zip(given, names, strict=True)]
         return [self._price(given, "a feature")] * len(names)
 
     def table(self, names: Sequence[str], n: int) -> tuple[np.ndarray, Fraction]:
-        """Prices as integers: an array of shape (K,) or, with `per_row`, (n, K), and what one of their units is worth."""
+        """Prices as integers: an array of shape (K,) or, with `per_row`, (n, K), and what one of
+        their units is worth.
+        """
         if self.per_row is None:
             whole, unit = _in_one_unit(self.prices(names))
             return whole, unit
         array = _rectangle(self.per_row)
         if array.shape != (n, len(names)):
-            raise DataError(f"per_row must have a cost for each of {n} rows and {len(names)} features; its shape is {array.shape}.")
+            raise DataError(
+                f"per_row must have a cost for each of {n} rows and {len(names)} features; its shape is {array.shape}."
+            )
         values: dict[Any, int] = {}
-        where = np.array([values.setdefault(v, len(values)) for v in array.ravel().tolist()], dtype=np.int64)
+        where = np.array(
+            [values.setdefault(v, len(values)) for v in array.ravel().tolist()], dtype=np.int64
+        )
         whole, unit = _in_one_unit([self._price(v, "a feature for a row") for v in values])
         return whole[where].reshape(array.shape), unit
 
@@ -157,13 +182,17 @@ class FeatureCosts:
         place = {name: i for i, name in enumerate(names)}
         for g, group in enumerate(self.groups):
             if group.name in place:
-                raise DataError(f"The group {group.name!r} has the name of a feature or of another group; rename it.")
+                raise DataError(
+                    f"The group {group.name!r} has the name of a feature or of another group; rename it."
+                )
             place[group.name] = len(names) + g
         out: list[list[int]] = [[] for _ in place]
         for g, group in enumerate(self.groups):
             for member in group.members:
                 if member not in place:
-                    raise DataError(f"The group {group.name!r} has the member {member!r}, which is no feature or group; features are {_some(names)}.")
+                    raise DataError(
+                        f"The group {group.name!r} has the member {member!r}, which is no feature or group; features are {_some(names)}."
+                    )
                 out[place[member]].append(g)
         self._check_order(out[len(names) :])
         return out
@@ -174,7 +203,9 @@ class FeatureCosts:
             while stack:
                 g = stack.pop()
                 if g == begin:
-                    raise DataError(f"The group {self.groups[begin].name!r} contains itself; a hierarchy has no cycles.")
+                    raise DataError(
+                        f"The group {self.groups[begin].name!r} contains itself; a hierarchy has no cycles."
+                    )
                 if g not in seen:
                     seen.add(g)
                     stack += parents[g]
@@ -182,9 +213,16 @@ class FeatureCosts:
     # -- charging --------------------------------------------------------------------------------------------
 
     def charge(
-        self, used: np.ndarray, evaluations: np.ndarray, n_leaves: int, weights: np.ndarray, weight_unit: Fraction, names: Sequence[str]
+        self,
+        used: np.ndarray,
+        evaluations: np.ndarray,
+        n_leaves: int,
+        weights: np.ndarray,
+        weight_unit: Fraction,
+        names: Sequence[str],
     ) -> Fraction:
-        """Mean cost of a row: what rows pay, weighted; what is bought once over the sum of the weights; and the leaves.
+        """Mean cost of a row: what rows pay, weighted; what is bought once over the sum of the
+        weights; and the leaves.
 
         Parameters
         ----------
@@ -207,20 +245,28 @@ class FeatureCosts:
         """
         total = int(weights.sum())
         if not total:
-            raise DataError("The weights of the rows that pay for features sum to 0; at least one must be positive.")
+            raise DataError(
+                "The weights of the rows that pay for features sum to 0; at least one must be positive."
+            )
         w = weights.astype(object)  # whole numbers of any length
         table, unit = self.table(names, len(used))
         paid = unit * int(w @ (used * table).sum(axis=1)) + self.node * int(w @ evaluations)
         once = Fraction(0)
-        for group, cost, bought in zip(self.groups, self.group_costs(), self._groups_used(used, names).T, strict=True):
+        for group, cost, bought in zip(
+            self.groups, self.group_costs(), self._groups_used(used, names).T, strict=True
+        ):
             if group.once:
                 once += cost * int((weights[bought] > 0).any())
             else:
                 paid += cost * int(weights[bought].sum())
         return paid / total + once / (total * weight_unit) + self.leaf * n_leaves
 
-    def per_row_cost(self, used: np.ndarray, evaluations: np.ndarray, names: Sequence[str]) -> np.ndarray:
-        """What every row pays at prediction time, shape (n,); groups that are bought once and leaves are not in it."""
+    def per_row_cost(
+        self, used: np.ndarray, evaluations: np.ndarray, names: Sequence[str]
+    ) -> np.ndarray:
+        """What every row pays at prediction time, shape (n,); groups that are bought once and
+        leaves are not in it.
+        """
         table, unit = self.table(names, len(used))
         out = (used * table).sum(axis=1) * float(unit) + float(self.node) * evaluations
         bought = self._groups_used(used, names)
@@ -243,7 +289,9 @@ class FeatureCosts:
         return bought
 
     def spec(self) -> dict[str, Any]:
-        """All prices as text, rounded already where there is a denominator; `from_spec` reads it back."""
+        """All prices as text, rounded already where there is a denominator; `from_spec` reads it
+        back.
+        """
         given = self.features
         if isinstance(given, Mapping):
             features: Any = {k: str(self._price(c, k)) for k, c in given.items()}
@@ -253,25 +301,40 @@ class FeatureCosts:
             features = str(self._price(given, "a feature"))
         out: dict[str, Any] = {"features": features}
         if self.per_row is not None:
-            out["per_row"] = [[str(self._price(c, "a feature for a row")) for c in row] for row in _rectangle(self.per_row).tolist()]
+            out["per_row"] = [
+                [str(self._price(c, "a feature for a row")) for c in row]
+                for row in _rectangle(self.per_row).tolist()
+            ]
         if self.groups:
             costs = map(str, self.group_costs())
-            out["groups"] = [{"name": g.name, "members": list(g.members), "cost": c, "once": g.once} for g, c in zip(self.groups, costs, strict=True)]
-        return out | {name: str(getattr(self, name)) for name in ("node", "leaf") if getattr(self, name)}
+            out["groups"] = [
+                {"name": g.name, "members": list(g.members), "cost": c, "once": g.once}
+                for g, c in zip(self.groups, costs, strict=True)
+            ]
+        return out | {
+            name: str(getattr(self, name)) for name in ("node", "leaf") if getattr(self, name)
+        }
 
     @staticmethod
     def is_spec(given: Any) -> bool:
         """Whether something is what `spec` returns, rather than prices by name."""
-        known = isinstance(given, Mapping) and isinstance(given.get("features"), (str, list, Mapping))
+        known = isinstance(given, Mapping) and isinstance(
+            given.get("features"), (str, list, Mapping)
+        )
         return known and set(given) <= {"features", "per_row", "groups", "node", "leaf"}
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> FeatureCosts:
         per_row = spec.get("per_row")
         return cls(
-            spec["features"], None if per_row is None else np.array([[Fraction(c) for c in row] for row in per_row], dtype=object),
-            tuple(Group(**g) for g in spec.get("groups", ())), spec.get("node", 0), spec.get("leaf", 0),
-        )  # fmt: skip
+            spec["features"],
+            None
+            if per_row is None
+            else np.array([[Fraction(c) for c in row] for row in per_row], dtype=object),
+            tuple(Group(**g) for g in spec.get("groups", ())),
+            spec.get("node", 0),
+            spec.get("leaf", 0),
+        )
 
 
 def _number(value: Any) -> Any:
@@ -279,7 +342,11 @@ def _number(value: Any) -> Any:
 
 
 def _is_list(given: Any) -> bool:
-    return isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str) and np.ndim(given) > 0
+    return (
+        isinstance(given, (Sequence, np.ndarray))
+        and not isinstance(given, str)
+        and np.ndim(given) > 0
+    )
 
 
 def _rectangle(per_row: Any) -> np.ndarray:
@@ -287,7 +354,9 @@ def _rectangle(per_row: Any) -> np.ndarray:
     try:
         return np.asarray(per_row)
     except ValueError:
-        raise DataError("per_row must have as many costs in every row as there are features; its rows differ in length.") from None
+        raise DataError(
+            "per_row must have as many costs in every row as there are features; its rows differ in length."
+        ) from None
 
 
 def _in_one_unit(prices: Sequence[Fraction]) -> tuple[np.ndarray, Fraction]:
@@ -295,7 +364,9 @@ def _in_one_unit(prices: Sequence[Fraction]) -> tuple[np.ndarray, Fraction]:
     denominator = math.lcm(*(p.denominator for p in prices))
     numbers = [int(p * denominator) for p in prices]
     if max(numbers, default=0) > LARGEST_PRICE:
-        raise DataError("The feature costs have no common unit of reasonable size; round them (denominator=1000).")
+        raise DataError(
+            "The feature costs have no common unit of reasonable size; round them (denominator=1000)."
+        )
     return np.array(numbers, dtype=np.int64), Fraction(1, denominator)
 
 

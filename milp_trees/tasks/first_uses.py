@@ -1,4 +1,6 @@
-"""What splits need to be evaluated: which node first tests a unit on its path, which rows reach it, and what is bought for them."""
+"""What splits need to be evaluated: which node first tests a unit on its path, which rows reach it,
+and what is bought for them.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +31,16 @@ class Prices:
     units : tuple of str
         Features, then groups.
     of_feature : int64 array of shape (K,)
-        Unit that a feature is bought as: itself; its group, if it has no price of its own and is in one only; -1 if it is free.
+        Unit that a feature is bought as: itself; its group, if it has no price of its own and is in
+        one only; -1 if it is free.
     own : int64 array of shape (K,) or (n, K)
         Price of a feature for a row of weight 1.
     group : tuple of int
         Price of a group for a row of weight 1, or for all.
     once : tuple of bool
     parents : tuple of tuples of int
-        Groups (by their index among groups) that a purchase of each feature, and then of each group, needs.
+        Groups (by their index among groups) that a purchase of each feature, and then of each
+        group, needs.
     node, leaf : int
     """
 
@@ -51,7 +55,9 @@ class Prices:
     leaf: int
 
 
-def integer_prices(costs: FeatureCosts, ensemble: Ensemble, n: int, weights: np.ndarray, weight_unit: Fraction) -> Prices:
+def integer_prices(
+    costs: FeatureCosts, ensemble: Ensemble, n: int, weights: np.ndarray, weight_unit: Fraction
+) -> Prices:
     """Prices of an ensemble's features in integers.
 
     Parameters
@@ -70,39 +76,77 @@ def integer_prices(costs: FeatureCosts, ensemble: Ensemble, n: int, weights: np.
     """
     total = int(weights.sum())
     if total == 0:
-        raise DataError("The weights of the rows that pay for features sum to 0; at least one must be positive.")
+        raise DataError(
+            "The weights of the rows that pay for features sum to 0; at least one must be positive."
+        )
     names = ensemble.features
     table, table_unit = costs.table(names, n)
     once = tuple(g.once for g in costs.groups)
-    # A price for a row of weight w counts w / total; one for all rows together 1 / (sum of weights); one per leaf as it stands.
-    groups = [c / (total * weight_unit) if single else c / total for c, single in zip(costs.group_costs(), once, strict=True)]
+    # A price for a row of weight w counts w / total; one for all rows together 1 / (sum of
+    # weights); one per leaf as it stands.
+    groups = [
+        c / (total * weight_unit) if single else c / total
+        for c, single in zip(costs.group_costs(), once, strict=True)
+    ]
     per_row, per_node = table_unit / total if table.any() else Fraction(0), costs.node / total
     unit = common_unit([per_row, per_node, costs.leaf, *groups])
-    factor, node, leaf, *prices = (int(price / unit) for price in (per_row, per_node, costs.leaf, *groups))
+    factor, node, leaf, *prices = (
+        int(price / unit) for price in (per_row, per_node, costs.leaf, *groups)
+    )
     deepest = ensemble.n_trees * (len(ensemble.levels) - 1)
-    dearest = factor * int(table.max(initial=0)) * len(names) + node * deepest + sum(p for p, single in zip(prices, once, strict=True) if not single)
+    dearest = (
+        factor * int(table.max(initial=0)) * len(names)
+        + node * deepest
+        + sum(p for p, single in zip(prices, once, strict=True) if not single)
+    )
     bought_once = sum(p for p, single in zip(prices, once, strict=True) if single)
     if dearest * total + bought_once + leaf * ensemble.n_nodes > LARGEST_TOTAL:
-        raise DataError("The feature costs in their common unit add up to more than 64 bits hold; round costs or weights (denominator=1000).")
+        raise DataError(
+            "The feature costs in their common unit add up to more than 64 bits hold; round costs or weights (denominator=1000)."
+        )
     direct = costs.parents(names)
     parents = _parents_for_a_row(direct, once)
     units = (*names, *(g.name for g in costs.groups))
-    return Prices(unit, units, _bought_as(table, direct, parents, once), table * factor, tuple(prices), once, parents, node, leaf)
+    return Prices(
+        unit,
+        units,
+        _bought_as(table, direct, parents, once),
+        table * factor,
+        tuple(prices),
+        once,
+        parents,
+        node,
+        leaf,
+    )
 
 
-def _parents_for_a_row(direct: list[list[int]], once: tuple[bool, ...]) -> tuple[tuple[int, ...], ...]:
-    """Groups that a purchase needs. What is bought once knows no row: the groups above it that are paid per row hang on whoever needs it for a row."""
+def _parents_for_a_row(
+    direct: list[list[int]], once: tuple[bool, ...]
+) -> tuple[tuple[int, ...], ...]:
+    """Groups that a purchase needs. What is bought once knows no row: the groups above it that are
+    paid per row hang on whoever needs it for a row.
+    """
     K = len(direct) - len(once)
 
     def above(unit: int) -> list[int]:
         return [h for g in direct[unit] for h in (g, *(above(K + g) if once[g] else ()))]
 
     single = [False] * K + list(once)
-    return tuple(tuple(g for g in dict.fromkeys(above(u)) if once[g] or not single[u]) for u in range(len(direct)))
+    return tuple(
+        tuple(g for g in dict.fromkeys(above(u)) if once[g] or not single[u])
+        for u in range(len(direct))
+    )
 
 
-def _bought_as(table: np.ndarray, direct: list[list[int]], parents: tuple[tuple[int, ...], ...], once: tuple[bool, ...]) -> np.ndarray:
-    """What stands for a feature: nothing if it is free, its group if that alone has a price and knows which rows need it."""
+def _bought_as(
+    table: np.ndarray,
+    direct: list[list[int]],
+    parents: tuple[tuple[int, ...], ...],
+    once: tuple[bool, ...],
+) -> np.ndarray:
+    """What stands for a feature: nothing if it is free, its group if that alone has a price and
+    knows which rows need it.
+    """
     K = len(direct) - len(once)
     priced = table.any(axis=0) if table.ndim == 2 else table > 0
     out = np.arange(K)
@@ -129,7 +173,9 @@ class Purchases:
     keep_cost: np.ndarray
 
 
-def purchases(ensemble: Ensemble, leaf: np.ndarray, prices: Prices, weights: np.ndarray) -> Purchases:
+def purchases(
+    ensemble: Ensemble, leaf: np.ndarray, prices: Prices, weights: np.ndarray
+) -> Purchases:
     """What every split of an ensemble needs.
 
     Parameters
@@ -144,9 +190,13 @@ def purchases(ensemble: Ensemble, leaf: np.ndarray, prices: Prices, weights: np.
     first = np.flatnonzero(_first_on_path(ensemble, unit))
     begin, end, order = _row_ranges(ensemble, leaf)
     members = ensemble.member[first]
-    identity, labels, price, above = _number(first, unit[first], members, begin[first], end[first], order, prices, weights)
+    identity, labels, price, above = _number(
+        first, unit[first], members, begin[first], end[first], order, prices, weights
+    )
     counts = end[first] - begin[first]
-    single = np.array([u >= 0 and _is_once(prices, int(u)) for u in range(len(prices.units))], dtype=bool)[unit[first]] & (counts > 0)
+    single = np.array(
+        [u >= 0 and _is_once(prices, int(u)) for u in range(len(prices.units))], dtype=bool
+    )[unit[first]] & (counts > 0)
     counts = np.where(single, 1, counts)
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     need = np.empty(int(start[-1]), dtype=np.int32)
@@ -154,17 +204,23 @@ def purchases(ensemble: Ensemble, leaf: np.ndarray, prices: Prices, weights: np.
         mine = np.flatnonzero(members == t)
         if len(mine):
             rows = order[t][_ranges(begin[first[mine]], counts[mine])]
-            need[start[mine[0]] : start[mine[-1] + 1]] = identity[np.repeat(unit[first[mine]], counts[mine]), rows]
+            need[start[mine[0]] : start[mine[-1] + 1]] = identity[
+                np.repeat(unit[first[mine]], counts[mine]), rows
+            ]
     keep_cost = np.where(ensemble.left >= 0, prices.leaf, 0).astype(np.int64)
     if prices.node:
-        keep_cost += np.where(ensemble.left >= 0, prices.node * _weight_at(begin, end, order, ensemble, weights), 0)
+        keep_cost += np.where(
+            ensemble.left >= 0, prices.node * _weight_at(begin, end, order, ensemble, weights), 0
+        )
     return Purchases(unit, first, start, need, price, labels[0], labels[1], above, keep_cost)
 
 
 def _first_on_path(ensemble: Ensemble, unit: np.ndarray) -> np.ndarray:
     """Whether a node's unit is tested by no node above it, shape (M,)."""
     first = unit >= 0
-    seen = np.zeros((ensemble.n_nodes, (int(unit.max(initial=0)) + 8) // 8), dtype=np.uint8)  # a bit per unit that was tested above
+    seen = np.zeros(
+        (ensemble.n_nodes, (int(unit.max(initial=0)) + 8) // 8), dtype=np.uint8
+    )  # a bit per unit that was tested above
     bit, byte = (1 << (np.maximum(unit, 0) % 8)).astype(np.uint8), np.maximum(unit, 0) // 8
     for level in ensemble.levels:
         first[level] &= (seen[level, byte[level]] & bit[level]) == 0
@@ -177,9 +233,16 @@ def _first_on_path(ensemble: Ensemble, unit: np.ndarray) -> np.ndarray:
     return np.asarray(first)
 
 
-def _row_ranges(ensemble: Ensemble, leaf: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Rows at every node as a range of its tree's rows in the order of their leaves: preorder makes a subtree's leaves adjacent."""
-    begin, end = np.empty(ensemble.n_nodes, dtype=np.int64), np.empty(ensemble.n_nodes, dtype=np.int64)
+def _row_ranges(
+    ensemble: Ensemble, leaf: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+    """Rows at every node as a range of its tree's rows in the order of their leaves: preorder makes
+    a subtree's leaves adjacent.
+    """
+    begin, end = (
+        np.empty(ensemble.n_nodes, dtype=np.int64),
+        np.empty(ensemble.n_nodes, dtype=np.int64),
+    )
     bounds = np.append(ensemble.roots, ensemble.n_nodes)
     orders = []
     for t in range(ensemble.n_trees):
@@ -204,10 +267,18 @@ def _is_once(prices: Prices, unit: int) -> bool:
 
 
 def _number(
-    first: np.ndarray, units: np.ndarray, members: np.ndarray, begin: np.ndarray, end: np.ndarray, order: list[np.ndarray], prices: Prices,
+    first: np.ndarray,
+    units: np.ndarray,
+    members: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+    order: list[np.ndarray],
+    prices: Prices,
     weights: np.ndarray,
-) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]:  # fmt: skip
-    """Number the purchases that occur: (number by unit and row, (unit, row) by number, prices, which needs which)."""
+) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]:
+    """Number the purchases that occur: (number by unit and row, (unit, row) by number, prices,
+    which needs which).
+    """
     n, K, U = len(weights), len(prices.of_feature), len(prices.units)
     wanted = np.zeros((U, n), dtype=bool)
     for t in np.unique(members).tolist():
@@ -235,7 +306,13 @@ def _number(
         counter += len(rows)
         units_of.append(np.full(len(rows), u))
         rows_of.append(rows)
-        one = prices.group[u - K] if u >= K else prices.own[u] if prices.own.ndim == 1 else prices.own[rows, u]
+        one = (
+            prices.group[u - K]
+            if u >= K
+            else prices.own[u]
+            if prices.own.ndim == 1
+            else prices.own[rows, u]
+        )
         price.append(one * weights[rows])
     pairs = [
         np.unique(np.column_stack([identity[u, wanted[u]], identity[K + g, wanted[u]]]), axis=0)
@@ -243,9 +320,16 @@ def _number(
         for g in _parents(prices, u)
         if wanted[u].any()
     ]
-    joined = [np.concatenate(a) if a else np.zeros(0, dtype=np.int64) for a in (units_of, rows_of, price)]
+    joined = [
+        np.concatenate(a) if a else np.zeros(0, dtype=np.int64) for a in (units_of, rows_of, price)
+    ]
     above = np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
-    return identity, (joined[0].astype(np.int64), joined[1].astype(np.int64)), joined[2].astype(np.int64), above
+    return (
+        identity,
+        (joined[0].astype(np.int64), joined[1].astype(np.int64)),
+        joined[2].astype(np.int64),
+        above,
+    )
 
 
 def _parents(prices: Prices, unit: int) -> tuple[int, ...]:
@@ -254,7 +338,13 @@ def _parents(prices: Prices, unit: int) -> tuple[int, ...]:
     return () if unit < K and prices.of_feature[unit] != unit else prices.parents[unit]
 
 
-def _weight_at(begin: np.ndarray, end: np.ndarray, order: list[np.ndarray], ensemble: Ensemble, weights: np.ndarray) -> np.ndarray:
+def _weight_at(
+    begin: np.ndarray,
+    end: np.ndarray,
+    order: list[np.ndarray],
+    ensemble: Ensemble,
+    weights: np.ndarray,
+) -> np.ndarray:
     """Sum of the weights of the rows at every node."""
     out = np.zeros(ensemble.n_nodes, dtype=np.int64)
     for t, rows in enumerate(order):

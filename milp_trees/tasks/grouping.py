@@ -1,4 +1,6 @@
-"""Which rows of a matrix are equal, how sums over them are formed, and which tests are thresholds of one column."""
+"""Which rows of a matrix are equal, how sums over them are formed, and which tests are thresholds
+of one column.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Test
 
 #: Odd numbers that rows are multiplied with to find equal ones; what they find is checked.
-_MULTIPLIERS = np.random.default_rng(1).integers(0, 2**63, 64, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+_MULTIPLIERS = np.random.default_rng(1).integers(0, 2**63, 64, dtype=np.uint64) * np.uint64(
+    2
+) + np.uint64(1)
 
 
 def packed(X: np.ndarray) -> np.ndarray:
@@ -24,7 +28,9 @@ def packed(X: np.ndarray) -> np.ndarray:
 
 
 def packed_columns(X: np.ndarray) -> np.ndarray:
-    """The columns of a 0/1 matrix as 64-bit words, shape (F, words): as `packed(X.T)`, which would have to turn the whole matrix over."""
+    """The columns of a 0/1 matrix as 64-bit words, shape (F, words): as `packed(X.T)`, which would
+    have to turn the whole matrix over.
+    """
     n, F = X.shape
     out = np.zeros((F, 8 * max(1, -(-n // 64))), dtype=np.uint8)
     if n and F:
@@ -79,10 +85,16 @@ def sums_by_group(array: np.ndarray, group: np.ndarray, n_groups: int) -> np.nda
 
 
 def by_column(tests: Sequence[Test]) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Tests grouped by original column: (name, test indices by rising threshold); other tests are groups of their own."""
+    """Tests grouped by original column: (name, test indices by rising threshold); other tests are
+    groups of their own.
+    """
     groups: dict[Any, list[int]] = {}
     for f, test in enumerate(tests):
         groups.setdefault(test.column if test.kind == "<=" else (test.column, f), []).append(f)
     return tuple(
-        (key if isinstance(key, str) else tests[fs[0]].name, tuple(sorted(fs, key=lambda f: tests[f].value or 0))) for key, fs in groups.items()
+        (
+            key if isinstance(key, str) else tests[fs[0]].name,
+            tuple(sorted(fs, key=lambda f: tests[f].value or 0)),
+        )
+        for key, fs in groups.items()
     )

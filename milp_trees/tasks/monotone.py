@@ -1,7 +1,9 @@
-"""Metrics of the confusion matrix of two classes that fall in both false positives and false negatives, sums or not.
+"""Metrics of the confusion matrix of two classes that fall in both false positives and false
+negatives, sums or not.
 
-Such a metric is best at a point of the Pareto front of (false positives, false negatives), whatever its formula (van der Linden, de Weerdt,
-Demirović 2023, *STreeD*, use this for F1), and so for square roots of rationals too, which no sequence of linear problems reaches exactly.
+Such a metric is best at a point of the Pareto front of (false positives, false negatives), whatever
+its formula (van der Linden, de Weerdt, Demirović 2023, *STreeD*, use this for F1), and so for
+square roots of rationals too, which no sequence of linear problems reaches exactly.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
 class MonotoneMetric(TwoClassTask):
     """A metric that is given by `worth`.
 
-    It may rise with an error only where it is worse than the better one of the two single leaves, as correlations below zero do: there no optimum is.
+    It may rise with an error only where it is worse than the better one of the two single leaves,
+    as correlations below zero do: there no optimum is.
     """
 
     view_makers: ClassVar[dict[type, str]] = {PairCounts: "pair_counts"}
@@ -44,10 +47,19 @@ class MonotoneMetric(TwoClassTask):
         is_positive = dataset.require("y", f"The task {self.name}") == positive
         said = routes.action == positive
         ones = int(is_positive.sum())
-        metric = self.worth(int((said & ~is_positive).sum()), int((~said & is_positive).sum()), ones, len(is_positive) - ones)
-        number = -metric + (1 + self.leaf_penalty * routes.n_leaves) if self.leaf_penalty else metric
+        metric = self.worth(
+            int((said & ~is_positive).sum()),
+            int((~said & is_positive).sum()),
+            ones,
+            len(is_positive) - ones,
+        )
+        number = (
+            -metric + (1 + self.leaf_penalty * routes.n_leaves) if self.leaf_penalty else metric
+        )
         exact = number.exact
-        return Value(float(number if exact is None else exact), exact, self.unit, self.sense)  # sums of rounded parts differ in the last digit
+        return Value(
+            float(number if exact is None else exact), exact, self.unit, self.sense
+        )  # sums of rounded parts differ in the last digit
 
     def pair_counts(self, dataset: Dataset, space: Space) -> PairCounts:
         """The view."""
@@ -55,15 +67,24 @@ class MonotoneMetric(TwoClassTask):
         errors = self.errors(dataset, space)
         ones = int(errors.costs[:, 1 - positive].sum())
         zeros = len(errors.costs) - ones
-        return PairCounts(errors, positive, self.leaf_penalty, partial(self.worth, positives=ones, negatives=zeros), self.rational)
+        return PairCounts(
+            errors,
+            positive,
+            self.leaf_penalty,
+            partial(self.worth, positives=ones, negatives=zeros),
+            self.rational,
+        )
 
 
 @dataclass(frozen=True)
 class Matthews(MonotoneMetric):
-    r"""Matthews' correlation coefficient, :math:`(TP\,TN-FP\,FN)/\sqrt{(TP+FP)(TP+FN)(TN+FP)(TN+FN)}`; 0 where only one class is predicted.
+    r"""Matthews' correlation coefficient,
+    :math:`(TP\,TN-FP\,FN)/\sqrt{(TP+FP)(TP+FN)(TN+FP)(TN+FN)}`; 0 where only one class is
+    predicted.
 
-    It falls in FP and FN wherever it is positive. Proof for FP, with s rows predicted positive of n and numerator
-    :math:`u=N^+TN-N^-FN>0`: the derivative of its logarithm is :math:`-N^+/u-(n-2s)/(2s(n-s))`, and :math:`(2s-n)u\le2s\,N^+TN\le2s(n-s)N^+`.
+    It falls in FP and FN wherever it is positive. Proof for FP, with s rows predicted positive of n
+    and numerator :math:`u=N^+TN-N^-FN>0`: the derivative of its logarithm is
+    :math:`-N^+/u-(n-2s)/(2s(n-s))`, and :math:`(2s-n)u\le2s\,N^+TN\le2s(n-s)N^+`.
     """
 
     name: ClassVar[str] = "mcc"
@@ -92,7 +113,9 @@ class GeometricMean(MonotoneMetric):
         return "geometric mean"
 
     def worth(self, fp: int, fn: int, positives: int, negatives: int) -> Surd:
-        return Surd(Fraction(0), Fraction((positives - fn) * (negatives - fp), positives * negatives))
+        return Surd(
+            Fraction(0), Fraction((positives - fn) * (negatives - fp), positives * negatives)
+        )
 
 
 @dataclass(frozen=True)

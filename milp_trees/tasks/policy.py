@@ -1,7 +1,8 @@
-r"""Policies: a leaf chooses a treatment, and the value is what the population would get (Jo et al. 2021, "Learning optimal prescriptive trees").
+r"""Policies: a leaf chooses a treatment, and the value is what the population would get (Jo et al.
+2021, "Learning optimal prescriptive trees").
 
-With observed treatments :math:`K_i`, outcomes :math:`Y_i` (larger is better), propensities :math:`\hat\mu` of the observed treatment and an outcome model
-:math:`\hat\nu_k`:
+With observed treatments :math:`K_i`, outcomes :math:`Y_i` (larger is better), propensities
+:math:`\hat\mu` of the observed treatment and an outcome model :math:`\hat\nu_k`:
 
 .. math:: Q_{IPW}=\tfrac1n\sum_i\tfrac{Y_i}{\hat\mu_i}1[\pi(X_i)=K_i],\quad Q_{DM}=\tfrac1n\sum_i\hat\nu_{\pi(X_i)}(X_i),\quad
    Q_{DR}=\tfrac1n\sum_i\Bigl(\hat\nu_{\pi(X_i)}(X_i)+\tfrac{(Y_i-\hat\nu_{K_i}(X_i))1[\pi(X_i)=K_i]}{\hat\mu_i}\Bigr).
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PolicyValue(ActionCosts):
-    """Base: the mean over rows of `action_values`, maximised. With a penalty: minus the mean value, plus penalties."""
+    """Base: the mean over rows of `action_values`, maximised. With a penalty: minus the mean value,
+    plus penalties.
+    """
 
     units: ClassVar[tuple[str, str]] = ("reward", "rate")
 
@@ -52,7 +55,9 @@ class PolicyValue(ActionCosts):
 
 @dataclass(frozen=True)
 class ActionValues(PolicyValue):
-    """The dataset's `values` as they are: rewards of every action on every row (also the direct method's predictions)."""
+    """The dataset's `values` as they are: rewards of every action on every row (also the direct
+    method's predictions).
+    """
 
     name: ClassVar[str] = "action-values"
 
@@ -71,7 +76,9 @@ class ActionCostMatrix(ActionCosts):
     name: ClassVar[str] = "action-costs"
 
     def normaliser(self, dataset: Dataset) -> Fraction:
-        return Fraction(dataset.n_rows)  # row weights do not enter the costs, so they do not enter the rate
+        return Fraction(
+            dataset.n_rows
+        )  # row weights do not enter the costs, so they do not enter the rate
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         dataset.require("values", f"The task {self.name}")
@@ -99,7 +106,9 @@ class InversePropensity(PolicyValue):
 
     def action_values(self, dataset: Dataset) -> np.ndarray:
         given, actions = _treatments(dataset, self.name)
-        weight = dataset.require("outcomes", f"The task {self.name}") / dataset.require("propensities", f"The task {self.name}")
+        weight = dataset.require("outcomes", f"The task {self.name}") / dataset.require(
+            "propensities", f"The task {self.name}"
+        )
         return np.where(given[:, None] == np.arange(len(actions)), weight[:, None], 0.0)
 
 
@@ -116,18 +125,26 @@ class DoublyRobust(PolicyValue):
         given, actions = _treatments(dataset, self.name)
         nu = dataset.require("values", f"The task {self.name}")
         outcome = dataset.require("outcomes", f"The task {self.name}")
-        rest = (outcome - nu[np.arange(len(nu)), given]) / dataset.require("propensities", f"The task {self.name}")
+        rest = (outcome - nu[np.arange(len(nu)), given]) / dataset.require(
+            "propensities", f"The task {self.name}"
+        )
         return nu + np.where(given[:, None] == np.arange(len(actions)), rest[:, None], 0.0)
 
 
 def _treatments(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...]]:
     """Index of the observed treatment per row, and the treatments' names."""
     observed = dataset.require("treatments", f"The task {name}")
-    actions = tuple(dataset.actions) if dataset.actions is not None else tuple(np.unique(observed).tolist())
+    actions = (
+        tuple(dataset.actions)
+        if dataset.actions is not None
+        else tuple(np.unique(observed).tolist())
+    )
     where = {str(a): k for k, a in enumerate(actions)}
     unknown = {str(t) for t in np.unique(observed).tolist()} - set(where)
     if unknown:
-        raise DataError(f"Treatment {sorted(unknown)[0]!r} is not among the actions {', '.join(where)}.")
+        raise DataError(
+            f"Treatment {sorted(unknown)[0]!r} is not among the actions {', '.join(where)}."
+        )
     return np.array([where[str(t)] for t in observed.tolist()], dtype=np.int64), actions
 
 

@@ -1,9 +1,11 @@
-r"""`PrunedError`: mean error of an ensemble's trees plus λ times the mean cost of the features that a row needs.
+r"""`PrunedError`: mean error of an ensemble's trees plus λ times the mean cost of the features that
+a row needs.
 
 .. math:: \frac1{NT}\sum_t\sum_h e_{t,h} z_{t,h} + \lambda\,\frac1N\sum_k\sum_i c_k W_{k,i}
 
-(Nan, Wang, Saligrama 2016, *Optimally pruning decision tree ensembles with feature cost*, ICML, objective of their ensemble programs.) The first
-part is the error of a tree drawn at random, which is not the error of the trees' vote; the vote is reported beside it.
+(Nan, Wang, Saligrama 2016, *Optimally pruning decision tree ensembles with feature cost*, ICML,
+objective of their ensemble programs.) The first part is the error of a tree drawn at random, which
+is not the error of the trees' vote; the vote is reported beside it.
 """
 
 from __future__ import annotations
@@ -44,12 +46,14 @@ class PrunedError(Task):
     costs : FeatureCosts, optional
         Default: every feature costs 1 for a row.
     error_weights : array of shape (n,) or (n, T), optional
-        How much an error on a row counts, for each tree or for all: 0/1 for out-of-bag rows (`milp_trees.models.read_ensemble.out_of_bag`), 0 for rows
-        that are there for their features only. By default the dataset's row weights.
+        How much an error on a row counts, for each tree or for all: 0/1 for out-of-bag rows
+        (`milp_trees.models.read_ensemble.out_of_bag`), 0 for rows that are there for their features
+        only. By default the dataset's row weights.
     cost_weights : array of shape (n,), optional
         How much a row counts in the mean cost. By default the dataset's row weights.
     loss : {"auto", "error", "squared"}
-        `error` counts wrong labels of single trees, `squared` is the squared error of single regression trees; auto: what the ensemble is for.
+        `error` counts wrong labels of single trees, `squared` is the squared error of single
+        regression trees; auto: what the ensemble is for.
     max_cost : number, optional
         Budget: largest mean cost of a row.
 
@@ -80,7 +84,13 @@ class PrunedError(Task):
             raise DataError(f"loss is 'auto', 'error' or 'squared'; got {self.loss!r}.")
         if not isinstance(self.costs, FeatureCosts):
             given = 1 if self.costs is None else self.costs
-            object.__setattr__(self, "costs", FeatureCosts.from_spec(given) if FeatureCosts.is_spec(given) else FeatureCosts(given))
+            object.__setattr__(
+                self,
+                "costs",
+                FeatureCosts.from_spec(given)
+                if FeatureCosts.is_spec(given)
+                else FeatureCosts(given),
+            )
         for name in ("error_weights", "cost_weights"):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, _numbers(getattr(self, name), name))
@@ -112,16 +122,22 @@ class PrunedError(Task):
         whole, _ = self._error_weights(dataset, ensemble.n_trees)
         total = _total(whole, ensemble.n_trees)
         if self._squared(ensemble):
-            wrong = float((whole * (targets(dataset)[:, None] - ensemble.value[routes.leaf, 0]) ** 2).sum())
+            wrong = float(
+                (whole * (targets(dataset)[:, None] - ensemble.value[routes.leaf, 0]) ** 2).sum()
+            )
             error = Fraction(wrong / total)
         else:
             miss = ensemble.label[routes.leaf] != codes(dataset, ensemble)[:, None]
             error = Fraction(int((whole * miss).sum()), total)
         weights, unit = self._cost_weights(dataset)
-        return error, self.costs.charge(routes.used, routes.evaluations, routes.n_leaves, weights, unit, ensemble.features)
+        return error, self.costs.charge(
+            routes.used, routes.evaluations, routes.n_leaves, weights, unit, ensemble.features
+        )
 
     def beside(self, routes: EnsembleRoutes, dataset: Dataset) -> dict[str, float]:  # type: ignore[override]
-        """The parts of the value, and what the ensemble as a whole predicts: error of its vote, or squared error of its mean."""
+        """The parts of the value, and what the ensemble as a whole predicts: error of its vote, or
+        squared error of its mean.
+        """
         error, cost = self.parts(routes, dataset)
         out = {"error": float(error), "cost": float(cost)}
         weights = dataset.row_weights
@@ -138,13 +154,21 @@ class PrunedError(Task):
         if self.max_cost is None:
             return []
         cost = self.parts(routes, dataset)[1]
-        return [] if cost <= self.max_cost else [f"A row costs {float(cost):.6g} on average; at most {float(self.max_cost):.6g} is allowed."]
+        return (
+            []
+            if cost <= self.max_cost
+            else [
+                f"A row costs {float(cost):.6g} on average; at most {float(self.max_cost):.6g} is allowed."
+            ]
+        )
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         return tuple(dataset.classes or ())
 
     def strange_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
-        """None: an ensemble brings classes of its own, of which the data may lack some; whether its trees are the problem's, the space knows."""
+        """None: an ensemble brings classes of its own, of which the data may lack some; whether its
+        trees are the problem's, the space knows.
+        """
         return None
 
     # -- the view --------------------------------------------------------------------------------------------
@@ -153,7 +177,9 @@ class PrunedError(Task):
         """Errors of all nodes and prices of what they need."""
         ensemble: Ensemble | None = getattr(space, "ensemble", None)
         if ensemble is None:
-            raise NoView(f"The task {self.name} prunes ensembles; the space is {space.name}. Give PrunedEnsembles(ensemble).")
+            raise NoView(
+                f"The task {self.name} prunes ensembles; the space is {space.name}. Give PrunedEnsembles(ensemble)."
+            )
         leaf = ensemble.pruned(ensemble.left >= 0).routes(dataset).leaf
         weights, weight_unit = self._cost_weights(dataset)
         prices = integer_prices(self.costs, ensemble, dataset.n_rows, weights, weight_unit)
@@ -165,15 +191,37 @@ class PrunedError(Task):
         avoidable = prices.leaf * ensemble.n_trees
         budget = None if self.max_cost is None else int(self.max_cost // prices.unit) - avoidable
         return NodeGains(
-            ensemble.parent, ensemble.left, ensemble.right, ensemble.member, bought.unit, error, bought.keep_cost, leaf[paying], bought.first, bought.start,
-            bought.need, bought.price, bought.purchase_unit, np.where(bought.purchase_row >= 0, paying[bought.purchase_row], -1), bought.above,
-            prices.units, error_unit, prices.unit, self.lam, exact, budget, prices.unit * avoidable,
-        )  # fmt: skip
+            ensemble.parent,
+            ensemble.left,
+            ensemble.right,
+            ensemble.member,
+            bought.unit,
+            error,
+            bought.keep_cost,
+            leaf[paying],
+            bought.first,
+            bought.start,
+            bought.need,
+            bought.price,
+            bought.purchase_unit,
+            np.where(bought.purchase_row >= 0, paying[bought.purchase_row], -1),
+            bought.above,
+            prices.units,
+            error_unit,
+            prices.unit,
+            self.lam,
+            exact,
+            budget,
+            prices.unit * avoidable,
+        )
 
-    def _errors(self, dataset: Dataset, ensemble: Ensemble, leaf: np.ndarray, cost_unit: Fraction) -> tuple[np.ndarray, Fraction, bool]:
+    def _errors(
+        self, dataset: Dataset, ensemble: Ensemble, leaf: np.ndarray, cost_unit: Fraction
+    ) -> tuple[np.ndarray, Fraction, bool]:
         """Errors at every node as a leaf, in integers; what one is worth; whether they are exact.
 
-        Squared errors are rounded to a decimal part of the cost's unit: with a decimal λ, error and cost then have a common unit of that size.
+        Squared errors are rounded to a decimal part of the cost's unit: with a decimal λ, error and
+        cost then have a common unit of that size.
         """
         whole, _ = self._error_weights(dataset, ensemble.n_trees)
         total = _total(whole, ensemble.n_trees)
@@ -183,11 +231,15 @@ class PrunedError(Task):
             middle = y.mean()  # digits would be lost to a target that is far from 0
             y, v = y - middle, ensemble.value[:, 0] - middle
             with np.errstate(over="ignore", invalid="ignore"):  # refused below
-                sums = _per_node(ensemble, leaf, [weights, weights * y[:, None], weights * (y**2)[:, None]])
+                sums = _per_node(
+                    ensemble, leaf, [weights, weights * y[:, None], weights * (y**2)[:, None]]
+                )
                 measured = np.maximum(0.0, sums[2] - 2 * v * sums[1] + v**2 * sums[0]) / total
             spread = float(measured[ensemble.roots].sum())
             if not np.isfinite(spread):
-                raise DataError("The squared errors are larger than floating-point numbers hold; divide the target by a constant.")
+                raise DataError(
+                    "The squared errors are larger than floating-point numbers hold; divide the target by a constant."
+                )
             digits = math.ceil(math.log10(STEPS * float(cost_unit) / spread)) if spread > 0 else 0
             unit = cost_unit / Fraction(10) ** digits
             return np.rint(measured / float(unit)).astype(np.int64), unit, False
@@ -200,32 +252,51 @@ class PrunedError(Task):
         """Integer weights of shape (n, 1) or (n, T), and what one of their units is worth."""
         given = dataset.row_weights if self.error_weights is None else self.error_weights
         if given.shape not in ((dataset.n_rows,), (dataset.n_rows, n_trees)):
-            raise DataError(f"error_weights must have shape ({dataset.n_rows},) or ({dataset.n_rows}, {n_trees}); its shape is {given.shape}.")
-        whole, unit = _whole(given, "The row weights" if self.error_weights is None else "error_weights")
+            raise DataError(
+                f"error_weights must have shape ({dataset.n_rows},) or ({dataset.n_rows}, {n_trees}); its shape is {given.shape}."
+            )
+        whole, unit = _whole(
+            given, "The row weights" if self.error_weights is None else "error_weights"
+        )
         return (whole[:, None] if whole.ndim == 1 else whole), unit
 
     def _cost_weights(self, dataset: Dataset) -> tuple[np.ndarray, Fraction]:
         given = dataset.row_weights if self.cost_weights is None else self.cost_weights
         if given.shape != (dataset.n_rows,):
-            raise DataError(f"cost_weights must have one entry per row ({dataset.n_rows}); its shape is {given.shape}.")
+            raise DataError(
+                f"cost_weights must have one entry per row ({dataset.n_rows}); its shape is {given.shape}."
+            )
         return _whole(given, "The row weights" if self.cost_weights is None else "cost_weights")
 
     def _squared(self, ensemble: Ensemble) -> bool:
         if self.loss == "error" and ensemble.classes is None:
-            raise DataError("The ensemble predicts numbers, so labels cannot be counted; use loss='squared'.")
+            raise DataError(
+                "The ensemble predicts numbers, so labels cannot be counted; use loss='squared'."
+            )
         if self.loss == "squared" and ensemble.classes is not None:
             raise DataError("The ensemble predicts classes; use loss='error'.")
         return ensemble.classes is None
 
     def without_rows(self) -> tuple[Task, tuple[str, ...]]:
-        held = {"error_weights": self.error_weights, "cost_weights": self.cost_weights, "row_costs": self.costs.per_row}
+        held = {
+            "error_weights": self.error_weights,
+            "cost_weights": self.cost_weights,
+            "row_costs": self.costs.per_row,
+        }
         costs = replace(self.costs, per_row=None)
-        return replace(self, error_weights=None, cost_weights=None, costs=costs), tuple(name for name, given in held.items() if given is not None)
+        return replace(self, error_weights=None, cost_weights=None, costs=costs), tuple(
+            name for name, given in held.items() if given is not None
+        )
 
     # -- exchange --------------------------------------------------------------------------------------------
 
     def spec(self) -> dict[str, Any]:
-        out: dict[str, Any] = {"name": self.name, "lam": str(self.lam), "costs": self.costs.spec(), "loss": self.loss}
+        out: dict[str, Any] = {
+            "name": self.name,
+            "lam": str(self.lam),
+            "costs": self.costs.spec(),
+            "loss": self.loss,
+        }
         for name in ("error_weights", "cost_weights"):
             given = getattr(self, name)
             if given is not None:
@@ -244,7 +315,9 @@ def _numbers(given: Any, name: str) -> np.ndarray:
     if array.dtype.kind in "biuf":
         return array
     numbers = [fraction(v, f"An entry of {name}") for v in array.ravel().tolist()]
-    return np.array([*numbers, None], dtype=object)[:-1].reshape(array.shape)  # the None keeps NumPy from looking into Fractions
+    return np.array([*numbers, None], dtype=object)[:-1].reshape(
+        array.shape
+    )  # the None keeps NumPy from looking into Fractions
 
 
 def _whole(weights: np.ndarray, name: str) -> tuple[np.ndarray, Fraction]:
@@ -260,19 +333,25 @@ def _whole(weights: np.ndarray, name: str) -> tuple[np.ndarray, Fraction]:
         raise DataError(f"{name} must be finite and not negative.")
     whole, unit, exact = integers(weights)
     if not exact:
-        raise DataError(f"{name} have more digits than exact arithmetic takes; round them, for example to three decimals.")
+        raise DataError(
+            f"{name} have more digits than exact arithmetic takes; round them, for example to three decimals."
+        )
     return whole, unit
 
 
 def _total(whole: np.ndarray, n_trees: int) -> int:
     total = int(whole.sum()) * (n_trees if whole.shape[1] == 1 else 1)
     if total <= 0:
-        raise DataError("The weights of the rows that count errors sum to 0; at least one must be positive.")
+        raise DataError(
+            "The weights of the rows that count errors sum to 0; at least one must be positive."
+        )
     return total
 
 
 def codes(dataset: Dataset, ensemble: Ensemble) -> np.ndarray:
-    """Class of every row by its place among the ensemble's classes; -1 for a class that the ensemble does not know."""
+    """Class of every row by its place among the ensemble's classes; -1 for a class that the
+    ensemble does not know.
+    """
     y = dataset.require("y", "Counting errors")
     place = {c: k for k, c in enumerate(ensemble.classes or ())}
     spelled = {str(c): k for c, k in place.items()}
@@ -290,22 +369,36 @@ def targets(dataset: Dataset) -> np.ndarray:
     try:
         return np.array(dataset.classes, dtype=float)[y]
     except (TypeError, ValueError):
-        raise DataError("A regression ensemble needs numbers as its target; this one holds labels.") from None
+        raise DataError(
+            "A regression ensemble needs numbers as its target; this one holds labels."
+        ) from None
 
 
 def _per_node(ensemble: Ensemble, leaf: np.ndarray, weights: list[np.ndarray]) -> np.ndarray:
     """Sums over the rows at every node, shape (len(weights), M)."""
     at = leaf.ravel()
-    sums = np.stack([np.bincount(at, weights=np.broadcast_to(w, leaf.shape).ravel(), minlength=ensemble.n_nodes) for w in weights], axis=1)
+    sums = np.stack(
+        [
+            np.bincount(
+                at, weights=np.broadcast_to(w, leaf.shape).ravel(), minlength=ensemble.n_nodes
+            )
+            for w in weights
+        ],
+        axis=1,
+    )
     return _up(ensemble, sums).T
 
 
-def _per_class(ensemble: Ensemble, leaf: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _per_class(
+    ensemble: Ensemble, leaf: np.ndarray, y: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
     """Weight of the rows at every node whose class is the node's label, shape (M,)."""
     K = len(ensemble.classes or ())
     seen = y >= 0
     at = leaf[seen].astype(np.int64) * K + y[seen, None]
-    counts = np.bincount(at.ravel(), weights=weights[seen].ravel(), minlength=ensemble.n_nodes * K).reshape(-1, K)
+    counts = np.bincount(
+        at.ravel(), weights=weights[seen].ravel(), minlength=ensemble.n_nodes * K
+    ).reshape(-1, K)
     return np.asarray(_up(ensemble, counts)[np.arange(ensemble.n_nodes), ensemble.label])
 
 

@@ -1,12 +1,14 @@
 r"""`NodeGains`: what a task on pruned ensembles shows to those who optimise it.
 
-All trees stand in one array of nodes, a tree's parents before their children. With :math:`y_h = 1` where node :math:`h` stays a split,
+All trees stand in one array of nodes, a tree's parents before their children. With :math:`y_h = 1`
+where node :math:`h` stays a split,
 
 .. math:: \text{error} = \sum_h e_h z_h = e_0 - \sum_h g_h y_h, \qquad z_h = y_{parent(h)} - y_h, \quad g_h = e_h - e_{left(h)} - e_{right(h)},
 
-and what is paid is a sum over *purchases* :math:`u` (feature :math:`k` for row :math:`i`, a group for a row, a group once and for all) that some kept
-split needs, and over the kept splits themselves. References: Nan, Wang, Saligrama (2016), "Optimally pruning decision tree ensembles with feature
-cost"; Picard (1976) for closures.
+and what is paid is a sum over *purchases* :math:`u` (feature :math:`k` for row :math:`i`, a group
+for a row, a group once and for all) that some kept split needs, and over the kept splits
+themselves. References: Nan, Wang, Saligrama (2016), "Optimally pruning decision tree ensembles with
+feature cost"; Picard (1976) for closures.
 """
 
 from __future__ import annotations
@@ -26,28 +28,32 @@ if TYPE_CHECKING:
 class NodeGains:
     r"""Errors of nodes and prices of what splits need, in exact integers.
 
-    The value of a pruning is ``error_unit · E + lam · cost_unit · C`` (and a constant) with the integers E (errors of its leaves) and C (prices of its purchases, and
-    `keep_cost` of its splits).
+    The value of a pruning is ``error_unit · E + lam · cost_unit · C`` (and a constant) with the
+    integers E (errors of its leaves) and C (prices of its purchases, and `keep_cost` of its
+    splits).
 
     Parameters
     ----------
     parent, left, right : int64 arrays of shape (M,)
-        Nodes of all unpruned trees; -1 where there is none. A parent stands before its children, trees stand one after the other.
+        Nodes of all unpruned trees; -1 where there is none. A parent stands before its children,
+        trees stand one after the other.
     member : int64 array of shape (M,)
         Tree of every node, 0..T-1.
     unit : int64 array of shape (M,)
-        What is acquired to evaluate the node's test (index into `units`: a feature, or a group of features with one price); -1 at leaves and where
-        the test is free.
+        What is acquired to evaluate the node's test (index into `units`: a feature, or a group of
+        features with one price); -1 at leaves and where the test is free.
     error : int64 array of shape (M,)
         Errors counted at the node if it is a leaf, at least 0.
     keep_cost : int64 array of shape (M,)
         Paid for the node if it stays a split (evaluations, one more leaf), at least 0; 0 at leaves.
     leaf : int32 array of shape (n, T)
-        Leaf (index of node) of the unpruned tree that every row reaches for whom features are bought.
+        Leaf (index of node) of the unpruned tree that every row reaches for whom features are
+        bought.
     first : int64 array of shape (F,)
         Nodes that are the first on their path to test their unit, in rising order.
     start, need : int64 array of shape (F + 1,), int32 array of shape (E,)
-        Purchases that node `first[j]` needs: `need[start[j]:start[j + 1]]`, one per row that reaches it.
+        Purchases that node `first[j]` needs: `need[start[j]:start[j + 1]]`, one per row that
+        reaches it.
     price : int64 array of shape (P,)
         Prices of purchases, at least 0.
     purchase_unit, purchase_row : int64 arrays of shape (P,)
@@ -61,7 +67,8 @@ class NodeGains:
     budget : int or None
         Largest C that is allowed.
     cost_offset : Fraction
-        Natural cost that no pruning avoids (the last leaf of every tree): the value is ``error_unit · E + lam · (cost_unit · C + cost_offset)``.
+        Natural cost that no pruning avoids (the last leaf of every tree): the value is ``error_unit
+        · E + lam · (cost_unit · C + cost_offset)``.
     """
 
     parent: np.ndarray
@@ -122,7 +129,9 @@ class NodeGains:
 
     @cached_property
     def gain(self) -> np.ndarray:
-        """Errors saved by keeping a node a split; 0 at leaves, may be negative where errors are counted on other rows than the trees saw."""
+        """Errors saved by keeping a node a split; 0 at leaves, may be negative where errors are
+        counted on other rows than the trees saw.
+        """
         gain = np.zeros(self.n_nodes, dtype=np.int64)
         h = self.splits
         gain[h] = self.error[h] - self.error[self.left[h]] - self.error[self.right[h]]
@@ -167,11 +176,16 @@ class NodeGains:
         """By how much two objectives can differ at most."""
         a, b, _ = self.step
         paid = int(self.price.sum()) + int(self.keep_cost.sum())
-        return a * (int(np.maximum(self.gain, 0).sum()) + int(np.maximum(-self.gain, 0).sum())) + b * paid
+        return (
+            a * (int(np.maximum(self.gain, 0).sum()) + int(np.maximum(-self.gain, 0).sum()))
+            + b * paid
+        )
 
     @cached_property
     def tolerance(self) -> int:
-        """Two objectives that differ by no more than this are the same (0 where the numbers are exact)."""
+        """Two objectives that differ by no more than this are the same (0 where the numbers are
+        exact).
+        """
         from milp_trees.exact import INEXACT_TOLERANCE
 
         return 0 if self.exact else max(1, round(INEXACT_TOLERANCE * self.spread))
@@ -183,7 +197,9 @@ class NodeGains:
 
     @cached_property
     def unavoidable(self) -> float:
-        """What every pruning costs at least: the sum of each tree's smallest error, features for nothing."""
+        """What every pruning costs at least: the sum of each tree's smallest error, features for
+        nothing.
+        """
         best = self.error.copy()
         for h in self.splits[::-1].tolist():
             best[h] = min(best[h], best[self.left[h]] + best[self.right[h]])
@@ -246,22 +262,30 @@ class NodeGains:
         return predictor
 
     def unshared(self) -> NodeGains:
-        """The same with features bought anew by every tree: its optimum prunes each tree on its own.
+        """The same with features bought anew by every tree: its optimum prunes each tree on its
+        own.
 
         Raises
         ------
         Unsupported
-            Prices of groups stand on top of others: who pays them for a single tree is not defined here.
+            Prices of groups stand on top of others: who pays them for a single tree is not defined
+            here.
         """
         from milp_trees.errors import Unsupported
 
         if len(self.above):
-            raise Unsupported("Trees cannot be pruned one by one where groups have prices on top of their members'; give prices per feature only.")
+            raise Unsupported(
+                "Trees cannot be pruned one by one where groups have prices on top of their members'; give prices per feature only."
+            )
         own = self.need
         return replace(
-            self, need=np.arange(len(own), dtype=np.int32), price=self.price[own], purchase_unit=self.purchase_unit[own],
-            purchase_row=self.purchase_row[own], budget=None,
-        )  # fmt: skip
+            self,
+            need=np.arange(len(own), dtype=np.int32),
+            price=self.price[own],
+            purchase_unit=self.purchase_unit[own],
+            purchase_row=self.purchase_row[own],
+            budget=None,
+        )
 
     @cached_property
     def memo(self) -> dict[str, Any]:

@@ -1,11 +1,13 @@
-"""Ranking tasks: areas under the convex hull of a tree's ROC curve (Lin, Zhong, Hu, Rudin, Seltzer 2020, *GOSDT*).
+"""Ranking tasks: areas under the convex hull of a tree's ROC curve (Lin, Zhong, Hu, Rudin, Seltzer
+2020, *GOSDT*).
 
-A tree ranks rows by the share of positives in their leaf. With p and q for the positives and negatives of a leaf, leaves by falling share,
+A tree ranks rows by the share of positives in their leaf. With p and q for the positives and
+negatives of a leaf, leaves by falling share,
 
 .. math:: \\text{AUC} = \\frac1{2N^+N^-}\\sum_i q_i\\Bigl(2\\sum_{j<i}p_j+p_i\\Bigr) = \\frac12 + \\frac1{2N^+N^-}\\sum_{i<j}|p_iq_j-p_jq_i| :
 
-the probability that a positive row is ranked above a negative one, ties counted one half. Leaves are labelled by their majority; the labels do not
-enter the value.
+the probability that a positive row is ranked above a negative one, ties counted one half. Leaves
+are labelled by their majority; the labels do not enter the value.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ class RankTask(TwoClassTask):
         is_positive = dataset.require("y", f"The task {self.name}") == positive
         ups = np.bincount(routes.leaf[is_positive], minlength=routes.n_leaves).tolist()
         rights = np.bincount(routes.leaf[~is_positive], minlength=routes.n_leaves).tolist()
-        area = hull_area(zip(ups, rights, strict=True), self.limit * sum(rights)) / (sum(ups) * sum(rights))
+        area = hull_area(zip(ups, rights, strict=True), self.limit * sum(rights)) / (
+            sum(ups) * sum(rights)
+        )
         number = self.penalised(area, routes.n_leaves)
         return Value(float(number), number, self.unit, self.sense)
 
@@ -57,7 +61,9 @@ class RankTask(TwoClassTask):
 
 @dataclass(frozen=True)
 class AUC(RankTask):
-    """Area under the convex hull of the ROC curve; one leaf has 1/2. With a penalty: 1 − area + λ · leaves."""
+    """Area under the convex hull of the ROC curve; one leaf has 1/2. With a penalty: 1 − area + λ ·
+    leaves.
+    """
 
     name: ClassVar[str] = "auc"
 
@@ -68,7 +74,8 @@ class AUC(RankTask):
 
 @dataclass(frozen=True)
 class PartialAUC(RankTask):
-    """Area under the convex hull of the ROC curve for false positive rates up to `theta`; one leaf has θ²/2, at most θ is possible.
+    """Area under the convex hull of the ROC curve for false positive rates up to `theta`; one leaf
+    has θ²/2, at most θ is possible.
 
     Parameters
     ----------
@@ -84,7 +91,9 @@ class PartialAUC(RankTask):
         super().__post_init__()
         theta = exact.fraction(self.theta, "theta")
         if not 0 < theta <= 1:
-            raise DataError(f"theta, the largest false positive rate, must be above 0 and at most 1; got {self.theta}.")
+            raise DataError(
+                f"theta, the largest false positive rate, must be above 0 and at most 1; got {self.theta}."
+            )
         object.__setattr__(self, "theta", theta)
 
     @property

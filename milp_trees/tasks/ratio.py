@@ -1,11 +1,15 @@
-r"""Objectives that are one count over another: F-beta, F1, Jaccard index, precision at a floor on recall, any other ratio of confusion counts.
+r"""Objectives that are one count over another: F-beta, F1, Jaccard index, precision at a floor on
+recall, any other ratio of confusion counts.
 
-With true and false positives and negatives of one *positive* class (rows weighed by the dataset's row weights), a subclass says how much each of
-the four counts adds to the numerator and to the denominator. Where nothing is counted in either, the ratio is 0/0 and its value is 0, as
-scikit-learn's `zero_division=0`: an F-score is 0 where no row is positive and none is predicted to be.
+With true and false positives and negatives of one *positive* class (rows weighed by the dataset's
+row weights), a subclass says how much each of the four counts adds to the numerator and to the
+denominator. Where nothing is counted in either, the ratio is 0/0 and its value is 0, as
+scikit-learn's `zero_division=0`: an F-score is 0 where no row is positive and none is predicted to
+be.
 
-With a penalty the value is the loss :math:`1-\text{ratio}+\lambda\cdot\text{leaves}` (Lin, Zhong, Hu, Rudin, Seltzer 2020, *Generalized and
-scalable optimal sparse decision trees*, for the F-score). Any method for cost matrices solves these tasks, in Dinkelbach steps.
+With a penalty the value is the loss :math:`1-\text{ratio}+\lambda\cdot\text{leaves}` (Lin, Zhong,
+Hu, Rudin, Seltzer 2020, *Generalized and scalable optimal sparse decision trees*, for the F-score).
+Any method for cost matrices solves these tasks, in Dinkelbach steps.
 """
 
 from __future__ import annotations
@@ -40,7 +44,8 @@ if TYPE_CHECKING:
 #: How much each confusion count adds.
 Counts = Mapping[str, Fraction]
 
-#: Recall that counts a thousand times as much as precision is recall alone, in numbers that exact arithmetic takes.
+#: Recall that counts a thousand times as much as precision is recall alone, in numbers that exact
+#: arithmetic takes.
 LARGEST_BETA = 1000
 #: The confusion counts: true and false positives and negatives.
 CONFUSION = ("TP", "FP", "FN", "TN")
@@ -53,7 +58,8 @@ class ConfusionRatio(Task):
     Parameters
     ----------
     positive : class, optional
-        The positive class; by default the last (of 0 and 1, it is 1). All other classes are negative.
+        The positive class; by default the last (of 0 and 1, it is 1). All other classes are
+        negative.
     leaf_penalty : number, default=0
         Added per leaf to one minus the ratio.
     constraints : sequence of Constraint
@@ -81,7 +87,9 @@ class ConfusionRatio(Task):
 
     @abstractmethod
     def coefficients(self) -> tuple[Counts, Counts]:
-        """What TP, FP, FN and TN (those that are left out: nothing) add to the numerator and to the denominator."""
+        """What TP, FP, FN and TN (those that are left out: nothing) add to the numerator and to the
+        denominator.
+        """
 
     def own_rows(self, dataset: Dataset) -> tuple[SideRow, ...]:
         """Side rows that are part of the metric's definition."""
@@ -112,15 +120,26 @@ class ConfusionRatio(Task):
         for k, c in enumerate(classes):
             if c == self.positive or str(c) == str(self.positive):
                 return k
-        raise DataError(f"The positive class {self.positive!r} is no class of the data; the classes are {', '.join(map(str, classes))}.")
+        raise DataError(
+            f"The positive class {self.positive!r} is no class of the data; the classes are {', '.join(map(str, classes))}."
+        )
 
     def value(self, routes: Routes, dataset: Dataset) -> Value:
         weights, _, is_exact = exact.integers(dataset.row_weights)
         if not is_exact:
             weights = np.asarray(dataset.row_weights, dtype=float)
-        truth, said = (self._is_positive(which, dataset) for which in (_classes(dataset, self.name)[0], routes.action))
-        totals = {name: Fraction(weights[where].sum().item()) for name, where in _confusion(truth, said).items()}
-        n, d = (sum((c * totals[name] for name, c in coefs.items()), Fraction(0)) for coefs in self.coefficients())
+        truth, said = (
+            self._is_positive(which, dataset)
+            for which in (_classes(dataset, self.name)[0], routes.action)
+        )
+        totals = {
+            name: Fraction(weights[where].sum().item())
+            for name, where in _confusion(truth, said).items()
+        }
+        n, d = (
+            sum((c * totals[name] for name, c in coefs.items()), Fraction(0))
+            for coefs in self.coefficients()
+        )
         number = quotient(n, d)
         if self.leaf_penalty:
             number = 1 - number + self.leaf_penalty * routes.n_leaves
@@ -128,7 +147,11 @@ class ConfusionRatio(Task):
 
     def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
         actions = self.actions(dataset)
-        out = [message for c in self.constraints for message in c.violations(routes.action, dataset, actions)]
+        out = [
+            message
+            for c in self.constraints
+            for message in c.violations(routes.action, dataset, actions)
+        ]
         for row in self.own_rows(dataset):
             total = int(row.coefs[np.arange(len(routes.action)), routes.action].sum())
             if not row.holds(total):
@@ -148,7 +171,10 @@ class ConfusionRatio(Task):
             counts=np.ones(dataset.n_rows, dtype=np.int64),
             leaf_cost=0,
             split_costs=np.zeros(len(candidates), dtype=np.int64),
-            side=(*self.own_rows(dataset), *(row.reduced() for c in self.constraints for row in c.rows(dataset, actions))),
+            side=(
+                *self.own_rows(dataset),
+                *(row.reduced() for c in self.constraints for row in c.rows(dataset, actions)),
+            ),
             offset=Fraction(0),
             scale=Fraction(1),
             exact=True,
@@ -159,8 +185,15 @@ class ConfusionRatio(Task):
         return Ratio(self, frame, denominator, self.leaf_penalty, self.least_denominator(dataset))
 
     def pair_counts(self, dataset: Dataset, space: Space) -> PairCounts:
-        """The task as a metric of whole false positives and false negatives, for two classes without weights and side constraints."""
-        if not self.monotone or self.constraints or len(self.actions(dataset)) != 2 or (dataset.row_weights != 1).any():
+        """The task as a metric of whole false positives and false negatives, for two classes
+        without weights and side constraints.
+        """
+        if (
+            not self.monotone
+            or self.constraints
+            or len(self.actions(dataset)) != 2
+            or (dataset.row_weights != 1).any()
+        ):
             raise NoView(
                 f"The task {self.name} has a PairCounts view only for two classes, without row weights and side constraints, and if the ratio "
                 "falls in false positives and negatives (f1, f-beta, jaccard); any method for cost matrices takes it in steps."
@@ -168,20 +201,40 @@ class ConfusionRatio(Task):
         positive = self.positive_index(dataset)
         ones = int((_classes(dataset, self.name)[0] == positive).sum())
         zeros = dataset.n_rows - ones
-        return PairCounts(Accuracy().cost_matrix(dataset, space), positive, self.leaf_penalty, partial(self._worth, ones, zeros))
+        return PairCounts(
+            Accuracy().cost_matrix(dataset, space),
+            positive,
+            self.leaf_penalty,
+            partial(self._worth, ones, zeros),
+        )
 
     def _worth(self, ones: int, zeros: int, fp: int, fn: int) -> Surd:
         """The ratio of two classes of so many rows with so many errors."""
         totals = {"TP": ones - fn, "FP": fp, "FN": fn, "TN": zeros - fp}
-        return Surd(quotient(*(sum((c * totals[name] for name, c in coefs.items()), Fraction(0)) for coefs in self.coefficients())))
+        return Surd(
+            quotient(
+                *(
+                    sum((c * totals[name] for name, c in coefs.items()), Fraction(0))
+                    for coefs in self.coefficients()
+                )
+            )
+        )
 
     def counts(self, coefs: Mapping[str, int], dataset: Dataset) -> np.ndarray:
-        """What every action adds on every row, shape (n, K), in units of the smallest weight's grid."""
+        """What every action adds on every row, shape (n, K), in units of the smallest weight's
+        grid.
+        """
         weights = whole_weights(self, dataset)
-        if max(coefs.values(), default=0) * sum(weights.tolist()) > LARGEST:  # 64-bit sums would be wrong, and silently
-            raise DataError(f"The coefficients of the task {self.name} have too many digits for exact ratios; round them (such as beta) and the row weights.")
+        if (
+            max(coefs.values(), default=0) * sum(weights.tolist()) > LARGEST
+        ):  # 64-bit sums would be wrong, and silently
+            raise DataError(
+                f"The coefficients of the task {self.name} have too many digits for exact ratios; round them (such as beta) and the row weights."
+            )
         y, classes = _classes(dataset, self.name)
-        said = np.broadcast_to(self._is_positive(np.arange(len(classes)), dataset), (dataset.n_rows, len(classes)))
+        said = np.broadcast_to(
+            self._is_positive(np.arange(len(classes)), dataset), (dataset.n_rows, len(classes))
+        )
         truth = np.broadcast_to(self._is_positive(y, dataset)[:, None], said.shape)
         out = np.zeros(said.shape, dtype=np.int64)
         for name, where in _confusion(truth, said).items():
@@ -194,7 +247,9 @@ class ConfusionRatio(Task):
         numbers = [c for coefs in both for c in coefs.values()]
         times = math.lcm(*(c.denominator for c in numbers))
         by = math.gcd(*(int(c * times) for c in numbers)) or 1
-        first, second = ({name: int(c * times) // by for name, c in coefs.items()} for coefs in both)
+        first, second = (
+            {name: int(c * times) // by for name, c in coefs.items()} for coefs in both
+        )
         return first, second
 
     def _is_positive(self, which: np.ndarray, dataset: Dataset) -> np.ndarray:
@@ -215,9 +270,13 @@ def whole_weights(task: Task, dataset: Dataset) -> np.ndarray:
     """The row weights as integers, divided by their unit: it cancels in a ratio."""
     weights, _, is_exact = exact.integers(dataset.row_weights)
     if not is_exact:
-        raise DataError(f"The task {task.name} is solved in exact rationals; round the row weights to at most nine digits.")
+        raise DataError(
+            f"The task {task.name} is solved in exact rationals; round the row weights to at most nine digits."
+        )
     if weights.min(initial=0) < 0:
-        raise DataError(f"The task {task.name} needs row weights of at least 0; one is {dataset.row_weights.min()}.")
+        raise DataError(
+            f"The task {task.name} needs row weights of at least 0; one is {dataset.row_weights.min()}."
+        )
     return weights
 
 
@@ -239,7 +298,8 @@ class F1(ConfusionRatio):
 
 @dataclass(frozen=True)
 class FBeta(ConfusionRatio):
-    """F-beta score: (1 + β²)·TP / ((1 + β²)·TP + β²·FN + FP); recall counts β times as much as precision.
+    """F-beta score: (1 + β²)·TP / ((1 + β²)·TP + β²·FN + FP); recall counts β times as much as
+    precision.
 
     Parameters
     ----------
@@ -260,7 +320,9 @@ class FBeta(ConfusionRatio):
         if self.beta < 0:
             raise DataError(f"beta must not be negative; got {given!r}.")
         if not 0 < self.beta <= LARGEST_BETA:
-            raise DataError(f"beta must be above 0 and at most {LARGEST_BETA} (0 counts precision alone: take Precision); got {given!r}.")
+            raise DataError(
+                f"beta must be above 0 and at most {LARGEST_BETA} (0 counts precision alone: take Precision); got {given!r}."
+            )
 
     def coefficients(self) -> tuple[Counts, Counts]:
         square = self.beta**2
@@ -281,12 +343,14 @@ class Jaccard(ConfusionRatio):
 
 @dataclass(frozen=True)
 class Precision(ConfusionRatio):
-    """Precision TP / (TP + FP) among the trees whose recall TP / (TP + FN) is at least `min_recall`.
+    """Precision TP / (TP + FP) among the trees whose recall TP / (TP + FN) is at least
+    `min_recall`.
 
     Parameters
     ----------
     min_recall : number in [0, 1], default=0
-        With a floor above 0 the task has a side constraint, which `flow-oct`, `state-flow` and other formulations take.
+        With a floor above 0 the task has a side constraint, which `flow-oct`, `state-flow` and
+        other formulations take.
     """
 
     name: ClassVar[str] = "precision"
@@ -307,7 +371,11 @@ class Precision(ConfusionRatio):
     def own_rows(self, dataset: Dataset) -> tuple[SideRow, ...]:
         if not self.min_recall:
             return ()
-        return (SideRow("true positives", self.counts({"TP": 1}, dataset), self._least_found(dataset), None),)
+        return (
+            SideRow(
+                "true positives", self.counts({"TP": 1}, dataset), self._least_found(dataset), None
+            ),
+        )
 
     def least_denominator(self, dataset: Dataset) -> int:
         return max(1, self._least_found(dataset))
@@ -344,10 +412,16 @@ class CountRatio(ConfusionRatio):
         for name in ("numerator", "denominator"):
             given = getattr(self, name)
             if not given:
-                raise DataError(f"The task {self.name} needs {name}=, a mapping such as {{'TP': 2}}; known counts are {', '.join(CONFUSION)}.")
-            coefs = {str(k): exact.fraction(v, f"the coefficient of {k}") for k, v in dict(given).items()}
+                raise DataError(
+                    f"The task {self.name} needs {name}=, a mapping such as {{'TP': 2}}; known counts are {', '.join(CONFUSION)}."
+                )
+            coefs = {
+                str(k): exact.fraction(v, f"the coefficient of {k}") for k, v in dict(given).items()
+            }
             if set(coefs) - set(CONFUSION):
-                raise DataError(f"{sorted(set(coefs) - set(CONFUSION))[0]!r} is no confusion count; known are {', '.join(CONFUSION)}.")
+                raise DataError(
+                    f"{sorted(set(coefs) - set(CONFUSION))[0]!r} is no confusion count; known are {', '.join(CONFUSION)}."
+                )
             if any(c < 0 for c in coefs.values()):
                 raise DataError(f"The coefficients of a {name} must not be negative.")
             object.__setattr__(self, name, coefs)

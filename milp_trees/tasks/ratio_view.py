@@ -1,8 +1,11 @@
-r"""View `Ratio`: an objective that is one linear count over another, and the linear problem of a Dinkelbach step.
+r"""View `Ratio`: an objective that is one linear count over another, and the linear problem of a
+Dinkelbach step.
 
-A tree that gives row :math:`i` action :math:`a(i)` has the ratio :math:`\rho = N/D` with :math:`N=\sum_i n_{i,a(i)}`, :math:`D=\sum_i d_{i,a(i)}`,
-all integers of at least 0, and :math:`0/0=0`. For any :math:`q=a/b\ge0`, a tree has :math:`\rho>q` exactly if :math:`bN-aD\ge1`, and whether there is
-such a tree is a question to a `CostMatrix` with costs :math:`a\,d_{ik}-b\,n_{ik}` (Dinkelbach 1967, *On nonlinear fractional programming*).
+A tree that gives row :math:`i` action :math:`a(i)` has the ratio :math:`\rho = N/D` with
+:math:`N=\sum_i n_{i,a(i)}`, :math:`D=\sum_i d_{i,a(i)}`, all integers of at least 0, and
+:math:`0/0=0`. For any :math:`q=a/b\ge0`, a tree has :math:`\rho>q` exactly if :math:`bN-aD\ge1`,
+and whether there is such a tree is a question to a `CostMatrix` with costs
+:math:`a\,d_{ik}-b\,n_{ik}` (Dinkelbach 1967, *On nonlinear fractional programming*).
 """
 
 from __future__ import annotations
@@ -32,8 +35,9 @@ LARGEST = 2**62
 class Ratio:
     r"""A ratio of linear counts, to be maximised, possibly less a penalty per leaf.
 
-    The task's natural value is :math:`\rho` itself, or with a penalty :math:`1-\rho+\lambda\cdot\#\text{leaves}`, minimised. Inside, both are
-    the *loss* :math:`\lambda\cdot\#\text{leaves}-\rho`, always minimised.
+    The task's natural value is :math:`\rho` itself, or with a penalty
+    :math:`1-\rho+\lambda\cdot\#\text{leaves}`, minimised. Inside, both are the *loss*
+    :math:`\lambda\cdot\#\text{leaves}-\rho`, always minimised.
 
     Parameters
     ----------
@@ -60,14 +64,18 @@ class Ratio:
 
     def __post_init__(self) -> None:
         if self.numerator.min(initial=0) < 0 or self.denominator.min(initial=0) < 0:
-            raise DataError(f"The task {self.task.name} needs numerators and denominators of at least 0; some are negative.")
+            raise DataError(
+                f"The task {self.task.name} needs numerators and denominators of at least 0; some are negative."
+            )
         if self.may_divide_by_zero and self.leaf_penalty:
             raise DataError(
                 f"The task {self.task.name} may divide by zero: some rows add to the numerator and nothing to the denominator. Whether a tree does is "
                 "only found out without a leaf_penalty; leave it out."
             )
         if self.largest[1] * sum(self.largest) > LARGEST:
-            raise DataError(f"The total weight of the task {self.task.name} is too large for exact ratios; round the row weights (and beta, or the coefficients) to fewer digits.")
+            raise DataError(
+                f"The total weight of the task {self.task.name} is too large for exact ratios; round the row weights (and beta, or the coefficients) to fewer digits."
+            )
 
     # -- sizes -------------------------------------------------------------------------------------------------
 
@@ -82,7 +90,9 @@ class Ratio:
     @cached_property
     def largest(self) -> tuple[int, int]:
         """Numerator and denominator that no tree exceeds."""
-        return int(self.numerator.max(axis=1, initial=0).sum()), int(self.denominator.max(axis=1, initial=0).sum())
+        return int(self.numerator.max(axis=1, initial=0).sum()), int(
+            self.denominator.max(axis=1, initial=0).sum()
+        )
 
     @cached_property
     def least(self) -> int:
@@ -91,9 +101,13 @@ class Ratio:
 
     @cached_property
     def may_divide_by_zero(self) -> bool:
-        """Whether actions chosen row by row could have a numerator and no denominator; a tree, which cannot choose so freely, need not."""
+        """Whether actions chosen row by row could have a numerator and no denominator; a tree,
+        which cannot choose so freely, need not.
+        """
         nothing = self.denominator == 0
-        return bool(not self.least and (self.numerator[nothing] > 0).any() and nothing.any(axis=1).all())
+        return bool(
+            not self.least and (self.numerator[nothing] > 0).any() and nothing.any(axis=1).all()
+        )
 
     # -- values ------------------------------------------------------------------------------------------------
 
@@ -109,7 +123,9 @@ class Ratio:
         rows = np.arange(len(action))
         n, d = int(self.numerator[rows, action].sum()), int(self.denominator[rows, action].sum())
         if n and not d:
-            raise DataError(f"The task {self.task.name} divides by zero: a tree has the numerator {n} and the denominator 0, so no ratio is the largest.")
+            raise DataError(
+                f"The task {self.task.name} divides by zero: a tree has the numerator {n} and the denominator 0, so no ratio is the largest."
+            )
         return quotient(n, d)
 
     def to_value(self, loss: Fraction) -> Fraction:
@@ -123,7 +139,9 @@ class Ratio:
 
     @property
     def absolute_gap(self) -> float:
-        """Below this many units two ratios are the same; with penalties nothing but equality closes a gap."""
+        """Below this many units two ratios are the same; with penalties nothing but equality closes
+        a gap.
+        """
         return 0.0 if self.leaf_penalty else 0.999
 
     def from_value(self, value: Fraction | float) -> Fraction:
@@ -135,13 +153,17 @@ class Ratio:
 
     @cached_property
     def ceiling(self) -> Fraction:
-        """The ratio if every row could be given an action of its own: no tree has more (on merged rows, the equivalent-points bound)."""
+        """The ratio if every row could be given an action of its own: no tree has more (on merged
+        rows, the equivalent-points bound).
+        """
         if self.may_divide_by_zero:  # of trees that do not, which have a whole denominator
             return Fraction(self.largest[0], self.floor)
         q, rows = Fraction(0), np.arange(self.frame.n_rows)
         while len(rows):
             action = self._costs(q).argmin(axis=1)
-            better = quotient(int(self.numerator[rows, action].sum()), int(self.denominator[rows, action].sum()))
+            better = quotient(
+                int(self.numerator[rows, action].sum()), int(self.denominator[rows, action].sum())
+            )
             if better <= q:
                 break
             q = better
@@ -150,12 +172,16 @@ class Ratio:
     def least_denominator(self, q: Fraction) -> int:
         r"""What the denominator of a tree with a ratio above q is at least.
 
-        By Lagrangian duality, for every :math:`\mu\ge0`: :math:`D\ge D-\mu(N-qD)\ge\sum_i\min_k\,[d_{ik}-\mu(n_{ik}-q\,d_{ik})]`. The values of
-        :math:`\mu` tried are some of those at which a row changes its action.
+        By Lagrangian duality, for every :math:`\mu\ge0`: :math:`D\ge
+        D-\mu(N-qD)\ge\sum_i\min_k\,[d_{ik}-\mu(n_{ik}-q\,d_{ik})]`. The values of :math:`\mu` tried
+        are some of those at which a row changes its action.
         """
         best = Fraction(max(self.floor, self.least, 1))
         for mu in self._multipliers(q):
-            s, t = mu.numerator * q.denominator, mu.denominator * q.denominator  # everything times t: d·t - s·n + mu.numerator·q.numerator·d
+            s, t = (
+                mu.numerator * q.denominator,
+                mu.denominator * q.denominator,
+            )  # everything times t: d·t - s·n + mu.numerator·q.numerator·d
             factor = t + mu.numerator * q.numerator
             if abs(factor) * self.largest[1] + s * self.largest[0] < LARGEST:
                 total = int((factor * self.denominator - s * self.numerator).min(axis=1).sum())
@@ -169,15 +195,21 @@ class Ratio:
     @cached_property
     def _swaps(self) -> set[tuple[int, int]]:
         """What one action adds to numerator and denominator over another, on some rows."""
-        patterns = np.unique(np.concatenate([self.numerator, self.denominator], axis=1)[:50], axis=0).tolist()
+        patterns = np.unique(
+            np.concatenate([self.numerator, self.denominator], axis=1)[:50], axis=0
+        ).tolist()
         pairs = [(k, j) for k in range(self.frame.n_actions) for j in range(k)]
         K = self.frame.n_actions
-        return {(row[k] - row[j], row[K + k] - row[K + j]) for row in patterns[:8] for k, j in pairs}
+        return {
+            (row[k] - row[j], row[K + k] - row[K + j]) for row in patterns[:8] for k, j in pairs
+        }
 
     # -- the linear problem --------------------------------------------------------------------------------------
 
     def at(self, q: Fraction, leaf_cost: Fraction = Fraction(0)) -> RatioStep:
-        """The task "which tree has the least q·D - N + leaf_cost · leaves?", which offers a CostMatrix."""
+        """The task "which tree has the least q·D - N + leaf_cost · leaves?", which offers a
+        CostMatrix.
+        """
         return RatioStep(self, q, leaf_cost)
 
     def matrix(self, q: Fraction, leaf_cost: Fraction = Fraction(0)) -> CostMatrix:
@@ -185,8 +217,15 @@ class Ratio:
         b = q.denominator
         by = leaf_cost.denominator // math.gcd(leaf_cost.denominator, b) if leaf_cost else 1
         if by * (abs(q.numerator) * self.largest[1] + b * self.largest[0]) > LARGEST:
-            raise DataError(f"The leaf penalty of the task {self.task.name} has too many digits for exact ratios; round it.")
-        return replace(self.frame, costs=self._costs(q) * by, leaf_cost=int(leaf_cost * b * by), scale=Fraction(1, b * by))
+            raise DataError(
+                f"The leaf penalty of the task {self.task.name} has too many digits for exact ratios; round it."
+            )
+        return replace(
+            self.frame,
+            costs=self._costs(q) * by,
+            leaf_cost=int(leaf_cost * b * by),
+            scale=Fraction(1, b * by),
+        )
 
     def _costs(self, q: Fraction) -> np.ndarray:
         costs: np.ndarray = q.numerator * self.denominator - q.denominator * self.numerator
@@ -195,20 +234,27 @@ class Ratio:
     # -- presolve ------------------------------------------------------------------------------------------------
 
     def reduce(self, merge_rows: bool = True, drop_tests: bool = True) -> Ratio:
-        """The same ratio on fewer rows and tests, as `CostMatrix.reduce` (made once per combination)."""
+        """The same ratio on fewer rows and tests, as `CostMatrix.reduce` (made once per
+        combination).
+        """
         key = (merge_rows, drop_tests)
         if key not in self._reduced:
             rows = SideRow("denominator", self.denominator, None, None)
             small = replace(self.frame, side=(*self.side, rows)).reduce(merge_rows, drop_tests)
             self._reduced[key] = replace(
-                self, frame=replace(small, side=small.side[:-1]), denominator=small.side[-1].coefs, floor=max(self.floor, self.least), _reduced={}
+                self,
+                frame=replace(small, side=small.side[:-1]),
+                denominator=small.side[-1].coefs,
+                floor=max(self.floor, self.least),
+                _reduced={},
             )
         return self._reduced[key]
 
 
 @dataclass(frozen=True, eq=False)
 class RatioStep(Task):
-    """The linear task of one Dinkelbach step: minimise q·D - N, under the side constraints of the task whose ratio it is.
+    """The linear task of one Dinkelbach step: minimise q·D - N, under the side constraints of the
+    task whose ratio it is.
 
     Parameters
     ----------
@@ -235,7 +281,10 @@ class RatioStep(Task):
 
     def value(self, routes: Routes, dataset: Dataset) -> Value:
         rows = np.arange(len(routes.action))
-        n, d = (int(counts[rows, routes.action].sum()) for counts in (self.ratio.numerator, self.ratio.denominator))
+        n, d = (
+            int(counts[rows, routes.action].sum())
+            for counts in (self.ratio.numerator, self.ratio.denominator)
+        )
         number = self.q * d - n + self.leaf_cost * routes.n_leaves
         return Value(float(number), number, self.unit, self.sense)
 

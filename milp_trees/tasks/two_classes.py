@@ -1,4 +1,6 @@
-"""What tasks on two classes share that are no sums over rows: which class is positive, the penalty per leaf, and how they describe themselves."""
+"""What tasks on two classes share that are no sums over rows: which class is positive, the penalty
+per leaf, and how they describe themselves.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ class TwoClassTask(Task):
     Parameters
     ----------
     leaf_penalty : number, default=0
-        With a penalty λ the value is the loss 1 − metric + λ · leaves, minimised; without, the metric itself, maximised.
+        With a penalty λ the value is the loss 1 − metric + λ · leaves, minimised; without, the
+        metric itself, maximised.
     positive : class label, optional
         The positive class; by default the last.
     """
@@ -57,7 +60,9 @@ class TwoClassTask(Task):
         dataset.require("y", f"The task {self.name}")
         classes = tuple(dataset.classes or ())
         if len(classes) != 2:
-            raise DataError(f"The task {self.name} is for two classes; the target has {len(classes)}: {', '.join(map(str, classes[:6]))}.")
+            raise DataError(
+                f"The task {self.name} is for two classes; the target has {len(classes)}: {', '.join(map(str, classes[:6]))}."
+            )
         return classes
 
     def positive_action(self, dataset: Dataset) -> int:
@@ -66,12 +71,16 @@ class TwoClassTask(Task):
         rows = dataset.require("y", f"The task {self.name}")
         for k in (0, 1):
             if not (rows == k).any():
-                raise DataError(f"The task {self.name} compares two classes, but no row is of class {classes[k]}.")
+                raise DataError(
+                    f"The task {self.name} compares two classes, but no row is of class {classes[k]}."
+                )
         if self.positive is None:
             return 1
         found = [k for k, c in enumerate(classes) if str(c) == str(self.positive)]
         if not found:
-            raise DataError(f"The positive class {self.positive!r} is none of the classes {', '.join(map(str, classes))}.")
+            raise DataError(
+                f"The positive class {self.positive!r} is none of the classes {', '.join(map(str, classes))}."
+            )
         return found[0]
 
     def errors(self, dataset: Dataset, space: Space) -> CostMatrix:
@@ -90,5 +99,11 @@ class TwoClassTask(Task):
         for f in fields(self):
             value = getattr(self, f.name)
             if value is not None and value != f.default:
-                out[f.name] = str(value) if isinstance(value, Fraction) else value.item() if hasattr(value, "item") else value
+                out[f.name] = (
+                    str(value)
+                    if isinstance(value, Fraction)
+                    else value.item()
+                    if hasattr(value, "item")
+                    else value
+                )
         return out

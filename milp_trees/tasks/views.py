@@ -1,7 +1,9 @@
-"""Views: what a task shows of itself to those who optimise it. Plain arrays, no behaviour of the task's own type.
+"""Views: what a task shows of itself to those who optimise it. Plain arrays, no behaviour of the
+task's own type.
 
-A method names the view it takes; `task.view(kind, dataset, space)` returns it or raises `NoView` with the sentence why not. The
-table of views, and which published systems use which, is in `docs/nouns.md`.
+A method names the view it takes; `task.view(kind, dataset, space)` returns it or raises `NoView`
+with the sentence why not. The table of views, and which published systems use which, is in
+`docs/nouns.md`.
 """
 
 from __future__ import annotations
@@ -24,7 +26,9 @@ if TYPE_CHECKING:
 
 
 class Scale(Protocol):
-    """How values of a problem are compared, which every view can say: `problem.scale` is the first view that the task offers."""
+    """How values of a problem are compared, which every view can say: `problem.scale` is the first
+    view that the task offers.
+    """
 
     @property
     def exact(self) -> bool:
@@ -32,7 +36,9 @@ class Scale(Protocol):
 
     @property
     def tolerance(self) -> int:
-        """Two values that differ by no more than this many units are the same (0 where they are exact)."""
+        """Two values that differ by no more than this many units are the same (0 where they are
+        exact).
+        """
 
     @property
     def absolute_gap(self) -> float:
@@ -44,7 +50,8 @@ class Scale(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SideRow:
-    """One linear side constraint on the actions: `lower <= sum_i coefs[i, action(i)] <= upper`, all integers.
+    """One linear side constraint on the actions: `lower <= sum_i coefs[i, action(i)] <= upper`, all
+    integers.
 
     Parameters
     ----------
@@ -61,7 +68,9 @@ class SideRow:
     upper: int | None
 
     def reduced(self) -> SideRow:
-        """The same constraint divided by the common divisor of its coefficients (bounds rounded inwards: exact on integers)."""
+        """The same constraint divided by the common divisor of its coefficients (bounds rounded
+        inwards: exact on integers).
+        """
         g = int(np.gcd.reduce(np.abs(self.coefs), axis=None)) if self.coefs.size else 1
         if g <= 1:
             return self
@@ -70,7 +79,9 @@ class SideRow:
         return SideRow(self.name, self.coefs // g, lower, upper)
 
     def holds(self, total: int) -> bool:
-        return (self.lower is None or total >= self.lower) and (self.upper is None or total <= self.upper)
+        return (self.lower is None or total >= self.lower) and (
+            self.upper is None or total <= self.upper
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +97,8 @@ class CostMatrix(MaybeRanked):
     Parameters
     ----------
     X : uint8 array of shape (n, F)
-        The candidate tests (only those that may be used). Given as `RankedTests`, it is kept as `ranked` and made when someone asks for it.
+        The candidate tests (only those that may be used). Given as `RankedTests`, it is kept as
+        `ranked` and made when someone asks for it.
     tests : tuple of Test, length F
     costs : int64 array of shape (n, K)
     actions : tuple, length K
@@ -106,7 +118,8 @@ class CostMatrix(MaybeRanked):
     mass, least_mass : int64 array of shape (n,), int
         Scaled row weights, and the smallest sum of them that a leaf may hold (0: no minimum).
     alias : mapping of Test to (int, bool) or bool
-        Where a dropped test went: index of the equal test and whether it is its complement; for a constant test its truth.
+        Where a dropped test went: index of the equal test and whether it is its complement; for a
+        constant test its truth.
     """
 
     X: np.ndarray
@@ -161,12 +174,16 @@ class CostMatrix(MaybeRanked):
 
     @cached_property
     def absolute_gap(self) -> float:
-        """Gap below which an incumbent is optimal: just under one integer unit, or the tolerance of inexact costs."""
+        """Gap below which an incumbent is optimal: just under one integer unit, or the tolerance of
+        inexact costs.
+        """
         return 0.999 if self.exact else float(self.tolerance)
 
     @cached_property
     def memo(self) -> dict[str, Any]:
-        """What a method derived from this view and may need again (states, counts); never part of the view itself."""
+        """What a method derived from this view and may need again (states, counts); never part of
+        the view itself.
+        """
         return {}
 
     @cached_property
@@ -196,7 +213,8 @@ class CostMatrix(MaybeRanked):
 
     @cached_property
     def labels(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """(best action, weight) per row if each row loses the same amount on every other action; None otherwise.
+        """(best action, weight) per row if each row loses the same amount on every other action;
+        None otherwise.
 
         Misclassification has this form, and every task with two actions has it.
         """
@@ -210,7 +228,9 @@ class CostMatrix(MaybeRanked):
 
     @cached_property
     def columns(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Tests grouped by original column: (name, test indices by rising threshold); other tests are groups of their own."""
+        """Tests grouped by original column: (name, test indices by rising threshold); other tests
+        are groups of their own.
+        """
         return by_column(self.tests)
 
     def objective(self, tree: Tree) -> int:
@@ -218,7 +238,11 @@ class CostMatrix(MaybeRanked):
         placed = self.canonical(tree)
         routes = placed.routes(self)
         split = sum(int(self.split_costs[self.index[t]]) for t in placed.splits)
-        return int(self.costs[np.arange(self.n_rows), routes.action].sum()) + self.leaf_cost * placed.n_leaves + split
+        return (
+            int(self.costs[np.arange(self.n_rows), routes.action].sum())
+            + self.leaf_cost * placed.n_leaves
+            + split
+        )
 
     def side_totals(self, tree: Tree) -> list[int]:
         """Left-hand side of every side row at a tree."""
@@ -232,7 +256,9 @@ class CostMatrix(MaybeRanked):
         return {t: f for f, t in enumerate(self.tests)}
 
     def canonical(self, tree: Tree) -> Tree:
-        """The same tree in terms of the tests that are left: complements swap children, constant tests disappear."""
+        """The same tree in terms of the tests that are left: complements swap children, constant
+        tests disappear.
+        """
         return tree.map_tests(lambda t: (t, False) if t in self.index else self._alias(t))
 
     def _alias(self, test: Test) -> tuple[Test, bool] | bool:
@@ -244,10 +270,12 @@ class CostMatrix(MaybeRanked):
     # -- presolve --------------------------------------------------------------------------------------------
 
     def reduce(self, merge_rows: bool = True, drop_tests: bool = True) -> CostMatrix:
-        """An equivalent smaller view: equal rows merged, constant, equal and complementary tests dropped.
+        """An equivalent smaller view: equal rows merged, constant, equal and complementary tests
+        dropped.
 
-        Rows with equal tests share their leaf in every tree, hence their action: costs, counts and side coefficients add up. This also
-        carries the equivalent-points bound into every relaxation, because `base` of a merged row is unavoidable.
+        Rows with equal tests share their leaf in every tree, hence their action: costs, counts and
+        side coefficients add up. This also carries the equivalent-points bound into every
+        relaxation, because `base` of a merged row is unavoidable.
         """
         view = self._drop_tests() if drop_tests and not self.alias else self
         return view._merge_rows() if merge_rows else view
@@ -256,7 +284,13 @@ class CostMatrix(MaybeRanked):
         if not self.n_tests:
             return self
         if not self.n_rows:
-            return replace(self, X=self.X[:, :0], tests=(), split_costs=self.split_costs[:0], alias=dict.fromkeys(self.tests, False))
+            return replace(
+                self,
+                X=self.X[:, :0],
+                tests=(),
+                split_costs=self.split_costs[:0],
+                alias=dict.fromkeys(self.tests, False),
+            )
         # Complements are equal once every column begins with 0; constant columns are then all 0.
         words = packed_columns(self.X ^ self.X[0])
         first, group = equal_rows(words)
@@ -270,10 +304,20 @@ class CostMatrix(MaybeRanked):
         alias: dict[Test, tuple[int, bool] | bool] = {}
         for f in np.flatnonzero(position < 0).tolist():
             g = int(represent[group[f]])
-            alias[self.tests[f]] = (int(position[g]), bool(self.X[0, f] != self.X[0, g])) if varies[group[f]] else bool(self.X[0, f])
-        X = self.X if len(kept) == self.n_tests else np.ascontiguousarray(self.X[:, kept])  # a copy of a large matrix takes a while
+            alias[self.tests[f]] = (
+                (int(position[g]), bool(self.X[0, f] != self.X[0, g]))
+                if varies[group[f]]
+                else bool(self.X[0, f])
+            )
+        X = (
+            self.X if len(kept) == self.n_tests else np.ascontiguousarray(self.X[:, kept])
+        )  # a copy of a large matrix takes a while
         return replace(
-            self, X=X, tests=tuple(self.tests[f] for f in kept), split_costs=self.split_costs[kept], alias=alias
+            self,
+            X=X,
+            tests=tuple(self.tests[f] for f in kept),
+            split_costs=self.split_costs[kept],
+            alias=alias,
         )
 
     def _merge_rows(self) -> CostMatrix:
@@ -287,6 +331,11 @@ class CostMatrix(MaybeRanked):
         X = self.X if len(first) == self.n_rows else np.ascontiguousarray(self.X[first])
         side = tuple(replace(row, coefs=total(row.coefs)) for row in self.side)
         return replace(
-            self, X=X, costs=total(self.costs), counts=total(self.counts), side=side, rows=self.rows[first],
+            self,
+            X=X,
+            costs=total(self.costs),
+            counts=total(self.counts),
+            side=side,
+            rows=self.rows[first],
             mass=None if self.mass is None else total(self.mass),
-        )  # fmt: skip
+        )

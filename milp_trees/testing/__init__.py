@@ -1,13 +1,20 @@
-"""For authors of plug-ins: tiny problems, an oracle, and the checks that every formulation, solver and method must pass.
+"""For authors of plug-ins: tiny problems, an oracle, and the checks that every formulation, solver
+and method must pass.
 
-    from milp_trees.testing import check_formulation, check_deletable_constraints, check_method, check_solver_pair, check_task
+    from milp_trees.testing import check_formulation, check_deletable_constraints, check_method,
+    check_solver_pair, check_task
 
 Nothing here needs pytest; `milp_trees.testing.strategies` needs hypothesis.
 """
 
 from milp_trees.testing.checks import CHECKS
 from milp_trees.testing.deletion import check_deletable_constraints, deletable_constraints
-from milp_trees.testing.generate import brute_force, planted_problem, random_cost_problem, random_tree
+from milp_trees.testing.generate import (
+    brute_force,
+    planted_problem,
+    random_cost_problem,
+    random_tree,
+)
 from milp_trees.testing.metamorphic import METAMORPHIC_CHECKS
 from milp_trees.testing.pairs import check_method, check_solver_pair
 from milp_trees.testing.problems import METAMORPHIC, PROBLEMS, problem

@@ -39,7 +39,9 @@ def problem(name: str) -> Problem:
 
 
 def numeric_dataset(columns: dict[str, list[float]], **more: Any) -> Dataset:
-    """A dataset whose tests are all midpoints between neighbouring distinct values of numeric columns."""
+    """A dataset whose tests are all midpoints between neighbouring distinct values of numeric
+    columns.
+    """
     tests: list[Test] = []
     outcomes: list[np.ndarray] = []
     for name, values in columns.items():

@@ -1,7 +1,8 @@
 """What lies between two trees: the check of models that are too large to be solved here.
 
-A constraint that is missing for one node, action or row shows where the model may go on its own. So two trees that differ below one node are encoded;
-the integer variables in which both points agree are fixed, and the rest is optimised. What comes out must decode to a tree that costs no more than
+A constraint that is missing for one node, action or row shows where the model may go on its own. So
+two trees that differ below one node are encoded; the integer variables in which both points agree
+are fixed, and the rest is optimised. What comes out must decode to a tree that costs no more than
 the model says, and no more than the better of the two trees.
 """
 
@@ -29,19 +30,35 @@ def check_between_trees(formulation: Formulation, problem: Problem) -> None:
     for one, other in pairs_of_trees(problem):
         ends = [encoded(formulation, problem, tree) for tree in (one, other)]
         fixed = b.matrix.integer & (ends[0] == ends[1])
-        lower, upper = (np.where(fixed, ends[0], bound) for bound in (b.matrix.lower, b.matrix.upper))
+        lower, upper = (
+            np.where(fixed, ends[0], bound) for bound in (b.matrix.lower, b.matrix.upper)
+        )
         point = minimise(replace(b.matrix, lower=lower, upper=upper), b.separator, nodes=FEW_NODES)
         where = f"between the trees {expression(one)} and {expression(other)}"
         better = min(view.objective(one), view.objective(other))
         if point.x is None or point.objective is None:
-            demand(point.status == "stopped", formulation, problem, f"{where} the model is {point.status}.")
+            demand(
+                point.status == "stopped",
+                formulation,
+                problem,
+                f"{where} the model is {point.status}.",
+            )
             continue
         far = point.status == "optimal" and point.objective > better + slack(view, better)
-        demand(not far, formulation, problem, f"{where} the optimum is {point.objective:.9g} units, but one of them has {better}.")
-        refuse(too_cheap(formulation, problem, point.x, point.objective, where), formulation, problem)
+        demand(
+            not far,
+            formulation,
+            problem,
+            f"{where} the optimum is {point.objective:.9g} units, but one of them has {better}.",
+        )
+        refuse(
+            too_cheap(formulation, problem, point.x, point.objective, where), formulation, problem
+        )
 
 
-def too_cheap(formulation: Formulation, problem: Problem, x: np.ndarray, objective: float, where: str) -> str | None:
+def too_cheap(
+    formulation: Formulation, problem: Problem, x: np.ndarray, objective: float, where: str
+) -> str | None:
     """Why a point is not worth the tree that it decodes to, or None."""
     view = formulation.instance(problem)
     tree = decoded(formulation, problem, x).prune_empty(problem.dataset)
@@ -54,7 +71,9 @@ def too_cheap(formulation: Formulation, problem: Problem, x: np.ndarray, objecti
 
 
 def pairs_of_trees(problem: Problem, n: int = 6, seed: int = 0) -> list[tuple[Tree, Tree]]:
-    """Trees with themselves and with feasible neighbours, in which another subtree stands in the place of one node."""
+    """Trees with themselves and with feasible neighbours, in which another subtree stands in the
+    place of one node.
+    """
     rng = np.random.default_rng(seed)
     trees = sorted(sample_trees(problem), key=lambda tree: -tree.n_leaves)[:n]
     out = []
@@ -69,7 +88,9 @@ def pairs_of_trees(problem: Problem, n: int = 6, seed: int = 0) -> list[tuple[Tr
 
 
 def neighbour(problem: Problem, tree: Tree, rng: np.random.Generator) -> Tree:
-    """The tree with one node replaced by a random subtree that the depth allows; without empty leaves."""
+    """The tree with one node replaced by a random subtree that the depth allows; without empty
+    leaves.
+    """
     tests, actions = choices(problem)
 
     def change(node: Node, levels: int) -> Node:

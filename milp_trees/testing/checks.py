@@ -1,11 +1,13 @@
-"""Conformance checks: what every formulation owes, stated as functions that raise `AssertionError` with a message that reproduces the failure.
+"""Conformance checks: what every formulation owes, stated as functions that raise `AssertionError`
+with a message that reproduces the failure.
 
     from milp_trees.testing import check_formulation
     check_formulation(MyFormulation())
 
-runs all of them on all named and random tiny problems. Problems that a formulation declares unsupported are skipped with its sentence;
-skipping everything is a failure. The checks solve with SciPy, so that no solver adapter can hide a fault; `check_solver_pair` runs a
-formulation with a registered solver.
+runs all of them on all named and random tiny problems. Problems that a formulation declares
+unsupported are skipped with its sentence; skipping everything is a failure. The checks solve with
+SciPy, so that no solver adapter can hide a fault; `check_solver_pair` runs a formulation with a
+registered solver.
 """
 
 from __future__ import annotations
@@ -70,18 +72,37 @@ def check_components_documented(formulation: Formulation, problem: Problem) -> N
     model = built(formulation, problem).model
     for kind in (pyo.Var, pyo.Constraint, pyo.Objective):
         for component in model.component_objects(kind):
-            demand(bool(component.doc), formulation, problem, f"{component.name} has no doc=; give its meaning or its equation's number.")
-            demand("_index" not in component.name, formulation, problem, f"{component.name} has no name of its own.")
-    demand(model.component("objective") is not None, formulation, problem, "the objective must be called `objective`.")
+            demand(
+                bool(component.doc),
+                formulation,
+                problem,
+                f"{component.name} has no doc=; give its meaning or its equation's number.",
+            )
+            demand(
+                "_index" not in component.name,
+                formulation,
+                problem,
+                f"{component.name} has no name of its own.",
+            )
+    demand(
+        model.component("objective") is not None,
+        formulation,
+        problem,
+        "the objective must be called `objective`.",
+    )
 
 
 @check
 def check_sizes(formulation: Formulation, problem: Problem) -> None:
     """`sizes` knows the size of the model without building it."""
     matrix = built(formulation, problem).matrix
-    actual = Sizes(matrix.n_variables, int(matrix.integer.sum()), matrix.n_rows, int(matrix.A.count_nonzero()))
+    actual = Sizes(
+        matrix.n_variables, int(matrix.integer.sum()), matrix.n_rows, int(matrix.A.count_nonzero())
+    )
     stated = Sizes(*map(int, formulation.sizes(formulation.instance(problem), problem.space)))
-    demand(stated == actual, formulation, problem, f"sizes() says {stated}; the model has {actual}.")
+    demand(
+        stated == actual, formulation, problem, f"sizes() says {stated}; the model has {actual}."
+    )
 
 
 # -- its optimum ----------------------------------------------------------------------------------------------
@@ -89,7 +110,9 @@ def check_sizes(formulation: Formulation, problem: Problem) -> None:
 
 @check
 def check_optimum_equals_oracle(formulation: Formulation, problem: Problem) -> None:
-    """The model's optimum is the value of the best of all trees; it is infeasible exactly if no tree is feasible."""
+    """The model's optimum is the value of the best of all trees; it is infeasible exactly if no
+    tree is feasible.
+    """
     refuse(optimum_fault(formulation, problem, solved(formulation, problem)), formulation, problem)
 
 
@@ -100,16 +123,24 @@ def check_decoded_value(formulation: Formulation, problem: Problem) -> None:
 
 
 def optimum_fault(formulation: Formulation, problem: Problem, point: Point) -> str | None:
-    """What is wrong with a claimed optimum, or None; of a search that was stopped, with its bound and its best point."""
+    """What is wrong with a claimed optimum, or None; of a search that was stopped, with its bound
+    and its best point.
+    """
     best, view = brute_force(problem), formulation.instance(problem)
     got = f"the model is {point.status} with {point.objective}"
     if best is None:
-        return None if point.status == "infeasible" or (point.status == "stopped" and point.x is None) else f"expected infeasible; {got}."
+        return (
+            None
+            if point.status == "infeasible" or (point.status == "stopped" and point.x is None)
+            else f"expected infeasible; {got}."
+        )
     Z = view.objective(best[0])
     if point.status == "stopped":
         crossed = point.bound is not None and point.bound > Z + slack(view, Z)
         below = point.objective is not None and point.objective < Z - slack(view, Z)
-        return f"expected {Z} units; {got} and the bound {point.bound}." if crossed or below else None
+        return (
+            f"expected {Z} units; {got} and the bound {point.bound}." if crossed or below else None
+        )
     if point.objective is not None and abs(point.objective - Z) <= slack(view, Z):
         return None
     return f"expected {Z} units ({best[1]} by {expression(best[0])}); {got}."
@@ -131,7 +162,11 @@ def decoded_fault(formulation: Formulation, problem: Problem, point: Point) -> s
     Z = view.objective(kept)
     scored = float(view.from_value(_exact(problem, kept)))
     # The best point of a search that was stopped may hold splits that no row needs.
-    worth = Z - point.objective <= slack(view, Z) if point.status == "stopped" else abs(Z - point.objective) <= slack(view, Z)
+    worth = (
+        Z - point.objective <= slack(view, Z)
+        if point.status == "stopped"
+        else abs(Z - point.objective) <= slack(view, Z)
+    )
     if worth and abs(scored - Z) <= slack(view, Z):
         return None
     return f"the model claims {point.objective:.9g} units; the decoded tree {expression(tree)} has {Z}, scored by the task {scored:.9g}."
@@ -154,23 +189,36 @@ def _exact(problem: Problem, tree: Tree) -> Any:
 
 @check
 def check_every_tree_can_be_encoded(formulation: Formulation, problem: Problem) -> None:
-    """Feasible trees are feasible points that cost no more than the tree, and decode to a tree of the same value."""
+    """Feasible trees are feasible points that cost no more than the tree, and decode to a tree of
+    the same value.
+    """
     b, view = built(formulation, problem), formulation.instance(problem)
     for tree in sample_trees(problem):
         Z = view.objective(tree)
         what = f"the tree {expression(tree)} of {Z} units"
         x = encoded(formulation, problem, tree)
         if b.matrix.violation(x) > FEASIBLE:
-            refuse(f"{what} is encoded as an infeasible point: {_worst(b.matrix, x)}", formulation, problem)
+            refuse(
+                f"{what} is encoded as an infeasible point: {_worst(b.matrix, x)}",
+                formulation,
+                problem,
+            )
         cost = b.matrix.objective(x)
-        demand(cost <= Z + slack(view, Z), formulation, problem, f"{what} is encoded as a point of objective {cost:.9g}.")
+        demand(
+            cost <= Z + slack(view, Z),
+            formulation,
+            problem,
+            f"{what} is encoded as a point of objective {cost:.9g}.",
+        )
         if b.separator is not None:
             cut = len(b.separator.separate(x, True)[1])
             demand(not cut, formulation, problem, f"{what} is cut off by {cut} separated rows.")
         back = formulation.decode(b.model).prune_empty(problem.dataset)
         again = view.objective(back)
         same = again <= Z + slack(view, Z) and not problem.violations(back)
-        demand(same, formulation, problem, f"{what} is decoded as {expression(back)} of {again} units.")
+        demand(
+            same, formulation, problem, f"{what} is decoded as {expression(back)} of {again} units."
+        )
 
 
 def encoded(formulation: Formulation, problem: Problem, tree: Tree) -> np.ndarray:
@@ -182,18 +230,26 @@ def encoded(formulation: Formulation, problem: Problem, tree: Tree) -> np.ndarra
     try:
         return b.matrix.values()
     except ValueError as unset:
-        raise AssertionError(f"{formulation.label} on {describe(problem)}: the tree {expression(tree)}: {unset}") from None
+        raise AssertionError(
+            f"{formulation.label} on {describe(problem)}: the tree {expression(tree)}: {unset}"
+        ) from None
 
 
 def sample_trees(problem: Problem, n: int = 8, seed: int = 0) -> list[Tree]:
-    """The oracle's tree, single leaves, full and lopsided trees, and random trees of the space: feasible ones, each once."""
+    """The oracle's tree, single leaves, full and lopsided trees, and random trees of the space:
+    feasible ones, each once.
+    """
     actions = choices(problem)[1]
     rng = np.random.default_rng(seed)
     best = brute_force(problem)
     found = [] if best is None else [best[0].prune_empty(problem.dataset)]
     found += [Tree(Leaf(k), actions) for k in range(len(actions))]
     if best is not None:
-        found += [t for grow in SHAPES.values() if problem.trees.depth > 1 and (t := random_tree(problem, rng, 10, grow)) is not None]
+        found += [
+            t
+            for grow in SHAPES.values()
+            if problem.trees.depth > 1 and (t := random_tree(problem, rng, 10, grow)) is not None
+        ]
         found += [t for _ in range(n) if (t := random_tree(problem, rng)) is not None]
     return [t for t in dict.fromkeys(found) if not problem.violations(t)]
 
@@ -205,7 +261,11 @@ def _worst(matrix: Any, x: np.ndarray) -> str:
     if len(excess) and excess.max() > FEASIBLE:
         i = int(excess.argmax())
         return f"row {rows[i]} has {activity[i]:g}, allowed is [{matrix.row_lower[i]:g}, {matrix.row_upper[i]:g}]."
-    j = int(np.maximum.reduce([matrix.lower - x, x - matrix.upper, np.abs(x - np.rint(x)) * matrix.integer]).argmax())
+    j = int(
+        np.maximum.reduce(
+            [matrix.lower - x, x - matrix.upper, np.abs(x - np.rint(x)) * matrix.integer]
+        ).argmax()
+    )
     return f"variable {columns[j]} has {x[j]:g}, allowed is [{matrix.lower[j]:g}, {matrix.upper[j]:g}]."
 
 
@@ -214,7 +274,9 @@ def _worst(matrix: Any, x: np.ndarray) -> str:
 
 @check
 def check_relaxation_is_a_bound(formulation: Formulation, problem: Problem) -> None:
-    """The linear relaxation, with and without separated cuts, is feasible where a tree is and not above the optimum."""
+    """The linear relaxation, with and without separated cuts, is feasible where a tree is and not
+    above the optimum.
+    """
     best, view, b = brute_force(problem), formulation.instance(problem), built(formulation, problem)
     if best is None:
         return
@@ -224,4 +286,9 @@ def check_relaxation_is_a_bound(formulation: Formulation, problem: Problem) -> N
         if point.status == "unbounded":  # a weak bound, but a bound
             continue
         holds = point.objective is not None and point.objective <= Z + slack(view, Z)
-        demand(holds, formulation, problem, f"the relaxation is {point.status} with {point.objective}; the optimum is {Z} units.")
+        demand(
+            holds,
+            formulation,
+            problem,
+            f"the relaxation is {point.status} with {point.objective}; the optimum is {Z} units.",
+        )

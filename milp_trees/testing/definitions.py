@@ -1,7 +1,9 @@
-"""What the tasks mean, said a second time: plain loops over rows that share no code with `milp_trees.tasks`.
+"""What the tasks mean, said a second time: plain loops over rows that share no code with
+`milp_trees.tasks`.
 
-`DEFINITIONS` maps the name of a task to a function of its description (`task.spec()`, read as text), the rows as dictionaries, and what a tree does
-with them; it returns the value. `broken` says which side constraints do not hold.
+`DEFINITIONS` maps the name of a task to a function of its description (`task.spec()`, read as
+text), the rows as dictionaries, and what a tree does with them; it returns the value. `broken` says
+which side constraints do not hold.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 Spec = Mapping[str, Any]
-#: What is known of a row: `y`, `weight`, `group`, `factor`, `treatment`, `outcome`, `propensity`, `values`.
+#: What is known of a row: `y`, `weight`, `group`, `factor`, `treatment`, `outcome`, `propensity`,
+#: `values`.
 Row = Mapping[str, Any]
 
 
@@ -45,10 +48,18 @@ Definition = Callable[[Spec, Sequence[Row], Seen], float]
 
 def penalty(spec: Spec, seen: Seen) -> Fraction | None:
     """Price of the tree's size, or None if the task has no penalty."""
-    leaf, split, prices = Fraction(spec.get("leaf_penalty", 0)), Fraction(spec.get("split_penalty", 0)), spec.get("feature_costs", {})
+    leaf, split, prices = (
+        Fraction(spec.get("leaf_penalty", 0)),
+        Fraction(spec.get("split_penalty", 0)),
+        spec.get("feature_costs", {}),
+    )
     if not (leaf or split or prices):
         return None
-    return leaf * seen.leaves + split * len(seen.columns) + sum(Fraction(prices.get(c, 0)) for c in seen.columns)
+    return (
+        leaf * seen.leaves
+        + split * len(seen.columns)
+        + sum(Fraction(prices.get(c, 0)) for c in seen.columns)
+    )
 
 
 def _number(value: Any) -> Fraction:
@@ -66,8 +77,13 @@ def accuracy(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
 
 def weighted(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     by_class = spec.get("class_weight", {})
-    loss = [_number(row["weight"]) * Fraction(by_class.get(str(seen.actions[row["y"]]), 1)) for row in rows]
-    wrong = sum((w for row, k, w in zip(rows, seen.said, loss, strict=True) if row["y"] != k), Fraction(0))
+    loss = [
+        _number(row["weight"]) * Fraction(by_class.get(str(seen.actions[row["y"]]), 1))
+        for row in rows
+    ]
+    wrong = sum(
+        (w for row, k, w in zip(rows, seen.said, loss, strict=True) if row["y"] != k), Fraction(0)
+    )
     price = penalty(spec, seen)
     return float(wrong) if price is None else float(wrong / sum(loss) + price)
 
@@ -82,9 +98,19 @@ def balanced_accuracy(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
 
 
 def cost_matrix(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
-    total = sum((_number(row["weight"]) * Fraction(spec["matrix"][row["y"]][k]) for row, k in zip(rows, seen.said, strict=True)), Fraction(0))
+    total = sum(
+        (
+            _number(row["weight"]) * Fraction(spec["matrix"][row["y"]][k])
+            for row, k in zip(rows, seen.said, strict=True)
+        ),
+        Fraction(0),
+    )
     price = penalty(spec, seen)
-    return float(total) if price is None else float(total / sum(_number(row["weight"]) for row in rows) + price)
+    return (
+        float(total)
+        if price is None
+        else float(total / sum(_number(row["weight"]) for row in rows) + price)
+    )
 
 
 def action_costs(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
@@ -95,7 +121,9 @@ def action_costs(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
 
 def _policy(worth: Callable[[Row, int, Any], float]) -> Definition:
     def value(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
-        mean = math.fsum(worth(row, k, seen.actions[k]) for row, k in zip(rows, seen.said, strict=True)) / len(rows)
+        mean = math.fsum(
+            worth(row, k, seen.actions[k]) for row, k in zip(rows, seen.said, strict=True)
+        ) / len(rows)
         price = penalty(spec, seen)
         return mean if price is None else float(price) - mean
 
@@ -108,7 +136,11 @@ def _inverse_propensity(row: Row, k: int, action: Any) -> float:
 
 def _doubly_robust(row: Row, k: int, action: Any) -> float:
     worth = row["values"][k]
-    return worth + (row["outcome"] - worth) / row["propensity"] if str(row["treatment"]) == str(action) else worth
+    return (
+        worth + (row["outcome"] - worth) / row["propensity"]
+        if str(row["treatment"]) == str(action)
+        else worth
+    )
 
 
 def _estimated(row: Row, k: int, action: Any) -> float:
@@ -118,22 +150,34 @@ def _estimated(row: Row, k: int, action: Any) -> float:
 # -- two kinds of rows, two kinds of answers ------------------------------------------------------------------------
 
 
-def confusion(spec: Spec, rows: Sequence[Row], seen: Seen, weighed: bool = True) -> dict[str, Fraction]:
-    """Weight of the true and false positives and negatives; the positive class is the last unless the task names one."""
+def confusion(
+    spec: Spec, rows: Sequence[Row], seen: Seen, weighed: bool = True
+) -> dict[str, Fraction]:
+    """Weight of the true and false positives and negatives; the positive class is the last unless
+    the task names one.
+    """
     positive = _positive(spec, seen)
     found = dict.fromkeys(("TP", "FP", "FN", "TN"), Fraction(0))
     for row, k in zip(rows, seen.said, strict=True):
-        name = ("T" if (row["y"] == positive) == (k == positive) else "F") + ("P" if k == positive else "N")
+        name = ("T" if (row["y"] == positive) == (k == positive) else "F") + (
+            "P" if k == positive else "N"
+        )
         found[name] += _number(row["weight"]) if weighed else 1
     return found
 
 
 def _positive(spec: Spec, seen: Seen) -> int:
-    named = [k for k, a in enumerate(seen.actions) if "positive" in spec and str(a) == str(spec["positive"])]
+    named = [
+        k
+        for k, a in enumerate(seen.actions)
+        if "positive" in spec and str(a) == str(spec["positive"])
+    ]
     return named[0] if named else len(seen.actions) - 1
 
 
-def _ratio(parts: Callable[[Spec, Mapping[str, Fraction]], tuple[Fraction, Fraction]]) -> Definition:
+def _ratio(
+    parts: Callable[[Spec, Mapping[str, Fraction]], tuple[Fraction, Fraction]],
+) -> Definition:
     def value(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
         over, under = parts(spec, confusion(spec, rows, seen))
         return _metric(spec, seen, over / under if under else Fraction(0))
@@ -169,7 +213,10 @@ def _precision(spec: Spec, n: Mapping[str, Fraction]) -> tuple[Fraction, Fractio
 
 
 def _count_ratio(spec: Spec, n: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
-    over, under = (sum((Fraction(v) * n[k] for k, v in spec[part].items()), Fraction(0)) for part in ("numerator", "denominator"))
+    over, under = (
+        sum((Fraction(v) * n[k] for k, v in spec[part].items()), Fraction(0))
+        for part in ("numerator", "denominator")
+    )
     return over, under
 
 
@@ -177,12 +224,18 @@ def matthews(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     """The correlation of two 0/1 variables."""
     n = confusion(spec, rows, seen, weighed=False)
     under = (n["TP"] + n["FP"]) * (n["TP"] + n["FN"]) * (n["TN"] + n["FP"]) * (n["TN"] + n["FN"])
-    return _metric(spec, seen, float(n["TP"] * n["TN"] - n["FP"] * n["FN"]) / math.sqrt(under) if under else 0.0)
+    return _metric(
+        spec,
+        seen,
+        float(n["TP"] * n["TN"] - n["FP"] * n["FN"]) / math.sqrt(under) if under else 0.0,
+    )
 
 
 def geometric_mean(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     n = confusion(spec, rows, seen, weighed=False)
-    return _metric(spec, seen, math.sqrt(n["TP"] / (n["TP"] + n["FN"]) * n["TN"] / (n["TN"] + n["FP"])))
+    return _metric(
+        spec, seen, math.sqrt(n["TP"] / (n["TP"] + n["FN"]) * n["TN"] / (n["TN"] + n["FP"]))
+    )
 
 
 def kappa(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
@@ -190,7 +243,9 @@ def kappa(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     n = confusion(spec, rows, seen, weighed=False)
     total = sum(n.values())
     observed = (n["TP"] + n["TN"]) / total
-    chance = ((n["TP"] + n["FP"]) * (n["TP"] + n["FN"]) + (n["TN"] + n["FN"]) * (n["TN"] + n["FP"])) / total**2
+    chance = (
+        (n["TP"] + n["FP"]) * (n["TP"] + n["FN"]) + (n["TN"] + n["FN"]) * (n["TN"] + n["FP"])
+    ) / total**2
     return _metric(spec, seen, (observed - chance) / (1 - chance) if chance != 1 else Fraction(0))
 
 
@@ -198,21 +253,46 @@ def kappa(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
 
 
 def auc(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
-    """How often a positive row is in a leaf with a larger share of positives than a negative row; equal shares count one half."""
+    """How often a positive row is in a leaf with a larger share of positives than a negative row;
+    equal shares count one half.
+    """
     counts = _counts(spec, rows, seen)
     share = {t: Fraction(up, up + down) for t, (up, down) in counts.items()}
     won = sum(
-        (up * down * (Fraction(1) if share[s] > share[t] else Fraction(1, 2) if share[s] == share[t] else Fraction(0)))
+        (
+            up
+            * down
+            * (
+                Fraction(1)
+                if share[s] > share[t]
+                else Fraction(1, 2)
+                if share[s] == share[t]
+                else Fraction(0)
+            )
+        )
         for s, (up, _) in counts.items()
         for t, (_, down) in counts.items()
     )
-    return _metric(spec, seen, Fraction(won) / (sum(up for up, _ in counts.values()) * sum(down for _, down in counts.values())))
+    return _metric(
+        spec,
+        seen,
+        Fraction(won)
+        / (sum(up for up, _ in counts.values()) * sum(down for _, down in counts.values())),
+    )
 
 
 def partial_auc(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
-    """Area under the ROC curve of the leaves by falling share of positives, up to the false positive rate theta."""
-    counts = sorted(_counts(spec, rows, seen).values(), key=lambda pair: Fraction(-pair[0], sum(pair)))
-    ups, downs, theta = sum(up for up, _ in counts), sum(down for _, down in counts), Fraction(spec.get("theta", 1))
+    """Area under the ROC curve of the leaves by falling share of positives, up to the false
+    positive rate theta.
+    """
+    counts = sorted(
+        _counts(spec, rows, seen).values(), key=lambda pair: Fraction(-pair[0], sum(pair))
+    )
+    ups, downs, theta = (
+        sum(up for up, _ in counts),
+        sum(down for _, down in counts),
+        Fraction(spec.get("theta", 1)),
+    )
     area, x, y = Fraction(0), Fraction(0), Fraction(0)
     for up, down in counts:
         wide, high = Fraction(down, downs), Fraction(up, ups)
@@ -235,13 +315,25 @@ def _counts(spec: Spec, rows: Sequence[Row], seen: Seen) -> dict[int, list[int]]
 
 
 def decision(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
-    """Mean loss of the leaves' decisions against the best decision of every row, from the listed vertices of the set."""
+    """Mean loss of the leaves' decisions against the best decision of every row, from the listed
+    vertices of the set.
+    """
     vertices = spec["vertices"]
-    paid = [sum(c * w for c, w in zip(row["values"], vertices[seen.actions[k]], strict=True)) for row, k in zip(rows, seen.said, strict=True)]
-    least = [min(sum(c * w for c, w in zip(row["values"], v, strict=True)) for v in vertices.values()) for row in rows]
+    paid = [
+        sum(c * w for c, w in zip(row["values"], vertices[seen.actions[k]], strict=True))
+        for row, k in zip(rows, seen.said, strict=True)
+    ]
+    least = [
+        min(sum(c * w for c, w in zip(row["values"], v, strict=True)) for v in vertices.values())
+        for row in rows
+    ]
     weight = [row["weight"] for row in rows]
     total = math.fsum(w * (p - z) for w, p, z in zip(weight, paid, least, strict=True))
-    per = math.fsum(w * abs(z) for w, z in zip(weight, least, strict=True)) if spec.get("normalised") else math.fsum(weight)
+    per = (
+        math.fsum(w * abs(z) for w, z in zip(weight, least, strict=True))
+        if spec.get("normalised")
+        else math.fsum(weight)
+    )
     return total / per + float(penalty(spec, seen) or 0)
 
 
@@ -287,9 +379,15 @@ def _holds(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
     if constraint["name"] == "capacity":
         action = next(k for k, a in enumerate(seen.actions) if str(a) == str(constraint["action"]))
         treated = sum(k == action for k in seen.said)
-        return int(constraint.get("at_least", 0)) <= treated <= int(constraint.get("at_most", len(rows)))
+        return (
+            int(constraint.get("at_least", 0))
+            <= treated
+            <= int(constraint.get("at_most", len(rows)))
+        )
     last = seen.actions[-1]
-    liked = next(k for k, a in enumerate(seen.actions) if str(a) == str(constraint.get("favourable", last)))
+    liked = next(
+        k for k, a in enumerate(seen.actions) if str(a) == str(constraint.get("favourable", last))
+    )
     within: dict[str, Callable[[Row], Any]] = {
         "statistical-parity": lambda row: "all",
         "conditional-statistical-parity": lambda row: row["factor"],
@@ -302,6 +400,10 @@ def _holds(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
     for row, k in zip(rows, seen.said, strict=True):
         if slice_of(row) is not None:
             rates.setdefault(slice_of(row), {}).setdefault(row["group"], []).append(k == liked)
-    spans = [[Fraction(sum(said), len(said)) for said in groups.values()] for groups in rates.values()]
-    return all(max(span) - min(span) <= Fraction(constraint.get("max_disparity", "1/100")) for span in spans)
-
+    spans = [
+        [Fraction(sum(said), len(said)) for said in groups.values()] for groups in rates.values()
+    ]
+    return all(
+        max(span) - min(span) <= Fraction(constraint.get("max_disparity", "1/100"))
+        for span in spans
+    )

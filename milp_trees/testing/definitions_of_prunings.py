@@ -1,4 +1,6 @@
-"""What the error of a pruned ensemble and its costs mean, said a second time: plain loops that share no code with `milp_trees.tasks`."""
+"""What the error of a pruned ensemble and its costs mean, said a second time: plain loops that
+share no code with `milp_trees.tasks`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,14 @@ from typing import Any
 
 Spec = Mapping[str, Any]
 
-def pruned_error(spec: Spec, rows: Sequence[Mapping[str, Any]], y: Sequence[Any], trees: Sequence[Any], weights: Sequence[float]) -> tuple[float, float]:
+
+def pruned_error(
+    spec: Spec,
+    rows: Sequence[Mapping[str, Any]],
+    y: Sequence[Any],
+    trees: Sequence[Any],
+    weights: Sequence[float],
+) -> tuple[float, float]:
     """Mean error of the trees plus price times mean cost of a row, and the mean cost.
 
     Parameters
@@ -17,7 +26,8 @@ def pruned_error(spec: Spec, rows: Sequence[Mapping[str, Any]], y: Sequence[Any]
     y : sequence
         Labels, or numbers for trees that predict numbers.
     trees : sequence
-        A leaf is `{"says": label or number}`; a split is `{"feature", "threshold", "left", "right"}`, left for values up to the threshold.
+        A leaf is `{"says": label or number}`; a split is `{"feature", "threshold", "left",
+        "right"}`, left for values up to the threshold.
     weights : sequence of float
         Row weights of the data, where the task has none of its own.
     """
@@ -31,10 +41,19 @@ def pruned_error(spec: Spec, rows: Sequence[Mapping[str, Any]], y: Sequence[Any]
                 needed[i].add(node["feature"])
                 steps[i] += 1
                 node = node["left"] if row[node["feature"]] <= node["threshold"] else node["right"]
-            weight = float(Fraction(of_error[i][t] if isinstance(of_error[i], list) else of_error[i]))
+            weight = float(
+                Fraction(of_error[i][t] if isinstance(of_error[i], list) else of_error[i])
+            )
             wrong += weight * ((node["says"] - y[i]) ** 2 if squared else node["says"] != y[i])
             total += weight
-    cost = _cost_of_rows(spec["costs"], needed, steps, [float(Fraction(w)) for w in of_cost], sum(map(_leaves, trees)), list(rows[0]))
+    cost = _cost_of_rows(
+        spec["costs"],
+        needed,
+        steps,
+        [float(Fraction(w)) for w in of_cost],
+        sum(map(_leaves, trees)),
+        list(rows[0]),
+    )
     return wrong / total + float(Fraction(spec["lam"])) * cost, cost
 
 
@@ -42,11 +61,21 @@ def _leaves(tree: Any) -> int:
     return 1 if "says" in tree else _leaves(tree["left"]) + _leaves(tree["right"])
 
 
-def _cost_of_rows(costs: Spec, needed: Sequence[set[str]], steps: Sequence[int], weights: Sequence[float], leaves: int, names: Sequence[str]) -> float:
+def _cost_of_rows(
+    costs: Spec,
+    needed: Sequence[set[str]],
+    steps: Sequence[int],
+    weights: Sequence[float],
+    leaves: int,
+    names: Sequence[str],
+) -> float:
     groups = {g["name"]: g for g in costs.get("groups", ())}
     paid, once = 0.0, set()
     for i, (features, weight) in enumerate(zip(needed, weights, strict=True)):
-        paid += weight * (sum(_price(costs, i, name, names) for name in features) + steps[i] * float(Fraction(costs.get("node", 0))))
+        paid += weight * (
+            sum(_price(costs, i, name, names) for name in features)
+            + steps[i] * float(Fraction(costs.get("node", 0)))
+        )
         for group in _bought(features, groups):
             if not groups[group].get("once"):
                 paid += weight * float(Fraction(groups[group]["cost"]))
@@ -66,5 +95,11 @@ def _price(costs: Spec, i: int, name: str, names: Sequence[str]) -> float:
     if costs.get("per_row") is not None:
         return float(Fraction(costs["per_row"][i][names.index(name)]))
     of = costs.get("features", 1)
-    given = of.get(name, 0) if isinstance(of, Mapping) else of[names.index(name)] if isinstance(of, list) else of
+    given = (
+        of.get(name, 0)
+        if isinstance(of, Mapping)
+        else of[names.index(name)]
+        if isinstance(of, list)
+        else of
+    )
     return float(Fraction(given))

@@ -1,6 +1,8 @@
-"""Deleting each named constraint of a formulation in turn: a check must notice, or the formulation must declare it redundant.
+"""Deleting each named constraint of a formulation in turn: a check must notice, or the formulation
+must declare it redundant.
 
-A constraint that nobody misses is either a cut, and then the file says so and why, or a sign that the problems here are too kind.
+A constraint that nobody misses is either a cut, and then the file says so and why, or a sign that
+the problems here are too kind.
 """
 
 from __future__ import annotations
@@ -16,8 +18,11 @@ from milp_trees.testing.sets import tiny_problems
 from milp_trees.testing.solve import built, minimise, without
 
 
-def deletable_constraints(formulation: Formulation, problems: Mapping[str, Problem] | None = None) -> dict[str, str | None]:
-    """For each named constraint: what a check says when it is deleted (from the first problem on which one does), or None if none does.
+def deletable_constraints(
+    formulation: Formulation, problems: Mapping[str, Problem] | None = None
+) -> dict[str, str | None]:
+    """For each named constraint: what a check says when it is deleted (from the first problem on
+    which one does), or None if none does.
 
     Default problems: the named and random ones (`tiny_problems`).
     """
@@ -31,8 +36,11 @@ def deletable_constraints(formulation: Formulation, problems: Mapping[str, Probl
     return found
 
 
-def check_deletable_constraints(formulation: Formulation, problems: Mapping[str, Problem] | None = None) -> None:
-    """Every constraint is missed when deleted, or declared in `redundant`, which in turn names nothing that is missed or does not exist.
+def check_deletable_constraints(
+    formulation: Formulation, problems: Mapping[str, Problem] | None = None
+) -> None:
+    """Every constraint is missed when deleted, or declared in `redundant`, which in turn names
+    nothing that is missed or does not exist.
 
     Raises
     ------
@@ -42,25 +50,35 @@ def check_deletable_constraints(formulation: Formulation, problems: Mapping[str,
     problems = tiny_problems() if problems is None else problems
     why = {formulation.unsupported(problem) for problem in problems.values()}
     if None not in why:
-        raise AssertionError(f"{formulation.label} skipped every problem: {'; '.join(sorted(filter(None, why)))}")
+        raise AssertionError(
+            f"{formulation.label} skipped every problem: {'; '.join(sorted(filter(None, why)))}"
+        )
     found = deletable_constraints(formulation, problems)
     declared = set(formulation.redundant)
-    silent = sorted(label for label, message in found.items() if message is None and label not in declared)
+    silent = sorted(
+        label for label, message in found.items() if message is None and label not in declared
+    )
     if silent:
         raise AssertionError(
             f"{formulation.label}: deleting {', '.join(silent)} is noticed by no check; declare it in `redundant` with the reason, or remove it."
-        )  # fmt: skip
+        )
     missed = sorted(label for label in declared if found.get(label) is not None)
     if missed:
-        raise AssertionError(f"{formulation.label} declares {missed[0]} redundant, but without it: {found[missed[0]]}")
+        raise AssertionError(
+            f"{formulation.label} declares {missed[0]} redundant, but without it: {found[missed[0]]}"
+        )
     unknown = sorted(declared - set(found))
     if unknown:
-        raise AssertionError(f"{formulation.label} declares {', '.join(unknown)} redundant, which no model has.")
+        raise AssertionError(
+            f"{formulation.label} declares {', '.join(unknown)} redundant, which no model has."
+        )
 
 
 @lru_cache(maxsize=4096)
 def noticed(formulation: Formulation, problem: Problem, label: str) -> str | None:
-    """What a check says of the model without the constraint called `label`; None if nothing is wrong."""
+    """What a check says of the model without the constraint called `label`; None if nothing is
+    wrong.
+    """
     b = built(formulation, problem)
     point = minimise(without(b.matrix, label), b.separator)
     fault = optimum_fault(formulation, problem, point) or decoded_fault(formulation, problem, point)

@@ -15,7 +15,11 @@ def describe(problem: Problem) -> str:
     """The problem's name or generator, or, if it has none, its arrays."""
     known = problem.dataset.source.get("testing")
     space = problem.space.spec()
-    limits = ", ".join(f"{k}={v}" for k, v in space.items() if k != "name" and v not in (None, False) and (k, v) != ("min_samples_leaf", 1))
+    limits = ", ".join(
+        f"{k}={v}"
+        for k, v in space.items()
+        if k != "name" and v not in (None, False) and (k, v) != ("min_samples_leaf", 1)
+    )
     if known:
         return f"{known} ({limits})"
     data = problem.dataset
@@ -30,7 +34,9 @@ def describe(problem: Problem) -> str:
 
 
 def expression(tree: Any) -> str:
-    """A tree on one line: `[x: left | right]`, left where the test is false; of a pruned ensemble the nodes that stay splits."""
+    """A tree on one line: `[x: left | right]`, left where the test is false; of a pruned ensemble
+    the nodes that stay splits.
+    """
     if not isinstance(tree, Tree):
         return f"the pruning that keeps {tree.to_json()['kept']}"
 

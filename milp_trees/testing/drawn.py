@@ -1,7 +1,9 @@
-"""Random problems along the axes on which a fault may hide: depth, actions, rows, thresholds, leaf sizes, penalties, side rows, costs.
+"""Random problems along the axes on which a fault may hide: depth, actions, rows, thresholds, leaf
+sizes, penalties, side rows, costs.
 
-A fault often needs two things at once (depth 3 and five actions), seldom three. So `designs` combines the values of all axes such that every pair of
-values of two axes occurs in some problem (a covering array), and `drawn_problem` draws a problem of each design from a seed.
+A fault often needs two things at once (depth 3 and five actions), seldom three. So `designs`
+combines the values of all axes such that every pair of values of two axes occurs in some problem (a
+covering array), and `drawn_problem` draws a problem of each design from a seed.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ from milp_trees.tasks.constraints import (
 from milp_trees.tasks.policy import ActionCostMatrix
 from milp_trees.testing._named import numeric_dataset
 
-#: Tests of a drawn problem by the name of their shape: number of 0/1 columns, and thresholds of every numeric column.
+#: Tests of a drawn problem by the name of their shape: number of 0/1 columns, and thresholds of
+#: every numeric column.
 SHAPES: dict[str, tuple[int, tuple[int, ...]]] = {
     "four-tests": (4, ()),
     "seven-tests": (7, ()),
@@ -51,9 +54,17 @@ FAIRNESS: dict[str, type] = {
 
 @lru_cache(maxsize=256)
 def drawn_problem(
-    seed: int, depth: int = 2, actions: int = 2, rows: int = 12, shape: str = "four-tests", costs: str = "any", penalty: str = "none",
-    leaves: int | None = None, min_leaf: int = 1, side: str = "none",
-) -> Problem:  # fmt: skip
+    seed: int,
+    depth: int = 2,
+    actions: int = 2,
+    rows: int = 12,
+    shape: str = "four-tests",
+    costs: str = "any",
+    penalty: str = "none",
+    leaves: int | None = None,
+    min_leaf: int = 1,
+    side: str = "none",
+) -> Problem:
     """A problem with these values of the axes.
 
     Parameters
@@ -65,13 +76,16 @@ def drawn_problem(
     penalty : {"none", "leaf", "split", "columns"}
         A price per leaf, per split, or per leaf and column.
     side : str
-        "none", "capacity" (of one action from above), "band" (of every action from below or above), or a key of `FAIRNESS`, for five groups.
+        "none", "capacity" (of one action from above), "band" (of every action from below or above),
+        or a key of `FAIRNESS`, for five groups.
     """
     given_axes = dict(locals())
     source = {"testing": f"drawn_problem({', '.join(f'{k}={v!r}' for k, v in given_axes.items())})"}
     rng = np.random.default_rng([seed, depth, actions, rows])
     bare = _dataset(rng, rows, *SHAPES[shape])
-    best = Tree(full_tree(bare.tests, actions, depth, rng), tuple(range(actions))).routes(bare).action
+    best = (
+        Tree(full_tree(bare.tests, actions, depth, rng), tuple(range(actions))).routes(bare).action
+    )
     wrong = np.arange(actions) != best[:, None]
     if costs == "labels":
         y = np.where(rng.random(rows) < 0.15, rng.integers(0, actions, rows), best)
@@ -80,9 +94,14 @@ def drawn_problem(
         values = rng.integers(-6, 4, (rows, actions)) + 6 * wrong
         values *= 1 if costs == "any" else rng.integers(1, 10**5, (rows, 1))
         given = {"values": values, "y": best, "classes": tuple(range(actions))}
-    given |= {"groups": rng.permutation(np.arange(rows) % 5), "factor": rng.permutation(np.arange(rows) % 2)}
+    given |= {
+        "groups": rng.permutation(np.arange(rows) % 5),
+        "factor": rng.permutation(np.arange(rows) % 2),
+    }
     unit = {"labels": 1, "any": 4, "millions": 10**5}[costs]
-    options = _penalties(rng, penalty, bare, unit, rows) | {"constraints": _side(side, rows, actions)}
+    options = _penalties(rng, penalty, bare, unit, rows) | {
+        "constraints": _side(side, rows, actions)
+    }
     task: Any = Accuracy(**options) if costs == "labels" else ActionCostMatrix(**options)
     return Problem(bare.with_(**given, source=source), task, Trees(depth, leaves, min_leaf))
 
@@ -99,8 +118,12 @@ def full_tree(tests: Sequence[Test], actions: int, depth: int, rng: np.random.Ge
     return grow(depth)
 
 
-def _dataset(rng: np.random.Generator, rows: int, binary: int, thresholds: Sequence[int], **more: Any) -> Dataset:
-    """0/1 columns and numeric ones whose values are those of 0, 1, 4, 9, … that the thresholds part."""
+def _dataset(
+    rng: np.random.Generator, rows: int, binary: int, thresholds: Sequence[int], **more: Any
+) -> Dataset:
+    """0/1 columns and numeric ones whose values are those of 0, 1, 4, 9, … that the thresholds
+    part.
+    """
     X, tests = rng.integers(0, 2, (rows, binary)), [Test(f"t{j}") for j in range(binary)]
     columns = {f"c{j}": _numbers(rng, rows, m) for j, m in enumerate(thresholds)}
     if columns:
@@ -111,11 +134,25 @@ def _dataset(rng: np.random.Generator, rows: int, binary: int, thresholds: Seque
 
 def _numbers(rng: np.random.Generator, rows: int, thresholds: int) -> list[float]:
     """Squares of 0, 1, …, each at least once if there are rows enough."""
-    return (rng.permutation(np.concatenate([np.arange(thresholds + 1), rng.integers(0, thresholds + 1, max(0, rows - thresholds - 1))])[:rows]) ** 2.0).tolist()
+    return (
+        rng.permutation(
+            np.concatenate(
+                [
+                    np.arange(thresholds + 1),
+                    rng.integers(0, thresholds + 1, max(0, rows - thresholds - 1)),
+                ]
+            )[:rows]
+        )
+        ** 2.0
+    ).tolist()
 
 
-def _penalties(rng: np.random.Generator, penalty: str, dataset: Dataset, unit: int, rows: int) -> dict[str, Any]:
-    """Penalties of a few units of cost (they are given per row), so that some splits pay and others do not."""
+def _penalties(
+    rng: np.random.Generator, penalty: str, dataset: Dataset, unit: int, rows: int
+) -> dict[str, Any]:
+    """Penalties of a few units of cost (they are given per row), so that some splits pay and others
+    do not.
+    """
 
     def price(most: int) -> Fraction:
         return Fraction(int(rng.integers(1, most)) * unit, 2 * rows)
@@ -125,7 +162,10 @@ def _penalties(rng: np.random.Generator, penalty: str, dataset: Dataset, unit: i
     if penalty == "split":
         return {"split_penalty": price(5)}
     if penalty == "columns":
-        return {"leaf_penalty": price(3), "feature_costs": {c: price(6) for c in sorted({t.column for t in dataset.tests})}}
+        return {
+            "leaf_penalty": price(3),
+            "feature_costs": {c: price(6) for c in sorted({t.column for t in dataset.tests})},
+        }
     return {}
 
 
@@ -135,19 +175,31 @@ def _side(side: str, rows: int, actions: int) -> tuple[Any, ...]:
     if side == "capacity":
         return (Capacity(actions - 1, at_most=rows // (actions + 1)),)
     if side == "band":
-        return tuple(Capacity(k, at_most=rows // 2) if k % 2 else Capacity(k, at_least=rows // (2 * actions)) for k in range(actions))
+        return tuple(
+            Capacity(k, at_most=rows // 2) if k % 2 else Capacity(k, at_least=rows // (2 * actions))
+            for k in range(actions)
+        )
     return (FAIRNESS[side]("2/5", actions - 1),)
 
 
 def designs(axes: Mapping[str, Sequence[Any]], seed: int = 0) -> list[dict[str, Any]]:
-    """Combinations of values such that every pair of values of two axes occurs: each next one has as many new pairs as a few random ones offer."""
+    """Combinations of values such that every pair of values of two axes occurs: each next one has
+    as many new pairs as a few random ones offer.
+    """
     rng = np.random.default_rng(seed)
     names = list(axes)
-    missing = {((a, i), (b, j)) for a, b in combinations(names, 2) for i in range(len(axes[a])) for j in range(len(axes[b]))}
+    missing = {
+        ((a, i), (b, j))
+        for a, b in combinations(names, 2)
+        for i in range(len(axes[a]))
+        for j in range(len(axes[b]))
+    }
     found = []
     while missing:
         (a, i), (b, j) = min(missing)
-        offers = [{n: int(rng.integers(len(axes[n]))) for n in names} | {a: i, b: j} for _ in range(50)]
+        offers = [
+            {n: int(rng.integers(len(axes[n]))) for n in names} | {a: i, b: j} for _ in range(50)
+        ]
         best = max(offers, key=lambda offer: len(missing & _pairs(offer)))
         missing -= _pairs(best)
         found.append({n: axes[n][best[n]] for n in names})

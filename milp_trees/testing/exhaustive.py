@@ -1,8 +1,11 @@
-"""The oracle for problems with too many trees to score one by one: plain recursion over sets of rows.
+"""The oracle for problems with too many trees to score one by one: plain recursion over sets of
+rows.
 
-What is best below a node depends on the rows that reach it, on the levels left and, where trees are limited as a whole, on the number of leaves and
-on the totals of the side rows. So for a set of rows and a number of levels, `_Search.trees` holds the cheapest tree of every such pair. Nothing is
-bounded, merged or cut. It shares no code with the engines; where there are few trees, the tests compare it with the scoring of all of them.
+What is best below a node depends on the rows that reach it, on the levels left and, where trees are
+limited as a whole, on the number of leaves and on the totals of the side rows. So for a set of rows
+and a number of levels, `_Search.trees` holds the cheapest tree of every such pair. Nothing is
+bounded, merged or cut. It shares no code with the engines; where there are few trees, the tests
+compare it with the scoring of all of them.
 """
 
 from __future__ import annotations
@@ -21,15 +24,23 @@ Achieved = dict[tuple[int, ...], tuple[Any, Node]]
 
 
 def best_tree(problem: Problem) -> Tree | None:
-    """The cheapest feasible tree of a problem whose task offers a cost matrix; None if no tree is feasible."""
+    """The cheapest feasible tree of a problem whose task offers a cost matrix; None if no tree is
+    feasible.
+    """
     search = _Search(problem)
     achieved = search.trees(np.ones(search.view.n_rows, dtype=bool), problem.trees.depth)
-    best = min((found for key, found in achieved.items() if search.allows(key)), key=lambda found: found[0], default=None)
+    best = min(
+        (found for key, found in achieved.items() if search.allows(key)),
+        key=lambda found: found[0],
+        default=None,
+    )
     return None if best is None else Tree(best[1], search.view.actions)
 
 
 class _Search:
-    """What the recursion reads: costs, tests and limits of one problem, and what was found for each set of rows."""
+    """What the recursion reads: costs, tests and limits of one problem, and what was found for each
+    set of rows.
+    """
 
     def __init__(self, problem: Problem) -> None:
         self.view, self.limits = problem.view(CostMatrix), problem.trees
@@ -52,7 +63,9 @@ class _Search:
         """Whether a whole tree may have so many leaves and such totals."""
         most = self.limits.max_leaf_nodes
         totals = key[int(self.counts_leaves) :]
-        return (most is None or key[0] <= most) and all(row.holds(t) for row, t in zip(self.view.side, totals, strict=True))
+        return (most is None or key[0] <= most) and all(
+            row.holds(t) for row, t in zip(self.view.side, totals, strict=True)
+        )
 
     def _offers(self, rows: np.ndarray, levels: int) -> Iterator[tuple[tuple[int, ...], int, Node]]:
         view = self.view
@@ -60,7 +73,11 @@ class _Search:
             costs = view.costs[rows].sum(axis=0).tolist()
             totals = [row.coefs[rows].sum(axis=0).tolist() for row in view.side]
             for k, cost in enumerate(costs):
-                yield (*([1] if self.counts_leaves else []), *(t[k] for t in totals)), cost + view.leaf_cost, Leaf(k)
+                yield (
+                    (*([1] if self.counts_leaves else []), *(t[k] for t in totals)),
+                    cost + view.leaf_cost,
+                    Leaf(k),
+                )
         for f in range(view.n_tests if levels else 0):
             left, right = rows & ~self.true[:, f], rows & self.true[:, f]
             if not (left.any() and right.any()):  # a leaf must hold a row
@@ -68,7 +85,11 @@ class _Search:
             below, price = self.trees(right, levels - 1).items(), int(view.split_costs[f])
             for key, (cost, node) in self.trees(left, levels - 1).items():
                 for other, (more, beside) in below:
-                    yield tuple(map(sum, zip(key, other, strict=True))), cost + more + price, Branch(view.tests[f], node, beside)
+                    yield (
+                        tuple(map(sum, zip(key, other, strict=True))),
+                        cost + more + price,
+                        Branch(view.tests[f], node, beside),
+                    )
 
     def _large_enough(self, rows: np.ndarray) -> bool:
         view = self.view

@@ -1,7 +1,10 @@
-"""Problems that planted faults asked for: each is the smallest at hand on which some mutant of a formulation first does anything.
+"""Problems that planted faults asked for: each is the smallest at hand on which some mutant of a
+formulation first does anything.
 
-`python -m tests.mutation` plants faults that act only from some row, column, threshold, level, node or leaf size on; those that no problem reached are
-reached here. `FOUND_WIDE` goes to `wide_problems`, `FOUND_DECISIONS` to `decision_problems`, `FOUND_PRUNINGS` to `default_pruning_problems`.
+`python -m tests.mutation` plants faults that act only from some row, column, threshold, level, node
+or leaf size on; those that no problem reached are reached here. `FOUND_WIDE` goes to
+`wide_problems`, `FOUND_DECISIONS` to `decision_problems`, `FOUND_PRUNINGS` to
+`default_pruning_problems`.
 """
 
 from __future__ import annotations
@@ -25,7 +28,16 @@ from milp_trees.testing._named import dataset, numeric_dataset
 from milp_trees.testing.pruning_examples import random_problem
 
 
-def _decision(columns: dict[str, list[float]], depth: int, seed: int, *, binary: Any = None, low: int = -3, task: Any = None, **space: Any) -> Problem:
+def _decision(
+    columns: dict[str, list[float]],
+    depth: int,
+    seed: int,
+    *,
+    binary: Any = None,
+    low: int = -3,
+    task: Any = None,
+    **space: Any,
+) -> Problem:
     """Whole costs of three decisions on numeric columns, with 0/1 columns beside them."""
     rng = np.random.default_rng(seed)
     n = len(next(iter(columns.values())))
@@ -45,7 +57,9 @@ def make_sixty_four_rows() -> Problem:
 
 
 def make_nine_thresholds_and_four_columns() -> Problem:
-    """A column of nine thresholds beside three of one, at two levels, and the third column costs something."""
+    """A column of nine thresholds beside three of one, at two levels, and the third column costs
+    something.
+    """
     x = [float(v * v) for v in range(10)] * 2
     binary = np.random.default_rng(2).integers(0, 2, (20, 3)).tolist()
     return _decision({"x": x}, 2, 2, binary=binary, task={"feature_costs": {"b1": 2, "x": "1/2"}})
@@ -66,22 +80,59 @@ def make_three_levels_and_five_leaves() -> Problem:
 def make_four_rows_a_leaf() -> Problem:
     """A minimum of four rows in each leaf of fourteen rows."""
     rng = np.random.default_rng(5)
-    return _decision({"x": rng.integers(0, 5, 14).astype(float).tolist(), "z": rng.integers(0, 4, 14).astype(float).tolist()}, 2, 5, min_samples_leaf=4)
+    return _decision(
+        {
+            "x": rng.integers(0, 5, 14).astype(float).tolist(),
+            "z": rng.integers(0, 4, 14).astype(float).tolist(),
+        },
+        2,
+        5,
+        min_samples_leaf=4,
+    )
 
 
-#: Options of `drawn_problem`: more than sixty rows that differ, at one and at two levels; five groups among them.
+#: Options of `drawn_problem`: more than sixty rows that differ, at one and at two levels; five
+#: groups among them.
 FOUND_WIDE: dict[str, dict[str, Any]] = {
-    "wide-sixty-rows": {"seed": 0, "depth": 1, "actions": 3, "rows": 90, "shape": "eight-tests", "penalty": "leaf"},
-    "wide-sixty-rows-labels": {"seed": 0, "depth": 2, "actions": 2, "rows": 90, "shape": "eight-tests", "costs": "labels"},
-    "wide-sixty-rows-parity": {"seed": 0, "depth": 2, "actions": 2, "rows": 90, "shape": "eight-tests", "min_leaf": 4, "side": "parity"},
+    "wide-sixty-rows": {
+        "seed": 0,
+        "depth": 1,
+        "actions": 3,
+        "rows": 90,
+        "shape": "eight-tests",
+        "penalty": "leaf",
+    },
+    "wide-sixty-rows-labels": {
+        "seed": 0,
+        "depth": 2,
+        "actions": 2,
+        "rows": 90,
+        "shape": "eight-tests",
+        "costs": "labels",
+    },
+    "wide-sixty-rows-parity": {
+        "seed": 0,
+        "depth": 2,
+        "actions": 2,
+        "rows": 90,
+        "shape": "eight-tests",
+        "min_leaf": 4,
+        "side": "parity",
+    },
 }
+
+
 def make_hull_of_sixty_points() -> Problem:
     """Decisions with more than sixty variables beside them: the shares of the points of a list."""
     program = ListedDecisions(list(product(range(-4, 4), range(8)))).program()
     assert program is not None
     values = np.random.default_rng(7).integers(-3, 10, (4, 2)).astype(float)
     data = dataset([[0], [0], [1], [1]], values=values)
-    return Problem(data, Decision(decisions=LinearDecisions(program, components=("u", "v")), listed=1), Trees(1))
+    return Problem(
+        data,
+        Decision(decisions=LinearDecisions(program, components=("u", "v")), listed=1),
+        Trees(1),
+    )
 
 
 def make_weights_and_large_costs() -> Problem:
@@ -90,21 +141,35 @@ def make_weights_and_large_costs() -> Problem:
     data = made.dataset
     assert data.values is not None
     weights = [0.1, 0.2, 0.5, 0.25] * (data.n_rows // 4)
-    return Problem(data.with_(values=data.require("values", "This") * 1e5, weights=weights), made.task, Trees(2, min_weight_leaf=0.65))
+    return Problem(
+        data.with_(values=data.require("values", "This") * 1e5, weights=weights),
+        made.task,
+        Trees(2, min_weight_leaf=0.65),
+    )
 
 
 FOUND_DECISIONS: dict[str, Callable[[], Problem]] = {
     make.__name__.removeprefix("make_").replace("_", "-"): make
     for make in (
-        make_sixty_four_rows, make_nine_thresholds_and_four_columns, make_three_levels, make_three_levels_and_five_leaves, make_four_rows_a_leaf,
-        make_hull_of_sixty_points, make_weights_and_large_costs,
+        make_sixty_four_rows,
+        make_nine_thresholds_and_four_columns,
+        make_three_levels,
+        make_three_levels_and_five_leaves,
+        make_four_rows_a_leaf,
+        make_hull_of_sixty_points,
+        make_weights_and_large_costs,
     )
-}  # fmt: skip
+}
 
 
 def _pruning(seed: int, **options: Any) -> Problem:
     made = random_problem(np.random.default_rng(seed), **options)
-    return replace(made, dataset=replace(made.dataset, source={"testing": f"random_problem(seed={seed}, {options})"}))
+    return replace(
+        made,
+        dataset=replace(
+            made.dataset, source={"testing": f"random_problem(seed={seed}, {options})"}
+        ),
+    )
 
 
 def _at(lam: Fraction, made: Problem, **changes: Any) -> Problem:
@@ -116,31 +181,57 @@ def _at(lam: Fraction, made: Problem, **changes: Any) -> Problem:
 def _large_prices() -> Problem:
     """Prices of more than ten thousand units, and four levels."""
     made = _pruning(5, n_trees=1, depth=4, n_features=4, n_rows=12)
-    return _at(Fraction(1, 20_000_000), made, costs=FeatureCosts([1_000_003, 300_007, 20_011, 500_009]))
+    return _at(
+        Fraction(1, 20_000_000), made, costs=FeatureCosts([1_000_003, 300_007, 20_011, 500_009])
+    )
 
 
 FOUND_PRUNINGS: dict[str, Callable[[], Problem]] = {
-    "sixty-rows": lambda: _at(Fraction(1, 99), _pruning(12, n_trees=2, depth=3, n_features=3, n_rows=110)),
-    "sixty-rows-for-nothing": lambda: _pruning(13, n_trees=2, depth=2, n_features=3, n_rows=120, lam=0),
-    "four-levels": lambda: _at(Fraction(1, 99), _pruning(5, n_trees=1, depth=4, n_features=4, n_rows=12)),
-    "four-levels-for-nothing": lambda: _pruning(10, n_trees=1, depth=4, n_features=4, n_rows=12, lam=0),
-    "four-levels-and-a-budget": lambda: _pruning(7, n_trees=1, depth=4, n_features=4, n_rows=12, budget=True),
+    "sixty-rows": lambda: _at(
+        Fraction(1, 99), _pruning(12, n_trees=2, depth=3, n_features=3, n_rows=110)
+    ),
+    "sixty-rows-for-nothing": lambda: _pruning(
+        13, n_trees=2, depth=2, n_features=3, n_rows=120, lam=0
+    ),
+    "four-levels": lambda: _at(
+        Fraction(1, 99), _pruning(5, n_trees=1, depth=4, n_features=4, n_rows=12)
+    ),
+    "four-levels-for-nothing": lambda: _pruning(
+        10, n_trees=1, depth=4, n_features=4, n_rows=12, lam=0
+    ),
+    "four-levels-and-a-budget": lambda: _pruning(
+        7, n_trees=1, depth=4, n_features=4, n_rows=12, budget=True
+    ),
     "four-levels-and-large-prices": _large_prices,
     "large-prices-for-nothing": lambda: _at(Fraction(0), _large_prices()),
 }
 
 
 def found_datasets() -> dict[str, Dataset]:
-    """Datasets for tasks with 64 rows, five groups, a factor of three values and large costs; two and five classes, six of which one has no row, no weights."""
+    """Datasets for tasks with 64 rows, five groups, a factor of three values and large costs; two
+    and five classes, six of which one has no row, no weights.
+    """
     out = {}
-    for name, K in (("2 classes", 2), ("5 classes", 5), ("6 classes, one without rows", 6), ("no weights", 2)):
+    for name, K in (
+        ("2 classes", 2),
+        ("5 classes", 5),
+        ("6 classes, one without rows", 6),
+        ("no weights", 2),
+    ):
         rng, n = np.random.default_rng(K), 64
         names, present = tuple(f"class {k}" for k in range(K)), min(K, 5)
         out[f"found_datasets()[{name}]"] = Dataset(
-            rng.integers(0, 2, (n, 6)), [Test(f"t{j}") for j in range(6)], y=rng.integers(0, present, n), classes=names,
+            rng.integers(0, 2, (n, 6)),
+            [Test(f"t{j}") for j in range(6)],
+            y=rng.integers(0, present, n),
+            classes=names,
             weights=None if name == "no weights" else rng.integers(1, 9, n) / 4,
-            groups=rng.permutation(np.arange(n) % 5), factor=rng.integers(0, 3, n), treatments=np.array(names)[rng.integers(0, K, n)],
-            outcomes=rng.integers(-5, 6, n) / 2, propensities=rng.choice([0.25, 0.5, 0.75], n), values=rng.integers(-90_000, 90_000, (n, K)) / 2,
+            groups=rng.permutation(np.arange(n) % 5),
+            factor=rng.integers(0, 3, n),
+            treatments=np.array(names)[rng.integers(0, K, n)],
+            outcomes=rng.integers(-5, 6, n) / 2,
+            propensities=rng.choice([0.25, 0.5, 0.75], n),
+            values=rng.integers(-90_000, 90_000, (n, K)) / 2,
             actions=names,
-        )  # fmt: skip
+        )
     return out

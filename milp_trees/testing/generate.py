@@ -1,4 +1,6 @@
-"""Random problems and trees, reproducible from a seed; and the slowest oracle there is: every tree, scored by the task itself."""
+"""Random problems and trees, reproducible from a seed; and the slowest oracle there is: every tree,
+scored by the task itself.
+"""
 
 from __future__ import annotations
 
@@ -27,20 +29,38 @@ from milp_trees.testing.pruning_examples import all_prunings
 MOST_SCORED = 3000
 
 
-def random_dataset(rng: np.random.Generator, n_rows: int, n_tests: int, numeric: bool = False, **more: Any) -> Dataset:
-    """Random tests, or all midpoints of two numeric columns with `n_tests` thresholds or fewer; equal rows are likely."""
+def random_dataset(
+    rng: np.random.Generator, n_rows: int, n_tests: int, numeric: bool = False, **more: Any
+) -> Dataset:
+    """Random tests, or all midpoints of two numeric columns with `n_tests` thresholds or fewer;
+    equal rows are likely.
+    """
     if not numeric:
         return Dataset(rng.integers(0, 2, (n_rows, n_tests)), **more)
     levels = [n_tests - n_tests // 2 + 1, n_tests // 2 + 1]
-    return numeric_dataset({f"c{j}": (rng.integers(0, m, n_rows) ** 2).astype(float).tolist() for j, m in enumerate(levels)}, **more)
+    return numeric_dataset(
+        {
+            f"c{j}": (rng.integers(0, m, n_rows) ** 2).astype(float).tolist()
+            for j, m in enumerate(levels)
+        },
+        **more,
+    )
 
 
 @lru_cache(maxsize=256)
 def random_cost_problem(
-    seed: int, n_rows: int = 6, n_tests: int = 3, n_actions: int = 2, depth: int = 2, numeric: bool = False, min_leaf: int = 1, penalty: bool = False,
+    seed: int,
+    n_rows: int = 6,
+    n_tests: int = 3,
+    n_actions: int = 2,
+    depth: int = 2,
+    numeric: bool = False,
+    min_leaf: int = 1,
+    penalty: bool = False,
     side: bool = False,
-) -> Problem:  # fmt: skip
-    """A problem whose costs are random integers, negative ones among them: a model that is too tight or too loose has nowhere to hide.
+) -> Problem:
+    """A problem whose costs are random integers, negative ones among them: a model that is too
+    tight or too loose has nowhere to hide.
 
     Parameters
     ----------
@@ -49,15 +69,33 @@ def random_cost_problem(
     penalty, side : bool
         With a penalty per leaf and feature costs; with a capacity on the last action.
     """
-    given = {"seed": seed, "n_rows": n_rows, "n_tests": n_tests, "n_actions": n_actions, "numeric": numeric, "penalty": penalty, "side": side}
+    given = {
+        "seed": seed,
+        "n_rows": n_rows,
+        "n_tests": n_tests,
+        "n_actions": n_actions,
+        "numeric": numeric,
+        "penalty": penalty,
+        "side": side,
+    }
     rng = np.random.default_rng(seed)
     values = rng.integers(-6, 10, (n_rows, n_actions))
     spelled = ", ".join(f"{k}={v}" for k, v in given.items())
-    dataset = random_dataset(rng, n_rows, n_tests, numeric, values=values, source={"testing": f"random_cost_problem({spelled})"})
+    dataset = random_dataset(
+        rng,
+        n_rows,
+        n_tests,
+        numeric,
+        values=values,
+        source={"testing": f"random_cost_problem({spelled})"},
+    )
     options: dict[str, Any] = {}
     if penalty:
         columns = sorted({t.column for t in dataset.tests})
-        options = {"leaf_penalty": int(rng.integers(0, 3)), "feature_costs": {c: int(rng.integers(0, 3)) for c in columns}}
+        options = {
+            "leaf_penalty": int(rng.integers(0, 3)),
+            "feature_costs": {c: int(rng.integers(0, 3)) for c in columns},
+        }
     if side:
         cheapest = int((values.argmin(axis=1) == n_actions - 1).sum())
         options["constraints"] = (Capacity(n_actions - 1, at_most=max(0, cheapest - 1)),)
@@ -74,8 +112,12 @@ def planted_problem(seed: int, n_rows: int = 12, n_tests: int = 4, depth: int = 
     return Problem(Dataset(X, tests, y=y, classes=(0, 1)), Accuracy(), Trees(depth))
 
 
-def random_tree(problem: Problem, rng: np.random.Generator, tries: int = 50, shape: Shape | None = None) -> Tree | None:
-    """A random feasible tree of the problem's space without empty leaves, of any or of one of the `SHAPES`; None if none was found."""
+def random_tree(
+    problem: Problem, rng: np.random.Generator, tries: int = 50, shape: Shape | None = None
+) -> Tree | None:
+    """A random feasible tree of the problem's space without empty leaves, of any or of one of the
+    `SHAPES`; None if none was found.
+    """
     for _ in range(tries):
         tree = any_tree(problem, rng, shape)
         if not problem.violations(tree):
@@ -87,25 +129,41 @@ def any_tree(problem: Problem, rng: np.random.Generator, shape: Shape | None = N
     """A random tree within the depth limit, feasible or not; without empty leaves."""
     tests, actions = choices(problem)
     depth = problem.trees.depth
-    node = _shaped(tests, len(actions), depth, rng, shape) if shape else grow(tests, len(actions), depth, rng, stop=0.25)
+    node = (
+        _shaped(tests, len(actions), depth, rng, shape)
+        if shape
+        else grow(tests, len(actions), depth, rng, stop=0.25)
+    )
     return Tree(node, actions).prune_empty(problem.dataset)
 
 
 def choices(problem: Problem) -> tuple[tuple[Test, ...], tuple[Any, ...]]:
-    """The tests and actions that trees of a problem are made of; of decisions that are not listed, those that are best for some row."""
+    """The tests and actions that trees of a problem are made of; of decisions that are not listed,
+    those that are best for some row.
+    """
     actions = problem.task.actions(problem.dataset)
     if not actions and problem.task.offers(LeafOracle):
         view = problem.view(LeafOracle)
-        actions = tuple(dict.fromkeys(map(view.decisions.label, view.decisions.solve(view.vectors).decisions)))
-    return tuple(problem.dataset.tests[j] for j in problem.trees.candidates(problem.dataset)), actions
+        actions = tuple(
+            dict.fromkeys(map(view.decisions.label, view.decisions.solve(view.vectors).decisions))
+        )
+    return tuple(
+        problem.dataset.tests[j] for j in problem.trees.candidates(problem.dataset)
+    ), actions
 
 
-def grow(tests: tuple[Test, ...], n_actions: int, depth: int, rng: np.random.Generator, stop: float) -> Node:
+def grow(
+    tests: tuple[Test, ...], n_actions: int, depth: int, rng: np.random.Generator, stop: float
+) -> Node:
     """A random tree in which a node above the last level is a leaf with the probability `stop`."""
     if depth == 0 or not tests or rng.random() < stop:
         return Leaf(int(rng.integers(n_actions)))
     test = tests[int(rng.integers(len(tests)))]
-    return Branch(test, grow(tests, n_actions, depth - 1, rng, stop), grow(tests, n_actions, depth - 1, rng, stop))
+    return Branch(
+        test,
+        grow(tests, n_actions, depth - 1, rng, stop),
+        grow(tests, n_actions, depth - 1, rng, stop),
+    )
 
 
 #: Whether a node splits, given its place: True for every step to the right from the root.
@@ -119,11 +177,20 @@ SHAPES: dict[str, Shape] = {
 }
 
 
-def _shaped(tests: tuple[Test, ...], n_actions: int, depth: int, rng: np.random.Generator, shape: Shape, way: tuple[bool, ...] = ()) -> Node:
+def _shaped(
+    tests: tuple[Test, ...],
+    n_actions: int,
+    depth: int,
+    rng: np.random.Generator,
+    shape: Shape,
+    way: tuple[bool, ...] = (),
+) -> Node:
     if len(way) == depth or not tests or not shape(way):
         return Leaf(int(rng.integers(n_actions)))
     test = tests[int(rng.integers(len(tests)))]
-    left, right = (_shaped(tests, n_actions, depth, rng, shape, (*way, side)) for side in (False, True))
+    left, right = (
+        _shaped(tests, n_actions, depth, rng, shape, (*way, side)) for side in (False, True)
+    )
     return Branch(test, left, right)
 
 
@@ -143,8 +210,9 @@ def all_trees(tests: tuple[Test, ...], n_actions: int, depth: int) -> Iterator[N
 def brute_force(problem: Problem) -> tuple[Any, Value] | None:
     """The best feasible predictor and its value; None if none is feasible.
 
-    Every predictor is scored with the task: no view, no bound, no shared code. Where there are more than `MOST_SCORED` trees, `exhaustive` finds the best
-    from the view, and the task confirms its value.
+    Every predictor is scored with the task: no view, no bound, no shared code. Where there are more
+    than `MOST_SCORED` trees, `exhaustive` finds the best from the view, and the task confirms its
+    value.
 
     Raises
     ------
@@ -175,7 +243,9 @@ def _confirmed(problem: Problem, tree: Tree | None) -> tuple[Tree, Value] | None
         return None
     value, view = problem.value(tree), problem.view(CostMatrix)
     number = value.exact if value.exact is not None else value.number
-    if abs(view.from_value(number) - view.objective(tree)) > view.tolerance or problem.violations(tree):
+    if abs(view.from_value(number) - view.objective(tree)) > view.tolerance or problem.violations(
+        tree
+    ):
         raise AssertionError(
             f"The task {problem.task.name} and its view differ on a tree of {tree.n_leaves} leaves: {value} against {view.objective(tree)} units; "
             f"it breaks {problem.violations(tree)}."
@@ -196,7 +266,9 @@ def _trees(problem: Problem) -> Iterator[Tree]:
 
 
 def _deciding_trees(problem: Problem) -> Iterator[Tree]:
-    """Every shape and tests, with the oracle's decision for the rows of each leaf: no other decision is better there."""
+    """Every shape and tests, with the oracle's decision for the rows of each leaf: no other
+    decision is better there.
+    """
     tests, _ = choices(problem)
     data, task = problem.dataset, problem.task
     listed = task.actions(data)
@@ -204,7 +276,10 @@ def _deciding_trees(problem: Problem) -> Iterator[Tree]:
     vectors = data.values * data.row_weights[:, None]
     for node in all_trees(tests, 1, problem.trees.depth):
         leaf = Tree(node, ("",)).routes(data).leaf
-        names = [S.label(S.solve(vectors[leaf == t].sum(axis=0)[None, :]).decisions[0]) for t in range(Tree(node, ("",)).n_leaves)]
+        names = [
+            S.label(S.solve(vectors[leaf == t].sum(axis=0)[None, :]).decisions[0])
+            for t in range(Tree(node, ("",)).n_leaves)
+        ]
         actions = listed or tuple(dict.fromkeys(names))
         order = iter(names)
         yield Tree(_decided(node, order, actions), actions)

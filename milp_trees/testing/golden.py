@@ -1,6 +1,8 @@
-"""Golden files: the text of one tiny model per formulation, and who takes which problem, so that a change of either shows in review.
+"""Golden files: the text of one tiny model per formulation, and who takes which problem, so that a
+change of either shows in review.
 
-`python -m milp_trees.testing.golden FOLDER --refresh` writes one file per registered formulation, and `taken.json`; without `--refresh` it says what differs.
+`python -m milp_trees.testing.golden FOLDER --refresh` writes one file per registered formulation,
+and `taken.json`; without `--refresh` it says what differs.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ from milp_trees.testing.taken import FILE, taken_text
 
 
 def golden_problem(formulation: Formulation) -> Problem:
-    """The smallest problem worth reading that a formulation takes: three rows and two thresholds of one numeric column, depth 1; two trees to prune."""
+    """The smallest problem worth reading that a formulation takes: three rows and two thresholds of
+    one numeric column, depth 1; two trees to prune.
+    """
     from milp_trees.decisions.listed import UnitSimplex
     from milp_trees.spaces.pruned import PrunedEnsembles
     from milp_trees.spaces.trees import Trees
@@ -31,11 +35,21 @@ def golden_problem(formulation: Formulation) -> Problem:
     if issubclass(formulation.space, PrunedEnsembles):
         figure = EXAMPLES["figure-1"]()
         task: Any = figure.task
-        return figure if not formulation.unsupported(figure) else replace(figure, task=replace(task, lam=0))
+        return (
+            figure
+            if not formulation.unsupported(figure)
+            else replace(figure, task=replace(task, lam=0))
+        )
     if formulation.needs is LeafOracle:
         data = numeric_dataset({"x": [1, 2, 4]}, values=[[1, 2], [3, 1], [0, 2]])
-        return Problem(data, Decision(decisions=UnitSimplex(["u", "v"]), leaf_penalty="1/30"), Trees(1))
-    return Problem(numeric_dataset({"x": [1, 2, 4]}, y=["no", "yes", "no"]), Accuracy(leaf_penalty="1/30"), Trees(1))
+        return Problem(
+            data, Decision(decisions=UnitSimplex(["u", "v"]), leaf_penalty="1/30"), Trees(1)
+        )
+    return Problem(
+        numeric_dataset({"x": [1, 2, 4]}, y=["no", "yes", "no"]),
+        Accuracy(leaf_penalty="1/30"),
+        Trees(1),
+    )
 
 
 def golden_text(formulation: Formulation) -> str:
@@ -44,11 +58,16 @@ def golden_text(formulation: Formulation) -> str:
 
 
 def differences(folder: Path, refresh: bool = False) -> list[str]:
-    """What is absent or differs, by the formulations' names and `taken.json`; with `refresh`, the files are written."""
+    """What is absent or differs, by the formulations' names and `taken.json`; with `refresh`, the
+    files are written.
+    """
     from milp_trees.registry import registry
 
     changed = []
-    texts = {name: (f"{name}.lp.txt", golden_text(cls())) for name, cls in registry.classes("formulations").items()}
+    texts = {
+        name: (f"{name}.lp.txt", golden_text(cls()))
+        for name, cls in registry.classes("formulations").items()
+    }
     for name, (file, text) in {**texts, FILE: (FILE, taken_text())}.items():
         path = folder / file
         if not path.exists() or path.read_text() != text:

@@ -15,27 +15,39 @@ from milp_trees.testing.describe import expression
 from milp_trees.testing.generate import SHAPES, any_tree
 from milp_trees.testing.solve import FEASIBLE, built
 
-#: Random trees among which those are looked for that break a limit by little, and how many are kept of each limit.
+#: Random trees among which those are looked for that break a limit by little, and how many are kept
+#: of each limit.
 TREES, OF_EACH = 150, 2
 
 
 @check
 def check_limits_are_kept(formulation: Formulation, problem: Problem) -> None:
-    """A tree that breaks a limit on leaves, their rows or a side row is refused by `encode`, or encoded as an infeasible point."""
+    """A tree that breaks a limit on leaves, their rows or a side row is refused by `encode`, or
+    encoded as an infeasible point.
+    """
     b = built(formulation, problem)
     for tree in just_beyond(problem):
         try:
             x = encoded(formulation, problem, tree)
-        except Exception:  # a model without such trees has no place for one, and may say so in any way
+        except (
+            Exception
+        ):  # a model without such trees has no place for one, and may say so in any way
             continue
         if b.matrix.violation(x) > FEASIBLE:
             continue
         wrong = problem.violations(decoded(formulation, problem, x).prune_empty(problem.dataset))
-        demand(not wrong, formulation, problem, f"the tree {expression(tree)} is encoded as a feasible point: {' '.join(wrong)}")
+        demand(
+            not wrong,
+            formulation,
+            problem,
+            f"the tree {expression(tree)} is encoded as a feasible point: {' '.join(wrong)}",
+        )
 
 
 def just_beyond(problem: Problem, seed: int = 0) -> list[Tree]:
-    """Random trees without empty leaves that break limits, of each limit those that break it by least."""
+    """Random trees without empty leaves that break limits, of each limit those that break it by
+    least.
+    """
     if not _limited(problem):
         return []
     rng = np.random.default_rng(seed)
@@ -46,13 +58,22 @@ def just_beyond(problem: Problem, seed: int = 0) -> list[Tree]:
         for limit, excess in _excess(problem, tree):
             if excess > 0:
                 found.setdefault(limit, []).append((excess, tree))
-    kept = [tree for broken in found.values() for _, tree in sorted(broken, key=lambda pair: pair[0])[:OF_EACH]]
+    kept = [
+        tree
+        for broken in found.values()
+        for _, tree in sorted(broken, key=lambda pair: pair[0])[:OF_EACH]
+    ]
     return list(dict.fromkeys(kept))
 
 
 def _limited(problem: Problem) -> bool:
     space = problem.trees
-    return bool(space.limits_leaves or space.min_samples_leaf > 1 or space.min_weight_leaf or getattr(problem.scale, "side", ()))
+    return bool(
+        space.limits_leaves
+        or space.min_samples_leaf > 1
+        or space.min_weight_leaf
+        or getattr(problem.scale, "side", ())
+    )
 
 
 def _excess(problem: Problem, tree: Tree) -> Iterator[tuple[Any, float]]:
@@ -60,7 +81,12 @@ def _excess(problem: Problem, tree: Tree) -> Iterator[tuple[Any, float]]:
     space, data, routes = problem.trees, problem.dataset, tree.routes(problem.dataset)
     yield "leaves", tree.n_leaves - (space.max_leaf_nodes or tree.n_leaves)
     yield "rows", space.min_samples_leaf - int(np.bincount(routes.leaf).min())
-    yield "weight", float(space.min_weight_leaf) - float(np.bincount(routes.leaf, weights=data.row_weights).min()) - 1e-9
+    yield (
+        "weight",
+        float(space.min_weight_leaf)
+        - float(np.bincount(routes.leaf, weights=data.row_weights).min())
+        - 1e-9,
+    )
     scale: Any = problem.scale
     for j, row in enumerate(getattr(scale, "side", ())):
         total = int(row.coefs[np.arange(data.n_rows), routes.action].sum())

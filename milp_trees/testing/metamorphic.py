@@ -1,4 +1,6 @@
-"""Checks that build again, or say the same problem differently, and demand the same model or the same optimum."""
+"""Checks that build again, or say the same problem differently, and demand the same model or the
+same optimum.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ def _metamorphic(name: str, transform: transforms.Transform) -> None:
         other = transform(problem)
         if other is None or formulation.unsupported(other):
             return
-        refuse(different_optimum(formulation, problem, formulation, other, name), formulation, problem)
+        refuse(
+            different_optimum(formulation, problem, formulation, other, name), formulation, problem
+        )
 
     run.__name__ = f"check_{name}"
     run.__doc__ = f"The optimum does not change: {transform.__doc__}"
@@ -32,13 +36,21 @@ for _name, _transform in transforms.EQUAL.items():
 
 
 def check_presolve_switches(formulation: Formulation, problem: Problem) -> None:
-    """Merging rows and dropping tests, on or off, leaves the optimum as it is; the decoded tree keeps its value."""
+    """Merging rows and dropping tests, on or off, leaves the optimum as it is; the decoded tree
+    keeps its value.
+    """
     for merge, drop in ((False, True), (True, False), (False, False)):
         if not isinstance(formulation, TreeFormulation):
-            raise TypeError(f"{formulation.name} is no formulation of trees; its checks are those of its own space.")
+            raise TypeError(
+                f"{formulation.name} is no formulation of trees; its checks are those of its own space."
+            )
         other = replace(formulation, merge_rows=merge, drop_tests=drop)
         if not other.unsupported(problem):
-            refuse(different_optimum(formulation, problem, other, problem, "switching presolve"), other, problem)
+            refuse(
+                different_optimum(formulation, problem, other, problem, "switching presolve"),
+                other,
+                problem,
+            )
             check_decoded_value(other, problem)
 
 
@@ -50,9 +62,18 @@ def check_deeper_is_never_worse(formulation: Formulation, problem: Problem) -> N
     here, there = solved(formulation, problem), minimise_problem(formulation, other)
     if here.objective is not None:
         view = formulation.instance(problem)
-        value = None if there.objective is None else float(view.from_value(formulation.instance(other).to_value(there.objective)))
+        value = (
+            None
+            if there.objective is None
+            else float(view.from_value(formulation.instance(other).to_value(there.objective)))
+        )
         holds = value is not None and value <= here.objective + slack(view, here.objective)
-        demand(holds, formulation, problem, f"the optimum is {here.objective:.9g} units, one level deeper {value} ({there.status}).")
+        demand(
+            holds,
+            formulation,
+            problem,
+            f"the optimum is {here.objective:.9g} units, one level deeper {value} ({there.status}).",
+        )
 
 
 def check_repeatable_build(formulation: Formulation, problem: Problem) -> None:
@@ -61,7 +82,12 @@ def check_repeatable_build(formulation: Formulation, problem: Problem) -> None:
 
     first = model_text(built(formulation, problem).matrix)
     second = model_text(compile_model(formulation.build(problem.fresh())))
-    demand(first == second, formulation, problem, f"two builds differ: {_first_difference(first, second)}")
+    demand(
+        first == second,
+        formulation,
+        problem,
+        f"two builds differ: {_first_difference(first, second)}",
+    )
 
 
 METAMORPHIC_CHECKS |= {
@@ -77,15 +103,23 @@ def minimise_problem(formulation: Formulation, problem: Problem) -> Point:
     return minimise(b.matrix, b.separator)
 
 
-def different_optimum(formulation: Formulation, problem: Problem, other: Formulation, changed: Problem, how: str) -> str | None:
+def different_optimum(
+    formulation: Formulation, problem: Problem, other: Formulation, changed: Problem, how: str
+) -> str | None:
     """How two optima that should be the same differ, or None."""
     here = solved(formulation, problem)
     there = solved(other, changed) if problem is changed else minimise_problem(other, changed)
     if here.objective is None or there.objective is None:
-        return None if here.status == there.status else f"{here.status}, but {there.status} after {how}."
+        return (
+            None
+            if here.status == there.status
+            else f"{here.status}, but {there.status} after {how}."
+        )
     view, view2 = formulation.instance(problem), other.instance(changed)
     a, b = float(view.to_value(here.objective)), float(view2.to_value(there.objective))
-    unit = abs(float(view.scale)) * slack(view, here.objective) + abs(float(view2.scale)) * slack(view2, there.objective)
+    unit = abs(float(view.scale)) * slack(view, here.objective) + abs(float(view2.scale)) * slack(
+        view2, there.objective
+    )
     return None if abs(a - b) <= unit else f"the optimum is {a:.9g}, but {b:.9g} after {how}."
 
 

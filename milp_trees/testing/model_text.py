@@ -16,7 +16,9 @@ def model_text(matrix: MatrixModel) -> str:
     for i in range(matrix.n_rows):
         part = slice(A.indptr[i], A.indptr[i + 1])
         label = matrix.row_labels[i] if matrix.row_labels else f"r{i}"
-        lines.append(f"{label}: {_bounded(_sum(A.data[part], A.indices[part], names).strip() or '0', matrix.row_lower[i], matrix.row_upper[i])}")
+        lines.append(
+            f"{label}: {_bounded(_sum(A.data[part], A.indices[part], names).strip() or '0', matrix.row_lower[i], matrix.row_upper[i])}"
+        )
     lines.append("")
     for j, name in enumerate(names):
         kind = "integer" if matrix.integer[j] else "continuous"

@@ -1,4 +1,6 @@
-"""Named tiny problems with objectives that are no sums: ratios of counts, areas under the ROC hull, metrics of false positives and negatives."""
+"""Named tiny problems with objectives that are no sums: ratios of counts, areas under the ROC hull,
+metrics of false positives and negatives.
+"""
 
 from __future__ import annotations
 
@@ -12,41 +14,63 @@ from milp_trees.testing._named import CUBE, SQUARE, accuracy, dataset, named, nu
 
 @named
 def make_f_score_conundrum() -> Problem:
-    """The fewest rows on which labelling leaves by one threshold fails: F1 is 2/3 only if the leaf with 2 positives of 5 rows is called positive.
+    """The fewest rows on which labelling leaves by one threshold fails: F1 is 2/3 only if the leaf
+    with 2 positives of 5 rows is called positive.
 
-    By majority (a false negative costs as much as a false positive) the best tree has 1/2; with classes balanced (4/3 as much), 3/5.
+    By majority (a false negative costs as much as a false positive) the best tree has 1/2; with
+    classes balanced (4/3 as much), 3/5.
     """
-    return Problem(numeric_dataset({"x": [1.0, 2, 3, 3, 3, 3, 3]}, y=[1, 0, 1, 1, 0, 0, 0]), F1(), Trees(2))
+    return Problem(
+        numeric_dataset({"x": [1.0, 2, 3, 3, 3, 3, 3]}, y=[1, 0, 1, 1, 0, 0, 0]), F1(), Trees(2)
+    )
 
 
 @named
 def make_f_score_conundrum_reversed() -> Problem:
-    """A leaf with 2 positives of 5 rows again, and F1 is 5/6 only if it is called negative: no price of a false negative suits both problems."""
-    return Problem(numeric_dataset({"x": [1.0] * 5 + [2.0] * 5}, y=[1] * 5 + [1, 1, 0, 0, 0]), F1(), Trees(2))
+    """A leaf with 2 positives of 5 rows again, and F1 is 5/6 only if it is called negative: no
+    price of a false negative suits both problems.
+    """
+    return Problem(
+        numeric_dataset({"x": [1.0] * 5 + [2.0] * 5}, y=[1] * 5 + [1, 1, 0, 0, 0]), F1(), Trees(2)
+    )
 
 
 @named
 def make_f_beta_weights() -> Problem:
     """F2 of weighted rows with the first class as the positive one, under a minimum leaf size."""
-    data = dataset([*SQUARE, [0, 1], [1, 0], [1, 1]], y=[0, 1, 1, 0, 1, 0, 1], weights=[0.5, 1, 2, 1.25, 0, 3, 1])
+    data = dataset(
+        [*SQUARE, [0, 1], [1, 0], [1, 1]],
+        y=[0, 1, 1, 0, 1, 0, 1],
+        weights=[0.5, 1, 2, 1.25, 0, 3, 1],
+    )
     return Problem(data, FBeta(positive=0, beta=2), Trees(2, min_samples_leaf=2))
 
 
 @named
 def make_f1_leaf_penalty() -> Problem:
-    """F1 loss plus a penalty per leaf: with 1/20 per leaf the optimum has fewer leaves than the largest F1."""
-    return Problem(dataset([*CUBE, [0, 0, 1], [1, 0, 1]], y=[0, 0, 1, 0, 1, 1, 1, 0, 1, 0]), F1(leaf_penalty="1/20"), Trees(2))
+    """F1 loss plus a penalty per leaf: with 1/20 per leaf the optimum has fewer leaves than the
+    largest F1.
+    """
+    return Problem(
+        dataset([*CUBE, [0, 0, 1], [1, 0, 1]], y=[0, 0, 1, 0, 1, 1, 1, 0, 1, 0]),
+        F1(leaf_penalty="1/20"),
+        Trees(2),
+    )
 
 
 @named
 def make_f1_without_positives() -> Problem:
-    """No row is of the positive class: every tree has F1 = 0, also the one that predicts no positive (0/0)."""
+    """No row is of the positive class: every tree has F1 = 0, also the one that predicts no
+    positive (0/0).
+    """
     return Problem(dataset(SQUARE, y=[0, 0, 0, 0], classes=(0, 1)), F1(), Trees(1))
 
 
 @named
 def make_precision_at_recall() -> Problem:
-    """Precision among the trees that find three positives of four: without that floor one pure leaf would do."""
+    """Precision among the trees that find three positives of four: without that floor one pure leaf
+    would do.
+    """
     data = dataset([*SQUARE, [0, 0], [0, 1], [1, 0]], y=[1, 1, 0, 1, 0, 0, 1])
     return Problem(data, Precision(min_recall="3/4"), Trees(2))
 
@@ -56,15 +80,20 @@ def make_precision_at_recall() -> Problem:
 
 @named
 def make_auc() -> Problem:
-    """Equal rows of different classes: no tree ranks all; the best for accuracy is not the best for ranking."""
-    return accuracy([*CUBE, [0, 0, 1], [1, 0, 1], [1, 1, 1]], [0, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1], 2, AUC())
+    """Equal rows of different classes: no tree ranks all; the best for accuracy is not the best for
+    ranking.
+    """
+    return accuracy(
+        [*CUBE, [0, 0, 1], [1, 0, 1], [1, 1, 1]], [0, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1], 2, AUC()
+    )
 
 
 @named
 def make_auc_perfect_first_split() -> Problem:
     """First test perfect, penalty 3/10 per leaf: two leaves at 0.6 beat one at 0.8.
 
-    The printed bound on leaves, H' < H + ⌊(R - b)/λ⌋ = 1 + ⌊(0.8 - 0.3)/0.3⌋ = 2, leaves none but the single leaf.
+    The printed bound on leaves, H' < H + ⌊(R - b)/λ⌋ = 1 + ⌊(0.8 - 0.3)/0.3⌋ = 2, leaves none but
+    the single leaf.
     """
     X = [[1, 0]] * 2 + [[1, 1]] + [[0, 0]] * 3 + [[0, 1]] * 4
     return accuracy(X, [1, 1, 1] + [0] * 7, 2, AUC(leaf_penalty="3/10"))
@@ -73,7 +102,14 @@ def make_auc_perfect_first_split() -> Problem:
 @named
 def make_auc_max_leaves() -> Problem:
     """Three leaves of at least two rows: which leaf is split depends on the others."""
-    return accuracy([*CUBE, [0, 0, 1], [1, 0, 1]], [0, 1, 1, 0, 1, 1, 0, 1, 0, 1], 2, AUC(), max_leaf_nodes=3, min_samples_leaf=2)
+    return accuracy(
+        [*CUBE, [0, 0, 1], [1, 0, 1]],
+        [0, 1, 1, 0, 1, 1, 0, 1, 0, 1],
+        2,
+        AUC(),
+        max_leaf_nodes=3,
+        min_samples_leaf=2,
+    )
 
 
 @named
@@ -87,28 +123,53 @@ def make_partial_auc() -> Problem:
 def make_partial_auc_first_class() -> Problem:
     """The first class is the positive one, which matters to a partial area; with a penalty."""
     X = [[0, 0], [0, 0], [0, 1], [0, 1], [0, 1], [1, 0], [1, 0], [1, 1], [1, 1], [1, 0]]
-    return accuracy(X, [0, 1, 0, 1, 1, 0, 0, 1, 0, 0], 2, PartialAUC(theta="1/2", positive=0, leaf_penalty="1/100"))
+    return accuracy(
+        X,
+        [0, 1, 0, 1, 1, 0, 0, 1, 0, 0],
+        2,
+        PartialAUC(theta="1/2", positive=0, leaf_penalty="1/100"),
+    )
 
 
 @named
 def make_mcc() -> Problem:
     """Matthews' coefficient, a square root of a rational; few positives."""
-    return accuracy([*CUBE, [0, 0, 1], [1, 0, 1], [0, 0, 0]], [0, 0, 1, 0, 0, 1, 0, 0, 1, 1, 0], 2, Matthews())
+    return accuracy(
+        [*CUBE, [0, 0, 1], [1, 0, 1], [0, 0, 0]], [0, 0, 1, 0, 0, 1, 0, 0, 1, 1, 0], 2, Matthews()
+    )
 
 
 @named
 def make_mcc_leaf_penalty() -> Problem:
     """With a penalty trees of different sizes are compared: irrational numbers plus rational ones."""
-    return accuracy([*CUBE, [0, 0, 1], [1, 0, 1], [0, 0, 0]], [0, 0, 1, 0, 0, 1, 0, 0, 1, 1, 0], 2, Matthews(leaf_penalty="1/20"))
+    return accuracy(
+        [*CUBE, [0, 0, 1], [1, 0, 1], [0, 0, 0]],
+        [0, 0, 1, 0, 0, 1, 0, 0, 1, 1, 0],
+        2,
+        Matthews(leaf_penalty="1/20"),
+    )
 
 
 @named
 def make_geometric_mean() -> Problem:
-    """Geometric mean of both classes' shares; a single leaf has 0. Leaves of two rows at least, three of them at most."""
-    return accuracy([*CUBE, [0, 1, 1]], [0, 0, 1, 0, 0, 1, 0, 0, 1], 2, GeometricMean(), max_leaf_nodes=3, min_samples_leaf=2)
+    """Geometric mean of both classes' shares; a single leaf has 0. Leaves of two rows at least,
+    three of them at most.
+    """
+    return accuracy(
+        [*CUBE, [0, 1, 1]],
+        [0, 0, 1, 0, 0, 1, 0, 0, 1],
+        2,
+        GeometricMean(),
+        max_leaf_nodes=3,
+        min_samples_leaf=2,
+    )
 
 
 @named
 def make_kappa() -> Problem:
-    """Cohen's kappa is rational, though no ratio that takes linear problems with positive denominators."""
-    return accuracy([*CUBE, [0, 1, 1]], [1, 0, 1, 0, 0, 1, 0, 0, 1], 2, CohenKappa(leaf_penalty="1/30"))
+    """Cohen's kappa is rational, though no ratio that takes linear problems with positive
+    denominators.
+    """
+    return accuracy(
+        [*CUBE, [0, 1, 1]], [1, 0, 1, 0, 0, 1, 0, 0, 1], 2, CohenKappa(leaf_penalty="1/30")
+    )

@@ -26,14 +26,19 @@ LIMITS = Limits(time=60.0)
 def check_result(method: Method, problem: Problem, start: Tree | None = None) -> Result:
     """One run: the claims of the result agree with the oracle.
 
-    An exact method proves the oracle's value; a heuristic is feasible and no better than it. Bounds are never crossed.
+    An exact method proves the oracle's value; a heuristic is feasible and no better than it. Bounds
+    are never crossed.
     """
     return judge(method, problem, method.run(problem, LIMITS, start=start))
 
 
 def judge(method: Method, problem: Problem, result: Result) -> Result:
     """The claims of a result against the oracle; returns it if they hold."""
-    best, scale, where = brute_force(problem), problem.scale, f"{method.name} on {describe(problem)}"
+    best, scale, where = (
+        brute_force(problem),
+        problem.scale,
+        f"{method.name} on {describe(problem)}",
+    )
 
     def units(value: float) -> float:
         return float(scale.from_value(value))
@@ -41,7 +46,9 @@ def judge(method: Method, problem: Problem, result: Result) -> Result:
     if best is None:
         allowed = {Status.INFEASIBLE} if method.exact else {Status.INFEASIBLE, Status.NO_SOLUTION}
         if result.status not in allowed:
-            raise AssertionError(f"{where}: no tree is feasible, but the status is {result.status.value} ({result.message}).")
+            raise AssertionError(
+                f"{where}: no tree is feasible, but the status is {result.status.value} ({result.message})."
+            )
         return result
     near = 1e-6 * max(1.0, abs(units(best[1].number))) + scale.tolerance
     said = f"{result.status.value}, value {result.objective}, bound {result.bound}, {result.message or 'no message'}"
@@ -52,7 +59,9 @@ def judge(method: Method, problem: Problem, result: Result) -> Result:
         raise AssertionError(f"{where}: expected a tree no better than {expected}; got {said}.")
     away = units(result.objective) - units(best[1].number)
     if away < -near or (method.exact and away > near):
-        raise AssertionError(f"{where}: expected {expected}; got {said}, tree {expression(result.predictor)}.")
+        raise AssertionError(
+            f"{where}: expected {expected}; got {said}, tree {expression(result.predictor)}."
+        )
     wrong = problem.violations(result.predictor)
     if wrong or problem.value(result.predictor).number != result.objective:
         has = f"has {problem.value(result.predictor)} and breaks {wrong}"
@@ -64,9 +73,14 @@ def judge(method: Method, problem: Problem, result: Result) -> Result:
 
 
 def check_method(
-    method: Method, problems: Mapping[str, Problem] | None = None, planted: Mapping[str, Problem] | None = None, *, level: str = "quick"
+    method: Method,
+    problems: Mapping[str, Problem] | None = None,
+    planted: Mapping[str, Problem] | None = None,
+    *,
+    level: str = "quick",
 ) -> Report:
-    """`check_result` on every problem a method takes; on `planted` problems a perfect tree exists, and an exact method finds one.
+    """`check_result` on every problem a method takes; on `planted` problems a perfect tree exists,
+    and an exact method finds one.
 
     Parameters
     ----------
@@ -91,19 +105,26 @@ def check_method(
             continue
         result = method.run(problem, LIMITS)
         if method.exact and result.objective != 0:
-            raise AssertionError(f"{method.name} on {name}: a perfect tree was planted; got {result!r}.")
+            raise AssertionError(
+                f"{method.name} on {name}: a perfect tree was planted; got {result!r}."
+            )
         report.passed.append((method.name, name))
     if not report.passed:
-        raise AssertionError(f"{method.name} skipped every problem: {'; '.join(sorted(set(report.skipped.values())))}")
+        raise AssertionError(
+            f"{method.name} skipped every problem: {'; '.join(sorted(set(report.skipped.values())))}"
+        )
     return report
 
 
-def check_solver_pair(formulation: str, solver: str, problems: Mapping[str, Problem] | None = None) -> Report:
+def check_solver_pair(
+    formulation: str, solver: str, problems: Mapping[str, Problem] | None = None
+) -> Report:
     """A registered formulation with a registered solver, without and with a start.
 
-    The starts are the oracle's tree and a random one; a solver that says it takes starts must be seen to accept them, unless the relaxation
-    is the optimum already: then a solver is done before it looks at a start. A solver may refuse a model once it is built; the report
-    is empty if it refuses all. A solver that is not there skips all problems, with its reason.
+    The starts are the oracle's tree and a random one; a solver that says it takes starts must be
+    seen to accept them, unless the relaxation is the optimum already: then a solver is done before
+    it looks at a start. A solver may refuse a model once it is built; the report is empty if it
+    refuses all. A solver that is not there skips all problems, with its reason.
 
     Parameters
     ----------
@@ -123,7 +144,10 @@ def check_solver_pair(formulation: str, solver: str, problems: Mapping[str, Prob
     method = registry.method(f"{formulation}@{solver}")
     model: Formulation = method.formulation  # type: ignore[attr-defined]
     takes_starts = "start" in registry.solver(solver).capabilities
-    report, problems = Report(), {name: get(name) for name in PAIR_PROBLEMS} if problems is None else problems
+    report, problems = (
+        Report(),
+        {name: get(name) for name in PAIR_PROBLEMS} if problems is None else problems,
+    )
     found = registry.solver(solver).availability()
     if not found.found:
         return Report(skipped=dict.fromkeys(problems, found.reason))
@@ -134,18 +158,33 @@ def check_solver_pair(formulation: str, solver: str, problems: Mapping[str, Prob
             continue
         best = brute_force(problem)
         starts_matter = not relaxation_is_tight(model, problem)
-        starts = [None, best and best[0].prune_empty(problem.dataset), random_tree(problem, np.random.default_rng(0)) if best else None]
+        starts = [
+            None,
+            best and best[0].prune_empty(problem.dataset),
+            random_tree(problem, np.random.default_rng(0)) if best else None,
+        ]
         for start in dict.fromkeys(starts):
             result = method.run(problem, LIMITS, start=start)
-            if result.status is Status.UNSUPPORTED and result.message:  # known only once the model is built
+            if (
+                result.status is Status.UNSUPPORTED and result.message
+            ):  # known only once the model is built
                 report.skipped[name] = result.message
                 break
             judge(method, problem, result)
-            if start is not None and takes_starts and result.start.get("accepted") is not True and (starts_matter or "reason" in result.start):
-                raise AssertionError(f"{method.name} on {describe(problem)}: the start {expression(start)} was not accepted: {dict(result.start)}.")
+            if (
+                start is not None
+                and takes_starts
+                and result.start.get("accepted") is not True
+                and (starts_matter or "reason" in result.start)
+            ):
+                raise AssertionError(
+                    f"{method.name} on {describe(problem)}: the start {expression(start)} was not accepted: {dict(result.start)}."
+                )
             report.passed.append((method.name, name))
     if not report.passed and all(model.unsupported(p) for p in problems.values()):
-        raise AssertionError(f"{method.name} skipped every problem: {'; '.join(sorted(set(report.skipped.values())))}")
+        raise AssertionError(
+            f"{method.name} skipped every problem: {'; '.join(sorted(set(report.skipped.values())))}"
+        )
     return report
 
 
@@ -153,4 +192,6 @@ def relaxation_is_tight(formulation: Formulation, problem: Problem) -> bool:
     """Whether the linear relaxation's value is the optimum."""
     best, b = brute_force(problem), built(formulation, problem)
     Z = minimise(b.matrix, b.separator, relax=True).objective
-    return best is None or (Z is not None and abs(Z - formulation.instance(problem).objective(best[0])) < 1e-6)
+    return best is None or (
+        Z is not None and abs(Z - formulation.instance(problem).objective(best[0])) < 1e-6
+    )

@@ -1,9 +1,11 @@
-"""Conformance checks of formulations of prunings: the counterpart of `checks` for the space `PrunedEnsembles`.
+"""Conformance checks of formulations of prunings: the counterpart of `checks` for the space
+`PrunedEnsembles`.
 
     from milp_trees.testing.pruning_checks import check_pruning_formulation
     check_pruning_formulation(MyFormulation())
 
-The oracle is the task's own value of every pruning, in fractions; no view and no solver adapter takes part in it.
+The oracle is the task's own value of every pruning, in fractions; no view and no solver adapter
+takes part in it.
 """
 
 from __future__ import annotations
@@ -38,10 +40,17 @@ def example(name: str) -> Problem:
 @cache
 def random_examples(n: int = 12) -> dict[str, Problem]:
     """Random problems by name: with and without budgets, deep and shallow, and some with λ = 0."""
-    out = {f"random-free-{seed}": random_problem(np.random.default_rng(seed), 2, 3, lam=0) for seed in range(n // 4)}
+    out = {
+        f"random-free-{seed}": random_problem(np.random.default_rng(seed), 2, 3, lam=0)
+        for seed in range(n // 4)
+    }
     for seed in range(n):
         rng = np.random.default_rng(seed)
-        shape: dict[str, Any] = {"n_trees": 1 + seed % 3, "depth": 2 + (seed % 3 == 0), "n_rows": 3 + seed % 4}
+        shape: dict[str, Any] = {
+            "n_trees": 1 + seed % 3,
+            "depth": 2 + (seed % 3 == 0),
+            "n_rows": 3 + seed % 4,
+        }
         out[f"random-{seed}"] = random_problem(rng, **shape, budget=seed % 4 == 3)
     return out
 
@@ -52,23 +61,40 @@ def found_examples() -> dict[str, Problem]:
     return {name: make() for name, make in FOUND_PRUNINGS.items()}
 
 
-#: Seeds of `deep_example` whose best pruning keeps four splits or more, some of them below two others: with prices by row, groups, hierarchies, things
-#: bought once for all rows, and a budget.
+#: Seeds of `deep_example` whose best pruning keeps four splits or more, some of them below two
+#: others: with prices by row, groups, hierarchies, things bought once for all rows, and a budget.
 DEEP_SEEDS = (38, 196, 270, 302, 403, 433, 488)
 
 
 def deep_example(seed: int) -> Problem:
     """One or two trees of four or five levels, five features, nine rows."""
     levels = 4 if seed % 3 else 5
-    return random_problem(np.random.default_rng(5000 + seed), 1 + seed % 2, levels, 5, 9, budget=seed % 4 == 3, lam="1/60")
+    return random_problem(
+        np.random.default_rng(5000 + seed),
+        1 + seed % 2,
+        levels,
+        5,
+        9,
+        budget=seed % 4 == 3,
+        lam="1/60",
+    )
 
 
 @cache
 def default_pruning_problems(level: str = "quick") -> dict[str, Problem]:
-    """All examples and random problems of a level by name; `thorough` has two hundred random ones more."""
-    found = {**{name: example(name) for name in EXAMPLES}, **random_examples(), **found_examples(), **{f"deep-{seed}": deep_example(seed) for seed in DEEP_SEEDS}}
+    """All examples and random problems of a level by name; `thorough` has two hundred random ones
+    more.
+    """
+    found = {
+        **{name: example(name) for name in EXAMPLES},
+        **random_examples(),
+        **found_examples(),
+        **{f"deep-{seed}": deep_example(seed) for seed in DEEP_SEEDS},
+    }
     for s in range(200 if level == "thorough" else 0):
-        found[f"more-{s}"] = random_problem(np.random.default_rng(1000 + s), 1 + s % 3, 2, 2 + s % 3, 2 + s % 5, budget=s % 3 == 0)
+        found[f"more-{s}"] = random_problem(
+            np.random.default_rng(1000 + s), 1 + s % 3, 2, 2 + s % 3, 2 + s % 5, budget=s % 3 == 0
+        )
     return found
 
 
@@ -77,7 +103,9 @@ def default_pruning_problems(level: str = "quick") -> dict[str, Problem]:
 
 @lru_cache(maxsize=512)
 def scored(problem: Problem) -> list[tuple[Fraction, Ensemble]]:
-    """Value and pruning, for every pruning that keeps the budget; the value of no pruning at all is the largest a solver could hide behind."""
+    """Value and pruning, for every pruning that keeps the budget; the value of no pruning at all is
+    the largest a solver could hide behind.
+    """
     task: Any = problem  # its methods are annotated for single trees
     found = [p for p in all_prunings(unpruned(problem)) if not task.violations(p)]
     return [(_exact(problem, p), p) for p in found]
@@ -125,9 +153,17 @@ def check_optimum(formulation: Formulation, problem: Problem) -> None:
 
 def optimum_fault(formulation: Formulation, problem: Problem, point: Point) -> str | None:
     """What is wrong with a claimed optimum, or None."""
-    best, view, b = best_pruning(problem), formulation.instance(problem), built(formulation, problem)
+    best, view, b = (
+        best_pruning(problem),
+        formulation.instance(problem),
+        built(formulation, problem),
+    )
     if best is None:
-        return None if point.status == "infeasible" else f"no pruning keeps the budget, but the model is {point.status} with {point.objective}."
+        return (
+            None
+            if point.status == "infeasible"
+            else f"no pruning keeps the budget, but the model is {point.status} with {point.objective}."
+        )
     if point.x is None or point.objective is None or not _same(view, point.objective, best[0]):
         return f"expected {float(view.from_value(best[0])):.9g} units by {kept(best[1])}; the model is {point.status} with {point.objective}."
     b.matrix.load(point.x)
@@ -139,19 +175,28 @@ def optimum_fault(formulation: Formulation, problem: Problem, point: Point) -> s
 
 
 def check_relaxation(formulation: Formulation, problem: Problem) -> None:
-    """The relaxation is a bound, and the optimum itself where the formulation says so and no budget is in the way."""
+    """The relaxation is a bound, and the optimum itself where the formulation says so and no budget
+    is in the way.
+    """
     best, view = best_pruning(problem), formulation.instance(problem)
     if best is None:
         return
     Z = minimise(built(formulation, problem).matrix, relax=True).objective
     if formulation.integral_relaxation and view.budget is None:
-        _demand(Z is not None and _same(view, Z, best[0]), formulation, problem, f"the relaxation is {Z}, not the optimum {best[0]}.")
+        _demand(
+            Z is not None and _same(view, Z, best[0]),
+            formulation,
+            problem,
+            f"the relaxation is {Z}, not the optimum {best[0]}.",
+        )
     below = Z is not None and float(view.from_value(best[0])) + 2 * view.tolerance + 1e-5 >= Z
     _demand(below, formulation, problem, f"the relaxation is {Z}, above the optimum {best[0]}.")
 
 
 def check_every_pruning(formulation: Formulation, problem: Problem) -> None:
-    """Every pruning within the budget is a feasible point with the pruning's value, and decodes to itself; the others break a row."""
+    """Every pruning within the budget is a feasible point with the pruning's value, and decodes to
+    itself; the others break a row.
+    """
     b, view = built(formulation, problem), formulation.instance(problem)
     values = dict.fromkeys(p.kept.tobytes() for p in all_prunings(unpruned(problem)))
     values.update({p.kept.tobytes(): value for value, p in scored(problem)})
@@ -161,11 +206,26 @@ def check_every_pruning(formulation: Formulation, problem: Problem) -> None:
         formulation.encode(pruning, b.model)
         x = b.matrix.values()
         value, feasible = values[pruning.kept.tobytes()], b.matrix.violation(x) <= FEASIBLE
-        _demand(feasible == (value is not None), formulation, problem, f"{kept(pruning)} is encoded as {'a' if feasible else 'no'} feasible point.")
+        _demand(
+            feasible == (value is not None),
+            formulation,
+            problem,
+            f"{kept(pruning)} is encoded as {'a' if feasible else 'no'} feasible point.",
+        )
         if value is not None:
-            _demand(_same(view, b.matrix.objective(x), value), formulation, problem, f"{kept(pruning)} is encoded with {b.matrix.objective(x)}.")
+            _demand(
+                _same(view, b.matrix.objective(x), value),
+                formulation,
+                problem,
+                f"{kept(pruning)} is encoded with {b.matrix.objective(x)}.",
+            )
         back = formulation.decode(b.model)
-        _demand(np.array_equal(back.kept, pruning.kept), formulation, problem, f"{kept(pruning)} is decoded as {kept(back)}.")
+        _demand(
+            np.array_equal(back.kept, pruning.kept),
+            formulation,
+            problem,
+            f"{kept(pruning)} is decoded as {kept(back)}.",
+        )
 
 
 #: All checks by name.
@@ -179,8 +239,11 @@ PRUNING_CHECKS: dict[str, Check] = {
 }
 
 
-def check_pruning_formulation(formulation: Formulation, problems: Mapping[str, Problem] | None = None, *, level: str = "quick") -> dict[str, str]:
-    """Run every check on every problem that the formulation takes; returns the sentences of those it does not.
+def check_pruning_formulation(
+    formulation: Formulation, problems: Mapping[str, Problem] | None = None, *, level: str = "quick"
+) -> dict[str, str]:
+    """Run every check on every problem that the formulation takes; returns the sentences of those
+    it does not.
 
     Parameters
     ----------
@@ -196,7 +259,9 @@ def check_pruning_formulation(formulation: Formulation, problems: Mapping[str, P
     problems = default_pruning_problems(level) if problems is None else problems
     skipped = {name: why for name, p in problems.items() if (why := formulation.unsupported(p))}
     if len(skipped) == len(problems):
-        raise AssertionError(f"{formulation.label} takes none of the problems: {'; '.join(sorted(set(skipped.values())))}")
+        raise AssertionError(
+            f"{formulation.label} takes none of the problems: {'; '.join(sorted(set(skipped.values())))}"
+        )
     for name in problems.keys() - skipped.keys():
         for run in PRUNING_CHECKS.values():
             run(formulation, problems[name])
@@ -206,8 +271,12 @@ def check_pruning_formulation(formulation: Formulation, problems: Mapping[str, P
 # -- deleting constraints -------------------------------------------------------------------------------------------
 
 
-def unnoticed_constraints(formulation: Formulation, problems: Mapping[str, Problem] | None = None) -> list[str]:
-    """Named constraints that can be deleted without any check of the optimum noticing it on any problem."""
+def unnoticed_constraints(
+    formulation: Formulation, problems: Mapping[str, Problem] | None = None
+) -> list[str]:
+    """Named constraints that can be deleted without any check of the optimum noticing it on any
+    problem.
+    """
     silent: dict[str, bool] = {}
     for problem in (default_pruning_problems() if problems is None else problems).values():
         if formulation.unsupported(problem):

@@ -11,7 +11,8 @@ from milp_trees.testing.generate import random_cost_problem
 from milp_trees.testing.problems import PROBLEMS, problem
 from milp_trees.testing.wide import WIDE, wide_problems
 
-#: Random problems by name: options of `random_cost_problem`. Two and three actions, binary and numeric tests, every kind of limit.
+#: Random problems by name: options of `random_cost_problem`. Two and three actions, binary and
+#: numeric tests, every kind of limit.
 RANDOM: dict[str, dict[str, Any]] = {
     **{f"random-{s}": {"seed": s} for s in range(6)},
     **{f"random-three-actions-{s}": {"seed": s, "n_actions": 3, "n_tests": 2} for s in range(3)},
@@ -19,14 +20,23 @@ RANDOM: dict[str, dict[str, Any]] = {
     **{f"random-penalty-{s}": {"seed": s, "penalty": True} for s in range(2)},
     **{f"random-leaf-size-{s}": {"seed": s, "min_leaf": 2, "n_rows": 7} for s in range(2)},
     **{f"random-capacity-{s}": {"seed": s, "side": True} for s in range(2)},
-    "random-everything": {"seed": 5, "n_actions": 3, "n_tests": 2, "n_rows": 7, "penalty": True, "side": True, "min_leaf": 2},
+    "random-everything": {
+        "seed": 5,
+        "n_actions": 3,
+        "n_tests": 2,
+        "n_rows": 7,
+        "penalty": True,
+        "side": True,
+        "min_leaf": 2,
+    },
     "random-depth-1": {"seed": 3, "depth": 1, "n_actions": 4, "n_tests": 4},
 }
 
 
 #: Nonzeros up to which models are solved at a level.
 MOST_NONZEROS = {"quick": 2000, "thorough": 12000}
-#: Problems for formulation × solver: an optimum, no solution, and a minimum leaf size with a side row.
+#: Problems for formulation × solver: an optimum, no solution, and a minimum leaf size with a side
+#: row.
 PAIR_PROBLEMS = ("two_action_costs", "cannot_hold", "capacity_from_below")
 
 

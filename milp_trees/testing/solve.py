@@ -1,4 +1,6 @@
-"""What the checks solve with: SciPy's own HiGHS on the model's matrix, in this process, with no adapter of this package in between."""
+"""What the checks solve with: SciPy's own HiGHS on the model's matrix, in this process, with no
+adapter of this package in between.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,11 @@ from milp_trees.problem import Problem
 
 #: Largest violation of a row or bound that is still "feasible".
 FEASIBLE = 1e-6
-#: Nodes of the tree search after which a model counts as too hard to solve here. Unlike a time limit, it stops the same models on a loaded machine.
+#: Nodes of the tree search after which a model counts as too hard to solve here. Unlike a time
+#: limit, it stops the same models on a loaded machine.
 MOST_NODES = 500
-#: The same for rounds of cuts to relaxations; a sixth of it for those to integer programs, which take much longer.
+#: The same for rounds of cuts to relaxations; a sixth of it for those to integer programs, which
+#: take much longer.
 MOST_ROUNDS = 60
 
 
@@ -34,8 +38,8 @@ class Built:
 class Point:
     """Optimum of a matrix: status `optimal`, `infeasible` or `unbounded`, and the point.
 
-    Where the search was stopped at `MOST_NODES`, the status is `stopped`, the point is the best that was found (None: none), and `bound` is what was
-    proven; an optimum is its own bound.
+    Where the search was stopped at `MOST_NODES`, the status is `stopped`, the point is the best
+    that was found (None: none), and `bound` is what was proven; an optimum is its own bound.
     """
 
     status: str
@@ -52,8 +56,15 @@ def built(formulation: Formulation, problem: Problem) -> Built:
     return Built(model, matrix, formulation.separator(model, matrix))
 
 
-def minimise(matrix: MatrixModel, separator: Separator | None = None, relax: bool = False, nodes: int = MOST_NODES) -> Point:
-    """Optimum of a matrix model; a model completed by cuts is re-solved until none is violated, first relaxed (which is fast), then as it is."""
+def minimise(
+    matrix: MatrixModel,
+    separator: Separator | None = None,
+    relax: bool = False,
+    nodes: int = MOST_NODES,
+) -> Point:
+    """Optimum of a matrix model; a model completed by cuts is re-solved until none is violated,
+    first relaxed (which is fast), then as it is.
+    """
     for relaxed in [relax] if separator is None or relax else [True, False]:
         for _ in range(MOST_ROUNDS if relaxed else MOST_ROUNDS // 6):
             point = _minimise(matrix, relaxed, nodes)
@@ -73,21 +84,33 @@ def _minimise(matrix: MatrixModel, relax: bool, nodes: int) -> Point:
 
     if not matrix.n_variables:
         return Point("optimal", np.zeros(0), matrix.offset)
-    rows = [LinearConstraint(matrix.A, matrix.row_lower, matrix.row_upper)] if matrix.n_rows else None
+    rows = (
+        [LinearConstraint(matrix.A, matrix.row_lower, matrix.row_upper)] if matrix.n_rows else None
+    )
     integrality = None if relax else matrix.integer.astype(int)
     usual = {"mip_rel_gap": 0.0, "node_limit": nodes}
     for options in (usual, {**usual, "presolve": False}):
-        result = milp(matrix.c, integrality=integrality, bounds=Bounds(matrix.lower, matrix.upper), constraints=rows, options=options)
+        result = milp(
+            matrix.c,
+            integrality=integrality,
+            bounds=Bounds(matrix.lower, matrix.upper),
+            constraints=rows,
+            options=options,
+        )
         if "limit reached" in result.message:
             return _stopped(matrix, result)
-        if result.status != 4:  # 4 also stands for "infeasible or unbounded": presolve off tells which
+        if (
+            result.status != 4
+        ):  # 4 also stands for "infeasible or unbounded": presolve off tells which
             break
     if result.x is not None and result.status == 0:
         x = result.x if relax else matrix.rounded(result.x)
         return Point("optimal", x, matrix.objective(x), matrix.objective(x))
     known = {2: "infeasible", 3: "unbounded"}
     if result.status not in known:
-        raise RuntimeError(f"SciPy's milp answered status {result.status} on {matrix.name}: {result.message}")
+        raise RuntimeError(
+            f"SciPy's milp answered status {result.status} on {matrix.name}: {result.message}"
+        )
     return Point(known[result.status])
 
 
@@ -103,4 +126,11 @@ def without(matrix: MatrixModel, label: str) -> MatrixModel:
     labels = [name for name in matrix.row_labels if name != label]
     indices = [index for index, kept in zip(matrix.row_indices, keep.tolist(), strict=True) if kept]
     low, up = matrix.row_lower[keep], matrix.row_upper[keep]
-    return replace(matrix, A=sparse.csr_matrix(matrix.A[keep]), row_lower=low, row_upper=up, row_labels=labels, row_indices=indices)
+    return replace(
+        matrix,
+        A=sparse.csr_matrix(matrix.A[keep]),
+        row_lower=low,
+        row_upper=up,
+        row_labels=labels,
+        row_indices=indices,
+    )

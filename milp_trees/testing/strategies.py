@@ -19,42 +19,94 @@ from milp_trees.models.tree import Branch, Leaf, Node, Tree
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.base import Task
-from milp_trees.tasks.classification import Accuracy, BalancedAccuracy, MisclassificationCosts, WeightedError
-from milp_trees.tasks.constraints import Capacity, Constraint, EqualisedOdds, EqualOpportunity, PredictiveEquality, StatisticalParity
-from milp_trees.tasks.policy import ActionCostMatrix, ActionValues, DirectMethod, DoublyRobust, InversePropensity
+from milp_trees.tasks.classification import (
+    Accuracy,
+    BalancedAccuracy,
+    MisclassificationCosts,
+    WeightedError,
+)
+from milp_trees.tasks.constraints import (
+    Capacity,
+    Constraint,
+    EqualisedOdds,
+    EqualOpportunity,
+    PredictiveEquality,
+    StatisticalParity,
+)
+from milp_trees.tasks.policy import (
+    ActionCostMatrix,
+    ActionValues,
+    DirectMethod,
+    DoublyRobust,
+    InversePropensity,
+)
 
 #: Numbers a person would write: short decimals and small fractions.
 weights = st.one_of(st.integers(0, 9), st.decimals(0, 9, places=2).map(float))
-rates = st.one_of(st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2)]), st.decimals(0, 1, places=2).map(float))
+rates = st.one_of(
+    st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2)]),
+    st.decimals(0, 1, places=2).map(float),
+)
 #: Every kind of task on a finite set of actions.
 TASKS = (
-    Accuracy, WeightedError, BalancedAccuracy, MisclassificationCosts, ActionCostMatrix, ActionValues, DirectMethod, InversePropensity, DoublyRobust,
-)  # fmt: skip
+    Accuracy,
+    WeightedError,
+    BalancedAccuracy,
+    MisclassificationCosts,
+    ActionCostMatrix,
+    ActionValues,
+    DirectMethod,
+    InversePropensity,
+    DoublyRobust,
+)
 
 
 @st.composite
 def datasets(draw: st.DrawFn, max_rows: int = 8, max_tests: int = 3) -> Dataset:
-    """Datasets with everything a task may ask for: target, weights, groups, a factor, treatments, outcomes, propensities and values."""
-    n, F, K = draw(st.integers(2, max_rows)), draw(st.integers(0, max_tests)), draw(st.integers(2, 3))
+    """Datasets with everything a task may ask for: target, weights, groups, a factor, treatments,
+    outcomes, propensities and values.
+    """
+    n, F, K = (
+        draw(st.integers(2, max_rows)),
+        draw(st.integers(0, max_tests)),
+        draw(st.integers(2, 3)),
+    )
 
     def column(elements: st.SearchStrategy[Any]) -> np.ndarray:
         return np.array(draw(st.lists(elements, min_size=n, max_size=n)))
 
-    X = np.array(draw(st.lists(st.lists(st.integers(0, 1), min_size=F, max_size=F), min_size=n, max_size=n))).reshape(n, F)
+    X = np.array(
+        draw(st.lists(st.lists(st.integers(0, 1), min_size=F, max_size=F), min_size=n, max_size=n))
+    ).reshape(n, F)
     row_weights = column(weights).astype(float)
     row_weights[0] += not row_weights.any()  # a total of zero is refused, with reason
-    values = np.array(draw(st.lists(st.lists(st.integers(-5, 9), min_size=K, max_size=K), min_size=n, max_size=n)))
+    values = np.array(
+        draw(st.lists(st.lists(st.integers(-5, 9), min_size=K, max_size=K), min_size=n, max_size=n))
+    )
     return Dataset(
-        X, [Test(f"t{j}") for j in range(F)], y=column(st.integers(0, K - 1)), classes=tuple(range(K)), weights=row_weights,
-        groups=column(st.sampled_from("abc")), factor=column(st.sampled_from("uv")), treatments=column(st.integers(0, K - 1)),
-        outcomes=column(st.integers(-5, 5)), propensities=column(st.sampled_from([0.25, 0.5, 1.0])), values=values, actions=tuple(range(K)),
-    )  # fmt: skip
+        X,
+        [Test(f"t{j}") for j in range(F)],
+        y=column(st.integers(0, K - 1)),
+        classes=tuple(range(K)),
+        weights=row_weights,
+        groups=column(st.sampled_from("abc")),
+        factor=column(st.sampled_from("uv")),
+        treatments=column(st.integers(0, K - 1)),
+        outcomes=column(st.integers(-5, 5)),
+        propensities=column(st.sampled_from([0.25, 0.5, 1.0])),
+        values=values,
+        actions=tuple(range(K)),
+    )
 
 
 @st.composite
 def constraints(draw: st.DrawFn, n_rows: int) -> Constraint:
     """One side constraint on the last of two or three actions."""
-    kind = draw(st.sampled_from([StatisticalParity, EqualOpportunity, PredictiveEquality, EqualisedOdds, Capacity]))
+    kind = draw(
+        st.sampled_from(
+            [StatisticalParity, EqualOpportunity, PredictiveEquality, EqualisedOdds, Capacity]
+        )
+    )
     if kind is Capacity:
         return Capacity(1, at_most=draw(st.integers(0, n_rows)))
     fair: Constraint = kind(draw(rates), 1)
@@ -63,12 +115,16 @@ def constraints(draw: st.DrawFn, n_rows: int) -> Constraint:
 
 @st.composite
 def tasks(draw: st.DrawFn, dataset: Dataset, constrained: bool = True) -> Task:
-    """Any task on a dataset from `datasets`, with or without penalties, feature costs and constraints."""
+    """Any task on a dataset from `datasets`, with or without penalties, feature costs and
+    constraints.
+    """
     K = len(dataset.actions or ())
     kind = draw(st.sampled_from(TASKS))
     options: dict[str, Any] = {}
     if kind is MisclassificationCosts:
-        options["matrix"] = draw(st.lists(st.lists(st.integers(-3, 9), min_size=K, max_size=K), min_size=K, max_size=K))
+        options["matrix"] = draw(
+            st.lists(st.lists(st.integers(-3, 9), min_size=K, max_size=K), min_size=K, max_size=K)
+        )
     if kind is WeightedError and draw(st.booleans()):
         options["class_weight"] = {0: draw(st.sampled_from([Fraction(1, 3), 0.25, 3])), 1: 2}
     if draw(st.booleans()):
@@ -97,5 +153,9 @@ def trees(draw: st.DrawFn, dataset: Dataset, n_actions: int, max_depth: int = 2)
 def problems(draw: st.DrawFn, constrained: bool = True) -> Problem:
     """A dataset, a task on it, and a space of at most two levels."""
     dataset = draw(datasets())
-    space = Trees(draw(st.integers(0, 2)), draw(st.sampled_from([None, 2, 3])), draw(st.sampled_from([1, 1, 2])))
+    space = Trees(
+        draw(st.integers(0, 2)),
+        draw(st.sampled_from([None, 2, 3])),
+        draw(st.sampled_from([1, 1, 2])),
+    )
     return Problem(dataset, draw(tasks(dataset, constrained)), space)

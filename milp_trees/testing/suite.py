@@ -14,7 +14,8 @@ from milp_trees.testing.metamorphic import METAMORPHIC_CHECKS
 from milp_trees.testing.problems import METAMORPHIC
 from milp_trees.testing.sets import MOST_NONZEROS, default_problems, is_wide
 
-#: A model that is completed by cuts is solved many times over; so each of its possible entries counts as so many.
+#: A model that is completed by cuts is solved many times over; so each of its possible entries
+#: counts as so many.
 CUT_WEIGHT = 3
 
 
@@ -27,7 +28,8 @@ class Report:
     skipped : mapping of problem to sentence
         Problems that are not supported.
     unsolved : mapping of problem to sentence
-        Problems whose model is too large to be solved here, or whose search was stopped; the other checks ran.
+        Problems whose model is too large to be solved here, or whose search was stopped; the other
+        checks ran.
     """
 
     passed: list[tuple[str, str]] = field(default_factory=list)
@@ -54,8 +56,9 @@ def check_formulation(
     metamorphic : bool, default=True
         Also the checks that change the problem.
     level : {"quick", "thorough"}
-        `quick` takes a minute or two, `thorough` draws more problems and solves larger models. Of the problems by default, models with more
-        nonzeros than `MOST_NONZEROS[level]` are not solved: trees are encoded and decoded, and the model is solved between pairs of them.
+        `quick` takes a minute or two, `thorough` draws more problems and solves larger models. Of
+        the problems by default, models with more nonzeros than `MOST_NONZEROS[level]` are not
+        solved: trees are encoded and decoded, and the model is solved between pairs of them.
 
     Raises
     ------
@@ -69,20 +72,38 @@ def check_formulation(
             report.skipped[name] = why
             continue
         large = too_large(formulation, problem, level) if problems is None else None
-        for claim, run in checks_for(name, checks, metamorphic and (problems is not None or name in METAMORPHIC), large is not None).items():
+        for claim, run in checks_for(
+            name,
+            checks,
+            metamorphic and (problems is not None or name in METAMORPHIC),
+            large is not None,
+        ).items():
             run(formulation, problem)
             report.passed.append((claim, name))
-        if large is None and any((claim, name) in report.passed for claim in SOLVING) and solved(formulation, problem).status == "stopped":
+        if (
+            large is None
+            and any((claim, name) in report.passed for claim in SOLVING)
+            and solved(formulation, problem).status == "stopped"
+        ):
             large = "The search was stopped; its bound and its best tree were checked."
         if large is not None:
             report.unsolved[name] = large
     if not report.passed:
-        raise AssertionError(f"{formulation.label} skipped every problem: {'; '.join(sorted(set(report.skipped.values())))}")
+        raise AssertionError(
+            f"{formulation.label} skipped every problem: {'; '.join(sorted(set(report.skipped.values())))}"
+        )
     return report
 
 
-def checks_for(name: str, checks: Mapping[str, Check] | None = None, metamorphic: bool = False, large: bool = False) -> dict[str, Check]:
-    """The checks that matter on a problem: a large model is not solved; a wide problem is looked at between trees too."""
+def checks_for(
+    name: str,
+    checks: Mapping[str, Check] | None = None,
+    metamorphic: bool = False,
+    large: bool = False,
+) -> dict[str, Check]:
+    """The checks that matter on a problem: a large model is not solved; a wide problem is looked at
+    between trees too.
+    """
     todo = dict(CHECKS if checks is None else checks)
     if large:
         todo = {claim: run for claim, run in todo.items() if claim not in SOLVING}
@@ -95,7 +116,9 @@ def too_large(formulation: Formulation, problem: Problem, level: str = "quick") 
     """The sentence why a model is not solved at a level, or None."""
     view = formulation.instance(problem)
     nonzeros = int(formulation.sizes(view, problem.space).nonzeros)
-    if type(formulation).separator is not Formulation.separator:  # what its cuts may add, were they all there
+    if (
+        type(formulation).separator is not Formulation.separator
+    ):  # what its cuts may add, were they all there
         nonzeros += CUT_WEIGHT * view.n_rows * view.n_tests * 2**problem.trees.depth
     if nonzeros <= MOST_NONZEROS[level]:
         return None

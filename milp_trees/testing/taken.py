@@ -1,6 +1,8 @@
-"""Who takes which of the suite's problems: a formulation or an engine that suddenly refuses one is skipped there, and no other check would say so.
+"""Who takes which of the suite's problems: a formulation or an engine that suddenly refuses one is
+skipped there, and no other check would say so.
 
-`taken.json` among the golden files groups the problems by the methods that take them; `python -m milp_trees.testing.golden FOLDER --refresh` writes it.
+`taken.json` among the golden files groups the problems by the methods that take them; `python -m
+milp_trees.testing.golden FOLDER --refresh` writes it.
 """
 
 from __future__ import annotations
@@ -20,7 +22,11 @@ def suites() -> dict[str, Callable[[], Mapping[str, Problem]]]:
     from milp_trees.testing.pruning_checks import default_pruning_problems
     from milp_trees.testing.sets import default_problems
 
-    return {"trees": default_problems, "decisions": decision_problems, "prunings": default_pruning_problems}
+    return {
+        "trees": default_problems,
+        "decisions": decision_problems,
+        "prunings": default_pruning_problems,
+    }
 
 
 def takers(problem: Problem) -> list[str]:
@@ -29,7 +35,11 @@ def takers(problem: Problem) -> list[str]:
 
     found: list[str] = []
     for group, get in (("methods", registry.method), ("formulations", registry.formulation)):
-        own = [name for name, cls in registry.classes(group).items() if cls.__module__.startswith("milp_trees.")]
+        own = [
+            name
+            for name, cls in registry.classes(group).items()
+            if cls.__module__.startswith("milp_trees.")
+        ]
         found += [name for name in own if get(name).unsupported(problem) is None]
     return sorted(found)
 
@@ -40,14 +50,22 @@ def taken_text(kinds: Collection[str] = ("trees", "decisions", "prunings")) -> s
     for kind, problems in ((kind, suites()[kind]()) for kind in kinds):
         for name, problem in problems.items():
             groups.setdefault(tuple(takers(problem)), {}).setdefault(kind, []).append(name)
-    lines = [json.dumps({"methods": methods, "problems": problems}) for methods, problems in groups.items()]
+    lines = [
+        json.dumps({"methods": methods, "problems": problems})
+        for methods, problems in groups.items()
+    ]
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 def takers_by_problem(text: str) -> dict[tuple[str, str], set[str]]:
     """Methods by kind and name of the problem, of a golden file's text."""
     groups: list[dict[str, Any]] = json.loads(text)
-    return {(kind, name): set(g["methods"]) for g in groups for kind, names in g["problems"].items() for name in names}
+    return {
+        (kind, name): set(g["methods"])
+        for g in groups
+        for kind, names in g["problems"].items()
+        for name in names
+    }
 
 
 def changes(before: str, after: str) -> list[str]:
@@ -56,8 +74,16 @@ def changes(before: str, after: str) -> list[str]:
     said = []
     for problem in sorted(old.keys() | new.keys()):
         if problem not in old or problem not in new:
-            said.append(f"the problem {problem[1]} ({problem[0]}) is {'new' if problem in new else 'gone'}")
+            said.append(
+                f"the problem {problem[1]} ({problem[0]}) is {'new' if problem in new else 'gone'}"
+            )
             continue
-        said += [f"{name} refuses {problem[1]} ({problem[0]})" for name in sorted(old[problem] - new[problem])]
-        said += [f"{name} takes {problem[1]} ({problem[0]})" for name in sorted(new[problem] - old[problem])]
+        said += [
+            f"{name} refuses {problem[1]} ({problem[0]})"
+            for name in sorted(old[problem] - new[problem])
+        ]
+        said += [
+            f"{name} takes {problem[1]} ({problem[0]})"
+            for name in sorted(new[problem] - old[problem])
+        ]
     return said

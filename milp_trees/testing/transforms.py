@@ -1,4 +1,6 @@
-"""Changes of a problem that leave its optimum as it is (or, for a deeper space, no worse); each returns None where it does not apply."""
+"""Changes of a problem that leave its optimum as it is (or, for a deeper space, no worse); each
+returns None where it does not apply.
+"""
 
 from __future__ import annotations
 
@@ -23,27 +25,52 @@ def permute_tests(problem: Problem) -> Problem:
     """The tests in another order."""
     data = problem.dataset
     order = np.random.default_rng(2).permutation(data.n_tests)
-    return replace(problem, dataset=data.with_(X=data.X[:, order], tests=[data.tests[j] for j in order], classes=data.classes))
+    return replace(
+        problem,
+        dataset=data.with_(
+            X=data.X[:, order], tests=[data.tests[j] for j in order], classes=data.classes
+        ),
+    )
 
 
 def permute_labels(problem: Problem) -> Problem | None:
-    """Classes or actions in reverse order; not where the task or a constraint refers to them by position."""
+    """Classes or actions in reverse order; not where the task or a constraint refers to them by
+    position.
+    """
     data, spec = problem.dataset, problem.task.spec()
-    by_position = "matrix" in spec or any("favourable" not in c and "action" not in c for c in spec.get("constraints", []))
-    if by_position or data.treatments is not None or (data.y is not None and data.values is not None):
+    by_position = "matrix" in spec or any(
+        "favourable" not in c and "action" not in c for c in spec.get("constraints", [])
+    )
+    if (
+        by_position
+        or data.treatments is not None
+        or (data.y is not None and data.values is not None)
+    ):
         return None
     if data.classes is not None and data.y is not None:
         last = len(data.classes) - 1
-        return replace(problem, dataset=data.with_(y=last - data.y, classes=tuple(reversed(data.classes))))
+        return replace(
+            problem, dataset=data.with_(y=last - data.y, classes=tuple(reversed(data.classes)))
+        )
     if data.values is not None and data.actions is not None:
-        return replace(problem, dataset=data.with_(values=data.values[:, ::-1], actions=tuple(reversed(data.actions))))
+        return replace(
+            problem,
+            dataset=data.with_(values=data.values[:, ::-1], actions=tuple(reversed(data.actions))),
+        )
     return None
 
 
 def weights_to_duplicates(problem: Problem) -> Problem | None:
-    """Rows of whole weight w as w rows of weight 1; not where rows are counted (leaf sizes, side constraints)."""
+    """Rows of whole weight w as w rows of weight 1; not where rows are counted (leaf sizes, side
+    constraints).
+    """
     data, spec = problem.dataset, problem.task.spec()
-    if data.weights is None or spec["name"] not in ("weighted", "cost-matrix") or "constraints" in spec or problem.trees.min_samples_leaf > 1:
+    if (
+        data.weights is None
+        or spec["name"] not in ("weighted", "cost-matrix")
+        or "constraints" in spec
+        or problem.trees.min_samples_leaf > 1
+    ):
         return None
     whole = data.weights.astype(int)
     if not (whole == data.weights).all():
@@ -56,14 +83,26 @@ def add_constant_test(problem: Problem) -> Problem:
     """One more test, false on every row."""
     data = problem.dataset
     X = np.column_stack([data.X, np.zeros(data.n_rows, dtype=int)])
-    return replace(problem, dataset=data.with_(X=X, tests=[*data.tests, Test("false on every row")], classes=data.classes))
+    return replace(
+        problem,
+        dataset=data.with_(
+            X=X, tests=[*data.tests, Test("false on every row")], classes=data.classes
+        ),
+    )
 
 
 def one_level_deeper(problem: Problem) -> Problem | None:
     """One more level of splits (up to two)."""
     space = problem.trees
-    return replace(problem, space=replace(space, max_depth=space.depth + 1)) if space.depth < 2 else None
+    return (
+        replace(problem, space=replace(space, max_depth=space.depth + 1))
+        if space.depth < 2
+        else None
+    )
 
 
 #: Transforms that keep the optimal value.
-EQUAL: dict[str, Transform] = {t.__name__: t for t in (permute_rows, permute_tests, permute_labels, weights_to_duplicates, add_constant_test)}
+EQUAL: dict[str, Transform] = {
+    t.__name__: t
+    for t in (permute_rows, permute_tests, permute_labels, weights_to_duplicates, add_constant_test)
+}

@@ -1,7 +1,9 @@
-"""The drawn problems of the suite: small data, but deep trees, many actions, rows, thresholds, groups and side rows, large leaves and large costs.
+"""The drawn problems of the suite: small data, but deep trees, many actions, rows, thresholds,
+groups and side rows, large leaves and large costs.
 
-`WIDE` was made by `designs` (every two values of two axes meet). The seed of each problem is the one, of up to 300, with which most of its limits matter:
-without the last level, the leaf limit, a row of the leaf size, or the side constraints, the optimum would be another.
+`WIDE` was made by `designs` (every two values of two axes meet). The seed of each problem is the
+one, of up to 300, with which most of its limits matter: without the last level, the leaf limit, a
+row of the leaf size, or the side constraints, the optimum would be another.
 """
 
 from __future__ import annotations
@@ -12,7 +14,18 @@ from milp_trees.problem import Problem
 from milp_trees.testing.drawn import drawn_problem
 from milp_trees.testing.found_by_mutation import FOUND_WIDE
 
-AXES = ("depth", "actions", "rows", "shape", "costs", "penalty", "leaves", "min_leaf", "side", "seed")
+AXES = (
+    "depth",
+    "actions",
+    "rows",
+    "shape",
+    "costs",
+    "penalty",
+    "leaves",
+    "min_leaf",
+    "side",
+    "seed",
+)
 
 #: Problems that every formulation of general costs takes.
 PLAIN: list[tuple[Any, ...]] = [
@@ -58,7 +71,8 @@ LARGE_LEAVES: list[tuple[Any, ...]] = [
     (2, 3, 30, "seventeen-thresholds", "millions", "none", None, 3, "none", 2),
     (2, 5, 72, "seven-tests", "millions", "columns", 3, 5, "none", 3),
 ]
-#: Problems with side rows: a capacity, one per action, and all notions of fairness between five groups.
+#: Problems with side rows: a capacity, one per action, and all notions of fairness between five
+#: groups.
 SIDE_ROWS: list[tuple[Any, ...]] = [
     (3, 2, 64, "four-tests", "labels", "none", None, 1, "parity", 2),
     (2, 2, 24, "nine-thresholds", "any", "none", 3, 3, "capacity", 11),
@@ -97,13 +111,20 @@ MORE_SEEDS = 3
 
 #: Name of a problem → options of `drawn_problem`.
 WIDE: dict[str, dict[str, Any]] = {
-    f"wide-{kind}-{i}": dict(zip(AXES, row, strict=True)) for kind, table in TABLES.items() for i, row in enumerate(table)
+    f"wide-{kind}-{i}": dict(zip(AXES, row, strict=True))
+    for kind, table in TABLES.items()
+    for i, row in enumerate(table)
 } | FOUND_WIDE
 
 
 def wide_problems(level: str = "quick") -> dict[str, Problem]:
-    """The drawn problems of a level by name: `thorough` has those of `quick`, and the same designs with other seeds."""
+    """The drawn problems of a level by name: `thorough` has those of `quick`, and the same designs
+    with other seeds.
+    """
     found = {name: drawn_problem(**options) for name, options in WIDE.items()}
     for k in range(MORE_SEEDS if level == "thorough" else 0):
-        found |= {f"{name}-{k}": drawn_problem(**{**options, "seed": 1000 + k}) for name, options in WIDE.items()}
+        found |= {
+            f"{name}-{k}": drawn_problem(**{**options, "seed": 1000 + k})
+            for name, options in WIDE.items()
+        }
     return found

@@ -35,9 +35,13 @@ class Submatrix:
         """Indices, names, entries and determinant; a determinant that is no whole number is text."""
         value = self.determinant if isinstance(self.determinant, int) else str(self.determinant)
         return {
-            "rows": list(self.rows), "columns": list(self.columns), "determinant": value, "row_names": list(self.row_names),
-            "column_names": list(self.column_names), "entries": [list(row) for row in self.entries],
-        }  # fmt: skip
+            "rows": list(self.rows),
+            "columns": list(self.columns),
+            "determinant": value,
+            "row_names": list(self.row_names),
+            "column_names": list(self.column_names),
+            "entries": [list(row) for row in self.entries],
+        }
 
 
 @dataclass(frozen=True)
@@ -50,8 +54,9 @@ class Unimodularity:
     proof : str or None
         The check that decided, e.g. `network`; None if none did.
     certificate : NetworkCertificate, Composition, tuple or None
-        What makes a "yes" checkable: a spanning tree, or the parts the matrix falls into and their answers. Of a Ghouila-Houri "no", the rows that
-        cannot be divided. None where the proof is to look at the matrix, or at all its subdeterminants.
+        What makes a "yes" checkable: a spanning tree, or the parts the matrix falls into and their
+        answers. Of a Ghouila-Houri "no", the rows that cannot be divided. None where the proof is
+        to look at the matrix, or at all its subdeterminants.
     submatrix : Submatrix or None
         With "no": a square submatrix and its determinant. (Ghouila-Houri alone finds none.)
     shape, nonzeros : (int, int), int
@@ -88,18 +93,28 @@ class Unimodularity:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data for JSON; a certificate with all names."""
-        certificate = self.certificate.to_json() if hasattr(self.certificate, "to_json") else self.certificate
+        certificate = (
+            self.certificate.to_json() if hasattr(self.certificate, "to_json") else self.certificate
+        )
         return {
-            "answer": self.answer, "proof": self.proof, "reason": self.reason, "rows": self.shape[0], "columns": self.shape[1],
-            "nonzeros": self.nonzeros, "certificate": certificate, "submatrix": self.submatrix.to_json() if self.submatrix else None,
-        }  # fmt: skip
+            "answer": self.answer,
+            "proof": self.proof,
+            "reason": self.reason,
+            "rows": self.shape[0],
+            "columns": self.shape[1],
+            "nonzeros": self.nonzeros,
+            "certificate": certificate,
+            "submatrix": self.submatrix.to_json() if self.submatrix else None,
+        }
 
     def because(self, more: str) -> Unimodularity:
         """The same answer with a sentence more."""
         return replace(self, reason=f"{self.reason} {more}".strip())
 
 
-def yes(matrix: NamedMatrix, proof: str, reason: str = "", certificate: Any = None) -> Unimodularity:
+def yes(
+    matrix: NamedMatrix, proof: str, reason: str = "", certificate: Any = None
+) -> Unimodularity:
     """The answer that a matrix is totally unimodular."""
     return Unimodularity("yes", proof, matrix.A.shape, int(matrix.A.nnz), reason, certificate)
 
@@ -109,7 +124,9 @@ def unknown(matrix: NamedMatrix, reason: str) -> Unimodularity:
     return Unimodularity("unknown", None, matrix.A.shape, int(matrix.A.nnz), reason)
 
 
-def no(matrix: NamedMatrix, rows: Sequence[int], columns: Sequence[int], proof: str = "submatrix") -> Unimodularity:
+def no(
+    matrix: NamedMatrix, rows: Sequence[int], columns: Sequence[int], proof: str = "submatrix"
+) -> Unimodularity:
     """The answer that a submatrix violates; its determinant is computed here, whoever claims it.
 
     Raises
@@ -121,7 +138,9 @@ def no(matrix: NamedMatrix, rows: Sequence[int], columns: Sequence[int], proof: 
     entries = matrix.A[rows][:, columns].toarray().tolist()
     value = determinant(entries)
     if value in (-1, 0, 1):
-        raise VerificationError(f"The submatrix of rows {rows} and columns {columns} was said to violate, but its determinant is {value}.")
+        raise VerificationError(
+            f"The submatrix of rows {rows} and columns {columns} was said to violate, but its determinant is {value}."
+        )
     names = tuple(matrix.row_names[i] for i in rows), tuple(matrix.column_names[j] for j in columns)
     found = Submatrix(tuple(rows), tuple(columns), value, *names, tuple(map(tuple, entries)))
     reason = f"A {len(rows)} × {len(rows)} submatrix has determinant {value}."

@@ -28,21 +28,26 @@ Block = tuple[list[int], list[int]]
 
 
 def check_unimodular(
-    matrix: Any, tree: NetworkCertificate | Iterable[tuple[Hashable, Hashable, Hashable]] | None = None, *, time_limit: float | None = 60.0
+    matrix: Any,
+    tree: NetworkCertificate | Iterable[tuple[Hashable, Hashable, Hashable]] | None = None,
+    *,
+    time_limit: float | None = 60.0,
 ) -> Unimodularity:
     """Is a matrix totally unimodular: yes with a proof, no with a violating submatrix, or unknown.
 
-    In order: entries; the tree, if one is given; difference and consecutive-ones form; reductions and connected blocks; network matrices and
-    their transposes, and the signs on their supports; all subdeterminants of blocks with at most 22 lines; searches for a violating submatrix;
-    2-sums; CMR, where it is installed. So every matrix up to 10 × 10 gets yes or no, and so does every matrix whose support is, block by block, that of a network matrix or of a
-    transpose.
+    In order: entries; the tree, if one is given; difference and consecutive-ones form; reductions
+    and connected blocks; network matrices and their transposes, and the signs on their supports;
+    all subdeterminants of blocks with at most 22 lines; searches for a violating submatrix; 2-sums;
+    CMR, where it is installed. So every matrix up to 10 × 10 gets yes or no, and so does every
+    matrix whose support is, block by block, that of a network matrix or of a transpose.
 
     Parameters
     ----------
     matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
         Of a model the matrix of its constraints; bounds do not matter.
     tree : iterable of (tail, head, label), or NetworkCertificate, optional
-        A spanning tree that proves it, as `check_network_certificate` takes it. If it does not, the reason says so and the other checks follow.
+        A spanning tree that proves it, as `check_network_certificate` takes it. If it does not, the
+        reason says so and the other checks follow.
     time_limit : float or None
         Wall-clock seconds; None: no limit. When it is reached the answer is unknown.
 
@@ -104,13 +109,19 @@ def _by_blocks(named: NamedMatrix, deadline: Deadline) -> Unimodularity:
 
 
 def _from_blocks(
-    named: NamedMatrix, reduction: Reduction, blocks: list[Block], trees: list[tuple[bool, Realisation] | None], deadline: Deadline
+    named: NamedMatrix,
+    reduction: Reduction,
+    blocks: list[Block],
+    trees: list[tuple[bool, Realisation] | None],
+    deadline: Deadline,
 ) -> Unimodularity:
     """All blocks yes: yes. One no: no. Otherwise unknown."""
     parts, open_question = [], None
     for block, tree in zip(blocks, trees, strict=True):
         part = named.part(*block)
-        answer = _network_part(part, tree[1], block, tree[0]) if tree else _block_answer(part, deadline)
+        answer = (
+            _network_part(part, tree[1], block, tree[0]) if tree else _block_answer(part, deadline)
+        )
         if answer.answer == "no":
             return _in_whole(named, block, answer)
         if answer.answer == "unknown":
@@ -118,28 +129,52 @@ def _from_blocks(
         parts.append((tuple(block[0]), tuple(block[1]), answer))
     if open_question is not None:
         m, n = open_question.shape
-        return unknown(named, f"A block of {m} × {n}, after reductions, is neither a network matrix nor the transpose of one. {open_question.reason}")
+        return unknown(
+            named,
+            f"A block of {m} × {n}, after reductions, is neither a network matrix nor the transpose of one. {open_question.reason}",
+        )
     proofs = " + ".join(dict.fromkeys(str(answer.proof) for _, _, answer in parts))
     certificate = Composition(tuple(reduction.steps), tuple(parts))
     if not any(_by_cmr(answer) for _, _, answer in parts):
         verify_composition(named, certificate)
     count = f"{len(parts)} block{'s' if len(parts) > 1 else ''}"
-    return yes(named, proofs, f"After {len(reduction.steps)} reductions {count} remained, each totally unimodular.", certificate)
+    return yes(
+        named,
+        proofs,
+        f"After {len(reduction.steps)} reductions {count} remained, each totally unimodular.",
+        certificate,
+    )
 
 
 def _by_cmr(answer: Unimodularity) -> bool:
     """The proof rests on CMR's word somewhere, which cannot be verified here."""
     inner = answer.certificate
-    parts = [a for _, _, a in inner.blocks] if isinstance(inner, Composition) else inner.answers if isinstance(inner, TwoSum) else ()
+    parts = (
+        [a for _, _, a in inner.blocks]
+        if isinstance(inner, Composition)
+        else inner.answers
+        if isinstance(inner, TwoSum)
+        else ()
+    )
     return answer.proof == "cmr" or any(map(_by_cmr, parts))
 
 
-def _realised(named: NamedMatrix, reduction: Reduction, block: Block, transposed: bool, deadline: Deadline) -> Realisation | Unimodularity | None:
+def _realised(
+    named: NamedMatrix, reduction: Reduction, block: Block, transposed: bool, deadline: Deadline
+) -> Realisation | Unimodularity | None:
     """The block's tree; None if its support has none; a "no" if it has one but the signs are wrong."""
     rows, columns = block
-    tree = realise_block(reduction, columns if transposed else rows, rows if transposed else columns, transposed, deadline)
+    tree = realise_block(
+        reduction,
+        columns if transposed else rows,
+        rows if transposed else columns,
+        transposed,
+        deadline,
+    )
     if tree == "signs":
-        return _in_whole(named, block, check_chordless_cycles(named.part(rows, columns), deadline=deadline))
+        return _in_whole(
+            named, block, check_chordless_cycles(named.part(rows, columns), deadline=deadline)
+        )
     return None if tree == "support" else tree
 
 
@@ -170,7 +205,10 @@ def _as_two_sum(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
     """The answers of the two summands, if it is a 2-sum."""
     deadline = Deadline(time_limit)
     if sum(part.A.shape) > LINES_OF_TWO_SUMS:
-        return unknown(part, f"Matrices with more than {LINES_OF_TWO_SUMS} rows and columns together are not searched for 2-sums.")
+        return unknown(
+            part,
+            f"Matrices with more than {LINES_OF_TWO_SUMS} rows and columns together are not searched for 2-sums.",
+        )
     try:
         split = find_split(part, deadline)
         if split is None:
@@ -182,25 +220,39 @@ def _as_two_sum(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
                 return _in_whole(part, (rows, columns), answer)
             answers.append(answer)
     except OutOfTime:
-        return unknown(part, "It was not known within the time limit whether it is a 2-sum, and of what.")
+        return unknown(
+            part, "It was not known within the time limit whether it is a 2-sum, and of what."
+        )
     for answer in answers:
         if answer.answer == "unknown":
             return unknown(part, f"It is a 2-sum. {answer.reason}")
-    return yes(part, "2-sum", "Both summands are totally unimodular.", TwoSum(split, (answers[0], answers[1]), part.A.shape))
+    return yes(
+        part,
+        "2-sum",
+        "Both summands are totally unimodular.",
+        TwoSum(split, (answers[0], answers[1]), part.A.shape),
+    )
 
 
 def _cycles(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
     try:
         return check_chordless_cycles(part, deadline=Deadline(time_limit))
     except OutOfTime:
-        return unknown(part, "Not all chordless cycles that matter were seen within the time limit.")
+        return unknown(
+            part, "Not all chordless cycles that matter were seen within the time limit."
+        )
 
 
-def _network_part(part: NamedMatrix, tree: Realisation, block: Block, transposed: bool) -> Unimodularity:
+def _network_part(
+    part: NamedMatrix, tree: Realisation, block: Block, transposed: bool
+) -> Unimodularity:
     """The tree of a block as the certificate of that submatrix."""
     row, column = ({k: i for i, k in enumerate(lines)} for lines in block)
     arc, path = (column, row) if transposed else (row, column)
-    own = Realisation({arc[k]: ends for k, ends in tree.arcs.items()}, {path[k]: ends for k, ends in tree.paths.items()})
+    own = Realisation(
+        {arc[k]: ends for k, ends in tree.arcs.items()},
+        {path[k]: ends for k, ends in tree.paths.items()},
+    )
     return network_answer(part, [], [own], transposed)
 
 
@@ -209,4 +261,9 @@ def _in_whole(named: NamedMatrix, block: Block, answer: Unimodularity) -> Unimod
     if answer.submatrix is None:
         return answer
     found = answer.submatrix
-    return no(named, [block[0][i] for i in found.rows], [block[1][j] for j in found.columns], answer.proof or "submatrix")
+    return no(
+        named,
+        [block[0][i] for i in found.rows],
+        [block[1][j] for j in found.columns],
+        answer.proof or "submatrix",
+    )

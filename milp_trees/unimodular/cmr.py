@@ -1,8 +1,10 @@
-"""The CMR library (M. Walter and K. Truemper, Implementation of a unimodularity test, 2013), where it is installed; never required.
+"""The CMR library (M. Walter and K. Truemper, Implementation of a unimodularity test, 2013), where
+it is installed; never required.
 
-It decomposes any matrix by Seymour's theorem. It comes as the package passagemath-cmr (GPL) and runs in a process of its own, which keeps its
-signal handlers and crashes away from ours and makes the time limit hard. Its "no" is checked here by the determinant of its submatrix; its
-"yes" is the library's word.
+It decomposes any matrix by Seymour's theorem. It comes as the package passagemath-cmr (GPL) and
+runs in a process of its own, which keeps its signal handlers and crashes away from ours and makes
+the time limit hard. Its "no" is checked here by the determinant of its submatrix; its "yes" is the
+library's word.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ from milp_trees.unimodular.answer import Unimodularity, no, unknown, yes
 from milp_trees.unimodular.reading import Deadline, NamedMatrix, read_matrix
 from milp_trees.unimodular.simple import check_entries
 
-#: The library gives up with "User input error" on a few valid matrices; another decomposition or the transpose mostly helps.
+#: The library gives up with "User input error" on a few valid matrices; another decomposition or
+#: the transpose mostly helps.
 _ATTEMPTS = ((False, "delta_three"), (True, "delta_three"), (False, "y_three"), (True, "y_three"))
 
 _CHILD = """
@@ -59,7 +62,9 @@ def check_cmr(matrix: Any, *, time_limit: float | None = 60.0) -> Unimodularity:
         It is not installed.
     """
     if not cmr_is_installed():
-        raise SolverUnavailable("The CMR library is not installed; pip install passagemath-cmr (GPL, several hundred MB).")
+        raise SolverUnavailable(
+            "The CMR library is not installed; pip install passagemath-cmr (GPL, several hundred MB)."
+        )
     named, deadline, said = read_matrix(matrix), Deadline(time_limit), ""
     if not named.is_sign_matrix:
         return check_entries(named)
@@ -71,7 +76,9 @@ def check_cmr(matrix: Any, *, time_limit: float | None = 60.0) -> Unimodularity:
         if "error" in found:
             said = found["error"]
         elif found["answer"]:
-            return yes(named, "cmr", f"CMR {importlib.metadata.version('passagemath-cmr')} decomposed it.")
+            return yes(
+                named, "cmr", f"CMR {importlib.metadata.version('passagemath-cmr')} decomposed it."
+            )
         elif found["submatrix"]:
             rows, columns = found["submatrix"][::-1] if transposed else found["submatrix"]
             return no(named, rows, columns, "cmr")
@@ -80,12 +87,26 @@ def check_cmr(matrix: Any, *, time_limit: float | None = 60.0) -> Unimodularity:
     return unknown(named, f"CMR has no answer: {said}.")
 
 
-def _ask(named: NamedMatrix, transposed: bool, strategy: str, seconds: float | None) -> dict[str, Any]:
+def _ask(
+    named: NamedMatrix, transposed: bool, strategy: str, seconds: float | None
+) -> dict[str, Any]:
     """One call in a process of its own."""
     coo = named.A.T.tocoo() if transposed else named.A.tocoo()
     entries = list(zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True))
-    given = {"shape": coo.shape, "entries": entries, "seconds": 1e9 if seconds is None else seconds, "strategy": strategy}
-    done = subprocess.run([sys.executable, "-c", _CHILD], input=json.dumps(given), capture_output=True, text=True, timeout=seconds, check=False)
+    given = {
+        "shape": coo.shape,
+        "entries": entries,
+        "seconds": 1e9 if seconds is None else seconds,
+        "strategy": strategy,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", _CHILD],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
     if done.returncode:
         return {"error": (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]}
     return json.loads(done.stdout)

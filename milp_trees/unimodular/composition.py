@@ -1,4 +1,6 @@
-"""Proofs from parts: what is left after reductions falls into blocks, a block may be a 2-sum, and each part has a proof of its own."""
+"""Proofs from parts: what is left after reductions falls into blocks, a block may be a 2-sum, and
+each part has a proof of its own.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ class Composition:
     steps : tuple of Step
         In order; each keeps total unimodularity both ways.
     blocks : tuple of (rows, columns, Unimodularity)
-        Indices in the matrix and the answer for that submatrix. They cover all lines that are left and share no nonzero.
+        Indices in the matrix and the answer for that submatrix. They cover all lines that are left
+        and share no nonzero.
     """
 
     steps: tuple[Step, ...]
@@ -32,8 +35,15 @@ class Composition:
 
     def to_json(self) -> dict[str, Any]:
         """Steps and blocks by indices, certificates by names."""
-        blocks = [{"row_indices": list(rows), "column_indices": list(columns), **answer.to_json()} for rows, columns, answer in self.blocks]
-        return {"kind": "composition", "steps": [step.to_json() for step in self.steps], "blocks": blocks}
+        blocks = [
+            {"row_indices": list(rows), "column_indices": list(columns), **answer.to_json()}
+            for rows, columns, answer in self.blocks
+        ]
+        return {
+            "kind": "composition",
+            "steps": [step.to_json() for step in self.steps],
+            "blocks": blocks,
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,14 +57,23 @@ class TwoSum:
     def to_json(self) -> dict[str, Any]:
         """Summands by indices, certificates by names."""
         parts = zip(self.split.parts(self.shape), self.answers, strict=True)
-        summands = [{"row_indices": rows, "column_indices": columns, **answer.to_json()} for (rows, columns), answer in parts]
-        return {"kind": "2-sum", "row": self.split.row, "column": self.split.column, "summands": summands}
+        summands = [
+            {"row_indices": rows, "column_indices": columns, **answer.to_json()}
+            for (rows, columns), answer in parts
+        ]
+        return {
+            "kind": "2-sum",
+            "row": self.split.row,
+            "column": self.split.column,
+            "summands": summands,
+        }
 
 
 def verify_unimodularity(matrix: Any, answer: Unimodularity) -> None:
     """Verify the proof of any answer "yes" or "no" against the matrix.
 
-    Trees are walked entry by entry, compositions and 2-sums replayed, subdeterminants computed again.
+    Trees are walked entry by entry, compositions and 2-sums replayed, subdeterminants computed
+    again.
 
     Parameters
     ----------
@@ -64,11 +83,16 @@ def verify_unimodularity(matrix: Any, answer: Unimodularity) -> None:
     Raises
     ------
     VerificationError
-        The proof does not hold, or is none that can be verified here: "unknown", a "no" without a submatrix, and CMR's word for a "yes".
+        The proof does not hold, or is none that can be verified here: "unknown", a "no" without a
+        submatrix, and CMR's word for a "yes".
     """
     named = read_matrix(matrix)
     if answer.submatrix is not None:
-        entries = named.A[list(answer.submatrix.rows)][:, list(answer.submatrix.columns)].toarray().tolist()
+        entries = (
+            named.A[list(answer.submatrix.rows)][:, list(answer.submatrix.columns)]
+            .toarray()
+            .tolist()
+        )
         holds = answer.answer == "no" and determinant(entries) not in (-1, 0, 1)
     elif answer.answer != "yes":
         holds = False
@@ -79,10 +103,16 @@ def verify_unimodularity(matrix: Any, answer: Unimodularity) -> None:
     elif isinstance(answer.certificate, TwoSum):
         return verify_two_sum(named, answer.certificate)
     else:
-        again = check_subdeterminants(named) if answer.proof == "all subdeterminants" else easy_checks(named)
+        again = (
+            check_subdeterminants(named)
+            if answer.proof == "all subdeterminants"
+            else easy_checks(named)
+        )
         holds = again is not None and again.answer == "yes"
     if not holds:
-        raise VerificationError(f"The answer {answer.answer!r} has no proof that holds (proof: {answer.proof}).")
+        raise VerificationError(
+            f"The answer {answer.answer!r} has no proof that holds (proof: {answer.proof})."
+        )
 
 
 def verify_two_sum(matrix: Any, certificate: TwoSum) -> None:
@@ -96,7 +126,9 @@ def verify_two_sum(matrix: Any, certificate: TwoSum) -> None:
     named = read_matrix(matrix)
     if not certificate.split.holds(named.A.toarray().astype(int)):
         raise VerificationError("The matrix is not the 2-sum that the certificate says.")
-    for (rows, columns), answer in zip(certificate.split.parts(named.A.shape), certificate.answers, strict=True):
+    for (rows, columns), answer in zip(
+        certificate.split.parts(named.A.shape), certificate.answers, strict=True
+    ):
         if answer.answer != "yes":
             raise VerificationError("A summand of the 2-sum is not proven.")
         verify_unimodularity(named.part(rows, columns), answer)
@@ -108,16 +140,22 @@ def verify_composition(matrix: Any, certificate: Composition) -> None:
     Raises
     ------
     VerificationError
-        A step is not allowed where it stands, a nonzero is in no block, or a block's proof does not hold.
+        A step is not allowed where it stands, a nonzero is in no block, or a block's proof does not
+        hold.
     """
     named = read_matrix(matrix)
-    lines: tuple[list[dict[int, int]], list[dict[int, int]]] = ([{} for _ in named.row_names], [{} for _ in named.column_names])
+    lines: tuple[list[dict[int, int]], list[dict[int, int]]] = (
+        [{} for _ in named.row_names],
+        [{} for _ in named.column_names],
+    )
     coo = named.A.tocoo()
     for i, j, sign in zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True):
         lines[ROW][i][j] = lines[COLUMN][j][i] = sign
     left: tuple[set[int], set[int]] = (set(range(len(lines[ROW]))), set(range(len(lines[COLUMN]))))
     for step in certificate.steps:
-        if step.index not in left[step.axis] or not _allowed(step, lines[step.axis], left[step.axis]):
+        if step.index not in left[step.axis] or not _allowed(
+            step, lines[step.axis], left[step.axis]
+        ):
             raise VerificationError(f"The reduction {step} is not allowed where it stands.")
         left[step.axis].discard(step.index)
         for k in lines[step.axis][step.index]:
@@ -127,7 +165,9 @@ def verify_composition(matrix: Any, certificate: Composition) -> None:
             raise VerificationError("A block of the composition is not proven.")
         for axis, own, other in ((ROW, rows, columns), (COLUMN, columns, rows)):
             crossing = set(other)
-            if not left[axis].issuperset(own) or any(not crossing.issuperset(lines[axis][i]) for i in own):
+            if not left[axis].issuperset(own) or any(
+                not crossing.issuperset(lines[axis][i]) for i in own
+            ):
                 raise VerificationError("A block of the composition has entries outside it.")
             left[axis].difference_update(own)
         verify_unimodularity(named.part(rows, columns), answer)
@@ -139,5 +179,10 @@ def _allowed(step: Step, lines: list[dict[int, int]], left: set[int]) -> bool:
     line = lines[step.index]
     if step.kind == "copy":
         twin = lines[step.other]
-        return step.other in left and step.other != step.index and abs(step.sign) == 1 and line == {k: step.sign * s for k, s in twin.items()}
+        return (
+            step.other in left
+            and step.other != step.index
+            and abs(step.sign) == 1
+            and line == {k: step.sign * s for k, s in twin.items()}
+        )
     return len(line) == (0 if step.kind == "zero" else 1)

@@ -1,7 +1,9 @@
-"""A search for a violating submatrix that recognition guides: delete lines as long as what is left is neither network nor transposed network.
+"""A search for a violating submatrix that recognition guides: delete lines as long as what is left
+is neither network nor transposed network.
 
-What no line can be deleted from is small: a minimal violating submatrix, whose determinant says so, or one of the few totally unimodular matrices
-of another kind, such as R10; then another order of deletions may lead elsewhere.
+What no line can be deleted from is small: a minimal violating submatrix, whose determinant says so,
+or one of the few totally unimodular matrices of another kind, such as R10; then another order of
+deletions may lead elsewhere.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from milp_trees.unimodular.simple import check_entries
 Lines = tuple[list[int], list[int]]
 
 
-def check_by_deletion(matrix: Any, *, time_limit: float | None = 10.0, seed: int = 0, rounds: int = 10) -> Unimodularity:
+def check_by_deletion(
+    matrix: Any, *, time_limit: float | None = 10.0, seed: int = 0, rounds: int = 10
+) -> Unimodularity:
     """No, with a submatrix that deletions in a random order led to; else unknown.
 
     Parameters
@@ -42,10 +46,19 @@ def check_by_deletion(matrix: Any, *, time_limit: float | None = 10.0, seed: int
             rows, columns = _minimal(named, draw, deadline)
             answer = _judge(named.part(rows, columns), deadline)
             if answer.submatrix is not None:
-                return no(named, [rows[i] for i in answer.submatrix.rows], [columns[j] for j in answer.submatrix.columns])
+                return no(
+                    named,
+                    [rows[i] for i in answer.submatrix.rows],
+                    [columns[j] for j in answer.submatrix.columns],
+                )
     except OutOfTime:
-        return unknown(named, "Deletions of rows and columns led to no violating submatrix within the time limit.")
-    return unknown(named, f"{rounds} orders of deletions of rows and columns led to no violating submatrix.")
+        return unknown(
+            named,
+            "Deletions of rows and columns led to no violating submatrix within the time limit.",
+        )
+    return unknown(
+        named, f"{rounds} orders of deletions of rows and columns led to no violating submatrix."
+    )
 
 
 def _minimal(named: NamedMatrix, draw: random.Random, deadline: Deadline) -> Lines:

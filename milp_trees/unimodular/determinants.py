@@ -1,4 +1,6 @@
-"""The two exponential checks, for small matrices: all subdeterminants, and Ghouila-Houri's partitions as an independent second opinion."""
+"""The two exponential checks, for small matrices: all subdeterminants, and Ghouila-Houri's
+partitions as an independent second opinion.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from milp_trees.unimodular.answer import Unimodularity, no, yes
 from milp_trees.unimodular.reading import Deadline, read_matrix
 from milp_trees.unimodular.simple import check_entries
 
-#: Largest m + n for all subdeterminants: 4 MB and about half a second. Every matrix up to 10 × 10 is far within.
+#: Largest m + n for all subdeterminants: 4 MB and about half a second. Every matrix up to 10 × 10
+#: is far within.
 MOST_LINES = 22
 #: Most rows for Ghouila-Houri's partitions: 3^12 sign vectors.
 MOST_ROWS = 12
@@ -21,8 +24,9 @@ MOST_ROWS = 12
 def check_subdeterminants(matrix: Any, *, deadline: Deadline | None = None) -> Unimodularity:
     """Yes or no, from all subdeterminants.
 
-    Entry (R, C) of a table, R and C sets of rows and columns as bits, is the determinant of that submatrix, expanded along its last row; sets of
-    different size have 0 of themselves. Takes 2^(m + n) · n additions, vectorised.
+    Entry (R, C) of a table, R and C sets of rows and columns as bits, is the determinant of that
+    submatrix, expanded along its last row; sets of different size have 0 of themselves. Takes 2^(m
+    + n) · n additions, vectorised.
 
     Parameters
     ----------
@@ -39,8 +43,12 @@ def check_subdeterminants(matrix: Any, *, deadline: Deadline | None = None) -> U
         return check_entries(named)
     m, n = named.A.shape
     if m + n > MOST_LINES:
-        raise DataError(f"All subdeterminants are computed for at most {MOST_LINES} rows and columns together; got {m} + {n}. Use check_unimodular.")
-    a = named.A.toarray() if m >= n else named.A.toarray().T  # the row loop splits the table; fewer columns make it shorter
+        raise DataError(
+            f"All subdeterminants are computed for at most {MOST_LINES} rows and columns together; got {m} + {n}. Use check_unimodular."
+        )
+    a = (
+        named.A.toarray() if m >= n else named.A.toarray().T
+    )  # the row loop splits the table; fewer columns make it shorter
     table = np.zeros((1 << a.shape[0], 1 << a.shape[1]), dtype=np.int8)
     table[0, 0] = 1
     sets = np.arange(1 << a.shape[1])
@@ -50,8 +58,12 @@ def check_subdeterminants(matrix: Any, *, deadline: Deadline | None = None) -> U
             if deadline:
                 deadline.check()
             with_j = sets[(sets >> j) & 1 == 1]
-            above = np.bitwise_count(with_j >> (j + 1)) & 1  # columns between j and the last: the sign of the expansion
-            new[:, with_j] += (row[j] * (1 - 2 * above.astype(np.int8))).astype(np.int8) * before[:, with_j ^ (1 << j)]
+            above = (
+                np.bitwise_count(with_j >> (j + 1)) & 1
+            )  # columns between j and the last: the sign of the expansion
+            new[:, with_j] += (row[j] * (1 - 2 * above.astype(np.int8))).astype(np.int8) * before[
+                :, with_j ^ (1 << j)
+            ]
         bad = np.argwhere(np.abs(new) > 1)
         if len(bad):
             size = np.bitwise_count(bad[:, 1])
@@ -62,8 +74,8 @@ def check_subdeterminants(matrix: Any, *, deadline: Deadline | None = None) -> U
 
 
 def check_ghouila_houri(matrix: Any) -> Unimodularity:
-    """Yes or no, from partitions: a matrix is totally unimodular iff every set of rows can be divided into two whose sums differ by 0, 1 or -1
-    in each column (A. Ghouila-Houri, 1962).
+    """Yes or no, from partitions: a matrix is totally unimodular iff every set of rows can be
+    divided into two whose sums differ by 0, 1 or -1 in each column (A. Ghouila-Houri, 1962).
 
     A "no" has the rows that cannot be divided as its `certificate`, and no submatrix.
 
@@ -82,8 +94,14 @@ def check_ghouila_houri(matrix: Any) -> Unimodularity:
         return check_entries(named)
     m, n = named.A.shape
     if min(m, n) > MOST_ROWS:
-        raise DataError(f"Partitions are tried for at most {MOST_ROWS} rows or columns; got {m} × {n}. Use check_unimodular.")
-    a, names = (named.A.toarray().astype(np.int64), named.row_names) if m <= n else (named.A.toarray().T.astype(np.int64), named.column_names)
+        raise DataError(
+            f"Partitions are tried for at most {MOST_ROWS} rows or columns; got {m} × {n}. Use check_unimodular."
+        )
+    a, names = (
+        (named.A.toarray().astype(np.int64), named.row_names)
+        if m <= n
+        else (named.A.toarray().T.astype(np.int64), named.column_names)
+    )
     divisible = np.zeros(1 << len(a), dtype=bool)
     half = len(a) // 2  # all sign vectors of the first half at once, those of the second one by one
     first = np.array(list(product((0, 1, -1), repeat=half)), dtype=np.int64).reshape(-1, half)
@@ -93,12 +111,18 @@ def check_ghouila_houri(matrix: Any) -> Unimodularity:
         fits = (np.abs(sums + second @ a[half:]) <= 1).all(axis=1)
         divisible[sets[fits] + int((second != 0) @ (1 << np.arange(half, len(a))))] = True
     if divisible.all():
-        return yes(named, "Ghouila-Houri", f"Every set of {'rows' if m <= n else 'columns'} can be divided evenly.")
+        return yes(
+            named,
+            "Ghouila-Houri",
+            f"Every set of {'rows' if m <= n else 'columns'} can be divided evenly.",
+        )
     bad = np.flatnonzero(~divisible)
     which = [names[i] for i in _bits(int(bad[np.bitwise_count(bad).argmin()]))]
     kind = "rows" if m <= n else "columns"
     reason = f"These {kind} cannot be divided evenly: {', '.join(which)}."
-    return Unimodularity("no", "Ghouila-Houri", (m, n), int(named.A.nnz), reason, {"kind": kind, "lines": which})
+    return Unimodularity(
+        "no", "Ghouila-Houri", (m, n), int(named.A.nnz), reason, {"kind": kind, "lines": which}
+    )
 
 
 def _bits(mask: int) -> list[int]:

@@ -1,4 +1,6 @@
-"""Model files as matrices: MPS and LP through HiGHS, plain or gzipped, and sparse matrices of SciPy."""
+"""Model files as matrices: MPS and LP through HiGHS, plain or gzipped, and sparse matrices of
+SciPy.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def read_model_file(path: Path) -> NamedMatrix:
         try:
             return read_matrix(sparse.load_npz(path))
         except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise DataError(f"{path} is no sparse matrix of scipy.sparse.save_npz: {str(error).rstrip('.')}.") from None
+            raise DataError(
+                f"{path} is no sparse matrix of scipy.sparse.save_npz: {str(error).rstrip('.')}."
+            ) from None
     if path.suffix.lower() != ".gz":
         return _by_highs(path)
     with scratch.folder() as folder:
@@ -42,7 +46,9 @@ def read_model_file(path: Path) -> NamedMatrix:
             with gzip.open(path) as packed, plain.open("wb") as unpacked:
                 shutil.copyfileobj(packed, unpacked)
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise DataError(f"{path} is not gzipped, or is damaged: {str(error).rstrip('.')}.") from None
+            raise DataError(
+                f"{path} is not gzipped, or is damaged: {str(error).rstrip('.')}."
+            ) from None
         return _by_highs(plain)
 
 
@@ -52,16 +58,31 @@ def _by_highs(path: Path) -> NamedMatrix:
     solver = highspy.Highs()
     solver.setOptionValue("output_flag", False)
     if solver.readModel(str(path)) == highspy.HighsStatus.kError:
-        raise DataError(f"{path.name} cannot be read as a model: HiGHS refuses it. Check that it is an MPS or LP file.")
+        raise DataError(
+            f"{path.name} cannot be read as a model: HiGHS refuses it. Check that it is an MPS or LP file."
+        )
     lp = solver.getLp()
-    if not lp.num_col_:  # HiGHS takes an LP file without any section it knows for a model without variables
-        raise DataError(f"{path.name} holds no model: no variable was found in it. Check that it is an MPS or LP file.")
+    if (
+        not lp.num_col_
+    ):  # HiGHS takes an LP file without any section it knows for a model without variables
+        raise DataError(
+            f"{path.name} holds no model: no variable was found in it. Check that it is an MPS or LP file."
+        )
     shape = (lp.num_row_, lp.num_col_)
-    parts = (np.array(lp.a_matrix_.value_, dtype=float), np.array(lp.a_matrix_.index_), np.array(lp.a_matrix_.start_))
+    parts = (
+        np.array(lp.a_matrix_.value_, dtype=float),
+        np.array(lp.a_matrix_.index_),
+        np.array(lp.a_matrix_.start_),
+    )
     by_column = lp.a_matrix_.format_ == highspy.MatrixFormat.kColwise
-    A = sparse.csc_matrix(parts, shape=shape) if by_column else sparse.csr_matrix(parts, shape=shape)
+    A = (
+        sparse.csc_matrix(parts, shape=shape)
+        if by_column
+        else sparse.csr_matrix(parts, shape=shape)
+    )
     rows, columns = (list(names) for names in (lp.row_names_, lp.col_names_))
     return NamedMatrix(
-        canonical(A), tuple(rows if len(rows) == shape[0] else (f"r{i}" for i in range(shape[0]))),
+        canonical(A),
+        tuple(rows if len(rows) == shape[0] else (f"r{i}" for i in range(shape[0]))),
         tuple(columns if len(columns) == shape[1] else (f"x{j}" for j in range(shape[1]))),
-    )  # fmt: skip
+    )

@@ -1,4 +1,6 @@
-"""Every kind of matrix that the checks take, as one sparse matrix with names; exact determinants; the time limit."""
+"""Every kind of matrix that the checks take, as one sparse matrix with names; exact determinants;
+the time limit.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ class NamedMatrix:
     Parameters
     ----------
     A : scipy.sparse.csr_matrix, shape (m, n)
-        Canonical (no stored zeros, sorted, summed). int8 if all entries are 0, 1 or -1, else as given.
+        Canonical (no stored zeros, sorted, summed). int8 if all entries are 0, 1 or -1, else as
+        given.
     aliases : dict
         Further spellings of column names → index, e.g. those that are safe for file formats.
     """
@@ -40,18 +43,23 @@ class NamedMatrix:
     def part(self, rows: Sequence[int], columns: Sequence[int]) -> NamedMatrix:
         """A submatrix with its names."""
         A = canonical(self.A[list(rows)][:, list(columns)])
-        return NamedMatrix(A, tuple(self.row_names[i] for i in rows), tuple(self.column_names[j] for j in columns))
+        return NamedMatrix(
+            A, tuple(self.row_names[i] for i in rows), tuple(self.column_names[j] for j in columns)
+        )
 
 
 def read_matrix(matrix: Any) -> NamedMatrix:
-    """Read a NumPy array (or nested lists), a SciPy sparse matrix, a `MatrixModel` or a Pyomo model; rows and columns keep their names.
+    """Read a NumPy array (or nested lists), a SciPy sparse matrix, a `MatrixModel` or a Pyomo
+    model; rows and columns keep their names.
 
-    Of a model it is the matrix of its constraints: bounds and slacks, being unit rows and columns, do not matter for total unimodularity.
+    Of a model it is the matrix of its constraints: bounds and slacks, being unit rows and columns,
+    do not matter for total unimodularity.
 
     Raises
     ------
     DataError
-        The input is none of these, is not two-dimensional, has entries that are not finite numbers, or a constraint is not linear.
+        The input is none of these, is not two-dimensional, has entries that are not finite numbers,
+        or a constraint is not linear.
     """
     if isinstance(matrix, NamedMatrix):
         return matrix
@@ -60,19 +68,28 @@ def read_matrix(matrix: Any) -> NamedMatrix:
     if isinstance(matrix, MatrixModel):
         safe, rows = matrix.names()
         columns = [v.name for v in matrix.columns] if matrix.columns else safe
-        return NamedMatrix(canonical(matrix.A), tuple(rows), tuple(columns), {name: j for j, name in enumerate(safe)})
+        return NamedMatrix(
+            canonical(matrix.A),
+            tuple(rows),
+            tuple(columns),
+            {name: j for j, name in enumerate(safe)},
+        )
     if not sparse.issparse(matrix):
         try:
             matrix = np.asarray(matrix)
         except ValueError:
-            raise DataError("The rows of the matrix have different lengths; give a rectangular array.") from None
+            raise DataError(
+                "The rows of the matrix have different lengths; give a rectangular array."
+            ) from None
         if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
             kind = f"{matrix.ndim} dimension(s) and type {matrix.dtype}"
             raise DataError(
                 f"A matrix of numbers with two dimensions is needed; got {kind}. A sparse matrix, MatrixModel or Pyomo model is taken too."
             )
     A = canonical(matrix)
-    return NamedMatrix(A, tuple(f"r{i}" for i in range(A.shape[0])), tuple(f"x{j}" for j in range(A.shape[1])))
+    return NamedMatrix(
+        A, tuple(f"r{i}" for i in range(A.shape[0])), tuple(f"x{j}" for j in range(A.shape[1]))
+    )
 
 
 def canonical(matrix: Any) -> sparse.csr_matrix:
@@ -105,7 +122,9 @@ def _compiled(model: Any) -> MatrixModel:
 
 
 def determinant(rows: Sequence[Sequence[Any]]) -> int | Fraction:
-    """The determinant in exact arithmetic (Gaussian elimination over the rationals); an int where it is one."""
+    """The determinant in exact arithmetic (Gaussian elimination over the rationals); an int where
+    it is one.
+    """
     work = [[Fraction(x) for x in row] for row in rows]
     value = Fraction(1)
     for k in range(len(work)):

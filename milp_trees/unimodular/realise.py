@@ -1,9 +1,11 @@
 """Graph realisation: a tree in which given sets of edges are paths, or that there is none.
 
-The algorithm is Tutte's (An algorithm for determining whether a given binary matroid is graphic, 1960), in the form A. Schrijver gives it
-(1986, section 20.1), with two changes that make it quick on sparse input. Of any three edges of a path one is not at its end, and
-taking it (with the paths through it) away must leave at least two bridges: so three edges are tried and not all. And which bridges may
-lie on the same side is read off labels of the paths through the edge, without a comparison of their sets edge by edge.
+The algorithm is Tutte's (An algorithm for determining whether a given binary matroid is graphic,
+1960), in the form A. Schrijver gives it (1986, section 20.1), with two changes that make it quick
+on sparse input. Of any three edges of a path one is not at its end, and taking it (with the paths
+through it) away must leave at least two bridges: so three edges are tried and not all. And which
+bridges may lie on the same side is read off labels of the paths through the edge, without a
+comparison of their sets edge by edge.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ class _Bridge:
     ----------
     edges : set of int
     label : dict
-        Path through the split edge that enters the bridge → label; equal labels, equal edges of the bridge.
+        Path through the split edge that enters the bridge → label; equal labels, equal edges of the
+        bridge.
     stretches : dict
         Edges of the bridge that such a path takes → label, in the order of labels.
     inner : list of frozenset
@@ -55,13 +58,16 @@ class _Piece:
     tree: dict[int, tuple[int, int]] = field(default_factory=dict)
 
 
-def realise(paths: Iterable[Iterable[int]], deadline: Deadline) -> dict[int, tuple[int, int]] | None:
+def realise(
+    paths: Iterable[Iterable[int]], deadline: Deadline
+) -> dict[int, tuple[int, int]] | None:
     """A tree in which each given set of edges is a path.
 
     Parameters
     ----------
     paths : iterable of sets of int
-        Together connected: no way to divide the edges into two sets such that each path is in one of them.
+        Together connected: no way to divide the edges into two sets such that each path is in one
+        of them.
 
     Returns
     -------
@@ -95,12 +101,16 @@ def realise(paths: Iterable[Iterable[int]], deadline: Deadline) -> dict[int, tup
 
 
 def _split(piece: _Piece, draw: random.Random) -> bool:
-    """Split at the best of three edges of a longest path; False if none of them has two bridges, so that there is no tree."""
+    """Split at the best of three edges of a longest path; False if none of them has two bridges, so
+    that there is no tree.
+    """
     longest = max(piece.paths, key=len)
     best: list[_Bridge] = []
     for edge in draw.sample(sorted(longest), 3):
         bridges = _bridges(piece, edge)
-        if len(bridges) > 1 and (not best or max(len(b.edges) for b in bridges) < max(len(b.edges) for b in best)):
+        if len(bridges) > 1 and (
+            not best or max(len(b.edges) for b in bridges) < max(len(b.edges) for b in best)
+        ):
             piece.split, best = edge, bridges
     if not best:
         return False
@@ -143,7 +153,9 @@ def _bridges(piece: _Piece, split: int) -> list[_Bridge]:
 
 
 def _take_sides(bridges: list[_Bridge], deadline: Deadline) -> bool:
-    """Which end of the split edge each bridge goes to; False if the bridges that must not be on one side make an odd cycle."""
+    """Which end of the split edge each bridge goes to; False if the bridges that must not be on one
+    side make an odd cycle.
+    """
     entering: dict[int, list[int]] = {}
     for k, bridge in enumerate(bridges):
         if len(bridge.label) > 1:  # one path alone fits anywhere
@@ -157,7 +169,9 @@ def _take_sides(bridges: list[_Bridge], deadline: Deadline) -> bool:
             for other in together[a + 1 :]:
                 if (k, other) not in seen:
                     seen.add((k, other))
-                    if not bridges[k].constant_on(bridges[other]) and not bridges[other].constant_on(bridges[k]):
+                    if not bridges[k].constant_on(bridges[other]) and not bridges[
+                        other
+                    ].constant_on(bridges[k]):
                         overlap[k].add(other)
                         overlap[other].add(k)
     side: dict[int, int] = {}
@@ -200,20 +214,28 @@ class _Vertices:
 
 
 def _compose(piece: _Piece, parts: list[_Piece], vertices: _Vertices) -> None:
-    """Hang the trees of the bridges at the two ends of the split edge, those entered by most paths first."""
+    """Hang the trees of the bridges at the two ends of the split edge, those entered by most paths
+    first.
+    """
     split = piece.split
     ends = (vertices.new(), vertices.new())
     piece.tree = {split: ends}
     reached: tuple[dict[int, int], dict[int, int]] = ({}, {})  # per side: where a path has got to
-    order = sorted(range(len(parts)), key=lambda k: (-len(piece.bridges[k].label), len(piece.bridges[k].stretches)))
+    order = sorted(
+        range(len(parts)),
+        key=lambda k: (-len(piece.bridges[k].label), len(piece.bridges[k].stretches)),
+    )
     for k in order:
         bridge, tree = piece.bridges[k], parts[k].tree
         x, y = map(vertices.find, tree.pop(split))
-        # The split edge is a leaf of the bridge's tree: the one of its ends that other edges touch is where the bridge begins.
+        # The split edge is a leaf of the bridge's tree: the one of its ends that other edges touch
+        # is where the bridge begins.
         begin = x if any(vertices.find(v) == x for edge in tree.values() for v in edge) else y
         at = {vertices.find(reached[bridge.side].get(p, ends[bridge.side])) for p in bridge.label}
         if len(at) != 1:
-            raise AssertionError("Bridges on one side do not fit; this contradicts Tutte's theorem.")
+            raise AssertionError(
+                "Bridges on one side do not fit; this contradicts Tutte's theorem."
+            )
         vertices.join(begin, at.pop())
         stops = []
         for stretch in bridge.stretches:

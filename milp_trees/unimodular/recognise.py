@@ -1,8 +1,9 @@
 """Recognition of network matrices and their transposes, without a given tree, in polynomial time.
 
-Reduce; realise the support of each connected block as paths in a tree (`realise`); write down the network matrix of that tree with any
-orientation; and compare signs. The signs of a totally unimodular matrix are determined by its support up to negation of rows and columns
-(P. Camion, 1965), so they agree after some negations, or the matrix is not totally unimodular.
+Reduce; realise the support of each connected block as paths in a tree (`realise`); write down the
+network matrix of that tree with any orientation; and compare signs. The signs of a totally
+unimodular matrix are determined by its support up to negation of rows and columns (P. Camion,
+1965), so they agree after some negations, or the matrix is not totally unimodular.
 """
 
 from __future__ import annotations
@@ -23,14 +24,19 @@ from milp_trees.unimodular.simple import check_entries
 
 @dataclass
 class Realisation:
-    """Directed tree and paths of one block: arc i → (tail, head), path j → (start, end); vertices are the block's own numbers."""
+    """Directed tree and paths of one block: arc i → (tail, head), path j → (start, end); vertices
+    are the block's own numbers.
+    """
 
     arcs: dict[int, tuple[int, int]]
     paths: dict[int, tuple[int, int]]
 
 
-def check_network(matrix: Any, *, transposed: bool = False, time_limit: float | None = 60.0) -> Unimodularity:
-    """Yes with a verified spanning tree, if the matrix (its transpose) is a network matrix; unknown if it is not.
+def check_network(
+    matrix: Any, *, transposed: bool = False, time_limit: float | None = 60.0
+) -> Unimodularity:
+    """Yes with a verified spanning tree, if the matrix (its transpose) is a network matrix; unknown
+    if it is not.
 
     Parameters
     ----------
@@ -49,10 +55,23 @@ def check_network(matrix: Any, *, transposed: bool = False, time_limit: float | 
             return no(named, *reduction.conflict)
         blocks = []
         for rows, columns in reduction.components():
-            block = realise_block(reduction, columns if transposed else rows, rows if transposed else columns, transposed, deadline)
+            block = realise_block(
+                reduction,
+                columns if transposed else rows,
+                rows if transposed else columns,
+                transposed,
+                deadline,
+            )
             if not isinstance(block, Realisation):
-                what = "The support is no system of paths in a tree" if block == "support" else "The signs are not those of paths in a tree"
-                return unknown(named, f"It is not a {'transposed ' if transposed else ''}network matrix: {what[0].lower()}{what[1:]}.")
+                what = (
+                    "The support is no system of paths in a tree"
+                    if block == "support"
+                    else "The signs are not those of paths in a tree"
+                )
+                return unknown(
+                    named,
+                    f"It is not a {'transposed ' if transposed else ''}network matrix: {what[0].lower()}{what[1:]}.",
+                )
             blocks.append(block)
         return network_answer(named, reduction.steps, blocks, transposed)
     except OutOfTime:
@@ -60,7 +79,11 @@ def check_network(matrix: Any, *, transposed: bool = False, time_limit: float | 
 
 
 def realise_block(
-    reduction: Reduction, arcs: Sequence[int], paths: Sequence[int], transposed: bool, deadline: Deadline
+    reduction: Reduction,
+    arcs: Sequence[int],
+    paths: Sequence[int],
+    transposed: bool,
+    deadline: Deadline,
 ) -> Realisation | Literal["support", "signs"]:
     """The directed tree of one block, or what stands against it."""
     lines = reduction.lines[ROW if transposed else COLUMN]
@@ -75,7 +98,8 @@ def realise_block(
         return "signs"
     turn_arc, turn_path = flips
     return Realisation(
-        {i: tree[i] if turn_arc[i] == 1 else tree[i][::-1] for i in arcs}, {j: ends[j] if turn_path[j] == 1 else ends[j][::-1] for j in paths}
+        {i: tree[i] if turn_arc[i] == 1 else tree[i][::-1] for i in arcs},
+        {j: ends[j] if turn_path[j] == 1 else ends[j][::-1] for j in paths},
     )
 
 
@@ -94,9 +118,14 @@ def _walk(edges: dict[int, tuple[int, int]]) -> tuple[tuple[int, int], dict[int,
 
 
 def _negations(
-    paths: list[dict[int, int]], arcs: list[dict[int, int]], first: int, along: dict[int, dict[int, int]]
+    paths: list[dict[int, int]],
+    arcs: list[dict[int, int]],
+    first: int,
+    along: dict[int, dict[int, int]],
 ) -> tuple[dict[int, int], dict[int, int]] | None:
-    """Signs of arcs and paths that turn the tree's matrix into the given one; None if there are none. One search over a connected block."""
+    """Signs of arcs and paths that turn the tree's matrix into the given one; None if there are
+    none. One search over a connected block.
+    """
     turn: tuple[dict[int, int], dict[int, int]] = ({first: 1}, {})
     stack = [(0, first)]
     while stack:
@@ -111,8 +140,12 @@ def _negations(
     return turn
 
 
-def network_answer(named: NamedMatrix, steps: Sequence[Step], blocks: Sequence[Realisation], transposed: bool) -> Unimodularity:
-    """One tree from the trees of the blocks: join them at a vertex and take the reductions back; verified."""
+def network_answer(
+    named: NamedMatrix, steps: Sequence[Step], blocks: Sequence[Realisation], transposed: bool
+) -> Unimodularity:
+    """One tree from the trees of the blocks: join them at a vertex and take the reductions back;
+    verified.
+    """
     m, n = named.A.shape
     arcs, paths, vertices = _joined(blocks)
     axis = COLUMN if transposed else ROW  # of the lines that arcs carry
@@ -124,15 +157,28 @@ def network_answer(named: NamedMatrix, steps: Sequence[Step], blocks: Sequence[R
     n_arcs, n_paths = (n, m) if transposed else (m, n)
     tails, heads = (np.array([arcs[i][k] for i in range(n_arcs)], dtype=np.int64) for k in (0, 1))
     starts, ends = (np.array([paths[j][k] for j in range(n_paths)], dtype=np.int64) for k in (0, 1))
-    names = (named.column_names, named.row_names) if transposed else (named.row_names, named.column_names)
-    certificate = NetworkCertificate(transposed, tuple(f"v{k}" for k in range(vertices)), tails, heads, starts, ends, *names)
+    names = (
+        (named.column_names, named.row_names)
+        if transposed
+        else (named.row_names, named.column_names)
+    )
+    certificate = NetworkCertificate(
+        transposed, tuple(f"v{k}" for k in range(vertices)), tails, heads, starts, ends, *names
+    )
     verify_network(named, certificate)
     kinds = ("row", "columns") if transposed else ("column", "rows")
     proof = "transposed network" if transposed else "network"
-    return yes(named, proof, f"Every {kinds[0]} is a path of a tree whose arcs carry the {kinds[1]}; verified entry by entry.", certificate)
+    return yes(
+        named,
+        proof,
+        f"Every {kinds[0]} is a path of a tree whose arcs carry the {kinds[1]}; verified entry by entry.",
+        certificate,
+    )
 
 
-def _joined(blocks: Sequence[Realisation]) -> tuple[dict[int, tuple[int, int]], dict[int, tuple[int, int]], int]:
+def _joined(
+    blocks: Sequence[Realisation],
+) -> tuple[dict[int, tuple[int, int]], dict[int, tuple[int, int]], int]:
     """All trees with one vertex in common, vertices numbered from 0."""
     arcs: dict[int, tuple[int, int]] = {}
     paths: dict[int, tuple[int, int]] = {}
@@ -149,7 +195,9 @@ def _joined(blocks: Sequence[Realisation]) -> tuple[dict[int, tuple[int, int]], 
     return arcs, paths, vertices
 
 
-def _restore_arc(step: Step, arcs: dict[int, tuple[int, int]], paths: dict[int, tuple[int, int]], new: int) -> int:
+def _restore_arc(
+    step: Step, arcs: dict[int, tuple[int, int]], paths: dict[int, tuple[int, int]], new: int
+) -> int:
     """Take back a step that removed a line carried by an arc: one more arc and one more vertex."""
     if step.kind == "zero":
         arcs[step.index] = (0, new)
@@ -164,7 +212,9 @@ def _restore_arc(step: Step, arcs: dict[int, tuple[int, int]], paths: dict[int, 
     return 1
 
 
-def _restore_path(step: Step, arcs: dict[int, tuple[int, int]], paths: dict[int, tuple[int, int]]) -> None:
+def _restore_path(
+    step: Step, arcs: dict[int, tuple[int, int]], paths: dict[int, tuple[int, int]]
+) -> None:
     """Take back a step that removed a line that is a path."""
     ends = (0, 0) if step.kind == "zero" else (arcs if step.kind == "unit" else paths)[step.other]
     paths[step.index] = ends if step.sign >= 0 else ends[::-1]

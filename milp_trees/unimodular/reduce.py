@@ -1,6 +1,8 @@
-"""Reductions that keep total unimodularity, and being a network matrix, both ways: zero and unit lines, equal and opposite ones.
+"""Reductions that keep total unimodularity, and being a network matrix, both ways: zero and unit
+lines, equal and opposite ones.
 
-K. Truemper (Matroid Decomposition, 1992, section 4.4) calls them series and parallel reductions. A line is a row or a column.
+K. Truemper (Matroid Decomposition, 1992, section 4.4) calls them series and parallel reductions. A
+line is a row or a column.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ class Step:
     kind : "zero", "unit" or "copy"
         It had no entry, one entry, or was `sign` times another line that stays.
     other : int
-        Of a unit line the crossing line of its entry, of a copy the line that stays; -1 of a zero line.
+        Of a unit line the crossing line of its entry, of a copy the line that stays; -1 of a zero
+        line.
     sign : int
         The entry of a unit line, the factor of a copy.
     """
@@ -44,12 +47,20 @@ class Step:
 
     def to_json(self) -> dict[str, Any]:
         """The step by indices."""
-        return {"line": ("row", "column")[self.axis], "index": self.index, "kind": self.kind, "other": self.other, "sign": self.sign}
+        return {
+            "line": ("row", "column")[self.axis],
+            "index": self.index,
+            "kind": self.kind,
+            "other": self.other,
+            "sign": self.sign,
+        }
 
 
 @dataclass
 class Reduction:
-    """What is left of a matrix, and the steps that led there; `conflict` holds rows and columns of a violating 2 × 2 submatrix, if one turned up."""
+    """What is left of a matrix, and the steps that led there; `conflict` holds rows and columns of
+    a violating 2 × 2 submatrix, if one turned up.
+    """
 
     steps: list[Step]
     lines: tuple[list[dict[int, int]], list[dict[int, int]]]
@@ -78,16 +89,23 @@ class Reduction:
 
 
 def reduce_matrix(A: sparse.csr_matrix, deadline: Deadline) -> Reduction:
-    """Take out lines until none is zero, unit, or equal or opposite to another; about linear in the nonzeros.
+    """Take out lines until none is zero, unit, or equal or opposite to another; about linear in the
+    nonzeros.
 
-    Lines with equal support meet by a hash of it. If they are neither equal nor opposite, two columns of them have determinant ±2.
+    Lines with equal support meet by a hash of it. If they are neither equal nor opposite, two
+    columns of them have determinant ±2.
     """
-    lines: tuple[list[dict[int, int]], list[dict[int, int]]] = ([{} for _ in range(A.shape[0])], [{} for _ in range(A.shape[1])])
+    lines: tuple[list[dict[int, int]], list[dict[int, int]]] = (
+        [{} for _ in range(A.shape[0])],
+        [{} for _ in range(A.shape[1])],
+    )
     coo = A.tocoo()
     for i, j, sign in zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True):
         lines[ROW][i][j] = sign
         lines[COLUMN][j][i] = sign
-    draw = random.Random(0)  # the result does not depend on it, only how often hashes meet by chance
+    draw = random.Random(
+        0
+    )  # the result does not depend on it, only how often hashes meet by chance
     mark = tuple([draw.getrandbits(62) for _ in lines[axis]] for axis in (ROW, COLUMN))
     support = tuple([0] * len(lines[axis]) for axis in (ROW, COLUMN))
     for axis in (ROW, COLUMN):
@@ -118,7 +136,9 @@ def reduce_matrix(A: sparse.csr_matrix, deadline: Deadline) -> Reduction:
     return out
 
 
-def _step(out: Reduction, axis: int, i: int, support: list[int], met: dict[int, int]) -> Step | None:
+def _step(
+    out: Reduction, axis: int, i: int, support: list[int], met: dict[int, int]
+) -> Step | None:
     """How line i can go, if it can."""
     line = out.lines[axis][i]
     if not line:

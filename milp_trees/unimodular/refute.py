@@ -1,8 +1,9 @@
 """Searches for a violating submatrix: they say no, or unknown.
 
-Chordless cycles: P. Camion (1965) showed that the signs of a matrix are right only if every chordless cycle of nonzeros sums to a multiple of 4;
-K. Truemper (Alpha-balanced graphs and matrices and GF(3)-representability of matroids, 1982) gave a list of cycles that is enough. Pivots: an
-entry after pivots on entries ±1 is ± the determinant of the submatrix of the pivots' lines and its own.
+Chordless cycles: P. Camion (1965) showed that the signs of a matrix are right only if every
+chordless cycle of nonzeros sums to a multiple of 4; K. Truemper (Alpha-balanced graphs and matrices
+and GF(3)-representability of matroids, 1982) gave a list of cycles that is enough. Pivots: an entry
+after pivots on entries ±1 is ± the determinant of the submatrix of the pivots' lines and its own.
 """
 
 from __future__ import annotations
@@ -25,9 +26,11 @@ _WINDOW = 60
 
 
 def check_chordless_cycles(matrix: Any, *, deadline: Deadline | None = None) -> Unimodularity:
-    """No, with a chordless cycle of nonzeros whose determinant is ±2, if the signs are wrong for every support; else unknown.
+    """No, with a chordless cycle of nonzeros whose determinant is ±2, if the signs are wrong for
+    every support; else unknown.
 
-    If the support is that of some totally unimodular matrix, this decides whether the matrix is. At most (m + n) breadth-first searches.
+    If the support is that of some totally unimodular matrix, this decides whether the matrix is. At
+    most (m + n) breadth-first searches.
 
     Parameters
     ----------
@@ -36,7 +39,9 @@ def check_chordless_cycles(matrix: Any, *, deadline: Deadline | None = None) -> 
     named = read_matrix(matrix)
     if not named.is_sign_matrix:
         return check_entries(named)
-    signs: dict[Node, dict[Node, int]] = {(axis, i): {} for axis in (0, 1) for i in range(named.A.shape[axis])}
+    signs: dict[Node, dict[Node, int]] = {
+        (axis, i): {} for axis in (0, 1) for i in range(named.A.shape[axis])
+    }
     coo = named.A.tocoo()
     for i, j, sign in zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True):
         signs[0, i][1, j] = signs[1, j][0, i] = sign
@@ -53,14 +58,25 @@ def check_chordless_cycles(matrix: Any, *, deadline: Deadline | None = None) -> 
                         deadline.check()
                     cycle = _wrong_cycle(signs, added, other)
                     if cycle is not None:
-                        return no(named, [i for axis, i in cycle if axis == 0], [j for axis, j in cycle if axis == 1])
+                        return no(
+                            named,
+                            [i for axis, i in cycle if axis == 0],
+                            [j for axis, j in cycle if axis == 1],
+                        )
                     added.add(other)
                     queue.append(other)
-    return unknown(named, "The signs are those of the only totally unimodular matrix there can be on this support.")
+    return unknown(
+        named,
+        "The signs are those of the only totally unimodular matrix there can be on this support.",
+    )
 
 
-def _wrong_cycle(signs: dict[Node, dict[Node, int]], added: set[Node], new: Node) -> list[Node] | None:
-    """A chordless cycle through a new node whose sum is not a multiple of 4: shortest ways join one of its neighbours after another."""
+def _wrong_cycle(
+    signs: dict[Node, dict[Node, int]], added: set[Node], new: Node
+) -> list[Node] | None:
+    """A chordless cycle through a new node whose sum is not a multiple of 4: shortest ways join one
+    of its neighbours after another.
+    """
     targets = {v for v in signs[new] if v in added}
     joined = {next(v for v in signs[new] if v in added)}
     while len(joined) < len(targets):
@@ -81,15 +97,20 @@ def _wrong_cycle(signs: dict[Node, dict[Node, int]], added: set[Node], new: Node
         path: list[Node] = [found]
         while (before := came[path[-1]]) is not None:
             path.append(before)
-        total = signs[new][path[0]] + signs[new][path[-1]] + sum(signs[a][b] for a, b in pairwise(path))
+        total = (
+            signs[new][path[0]] + signs[new][path[-1]] + sum(signs[a][b] for a, b in pairwise(path))
+        )
         if total % 4:
             return [new, *path]
         joined.add(found)
     return None
 
 
-def check_pivots(matrix: Any, *, time_limit: float | None = 5.0, seed: int = 0, rounds: int = 300) -> Unimodularity:
-    """No, with a submatrix, if random pivots in random neighbourhoods of the matrix lead to an entry other than 0, 1, -1; else unknown.
+def check_pivots(
+    matrix: Any, *, time_limit: float | None = 5.0, seed: int = 0, rounds: int = 300
+) -> Unimodularity:
+    """No, with a submatrix, if random pivots in random neighbourhoods of the matrix lead to an
+    entry other than 0, 1, -1; else unknown.
 
     Parameters
     ----------
@@ -108,27 +129,39 @@ def check_pivots(matrix: Any, *, time_limit: float | None = 5.0, seed: int = 0, 
     used = np.flatnonzero(np.diff(by_row.indptr)).tolist()
     for tried in range(rounds if used else 0):
         if deadline.left() == 0:
-            return unknown(named, f"{tried} rounds of random pivots found no violating submatrix within the time limit.")
+            return unknown(
+                named,
+                f"{tried} rounds of random pivots found no violating submatrix within the time limit.",
+            )
         rows, columns = _neighbourhood(by_row, by_column, draw.choice(used), draw)
         found = _pivot_until_wrong(by_row[rows][:, columns].toarray().astype(np.int64), draw)
         if found is not None:
-            return no(named, *_shrunk(by_row, [rows[i] for i in found[0]], [columns[j] for j in found[1]]))
+            return no(
+                named, *_shrunk(by_row, [rows[i] for i in found[0]], [columns[j] for j in found[1]])
+            )
     return unknown(named, f"{rounds} rounds of random pivots found no violating submatrix.")
 
 
 def _shrunk(A: Any, rows: list[int], columns: list[int]) -> tuple[list[int], list[int]]:
-    """Leave out a row and a column as long as what is left violates: an entry of the adjugate of size 2 or more says which."""
+    """Leave out a row and a column as long as what is left violates: an entry of the adjugate of
+    size 2 or more says which.
+    """
     while len(rows) > 2:
         a = A[rows][:, columns].toarray().astype(float)
         minors = np.rint(np.linalg.inv(a) * np.linalg.det(a))
         j, i = np.unravel_index(np.abs(minors).argmax(), minors.shape)
         if abs(minors[j, i]) < 2:
             break
-        rows, columns = [r for k, r in enumerate(rows) if k != i], [c for k, c in enumerate(columns) if k != j]
+        rows, columns = (
+            [r for k, r in enumerate(rows) if k != i],
+            [c for k, c in enumerate(columns) if k != j],
+        )
     return rows, columns
 
 
-def _neighbourhood(by_row: Any, by_column: Any, start: int, draw: random.Random) -> tuple[list[int], list[int]]:
+def _neighbourhood(
+    by_row: Any, by_column: Any, start: int, draw: random.Random
+) -> tuple[list[int], list[int]]:
     """Rows and columns near a row."""
     rows: list[int] = [start]
     columns: list[int] = []
@@ -151,10 +184,14 @@ def _neighbourhood(by_row: Any, by_column: Any, start: int, draw: random.Random)
 def _pivot_until_wrong(a: np.ndarray, draw: random.Random) -> tuple[list[int], list[int]] | None:
     """Rows and columns of a submatrix with a determinant other than 0, ±1, met by random pivots.
 
-    A pivot exchanges a row with a column. Those that are exchanged are the lines of the product of pivots; a line pivoted twice is back.
+    A pivot exchanges a row with a column. Those that are exchanged are the lines of the product of
+    pivots; a line pivoted twice is back.
     """
     m, n = a.shape
-    at_row, at_column = list(range(m)), [m + j for j in range(n)]  # which line stands where: rows are 0..m-1, columns from m
+    at_row, at_column = (
+        list(range(m)),
+        [m + j for j in range(n)],
+    )  # which line stands where: rows are 0..m-1, columns from m
     for _ in range(2 * (m + n)):
         places = np.argwhere(a)
         if not len(places):
@@ -167,7 +204,8 @@ def _pivot_until_wrong(a: np.ndarray, draw: random.Random) -> tuple[list[int], l
         wrong = np.argwhere(np.abs(a) > 1)
         if len(wrong):
             r, c = wrong[draw.randrange(len(wrong))]
-            # The entry is the determinant that one more exchange, at its place, would make the product of.
+            # The entry is the determinant that one more exchange, at its place, would make the
+            # product of.
             at_row[r], at_column[c] = at_column[c], at_row[r]
             return sorted(k for k in at_column if k < m), sorted(k - m for k in at_row if k >= m)
     return None

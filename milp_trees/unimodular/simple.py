@@ -24,11 +24,14 @@ def check_entries(matrix: Any) -> Unimodularity:
     coo = named.A.tocoo()
     k = int(np.flatnonzero(~np.isin(coo.data, (1, -1)))[0])
     answer = no(named, [coo.row[k]], [coo.col[k]])
-    return answer.because(f"The entry of row {named.row_names[coo.row[k]]}, column {named.column_names[coo.col[k]]} is {coo.data[k].item():g}.")
+    return answer.because(
+        f"The entry of row {named.row_names[coo.row[k]]}, column {named.column_names[coo.col[k]]} is {coo.data[k].item():g}."
+    )
 
 
 def check_difference_rows(matrix: Any, *, columns: bool = False) -> Unimodularity:
-    """Yes, if every row has at most one 1 and at most one -1 and nothing else (H. Poincaré, 1900): rows `x - y`, as in closure problems.
+    """Yes, if every row has at most one 1 and at most one -1 and nothing else (H. Poincaré, 1900):
+    rows `x - y`, as in closure problems.
 
     Parameters
     ----------
@@ -50,7 +53,8 @@ def check_difference_rows(matrix: Any, *, columns: bool = False) -> Unimodularit
 
 
 def check_consecutive_ones(matrix: Any, *, columns: bool = False) -> Unimodularity:
-    """Yes, if the nonzeros of every row stand side by side, in the order given, and have one sign (interval matrices).
+    """Yes, if the nonzeros of every row stand side by side, in the order given, and have one sign
+    (interval matrices).
 
     Parameters
     ----------
@@ -65,15 +69,23 @@ def check_consecutive_ones(matrix: Any, *, columns: bool = False) -> Unimodulari
     bad = _first_gap(sparse.csr_matrix(named.A.T) if columns else named.A)
     if bad is not None:
         name = (named.column_names if columns else named.row_names)[bad]
-        return unknown(named, f"The nonzeros of {kind} {name} have gaps or two signs in the given order.")
-    return yes(named, "consecutive ones (given order)", f"The nonzeros of every {kind} are consecutive and have one sign.")
+        return unknown(
+            named, f"The nonzeros of {kind} {name} have gaps or two signs in the given order."
+        )
+    return yes(
+        named,
+        "consecutive ones (given order)",
+        f"The nonzeros of every {kind} are consecutive and have one sign.",
+    )
 
 
 def _first_gap(A: sparse.csr_matrix) -> int | None:
     """The first row whose nonzeros are not side by side with one sign."""
     A.sort_indices()
     inside = np.ones(A.nnz, dtype=bool)
-    inside[A.indptr[:-1][np.diff(A.indptr) > 0]] = False  # a row's first entry has no entry before it
+    inside[A.indptr[:-1][np.diff(A.indptr) > 0]] = (
+        False  # a row's first entry has no entry before it
+    )
     at = np.flatnonzero(inside)
     broken = at[(A.indices[at] != A.indices[at - 1] + 1) | (A.data[at] != A.data[at - 1])]
     return int(np.searchsorted(A.indptr, broken[0], side="right") - 1) if len(broken) else None

@@ -1,4 +1,6 @@
-"""Does a stored result stand up to recomputation? What was derived, what was recomputed, and what is only claimed."""
+"""Does a stored result stand up to recomputation? What was derived, what was recomputed, and what
+is only claimed.
+"""
 
 from milp_trees.verification.check import verify, verify_file
 from milp_trees.verification.verdict import Verdict, Verification

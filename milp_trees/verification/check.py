@@ -1,4 +1,6 @@
-"""`verify`: does a result stand up to recomputation? Nothing the result says is believed that can be derived again."""
+"""`verify`: does a result stand up to recomputation? Nothing the result says is believed that can
+be derived again.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
 
 
 #: Other things that commands store, by fields that tell them.
-OTHERS = {"a set of trees near the best": {"count", "covered", "optimum"}, "the best trees of all sizes": {"penalties", "sizes", "proven"}}
+OTHERS = {
+    "a set of trees near the best": {"count", "covered", "optimum"},
+    "the best trees of all sizes": {"penalties", "sizes", "proven"},
+}
 
 
 def verify(
@@ -48,7 +53,8 @@ def verify(
     time_limit : float, default=60
         Seconds for deriving the claim with other methods.
     expect : mapping, optional
-        What the problem must be, by its place in `Statement.to_json`, for example `{"space.max_depth": 2}`.
+        What the problem must be, by its place in `Statement.to_json`, for example
+        `{"space.max_depth": 2}`.
 
     Returns
     -------
@@ -74,7 +80,9 @@ def verify(
     with refusing_damage():
         if isinstance(result, Result):
             data: Mapping[str, Any] = result_json(result)
-            restored = Restored(result.problem, thresholds="of the data at hand", not_verified=("problem.data",))
+            restored = Restored(
+                result.problem, thresholds="of the data at hand", not_verified=("problem.data",)
+            )
         else:
             data = complete(result, FIELDS, "result")
             check = check_fields(data)
@@ -82,14 +90,20 @@ def verify(
         statement = statement_of(restored.problem, restored.thresholds)
         statement.require(expect or {})
         loose = check_fields(data) if isinstance(result, Result) else check
-        checked = [*restored.checked, *check_value(data, restored.problem), *check_claims(data, restored.problem)]
+        checked = [
+            *restored.checked,
+            *check_value(data, restored.problem),
+            *check_claims(data, restored.problem),
+        ]
         of_scores, unsure = check_scores(data, restored.problem, restored.test)
         read = result if isinstance(result, Result) else result_from_json(data, restored.problem)
         found = derive(read, time_limit)
         root = ("root_bound",) if data["root_bound"] is not None and not found.optimum else ()
         not_verified = (*loose, *root, *unsure, *restored.not_verified, *_grown(data))
         sentences = (*checked, *of_scores, *told(not_verified), found.sentence)
-        return Verification(found.verdict, found.claim, read.method, found.by, sentences, not_verified, statement)
+        return Verification(
+            found.verdict, found.claim, read.method, found.by, sentences, not_verified, statement
+        )
 
 
 def _grown(data: Mapping[str, Any]) -> tuple[str, ...]:
@@ -100,7 +114,11 @@ def _grown(data: Mapping[str, Any]) -> tuple[str, ...]:
 
 def told(not_verified: tuple[str, ...]) -> list[str]:
     """The sentence on what was not verified."""
-    return [f"Makes sense, but was not verified: {printable(', '.join(not_verified))}."] if not_verified else []
+    return (
+        [f"Makes sense, but was not verified: {printable(', '.join(not_verified))}."]
+        if not_verified
+        else []
+    )
 
 
 @contextmanager
@@ -114,15 +132,33 @@ def refusing_damage() -> Iterator[None]:
             raise
         raise type(error)(said) from error
     except RecursionError as error:
-        raise VerificationError("The result is damaged: it is nested too deeply. Solve again.") from error
+        raise VerificationError(
+            "The result is damaged: it is nested too deeply. Solve again."
+        ) from error
     except MemoryError as error:
         raise DataError("The problem of the result needs more memory than there is.") from error
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError) as error:
-        what = f"it has no {error}" if isinstance(error, KeyError) else str(error) or "its parts do not fit each other"
-        raise VerificationError(f"The result is damaged: {printable(what)}. Solve again.") from error
+    except (
+        KeyError,
+        IndexError,
+        TypeError,
+        ValueError,
+        AttributeError,
+        ArithmeticError,
+        AssertionError,
+    ) as error:
+        what = (
+            f"it has no {error}"
+            if isinstance(error, KeyError)
+            else str(error) or "its parts do not fit each other"
+        )
+        raise VerificationError(
+            f"The result is damaged: {printable(what)}. Solve again."
+        ) from error
 
 
-def verify_file(file: str | Path, dataset: Dataset | None = None, **options: Any) -> list[Verification]:
+def verify_file(
+    file: str | Path, dataset: Dataset | None = None, **options: Any
+) -> list[Verification]:
     """`verify` for a file that `--out` or `--json` wrote.
 
     Parameters
@@ -148,7 +184,9 @@ def verify_file(file: str | Path, dataset: Dataset | None = None, **options: Any
         return [verify_curve(data, dataset, **options)]
     for other, marks in OTHERS.items():
         if isinstance(data, dict) and marks <= set(data):
-            raise VerificationError(f"{file} holds {other}, which verify does not take; store the result of one problem with --out of solve.")
+            raise VerificationError(
+                f"{file} holds {other}, which verify does not take; store the result of one problem with --out of solve."
+            )
     if isinstance(data, list) and not data:
         raise VerificationError(f"{file} holds no result.")
     return [verify(row, dataset, **options) for row in (data if isinstance(data, list) else [data])]

@@ -1,4 +1,6 @@
-"""What a stored result claims, checked against itself: status, bound, gap, root bound and trace must not contradict each other or the value."""
+"""What a stored result claims, checked against itself: status, bound, gap, root bound and trace
+must not contradict each other or the value.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ def check_claims(data: Mapping[str, Any], problem: Problem) -> list[str]:
     if status is Status.ERROR:
         raise VerificationError(f"The result is an error: {data['message']}")
     if (status in (Status.OPTIMAL, Status.FEASIBLE)) != (data["predictor"] is not None):
-        raise VerificationError(f"The status is {status.value!r}, but the result holds {'no' if data['predictor'] is None else 'a'} predictor.")
+        raise VerificationError(
+            f"The status is {status.value!r}, but the result holds {'no' if data['predictor'] is None else 'a'} predictor."
+        )
     _check_bound(data)
     if status is Status.OPTIMAL:
         _check_closed(data, problem)
@@ -38,7 +42,10 @@ def check_claims(data: Mapping[str, Any], problem: Problem) -> list[str]:
 
 def _check_bound(data: Mapping[str, Any]) -> None:
     bound, exact = _float(data["bound"]), data["bound_exact"]
-    if exact is not None and (bound is None or abs(bound - float(as_fraction(exact, "bound_exact"))) > 1e-9 * max(1.0, abs(bound))):
+    if exact is not None and (
+        bound is None
+        or abs(bound - float(as_fraction(exact, "bound_exact"))) > 1e-9 * max(1.0, abs(bound))
+    ):
         raise VerificationError(f"The bound {bound!r} is not its exact form {exact!r}.")
     for gap, claimed in (("gap", data["bound"]), ("root_gap", data["root_bound"])):
         expected = relative_gap(_float(data["objective"]), _float(claimed))
@@ -46,8 +53,12 @@ def _check_bound(data: Mapping[str, Any]) -> None:
             expected = None
         stated = _float(data[gap])
         known = stated is not None and expected is not None
-        if (stated is None) != (expected is None) or (known and abs((stated or 0) - (expected or 0)) > 1e-9 * max(1.0, abs(expected or 0))):
-            raise VerificationError(f"The stated {gap.replace('_', ' ')} is {stated!r}; objective and bound give {expected!r}.")
+        if (stated is None) != (expected is None) or (
+            known and abs((stated or 0) - (expected or 0)) > 1e-9 * max(1.0, abs(expected or 0))
+        ):
+            raise VerificationError(
+                f"The stated {gap.replace('_', ' ')} is {stated!r}; objective and bound give {expected!r}."
+            )
 
 
 def _check_closed(data: Mapping[str, Any], problem: Problem) -> None:
@@ -55,12 +66,24 @@ def _check_closed(data: Mapping[str, Any], problem: Problem) -> None:
     scale = problem.scale
     if data["bound"] is None:
         raise VerificationError("The status is 'optimal', but there is no bound.")
-    bound = scale.from_value(as_fraction(data["bound_exact"], "bound_exact") if data["bound_exact"] is not None else float(data["bound"]))
-    value = scale.from_value(as_fraction(data["exact"], "exact") if data["exact"] is not None else float(data["objective"]))
+    bound = scale.from_value(
+        as_fraction(data["bound_exact"], "bound_exact")
+        if data["bound_exact"] is not None
+        else float(data["bound"])
+    )
+    value = scale.from_value(
+        as_fraction(data["exact"], "exact")
+        if data["exact"] is not None
+        else float(data["objective"])
+    )
     if value - bound > scale.absolute_gap * (1 + 1e-6) + 1e-6:
-        raise VerificationError(f"The status is 'optimal', but the bound {data['bound']!r} leaves a gap to the value {data['objective']!r}.")
+        raise VerificationError(
+            f"The status is 'optimal', but the bound {data['bound']!r} leaves a gap to the value {data['objective']!r}."
+        )
     if crosses(bound, value, scale):
-        raise VerificationError(f"The bound {data['bound']!r} excludes the result's own value {data['objective']!r}.")
+        raise VerificationError(
+            f"The bound {data['bound']!r} excludes the result's own value {data['objective']!r}."
+        )
 
 
 def _check_trace(data: Mapping[str, Any], problem: Problem) -> None:
@@ -71,13 +94,19 @@ def _check_trace(data: Mapping[str, Any], problem: Problem) -> None:
     value = scale.from_value(float(data["objective"]))
     for seconds, incumbent, bound in data["trace"]:
         if incumbent is not None and crosses(value, scale.from_value(float(incumbent)), scale):
-            raise VerificationError(f"The trace has the incumbent {incumbent!r} at {seconds:.3g} s, better than the answer {data['objective']!r}.")
+            raise VerificationError(
+                f"The trace has the incumbent {incumbent!r} at {seconds:.3g} s, better than the answer {data['objective']!r}."
+            )
         if bound is not None and crosses(scale.from_value(float(bound)), value, scale):
-            raise VerificationError(f"The trace has the bound {bound!r} at {seconds:.3g} s, which excludes the answer {data['objective']!r}.")
+            raise VerificationError(
+                f"The trace has the bound {bound!r} at {seconds:.3g} s, which excludes the answer {data['objective']!r}."
+            )
 
 
 def as_fraction(text: Any, name: str) -> Fraction:
-    """A fraction as `json_safe` writes it, in lowest terms: other ways to write a number are not, `1e9999999` among them."""
+    """A fraction as `json_safe` writes it, in lowest terms: other ways to write a number are not,
+    `1e9999999` among them.
+    """
     found = FRACTION.fullmatch(text) if isinstance(text, str) and len(text) <= MOST_DIGITS else None
     number = None if found is None else Fraction(int(found[1]), int(found[2]))
     if number is None or f"{number.numerator}/{number.denominator}" != text:

@@ -1,4 +1,6 @@
-"""A stored curve of prunings: every corner is scored on the data, and proved optimal for its λ by a flow that is checked on its own."""
+"""A stored curve of prunings: every corner is scored on the data, and proved optimal for its λ by a
+flow that is checked on its own.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,19 @@ from milp_trees.engines.pruning.curve import PruningCurve, prune_path
 from milp_trees.errors import VerificationError
 from milp_trees.results.report import json_safe
 from milp_trees.verification.claims import as_fraction
-from milp_trees.verification.fields import amount, check_times, complete, count, each, listed, name, objects, sensible, text, truth
+from milp_trees.verification.fields import (
+    amount,
+    check_times,
+    complete,
+    count,
+    each,
+    listed,
+    name,
+    objects,
+    sensible,
+    text,
+    truth,
+)
 from milp_trees.verification.problem import restore
 from milp_trees.verification.statement import statement_of
 from milp_trees.verification.verdict import Verdict, Verification
@@ -23,7 +37,8 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.problem import Problem
 
-#: Every field of a stored curve but `budget`, which only some have: what it must be, in code and in words.
+#: Every field of a stored curve but `budget`, which only some have: what it must be, in code and in
+#: words.
 FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "schema": (count, "a whole number"),
     "kind": (name, "a name"),
@@ -85,7 +100,15 @@ def verify_curve(
         unknown = [key for key in data if key not in FIELDS and key != "budget"]
         loose = (*HISTORY, *unknown, *restored.not_verified, "problem.space.ensemble.source")
         verdict, by, sentence = _prove(curve, data["method"], time_limit)
-        return Verification(verdict, "curve", data["method"], by, (*checked, *told(loose), sentence), loose, statement)
+        return Verification(
+            verdict,
+            "curve",
+            data["method"],
+            by,
+            (*checked, *told(loose), sentence),
+            loose,
+            statement,
+        )
 
 
 def _check_corners(data: Mapping[str, Any], problem: Problem) -> str:
@@ -93,16 +116,35 @@ def _check_corners(data: Mapping[str, Any], problem: Problem) -> str:
     ensemble: Any = problem.space.ensemble  # type: ignore[attr-defined]
     rank, corners = np.array(data["rank"], dtype=np.int64), data["vertices"]
     if rank.shape != (ensemble.n_nodes,) or not corners:
-        raise VerificationError(f"The curve must say of each of {ensemble.n_nodes} nodes when it goes, and have a corner.")
+        raise VerificationError(
+            f"The curve must say of each of {ensemble.n_nodes} nodes when it goes, and have a corner."
+        )
     for i, corner in enumerate(corners):
         pruned = ensemble.pruned(rank < int(rank.max()) - i)
         task: Any = problem.task
-        found = dict(zip(("error", "cost"), task.parts(pruned.routes(problem.dataset), problem.dataset), strict=True), splits=pruned.n_splits)
+        found = dict(
+            zip(
+                ("error", "cost"),
+                task.parts(pruned.routes(problem.dataset), problem.dataset),
+                strict=True,
+            ),
+            splits=pruned.n_splits,
+        )
         for what, value in found.items():
-            stated = as_fraction(corner[what], what) if isinstance(corner[what], str) else corner[what]
-            if not (value == stated if data["exact"] else abs(float(value) - float(stated)) <= 1e-6 * max(1.0, abs(float(value)))):
-                raise VerificationError(f"Corner {i} states {what} {corner[what]}; its pruning has {value}.")
-    return f"Error, cost and splits of all {len(corners)} corners were recomputed from their prunings."
+            stated = (
+                as_fraction(corner[what], what) if isinstance(corner[what], str) else corner[what]
+            )
+            if not (
+                value == stated
+                if data["exact"]
+                else abs(float(value) - float(stated)) <= 1e-6 * max(1.0, abs(float(value)))
+            ):
+                raise VerificationError(
+                    f"Corner {i} states {what} {corner[what]}; its pruning has {value}."
+                )
+    return (
+        f"Error, cost and splits of all {len(corners)} corners were recomputed from their prunings."
+    )
 
 
 def _derive_again(data: Mapping[str, Any], curve: PruningCurve) -> str:
@@ -111,7 +153,9 @@ def _derive_again(data: Mapping[str, Any], curve: PruningCurve) -> str:
     for what, own in again.items():
         if data[what] != own:
             size = f", and there are {len(own)}" if isinstance(own, list) else f": it is {own!r}"
-            raise VerificationError(f"The stated {what} of the curve are not those of the problem; computed again they differ{size}.")
+            raise VerificationError(
+                f"The stated {what} of the curve are not those of the problem; computed again they differ{size}."
+            )
     return f"All {len(again['breakpoints'])} breakpoints and all ranks were computed again, without merging purchases."
 
 
@@ -120,31 +164,46 @@ def _check_budget(stated: Any, curve: PruningCurve) -> str:
     own = json_safe(curve.below(as_fraction(stated["budget"], "budget")).to_json())
     for what in sorted({*stated, *own}):
         if what not in own or what not in stated or stated[what] != own[what]:
-            shown = "" if isinstance(own.get(what), dict) else f"; recomputed it is {own.get(what)!r}"
-            raise VerificationError(f"The point below the budget states another {what} than the curve has{shown}.")
+            shown = (
+                "" if isinstance(own.get(what), dict) else f"; recomputed it is {own.get(what)!r}"
+            )
+            raise VerificationError(
+                f"The point below the budget states another {what} than the curve has{shown}."
+            )
     return "The point below the budget, its bound and its pruning were recomputed from the curve."
 
 
 def _prove(curve: PruningCurve, maker: str, time_limit: float) -> tuple[Verdict, str | None, str]:
     """A flow proves the pruning of each corner optimal where its interval begins.
 
-    At the breakpoint between two corners both have the same value, so the first is optimal at both ends of its interval, and values are
-    linear in between. The last corner costs the least that any pruning costs, so nothing becomes better beyond.
+    At the breakpoint between two corners both have the same value, so the first is optimal at both
+    ends of its interval, and values are linear in between. The last corner costs the least that any
+    pruning costs, so nothing becomes better beyond.
     """
     corners, began = curve.vertices, time.monotonic()
     for here, after in pairwise(corners):
         price = after.lambda_from
         if here.error + price * here.cost != after.error + price * after.cost:
-            raise VerificationError(f"The corners {here.index} and {after.index} are not equally good at the breakpoint {price} between them.")
+            raise VerificationError(
+                f"The corners {here.index} and {after.index} are not equally good at the breakpoint {price} between them."
+            )
     if corners[-1].cost != curve.view.cost_offset:
         raise VerificationError("The last corner is not the cheapest pruning.")
     for done, corner in enumerate(corners):
         if time.monotonic() - began > time_limit:
             why = f"flows proved {done} of {len(corners)} corners within {time_limit:g} s"
-            return Verdict.RECOMPUTED, None, f"Recomputed: the same algorithm found the curve again; {why}."
+            return (
+                Verdict.RECOMPUTED,
+                None,
+                f"Recomputed: the same algorithm found the curve again; {why}.",
+            )
         curve.certificate(corner.lambda_from)
     how = "a flow proves its pruning optimal, and the check of a flow shares nothing with"
-    return Verdict.DERIVED, "flows", f"Derived: for each of the {len(corners)} corners {how} {maker}."
+    return (
+        Verdict.DERIVED,
+        "flows",
+        f"Derived: for each of the {len(corners)} corners {how} {maker}.",
+    )
 
 
 __all__ = ["verify_curve"]

@@ -1,7 +1,9 @@
-"""Derive again what a result claims: by a method that shares nothing with the one that made it, or else by the same one.
+"""Derive again what a result claims: by a method that shares nothing with the one that made it, or
+else by the same one.
 
-The problem chooses the method, not the name in the file: every exact method that is registered and takes the problem is asked, the cheapest
-first. The name only says which of them count as independent. A name that nobody knows here makes all of them so.
+The problem chooses the method, not the name in the file: every exact method that is registered and
+takes the problem is asked, the cheapest first. The name only says which of them count as
+independent. A name that nobody knows here makes all of them so.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ if TYPE_CHECKING:
 
 #: A model with more columns than this is not built to check a result.
 MOST_COLUMNS = 400_000
-#: How many independent methods are tried; each gets half of the time that is left, the last one all of it.
+#: How many independent methods are tried; each gets half of the time that is left, the last one all
+#: of it.
 MOST_TRIED = 3
 
 
@@ -40,7 +43,8 @@ class Derivation:
     by : str or None
         The method that derived it.
     optimum : bool
-        Whether some method here proved the optimum, so that all stated bounds were compared with it.
+        Whether some method here proved the optimum, so that all stated bounds were compared with
+        it.
     """
 
     verdict: Verdict
@@ -73,7 +77,11 @@ def derive(result: Result, time_limit: float) -> Derivation:
     """
     claim = claim_of(result)
     if not claim:
-        what = f"the result holds nothing but its status, {result.status.value}" if result.predictor is None else "it claims no more"
+        what = (
+            f"the result holds nothing but its status, {result.status.value}"
+            if result.predictor is None
+            else "it claims no more"
+        )
         return Derivation(Verdict.RECOMPUTED, "", f"Recomputed: {what}.")
     independent, sharing = methods_for(result.problem, result.method)
     left, why = time_limit, []
@@ -88,11 +96,23 @@ def derive(result: Result, time_limit: float) -> Derivation:
         refuse_contradiction(result, other, name)
         if _settles(result, other):
             verdict = Verdict.DERIVED if name in independent else Verdict.RECOMPUTED
-            return Derivation(verdict, claim, _sentence(result, other, name, verdict), name, other.optimal or claim == "optimal")
-        why.append(f"{name} did not finish within {seconds:.3g} s, and nothing it found contradicts")
+            return Derivation(
+                verdict,
+                claim,
+                _sentence(result, other, name, verdict),
+                name,
+                other.optimal or claim == "optimal",
+            )
+        why.append(
+            f"{name} did not finish within {seconds:.3g} s, and nothing it found contradicts"
+        )
     who = printable(result.certificate.proved_by or result.method)
     reason = "; ".join(why) or "no exact method here takes the problem"
-    return Derivation(Verdict.CLAIMED, claim, f"Only claimed: {_what(claim)} is claimed by {who} and was not derived here ({reason.rstrip('.')}).")
+    return Derivation(
+        Verdict.CLAIMED,
+        claim,
+        f"Only claimed: {_what(claim)} is claimed by {who} and was not derived here ({reason.rstrip('.')}).",
+    )
 
 
 def _run(name: str, problem: Problem, seconds: float) -> Result | str:
@@ -107,7 +127,9 @@ def _run(name: str, problem: Problem, seconds: float) -> Result | str:
         raise KeyboardInterrupt
     if other.status in (Status.ERROR, Status.UNSUPPORTED):
         return other.message or other.status.value
-    if other.value is not None and (problem.violations(other.predictor) or problem.value(other.predictor) != other.value):
+    if other.value is not None and (
+        problem.violations(other.predictor) or problem.value(other.predictor) != other.value
+    ):
         return "its answer does not stand up to recomputation"
     return other
 
@@ -116,23 +138,32 @@ def _run(name: str, problem: Problem, seconds: float) -> Result | str:
 
 
 def methods_for(problem: Problem, maker: str) -> tuple[list[str], list[str]]:
-    """Names of all exact methods that take a problem, the cheapest first: those that share nothing with the maker, and the others."""
+    """Names of all exact methods that take a problem, the cheapest first: those that share nothing
+    with the maker, and the others.
+    """
     own = built_on(maker)
     found = sorted([*_engines(problem), *_models(problem, own)])
     names = [name for _, _, name in found]
     independent = [name for name in names if not built_on(name) & own]
-    sharing = sorted((name for name in names if built_on(name) & own), key=lambda name: name != maker)
+    sharing = sorted(
+        (name for name in names if built_on(name) & own), key=lambda name: name != maker
+    )
     return independent, sharing
 
 
 def built_on(method: str) -> frozenset[str]:
-    """Names of the parts that a method is built on; two methods are independent if they have none in common."""
+    """Names of the parts that a method is built on; two methods are independent if they have none
+    in common.
+    """
     base, solver = base_name(method), method.partition("@")[2]
     group, solvers = ("formulations" if solver else "methods"), registry.classes("solvers")
     plugin: Any = registry.classes(group).get(base)
     parts = {base, *getattr(plugin, "shares", ())}
     if solver:
-        parts |= {f"@{solver}", *(f"@{name}" for name in getattr(solvers.get(solver), "shares", ()))}
+        parts |= {
+            f"@{solver}",
+            *(f"@{name}" for name in getattr(solvers.get(solver), "shares", ())),
+        }
     return frozenset(parts)
 
 
@@ -148,12 +179,23 @@ def _engines(problem: Problem) -> Iterator[tuple[int, int, str]]:
 
 
 def _models(problem: Problem, own: frozenset[str]) -> Iterator[tuple[int, int, str]]:
-    """Rank, size and name of every formulation that takes the problem, with the solver that can most of those that the maker is not built on."""
+    """Rank, size and name of every formulation that takes the problem, with the solver that can
+    most of those that the maker is not built on.
+    """
     from milp_trees.study.estimate import named_formulation
 
     classes: dict[str, Any] = registry.classes("solvers")
-    found = [s for s, c in classes.items() if "mip" in c.capabilities and availability_of(c()).found]
-    able = sorted(found, key=lambda s: (bool(own & {f"@{s}", *(f"@{n}" for n in classes[s].shares)}), -len(classes[s].capabilities), s))
+    found = [
+        s for s, c in classes.items() if "mip" in c.capabilities and availability_of(c()).found
+    ]
+    able = sorted(
+        found,
+        key=lambda s: (
+            bool(own & {f"@{s}", *(f"@{n}" for n in classes[s].shares)}),
+            -len(classes[s].capabilities),
+            s,
+        ),
+    )
     for name in registry.formulations_for(problem) if able else ():
         try:
             model = named_formulation(name)
@@ -197,16 +239,29 @@ def refuse_contradiction(result: Result, other: Result, name: str) -> None:
     mine = None if result.value is None else units(result.value, scale)
     theirs = None if other.value is None else units(other.value, scale)
     if result.status is Status.INFEASIBLE and theirs is not None:
-        raise VerificationError(f"The result says that nothing is feasible, but {name} finds a model of value {other.value}.")
+        raise VerificationError(
+            f"The result says that nothing is feasible, but {name} finds a model of value {other.value}."
+        )
     if other.status is Status.INFEASIBLE and mine is not None:
-        raise VerificationError(f"{name} proves that nothing is feasible, but the result holds a model.")
+        raise VerificationError(
+            f"{name} proves that nothing is feasible, but the result holds a model."
+        )
     if result.optimal and other.optimal and not _equal(result, other):
-        raise VerificationError(f"The result calls {result.value} optimal; {name} proves {other.value}.")
-    for what, stated in (("bound", result.certificate.bound_exact or result.bound), ("root bound", result.root_bound)):
+        raise VerificationError(
+            f"The result calls {result.value} optimal; {name} proves {other.value}."
+        )
+    for what, stated in (
+        ("bound", result.certificate.bound_exact or result.bound),
+        ("root bound", result.root_bound),
+    ):
         if stated is not None and crosses(scale.from_value(stated), theirs, scale):
-            raise VerificationError(f"The {what} {float(stated):.12g} is wrong: {name} finds a model of value {other.value}.")
+            raise VerificationError(
+                f"The {what} {float(stated):.12g} is wrong: {name} finds a model of value {other.value}."
+            )
     if other.bound is not None and crosses(_bound(other), mine, scale):
-        raise VerificationError(f"{name} proves that no model is better than {other.bound:.12g}, but the result has {result.value}.")
+        raise VerificationError(
+            f"{name} proves that no model is better than {other.bound:.12g}, but the result has {result.value}."
+        )
 
 
 def _bound(result: Result) -> Fraction:
@@ -227,7 +282,11 @@ def _equal(result: Result, other: Result) -> bool:
 
 
 def _what(claim: str) -> str:
-    return {"optimal": "that the model is optimal", "bound": "the bound", "infeasible": "that no model is feasible"}[claim]
+    return {
+        "optimal": "that the model is optimal",
+        "bound": "the bound",
+        "infeasible": "that no model is feasible",
+    }[claim]
 
 
 def _sentence(result: Result, other: Result, name: str, verdict: Verdict) -> str:
@@ -240,5 +299,9 @@ def _sentence(result: Result, other: Result, name: str, verdict: Verdict) -> str
         found = f"proves too that the optimum is {result.value}"
     if verdict is Verdict.DERIVED:
         return f"Derived: {name}, which shares nothing with {maker}, {found}."
-    who = f"the same method, {name}, run anew," if name == maker else f"{name}, which shares parts with {maker},"
+    who = (
+        f"the same method, {name}, run anew,"
+        if name == maker
+        else f"{name}, which shares parts with {maker},"
+    )
     return f"Recomputed: {who} {found}; no independent method here derived it."

@@ -17,7 +17,12 @@ SLACK_SECONDS, SLACK_SHARE = 0.05, 0.01
 
 def number(value: Any) -> bool:
     """A finite number; whole numbers are ones that floats reach."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300 and math.isfinite(value)
+    return (
+        isinstance(value, (int, float))
+        and not isinstance(value, bool)
+        and abs(value) < 1e300
+        and math.isfinite(value)
+    )
 
 
 def amount(value: Any) -> bool:
@@ -59,15 +64,26 @@ def listed(check: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def _point(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 3 and amount(value[0]) and all(map(optional(number), value[1:]))
+    return (
+        isinstance(value, list)
+        and len(value) == 3
+        and amount(value[0])
+        and all(map(optional(number), value[1:]))
+    )
 
 
 #: Every field of a stored result: what it must be, in code and in words.
 FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     "schema": (count, "a whole number"),
     "method": (name, "a name"),
-    "status": (lambda v: v in [s.value for s in Status], f"one of {', '.join(s.value for s in Status)}"),
-    "limit": (optional(lambda v: v in [s.value for s in Limit]), f"one of {', '.join(s.value for s in Limit)}, or null"),
+    "status": (
+        lambda v: v in [s.value for s in Status],
+        f"one of {', '.join(s.value for s in Status)}",
+    ),
+    "limit": (
+        optional(lambda v: v in [s.value for s in Limit]),
+        f"one of {', '.join(s.value for s in Limit)}, or null",
+    ),
     "objective": (optional(number), "a number or null"),
     "unit": (name, "a name"),
     "sense": (lambda v: v in ("min", "max"), "min or max"),
@@ -101,10 +117,24 @@ START: dict[str, tuple[Callable[[Any], bool], str]] = {
     "seconds": (amount, "a number of at least 0"),
     "reason": (text, "text"),
 }
-#: Fields that nothing here can recompute: who made the result, with what, how long it took, and the way there.
+#: Fields that nothing here can recompute: who made the result, with what, how long it took, and the
+#: way there.
 HISTORY = (
-    "method", "limit", "proved_by", "checked", "agrees", "seconds", "times", "sizes", "nodes", "start", "message", "trace", "options", "versions",
-)  # fmt: skip
+    "method",
+    "limit",
+    "proved_by",
+    "checked",
+    "agrees",
+    "seconds",
+    "times",
+    "sizes",
+    "nodes",
+    "start",
+    "message",
+    "trace",
+    "options",
+    "versions",
+)
 
 
 def complete(data: Any, needed: Mapping[str, Any], what: str) -> Mapping[str, Any]:
@@ -124,11 +154,17 @@ def complete(data: Any, needed: Mapping[str, Any], what: str) -> Mapping[str, An
             raise VerificationError(str(error)) from None
     missing = sorted(set(needed) - set(data))
     if missing:
-        raise VerificationError(f"This is not a {what} of milp-trees, or it was cut: it has no {missing[0]!r}.")
+        raise VerificationError(
+            f"This is not a {what} of milp-trees, or it was cut: it has no {missing[0]!r}."
+        )
     return data
 
 
-def sensible(data: Mapping[str, Any], fields: Mapping[str, tuple[Callable[[Any], bool], str]], inside: str = "") -> None:
+def sensible(
+    data: Mapping[str, Any],
+    fields: Mapping[str, tuple[Callable[[Any], bool], str]],
+    inside: str = "",
+) -> None:
     """Refuse fields that are not of their kinds."""
     for key, (check, words) in fields.items():
         if key in data and not check(data[key]):
@@ -150,13 +186,19 @@ def check_fields(data: Mapping[str, Any]) -> tuple[str, ...]:
     check_times(data)
     status = Status(data["status"])
     if (data["proved_by"] is None) != (data["bound"] is None and status is not Status.INFEASIBLE):
-        raise VerificationError("The result must say who proved a bound (or that nothing is feasible) exactly if it states one.")
+        raise VerificationError(
+            "The result must say who proved a bound (or that nothing is feasible) exactly if it states one."
+        )
     if status is Status.INFEASIBLE and data["predictor"] is None and data["bound"] is not None:
-        raise VerificationError(f"The result says that nothing is feasible, and states the bound {data['bound']!r}.")
+        raise VerificationError(
+            f"The result says that nothing is feasible, and states the bound {data['bound']!r}."
+        )
     if data["agrees"] is False:
         raise VerificationError("The result says itself that it disagrees with the oracle.")
     if data["agrees"] and status not in (Status.OPTIMAL, Status.INFEASIBLE):
-        raise VerificationError("Only proven results agree with an oracle; this one says that it agrees and is not proven.")
+        raise VerificationError(
+            "Only proven results agree with an oracle; this one says that it agrees and is not proven."
+        )
     unknown = [key for key in data if key not in FIELDS]
     return (*HISTORY, *unknown)
 
@@ -165,4 +207,6 @@ def check_times(data: Mapping[str, Any]) -> None:
     """The stages of a run take no longer than the run."""
     taken = sum(data["times"].values())
     if taken > data["seconds"] * (1 + SLACK_SHARE) + SLACK_SECONDS:
-        raise VerificationError(f"The stages of the run took {taken:g} seconds, the run only {data['seconds']:g}.")
+        raise VerificationError(
+            f"The stages of the run took {taken:g} seconds, the run only {data['seconds']:g}."
+        )

@@ -1,4 +1,6 @@
-"""The problem of a stored result, made again from its description and its data; whatever the description says twice must agree."""
+"""The problem of a stored result, made again from its description and its data; whatever the
+description says twice must agree.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ class Restored:
     checked: tuple[str, ...] = ()
 
 
-def problem_of(spec: Mapping[str, Any], dataset: Dataset | None = None, path: str | Path | None = None) -> Problem:
+def problem_of(
+    spec: Mapping[str, Any], dataset: Dataset | None = None, path: str | Path | None = None
+) -> Problem:
     """The problem that a result's `problem` describes, its data read again.
 
     Parameters
@@ -71,7 +75,12 @@ def problem_of(spec: Mapping[str, Any], dataset: Dataset | None = None, path: st
 
 
 def restore(
-    spec: Mapping[str, Any], dataset: Dataset | None = None, path: str | Path | None = None, *, question: str = "best", thresholds: bool = True
+    spec: Mapping[str, Any],
+    dataset: Dataset | None = None,
+    path: str | Path | None = None,
+    *,
+    question: str = "best",
+    thresholds: bool = True,
 ) -> Restored:
     """Like `problem_of`, with everything that can be said about the description.
 
@@ -87,11 +96,19 @@ def restore(
     if dataset is not None:
         problem = _problem(spec, dataset)
         loose = _same_data(data, dataset, given=True)
-        return Restored(problem, None, "of the data at hand", loose, ("The data at hand are those of the result.",))
+        return Restored(
+            problem,
+            None,
+            "of the data at hand",
+            loose,
+            ("The data at hand are those of the result.",),
+        )
     from milp_trees.data.load import reload
 
     if data.get("numeric") and not isinstance(data["regression"], bool):
-        raise VerificationError(f"The result is damaged: problem.data.regression must be true or false; it is {data['regression']!r}.")
+        raise VerificationError(
+            f"The result is damaged: problem.data.regression must be true or false; it is {data['regression']!r}."
+        )
     train, test = reload(data, path)
     if (data.get("split") or {}).get("part") == "test":
         assert test is not None
@@ -104,13 +121,21 @@ def restore(
     problem = _problem(spec, train)
     loose = _same_data(data, train, given=False, moved=path is not None)
     said, more = _thresholds(data, train, path) if thresholds else ("", ())
-    return Restored(problem, test, said, (*loose, *more), ("The data were read again and are those of the result.",))
+    return Restored(
+        problem,
+        test,
+        said,
+        (*loose, *more),
+        ("The data were read again and are those of the result.",),
+    )
 
 
 def _problem(spec: Mapping[str, Any], dataset: Dataset) -> Problem:
     """The problem on the data; its description must be the stored one."""
     if dataset.sha256 != spec["data"]["arrays_sha256"]:
-        raise VerificationError("The data are not those of the result: tests, target or another array differ.")
+        raise VerificationError(
+            "The data are not those of the result: tests, target or another array differ."
+        )
     problem = Problem(dataset, from_spec(spec["task"]), _space(spec["space"]))
     for part, own in (("task", problem.task.spec()), ("space", problem.space.spec())):
         _same_part(f"problem.{part}", spec[part], json_safe(own))
@@ -127,38 +152,64 @@ def _same_part(name: str, stated: Any, own: Any) -> None:
     if isinstance(stated, Mapping) and isinstance(own, Mapping):
         for key in sorted({*stated, *own}):
             if key not in own:
-                raise VerificationError(f"The result states {name}.{key}, which means nothing there.")
+                raise VerificationError(
+                    f"The result states {name}.{key}, which means nothing there."
+                )
             if key not in stated:
-                raise VerificationError(f"The result does not state {name}.{key}; it is {_brief(own[key])}.")
+                raise VerificationError(
+                    f"The result does not state {name}.{key}; it is {_brief(own[key])}."
+                )
             _same_part(f"{name}.{key}", stated[key], own[key])
-    raise VerificationError(f"The result states {name} {_brief(stated)}; made again it is {_brief(own)}.")
+    raise VerificationError(
+        f"The result states {name} {_brief(stated)}; made again it is {_brief(own)}."
+    )
 
 
-def _same_data(stated: Mapping[str, Any], dataset: Dataset, given: bool, moved: bool = False) -> tuple[str, ...]:
+def _same_data(
+    stated: Mapping[str, Any], dataset: Dataset, given: bool, moved: bool = False
+) -> tuple[str, ...]:
     """Compare what is stated about the data with the data; returns what could not be compared.
 
-    Data that were read again know everything about themselves. Data at hand may know less, and may lie elsewhere.
+    Data that were read again know everything about themselves. Data at hand may know less, and may
+    lie elsewhere.
     """
-    own = json_safe({**dataset.source, "rows": dataset.n_rows, "tests": dataset.n_tests, "arrays_sha256": dataset.sha256})
+    own = json_safe(
+        {
+            **dataset.source,
+            "rows": dataset.n_rows,
+            "tests": dataset.n_tests,
+            "arrays_sha256": dataset.sha256,
+        }
+    )
     apart = {"path"} if given or moved else set()
     unknown = tuple(sorted(set(stated) - set(own) - apart)) if given else ()
     for key in sorted(({*stated, *own}) - apart - set(unknown)):
-        if key == "binarizer" and not given:  # what is read again with these thresholds says that they were given
+        if (
+            key == "binarizer" and not given
+        ):  # what is read again with these thresholds says that they were given
             _same_part("problem.data.binarizer", {**stated.get(key, {}), "given": True}, own[key])
             continue
         if key not in own or key not in stated:
-            _same_part("problem.data", {k: stated[k] for k in stated if k == key}, {k: own[k] for k in own if k == key})
+            _same_part(
+                "problem.data",
+                {k: stated[k] for k in stated if k == key},
+                {k: own[k] for k in own if k == key},
+            )
         _same_part(f"problem.data.{key}", stated[key], own[key])
     return tuple(f"problem.data.{name}" for name in (*unknown, *(n for n in apart if n in stated)))
 
 
-def _thresholds(data: Mapping[str, Any], dataset: Dataset, path: str | Path | None) -> tuple[str, tuple[str, ...]]:
-    """Look for the thresholds anew, as the stated binarizer does, and say where they come from; also what was not verified.
+def _thresholds(
+    data: Mapping[str, Any], dataset: Dataset, path: str | Path | None
+) -> tuple[str, tuple[str, ...]]:
+    """Look for the thresholds anew, as the stated binarizer does, and say where they come from;
+    also what was not verified.
 
     Raises
     ------
     VerificationError
-        The stated binarizer finds others, or the thresholds lose something that the result does not state.
+        The stated binarizer finds others, or the thresholds lose something that the result does not
+        state.
     """
     if "binarizer" not in data:
         return "", ()
@@ -167,24 +218,41 @@ def _thresholds(data: Mapping[str, Any], dataset: Dataset, path: str | Path | No
 
     stated = data["binarizer"]
     kind, given = stated["kind"], stated["given"]
-    if not all(number(t) for rule in stated["columns"].values() if isinstance(rule, list) for t in rule):
-        raise VerificationError("The result is damaged: the thresholds in problem.data.binarizer.columns must be numbers.")
+    if not all(
+        number(t) for rule in stated["columns"].values() if isinstance(rule, list) for t in rule
+    ):
+        raise VerificationError(
+            "The result is damaged: the thresholds in problem.data.binarizer.columns must be numbers."
+        )
     if not isinstance(given, bool):
-        raise VerificationError(f"The result is damaged: problem.data.binarizer.given must be true or false; it is {given!r}.")
+        raise VerificationError(
+            f"The result is damaged: problem.data.binarizer.given must be true or false; it is {given!r}."
+        )
     if not given and kind != "tree-guess":
         again, _ = reload(data, path, Binarizer(kind, **stated["parameters"]))
         if not _same_tests(again, dataset):
-            raise VerificationError(f"The tests are not those that the binarizer {kind!r} finds on these rows with the stated parameters.")
+            raise VerificationError(
+                f"The tests are not those that the binarizer {kind!r} finds on these rows with the stated parameters."
+            )
         if again.loss != dataset.loss:
-            raise VerificationError(f"The result states the loss {dataset.loss!r} of its thresholds; found again it is {again.loss!r}.")
-        return f"{_spelled(kind, stated['parameters'])}, found again on these rows", ("problem.data.binarizer.parameters",)
+            raise VerificationError(
+                f"The result states the loss {dataset.loss!r} of its thresholds; found again it is {again.loss!r}."
+            )
+        return f"{_spelled(kind, stated['parameters'])}, found again on these rows", (
+            "problem.data.binarizer.parameters",
+        )
     complete, _ = reload(data, path, Binarizer("midpoints", max_categories=10**9))
     fewer = _counts(dataset).items() != _counts(complete).items()
     where = "guessed by boosted trees" if kind == "tree-guess" and not given else f"given ({kind})"
     if not given and dataset.loss != (LOSSES[kind] if fewer else ""):
-        raise VerificationError(f"The result states the loss {dataset.loss!r} of its thresholds; they are {'fewer than' if fewer else ''} all midpoints.")
+        raise VerificationError(
+            f"The result states the loss {dataset.loss!r} of its thresholds; they are {'fewer than' if fewer else ''} all midpoints."
+        )
     loose = ("problem.data.binarizer", *(("problem.data.loss",) if given and dataset.loss else ()))
-    return f"{where}, not found again; {'fewer than' if fewer else 'as many as'} all midpoints of these rows", loose
+    return (
+        f"{where}, not found again; {'fewer than' if fewer else 'as many as'} all midpoints of these rows",
+        loose,
+    )
 
 
 def _spelled(kind: str, parameters: Mapping[str, Any]) -> str:
@@ -201,11 +269,16 @@ def _counts(dataset: Dataset) -> dict[str, int]:
 
 
 def _same_tests(a: Dataset, b: Dataset) -> bool:
-    """Whether tests divide the rows alike: a threshold may lie anywhere between the same two values."""
+    """Whether tests divide the rows alike: a threshold may lie anywhere between the same two
+    values.
+    """
     if [(t.column, t.kind) for t in a.tests] != [(t.column, t.kind) for t in b.tests]:
         return False
     if a.ranked is not None and b.ranked is not None:
-        return bool(np.array_equal(a.ranked.codes, b.ranked.codes) and np.array_equal(a.ranked.cut, b.ranked.cut))
+        return bool(
+            np.array_equal(a.ranked.codes, b.ranked.codes)
+            and np.array_equal(a.ranked.cut, b.ranked.cut)
+        )
     return bool(np.array_equal(a.X, b.X))
 
 
@@ -215,17 +288,25 @@ def _space(spec: Mapping[str, Any]) -> Space:
     name = options.pop("name")
     if name == Trees.name:
         for limit in ("max_depth", "max_leaf_nodes", "min_samples_leaf"):
-            if options.get(limit) is not None and not 0 <= options[limit] <= MOST[limit]:  # 2 to the depth is a number that is formed
-                raise VerificationError(f"The result's {limit} is too large to be verified, or negative; at most {MOST[limit]} is.")
+            if (
+                options.get(limit) is not None and not 0 <= options[limit] <= MOST[limit]
+            ):  # 2 to the depth is a number that is formed
+                raise VerificationError(
+                    f"The result's {limit} is too large to be verified, or negative; at most {MOST[limit]} is."
+                )
         return Trees(**options)
     if name == PrunedEnsembles.name:
         return PrunedEnsembles(Ensemble.from_json(options["ensemble"]))
-    raise VerificationError(f"The result's space is {name!r}; trees and pruned ensembles can be verified.")
+    raise VerificationError(
+        f"The result's space is {name!r}; trees and pruned ensembles can be verified."
+    )
 
 
 def _same(name: str, stated: Any, expected: Any) -> None:
     if stated != expected:
-        raise VerificationError(f"The result's {name} is {stated!r}; only {expected!r} can be verified.")
+        raise VerificationError(
+            f"The result's {name} is {stated!r}; only {expected!r} can be verified."
+        )
 
 
 def _brief(value: Any) -> str:

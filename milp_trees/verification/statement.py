@@ -1,4 +1,6 @@
-"""Which problem a result answers: data, tests, task, penalties, constraints and space, for people and as JSON that can be pinned."""
+"""Which problem a result answers: data, tests, task, penalties, constraints and space, for people
+and as JSON that can be pinned.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +31,15 @@ class Statement:
     Parameters
     ----------
     data : mapping
-        `path`, `sha256` (of the file), `arrays_sha256`, `rows`, `part` of a split, `tests`, `features` that they are made
-        of, `candidates` (number of columns that could be features), `columns` with a meaning, `thresholds`, `loss`, …;
-        None where the data do not say.
+        `path`, `sha256` (of the file), `arrays_sha256`, `rows`, `part` of a split, `tests`,
+        `features` that they are made of, `candidates` (number of columns that could be features),
+        `columns` with a meaning, `thresholds`, `loss`, …; None where the data do not say.
     task, penalties, constraints, space : mappings (a list of mappings for constraints)
         With all parameters, also those that have their default values.
     unit, sense : str
     fingerprint : str
-        SHA-256 of all this but the path: two results with equal fingerprints answer the same problem.
+        SHA-256 of all this but the path: two results with equal fingerprints answer the same
+        problem.
     """
 
     data: Mapping[str, Any]
@@ -56,15 +59,40 @@ class Statement:
     def lines(self) -> list[str]:
         """A line per part of the problem, for people."""
         data = self.data
-        where = [f"SHA-256 {data['sha256']}"] if data["sha256"] else [f"arrays with SHA-256 {data['arrays_sha256']}"]
+        where = (
+            [f"SHA-256 {data['sha256']}"]
+            if data["sha256"]
+            else [f"arrays with SHA-256 {data['arrays_sha256']}"]
+        )
         rows = f"{data['rows']} rows" + (f" (part {data['part']})" if data["part"] else "")
         columns = data["features"] or []
-        of = f"{len(columns)} of {data['candidates']} columns" if data["candidates"] else f"{len(columns)} columns"
+        of = (
+            f"{len(columns)} of {data['candidates']} columns"
+            if data["candidates"]
+            else f"{len(columns)} columns"
+        )
         lines = [
             ("data", f"{data['path'] or 'in memory'}: {rows}, {', '.join(where)}"),
-            ("features", f"{of}, {data['tests']} tests" + (f": {_some(columns)}" if columns else "")),
-            ("tests", "; ".join(filter(None, (data["thresholds"], data["loss"] and f"claims are about these tests only: {data['loss']}")))),
-            ("task", f"{_words(self.task)}, {'smallest' if self.sense == 'min' else 'largest'} {self.unit}"),
+            (
+                "features",
+                f"{of}, {data['tests']} tests" + (f": {_some(columns)}" if columns else ""),
+            ),
+            (
+                "tests",
+                "; ".join(
+                    filter(
+                        None,
+                        (
+                            data["thresholds"],
+                            data["loss"] and f"claims are about these tests only: {data['loss']}",
+                        ),
+                    )
+                ),
+            ),
+            (
+                "task",
+                f"{_words(self.task)}, {'smallest' if self.sense == 'min' else 'largest'} {self.unit}",
+            ),
             ("penalties", _words(self.penalties) or "none"),
             ("constraints", "; ".join(map(_words, self.constraints)) or "none"),
             ("space", _words(self.space)),
@@ -77,7 +105,8 @@ class Statement:
         Parameters
         ----------
         expected : mapping
-            Values by their place in `to_json`, for example `{"space.max_depth": 2, "penalties.leaf_penalty": "1/100"}`.
+            Values by their place in `to_json`, for example `{"space.max_depth": 2,
+            "penalties.leaf_penalty": "1/100"}`.
 
         Raises
         ------
@@ -91,11 +120,15 @@ class Statement:
             for name in place.split("."):
                 if not isinstance(found, Mapping) or name not in found:
                     known = ", ".join(found) if isinstance(found, Mapping) else "nothing below it"
-                    raise DataError(f"A problem states no {place!r}; where {name!r} stands, it states {known}.")
+                    raise DataError(
+                        f"A problem states no {place!r}; where {name!r} stands, it states {known}."
+                    )
                 found = found[name]
             if not _equal(found, value):
                 shown = "none" if _is_none(found) else _brief(found)
-                raise VerificationError(f"The result answers another problem: its {place} is {shown!r}; expected is {value!r}.")
+                raise VerificationError(
+                    f"The result answers another problem: its {place} is {shown!r}; expected is {value!r}."
+                )
 
 
 def statement_of(problem: Problem, thresholds: str = "") -> Statement:
@@ -113,9 +146,13 @@ def statement_of(problem: Problem, thresholds: str = "") -> Statement:
         "sha256": source.get("sha256"),
         "arrays_sha256": dataset.sha256,
         "rows": dataset.n_rows,
-        "part": f"{split.get('part')} of test_size={split.get('test_size')}, seed={split.get('seed')}" if split else None,
+        "part": f"{split.get('part')} of test_size={split.get('test_size')}, seed={split.get('seed')}"
+        if split
+        else None,
         "tests": dataset.n_tests,
-        "features": source.get("features") or list(dict.fromkeys(t.column for t in dataset.tests)) or list(dataset.columns or ()),
+        "features": source.get("features")
+        or list(dict.fromkeys(t.column for t in dataset.tests))
+        or list(dataset.columns or ()),
         "candidates": _candidates(source),
         "columns": source.get("columns"),
         "group_column": dataset.group_column,
@@ -124,23 +161,50 @@ def statement_of(problem: Problem, thresholds: str = "") -> Statement:
         "generated": source.get("decision_data"),
     }
     stated = {**_parameters(task), **task.spec()}
-    constraints = [{**_parameters(c), **spec} for c, spec in zip(getattr(task, "constraints", ()), stated.pop("constraints", ()), strict=True)]
+    constraints = [
+        {**_parameters(c), **spec}
+        for c, spec in zip(
+            getattr(task, "constraints", ()), stated.pop("constraints", ()), strict=True
+        )
+    ]
     penalties = {name: stated.pop(name) for name in PENALTIES if name in stated}
     parts = {
-        "data": {name: json_safe(value) if name in ("features", "columns") else _summary(value) for name, value in data.items()},
-        "task": _summary(stated), "penalties": _summary(penalties), "constraints": _summary(constraints),
-        "space": _summary({**_parameters(problem.space), **_space(problem)}), "unit": task.unit, "sense": task.sense,
-    }  # fmt: skip
-    hashed = {**parts, "data": {name: value for name, value in parts["data"].items() if name not in ("path", "thresholds")}}
-    return Statement(**parts, fingerprint=hashlib.sha256(json.dumps(hashed, sort_keys=True).encode()).hexdigest())
+        "data": {
+            name: json_safe(value) if name in ("features", "columns") else _summary(value)
+            for name, value in data.items()
+        },
+        "task": _summary(stated),
+        "penalties": _summary(penalties),
+        "constraints": _summary(constraints),
+        "space": _summary({**_parameters(problem.space), **_space(problem)}),
+        "unit": task.unit,
+        "sense": task.sense,
+    }
+    hashed = {
+        **parts,
+        "data": {
+            name: value
+            for name, value in parts["data"].items()
+            if name not in ("path", "thresholds")
+        },
+    }
+    return Statement(
+        **parts, fingerprint=hashlib.sha256(json.dumps(hashed, sort_keys=True).encode()).hexdigest()
+    )
 
 
 def _candidates(source: Mapping[str, Any]) -> int | None:
     """Number of columns of the table that have no other meaning."""
     if source.get("width") is None:
         return None
-    roles = {k: v for k, v in (source.get("columns") or {}).items() if k not in ("features", "drop") and v is not None}
-    taken = {name for role in roles.values() for name in (role if isinstance(role, list) else [role])}
+    roles = {
+        k: v
+        for k, v in (source.get("columns") or {}).items()
+        if k not in ("features", "drop") and v is not None
+    }
+    taken = {
+        name for role in roles.values() for name in (role if isinstance(role, list) else [role])
+    }
     return int(source["width"]) - len(taken)
 
 
@@ -148,7 +212,11 @@ def _parameters(thing: Any) -> dict[str, Any]:
     """All parameters of a task, constraint or space by name, also those that its `spec` leaves out."""
     if not is_dataclass(thing):
         return {}
-    return {f.name: getattr(thing, f.name) for f in fields(thing) if f.name not in ("ensemble", "decisions")}
+    return {
+        f.name: getattr(thing, f.name)
+        for f in fields(thing)
+        if f.name not in ("ensemble", "decisions")
+    }
 
 
 def _space(problem: Problem) -> dict[str, Any]:
@@ -159,13 +227,18 @@ def _space(problem: Problem) -> dict[str, Any]:
         return spec
     splits = int((ensemble.left >= 0).sum())
     return {
-        "name": spec["name"], "trees": ensemble.n_trees, "splits": splits, "ensemble_sha256": ensemble.sha256,
+        "name": spec["name"],
+        "trees": ensemble.n_trees,
+        "splits": splits,
+        "ensemble_sha256": ensemble.sha256,
         "grown": dict(ensemble.source).get("grown"),
-    }  # fmt: skip
+    }
 
 
 def _summary(value: Any) -> Any:
-    """Plain data in which long lists are their length and SHA-256, and parts that are objects are their own words."""
+    """Plain data in which long lists are their length and SHA-256, and parts that are objects are
+    their own words.
+    """
     if hasattr(value, "spec") and not isinstance(value, Mapping):
         value = value.spec()
     if isinstance(value, Mapping):
@@ -181,7 +254,11 @@ def _summary(value: Any) -> Any:
 
 def _words(parts: Mapping[str, Any]) -> str:
     """`name, key=value, …` without what is empty, zero or false."""
-    shown = [f"{k}={_brief(v)}" for k, v in parts.items() if k != "name" and v not in (None, (), [], {}, "", 0, "0", "0/1", False)]
+    shown = [
+        f"{k}={_brief(v)}"
+        for k, v in parts.items()
+        if k != "name" and v not in (None, (), [], {}, "", 0, "0", "0/1", False)
+    ]
     return ", ".join(([str(parts["name"])] if "name" in parts else []) + shown)
 
 
@@ -203,7 +280,9 @@ def _is_none(found: Any) -> bool:
 
 def _equal(found: Any, expected: Any) -> bool:
     """Whether a stated value is the expected one, which may be text from a command line."""
-    if found == expected or (isinstance(found, (str, int, float, bool)) and str(found).lower() == str(expected).lower()):
+    if found == expected or (
+        isinstance(found, (str, int, float, bool)) and str(found).lower() == str(expected).lower()
+    ):
         return True
     if _is_none(found):
         return str(expected).lower() in ("none", "null", "")

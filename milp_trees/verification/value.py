@@ -1,4 +1,6 @@
-"""The predictor of a stored result: one of its problem, feasible, with the value and the scores that are stated."""
+"""The predictor of a stored result: one of its problem, feasible, with the value and the scores
+that are stated.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +26,13 @@ def read_predictor(stored: Any, problem: Problem) -> Any:
     ------
     VerificationError, DataError
     """
-    predictor = _tree(stored, problem) if isinstance(problem.space, Trees) else problem.space.read(stored)
+    predictor = (
+        _tree(stored, problem) if isinstance(problem.space, Trees) else problem.space.read(stored)
+    )
     if json_safe(predictor.to_json()) != stored:
-        raise VerificationError("The predictor holds something that no predictor has, or a number or name in another form.")
+        raise VerificationError(
+            "The predictor holds something that no predictor has, or a number or name in another form."
+        )
     return predictor
 
 
@@ -37,7 +43,9 @@ def check_value(data: Mapping[str, Any], problem: Problem) -> list[str]:
     if data["predictor"] is None:
         for name in ("objective", "exact"):
             if data[name] is not None:
-                raise VerificationError(f"The result states {name} {data[name]!r} but holds no predictor.")
+                raise VerificationError(
+                    f"The result states {name} {data[name]!r} but holds no predictor."
+                )
         return []
     predictor = read_predictor(data["predictor"], problem)
     wrong = problem.violations(predictor)
@@ -46,35 +54,61 @@ def check_value(data: Mapping[str, Any], problem: Problem) -> list[str]:
     value = problem.value(predictor)
     exact = None if data["exact"] is None else as_fraction(data["exact"], "exact")
     if value.exact is not None or exact is not None:
-        same("exact", data["exact"], None if value.exact is None else f"{value.exact.numerator}/{value.exact.denominator}")
+        same(
+            "exact",
+            data["exact"],
+            None if value.exact is None else f"{value.exact.numerator}/{value.exact.denominator}",
+        )
     if data["objective"] is None or not near(data["objective"], value.number, 1e-12):
-        raise VerificationError(f"The result states the objective {data['objective']!r}, but its predictor has {value.number!r} {value.unit}.")
-    return [f"The predictor keeps every limit and side constraint, and its recomputed value is {value}."]
+        raise VerificationError(
+            f"The result states the objective {data['objective']!r}, but its predictor has {value.number!r} {value.unit}."
+        )
+    return [
+        f"The predictor keeps every limit and side constraint, and its recomputed value is {value}."
+    ]
 
 
-def check_scores(data: Mapping[str, Any], problem: Problem, test: Dataset | None) -> tuple[list[str], tuple[str, ...]]:
-    """Every score is one that there is, and is that of the predictor; also the names of those whose rows are not at hand."""
+def check_scores(
+    data: Mapping[str, Any], problem: Problem, test: Dataset | None
+) -> tuple[list[str], tuple[str, ...]]:
+    """Every score is one that there is, and is that of the predictor; also the names of those whose
+    rows are not at hand.
+    """
     from milp_trees.study.attempt import scores
 
     stated = data["scores"]
     if data["predictor"] is None:
         if stated:
-            raise VerificationError(f"The result states the score {next(iter(stated))} but holds no predictor.")
+            raise VerificationError(
+                f"The result states the score {next(iter(stated))} but holds no predictor."
+            )
         return [], ()
     predictor = problem.space.read(data["predictor"])
     own = problem.beside(predictor)
     both = scores(problem, predictor, problem.dataset if test is None else test)
-    known = {**own, **both} if set(stated) - set(own) else own  # a run that is given no test rows states its own scores only
+    known = (
+        {**own, **both} if set(stated) - set(own) else own
+    )  # a run that is given no test rows states its own scores only
     for name in sorted(set(stated) - set(known)):
-        raise VerificationError(f"The result states the score {name!r}, which it cannot have; it has {', '.join(known) or 'none'}.")
-    loose = tuple(name for name in known if test is None and name in both and name.startswith("test"))
+        raise VerificationError(
+            f"The result states the score {name!r}, which it cannot have; it has {', '.join(known) or 'none'}."
+        )
+    loose = tuple(
+        name for name in known if test is None and name in both and name.startswith("test")
+    )
     for name, value in known.items():
         if name not in stated:
-            raise VerificationError(f"The result does not state the score {name}; recomputed it is {value!r}.")
+            raise VerificationError(
+                f"The result does not state the score {name}; recomputed it is {value!r}."
+            )
         if name not in loose and not near(stated[name], value, 1e-9):
-            raise VerificationError(f"The stated score {name} is {stated[name]!r}; recomputed it is {value!r}.")
+            raise VerificationError(
+                f"The stated score {name} is {stated[name]!r}; recomputed it is {value!r}."
+            )
     sure = [name for name in known if name not in loose]
-    return ([f"The scores {', '.join(sure)} were recomputed."] if sure else []), tuple(f"scores.{name}" for name in loose)
+    return ([f"The scores {', '.join(sure)} were recomputed."] if sure else []), tuple(
+        f"scores.{name}" for name in loose
+    )
 
 
 def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
@@ -84,9 +118,13 @@ def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
     try:
         tree = Tree.from_json(stored)
     except (KeyError, TypeError, ValueError):
-        raise VerificationError("The predictor is damaged: a node is neither a leaf nor a test with two children.") from None
+        raise VerificationError(
+            "The predictor is damaged: a node is neither a leaf nor a test with two children."
+        ) from None
     strange = problem.task.strange_actions(tree.actions, problem.dataset)
-    named = problem.task.actions(problem.dataset)  # none where decisions are not listed: then a task reads the labels themselves
+    named = problem.task.actions(
+        problem.dataset
+    )  # none where decisions are not listed: then a task reads the labels themselves
     if not strange and named and json_safe(list(tree.actions)) != json_safe(list(named)):
         strange = "its actions are of other types, such as text for numbers."
     if strange:
@@ -97,10 +135,14 @@ def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
         if "action" in node:
             k = int(node["action"])
             if not 0 <= k < len(actions) or node.get("label") != tree.actions[k]:
-                raise VerificationError(f"A leaf of the predictor is labelled {node.get('label')!r}, but its action {k} is another.")
+                raise VerificationError(
+                    f"A leaf of the predictor is labelled {node.get('label')!r}, but its action {k} is another."
+                )
             return
         if node.get("name") != Test(**node["test"]).name:
-            raise VerificationError(f"A node of the predictor is called {node.get('name')!r}, but it tests {Test(**node['test']).name!r}.")
+            raise VerificationError(
+                f"A node of the predictor is called {node.get('name')!r}, but it tests {Test(**node['test']).name!r}."
+            )
         walk(node["false"])
         walk(node["true"])
 
@@ -108,7 +150,9 @@ def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
     known = set(problem.dataset.tests)
     unknown = [t for t in tree.splits if t not in known]
     if unknown:
-        raise VerificationError(f"The predictor tests {unknown[0].name!r}, which is no test of the data.")
+        raise VerificationError(
+            f"The predictor tests {unknown[0].name!r}, which is no test of the data."
+        )
     return tree
 
 
@@ -119,4 +163,6 @@ def near(stated: Any, value: float, share: float) -> bool:
 
 def same(name: str, stated: Any, expected: Any) -> None:
     if stated != expected:
-        raise VerificationError(f"The result states {name} {stated!r}; recomputed it is {expected!r}.")
+        raise VerificationError(
+            f"The result states {name} {stated!r}; recomputed it is {expected!r}."
+        )

@@ -1,4 +1,6 @@
-"""`Verification`: what the check of a result came to. Three verdicts; a result that does not hold is an error, not a verdict."""
+"""`Verification`: what the check of a result came to. Three verdicts; a result that does not hold
+is an error, not a verdict.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,14 @@ if TYPE_CHECKING:
 class Verdict(enum.Enum):
     """How far a result was checked; the strongest first."""
 
-    #: Its optimum (or bound) was derived again by a method that shares nothing with the one that made it.
+    #: Its optimum (or bound) was derived again by a method that shares nothing with the one that
+    #: made it.
     DERIVED = "derived"
-    #: Its value, limits and scores were recomputed, and it claims no more, or what it claims comes again from the same method run anew.
+    #: Its value, limits and scores were recomputed, and it claims no more, or what it claims comes
+    #: again from the same method run anew.
     RECOMPUTED = "recomputed"
-    #: Its value was recomputed, but the optimality or bound that it claims was not derived by any method here.
+    #: Its value was recomputed, but the optimality or bound that it claims was not derived by any
+    #: method here.
     CLAIMED = "claimed"
 
     def as_strong_as(self, other: Verdict) -> bool:
@@ -43,7 +48,8 @@ class Verification(Sequence[str]):
     sentences : tuple of str
         A sentence per check; the last one says the verdict and why.
     not_verified : tuple of str
-        Fields whose values make sense, but which were not recomputed; a name stands for all that is below it.
+        Fields whose values make sense, but which were not recomputed; a name stands for all that is
+        below it.
     problem : Statement
         Which problem the result answers.
     """
@@ -70,7 +76,9 @@ class Verification(Sequence[str]):
         return "\n".join([*self.problem.lines(), "", *self.sentences])
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data: `verdict`, `claim`, `method`, `derived_by`, `checked` (the sentences), `not_verified`, `problem`."""
+        """Plain data: `verdict`, `claim`, `method`, `derived_by`, `checked` (the sentences),
+        `not_verified`, `problem`.
+        """
         return {
             "verdict": self.verdict.value,
             "claim": self.claim or None,

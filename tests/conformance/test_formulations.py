@@ -1,4 +1,6 @@
-"""Every registered formulation of trees under the conformance checks, alone and with every solver that is present."""
+"""Every registered formulation of trees under the conformance checks, alone and with every solver
+that is present.
+"""
 
 import os
 
@@ -7,14 +9,21 @@ from hypothesis import HealthCheck, given, settings
 
 from milp_trees.registry import registry
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.testing import CHECKS, METAMORPHIC, check_solver_pair, default_problems, planted_problem
+from milp_trees.testing import (
+    CHECKS,
+    METAMORPHIC,
+    check_solver_pair,
+    default_problems,
+    planted_problem,
+)
 from milp_trees.testing.sets import PAIR_PROBLEMS, get, is_wide
 from milp_trees.testing.solve import built, minimise
 from milp_trees.testing.strategies import problems
 from milp_trees.testing.suite import checks_for, too_large
 from milp_trees.testing.wide import WIDE
 
-#: Level of the suite: all problems of `quick` or `thorough` for every formulation; by default every third wide problem, in turn.
+#: Level of the suite: all problems of `quick` or `thorough` for every formulation; by default every
+#: third wide problem, in turn.
 LEVEL = os.environ.get("MILP_TREES_CONFORMANCE", "quick")
 FORMULATIONS = registry.formulations_for(get("xor"))
 #: Options that give another model; they are run on the random problems.
@@ -39,24 +48,49 @@ def make(label):
 @pytest.mark.parametrize("name", default_problems(LEVEL))
 @pytest.mark.parametrize("label", FORMULATIONS)
 def test_a_formulation_on_a_problem(label, name):
-    """All checks: documented, sized, optimum and tree as the oracle says, every tree encodable, relaxation a bound, metamorphic."""
-    if "MILP_TREES_CONFORMANCE" not in os.environ and is_wide(name) and (list(WIDE).index(name) + FORMULATIONS.index(label)) % 3:
-        pytest.skip("Two of three wide problems are left to other formulations; MILP_TREES_CONFORMANCE=quick or thorough takes them all.")
+    """All checks: documented, sized, optimum and tree as the oracle says, every tree encodable,
+    relaxation a bound, metamorphic.
+    """
+    if (
+        "MILP_TREES_CONFORMANCE" not in os.environ
+        and is_wide(name)
+        and (list(WIDE).index(name) + FORMULATIONS.index(label)) % 3
+    ):
+        pytest.skip(
+            "Two of three wide problems are left to other formulations; MILP_TREES_CONFORMANCE=quick or thorough takes them all."
+        )
     formulation, problem = make(label), default_problems(LEVEL)[name]
     why = formulation.unsupported(problem)
     if why:
         pytest.skip(why)
-    for check in checks_for(name, None, name in METAMORPHIC, bool(too_large(formulation, problem, LEVEL))).values():
+    for check in checks_for(
+        name, None, name in METAMORPHIC, bool(too_large(formulation, problem, LEVEL))
+    ).values():
         check(formulation, problem)
 
 
 @pytest.mark.parametrize("label", FORMULATIONS)
 def test_a_formulation_supports_most_tiny_problems(label):
-    """Skipping is an exception: two thirds of the problems that are sums of costs, and every plain accuracy problem, are taken."""
-    tiny = {name: problem for name, problem in default_problems().items() if problem.task.offers(CostMatrix) and not is_wide(name)}
+    """Skipping is an exception: two thirds of the problems that are sums of costs, and every plain
+    accuracy problem, are taken.
+    """
+    tiny = {
+        name: problem
+        for name, problem in default_problems().items()
+        if problem.task.offers(CostMatrix) and not is_wide(name)
+    }
     refused = [name for name, problem in tiny.items() if make(label).unsupported(problem)]
     assert len(refused) <= len(tiny) / 3, f"{label} refuses {refused}"
-    plain = {"xor", "depth_0", "one_row", "equal_rows", "three_classes", "no_tests", "complement_pair", "adjacent_thresholds"}
+    plain = {
+        "xor",
+        "depth_0",
+        "one_row",
+        "equal_rows",
+        "three_classes",
+        "no_tests",
+        "complement_pair",
+        "adjacent_thresholds",
+    }
     assert not plain & set(refused)
 
 
@@ -64,7 +98,11 @@ def test_a_formulation_supports_most_tiny_problems(label):
 def test_a_variant_on_random_costs(label):
     """Options that change the model pass the checks on the random problems."""
     formulation = make(label)
-    taken = {name: p for name, p in default_problems().items() if name.startswith("random") and not formulation.unsupported(p)}
+    taken = {
+        name: p
+        for name, p in default_problems().items()
+        if name.startswith("random") and not formulation.unsupported(p)
+    }
     assert taken
     for problem in taken.values():
         for check in CHECKS.values():
@@ -76,7 +114,9 @@ def test_a_variant_on_random_costs(label):
 @settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
 @given(problem=problems())
 def test_a_formulation_on_any_small_problem(label, problem):
-    """Hypothesis looks for a problem, of any task and limits, on which a check fails, and shrinks it."""
+    """Hypothesis looks for a problem, of any task and limits, on which a check fails, and shrinks
+    it.
+    """
     formulation = make(label)
     if not formulation.unsupported(problem):
         for check in CHECKS.values():
@@ -93,7 +133,9 @@ def test_a_planted_tree_is_found(label):
 @pytest.mark.parametrize("solver", registry.classes("solvers"))
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_a_formulation_with_a_solver(formulation, solver):
-    """The solver proves the oracle's value, with and without a start, and is seen to accept the start."""
+    """The solver proves the oracle's value, with and without a start, and is seen to accept the
+    start.
+    """
     found = registry.solver(solver).availability()
     if not found.found:
         pytest.skip(found.reason)

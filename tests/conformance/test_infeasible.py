@@ -1,4 +1,6 @@
-"""Problems that nothing solves, because what they ask for contradicts itself: every method that takes them says infeasible."""
+"""Problems that nothing solves, because what they ask for contradicts itself: every method that
+takes them says infeasible.
+"""
 
 import pytest
 
@@ -19,7 +21,9 @@ PROBLEMS = {
     "more_than_all_rows": capacities(mt.Capacity(FIRST, at_least=13)),
     "fewer_than_no_row": capacities(mt.Capacity(FIRST, at_most=-1)),
     "leaf_larger_than_the_data": mt.Problem(DATA, mt.Accuracy(), mt.Trees(2, min_samples_leaf=13)),
-    "leaf_larger_than_the_data_without_splits": mt.Problem(DATA, mt.Accuracy(), mt.Trees(0, min_samples_leaf=13)),
+    "leaf_larger_than_the_data_without_splits": mt.Problem(
+        DATA, mt.Accuracy(), mt.Trees(0, min_samples_leaf=13)
+    ),
 }
 
 
@@ -27,9 +31,20 @@ def cases():
     """Side rows go to every solver; what formulations state themselves goes to one."""
     present = [s for s in registry.classes("solvers") if registry.solver(s).availability().found]
     for case, problem in PROBLEMS.items():
-        formulations = [f for f in registry.formulations_for(problem) if registry.formulation(f).unsupported(problem) is None]
-        engines = [e for e in registry.classes("methods") if registry.method(e).unsupported(problem) is None]
-        for name in [*engines, *registry.methods(formulations, present if problem.task.constraints else ["highs"])]:
+        formulations = [
+            f
+            for f in registry.formulations_for(problem)
+            if registry.formulation(f).unsupported(problem) is None
+        ]
+        engines = [
+            e
+            for e in registry.classes("methods")
+            if registry.method(e).unsupported(problem) is None
+        ]
+        for name in [
+            *engines,
+            *registry.methods(formulations, present if problem.task.constraints else ["highs"]),
+        ]:
             yield pytest.param(problem, name, id=f"{case}-{name}")
 
 

@@ -1,4 +1,6 @@
-"""Engines and heuristics against the oracle: the same problems, the same demands as for formulations."""
+"""Engines and heuristics against the oracle: the same problems, the same demands as for
+formulations.
+"""
 
 import pytest
 
@@ -15,20 +17,33 @@ FOR_TINY_PROBLEMS = ("enumerate",)
 
 @pytest.mark.parametrize("name", registry.classes("methods"))
 def test_a_method_on_all_tiny_problems(name):
-    """An exact method proves the oracle's value on every problem it takes; a heuristic is feasible and never better."""
+    """An exact method proves the oracle's value on every problem it takes; a heuristic is feasible
+    and never better.
+    """
     planted = {f"planted-{seed}": planted_problem(seed) for seed in range(4)}
     method = registry.method(name)
-    problems = {**(tiny_problems() if name in FOR_TINY_PROBLEMS else default_problems()), **decision_problems(), **default_pruning_problems()}
+    problems = {
+        **(tiny_problems() if name in FOR_TINY_PROBLEMS else default_problems()),
+        **decision_problems(),
+        **default_pruning_problems(),
+    }
     report = check_method(method, problems, planted)
     taken = method.needs if isinstance(method.needs, tuple) else (method.needs,)
     own = [n for n, p in problems.items() if any(p.task.offers(kind) for kind in taken)]
-    assert 2 * len({n for _, n in report.passed if n in own}) > len(own), "it takes most problems whose tasks offer its view"
+    assert 2 * len({n for _, n in report.passed if n in own}) > len(own), (
+        "it takes most problems whose tasks offer its view"
+    )
     assert all(report.skipped.values()), "a refusal says why"
 
 
 def test_the_enumerator_is_the_oracle():
-    """The enumerators take every tiny problem, side constraints too, and equal the scoring of every tree."""
-    sums, counts = (check_method(registry.method(name), tiny_problems()) for name in ("enumerate", "enumerate-counts"))
+    """The enumerators take every tiny problem, side constraints too, and equal the scoring of every
+    tree.
+    """
+    sums, counts = (
+        check_method(registry.method(name), tiny_problems())
+        for name in ("enumerate", "enumerate-counts")
+    )
     assert not set(sums.skipped) & set(counts.skipped)
 
 

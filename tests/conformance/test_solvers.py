@@ -1,4 +1,6 @@
-"""Every solver that is here: known optima, limits, starts, interrupts, logs, and no claim beyond what is known."""
+"""Every solver that is here: known optima, limits, starts, interrupts, logs, and no claim beyond
+what is known.
+"""
 
 import functools
 import gzip
@@ -48,12 +50,18 @@ def needs(solver, capability: str) -> None:
         pytest.skip(f"{solver.name} does not have the capability {capability!r}")
 
 
-def model(c, A, lower, upper, *, low=None, up=None, integer=None, offset=0.0, name="test") -> MatrixModel:
+def model(
+    c, A, lower, upper, *, low=None, up=None, integer=None, offset=0.0, name="test"
+) -> MatrixModel:
     n = len(c)
     low = np.zeros(n) if low is None else np.array(low, dtype=float)
     up = np.ones(n) if up is None else np.array(up, dtype=float)
     integer = np.ones(n, dtype=bool) if integer is None else np.array(integer, dtype=bool)
-    A, lower, upper = sparse.csr_matrix(np.atleast_2d(A).astype(float)), np.array(lower, dtype=float), np.array(upper, dtype=float)
+    A, lower, upper = (
+        sparse.csr_matrix(np.atleast_2d(A).astype(float)),
+        np.array(lower, dtype=float),
+        np.array(upper, dtype=float),
+    )
     return MatrixModel(name, np.array(c, dtype=float), offset, A, lower, upper, low, up, integer)
 
 
@@ -135,8 +143,15 @@ def test_bounds_ranges_free_rows_and_general_integers_arrive(solver):
 def test_continuous_and_free_variables_arrive(solver):
     """min t with t >= x - 0.5, t >= 0.5 - x for a binary x: a half; u is free and equals -t."""
     needs(solver, "continuous")
-    m = model([0, 1, 0], [[-1, 1, 0], [1, 1, 0], [0, 1, 1]], [-0.5, 0.5, 0], [INFINITY, INFINITY, 0], low=[0, 0, -INFINITY],
-              up=[1, INFINITY, INFINITY], integer=[True, False, False])  # fmt: skip
+    m = model(
+        [0, 1, 0],
+        [[-1, 1, 0], [1, 1, 0], [0, 1, 1]],
+        [-0.5, 0.5, 0],
+        [INFINITY, INFINITY, 0],
+        low=[0, 0, -INFINITY],
+        up=[1, INFINITY, INFINITY],
+        integer=[True, False, False],
+    )
     answer = run(solver.name, Job(m, Limits(time=20, abs_gap=0.0)))
     assert answer.status is Status.OPTIMAL
     assert answer.x[1:] == pytest.approx([0.5, -0.5])
@@ -153,14 +168,26 @@ def test_infeasible_model_is_infeasible(solver):
 CONTRADICTIONS = {
     "range": {"A": [[1, 1]], "lower": [2], "upper": [1]},
     "range_of_general_integers": {"A": [[1, 1]], "lower": [7], "upper": [3], "up": [9, 9]},
-    "bounds_of_a_variable": {"A": [[1, 1]], "lower": [0], "upper": [2], "low": [1, 0], "up": [0, 1]},
+    "bounds_of_a_variable": {
+        "A": [[1, 1]],
+        "lower": [0],
+        "upper": [2],
+        "low": [1, 0],
+        "up": [0, 1],
+    },
     "row_without_variables": {"A": [[0, 0]], "lower": [1], "upper": [2]},
     "two_rows": {"A": [[1, 1], [1, 1]], "lower": [2, -INFINITY], "upper": [INFINITY, 1]},
     "row_and_bounds": {"A": [[1, 1]], "lower": [3], "upper": [INFINITY]},
     "row_and_bounds_from_above": {"A": [[1, 1]], "lower": [-INFINITY], "upper": [-1]},
     "equation_and_integers": {"A": [[2, 2]], "lower": [1], "upper": [1]},
     "no_integers_between_sides": {"A": [[1, 1]], "lower": [0.2], "upper": [0.8]},
-    "no_integer_between_bounds": {"A": [[1, 1]], "lower": [0], "upper": [2], "low": [0.2, 0], "up": [0.8, 1]},
+    "no_integer_between_bounds": {
+        "A": [[1, 1]],
+        "lower": [0],
+        "upper": [2],
+        "low": [0.2, 0],
+        "up": [0.8, 1],
+    },
 }
 
 
@@ -172,10 +199,14 @@ def test_contradictory_model_is_infeasible_on_every_solver(solver, case):
     assert (answer.x, answer.objective, answer.limit) == (None, None, None)
 
 
-@pytest.mark.parametrize("case", [c for c in CONTRADICTIONS if "integers" not in c and "integer_" not in c])
+@pytest.mark.parametrize(
+    "case", [c for c in CONTRADICTIONS if "integers" not in c and "integer_" not in c]
+)
 def test_contradictory_relaxation_is_infeasible_on_every_solver(solver, case):
     needs(solver, "lp")
-    answer = run(solver.name, Job(model([1, 2], **CONTRADICTIONS[case]), Limits(time=20), relax=True))
+    answer = run(
+        solver.name, Job(model([1, 2], **CONTRADICTIONS[case]), Limits(time=20), relax=True)
+    )
     assert answer.status is Status.INFEASIBLE, answer.message
 
 
@@ -196,7 +227,9 @@ def test_time_limit_with_an_incumbent(solver):
     if "trace" in solver.capabilities:
         assert answer.bound < answer.objective
         assert answer.events
-        assert min(e.incumbent for e in answer.events if e.incumbent is not None) == pytest.approx(answer.objective)
+        assert min(e.incumbent for e in answer.events if e.incumbent is not None) == pytest.approx(
+            answer.objective
+        )
 
 
 def test_time_limit_without_an_incumbent(solver):
@@ -229,12 +262,19 @@ def test_feasible_start_is_accepted_and_infeasible_is_not(solver):
     """Without a start nothing is said."""
     m = set_cover(5)
     best = run("highs", Job(m, Limits(time=20)))
-    wanted = [(None, None), (m.rounded(best.x), True), (np.ones(m.n_variables), True), (np.zeros(m.n_variables), False)]
+    wanted = [
+        (None, None),
+        (m.rounded(best.x), True),
+        (np.ones(m.n_variables), True),
+        (np.zeros(m.n_variables), False),
+    ]
     for start, accepted in wanted:
         answer = run(solver.name, Job(m, Limits(time=20), start=start))
         check_claims(m, answer)
         assert answer.objective == pytest.approx(best.objective)
-        assert answer.start_accepted is accepted or (solver.name == "pulp" and answer.start_accepted is None)
+        assert answer.start_accepted is accepted or (
+            solver.name == "pulp" and answer.start_accepted is None
+        )
 
 
 def test_optimal_start_is_held_at_a_time_limit(solver):
@@ -305,10 +345,27 @@ def test_model_that_presolve_solves_has_a_root_bound(solver):
 
 
 def test_rows_found_on_the_way_give_the_same_optimum(solver):
-    """Model with two of its rows, the others by a separator; a solver that cannot do it must not ignore them."""
+    """Model with two of its rows, the others by a separator; a solver that cannot do it must not
+    ignore them.
+    """
     whole = set_cover(7, 18, 30)
-    first = MatrixModel("part", whole.c, whole.offset, whole.A[:2], whole.row_lower[:2], whole.row_upper[:2], whole.lower, whole.upper, whole.integer)
-    job = Job(first, Limits(time=20), start=np.ones(whole.n_variables), lazy=Rows(whole.A, whole.row_lower))
+    first = MatrixModel(
+        "part",
+        whole.c,
+        whole.offset,
+        whole.A[:2],
+        whole.row_lower[:2],
+        whole.row_upper[:2],
+        whole.lower,
+        whole.upper,
+        whole.integer,
+    )
+    job = Job(
+        first,
+        Limits(time=20),
+        start=np.ones(whole.n_variables),
+        lazy=Rows(whole.A, whole.row_lower),
+    )
     if "lazy" not in solver.capabilities:
         with pytest.raises(Unsupported, match="lazy"):
             run(solver.name, job)
@@ -319,13 +376,17 @@ def test_rows_found_on_the_way_give_the_same_optimum(solver):
     assert answer.objective == pytest.approx(run("highs", Job(whole, Limits(time=20))).objective)
     assert answer.cuts > 0
     assert answer.start_accepted
-    incomplete = run(solver.name, Job(first, Limits(time=20), start=np.zeros(whole.n_variables), lazy=job.lazy))
+    incomplete = run(
+        solver.name, Job(first, Limits(time=20), start=np.zeros(whole.n_variables), lazy=job.lazy)
+    )
     assert incomplete.start_accepted is False
 
 
 def test_interrupt_keeps_the_incumbent(solver):
     m, began = knapsacks(), time.perf_counter()
-    answer = run(solver.name, Job(m, Limits(time=30)), stop=lambda: time.perf_counter() - began > 0.6)
+    answer = run(
+        solver.name, Job(m, Limits(time=30)), stop=lambda: time.perf_counter() - began > 0.6
+    )
     check_claims(m, answer)
     assert (answer.status, answer.limit) == (Status.FEASIBLE, Limit.INTERRUPTED)
     assert answer.seconds < 6
@@ -343,7 +404,11 @@ def test_same_seed_same_search(solver):
     m = knapsacks(18, 3)
     first, second = (run(solver.name, Job(m, Limits(time=20, seed=3))) for _ in range(2))
     assert first.status is Status.OPTIMAL
-    assert (first.nodes, first.root_bound, first.x.tolist()) == (second.nodes, second.root_bound, second.x.tolist())
+    assert (first.nodes, first.root_bound, first.x.tolist()) == (
+        second.nodes,
+        second.root_bound,
+        second.x.tolist(),
+    )
 
 
 def test_two_threads_give_the_same_optimum(solver):
@@ -398,7 +463,10 @@ def test_highs_goes_on_from_a_fractional_relaxation():
     check_claims(m, answer)
     assert (answer.status, answer.objective) == (Status.OPTIMAL, pytest.approx(brute_force(m)))
     infeasible = model([1, 1, 1], [[2, 2, 2]], [7], [7])
-    assert run("highs", Job(infeasible, Limits(time=20), options={"as_lp_first": True})).status is Status.INFEASIBLE
+    assert (
+        run("highs", Job(infeasible, Limits(time=20), options={"as_lp_first": True})).status
+        is Status.INFEASIBLE
+    )
 
 
 @pytest.mark.parametrize("suffix", [".mps", ".lp", ".mps.gz", ".lp.gz"])
@@ -409,7 +477,9 @@ def test_a_written_model_is_read_back_the_same(tmp_path, suffix):
     m.row_labels = ["cover of rows[1,2]"] * m.n_rows
     path = write_model(m, tmp_path / f"model{suffix}")
     plain = tmp_path / f"plain{suffix.removesuffix('.gz')}"
-    plain.write_bytes(gzip.decompress(path.read_bytes()) if suffix.endswith(".gz") else path.read_bytes())
+    plain.write_bytes(
+        gzip.decompress(path.read_bytes()) if suffix.endswith(".gz") else path.read_bytes()
+    )
     h = highspy.Highs()
     h.setOptionValue("output_flag", False)
     h.readModel(str(plain))
@@ -439,13 +509,19 @@ def test_cp_sat_says_what_it_cannot_take():
 
 
 def test_cp_sat_takes_flows_that_are_declared_integral():
-    """Bounds that only rows give are found: z <= x + y, and L >= 3x + 2z - 1 which the costs keep small."""
+    """Bounds that only rows give are found: z <= x + y, and L >= 3x + 2z - 1 which the costs keep
+    small.
+    """
     if not registry.solver("cp-sat").availability().found:
         pytest.skip("ortools is not installed")
     m = model(
-        [2, 2, -3, 1], [[-1, -1, 1, 0], [-3, 0, -2, 1]], [-INFINITY, -1], [0, INFINITY],
-        up=[1, 1, INFINITY, INFINITY], integer=[True, True, False, False],
-    )  # fmt: skip
+        [2, 2, -3, 1],
+        [[-1, -1, 1, 0], [-3, 0, -2, 1]],
+        [-INFINITY, -1],
+        [0, INFINITY],
+        up=[1, 1, INFINITY, INFINITY],
+        integer=[True, True, False, False],
+    )
     answer = run("cp-sat", Job(replace(m, implied_integer=True), Limits()))
     assert answer.status is Status.OPTIMAL
     assert answer.objective == pytest.approx(run("highs", Job(m, Limits())).objective)
@@ -457,7 +533,9 @@ def test_pulp_gets_the_whole_model():
     pytest.importorskip("pulp")
     from milp_trees.solvers.pulp_bridge import to_pulp
 
-    m = model([1, -2], [[1, 1], [1, -1]], [3, -INFINITY], [7, 2], low=[-3, 0], up=[5, 9], offset=-1.25)
+    m = model(
+        [1, -2], [[1, 1], [1, -1]], [3, -INFINITY], [7, 2], low=[-3, 0], up=[5, 9], offset=-1.25
+    )
     problem = to_pulp(m)
     assert [v.name for v in problem.variables()] == ["x0", "x1"]
     assert sorted(problem.constraints) == ["r0_low", "r0_up", "r1"]
@@ -486,4 +564,9 @@ for name in registry.classes("solvers"):
     registry.solver(name).availability()
 print(sorted({m.split(".")[0] for m in sys.modules} & {"highspy", "ortools", "pulp", "pyscipopt", "pyomo", "numba", "pandas", "sklearn"}))
 """
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )

@@ -1,4 +1,6 @@
-"""`spot`, the program of trees that decide: the conformance checks on its own problems, solvers, starts, and what the paper says of it."""
+"""`spot`, the program of trees that decide: the conformance checks on its own problems, solvers,
+starts, and what the paper says of it.
+"""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -14,7 +16,11 @@ from milp_trees.registry import registry
 from milp_trees.testing import METAMORPHIC_CHECKS, brute_force, check_formulation
 from milp_trees.testing.between import check_between_trees
 from milp_trees.testing.checks import CHECKS, sample_trees
-from milp_trees.testing.decision_problems import DECISION_PROBLEMS, decision_problem, decision_problems
+from milp_trees.testing.decision_problems import (
+    DECISION_PROBLEMS,
+    decision_problem,
+    decision_problems,
+)
 from milp_trees.testing.deletion import check_deletable_constraints
 from milp_trees.testing.pairs import judge
 from milp_trees.testing.sets import get
@@ -31,7 +37,16 @@ VARIANTS = [
     "spot:rows_m=off,leaf_cut=on,merge_rows=off",
 ]
 #: Costs of both signs, ties, whole numbers, weights and leaf limits, in few problems.
-SOME = ("grid-ties", "listed-with-shares", "hull-of-a-list", "knapsack", "equal-rows", "min-weight", "penalties", "depth-1")
+SOME = (
+    "grid-ties",
+    "listed-with-shares",
+    "hull-of-a-list",
+    "knapsack",
+    "equal-rows",
+    "min-weight",
+    "penalties",
+    "depth-1",
+)
 
 
 def make(label):
@@ -49,7 +64,9 @@ def relaxed(label, problem):
 
 @pytest.mark.parametrize("name", DECISION_PROBLEMS)
 def test_the_program_on_a_tiny_problem(name):
-    """All checks: documented, sized, optimum and tree as all trees with the oracle's decisions say, every tree encodable, relaxation a bound."""
+    """All checks: documented, sized, optimum and tree as all trees with the oracle's decisions say,
+    every tree encodable, relaxation a bound.
+    """
     for check in CHECKS.values():
         check(SPOT(), decision_problem(name))
 
@@ -57,7 +74,13 @@ def test_the_program_on_a_tiny_problem(name):
 @pytest.mark.parametrize("name", SOME)
 def test_the_program_does_not_depend_on_how_the_problem_is_written(name):
     """Rows and tests in another order, one more constant test, one more level, built twice."""
-    for claim in ("permute_rows", "permute_tests", "add_constant_test", "deeper_is_never_worse", "repeatable_build"):
+    for claim in (
+        "permute_rows",
+        "permute_tests",
+        "add_constant_test",
+        "deeper_is_never_worse",
+        "repeatable_build",
+    ):
         METAMORPHIC_CHECKS[claim](SPOT(), decision_problem(name))
 
 
@@ -71,18 +94,37 @@ def test_a_variant_has_the_same_optimum(label):
 @pytest.mark.parametrize("label", ["spot", "spot:leaf_cut=on", "spot:lower_cut=off"])
 def test_no_constraint_can_be_deleted_unnoticed(label):
     """Deleting any named constraint makes a check fail, or the formulation declares it redundant."""
-    check_deletable_constraints(make(label), {name: decision_problem(name) for name in (*SOME, "min-leaf", "min-leaf-forces-one", "leaf-limit")})
+    check_deletable_constraints(
+        make(label),
+        {
+            name: decision_problem(name)
+            for name in (*SOME, "min-leaf", "min-leaf-forces-one", "leaf-limit")
+        },
+    )
 
 
 @pytest.mark.slow
 def test_no_constraint_can_be_deleted_unnoticed_on_any_problem():
-    """Of two levels at most: a deleted constraint is missed there already, and larger programs take a minute."""
-    check_deletable_constraints(SPOT(), {name: problem for name, problem in decision_problems().items() if problem.trees.depth <= 2})
+    """Of two levels at most: a deleted constraint is missed there already, and larger programs take
+    a minute.
+    """
+    check_deletable_constraints(
+        SPOT(),
+        {
+            name: problem
+            for name, problem in decision_problems().items()
+            if problem.trees.depth <= 2
+        },
+    )
 
 
 def test_what_is_redundant_depends_on_the_options():
     assert sorted(SPOT().redundant) == ["cut", "hierarchy"]
-    assert sorted(SPOT(leaf_cut=True).redundant) == sorted(SPOT(lower_cut=False).redundant) == ["hierarchy"]
+    assert (
+        sorted(SPOT(leaf_cut=True).redundant)
+        == sorted(SPOT(lower_cut=False).redundant)
+        == ["hierarchy"]
+    )
 
 
 @pytest.mark.parametrize("name", SOME)
@@ -138,7 +180,13 @@ class WeightOneUnitShort(SPOT):
     """A leaf may lack one unit of weight."""
 
     def declare(self, m, view, space):
-        super().declare(m, view, replace(space, min_weight_leaf=space.min_weight_leaf - Fraction(1, 10)) if space.min_weight_leaf else space)
+        super().declare(
+            m,
+            view,
+            replace(space, min_weight_leaf=space.min_weight_leaf - Fraction(1, 10))
+            if space.min_weight_leaf
+            else space,
+        )
 
 
 class ThirdColumnIsFree(SPOT):
@@ -146,7 +194,9 @@ class ThirdColumnIsFree(SPOT):
 
     def declare(self, m, view, space):
         free = {f for _, tests in view.columns[2:3] for f in tests}
-        prices = np.array([0.0 if f in free else c for f, c in enumerate(view.split_costs.tolist())])
+        prices = np.array(
+            [0.0 if f in free else c for f, c in enumerate(view.split_costs.tolist())]
+        )
         super().declare(m, replace(view, split_costs=prices), space)
 
 
@@ -167,26 +217,50 @@ class NoSeventhThreshold(SPOT):
         for v in m.branch:
             j = max(m.columns, key=lambda j: m.a[j, v].value, default=None)
             if j is not None and m.a[j, v].value > 0.5 and len(m.view.columns[j][1]) > 6:
-                m.b[v].set_value(min(m.b[v].value, 6 / len(m.view.columns[j][1])), skip_validation=True)
+                m.b[v].set_value(
+                    min(m.b[v].value, 6 / len(m.view.columns[j][1])), skip_validation=True
+                )
         return super().decode(m)
 
 
-@pytest.mark.parametrize("cls", [WeightOneUnitShort, ThirdColumnIsFree, OpenThirdLevel, NoSeventhThreshold], ids=lambda c: c.__name__)
+@pytest.mark.parametrize(
+    "cls",
+    [WeightOneUnitShort, ThirdColumnIsFree, OpenThirdLevel, NoSeventhThreshold],
+    ids=lambda c: c.__name__,
+)
 def test_a_fault_that_only_wide_problems_show_is_rejected(cls):
-    names = ("weight-one-unit-short", "priced-columns", "three-levels", "three-levels-large-leaves", "seven-thresholds")
+    names = (
+        "weight-one-unit-short",
+        "priced-columns",
+        "three-levels",
+        "three-levels-large-leaves",
+        "seven-thresholds",
+    )
     with pytest.raises(AssertionError, match="spot"):
-        check_formulation(cls(), {name: decision_problem(name) for name in names}, {**CHECKS, "between": check_between_trees}, metamorphic=False)
+        check_formulation(
+            cls(),
+            {name: decision_problem(name) for name in names},
+            {**CHECKS, "between": check_between_trees},
+            metamorphic=False,
+        )
 
 
-@pytest.mark.parametrize("name", ["seven-thresholds", "three-levels", "priced-columns", "weight-one-unit-short"])
+@pytest.mark.parametrize(
+    "name", ["seven-thresholds", "three-levels", "priced-columns", "weight-one-unit-short"]
+)
 def test_what_lies_between_two_trees_is_worth_a_tree(name):
     check_between_trees(SPOT(), decision_problem(name))
 
 
-@pytest.mark.parametrize("cls", [SmallM, NoGain, OneDecision, ThresholdOffByOne], ids=lambda c: c.__name__)
+@pytest.mark.parametrize(
+    "cls", [SmallM, NoGain, OneDecision, ThresholdOffByOne], ids=lambda c: c.__name__
+)
 def test_a_wrong_program_is_rejected(cls):
     few = {name: decision_problem(name) for name in SOME}
-    checks = {claim: CHECKS[claim] for claim in ("optimum_equals_oracle", "decoded_value", "every_tree_can_be_encoded")}
+    checks = {
+        claim: CHECKS[claim]
+        for claim in ("optimum_equals_oracle", "decoded_value", "every_tree_can_be_encoded")
+    }
     with pytest.raises(AssertionError, match="spot"):
         check_formulation(cls(), few, checks, metamorphic=False)
 
@@ -194,11 +268,23 @@ def test_a_wrong_program_is_rejected(cls):
 # -- the relaxation -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["grid", "news", "grid-not-listed", "two-resources", "simplex-of-both-signs"])
+@pytest.mark.parametrize(
+    "name", ["grid", "news", "grid-not-listed", "two-resources", "simplex-of-both-signs"]
+)
 def test_smaller_constants_and_cuts_only_raise_the_relaxation(name):
-    """Global big-M without cut <= row-wise without cut <= with (cut) <= with the strengthened cut <= optimum."""
+    """Global big-M without cut <= row-wise without cut <= with (cut) <= with the strengthened cut
+    <= optimum.
+    """
     problem = decision_problem(name)
-    ladder = [relaxed(label, problem) for label in ("spot:rows_m=off,lower_cut=off", "spot:lower_cut=off", "spot", "spot:leaf_cut=on")]
+    ladder = [
+        relaxed(label, problem)
+        for label in (
+            "spot:rows_m=off,lower_cut=off",
+            "spot:lower_cut=off",
+            "spot",
+            "spot:leaf_cut=on",
+        )
+    ]
     best = SPOT().instance(problem).objective(brute_force(problem)[0])
     for low, high in zip([*ladder], [*ladder[1:], best], strict=True):
         assert low <= high + 1.0
@@ -207,11 +293,15 @@ def test_smaller_constants_and_cuts_only_raise_the_relaxation(name):
 def test_without_the_cut_the_relaxation_of_costs_is_below_nothing():
     """The paper's Appendix B: far below zero without it, about zero with it."""
     problem = decision_problem("grid")
-    assert relaxed("spot:rows_m=off,lower_cut=off", problem) < -1e5 < -1.0 <= relaxed("spot", problem)
+    assert (
+        relaxed("spot:rows_m=off,lower_cut=off", problem) < -1e5 < -1.0 <= relaxed("spot", problem)
+    )
 
 
 def test_the_constants_are_the_oracles_answers():
-    """M1 and M2 of a row are its dearest decision and its largest gain, in the unit that makes the largest about 1000; the paper's are their largest."""
+    """M1 and M2 of a row are its dearest decision and its largest gain, in the unit that makes the
+    largest about 1000; the paper's are their largest.
+    """
     problem = decision_problem("simplex-of-both-signs")
     view = SPOT().instance(problem)
     own, paper = SPOT()._costs(view), SPOT(rows_m=False)._costs(view)
@@ -226,9 +316,13 @@ def test_the_constants_are_the_oracles_answers():
 
 
 def test_a_mixture_of_optimal_decisions_is_decoded_as_one_of_them():
-    """Two roads cost the same: half of each is optimal in the program, and no decision that a tree may name."""
+    """Two roads cost the same: half of each is optimal in the program, and no decision that a tree
+    may name.
+    """
     S = mt.ListedDecisions([[1, 0], [0, 1]], ["a", "b"])
-    problem = mt.Problem(mt.Dataset([[0], [1]], values=[[1, 3], [3, 1]]), mt.Decision(decisions=S), mt.Trees(0))
+    problem = mt.Problem(
+        mt.Dataset([[0], [1]], values=[[1, 3], [3, 1]]), mt.Decision(decisions=S), mt.Trees(0)
+    )
     b = built(SPOT(), problem)
     SPOT().encode(mt.Tree(mt.Leaf(0), ("a", "b")), b.model)
     for e in (0, 1):
@@ -256,14 +350,19 @@ def test_merged_rows_pay_together_and_prove_what_they_cannot_avoid():
     assert merged.unavoidable > 0
     for tree in sample_trees(problem):
         assert merged.objective(tree) == pytest.approx(whole.objective(tree))
-    assert SPOT().sizes(merged, problem.space).rows < SPOT(merge_rows=False).sizes(whole, problem.space).rows
+    assert (
+        SPOT().sizes(merged, problem.space).rows
+        < SPOT(merge_rows=False).sizes(whole, problem.space).rows
+    )
 
 
 def test_weights_of_tenths_stay_tenths_when_rows_merge():
     values = [[1, 2], [2, 1], [1, 2], [3, 1]]
     data = mt.Dataset([[0], [0], [0], [1]], values=values, weights=[0.1, 0.1, 0.1, 0.3])
     for least, leaves in (("0.3", 2), ("0.30001", 1)):
-        problem = mt.Problem(data, mt.Decision(decisions=mt.simplex_decisions(2)), mt.Trees(1, min_weight_leaf=least))
+        problem = mt.Problem(
+            data, mt.Decision(decisions=mt.simplex_decisions(2)), mt.Trees(1, min_weight_leaf=least)
+        )
         assert mt.solve(problem, "spot@highs").predictor.n_leaves == leaves
 
 
@@ -299,18 +398,28 @@ def test_other_solvers_prove_the_optimum_or_refuse(solver):
 
 
 def test_bounds_of_exact_costs_are_exact_only_where_they_are_proven():
-    """Costs are whole numbers, the program counts in floating point: a proof names the fraction, a bound on the way does not."""
+    """Costs are whole numbers, the program counts in floating point: a proof names the fraction, a
+    bound on the way does not.
+    """
     problem = decision_problem("grid-ties")
     proven = registry.method("spot@highs").run(problem, LIMITS)
     assert proven.certificate.bound_exact == proven.value.exact == brute_force(problem)[1].exact
-    stopped = registry.method("spot@highs").run(problem, Limits(time=60.0, nodes=1), start=sample_trees(problem)[1])
+    stopped = registry.method("spot@highs").run(
+        problem, Limits(time=60.0, nodes=1), start=sample_trees(problem)[1]
+    )
     assert stopped.status is mt.Status.OPTIMAL or stopped.certificate.bound_exact is None
 
 
-@pytest.mark.parametrize(("grid", "exact"), [((3, 3), "dp"), ((3, 3), "dp-oracle"), ((8, 8), "dp-oracle")])
+@pytest.mark.parametrize(
+    ("grid", "exact"), [((3, 3), "dp"), ((3, 3), "dp-oracle"), ((8, 8), "dp-oracle")]
+)
 def test_exact_incumbent_and_greedy_are_ordered(grid, exact):
-    """On 40 rows: exact <= program <= what it starts from, whatever that is and however soon it is stopped."""
-    problem = DecisionData("shortest-path", 40, 0, 4.0, grid=grid, thresholds=4, seed=2).problem(2)[0]
+    """On 40 rows: exact <= program <= what it starts from, whatever that is and however soon it is
+    stopped.
+    """
+    problem = DecisionData("shortest-path", 40, 0, 4.0, grid=grid, thresholds=4, seed=2).problem(2)[
+        0
+    ]
     best, greedy = (registry.method(name).run(problem, LIMITS) for name in (exact, "greedy-spo"))
     assert best.status is mt.Status.OPTIMAL
     near = 1e-6 * greedy.objective
@@ -322,8 +431,12 @@ def test_exact_incumbent_and_greedy_are_ordered(grid, exact):
 
 
 def test_the_dynamic_programme_is_met_where_the_program_is_proven():
-    problem = DecisionData("shortest-path", 12, 0, 4.0, grid=(3, 3), thresholds=2, seed=3).problem(1)[0]
-    study = mt.compare(problem, ["dp", "dp-oracle", "spot@highs", "greedy-spo"], time_limit=60, start="greedy-spo")
+    problem = DecisionData("shortest-path", 12, 0, 4.0, grid=(3, 3), thresholds=2, seed=3).problem(
+        1
+    )[0]
+    study = mt.compare(
+        problem, ["dp", "dp-oracle", "spot@highs", "greedy-spo"], time_limit=60, start="greedy-spo"
+    )
     found = {row["method"]: row for row in study.rows}
     assert {found[m]["status"] for m in ("dp", "dp-oracle", "spot@highs")} == {"optimal"}
     assert found["spot@highs"]["objective"] == pytest.approx(found["dp"]["objective"])
@@ -333,7 +446,9 @@ def test_the_dynamic_programme_is_met_where_the_program_is_proven():
 def test_a_wrong_program_is_never_reported_as_a_proof():
     problem = decision_problem("grid-ties")
     best = brute_force(problem)[0].prune_empty(problem.dataset)
-    result = FormulationMethod(OneDecision(), registry.solver("highs")).run(problem, LIMITS, start=best)
+    result = FormulationMethod(OneDecision(), registry.solver("highs")).run(
+        problem, LIMITS, start=best
+    )
     assert result.status is mt.Status.ERROR or not result.optimal
 
 

@@ -1,4 +1,6 @@
-"""The conformance suite is tested: wrong models are rejected, right ones pass, and no constraint of any formulation can be deleted unnoticed."""
+"""The conformance suite is tested: wrong models are rejected, right ones pass, and no constraint of
+any formulation can be deleted unnoticed.
+"""
 
 import pyomo.environ as pyo
 import pytest
@@ -7,18 +9,33 @@ import wrong_formulations as wrong
 import milp_trees as mt
 from milp_trees.mip.method import FormulationMethod
 from milp_trees.registry import registry
-from milp_trees.testing import PROBLEMS, brute_force, check_deletable_constraints, check_formulation, default_problems, problem
+from milp_trees.testing import (
+    PROBLEMS,
+    brute_force,
+    check_deletable_constraints,
+    check_formulation,
+    default_problems,
+    problem,
+)
 from milp_trees.testing.sets import get
 from milp_trees.testing.solve import built, minimise
 
-#: Claims that depend on values only: wrong models must be caught by them even where their sizes give nothing away.
-VALUE_CHECKS = ("optimum_equals_oracle", "decoded_value", "every_tree_can_be_encoded", "relaxation_is_a_bound")
+#: Claims that depend on values only: wrong models must be caught by them even where their sizes
+#: give nothing away.
+VALUE_CHECKS = (
+    "optimum_equals_oracle",
+    "decoded_value",
+    "every_tree_can_be_encoded",
+    "relaxation_is_a_bound",
+)
 SIZE_ONLY = {wrong.Undocumented, wrong.WrongSizes, wrong.UnrepeatableBuild, wrong.SupportsNothing}
 
 
 @pytest.mark.parametrize("cls", wrong.REJECTED, ids=lambda c: c.__name__)
 def test_a_wrong_formulation_is_rejected(cls):
-    """Each deliberately wrong FlowOCT fails a check; those that are wrong in value fail one of the checks of values."""
+    """Each deliberately wrong FlowOCT fails a check; those that are wrong in value fail one of the
+    checks of values.
+    """
     from milp_trees.testing import CHECKS
 
     checks = CHECKS if cls in SIZE_ONLY else {name: CHECKS[name] for name in VALUE_CHECKS}
@@ -26,12 +43,21 @@ def test_a_wrong_formulation_is_rejected(cls):
         check_formulation(cls(), checks=checks, metamorphic=False)
 
 
-@pytest.mark.parametrize("cls", [wrong.MissingOneArc, wrong.ForbiddenLabel, wrong.FractionalSplits], ids=lambda c: c.__name__)
+@pytest.mark.parametrize(
+    "cls",
+    [wrong.MissingOneArc, wrong.ForbiddenLabel, wrong.FractionalSplits],
+    ids=lambda c: c.__name__,
+)
 def test_random_costs_alone_reject_subtle_mistakes(cls):
     """The random cost matrices suffice, without any named problem."""
     random = {name: p for name, p in default_problems().items() if name.startswith("random")}
     with pytest.raises(AssertionError):
-        check_formulation(cls(), random, {k: v for k, v in _checks().items() if k in VALUE_CHECKS}, metamorphic=False)
+        check_formulation(
+            cls(),
+            random,
+            {k: v for k, v in _checks().items() if k in VALUE_CHECKS},
+            metamorphic=False,
+        )
 
 
 def test_a_valid_cut_is_accepted():
@@ -55,8 +81,12 @@ def test_declarations_of_redundancy_are_checked(cls):
 
 @pytest.mark.parametrize("name", registry.formulations_for(problem("xor")))
 def test_no_constraint_can_be_deleted_unnoticed(name):
-    """Deleting any named constraint of a formulation makes a check fail, or the file declares it redundant and says why."""
-    check_deletable_constraints(registry.formulation(name), {name: problem(name) for name in PROBLEMS})
+    """Deleting any named constraint of a formulation makes a check fail, or the file declares it
+    redundant and says why.
+    """
+    check_deletable_constraints(
+        registry.formulation(name), {name: problem(name) for name in PROBLEMS}
+    )
 
 
 @pytest.mark.slow
@@ -83,7 +113,9 @@ def test_the_oracle_by_hand():
 
 
 def test_a_leaf_that_randomises_would_be_cheaper_than_any_tree():
-    """The relaxed labels of the multi-sink model meet the parity row at 2 errors; honest leaves need 4."""
+    """The relaxed labels of the multi-sink model meet the parity row at 2 errors; honest leaves
+    need 4.
+    """
     trap = problem("randomising_leaf")
     relaxed, honest = (built(cls(), trap) for cls in (wrong.ContinuousLabels, wrong.FlowOCT))
     assert minimise(relaxed.matrix).objective == pytest.approx(2)
@@ -107,10 +139,16 @@ class NothingIsFeasible(wrong.FlowOCT):
         m.no_leaf = pyo.Constraint(expr=m.p[1] <= 0, doc="the root does not")
 
 
-@pytest.mark.parametrize("cls", [wrong.ForbiddenLabel, TooDear, wrong.WrongDecode, wrong.SwappedSides, NothingIsFeasible], ids=lambda c: c.__name__)
+@pytest.mark.parametrize(
+    "cls",
+    [wrong.ForbiddenLabel, TooDear, wrong.WrongDecode, wrong.SwappedSides, NothingIsFeasible],
+    ids=lambda c: c.__name__,
+)
 def test_a_wrong_model_is_never_reported_as_a_proof(cls):
     """Given a feasible start, a model that contradicts it is an error, not an optimum."""
-    made = mt.Problem(mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], y=[1, 1, 1, 0]), mt.Accuracy(), mt.Trees(2))
+    made = mt.Problem(
+        mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], y=[1, 1, 1, 0]), mt.Accuracy(), mt.Trees(2)
+    )
     start = brute_force(made)[0].prune_empty(made.dataset)
     method = FormulationMethod(cls(), registry.solver("highs"))
     result = method.run(made, start=start)
@@ -125,5 +163,15 @@ def _checks():
 
 
 def _few():
-    names = ["xor", "one_row", "min_leaf", "max_leaves", "leaf_penalty", "randomising_leaf", "cost_matrix", "capacity_from_below", "random-0"]
+    names = [
+        "xor",
+        "one_row",
+        "min_leaf",
+        "max_leaves",
+        "leaf_penalty",
+        "randomising_leaf",
+        "cost_matrix",
+        "capacity_from_below",
+        "random-0",
+    ]
     return {name: get(name) for name in names}

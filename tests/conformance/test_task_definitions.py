@@ -1,4 +1,6 @@
-"""Every registered task against its definition, with options and side constraints of every kind; and tasks that are wrong."""
+"""Every registered task against its definition, with options and side constraints of every kind;
+and tasks that are wrong.
+"""
 
 from dataclasses import replace
 
@@ -17,15 +19,26 @@ from milp_trees.testing.pruning_examples import all_prunings
 from milp_trees.testing.task_checks import described, random_datasets
 
 PRICES = {"leaf_penalty": "1/7", "split_penalty": "1/9", "feature_costs": {"t0": "1/5", "t3": 2}}
-FAIR = [constraint(name, max_disparity="1/3", favourable="class 1") for name in CONSTRAINTS if name != "capacity"]
+FAIR = [
+    constraint(name, max_disparity="1/3", favourable="class 1")
+    for name in CONSTRAINTS
+    if name != "capacity"
+]
 ROOM = mt.Capacity("class 0", at_most=6), mt.Capacity("class 1", at_least=3, at_most=9)
 CHOICE = mt.ListedDecisions([[1, 0], [0, 1], [0.5, 0.25]], ["class 0", "class 1"])
 #: Options of a task beside none at all.
 OPTIONS = {
     "accuracy": [PRICES, *({"constraints": (c,)} for c in FAIR), {"constraints": ROOM, **PRICES}],
-    "weighted": [{"class_weight": {"class 0": "1/3", "class 1": 2}, "leaf_penalty": "1/5"}, PRICES, {"constraints": tuple(FAIR[:2])}],
+    "weighted": [
+        {"class_weight": {"class 0": "1/3", "class 1": 2}, "leaf_penalty": "1/5"},
+        PRICES,
+        {"constraints": tuple(FAIR[:2])},
+    ],
     "balanced-accuracy": [PRICES, {"constraints": ROOM}],
-    "cost-matrix": [{"matrix": [[0, 1], [5, -1]], **PRICES}, {"matrix": [[0, 1, 2], [3, 0, 1], ["1/3", 5, -1]]}],
+    "cost-matrix": [
+        {"matrix": [[0, 1], [5, -1]], **PRICES},
+        {"matrix": [[0, 1, 2], [3, 0, 1], ["1/3", 5, -1]]},
+    ],
     "action-costs": [PRICES, {"constraints": (ROOM[1], FAIR[2])}],
     "action-values": [PRICES],
     "policy-dm": [PRICES, {"constraints": ROOM[:1]}],
@@ -37,11 +50,17 @@ OPTIONS = {
     "precision": [{"min_recall": "1/2", "positive": "class 0"}],
     "count-ratio": [{"numerator": {"TP": 3}, "denominator": {"TP": 3, "FN": 2, "FP": "1/2"}}],
     "auc": [{"leaf_penalty": "1/9", "positive": "class 0"}],
-    "partial-auc": [{"theta": "1/3"}, {"theta": "2/5", "positive": "class 0", "leaf_penalty": "1/50"}],
+    "partial-auc": [
+        {"theta": "1/3"},
+        {"theta": "2/5", "positive": "class 0", "leaf_penalty": "1/50"},
+    ],
     "mcc": [{"leaf_penalty": "1/9"}, {"leaf_penalty": "1/40"}],
     "g-mean": [{"positive": "class 0"}],
     "kappa": [{"leaf_penalty": "1/9", "positive": "class 0"}],
-    "decision": [{"decisions": CHOICE}, {"decisions": CHOICE, "normalised": True, "leaf_penalty": "1/9"}],
+    "decision": [
+        {"decisions": CHOICE},
+        {"decisions": CHOICE, "normalised": True, "leaf_penalty": "1/9"},
+    ],
 }
 NEEDS_OPTIONS = {"cost-matrix", "count-ratio", "decision"}
 TASKS = [name for name in registry.classes("tasks") if name != "pruned-error"]
@@ -53,7 +72,9 @@ def test_every_registered_task_has_a_definition_and_options():
 
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_is_what_its_definition_says(name):
-    """Value, side constraints, views, exactness, description, order of rows, weights: on random trees."""
+    """Value, side constraints, views, exactness, description, order of rows, weights: on random
+    trees.
+    """
     for options in [*([] if name in NEEDS_OPTIONS else [{}]), *OPTIONS[name]]:
         report = check_task(registry.task(name)(**options))
         assert len(report.skipped) < 3, report.skipped
@@ -61,16 +82,25 @@ def test_a_task_is_what_its_definition_says(name):
 
 @pytest.mark.parametrize("name", default_pruning_problems())
 def test_a_pruned_error_is_what_its_definition_says(name):
-    """Error, prices by feature, row and group, things bought once, nodes and leaves; and the budget."""
+    """Error, prices by feature, row and group, things bought once, nodes and leaves; and the
+    budget.
+    """
     problem = default_pruning_problems()[name]
     spec, data, ensemble = described(problem.task), problem.dataset, unpruned(problem)
-    rows = [dict(zip(ensemble.features, row, strict=True)) for row in data.numeric[:, [list(data.columns).index(f) for f in ensemble.features]].tolist()]
+    rows = [
+        dict(zip(ensemble.features, row, strict=True))
+        for row in data.numeric[
+            :, [list(data.columns).index(f) for f in ensemble.features]
+        ].tolist()
+    ]
     y = [data.classes[k] for k in data.y.tolist()]
     for pruning in list(all_prunings(ensemble))[:: 1 + ensemble.n_nodes // 8]:
         expected, cost = pruned_error(spec, rows, y, drawn(pruning), data.row_weights.tolist())
         assert problem.value(pruning).number == pytest.approx(expected, abs=1e-9)
         most = spec.get("max_cost")
-        assert bool(problem.violations(pruning)) == (most is not None and cost > float(mt.tasks.exact.fraction(most)) + 1e-12)
+        assert bool(problem.violations(pruning)) == (
+            most is not None and cost > float(mt.tasks.exact.fraction(most)) + 1e-12
+        )
 
 
 def drawn(pruning):
@@ -79,9 +109,18 @@ def drawn(pruning):
     def node(h):
         if not pruning.kept[h]:
             values = pruning.value[h].tolist()
-            return {"says": values[0] if pruning.classes is None else pruning.classes[int(np.argmax(values))]}
+            return {
+                "says": values[0]
+                if pruning.classes is None
+                else pruning.classes[int(np.argmax(values))]
+            }
         left, right = node(int(pruning.left[h])), node(int(pruning.right[h]))
-        return {"feature": pruning.features[int(pruning.column[h])], "threshold": float(pruning.threshold[h]), "left": left, "right": right}
+        return {
+            "feature": pruning.features[int(pruning.column[h])],
+            "threshold": float(pruning.threshold[h]),
+            "left": left,
+            "right": right,
+        }
 
     return [node(int(root)) for root in pruning.roots]
 
@@ -156,12 +195,22 @@ class DescribesLess(mt.Accuracy):
 
 
 WRONG = [
-    ForgottenWeights(), LastClassIsFree(), OwnActionOnly(), mt.Accuracy(constraints=(WrongSide("1/3", "class 1"),)), RoundedUp(),
-    ViewWithoutPenalty(leaf_penalty="1/5"), LooksAtTheFirstRow(), DescribesLess(split_penalty="1/5"),
-]  # fmt: skip
+    ForgottenWeights(),
+    LastClassIsFree(),
+    OwnActionOnly(),
+    mt.Accuracy(constraints=(WrongSide("1/3", "class 1"),)),
+    RoundedUp(),
+    ViewWithoutPenalty(leaf_penalty="1/5"),
+    LooksAtTheFirstRow(),
+    DescribesLess(split_penalty="1/5"),
+]
 
 
-@pytest.mark.parametrize("task", WRONG, ids=lambda task: type(task).__name__ if not task.spec().get("constraints") else "WrongSide")
+@pytest.mark.parametrize(
+    "task",
+    WRONG,
+    ids=lambda task: type(task).__name__ if not task.spec().get("constraints") else "WrongSide",
+)
 def test_a_wrong_task_is_rejected(task):
     with pytest.raises(AssertionError, match=r"The task"):
         check_task(task, level="thorough")
@@ -183,7 +232,10 @@ def test_a_task_of_its_own_is_checked_against_the_definition_given():
 
 
 def test_a_task_that_refuses_all_data_is_named():
-    only = {name: data.with_(values=None, actions=None, classes=data.classes) for name, data in random_datasets(2).items()}
+    only = {
+        name: data.with_(values=None, actions=None, classes=data.classes)
+        for name, data in random_datasets(2).items()
+    }
     with pytest.raises(AssertionError, match="refused every dataset"):
         check_task(registry.task("action-costs"), only)
 
@@ -192,4 +244,6 @@ def test_the_rate_of_action_costs_does_not_depend_on_row_weights():
     """Row weights do not enter the costs, so the rate is per row."""
     data = mt.Dataset([[0], [1]], values=[[1, 2], [4, 0]], weights=[3, 1])
     tree = mt.Tree(mt.Leaf(0), (0, 1))
-    assert mt.Problem(data, mt.ActionCostMatrix(leaf_penalty=1), mt.Trees(1)).value(tree).number == 3.5
+    assert (
+        mt.Problem(data, mt.ActionCostMatrix(leaf_penalty=1), mt.Trees(1)).value(tree).number == 3.5
+    )

@@ -1,4 +1,6 @@
-"""The time limit holds for every stage of a run: preparing, building, handing over, solving, reading. What is known then is kept."""
+"""The time limit holds for every stage of a run: preparing, building, handing over, solving,
+reading. What is known then is kept.
+"""
 
 import functools
 import time
@@ -30,7 +32,9 @@ def spin() -> None:
 
 
 def demand_in_time(method: mt.Method, problem: mt.Problem, limit: float = 1.0, **more) -> mt.Result:
-    """The result of a run that keeps its limit; another job may have held up one or two, but not all."""
+    """The result of a run that keeps its limit; another job may have held up one or two, but not
+    all.
+    """
     method.warm_up()
     seconds = []
     for _ in range(4):
@@ -86,10 +90,16 @@ class SlowCuts:
         spin()
 
 
-@pytest.mark.parametrize("cls", [SlowToSupport, SlowToCount, SlowToDeclare, SlowRule, SlowToEncode, SlowToSeparate], ids=lambda c: c.__name__)
+@pytest.mark.parametrize(
+    "cls",
+    [SlowToSupport, SlowToCount, SlowToDeclare, SlowRule, SlowToEncode, SlowToSeparate],
+    ids=lambda c: c.__name__,
+)
 def test_a_stage_that_does_not_end_is_stopped_and_the_start_is_the_incumbent(cls, caplog):
     start = mt.solve(SMALL, "cart").predictor
-    result = demand_in_time(FormulationMethod(cls(), registry.solver("highs")), SMALL, 0.6, start=start)
+    result = demand_in_time(
+        FormulationMethod(cls(), registry.solver("highs")), SMALL, 0.6, start=start
+    )
     assert (result.status, result.limit) == (mt.Status.FEASIBLE, mt.Limit.TIME), result.message
     assert result.value == SMALL.value(start)
     assert result.start["value"] == SMALL.value(start).number
@@ -112,21 +122,32 @@ def test_a_run_that_was_stopped_leaves_nothing_behind():
 
 
 def test_pyomo_is_repaired_where_it_was_stopped_in_the_middle():
-    """At the worst moment: its own `sum` and iteration of sets are in place, and nobody puts back the former ones."""
+    """At the worst moment: its own `sum` and iteration of sets are in place, and nobody puts back
+    the former ones.
+    """
     import builtins
 
     from pyomo.core.base.set import _FiniteSetMixin
-    from pyomo.core.expr.template_expr import GetAttrExpression, GetItemExpression, _template_iter_context, _TemplateIterManager
+    from pyomo.core.expr.template_expr import (
+        GetAttrExpression,
+        GetItemExpression,
+        _template_iter_context,
+        _TemplateIterManager,
+    )
 
     from milp_trees.mip.formulation import repaired
 
     before = builtins.sum, _FiniteSetMixin.__iter__
     with pytest.raises(TimeUp), repaired():  # noqa: PT012
-        _TemplateIterManager.init(_template_iter_context(), _FiniteSetMixin, GetItemExpression, GetAttrExpression).acquire()
+        _TemplateIterManager.init(
+            _template_iter_context(), _FiniteSetMixin, GetItemExpression, GetAttrExpression
+        ).acquire()
         assert before != (builtins.sum, _FiniteSetMixin.__iter__)
         raise TimeUp
     assert before == (builtins.sum, _FiniteSetMixin.__iter__)
-    assert registry.method("flow-oct@highs").run(SMALL, mt.Limits(time=30)).status is mt.Status.OPTIMAL
+    assert (
+        registry.method("flow-oct@highs").run(SMALL, mt.Limits(time=30)).status is mt.Status.OPTIMAL
+    )
 
 
 def test_preparation_is_part_of_the_limit(monkeypatch):
@@ -160,9 +181,16 @@ def test_time_up_is_never_seen_outside(monkeypatch):
     method = registry.method("dp")
     monkeypatch.setattr(type(method), "_unsupported_within", up)
     start = mt.solve(SMALL, "cart").predictor
-    for given, least_leaves in ((None, 1), (start, start.n_leaves)):  # the best single leaf, or the start
+    for given, least_leaves in (
+        (None, 1),
+        (start, start.n_leaves),
+    ):  # the best single leaf, or the start
         result = method.run(SMALL, mt.Limits(time=1), start=given)
-        assert (result.status, result.limit, result.bound) == (mt.Status.FEASIBLE, mt.Limit.TIME, None)
+        assert (result.status, result.limit, result.bound) == (
+            mt.Status.FEASIBLE,
+            mt.Limit.TIME,
+            None,
+        )
         assert result.predictor.n_leaves == least_leaves
 
 
@@ -181,11 +209,19 @@ def long_problems() -> dict[str, mt.Problem]:
     from milp_trees.decisions.generated import DecisionData
 
     return {
-        "trees": mt.Problem(mt.load("planted:rows=250,tests=18,depth=4,noise=0.2"), mt.Accuracy(), mt.Trees(3)),
-        "large": mt.Problem(mt.load("planted:rows=1500,tests=60,depth=4,noise=0.2"), mt.Accuracy(), mt.Trees(4)),
+        "trees": mt.Problem(
+            mt.load("planted:rows=250,tests=18,depth=4,noise=0.2"), mt.Accuracy(), mt.Trees(3)
+        ),
+        "large": mt.Problem(
+            mt.load("planted:rows=1500,tests=60,depth=4,noise=0.2"), mt.Accuracy(), mt.Trees(4)
+        ),
         "numeric": mt.Problem(numeric, mt.Accuracy(), mt.Trees(3)),
-        "decisions": DecisionData("shortest-path", 200, 0, 6.0, 0.25, thresholds=20, seed=1).problem(3)[0],
-        "prunings": random_problem(np.random.default_rng(0), n_trees=12, depth=7, n_features=12, n_rows=400, budget=True),
+        "decisions": DecisionData(
+            "shortest-path", 200, 0, 6.0, 0.25, thresholds=20, seed=1
+        ).problem(3)[0],
+        "prunings": random_problem(
+            np.random.default_rng(0), n_trees=12, depth=7, n_features=12, n_rows=400, budget=True
+        ),
     }
 
 
@@ -216,9 +252,14 @@ def test_a_second_is_kept(name, case):
 
 
 def every() -> list[tuple[str, str]]:
-    """Every formulation with one solver, every solver with some formulations, each on the first kind of problem that it may take."""
+    """Every formulation with one solver, every solver with some formulations, each on the first
+    kind of problem that it may take.
+    """
     formulations, solvers = registry.classes("formulations"), registry.classes("solvers")
-    names = [*registry.methods(formulations, ["highs"]), *registry.methods(["flow-oct", "ip3"], [s for s in solvers if s != "highs"])]
+    names = [
+        *registry.methods(formulations, ["highs"]),
+        *registry.methods(["flow-oct", "ip3"], [s for s in solvers if s != "highs"]),
+    ]
     cases = {mt.CostMatrix: "trees", mt.LeafOracle: "decisions", mt.NodeGains: "prunings"}
     pairs = [(name, cases[registry.method(name).formulation.needs]) for name in names]
     return [pair for pair in pairs if pair not in QUICK]

@@ -1,4 +1,6 @@
-"""The suite sees beyond small sizes: faults of deep trees, many actions, rows, thresholds and side rows are caught; the oracle and the designs are right."""
+"""The suite sees beyond small sizes: faults of deep trees, many actions, rows, thresholds and side
+rows are caught; the oracle and the designs are right.
+"""
 
 from collections import Counter
 from dataclasses import replace
@@ -11,7 +13,14 @@ import wrong_wide as wrong
 import milp_trees as mt
 from milp_trees.registry import registry
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.testing import brute_force, check_formulation, check_solver_pair, default_problems, deletable_constraints, generate
+from milp_trees.testing import (
+    brute_force,
+    check_formulation,
+    check_solver_pair,
+    default_problems,
+    deletable_constraints,
+    generate,
+)
 from milp_trees.testing.between import pairs_of_trees
 from milp_trees.testing.decision_problems import decision_problems
 from milp_trees.testing.drawn import designs, drawn_problem
@@ -38,11 +47,15 @@ SHOWN_BY = {
 
 
 def rejected(formulation, names):
-    """The problem and check that notice a fault first, those that look at sizes left out; None if none does."""
+    """The problem and check that notice a fault first, those that look at sizes left out; None if
+    none does.
+    """
     for name in names:
         if formulation.unsupported(get(name)):
             continue
-        for claim, run in checks_for(name, None, False, too_large(formulation, get(name)) is not None).items():
+        for claim, run in checks_for(
+            name, None, False, too_large(formulation, get(name)) is not None
+        ).items():
             try:
                 run(formulation, get(name)) if claim != "sizes" else None
             except AssertionError:
@@ -52,7 +65,9 @@ def rejected(formulation, names):
 
 @pytest.mark.parametrize("cls", wrong.WIDE_FAULTS, ids=lambda cls: cls.__name__)
 def test_a_fault_that_tiny_problems_do_not_show_is_caught(cls):
-    assert rejected(cls(), sorted(WIDE, key=lambda name: not name.startswith(SHOWN_BY.get(cls, "wide-plain"))))
+    assert rejected(
+        cls(), sorted(WIDE, key=lambda name: not name.startswith(SHOWN_BY.get(cls, "wide-plain")))
+    )
 
 
 # -- the oracle -----------------------------------------------------------------------------------------------------
@@ -60,8 +75,26 @@ def test_a_fault_that_tiny_problems_do_not_show_is_caught(cls):
 
 def test_the_recursion_equals_the_scoring_of_all_trees():
     """On every tiny problem with a cost matrix, on random ones, and on decisions."""
-    some = {name: p for name, p in (default_problems() | decision_problems()).items() if not is_wide(name) and p.task.offers(CostMatrix)}
-    some |= {str(s): drawn_problem(s, 2, 2 + s % 2, 9, "four-tests", "any", "leaf", 3 if s % 2 else None, 1 + s % 3, "band" if s % 3 else "none") for s in range(6)}
+    some = {
+        name: p
+        for name, p in (default_problems() | decision_problems()).items()
+        if not is_wide(name) and p.task.offers(CostMatrix)
+    }
+    some |= {
+        str(s): drawn_problem(
+            s,
+            2,
+            2 + s % 2,
+            9,
+            "four-tests",
+            "any",
+            "leaf",
+            3 if s % 2 else None,
+            1 + s % 3,
+            "band" if s % 3 else "none",
+        )
+        for s in range(6)
+    }
     for name, asked in some.items():
         if generate.n_trees(asked) > 1000:
             continue
@@ -69,7 +102,9 @@ def test_the_recursion_equals_the_scoring_of_all_trees():
         assert (slow is None) == (fast is None), name
         if slow is not None:
             assert not asked.violations(fast), name
-            assert asked.value(fast).number == pytest.approx(slow[1].number, abs=1e-6 if slow[1].exact is None else 0), name
+            assert asked.value(fast).number == pytest.approx(
+                slow[1].number, abs=1e-6 if slow[1].exact is None else 0
+            ), name
 
 
 def test_a_task_that_differs_from_its_view_stops_the_oracle():
@@ -93,8 +128,12 @@ def test_every_two_values_of_two_axes_meet():
 
 
 def test_the_problems_reach_where_faults_hide():
-    """Depth 3 and 4, five actions, 60 rows that differ, 17 thresholds, 20 side rows of five groups, leaves of five rows, costs beyond a million."""
-    views = {name: (get(name).view(CostMatrix), get(name).instance(), get(name).space) for name in WIDE}
+    """Depth 3 and 4, five actions, 60 rows that differ, 17 thresholds, 20 side rows of five groups,
+    leaves of five rows, costs beyond a million.
+    """
+    views = {
+        name: (get(name).view(CostMatrix), get(name).instance(), get(name).space) for name in WIDE
+    }
     assert {3, 4} <= {space.max_depth for _, _, space in views.values()}
     assert max(view.n_actions for view, _, _ in views.values()) == 5
     assert max(merged.n_rows for _, merged, _ in views.values()) > 50
@@ -102,7 +141,10 @@ def test_the_problems_reach_where_faults_hide():
     assert max(len(view.side) for view, _, _ in views.values()) == 20
     assert max(space.min_samples_leaf for _, _, space in views.values()) == 5
     assert max(int(view.regret.max()) for view, _, _ in views.values()) > 10**6 / 2
-    assert any(len(view.columns) >= 4 and len(set(view.split_costs.tolist())) >= 4 for view, _, _ in views.values())
+    assert any(
+        len(view.columns) >= 4 and len(set(view.split_costs.tolist())) >= 4
+        for view, _, _ in views.values()
+    )
     assert any(space.max_depth == 3 and space.limits_leaves for _, _, space in views.values())
 
 
@@ -178,20 +220,34 @@ class DecodesWithNext(FlowOCT):
 
 def test_deleting_constraints_survives_a_decode_that_raises_anything():
     """A point that is no tree may break `decode` in any way, StopIteration among them."""
-    found = deletable_constraints(DecodesWithNext(), {name: get(name) for name in ("xor", "one_row")})
+    found = deletable_constraints(
+        DecodesWithNext(), {name: get(name) for name in ("xor", "one_row")}
+    )
     assert any("raised StopIteration" in (message or "") for message in found.values())
 
 
 def test_a_pair_skips_what_the_formulation_skips_and_has_default_problems():
-    assert {name for _, name in check_solver_pair("flow-oct", "highs").passed} == {"two_action_costs", "cannot_hold", "capacity_from_below"}
-    report = check_solver_pair("flow-oct", "highs", {name: get(name) for name in ("two_action_costs", "f1_leaf_penalty", "auc")})
+    assert {name for _, name in check_solver_pair("flow-oct", "highs").passed} == {
+        "two_action_costs",
+        "cannot_hold",
+        "capacity_from_below",
+    }
+    report = check_solver_pair(
+        "flow-oct",
+        "highs",
+        {name: get(name) for name in ("two_action_costs", "f1_leaf_penalty", "auc")},
+    )
     assert set(report.skipped) == {"f1_leaf_penalty", "auc"}
 
 
 def test_a_pair_with_a_solver_that_is_not_there_is_skipped_with_the_reason(monkeypatch):
     from milp_trees.mip.solver import Availability
 
-    monkeypatch.setattr(type(registry.solver("highs")), "availability", lambda self: Availability(False, reason="It is not there."))
+    monkeypatch.setattr(
+        type(registry.solver("highs")),
+        "availability",
+        lambda self: Availability(False, reason="It is not there."),
+    )
     report = check_solver_pair("flow-oct", "highs")
     assert not report.passed
     assert set(report.skipped.values()) == {"It is not there."}

@@ -1,4 +1,6 @@
-"""A model whose solution is read as a predictor that the problem forbids, or that costs something else, is an error that says which limit is broken."""
+"""A model whose solution is read as a predictor that the problem forbids, or that costs something
+else, is an error that says which limit is broken.
+"""
 
 import dataclasses
 from dataclasses import replace
@@ -13,9 +15,22 @@ from milp_trees.mip.method import FormulationMethod
 from milp_trees.registry import registry
 from milp_trees.testing.pruning_examples import EXAMPLES
 
-#: 11 rows: one odd row makes small leaves and many leaves worth while; without constraints all but one are the first action.
+#: 11 rows: one odd row makes small leaves and many leaves worth while; without constraints all but
+#: one are the first action.
 DATA = mt.Dataset(
-    [[0, 0, 1], [0, 0, 0], [0, 1, 0], [0, 1, 1], [1, 0, 0], [1, 0, 1], [1, 1, 1], [1, 1, 0], [0, 0, 0], [0, 0, 0], [1, 1, 0]],
+    [
+        [0, 0, 1],
+        [0, 0, 0],
+        [0, 1, 0],
+        [0, 1, 1],
+        [1, 0, 0],
+        [1, 0, 1],
+        [1, 1, 1],
+        [1, 1, 0],
+        [0, 0, 0],
+        [0, 0, 0],
+        [1, 1, 0],
+    ],
     y=["a", "a", "b", "b", "b", "b", "a", "b", "a", "a", "b"],
 )
 
@@ -38,15 +53,23 @@ def forget_budget(view, space):
 
 #: Fault → what it forgets, a problem on which that matters, what the sentence must say.
 FAULTS = {
-    "leaf_size": (forget_leaf_size, mt.Problem(DATA, mt.Accuracy(), mt.Trees(2, min_samples_leaf=5)), "at least 5 are asked for"),
-    "leaf_limit": (forget_leaf_limit, mt.Problem(DATA, mt.Accuracy(), mt.Trees(2, max_leaf_nodes=2)), "at most 2 are allowed"),
+    "leaf_size": (
+        forget_leaf_size,
+        mt.Problem(DATA, mt.Accuracy(), mt.Trees(2, min_samples_leaf=5)),
+        "at least 5 are asked for",
+    ),
+    "leaf_limit": (
+        forget_leaf_limit,
+        mt.Problem(DATA, mt.Accuracy(), mt.Trees(2, max_leaf_nodes=2)),
+        "at most 2 are allowed",
+    ),
     "side_rows": (
         forget_side_rows,
         mt.Problem(DATA, mt.Accuracy(constraints=(mt.Capacity("a", at_most=1),)), mt.Trees(2)),
         "capacity of a",
     ),
     "budget": (forget_budget, EXAMPLES["two-items"](), "at most 3 is allowed"),
-}  # fmt: skip
+}
 
 
 def loosened(name: str, forget) -> mt.Formulation:
@@ -56,13 +79,19 @@ def loosened(name: str, forget) -> mt.Formulation:
     def declare(self, m, view, space):
         base.declare(self, m, *forget(view, space))
 
-    return dataclasses.dataclass(frozen=True)(type(f"Loose{base.__name__}", (base,), {"declare": declare, "__annotations__": {}}))()
+    return dataclasses.dataclass(frozen=True)(
+        type(f"Loose{base.__name__}", (base,), {"declare": declare, "__annotations__": {}})
+    )()
 
 
 def able(fault: str) -> list[str]:
     """Formulations that state the limit themselves."""
     problem = FAULTS[fault][1]
-    return [f for f in registry.formulations_for(problem) if registry.formulation(f).unsupported(problem) is None]
+    return [
+        f
+        for f in registry.formulations_for(problem)
+        if registry.formulation(f).unsupported(problem) is None
+    ]
 
 
 def present() -> list[str]:
@@ -94,7 +123,15 @@ def test_every_formulation_that_forgets_a_limit_ends_in_an_error(fault, name):
 
 
 @pytest.mark.parametrize("solver", present())
-@pytest.mark.parametrize("fault, name", [("leaf_size", "flow-oct"), ("leaf_limit", "flow-oct"), ("side_rows", "state-flow"), ("budget", "ip3")])
+@pytest.mark.parametrize(
+    "fault, name",
+    [
+        ("leaf_size", "flow-oct"),
+        ("leaf_limit", "flow-oct"),
+        ("side_rows", "state-flow"),
+        ("budget", "ip3"),
+    ],
+)
 def test_a_forgotten_limit_is_an_error_on_every_solver(fault, name, solver):
     forget, problem, said = FAULTS[fault]
     refuted(loosened(name, forget), solver, problem, said)
@@ -102,13 +139,20 @@ def test_a_forgotten_limit_is_an_error_on_every_solver(fault, name, solver):
 
 @pytest.mark.parametrize("solver", present())
 def test_a_decoded_tree_of_another_cost_is_an_error_on_every_solver(solver):
-    result = refuted(wrong.WrongDecode(), solver, mt.Problem(DATA, mt.Accuracy(), mt.Trees(2)), "but the decoded tree costs")
+    result = refuted(
+        wrong.WrongDecode(),
+        solver,
+        mt.Problem(DATA, mt.Accuracy(), mt.Trees(2)),
+        "but the decoded tree costs",
+    )
     assert result.bound is None
 
 
 @pytest.mark.parametrize("solver", present())
 def test_cuts_that_are_not_found_are_an_error_on_every_solver(solver):
-    """Points on the way of a cut loop are no trees yet and are no errors; one that the separator calls complete is."""
+    """Points on the way of a cut loop are no trees yet and are no errors; one that the separator
+    calls complete is.
+    """
 
     base = type(registry.formulation("benders-oct"))
 
@@ -116,7 +160,12 @@ def test_cuts_that_are_not_found_are_an_error_on_every_solver(solver):
         def separator(self, m, matrix):
             return wrong.BlindCuts(super().separator(m, matrix))
 
-    refuted(BlindBenders(), solver, mt.Problem(DATA, mt.Accuracy(), mt.Trees(2)), "but the decoded tree costs")
+    refuted(
+        BlindBenders(),
+        solver,
+        mt.Problem(DATA, mt.Accuracy(), mt.Trees(2)),
+        "but the decoded tree costs",
+    )
 
 
 @pytest.mark.parametrize("solver", present())

@@ -1,4 +1,6 @@
-"""Deliberately wrong variants of FlowOCT, and right ones: what the conformance suite is tested with. None of them is registered."""
+"""Deliberately wrong variants of FlowOCT, and right ones: what the conformance suite is tested
+with. None of them is registered.
+"""
 
 from dataclasses import replace
 
@@ -77,7 +79,11 @@ class WrongDecode(FlowOCT):
 
     def decode(self, m):
         tree = super().decode(m)
-        return Tree(Branch(tree.root.test, tree.root.right, tree.root.left), tree.actions) if isinstance(tree.root, Branch) else tree
+        return (
+            Tree(Branch(tree.root.test, tree.root.right, tree.root.left), tree.actions)
+            if isinstance(tree.root, Branch)
+            else tree
+        )
 
 
 class WrongDefaultAction(FlowOCT):
@@ -92,7 +98,11 @@ class WrongObjective(FlowOCT):
     """Row weights are forgotten."""
 
     def declare(self, m, view, space):
-        super().declare(m, replace(view, costs=(view.costs > view.base[:, None]).astype(view.costs.dtype)), space)
+        super().declare(
+            m,
+            replace(view, costs=(view.costs > view.base[:, None]).astype(view.costs.dtype)),
+            space,
+        )
 
 
 class FreeLeaves(FlowOCT):
@@ -132,7 +142,9 @@ class LooseLeafSize(FlowOCT):
     """The minimum leaf size is one row short."""
 
     def declare(self, m, view, space):
-        super().declare(m, view, replace(space, min_samples_leaf=max(1, space.min_samples_leaf - 1)))
+        super().declare(
+            m, view, replace(space, min_samples_leaf=max(1, space.min_samples_leaf - 1))
+        )
 
 
 class CountsMergedRows(FlowOCT):
@@ -146,7 +158,9 @@ class OneSidedParity(FlowOCT):
     """Side constraints lose their lower bounds."""
 
     def declare(self, m, view, space):
-        super().declare(m, replace(view, side=tuple(replace(row, lower=None) for row in view.side)), space)
+        super().declare(
+            m, replace(view, side=tuple(replace(row, lower=None) for row in view.side)), space
+        )
 
 
 class UnsetVariables(FlowOCT):
@@ -193,7 +207,9 @@ class UnrepeatableBuild(FlowOCT):
     def declare(self, m, view, space):
         super().declare(m, view, space)
         type(self).built += 1
-        m.count = pyo.Constraint(expr=m.p[1] <= type(self).built, doc="depends on how often it was built")
+        m.count = pyo.Constraint(
+            expr=m.p[1] <= type(self).built, doc="depends on how often it was built"
+        )
 
 
 class SupportsNothing(FlowOCT):
@@ -239,10 +255,30 @@ class DeclaredUnknown(FlowOCT):
 
 #: Variants that the checks must reject.
 REJECTED = [
-    MissingArc, MissingOneArc, SwappedSides, OpenSinks, LossyFlow, ForbiddenLabel, FullTreesOnly, WrongDecode, WrongDefaultAction, WrongObjective,
-    FreeLeaves, WrongConstant, ContinuousLabels, FractionalSplits, LooseLeafSize, CountsMergedRows, OneSidedParity, UnsetVariables,
-    EncodesAnotherTree, Undocumented, WrongSizes, UnrepeatableBuild, SupportsNothing,
-]  # fmt: skip
+    MissingArc,
+    MissingOneArc,
+    SwappedSides,
+    OpenSinks,
+    LossyFlow,
+    ForbiddenLabel,
+    FullTreesOnly,
+    WrongDecode,
+    WrongDefaultAction,
+    WrongObjective,
+    FreeLeaves,
+    WrongConstant,
+    ContinuousLabels,
+    FractionalSplits,
+    LooseLeafSize,
+    CountsMergedRows,
+    OneSidedParity,
+    UnsetVariables,
+    EncodesAnotherTree,
+    Undocumented,
+    WrongSizes,
+    UnrepeatableBuild,
+    SupportsNothing,
+]
 #: Variants that the deletion test must reject.
 REJECTED_BY_DELETION = [ValidCut, WronglyDeclared, DeclaredUnknown]
 

@@ -1,4 +1,6 @@
-"""Faults that show only in deep trees, with many actions, rows, thresholds, groups or side rows, large leaves or large costs. None is registered."""
+"""Faults that show only in deep trees, with many actions, rows, thresholds, groups or side rows,
+large leaves or large costs. None is registered.
+"""
 
 from dataclasses import replace
 
@@ -9,7 +11,8 @@ from milp_trees import Branch, Tree
 from milp_trees.registry import registry
 
 FlowOCT, OCT, OCTBinary, BinOCT, PathCut, Cut, BendersOCT = (
-    type(registry.formulation(name)) for name in ("flow-oct", "oct", "oct-binary", "bin-oct", "path-cut", "cut", "benders-oct")
+    type(registry.formulation(name))
+    for name in ("flow-oct", "oct", "oct-binary", "bin-oct", "path-cut", "cut", "benders-oct")
 )
 
 
@@ -36,11 +39,16 @@ class SmallLeaves(OCT):
 
 
 class EightThresholds(BinOCT):
-    """The fourth bit of a threshold binds no row: columns with more than eight thresholds let rows choose."""
+    """The fourth bit of a threshold binds no row: columns with more than eight thresholds let rows
+    choose.
+    """
 
     def declare(self, m, view, space):
         super().declare(m, view, space)
-        for rows, bits in ((m.component("upper_half"), m.component("up_bits")), (m.component("lower_half"), m.component("low_bits"))):
+        for rows, bits in (
+            (m.component("upper_half"), m.component("up_bits")),
+            (m.component("lower_half"), m.component("low_bits")),
+        ):
             drop(rows, lambda index, bits=bits: 3 in bits[index[1]])
 
 
@@ -68,7 +76,12 @@ class ShortRivals(PathCut):
 
         m.short = pyo.ConstraintList(doc="too tight")
         for (i, j), most in zip(pairs.tolist(), joint.tolist(), strict=True):
-            tests = sum(m.b[v, f] for v in m.branch if v < 4 for f in np.flatnonzero(view.X[i] != view.X[j]).tolist())
+            tests = sum(
+                m.b[v, f]
+                for v in m.branch
+                if v < 4
+                for f in np.flatnonzero(view.X[i] != view.X[j]).tolist()
+            )
             m.short.add(m.g[i] + m.g[j] <= most + (2 - most) * tests)
 
 
@@ -100,14 +113,22 @@ class FourGroups(FlowOCT):
     """The last group is compared with none."""
 
     def declare(self, m, view, space):
-        super().declare(m, replace(view, side=tuple(row for row in view.side if "/4" not in row.name)), space)
+        super().declare(
+            m, replace(view, side=tuple(row for row in view.side if "/4" not in row.name)), space
+        )
 
 
 class SmallCosts(FlowOCT):
     """What an action costs above the cheapest is at most a million."""
 
     def declare(self, m, view, space):
-        super().declare(m, replace(view, costs=np.minimum(view.costs, view.costs.min(axis=1, keepdims=True) + 10**6)), space)
+        super().declare(
+            m,
+            replace(
+                view, costs=np.minimum(view.costs, view.costs.min(axis=1, keepdims=True) + 10**6)
+            ),
+            space,
+        )
 
 
 class OneLeafMore(Cut):
@@ -115,7 +136,9 @@ class OneLeafMore(Cut):
 
     def declare(self, m, view, space):
         more = 1 if space.depth > 2 and space.max_leaf_nodes else 0
-        super().declare(m, view, replace(space, max_leaf_nodes=space.max_leaf_nodes + more) if more else space)
+        super().declare(
+            m, view, replace(space, max_leaf_nodes=space.max_leaf_nodes + more) if more else space
+        )
 
 
 class SwappedBelow(FlowOCT):
@@ -146,7 +169,13 @@ class ThreePricedColumns(FlowOCT):
 
     def declare(self, m, view, space):
         dear = {f for _, tests in view.columns[3:] for f in tests}
-        split = np.array([min(view.split_costs) if f in dear else c for f, c in enumerate(view.split_costs.tolist())], dtype=np.int64)
+        split = np.array(
+            [
+                min(view.split_costs) if f in dear else c
+                for f, c in enumerate(view.split_costs.tolist())
+            ],
+            dtype=np.int64,
+        )
         super().declare(m, replace(view, split_costs=split) if len(split) else view, space)
 
 
@@ -163,6 +192,19 @@ class TooTightThirdLevel(FlowOCT):
 
 #: Faults that the tiny problems do not show.
 WIDE_FAULTS = [
-    OpenThirdLevel, SmallLeaves, EightThresholds, FreePaths, ShortRivals, OpenFifthSink, FreeRows, FourSideRows, FourGroups, SmallCosts, OneLeafMore,
-    SwappedBelow, LostOnTheWay, ThreePricedColumns, TooTightThirdLevel,
-]  # fmt: skip
+    OpenThirdLevel,
+    SmallLeaves,
+    EightThresholds,
+    FreePaths,
+    ShortRivals,
+    OpenFifthSink,
+    FreeRows,
+    FourSideRows,
+    FourGroups,
+    SmallCosts,
+    OneLeafMore,
+    SwappedBelow,
+    LostOnTheWay,
+    ThreePricedColumns,
+    TooTightThirdLevel,
+]

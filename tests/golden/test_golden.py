@@ -1,4 +1,6 @@
-"""Golden files: the text of one tiny model per formulation, and values of generated instances with who vouches for them."""
+"""Golden files: the text of one tiny model per formulation, and values of generated instances with
+who vouches for them.
+"""
 
 import json
 from fractions import Fraction
@@ -19,33 +21,48 @@ VALUES = json.loads((HERE / "values.json").read_text())
 
 @pytest.mark.parametrize("name", registry.classes("formulations"))
 def test_the_model_is_the_one_that_was_reviewed(name):
-    """A change of a model shows as a change of its golden file: `python -m milp_trees.testing.golden tests/golden --refresh`."""
+    """A change of a model shows as a change of its golden file: `python -m
+    milp_trees.testing.golden tests/golden --refresh`.
+    """
     path = HERE / f"{name}.lp.txt"
-    assert path.exists(), f"{path.name} is missing; write it with `python -m milp_trees.testing.golden tests/golden --refresh` and read it"
+    assert path.exists(), (
+        f"{path.name} is missing; write it with `python -m milp_trees.testing.golden tests/golden --refresh` and read it"
+    )
     assert golden_text(registry.formulation(name)) == path.read_text()
 
 
 def test_no_golden_file_is_left_over():
     """Every file belongs to a formulation."""
-    assert {p.name.removesuffix(".lp.txt") for p in HERE.glob("*.lp.txt")} <= set(registry.classes("formulations"))
+    assert {p.name.removesuffix(".lp.txt") for p in HERE.glob("*.lp.txt")} <= set(
+        registry.classes("formulations")
+    )
 
 
 def test_every_method_takes_the_problems_that_it_took():
     """Refreshed by the same command; a refusal that is meant shows in review."""
     found = changes((HERE / FILE).read_text(), taken_text())
-    assert not found, f"{'; '.join(found[:5])}: if it is meant, `python -m milp_trees.testing.golden tests/golden --refresh`"
+    assert not found, (
+        f"{'; '.join(found[:5])}: if it is meant, `python -m milp_trees.testing.golden tests/golden --refresh`"
+    )
 
 
 def test_every_method_takes_a_problem():
     """Otherwise nothing is asked of it."""
-    assert set().union(*takers_by_problem((HERE / FILE).read_text()).values()) >= {*registry.classes("methods"), *registry.classes("formulations")}
+    assert set().union(*takers_by_problem((HERE / FILE).read_text()).values()) >= {
+        *registry.classes("methods"),
+        *registry.classes("formulations"),
+    }
 
 
 def test_a_formulation_that_suddenly_refuses_is_named(monkeypatch):
     """Also one that suddenly takes what it refused."""
     ip0 = registry.classes("formulations")["ip0"]
     before = taken_text(["prunings"])
-    monkeypatch.setattr(ip0, "unsupported_view", lambda self, view, space: "ip0 is not in the mood." if view.step[0] else None)
+    monkeypatch.setattr(
+        ip0,
+        "unsupported_view",
+        lambda self, view, space: "ip0 is not in the mood." if view.step[0] else None,
+    )
     found = changes(before, taken_text(["prunings"]))
     assert found
     assert all(said.startswith(("ip0 refuses ", "ip0 takes ")) for said in found)
@@ -62,12 +79,20 @@ def test_the_command_reports_and_refreshes(tmp_path, capsys, monkeypatch):
     assert main([]) == 2
 
 
-@pytest.mark.parametrize("golden", VALUES, ids=lambda g: g["instance"].get("name") or "-".join(map(str, g["instance"].values())))
+@pytest.mark.parametrize(
+    "golden",
+    VALUES,
+    ids=lambda g: g["instance"].get("name") or "-".join(map(str, g["instance"].values())),
+)
 @pytest.mark.parametrize("method", ["dp", "enumerate"])
 def test_the_optimum_is_the_golden_value(golden, method):
     """Exactly, for every engine that takes the problem."""
     instance = dict(golden["instance"])
-    problem = get(instance["name"]) if "name" in instance else getattr(generate, instance.pop("generator"))(**instance)
+    problem = (
+        get(instance["name"])
+        if "name" in instance
+        else getattr(generate, instance.pop("generator"))(**instance)
+    )
     assert problem.task.spec() == golden["task"]
     assert {k: problem.space.spec()[k] for k in golden["space"]} == golden["space"]
     chosen = registry.method(method)

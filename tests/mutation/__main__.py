@@ -1,4 +1,6 @@
-"""Plants faults in the sources of formulations and writes down who caught them: `python -m tests.mutation --help`."""
+"""Plants faults in the sources of formulations and writes down who caught them: `python -m
+tests.mutation --help`.
+"""
 
 from __future__ import annotations
 
@@ -21,23 +23,61 @@ from .task_tests import TASK_FILES
 RESULTS = ROOT / "benchmarks" / "results" / "mutation.csv"
 #: The few faults that the normal tests plant.
 SAMPLE = Path(__file__).with_name("sample.csv")
-#: What can become of a fault: caught by a check of values, by one of form only, an exception before any check, …
-VERDICTS = ("caught", "form", "raised", "refused", "timeout", "survived", "died", "equivalent", "unfit")
+#: What can become of a fault: caught by a check of values, by one of form only, an exception before
+#: any check, …
+VERDICTS = (
+    "caught",
+    "form",
+    "raised",
+    "refused",
+    "timeout",
+    "survived",
+    "died",
+    "equivalent",
+    "unfit",
+)
 
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.mutation", description=__doc__)
-    parser.add_argument("--files", nargs="*", default=[*FILES, *TASK_FILES], help="sources, as paths below the project's folder (default: all)")
+    parser.add_argument(
+        "--files",
+        nargs="*",
+        default=[*FILES, *TASK_FILES],
+        help="sources, as paths below the project's folder (default: all)",
+    )
     parser.add_argument("--only", nargs="*", help="ids of the mutants to run, in place of a sample")
-    parser.add_argument("--sample", type=int, default=16, help="mutants per file, spread over functions, operators and conditions (default: 16)")
+    parser.add_argument(
+        "--sample",
+        type=int,
+        default=16,
+        help="mutants per file, spread over functions, operators and conditions (default: 16)",
+    )
     parser.add_argument("--seed", type=int, default=0, help="which sample (default: 0)")
-    parser.add_argument("--limit", type=float, default=180.0, help="seconds for one mutant (default: 180)")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="table of results; mutants that are in it are not run again")
-    parser.add_argument("--most", type=int, help="on how many formulations a fault in a shared file is tried (default: all that use the file)")
-    parser.add_argument("--again", action="store_true", help="run those again that survived by the table")
+    parser.add_argument(
+        "--limit", type=float, default=180.0, help="seconds for one mutant (default: 180)"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=RESULTS,
+        help="table of results; mutants that are in it are not run again",
+    )
+    parser.add_argument(
+        "--most",
+        type=int,
+        help="on how many formulations a fault in a shared file is tried (default: all that use the file)",
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="run those again that survived by the table"
+    )
     parser.add_argument("--list", action="store_true", help="only list the mutants")
     parser.add_argument("--summary", action="store_true", help="only count what the table holds")
-    parser.add_argument("--write-sample", action="store_true", help="only choose the faults of the normal tests from the table")
+    parser.add_argument(
+        "--write-sample",
+        action="store_true",
+        help="only choose the faults of the normal tests from the table",
+    )
     return parser.parse_args()
 
 
@@ -56,11 +96,20 @@ def main() -> None:
 
 
 def chosen(given: argparse.Namespace) -> list[Mutant]:
-    """The sample of every file, one of each file after the other, so that a run that is stopped has seen all files."""
+    """The sample of every file, one of each file after the other, so that a run that is stopped has
+    seen all files.
+    """
     if given.only:
         found = find(given.only)
         return [found[name] for name in given.only if name in found]
-    samples = [sample((m for m in mutants(file) if sensible(file, m.kind, m.condition)), given.sample, given.seed) for file in given.files]
+    samples = [
+        sample(
+            (m for m in mutants(file) if sensible(file, m.kind, m.condition)),
+            given.sample,
+            given.seed,
+        )
+        for file in given.files
+    ]
     return [mutant for turn in zip_longest(*samples) for mutant in turn if mutant is not None]
 
 
@@ -68,7 +117,11 @@ def run(given: argparse.Namespace, console: Console) -> None:
     """Plant what is not in the table yet."""
     known = read(given.out)
     again, same = {"survived", "timeout", "died"} if given.again else set(), equivalent()
-    todo = [m for m in chosen(given) if m.id not in known or (known[m.id]["verdict"] in again and m.id not in same)]
+    todo = [
+        m
+        for m in chosen(given)
+        if m.id not in known or (known[m.id]["verdict"] in again and m.id not in same)
+    ]
     with Progress(console=console) as progress:
         task = progress.add_task("preparing", total=len(todo))
         needed = dict.fromkeys(label for m in todo for label in labels(m.file)[: given.most])
@@ -84,15 +137,21 @@ def verdict(row: dict[str, str], same: dict[str, str]) -> str:
     """What became of a fault, checks of form and equivalents told apart."""
     if row["verdict"] == "caught" and row["check"] in OF_FORM:
         return "form"
-    return "equivalent" if row["verdict"] in ("survived", "timeout") and row["id"] in same else row["verdict"]
+    return (
+        "equivalent"
+        if row["verdict"] in ("survived", "timeout") and row["id"] in same
+        else row["verdict"]
+    )
 
 
 def summary(console: Console, path: Path) -> None:
     """Counts by file, operator and kind of condition."""
     rows, same = read(path).values(), equivalent()
     for title, of in (
-        ("file", lambda row: row["file"]), ("operator", lambda row: row["operator"]), ("condition", lambda row: row["condition"].partition(":")[0]),
-    ):  # fmt: skip
+        ("file", lambda row: row["file"]),
+        ("operator", lambda row: row["operator"]),
+        ("condition", lambda row: row["condition"].partition(":")[0]),
+    ):
         table = Table(title, *VERDICTS, box=None)
         count = Counter((of(row), verdict(row, same)) for row in rows)
         for name in sorted({of(row) for row in rows}):
@@ -111,18 +170,31 @@ def summary(console: Console, path: Path) -> None:
 
 
 def write_sample(path: Path) -> None:
-    """Of the faults that the table says were caught, the quickest of every operator with and without condition and of every kind of condition."""
-    rows = sorted((r for r in read(path).values() if r["verdict"] == "caught" and r["formulation"]), key=lambda r: float(r["seconds"]))
+    """Of the faults that the table says were caught, the quickest of every operator with and
+    without condition and of every kind of condition.
+    """
+    rows = sorted(
+        (r for r in read(path).values() if r["verdict"] == "caught" and r["formulation"]),
+        key=lambda r: float(r["seconds"]),
+    )
     taken: dict[str, dict[str, str]] = {}
     count: Counter[tuple[str, str]] = Counter()
     for row in rows:
         kind = row["condition"].partition(":")[0]
-        features = [(row["operator"], "always" if kind == "always" else "under a condition"), ("any", kind)]
+        features = [
+            (row["operator"], "always" if kind == "always" else "under a condition"),
+            ("any", kind),
+        ]
         if any(not count[f] for f in features):
             taken[row["id"]] = row
             count.update(features)
     with SAMPLE.open("w", newline="") as file:
-        writer = csv.DictWriter(file, ("id", "file", "formulation", "problem", "check"), extrasaction="ignore", lineterminator="\n")
+        writer = csv.DictWriter(
+            file,
+            ("id", "file", "formulation", "problem", "check"),
+            extrasaction="ignore",
+            lineterminator="\n",
+        )
         writer.writeheader()
         writer.writerows(sorted(taken.values(), key=lambda row: row["id"]))
 

@@ -1,6 +1,8 @@
-"""Which definitions and tests call which functions of the tasks, so that a fault is only run on those that can see it.
+"""Which definitions and tests call which functions of the tasks, so that a fault is only run on
+those that can see it.
 
-A test that uses what an earlier one left in a cache is not found; such a fault then counts as surviving, never as caught.
+A test that uses what an earlier one left in a cache is not found; such a fault then counts as
+surviving, never as caught.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from .mutants import ROOT, _function, module_of
 
 @dataclass
 class Calls:
-    """Functions, as `file:function`, by the label of what calls them; a label is a definition's number or a test's id."""
+    """Functions, as `file:function`, by the label of what calls them; a label is a definition's
+    number or a test's id.
+    """
 
     of: dict[Any, frozenset[str]] = field(default_factory=dict)
     seconds: dict[Any, float] = field(default_factory=dict)
@@ -32,7 +36,10 @@ class Calls:
         """Who calls a function or the function that it stands in, quick ones first."""
         parts = function.split(".")
         names = {f"{file}:{'.'.join(parts[:n])}" for n in (1, 2)}
-        return sorted((who for who, called in self.of.items() if names & called), key=lambda who: self.seconds[who])
+        return sorted(
+            (who for who, called in self.of.items() if names & called),
+            key=lambda who: self.seconds[who],
+        )
 
     @contextmanager
     def noting(self, who: Any) -> Iterator[None]:
@@ -66,7 +73,9 @@ def listen(files: Iterable[str]) -> None:
 
 def _exchange(module: types.ModuleType, names: list[str], code: types.CodeType) -> None:
     for name in names:
-        code = next(c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
+        code = next(
+            c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name
+        )
     owner: Any = vars(module)[names[0]]
     try:
         _function(owner if len(names) == 1 else vars(owner)[names[1]]).__code__ = code
@@ -75,7 +84,9 @@ def _exchange(module: types.ModuleType, names: list[str], code: types.CodeType) 
 
 
 class Listening:
-    """A pytest plug-in that notes what every test calls; what is called while a file is collected is called by each of its tests."""
+    """A pytest plug-in that notes what every test calls; what is called while a file is collected
+    is called by each of its tests.
+    """
 
     def __init__(self, calls: Calls) -> None:
         self.calls = calls

@@ -1,4 +1,6 @@
-"""Mutants that change nothing anybody could see, each with the reason: `equivalent.csv` beside this file."""
+"""Mutants that change nothing anybody could see, each with the reason: `equivalent.csv` beside this
+file.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""The mutants of a source file: found in its syntax tree in a fixed order, named, and planted in the running process by exchanging a function's code.
+"""The mutants of a source file: found in its syntax tree in a fixed order, named, and planted in
+the running process by exchanging a function's code.
 
-An id is `file:function:operator:number:variant@condition`: number counts the places of an operator within a function, so that ids outlive edits elsewhere.
+An id is `file:function:operator:number:variant@condition`: number counts the places of an operator
+within a function, so that ids outlive edits elsewhere.
 """
 
 from __future__ import annotations
@@ -20,16 +22,32 @@ from . import fault, operators
 from .operators import call
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Conditions on an index, by the letter that the package uses for it: rows i, nodes v and t, actions k, tests f, columns j, thresholds p, bits a.
+#: Conditions on an index, by the letter that the package uses for it: rows i, nodes v and t,
+#: actions k, tests f, columns j, thresholds p, bits a.
 INDICES = {
-    **dict.fromkeys(("v", "t", "u", "h", "c"), ("node", (4, 8))), "i": ("row", (30, 60)), "k": ("action", (2, 4)), "f": ("test", (3, 7)),
-    "j": ("column", (1, 3)), "p": ("threshold", (3, 7)), "a": ("bit", (2, 3)),
-}  # fmt: skip
+    **dict.fromkeys(("v", "t", "u", "h", "c"), ("node", (4, 8))),
+    "i": ("row", (30, 60)),
+    "k": ("action", (2, 4)),
+    "f": ("test", (3, 7)),
+    "j": ("column", (1, 3)),
+    "p": ("threshold", (3, 7)),
+    "a": ("bit", (2, 3)),
+}
 #: Conditions on the size of what a function is given, by the name of the argument.
 SIZES = {
     **dict.fromkeys(
         ("m", "view"),
-        (("action", 5), ("threshold", 9), ("side-row", 5), ("cost", 10_000), ("row", 30), ("row", 60), ("test", 9), ("column", 4), ("node", 16)),
+        (
+            ("action", 5),
+            ("threshold", 9),
+            ("side-row", 5),
+            ("cost", 10_000),
+            ("row", 30),
+            ("row", 60),
+            ("test", 9),
+            ("column", 4),
+            ("node", 16),
+        ),
     ),
     "space": (("level", 3), ("min-leaf", 4), ("leaf-limit", 3)),
     "dataset": (("row", 30), ("row", 60), ("action", 5), ("group", 5), ("cost", 10_000)),
@@ -39,7 +57,9 @@ ON_MODELS = (("level", 3), ("min-leaf", 4), ("leaf-limit", 3))
 
 @dataclass(frozen=True)
 class Mutant:
-    """One fault: in place of the node `old`, reached by `path` from the module's `tree`, stands `new`."""
+    """One fault: in place of the node `old`, reached by `path` from the module's `tree`, stands
+    `new`.
+    """
 
     id: str
     file: str
@@ -96,11 +116,18 @@ def find(ids: Iterable[str]) -> dict[str, Mutant]:
     for name in wanted:
         file, function = name.split(":")[:2]
         inside[file].add(function)
-    return {m.id: m for file, functions in inside.items() for m in mutants(file, only=functions) if m.id in wanted}
+    return {
+        m.id: m
+        for file, functions in inside.items()
+        for m in mutants(file, only=functions)
+        if m.id in wanted
+    }
 
 
 def mutants(file: str, source: str | None = None, only: set[str] | None = None) -> Iterator[Mutant]:
-    """All mutants of a file (path below the project's folder), or those in some of its functions, in the order of the source."""
+    """All mutants of a file (path below the project's folder), or those in some of its functions,
+    in the order of the source.
+    """
     text = (ROOT / file).read_text() if source is None else source
     tree = ast.parse(text)
     number: Counter[tuple[str, str]] = Counter()
@@ -113,7 +140,18 @@ def mutants(file: str, source: str | None = None, only: set[str] | None = None) 
             for variant, condition, new in candidates:
                 name = f"{file}:{place.function}:{operator}:{nth}:{variant}@{condition}"
                 line = getattr(place.node, "lineno", 0)
-                yield Mutant(name, file, line, place.function, operator, condition, tree, place.path, place.node, new)
+                yield Mutant(
+                    name,
+                    file,
+                    line,
+                    place.function,
+                    operator,
+                    condition,
+                    tree,
+                    place.path,
+                    place.node,
+                    new,
+                )
 
 
 def _candidates(place: _Place, text: str) -> Iterator[tuple[str, list[tuple[str, str, ast.AST]]]]:
@@ -122,43 +160,103 @@ def _candidates(place: _Place, text: str) -> Iterator[tuple[str, list[tuple[str,
     conditions = list(_conditions(place))
     if isinstance(node, ast.expr):
         for operator, make in operators.EXPRESSIONS.items():
-            found = [(v, new) for v, new in make(node, place.rule) if operator != "swap" or _known(v, text)]
-            wholly = [(v, "always", new) for v, new in found if not (operator == "index" and place.rule)]
-            partly = [(v, name, ast.IfExp(test, new, node)) for v, new in found for name, test in conditions]
+            found = [
+                (v, new)
+                for v, new in make(node, place.rule)
+                if operator != "swap" or _known(v, text)
+            ]
+            wholly = [
+                (v, "always", new) for v, new in found if not (operator == "index" and place.rule)
+            ]
+            partly = [
+                (v, name, ast.IfExp(test, new, node))
+                for v, new in found
+                for name, test in conditions
+            ]
             if found:
                 yield operator, [*wholly, *partly]
     if isinstance(node, ast.FunctionDef) and place.rule:
         tests = [("always", None), *conditions]
-        yield "skip", [("skip", name, _with_body(node, [operators.skip_head(test), *node.body])) for name, test in tests]
+        yield (
+            "skip",
+            [
+                ("skip", name, _with_body(node, [operators.skip_head(test), *node.body]))
+                for name, test in tests
+            ],
+        )
     elif isinstance(node, ast.If):
-        yield "branch", [("negated", "always", ast.If(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse))]
+        yield (
+            "branch",
+            [
+                (
+                    "negated",
+                    "always",
+                    ast.If(ast.UnaryOp(ast.Not(), node.test), node.body, node.orelse),
+                )
+            ],
+        )
     elif isinstance(node, ast.Return) and node.value is not None and place.result:
-        kinds = [(kind, start, f"{kind}:result>={start}") for kind, start in operators.RESULTS[place.result]]
-        yield "result", [
-            ("wrong", name, ast.Return(call("wrong", node.value, ast.Constant(kind), ast.Constant(start)))) for kind, start, name in kinds
-        ]  # fmt: skip
+        kinds = [
+            (kind, start, f"{kind}:result>={start}")
+            for kind, start in operators.RESULTS[place.result]
+        ]
+        yield (
+            "result",
+            [
+                (
+                    "wrong",
+                    name,
+                    ast.Return(call("wrong", node.value, ast.Constant(kind), ast.Constant(start))),
+                )
+                for kind, start, name in kinds
+            ],
+        )
     elif isinstance(node, ast.stmt) and operators.may_drop(node):
-        yield "statement", [("dropped", name, operators.dropped(node, test)) for name, test in [("always", None), *conditions]]
+        yield (
+            "statement",
+            [
+                ("dropped", name, operators.dropped(node, test))
+                for name, test in [("always", None), *conditions]
+            ],
+        )
 
 
 def _conditions(place: _Place) -> Iterator[tuple[str, ast.expr]]:
-    """Conditions that can be stated at a place: on the indices in scope, and on the sizes of the function's arguments."""
+    """Conditions that can be stated at a place: on the indices in scope, and on the sizes of the
+    function's arguments.
+    """
     for name in dict.fromkeys(place.indices):
         if name in INDICES:
             kind, starts = INDICES[name]
             for start in starts:
-                yield f"{kind}:{name}>={start}", call("since", ast.Name(name, ast.Load()), ast.Constant(start))
+                yield (
+                    f"{kind}:{name}>={start}",
+                    call("since", ast.Name(name, ast.Load()), ast.Constant(start)),
+                )
     seen = set()
     for argument in place.arguments:
         for kind, least in (*SIZES.get(argument, ()), *(ON_MODELS if argument == "m" else ())):
             if (kind, least) not in seen:
                 seen.add((kind, least))
                 known = [ast.Name(a, ast.Load()) for a in place.arguments if a in SIZES]
-                yield f"{kind}:size>={least}", call("size", ast.Constant(kind), ast.Constant(least), *known)
+                yield (
+                    f"{kind}:size>={least}",
+                    call("size", ast.Constant(kind), ast.Constant(least), *known),
+                )
 
 
 #: Functions that decide nothing about optima: options of solvers, compilation, words.
-LEFT_OUT = ("options_for", "warm_up", "templates", "redundant", "network_tree", "integral_relaxation", "_tiny_view", "label", "__repr__")
+LEFT_OUT = (
+    "options_for",
+    "warm_up",
+    "templates",
+    "redundant",
+    "network_tree",
+    "integral_relaxation",
+    "_tiny_view",
+    "label",
+    "__repr__",
+)
 
 
 def _places(tree: ast.Module) -> Iterator[_Place]:
@@ -169,7 +267,10 @@ def _places(tree: ast.Module) -> Iterator[_Place]:
         elif isinstance(node, ast.ClassDef):
             for k, method in enumerate(node.body):
                 if isinstance(method, ast.FunctionDef) and not _abstract(method):
-                    yield from _in_function(method, _Place(method, (("body", n), ("body", k)), node.name, False, (), (), ""))
+                    yield from _in_function(
+                        method,
+                        _Place(method, (("body", n), ("body", k)), node.name, False, (), (), ""),
+                    )
 
 
 def _in_function(node: ast.FunctionDef, at: _Place) -> Iterator[_Place]:
@@ -178,10 +279,18 @@ def _in_function(node: ast.FunctionDef, at: _Place) -> Iterator[_Place]:
     own = tuple(a.arg for a in node.args.args)
     returns = "" if node.returns is None else ast.unparse(node.returns)
     inside = _Place(
-        node, at.path, f"{at.function}.{node.name}".lstrip("."), any("Constraint" in ast.unparse(d) for d in node.decorator_list),
-        (*at.indices, *own), (*at.arguments, *(a for a in own if a in SIZES and a not in at.arguments)),
-        "array" if "ndarray" in returns else "list" if returns.startswith(("list", "tuple")) else "",
-    )  # fmt: skip
+        node,
+        at.path,
+        f"{at.function}.{node.name}".lstrip("."),
+        any("Constraint" in ast.unparse(d) for d in node.decorator_list),
+        (*at.indices, *own),
+        (*at.arguments, *(a for a in own if a in SIZES and a not in at.arguments)),
+        "array"
+        if "ndarray" in returns
+        else "list"
+        if returns.startswith(("list", "tuple"))
+        else "",
+    )
     if inside.rule:
         yield inside
     for n, statement in enumerate(node.body):
@@ -196,15 +305,24 @@ def _below(node: ast.AST, at: _Place) -> Iterator[_Place]:
         return
     if isinstance(node, (ast.expr, ast.stmt)):
         yield replace(at, node=node)
-    bound = [g.target for g in getattr(node, "generators", ())] + ([node.target] if isinstance(node, ast.For) else [])
+    bound = [g.target for g in getattr(node, "generators", ())] + (
+        [node.target] if isinstance(node, ast.For) else []
+    )
     bound += node.args.args if isinstance(node, ast.Lambda) else []
-    names = [x.id if isinstance(x, ast.Name) else x.arg for b in bound for x in ast.walk(b) if isinstance(x, (ast.Name, ast.arg))]
+    names = [
+        x.id if isinstance(x, ast.Name) else x.arg
+        for b in bound
+        for x in ast.walk(b)
+        if isinstance(x, (ast.Name, ast.arg))
+    ]
     for where, value in ast.iter_fields(node):
         if where in ("annotation", "returns", "decorator_list", "target", "targets"):
             continue
         for n, item in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if isinstance(item, ast.AST):
-                yield from _below(item, replace(at, path=(*at.path, (where, n)), indices=(*at.indices, *names)))
+                yield from _below(
+                    item, replace(at, path=(*at.path, (where, n)), indices=(*at.indices, *names))
+                )
 
 
 def _silent(node: ast.AST) -> bool:
@@ -221,7 +339,24 @@ def _abstract(node: ast.FunctionDef) -> bool:
 
 
 def _known(word: str, text: str) -> bool:
-    return word in ("min", "max", "any", "all", "floor", "ceil", "argmin", "argmax", "minimum", "maximum", "zeros", "ones") or word in text
+    return (
+        word
+        in (
+            "min",
+            "max",
+            "any",
+            "all",
+            "floor",
+            "ceil",
+            "argmin",
+            "argmax",
+            "minimum",
+            "maximum",
+            "zeros",
+            "ones",
+        )
+        or word in text
+    )
 
 
 def _with_body(node: ast.FunctionDef, body: list[ast.stmt]) -> ast.FunctionDef:
@@ -280,7 +415,9 @@ def plant(mutant: Mutant) -> Planted:
     is_method = isinstance(getattr(module, outer[0], None), type)
     names = outer[:2] if is_method else outer[:1]
     for name in names:
-        code = next(c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name)
+        code = next(
+            c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name
+        )
     found = vars(getattr(module, names[0]))[names[1]] if is_method else getattr(module, names[0])
     module.__dict__["_fault"] = fault
     return Planted(_function(found), code)

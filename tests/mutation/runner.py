@@ -1,4 +1,6 @@
-"""Runs mutants one after another, each in a forked child of a process that knows all problems, oracles and optima already."""
+"""Runs mutants one after another, each in a forked child of a process that knows all problems,
+oracles and optima already.
+"""
 
 from __future__ import annotations
 
@@ -26,21 +28,63 @@ from milp_trees.testing.sets import is_wide
 from . import fault
 from .calls import Calls
 from .mutants import Mutant, Planted, plant
-from .suite import OF_FORM, SOLVING, Remembered, checks, digest, effort, formulation, labels, problems, takes_as_before
+from .suite import (
+    OF_FORM,
+    SOLVING,
+    Remembered,
+    checks,
+    digest,
+    effort,
+    formulation,
+    labels,
+    problems,
+    takes_as_before,
+)
 from .task_tests import TASK_FILES, first_failure, noted
 
 COLUMNS = (
-    "id", "file", "line", "operator", "condition", "change", "verdict", "check", "formulation", "problem", "seconds", "active", "message",
-)  # fmt: skip
+    "id",
+    "file",
+    "line",
+    "operator",
+    "condition",
+    "change",
+    "verdict",
+    "check",
+    "formulation",
+    "problem",
+    "seconds",
+    "active",
+    "message",
+)
 
 
-#: Words in the names of functions that only declare models, and of those that turn an optimum into a predictor.
-DECLARING = ("declare", ".add_", "._add_", "minimise", "penalties", "_single_sink", "_multi_sink", "add_objective")
-DECODING = ("decode", "read_threshold", "best_label", "chosen_action", "_last_split", "branch", "completed")
+#: Words in the names of functions that only declare models, and of those that turn an optimum into
+#: a predictor.
+DECLARING = (
+    "declare",
+    ".add_",
+    "._add_",
+    "minimise",
+    "penalties",
+    "_single_sink",
+    "_multi_sink",
+    "add_objective",
+)
+DECODING = (
+    "decode",
+    "read_threshold",
+    "best_label",
+    "chosen_action",
+    "_last_split",
+    "branch",
+    "completed",
+)
 
 
 class Bench:
-    """Everything that does not depend on the fault: problems, the oracle's answers, true models, and optima of some of them.
+    """Everything that does not depend on the fault: problems, the oracle's answers, true models,
+    and optima of some of them.
 
     Parameters
     ----------
@@ -50,14 +94,21 @@ class Bench:
         On how many formulations a fault in a shared file is tried; all by default.
     """
 
-    def __init__(self, names: Iterable[str], most: int | None = None, report: Callable[[str], None] = lambda text: None) -> None:
+    def __init__(
+        self,
+        names: Iterable[str],
+        most: int | None = None,
+        report: Callable[[str], None] = lambda text: None,
+    ) -> None:
         self.most, self.calls = most, Calls()
         self.remembered = Remembered()
         self.true: dict[tuple[str, str], bytes] = {}
         for label in names:
             for name, problem in problems(label).items():
                 report(f"oracle: {name}")
-                (best_pruning if isinstance(problem.space, PrunedEnsembles) else brute_force)(problem)
+                (best_pruning if isinstance(problem.space, PrunedEnsembles) else brute_force)(
+                    problem
+                )
 
     def verdict(self, mutant: Mutant, limit: float) -> dict[str, Any]:
         """Plants one mutant and says who caught it."""
@@ -68,9 +119,15 @@ class Bench:
         self.remembered.points.update(found.pop("points", {}))
         self.true.update(found.pop("true", {}))
         return {
-            "id": mutant.id, "file": mutant.file, "line": mutant.line, "operator": mutant.operator, "condition": mutant.condition,
-            "change": mutant.change, **found, "seconds": round(time.perf_counter() - began, 2),
-        }  # fmt: skip
+            "id": mutant.id,
+            "file": mutant.file,
+            "line": mutant.line,
+            "operator": mutant.operator,
+            "condition": mutant.condition,
+            "change": mutant.change,
+            **found,
+            "seconds": round(time.perf_counter() - began, 2),
+        }
 
     def _attempt(self, mutant: Mutant) -> dict[str, Any]:
         """In the child."""
@@ -81,12 +138,24 @@ class Bench:
         except (SyntaxError, ValueError, StopIteration) as unfit:
             return {"verdict": "unfit", "message": f"{type(unfit).__name__}: {unfit}"}
         known, true = set(self.remembered.points), set(self.true)
-        found = first_failure(mutant, self.calls) if mutant.file in TASK_FILES else self._judge(mutant, planted)
+        found = (
+            first_failure(mutant, self.calls)
+            if mutant.file in TASK_FILES
+            else self._judge(mutant, planted)
+        )
         # A condition on something that is no number where the fault stands is no fault.
         if found["verdict"] == "survived" and fault.misfits and not fault.fits:
             found["verdict"] = "unfit"
-        points = {k: p for k, p in self.remembered.points.items() if k not in known} if _any(DECODING, mutant) else {}
-        return found | {"active": fault.hits, "points": points, "true": {k: d for k, d in self.true.items() if k not in true}}
+        points = (
+            {k: p for k, p in self.remembered.points.items() if k not in known}
+            if _any(DECODING, mutant)
+            else {}
+        )
+        return found | {
+            "active": fault.hits,
+            "points": points,
+            "true": {k: d for k, d in self.true.items() if k not in true},
+        }
 
     def _judge(self, mutant: Mutant, planted: Planted) -> dict[str, Any]:
         """The first check of values that fails; if none does, the first of form."""
@@ -97,14 +166,21 @@ class Bench:
             try:
                 todo = checks(label, name)
                 if not takes_as_before(label, name):
-                    return _caught("caught", label, name, "taken", f"{label} {'takes' if todo else 'refuses'} {name}")
+                    return _caught(
+                        "caught",
+                        label,
+                        name,
+                        "taken",
+                        f"{label} {'takes' if todo else 'refuses'} {name}",
+                    )
                 if not todo and self._taken(label, name, planted):
                     refused = refused or _caught("refused", label, name, "unsupported", "")
                 same = todo and self._unchanged(mutant, label, name, planted)
                 if same and _any(DECLARING, mutant):
                     continue
                 for claim, run in todo.items():
-                    # Deciding what to decode needs an optimum; on wide problems, trees that are encoded and decoded again do instead.
+                    # Deciding what to decode needs an optimum; on wide problems, trees that are
+                    # encoded and decoded again do instead.
                     if same and claim in SOLVING and (is_wide(name) or not _any(DECODING, mutant)):
                         continue
                     try:
@@ -124,26 +200,43 @@ class Bench:
             return formulation(label).unsupported(problems(label)[name].fresh()) is None
 
     def _unchanged(self, mutant: Mutant, label: str, name: str, planted: Planted) -> bool:
-        """Whether a fault leaves a model as it was, so that solving it says what it says without the fault."""
+        """Whether a fault leaves a model as it was, so that solving it says what it says without
+        the fault.
+        """
         plan, problem, before = formulation(label), problems(label)[name], fault.hits
         b = solve.built(plan, problem)
-        if b.separator is not None and not _any(DECLARING, mutant):  # the matrix is not all of the model
+        if b.separator is not None and not _any(
+            DECLARING, mutant
+        ):  # the matrix is not all of the model
             return False
         if mutant.condition != "always" and fault.hits == before:
             return True
         if (label, name) not in self.true:
             with planted.lifted():
-                self.true[label, name] = digest(solve.built.__wrapped__(plan, problem.fresh()).matrix)
+                self.true[label, name] = digest(
+                    solve.built.__wrapped__(plan, problem.fresh()).matrix
+                )
         return self.true[label, name] == digest(b.matrix)
 
     def ordered(self, mutant: Mutant) -> Iterator[tuple[str, str]]:
-        """Formulations and problems that see a mutant and can meet its condition; the suite's tiny problems, then the wide ones, cheap before dear."""
-        pairs = [(label, name) for label in labels(mutant.file)[: self.most] for name in problems(label) if reaches(mutant, label, name)]
-        yield from sorted(pairs, key=lambda pair: (is_wide(pair[1]), effort(problems(pair[0])[pair[1]])))
+        """Formulations and problems that see a mutant and can meet its condition; the suite's tiny
+        problems, then the wide ones, cheap before dear.
+        """
+        pairs = [
+            (label, name)
+            for label in labels(mutant.file)[: self.most]
+            for name in problems(label)
+            if reaches(mutant, label, name)
+        ]
+        yield from sorted(
+            pairs, key=lambda pair: (is_wide(pair[1]), effort(problems(pair[0])[pair[1]]))
+        )
 
 
 def fresh() -> None:
-    """In the child: nothing is left that was made by the true formulations, and rules are called with every index."""
+    """In the child: nothing is left that was made by the true formulations, and rules are called
+    with every index.
+    """
     build = formulation_module._fast_building
     formulation_module._fast_building = lambda templates: build(False)
     for cached in (solve.built, testing_checks.solved, deletion.noticed):
@@ -156,17 +249,33 @@ def _any(words: Iterable[str], mutant: Mutant) -> bool:
 
 
 def _caught(verdict: str, label: str, name: str, claim: str, message: str) -> dict[str, Any]:
-    return {"verdict": verdict, "formulation": label, "problem": name, "check": claim, "message": " ".join(message.split())[:300]}
+    return {
+        "verdict": verdict,
+        "formulation": label,
+        "problem": name,
+        "check": claim,
+        "message": " ".join(message.split())[:300],
+    }
 
 
 def reaches(mutant: Mutant, label: str, name: str) -> bool:
-    """Whether a mutant's condition can be met on a problem: false only where the problem is too small for it, and so nothing is different there."""
+    """Whether a mutant's condition can be met on a problem: false only where the problem is too
+    small for it, and so nothing is different there.
+    """
     problem, kind = problems(label)[name], mutant.kind
-    if ">=" not in mutant.condition or not isinstance(problem.space, Trees) or ":result" in mutant.condition:
+    if (
+        ">=" not in mutant.condition
+        or not isinstance(problem.space, Trees)
+        or ":result" in mutant.condition
+    ):
         return True
     least = int(mutant.condition.rpartition(">=")[2]) + (":size" not in mutant.condition)
     space = problem.space
-    sizes = {"row": problem.dataset.n_rows, "min-leaf": space.min_samples_leaf, "level": space.max_depth}
+    sizes = {
+        "row": problem.dataset.n_rows,
+        "min-leaf": space.min_samples_leaf,
+        "level": space.max_depth,
+    }
     if kind == "action":
         sizes["action"] = len(problem.task.actions(problem.dataset)) or least
     if kind == "leaf-limit":
@@ -181,7 +290,9 @@ def reaches(mutant: Mutant, label: str, name: str) -> bool:
 
 
 def in_child(work: Callable[[], Any], limit: float) -> Any:
-    """What a function returns in a forked child; a verdict `timeout` or `died` where it returns nothing."""
+    """What a function returns in a forked child; a verdict `timeout` or `died` where it returns
+    nothing.
+    """
     read, write = os.pipe()
     pid = os.fork()
     if not pid:
@@ -225,7 +336,9 @@ def in_child(work: Callable[[], Any], limit: float) -> Any:
 
 
 def sample(found: Iterable[Mutant], most: int, seed: int) -> list[Mutant]:
-    """Some mutants of one file, spread over its functions, operators and conditions; formulas for sizes make up little of it."""
+    """Some mutants of one file, spread over its functions, operators and conditions; formulas for
+    sizes make up little of it.
+    """
     order = list(found)
     random.Random(f"{seed} {order[0].file if order else ''}").shuffle(order)
     taken: list[Mutant] = []
@@ -234,13 +347,22 @@ def sample(found: Iterable[Mutant], most: int, seed: int) -> list[Mutant]:
     def crowd(m: Mutant) -> float:
         often = 0.25 if m.condition == "always" else 1.0
         dull = 4.0 if "sizes" in m.function or "counts" in m.function else 1.0
-        return count["function", m.function] * dull + count["operator", m.operator] + 2 * often * count["kind", m.kind] + dull
+        return (
+            count["function", m.function] * dull
+            + count["operator", m.operator]
+            + 2 * often * count["kind", m.kind]
+            + dull
+        )
 
     while order and len(taken) < most:
         best = min(order, key=crowd)
         order.remove(best)
         taken.append(best)
-        for what, value in (("function", best.function), ("operator", best.operator), ("kind", best.kind)):
+        for what, value in (
+            ("function", best.function),
+            ("operator", best.operator),
+            ("kind", best.kind),
+        ):
             count[what, value] += 1
     return taken
 

@@ -1,4 +1,6 @@
-"""What must catch a fault: the checks of the conformance suite for a formulation on a problem, and what spares a run from solving anything twice."""
+"""What must catch a fault: the checks of the conformance suite for a formulation on a problem, and
+what spares a run from solving anything twice.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,13 @@ from milp_trees.testing.taken import FILE, takers_by_problem
 from .mutants import ROOT
 
 #: Sources in which faults are planted.
-FILES = sorted(str(p.relative_to(ROOT)) for p in (ROOT / "formulations").glob("*.py") if p.name not in ("__init__.py", "_template.py"))
-#: Options that give another model, run beside the plain formulations of their file: of trees on the random problems, as the suite does.
+FILES = sorted(
+    str(p.relative_to(ROOT))
+    for p in (ROOT / "formulations").glob("*.py")
+    if p.name not in ("__init__.py", "_template.py")
+)
+#: Options that give another model, run beside the plain formulations of their file: of trees on the
+#: random problems, as the suite does.
 VARIANTS = {
     "flow-oct": ["flow-oct:sinks=multi"],
     "path-cut": ["path-cut:strengthen=off"],
@@ -36,10 +43,18 @@ VARIANTS = {
 }
 #: Formulations in the order in which a fault in a shared file is tried on them.
 FIRST = ("flow-oct", "path-cut", "oct-binary", "bin-oct", "cut-w", "oct", "ip3", "ip1")
-#: Checks that look at the form of a model and not at what it says: what they alone catch is counted apart.
+#: Checks that look at the form of a model and not at what it says: what they alone catch is counted
+#: apart.
 OF_FORM = ("sizes", "components_documented", "repeatable_build", "repeatable")
 #: Checks that solve, and say the same again where the model is the same.
-SOLVING = ("optimum_equals_oracle", "decoded_value", "relaxation_is_a_bound", "between_trees", "optimum", "relaxation")
+SOLVING = (
+    "optimum_equals_oracle",
+    "decoded_value",
+    "relaxation_is_a_bound",
+    "between_trees",
+    "optimum",
+    "relaxation",
+)
 
 
 @cache
@@ -50,7 +65,9 @@ def labels(file: str) -> tuple[str, ...]:
         module = cls.__module__.removeprefix("milp_trees.").replace(".", "/") + ".py"
         if file in _imports(module):
             out += [name, *VARIANTS.get(name, ())]
-    return tuple(sorted(out, key=lambda label: FIRST.index(label) if label in FIRST else len(FIRST)))
+    return tuple(
+        sorted(out, key=lambda label: FIRST.index(label) if label in FIRST else len(FIRST))
+    )
 
 
 @cache
@@ -66,7 +83,9 @@ def _imports(file: str) -> frozenset[str]:
 
 
 def sensible(file: str, kind: str, condition: str) -> bool:
-    """Whether a condition on sizes can hold for the formulations of a file, by what they say that they take."""
+    """Whether a condition on sizes can hold for the formulations of a file, by what they say that
+    they take.
+    """
     plans = [formulation(label) for label in labels(file)]
     prunes, trees = any(map(prunings, plans)), [p for p in plans if not prunings(p)]
     if ":size" not in condition or not plans:
@@ -95,9 +114,17 @@ def formulation(label: str) -> Any:
 
 @cache
 def problems(label: str) -> dict[str, Any]:
-    """The suite's problems for a formulation, by name: prunings, decisions or sums of costs, those that are solved fast before the others."""
+    """The suite's problems for a formulation, by name: prunings, decisions or sums of costs, those
+    that are solved fast before the others.
+    """
     plan = formulation(label)
-    found = default_pruning_problems() if prunings(plan) else decision_problems() if plan.needs is LeafOracle else default_problems()
+    found = (
+        default_pruning_problems()
+        if prunings(plan)
+        else decision_problems()
+        if plan.needs is LeafOracle
+        else default_problems()
+    )
     if ":" in label and plan.needs is CostMatrix:
         found = {name: problem for name, problem in found.items() if name.startswith("random")}
     return dict(sorted(found.items(), key=lambda item: (is_wide(item[0]), effort(item[1]))))
@@ -109,15 +136,23 @@ def _golden() -> dict[tuple[str, str], set[str]]:
 
 
 def takes_as_before(label: str, name: str) -> bool:
-    """Whether a formulation takes or refuses a problem as the golden file says; variants are not in it."""
+    """Whether a formulation takes or refuses a problem as the golden file says; variants are not in
+    it.
+    """
     plan = formulation(label)
     kind = "prunings" if prunings(plan) else "decisions" if plan.needs is LeafOracle else "trees"
-    return ":" in label or (label in _golden()[kind, name]) == (plan.unsupported(problems(label)[name]) is None)
+    return ":" in label or (label in _golden()[kind, name]) == (
+        plan.unsupported(problems(label)[name]) is None
+    )
 
 
 def effort(problem: Any) -> int:
     """About how large the models of a problem are."""
-    return int(problem.dataset.n_rows * max(1, problem.dataset.n_tests) * 2 ** (getattr(problem.space, "max_depth", None) or 2))
+    return int(
+        problem.dataset.n_rows
+        * max(1, problem.dataset.n_tests)
+        * 2 ** (getattr(problem.space, "max_depth", None) or 2)
+    )
 
 
 def checks(label: str, name: str) -> dict[str, Callable[[], None]]:
@@ -128,7 +163,12 @@ def checks(label: str, name: str) -> dict[str, Callable[[], None]]:
     if prunings(plan):
         found = PRUNING_CHECKS
     else:
-        found = checks_for(name, None, name in METAMORPHIC and ":" not in label, too_large(plan, problem) is not None)
+        found = checks_for(
+            name,
+            None,
+            name in METAMORPHIC and ":" not in label,
+            too_large(plan, problem) is not None,
+        )
     return {claim: lambda run=run: run(plan, problem) for claim, run in found.items()}
 
 
@@ -136,7 +176,9 @@ def checks(label: str, name: str) -> dict[str, Callable[[], None]]:
 
 
 class Remembered:
-    """Optima of true models, each solved once; faults that only touch what comes after the optimum share them."""
+    """Optima of true models, each solved once; faults that only touch what comes after the optimum
+    share them.
+    """
 
     def __init__(self) -> None:
         self.points: dict[bytes, solve.Point] = {}
@@ -157,6 +199,16 @@ def digest(matrix: Any, *more: Any) -> bytes:
     """A short name of all that a matrix model says."""
     found = hashlib.sha1(f"{more} {matrix.offset} {matrix.A.shape}".encode())
     A = matrix.A
-    for array in (A.indptr, A.indices, A.data, matrix.c, matrix.row_lower, matrix.row_upper, matrix.lower, matrix.upper, matrix.integer):
+    for array in (
+        A.indptr,
+        A.indices,
+        A.data,
+        matrix.c,
+        matrix.row_lower,
+        matrix.row_upper,
+        matrix.lower,
+        matrix.upper,
+        matrix.integer,
+    ):
         found.update(np.ascontiguousarray(array).tobytes())
     return found.digest()

@@ -11,12 +11,23 @@ from milp_trees.errors import DataError
 from milp_trees.exact import GRID, common_unit, fraction, integers, rescale
 
 short = st.one_of(
-    st.integers(-(10**4), 10**4).map(Fraction), st.decimals(-100, 100, places=3).map(lambda d: Fraction(str(d))), st.fractions(max_denominator=60)
+    st.integers(-(10**4), 10**4).map(Fraction),
+    st.decimals(-100, 100, places=3).map(lambda d: Fraction(str(d))),
+    st.fractions(max_denominator=60),
 )
 
 
 @pytest.mark.parametrize(
-    "given, meant", [(0.005, "1/200"), (0.1, "1/10"), ("1/3", "1/3"), (7, "7"), (np.float64(2.5), "5/2"), (np.int64(3), "3"), ("0.01", "1/100")]
+    "given, meant",
+    [
+        (0.005, "1/200"),
+        (0.1, "1/10"),
+        ("1/3", "1/3"),
+        (7, "7"),
+        (np.float64(2.5), "5/2"),
+        (np.int64(3), "3"),
+        ("0.01", "1/100"),
+    ],
 )
 def test_a_number_is_the_rational_that_was_meant(given, meant):
     """Not the nearest double."""
@@ -41,7 +52,9 @@ def test_rationals_become_integers_without_loss(numbers):
         assert [scale * int(v) for v in whole] == numbers
         assert np.gcd.reduce(whole) in (0, 1)
     else:
-        assert np.abs(np.array([float(scale) * v for v in whole]) - np.array(numbers, dtype=float)).max() <= float(scale)
+        assert np.abs(
+            np.array([float(scale) * v for v in whole]) - np.array(numbers, dtype=float)
+        ).max() <= float(scale)
 
 
 def test_decimals_and_counts_are_exact():

@@ -12,8 +12,21 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_importing_the_package_loads_nothing_heavy():
-    """numba, pandas, scikit-learn, Pyomo, SciPy's optimisers and the plug-ins wait until somebody needs them."""
-    heavy = ["numba", "pandas", "sklearn", "pyomo", "highspy", "pulp", "matplotlib", "hypothesis", "pytest", "milp_trees.formulations"]
+    """numba, pandas, scikit-learn, Pyomo, SciPy's optimisers and the plug-ins wait until somebody
+    needs them.
+    """
+    heavy = [
+        "numba",
+        "pandas",
+        "sklearn",
+        "pyomo",
+        "highspy",
+        "pulp",
+        "matplotlib",
+        "hypothesis",
+        "pytest",
+        "milp_trees.formulations",
+    ]
     code = f"import sys, milp_trees as mt; mt.Dataset; mt.Accuracy; mt.Trees; mt.Problem; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
@@ -33,14 +46,22 @@ def test_every_public_name_exists():
 
 
 def test_the_wheel_lists_every_package_of_the_tree():
-    """setuptools finds no sub-package below a mapped folder: the list is kept by hand, and compared here."""
+    """setuptools finds no sub-package below a mapped folder: the list is kept by hand, and compared
+    here.
+    """
     setup = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
     mapped = {"milp_trees.formulations": "formulations", "milp_trees.solvers": "solvers"}
     assert setup["package-dir"] == mapped
-    inside = {".".join(p.parent.relative_to(ROOT).parts) for p in (ROOT / "milp_trees").rglob("*.py") if "__pycache__" not in p.parts}
+    inside = {
+        ".".join(p.parent.relative_to(ROOT).parts)
+        for p in (ROOT / "milp_trees").rglob("*.py")
+        if "__pycache__" not in p.parts
+    }
     below = {
-        ".".join([name, *p.parent.relative_to(ROOT / folder).parts]) for name, folder in mapped.items() for p in (ROOT / folder).rglob("*.py")
-    }  # fmt: skip
+        ".".join([name, *p.parent.relative_to(ROOT / folder).parts])
+        for name, folder in mapped.items()
+        for p in (ROOT / folder).rglob("*.py")
+    }
     assert set(setup["packages"]) == inside | below
     for name in setup["packages"]:
         importlib.import_module(name)

@@ -10,7 +10,9 @@ from milp_trees.errors import DataError
 from milp_trees.testing import problem
 
 X = [[0, 0], [0, 1], [1, 0], [1, 1]]
-SPLIT = mt.Tree(mt.Branch(mt.Test("0"), mt.Leaf(0), mt.Branch(mt.Test("1"), mt.Leaf(0), mt.Leaf(1))), (0, 1))
+SPLIT = mt.Tree(
+    mt.Branch(mt.Test("0"), mt.Leaf(0), mt.Branch(mt.Test("1"), mt.Leaf(0), mt.Leaf(1))), (0, 1)
+)
 
 
 @pytest.mark.parametrize(
@@ -37,12 +39,22 @@ def test_a_split_on_the_group_column_is_a_violation():
 
 def test_side_constraints_are_violations_too():
     """The task's sentences follow the space's."""
-    made = mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), mt.Accuracy(constraints=(mt.Capacity(1, at_most=0),)), mt.Trees(1))
+    made = mt.Problem(
+        mt.Dataset(X, y=[0, 1, 1, 0]),
+        mt.Accuracy(constraints=(mt.Capacity(1, at_most=0),)),
+        mt.Trees(1),
+    )
     assert len(made.violations(SPLIT)) == 2
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"max_depth": -1}, {"max_depth": 1.5}, {"max_depth": 1, "max_leaf_nodes": 0}, {"max_depth": 1, "min_samples_leaf": 0}]
+    "arguments",
+    [
+        {"max_depth": -1},
+        {"max_depth": 1.5},
+        {"max_depth": 1, "max_leaf_nodes": 0},
+        {"max_depth": 1, "min_samples_leaf": 0},
+    ],
 )
 def test_an_impossible_space_is_refused(arguments):
     """When it is made."""
@@ -52,14 +64,22 @@ def test_an_impossible_space_is_refused(arguments):
 
 def test_the_number_of_splits_follows_from_depth_and_leaves():
     """And a leaf limit that forbids nothing is none."""
-    assert [s.max_splits for s in (mt.Trees(0), mt.Trees(2), mt.Trees(2, 3), mt.Trees(2, 9))] == [0, 3, 2, 3]
+    assert [s.max_splits for s in (mt.Trees(0), mt.Trees(2), mt.Trees(2, 3), mt.Trees(2, 9))] == [
+        0,
+        3,
+        2,
+        3,
+    ]
     assert [mt.Trees(2, k).limits_leaves for k in (None, 3, 4)] == [False, True, False]
 
 
 @pytest.mark.parametrize(
     ("make", "word"),
     [
-        (lambda data: mt.Problem([[0], [1]], mt.Accuracy(), mt.Trees(1)), "dataset must be a Dataset"),
+        (
+            lambda data: mt.Problem([[0], [1]], mt.Accuracy(), mt.Trees(1)),
+            "dataset must be a Dataset",
+        ),
         (lambda data: mt.Problem(data, "accuracy", mt.Trees(1)), "task must be a Task"),
         (lambda data: mt.Problem(data, mt.Accuracy(), 2), "space must be a Space"),
         (lambda data: mt.solve(data), "A Problem is needed"),
@@ -81,9 +101,19 @@ def test_a_view_is_made_once_per_problem():
 
 def test_the_description_names_task_space_and_data():
     """What results are stored with."""
-    spec = mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0], source={"path": "some.csv"}), mt.Accuracy(leaf_penalty="1/7"), mt.Trees(2, 3)).spec()
+    spec = mt.Problem(
+        mt.Dataset(X, y=[0, 1, 1, 0], source={"path": "some.csv"}),
+        mt.Accuracy(leaf_penalty="1/7"),
+        mt.Trees(2, 3),
+    ).spec()
     assert spec["task"] == {"name": "accuracy", "leaf_penalty": "1/7"}
-    assert spec["space"] == {"name": "trees", "max_depth": 2, "max_leaf_nodes": 3, "min_samples_leaf": 1, "split_on_group": False}
+    assert spec["space"] == {
+        "name": "trees",
+        "max_depth": 2,
+        "max_leaf_nodes": 3,
+        "min_samples_leaf": 1,
+        "split_on_group": False,
+    }
     assert (spec["question"], spec["data"]["path"], spec["data"]["rows"]) == ("best", "some.csv", 4)
 
 
@@ -94,17 +124,31 @@ def test_limits_of_the_named_problems_bind():
     from milp_trees.testing import brute_force
 
     sizes = ["min_leaf", "min_leaf_equal_rows", "max_leaves"]
-    sides = ["randomising_leaf", "parity", "three_groups", "equalised_odds", "conditional_parity", "capacity", "capacity_from_below"]
+    sides = [
+        "randomising_leaf",
+        "parity",
+        "three_groups",
+        "equalised_odds",
+        "conditional_parity",
+        "capacity",
+        "capacity_from_below",
+    ]
     for name in sizes + sides:
         made = problem(name)
-        free = mt.Problem(made.dataset, replace(made.task, constraints=()), mt.Trees(made.trees.max_depth))
+        free = mt.Problem(
+            made.dataset, replace(made.task, constraints=()), mt.Trees(made.trees.max_depth)
+        )
         assert brute_force(free)[1].better_than(brute_force(made)[1]), name
 
 
 def test_a_method_for_other_views_names_those_that_can():
-    """The sentence names what the task offers and who takes it; of the default methods the one for such tasks explains itself."""
+    """The sentence names what the task offers and who takes it; of the default methods the one for
+    such tasks explains itself.
+    """
     data = mt.load("planted:rows=20,tests=3,depth=1")
-    with pytest.raises(mt.Unsupported, match=r"dp cannot take the task mcc \(views it offers: PairCounts\).*pareto"):
+    with pytest.raises(
+        mt.Unsupported, match=r"dp cannot take the task mcc \(views it offers: PairCounts\).*pareto"
+    ):
         mt.solve(mt.Problem(data, mt.Matthews(), mt.Trees(max_depth=1)), "dp")
     with pytest.raises(mt.Unsupported, match=r"pareto cannot take the task accuracy .* dp"):
         mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)), "pareto")
@@ -112,10 +156,16 @@ def test_a_method_for_other_views_names_those_that_can():
         mt.solve(mt.Problem(data, mt.Matthews(), mt.Trees(max_depth=None)))
 
 
-@pytest.mark.parametrize("task", [mt.F1(), mt.Matthews(), mt.CohenKappa(leaf_penalty="1/50"), mt.AUC(), mt.Accuracy()], ids=lambda t: t.name)
+@pytest.mark.parametrize(
+    "task",
+    [mt.F1(), mt.Matthews(), mt.CohenKappa(leaf_penalty="1/50"), mt.AUC(), mt.Accuracy()],
+    ids=lambda t: t.name,
+)
 def test_results_survive_pickling(task):
     """With every view made before; the copy is solved to the same value, and holds no view."""
-    asked = mt.Problem(mt.load("planted:rows=40,tests=4,depth=2,noise=0.1"), task, mt.Trees(max_depth=2))
+    asked = mt.Problem(
+        mt.load("planted:rows=40,tests=4,depth=2,noise=0.1"), task, mt.Trees(max_depth=2)
+    )
     for kind in task.view_makers:
         asked.view(kind)
     result = mt.solve(asked)
@@ -125,8 +175,18 @@ def test_results_survive_pickling(task):
     assert pickle.loads(pickle.dumps(asked.scale)).from_value(0) == asked.scale.from_value(0)
 
 
-@pytest.mark.parametrize("limits", [{"max_leaf_nodes": 2.5}, {"min_samples_leaf": 0.1}, {"min_samples_leaf": None}, {"max_leaf_nodes": 0}])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"max_leaf_nodes": 2.5},
+        {"min_samples_leaf": 0.1},
+        {"min_samples_leaf": None},
+        {"max_leaf_nodes": 0},
+    ],
+)
 def test_limits_on_leaves_are_whole_numbers(limits):
     """No share of the rows, no fraction."""
-    with pytest.raises(DataError, match=f"{next(iter(limits))} must be a whole number and at least 1"):
+    with pytest.raises(
+        DataError, match=f"{next(iter(limits))} must be a whole number and at least 1"
+    ):
         mt.Trees(max_depth=2, **limits)

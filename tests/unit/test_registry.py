@@ -18,10 +18,15 @@ def test_a_registered_class_carries_its_name(group):
     """The key in the registry is the class's own name, and names are slugs."""
     classes = registry.classes(group)
     assert classes
-    assert all(cls.name == name and name == name.lower() and " " not in name for name, cls in classes.items())
+    assert all(
+        cls.name == name and name == name.lower() and " " not in name
+        for name, cls in classes.items()
+    )
 
 
-@pytest.mark.parametrize("group, folder", [("formulations", "formulations"), ("solvers", "solvers")])
+@pytest.mark.parametrize(
+    "group, folder", [("formulations", "formulations"), ("solvers", "solvers")]
+)
 def test_every_plug_in_file_registers_something(group, folder):
     """A file of the folder that registers nothing would be forgotten by tables, docs and tests."""
     files = {p.stem for p in (ROOT / folder).glob("*.py") if not p.stem.startswith("_")}
@@ -30,9 +35,14 @@ def test_every_plug_in_file_registers_something(group, folder):
 
 def test_an_unknown_name_suggests_the_nearest():
     """And lists what there is."""
-    with pytest.raises(UnknownName, match=r"no formulation called 'flow-otc'\. Did you mean 'flow-oct'\? Known: .*flow-oct"):
+    with pytest.raises(
+        UnknownName,
+        match=r"no formulation called 'flow-otc'\. Did you mean 'flow-oct'\? Known: .*flow-oct",
+    ):
         registry.formulation("flow-otc")
-    with pytest.raises(UnknownName, match="is a formulation; name the solver too, for example flow-oct@highs"):
+    with pytest.raises(
+        UnknownName, match="is a formulation; name the solver too, for example flow-oct@highs"
+    ):
         registry.method("flow-oct")
     with pytest.raises(UnknownName, match="is not an option; write name=value"):
         registry.method("flow-oct:fast@highs")
@@ -65,7 +75,9 @@ def test_what_is_no_plug_in_is_refused():
 def test_importing_a_plug_in_by_its_folder_is_refused():
     """It would make every class twice."""
     code = "import sys; sys.path.insert(0, sys.argv[1]); import formulations.flow_oct"
-    done = subprocess.run([sys.executable, "-c", code, str(ROOT)], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(ROOT)], capture_output=True, text=True, check=False
+    )
     assert done.returncode != 0
     assert "as milp_trees.formulations.flow_oct" in done.stderr
 
@@ -77,7 +89,14 @@ def test_the_registry_is_at_the_top_whatever_was_imported_before():
     assert done.stdout.strip() == "flow-oct"
 
 
-@pytest.mark.parametrize("spelled", ["path-cut:strengthen=maybe@highs", "path-cut:rivals=on@highs", "path-cut:strengthen=off;rivals=0@highs"])
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        "path-cut:strengthen=maybe@highs",
+        "path-cut:rivals=on@highs",
+        "path-cut:strengthen=off;rivals=0@highs",
+    ],
+)
 def test_an_option_of_another_type_is_refused(spelled):
     """`strengthen=off;rivals=0` once counted as a word, and so as "on"."""
     with pytest.raises(UnknownName, match="got"):

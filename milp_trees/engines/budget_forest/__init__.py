@@ -1,1 +1,3 @@
-"""Trees grown greedily for BudgetRF (Nan, Wang, Saligrama 2015): impurities, compiled growing, and the grown tree."""
+"""Trees grown greedily for BudgetRF (Nan, Wang, Saligrama 2015): impurities, compiled growing, and
+the grown tree.
+"""

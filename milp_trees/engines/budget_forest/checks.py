@@ -19,28 +19,37 @@ def check_costs(costs: Any, groups: Any, p: int) -> tuple[np.ndarray, np.ndarray
     Raises
     ------
     DataError
-        There is not one cost or group per column, a cost is negative or not finite, or columns of one group differ in cost.
+        There is not one cost or group per column, a cost is negative or not finite, or columns of
+        one group differ in cost.
     """
     try:
         prices = np.ones(p) if costs is None else np.array(costs, dtype=np.float64)
     except (TypeError, ValueError):
         raise DataError("feature_costs must be numbers, one per column.") from None
     if prices.shape != (p,):
-        raise DataError(f"feature_costs must have one number per column, shape ({p},); it has shape {prices.shape}.")
+        raise DataError(
+            f"feature_costs must have one number per column, shape ({p},); it has shape {prices.shape}."
+        )
     bad = np.flatnonzero(~np.isfinite(prices) | (prices < 0))
     if bad.size:
-        raise DataError(f"Feature costs must be finite and at least 0; column {bad[0]} has {prices[bad[0]]}.")
+        raise DataError(
+            f"Feature costs must be finite and at least 0; column {bad[0]} has {prices[bad[0]]}."
+        )
     if groups is None:
         return prices, np.arange(p), prices
     labels = np.asarray(groups)
     if labels.shape != (p,):
-        raise DataError(f"groups must have one label per column, shape ({p},); it has shape {labels.shape}.")
+        raise DataError(
+            f"groups must have one label per column, shape ({p},); it has shape {labels.shape}."
+        )
     names, first, units = np.unique(labels, return_index=True, return_inverse=True)
     unequal = np.flatnonzero(prices != prices[first][units])
     if unequal.size:
         k = int(unequal[0])
         j = int(first[units[k]])
-        raise DataError(f"Columns of one group share one price, but columns {j} and {k} of group {labels[k]!s} cost {prices[j]:g} and {prices[k]:g}.")
+        raise DataError(
+            f"Columns of one group share one price, but columns {j} and {k} of group {labels[k]!s} cost {prices[j]:g} and {prices[k]:g}."
+        )
     return prices, units.astype(np.int64), prices[first]
 
 
@@ -55,18 +64,28 @@ def n_candidates(max_features: Any, p: int) -> int:
     elif isinstance(max_features, Integral) and not isinstance(max_features, bool):
         if 1 <= int(max_features) <= p:
             return int(max_features)
-    elif isinstance(max_features, Real) and not isinstance(max_features, bool) and 0 < float(max_features) <= 1:
+    elif (
+        isinstance(max_features, Real)
+        and not isinstance(max_features, bool)
+        and 0 < float(max_features) <= 1
+    ):
         return max(1, int(float(max_features) * p))
-    raise DataError(f'max_features must be None, "sqrt", "log2", a whole number from 1 to {p} or a share in (0, 1]; got {max_features!r}.')
+    raise DataError(
+        f'max_features must be None, "sqrt", "log2", a whole number from 1 to {p} or a share in (0, 1]; got {max_features!r}.'
+    )
 
 
 def check_parameters(forest: Any) -> None:
-    """Raise DataError for a parameter out of its range (impurity and alpha are checked where they are used)."""
+    """Raise DataError for a parameter out of its range (impurity and alpha are checked where they
+    are used).
+    """
     for name, optional in (("n_estimators", False), ("max_depth", True)):
         given = getattr(forest, name)
         whole = isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= 1
         if not whole and not (optional and given is None):
-            raise DataError(f"{name} must be a whole number of at least 1{' or None' if optional else ''}; got {given!r}.")
+            raise DataError(
+                f"{name} must be a whole number of at least 1{' or None' if optional else ''}; got {given!r}."
+            )
     if forest.voting not in VOTING:
         raise DataError(f"voting must be one of {', '.join(VOTING)}; got {forest.voting!r}.")
     for name in ("budget", "min_gain"):

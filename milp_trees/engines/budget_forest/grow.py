@@ -1,9 +1,12 @@
-"""Compiled growing of one tree: every column keeps the rows of a node in its own order, and a split divides all these lists stably.
+"""Compiled growing of one tree: every column keeps the rows of a node in its own order, and a split
+divides all these lists stably.
 
-At a node of m distinct rows, k candidate columns and K classes a split is found in O(k m K) and the lists of all p columns are divided in O(p m).
+At a node of m distinct rows, k candidate columns and K classes a split is found in O(k m K) and the
+lists of all p columns are divided in O(p m).
 
-A cut of a column sends the rows up to some value to the left. Of a column the cut with the least F of the worse child (for entropy: the least mean) is
-taken, of equal ones the first; of the columns the one with the least risk = cost / (F - that), of equal risks the one that lowers F more, then the
+A cut of a column sends the rows up to some value to the left. Of a column the cut with the least F
+of the worse child (for entropy: the least mean) is taken, of equal ones the first; of the columns
+the one with the least risk = cost / (F - that), of equal risks the one that lowers F more, then the
 first. Import this module only where it is used: it loads numba.
 """
 
@@ -21,8 +24,12 @@ PARENT, LEFT, RIGHT, FEATURE, LOW, HIGH, ROWS, COUNTS = 0, 1, 2, 3, 4, 5, 6, 7
 
 
 @njit(cache=True, nogil=True)
-def best_cut(order, ranks, begin, end, labels, times, whole, left, right, number, expected, p, q, klogk):
-    """The best cut of one column between `begin` and `end`: what it leaves (infinity: no cut) and the place where the right side begins."""
+def best_cut(
+    order, ranks, begin, end, labels, times, whole, left, right, number, expected, p, q, klogk
+):
+    """The best cut of one column between `begin` and `end`: what it leaves (infinity: no cut) and
+    the place where the right side begins.
+    """
     best, place = np.inf, -1
     if ranks[order[begin]] == ranks[order[end - 1]]:
         return best, place
@@ -54,7 +61,9 @@ def best_cut(order, ranks, begin, end, labels, times, whole, left, right, number
 
 @njit(cache=True, nogil=True)
 def price_list(nodes, node, costs, units, free, paid, prices):
-    """Costs of the columns at a node; with `free` a unit (a column or its group) that an ancestor has tested costs nothing."""
+    """Costs of the columns at a node; with `free` a unit (a column or its group) that an ancestor
+    has tested costs nothing.
+    """
     if free:
         above = nodes[node, PARENT]
         while above >= 0:
@@ -100,7 +109,25 @@ def larger(nodes):
 
 
 @njit(cache=True, nogil=True)
-def grow(order, ranks, labels, times, n_classes, costs, units, free, number, expected, p, q, klogk, max_depth, k, min_gain, rng):
+def grow(
+    order,
+    ranks,
+    labels,
+    times,
+    n_classes,
+    costs,
+    units,
+    free,
+    number,
+    expected,
+    p,
+    q,
+    klogk,
+    max_depth,
+    k,
+    min_gain,
+    rng,
+):
     """Grow one tree; its nodes in depth-first order, left child first.
 
     Parameters
@@ -116,19 +143,27 @@ def grow(order, ranks, labels, times, n_classes, costs, units, free, number, exp
     number, expected, p, q, klogk
         The impurity (`Measure`).
     max_depth, k, min_gain
-        Largest depth, columns drawn per node, and what F must fall by more than, in the units of the impurity's whole numbers.
+        Largest depth, columns drawn per node, and what F must fall by more than, in the units of
+        the impurity's whole numbers.
 
     Returns
     -------
     int64 (nodes, COUNTS + n_classes)
-        Parent, children (-1 at leaves), column, the rows whose values lie below and above the cut, distinct rows, and class counts.
+        Parent, children (-1 at leaves), column, the rows whose values lie below and above the cut,
+        distinct rows, and class counts.
     """
     n_columns, m = order.shape
     nodes = np.zeros((64, COUNTS + n_classes), np.int64)
-    stack = np.zeros((m + 1, 6), np.int64)  # parent, side, begin, end, depth, the column whose list is divided there
+    stack = np.zeros(
+        (m + 1, 6), np.int64
+    )  # parent, side, begin, end, depth, the column whose list is divided there
     goes_left = np.zeros(labels.size, np.bool_)
     spare = np.zeros(m, np.int32)
-    whole, left, right = np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64), np.zeros(n_classes, np.int64)
+    whole, left, right = (
+        np.zeros(n_classes, np.int64),
+        np.zeros(n_classes, np.int64),
+        np.zeros(n_classes, np.int64),
+    )
     candidates = np.arange(n_columns)
     paid = np.full(n_columns, -1, np.int64)
     prices = np.zeros(n_columns)
@@ -143,7 +178,12 @@ def grow(order, ranks, labels, times, n_classes, costs, units, free, number, exp
             nodes = larger(nodes)
         if parent >= 0:
             nodes[parent, side] = node
-        nodes[node, PARENT], nodes[node, LEFT], nodes[node, RIGHT], nodes[node, FEATURE] = parent, -1, -1, -2
+        nodes[node, PARENT], nodes[node, LEFT], nodes[node, RIGHT], nodes[node, FEATURE] = (
+            parent,
+            -1,
+            -1,
+            -2,
+        )
         nodes[node, ROWS] = end - begin
         for c in range(n_classes):
             whole[c] = 0
@@ -161,17 +201,40 @@ def grow(order, ranks, labels, times, n_classes, costs, units, free, number, exp
         best, place, least, most = -1, -1, np.inf, 0.0
         for i in range(k):
             f = candidates[i]
-            rest, at = best_cut(order[f], ranks[f], begin, end, labels, times, whole, left, right, number, expected, p, q, klogk)
+            rest, at = best_cut(
+                order[f],
+                ranks[f],
+                begin,
+                end,
+                labels,
+                times,
+                whole,
+                left,
+                right,
+                number,
+                expected,
+                p,
+                q,
+                klogk,
+            )
             gain = impurity - rest
             if at < 0 or not gain > min_gain:
                 continue
             risk = prices[f] / gain
-            if best < 0 or risk < least or (risk == least and (gain > most or (gain == most and f < best))):
+            if (
+                best < 0
+                or risk < least
+                or (risk == least and (gain > most or (gain == most and f < best)))
+            ):
                 best, place, least, most = f, at, risk, gain
         if best < 0:
             continue
 
-        nodes[node, FEATURE], nodes[node, LOW], nodes[node, HIGH] = best, order[best, place - 1], order[best, place]
+        nodes[node, FEATURE], nodes[node, LOW], nodes[node, HIGH] = (
+            best,
+            order[best, place - 1],
+            order[best, place],
+        )
         for c in range(n_classes):
             left[c] = 0
         for i in range(begin, end):
@@ -182,11 +245,18 @@ def grow(order, ranks, labels, times, n_classes, costs, units, free, number, exp
         for c in range(n_classes):
             right[c] = whole[c] - left[c]
         # Children that are leaves need the list of this column only, which is divided as it stands.
-        if depth + 1 < max_depth and (value(number, left, p, q, klogk) > 0.0 or value(number, right, p, q, klogk) > 0.0):
+        if depth + 1 < max_depth and (
+            value(number, left, p, q, klogk) > 0.0 or value(number, right, p, q, klogk) > 0.0
+        ):
             divide(order, begin, end, goes_left, spare)
         for turn in range(2):
             entry = stack[waiting]
-            entry[0], entry[1], entry[4], entry[5] = node, RIGHT if turn == 0 else LEFT, depth + 1, best
+            entry[0], entry[1], entry[4], entry[5] = (
+                node,
+                RIGHT if turn == 0 else LEFT,
+                depth + 1,
+                best,
+            )
             entry[2], entry[3] = (place, end) if turn == 0 else (begin, place)
             waiting += 1
     return nodes[:made].copy()

@@ -1,13 +1,18 @@
-"""Impurities of a set of rows, as functions of its class counts (Nan, Wang, Saligrama, "Feature-Budgeted Random Forest", ICML 2015).
+"""Impurities of a set of rows, as functions of its class counts (Nan, Wang, Saligrama,
+"Feature-Budgeted Random Forest", ICML 2015).
 
-An impurity F is *admissible* if it is non-negative, zero on pure sets, monotone (F of a subset is at most F of the set), supermodular (a further row
-raises F of a larger set by at least as much) and log F(S) = O(log |S|). A tree grown with one costs its most expensive row at most O(log n) times
+An impurity F is *admissible* if it is non-negative, zero on pure sets, monotone (F of a subset is
+at most F of the set), supermodular (a further row raises F of a larger set by at least as much) and
+log F(S) = O(log |S|). A tree grown with one costs its most expensive row at most O(log n) times
 what any tree must cost it.
 
-`threshold-pairs` is admissible: F = Σ_{i<j} [[n_i - α]⁺ [n_j - α]⁺ - α²]⁺; with α = 0 it counts the pairs of rows of different classes. `entropy` is
-not; it is the usual choice of impurity, for comparison: in nats, 0 where it is below α, and children are judged by their mean, not their maximum.
+`threshold-pairs` is admissible: F = Σ_{i<j} [[n_i - α]⁺ [n_j - α]⁺ - α²]⁺; with α = 0 it counts the
+pairs of rows of different classes. `entropy` is not; it is the usual choice of impurity, for
+comparison: in nats, 0 where it is below α, and children are judged by their mean, not their
+maximum.
 
-To add an impurity: a number, a branch in `value`, and a row of `IMPURITIES`. Import this module only where it is used: it loads numba.
+To add an impurity: a number, a branch in `value`, and a row of `IMPURITIES`. Import this module
+only where it is used: it loads numba.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -30,7 +35,9 @@ THRESHOLD_PAIRS, ENTROPY = 0, 1
 
 @dataclass(frozen=True)
 class Impurity:
-    """One row of the table: the number that compiled code knows it by, how the two children are combined, and whether it is admissible."""
+    """One row of the table: the number that compiled code knows it by, how the two children are
+    combined, and whether it is admissible.
+    """
 
     number: int
     expected: bool
@@ -77,7 +84,8 @@ def measure(name: str, alpha: Any, n_rows: int) -> Measure:
     UnknownName
         There is no such impurity.
     DataError
-        `alpha` is negative or not finite, or its denominator too large for exact arithmetic on so many rows.
+        `alpha` is negative or not finite, or its denominator too large for exact arithmetic on so
+        many rows.
     """
     if name not in IMPURITIES:
         raise UnknownName(f"There is no impurity {name!r}; take one of {', '.join(IMPURITIES)}.")
@@ -88,7 +96,9 @@ def measure(name: str, alpha: Any, n_rows: int) -> Measure:
     p, q = threshold.numerator, threshold.denominator
     # Sums of at most (q n)² / 2 are exact in double precision.
     if impurity.number == THRESHOLD_PAIRS and (q * n_rows) ** 2 >= 2**54:
-        raise DataError(f"alpha={alpha} has the denominator {q}, too large for exact counts of pairs among {n_rows} rows; take a rounder number.")
+        raise DataError(
+            f"alpha={alpha} has the denominator {q}, too large for exact counts of pairs among {n_rows} rows; take a rounder number."
+        )
     if threshold > n_rows:  # no set of rows is impure: any larger α does the same
         p, q = n_rows, 1
     counts = np.arange(n_rows + 1, dtype=np.float64)
@@ -96,7 +106,9 @@ def measure(name: str, alpha: Any, n_rows: int) -> Measure:
 
 
 def value_of(name: str, counts: Sequence[int], alpha: Any = 0) -> Fraction | float:
-    """F of a set of rows with these class counts: a Fraction for threshold-pairs, a float for entropy."""
+    """F of a set of rows with these class counts: a Fraction for threshold-pairs, a float for
+    entropy.
+    """
     whole = np.asarray(counts, dtype=np.int64)
     m = measure(name, alpha, int(whole.sum()))
     found = float(value(m.impurity.number, whole, m.p, m.q, m.klogk))

@@ -9,12 +9,23 @@ import numpy as np
 
 from milp_trees.compiling import interruptible
 from milp_trees.engines.budget_forest import walk
-from milp_trees.engines.budget_forest.grow import COUNTS, FEATURE, HIGH, LEFT, LOW, RIGHT, ROWS, grow
+from milp_trees.engines.budget_forest.grow import (
+    COUNTS,
+    FEATURE,
+    HIGH,
+    LEFT,
+    LOW,
+    RIGHT,
+    ROWS,
+    grow,
+)
 from milp_trees.engines.budget_forest.impurities import Measure, value
 
 
 class Columns(NamedTuple):
-    """Training rows: values (n, p), rows in the order of every column and ranks of their values (p, n), classes (n,), number of classes."""
+    """Training rows: values (n, p), rows in the order of every column and ranks of their values (p,
+    n), classes (n,), number of classes.
+    """
 
     X: np.ndarray
     order: np.ndarray
@@ -24,7 +35,9 @@ class Columns(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """How a tree is grown: impurity, cost (p,) and unit (p,) of the columns, whether a unit is free once tested, limits."""
+    """How a tree is grown: impurity, cost (p,) and unit (p,) of the columns, whether a unit is free
+    once tested, limits.
+    """
 
     measure: Measure
     costs: np.ndarray
@@ -103,8 +116,12 @@ class GrownTree:
         return shares
 
     def mark_used(self, X: np.ndarray, units: np.ndarray, used: np.ndarray) -> None:
-        """Set `used[i, units[f]]` (n, number of units) for every column f tested on the path of row i."""
-        walk.mark(X, self.children_left, self.children_right, self.feature, self.threshold, units, used)
+        """Set `used[i, units[f]]` (n, number of units) for every column f tested on the path of row
+        i.
+        """
+        walk.mark(
+            X, self.children_left, self.children_right, self.feature, self.threshold, units, used
+        )
 
 
 def sorted_columns(X: np.ndarray, labels: np.ndarray, n_classes: int) -> Columns:
@@ -113,7 +130,12 @@ def sorted_columns(X: np.ndarray, labels: np.ndarray, n_classes: int) -> Columns
     order = np.argsort(values, axis=1, kind="stable")
     in_order = np.take_along_axis(values, order, axis=1)
     ranks = np.zeros(order.shape, dtype=np.int32)
-    np.put_along_axis(ranks[:, :], order[:, 1:], np.cumsum(in_order[:, 1:] != in_order[:, :-1], axis=1, dtype=np.int32), axis=1)
+    np.put_along_axis(
+        ranks[:, :],
+        order[:, 1:],
+        np.cumsum(in_order[:, 1:] != in_order[:, :-1], axis=1, dtype=np.int32),
+        axis=1,
+    )
     return Columns(X, order.astype(np.int32), ranks, labels.astype(np.int32), n_classes)
 
 
@@ -131,9 +153,24 @@ def grow_tree(columns: Columns, rules: Rules, bootstrap: bool, seed: int) -> Gro
     m = rules.measure
     with interruptible():
         nodes = grow(
-            order, columns.ranks, columns.labels, times, columns.n_classes, rules.costs, rules.units, rules.free_after_use, m.impurity.number,
-            m.impurity.expected, m.p, m.q, m.klogk, rules.max_depth, rules.max_features, rules.min_gain * m.scale, rng,
-        )  # fmt: skip
+            order,
+            columns.ranks,
+            columns.labels,
+            times,
+            columns.n_classes,
+            rules.costs,
+            rules.units,
+            rules.free_after_use,
+            m.impurity.number,
+            m.impurity.expected,
+            m.p,
+            m.q,
+            m.klogk,
+            rules.max_depth,
+            rules.max_features,
+            rules.min_gain * m.scale,
+            rng,
+        )
         return _tree(nodes, columns.X, m)
 
 
@@ -143,12 +180,23 @@ def _tree(nodes: np.ndarray, X: np.ndarray, m: Measure) -> GrownTree:
     inner = nodes[:, LEFT] >= 0
     feature = nodes[:, FEATURE].copy()
     threshold = np.full(len(nodes), -2.0)
-    threshold[inner] = midpoints(X[nodes[inner, LOW], feature[inner]], X[nodes[inner, HIGH], feature[inner]])
-    impurity = np.array([value(m.impurity.number, row, m.p, m.q, m.klogk) for row in counts]) / m.scale
+    threshold[inner] = midpoints(
+        X[nodes[inner, LOW], feature[inner]], X[nodes[inner, HIGH], feature[inner]]
+    )
+    impurity = (
+        np.array([value(m.impurity.number, row, m.p, m.q, m.klogk) for row in counts]) / m.scale
+    )
     return GrownTree(
-        nodes[:, LEFT].copy(), nodes[:, RIGHT].copy(), feature, threshold, counts / draws[:, None], impurity, nodes[:, ROWS].copy(),
-        draws.astype(np.float64), X.shape[1],
-    )  # fmt: skip
+        nodes[:, LEFT].copy(),
+        nodes[:, RIGHT].copy(),
+        feature,
+        threshold,
+        counts / draws[:, None],
+        impurity,
+        nodes[:, ROWS].copy(),
+        draws.astype(np.float64),
+        X.shape[1],
+    )
 
 
 def midpoints(low: np.ndarray, high: np.ndarray) -> np.ndarray:

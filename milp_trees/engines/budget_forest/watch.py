@@ -33,7 +33,9 @@ class Watch:
 
 
 def votes(shares: np.ndarray, voting: str) -> np.ndarray:
-    """What a tree adds to the vote: its leaves' class shares (n, K), or 1 for the largest of each row."""
+    """What a tree adds to the vote: its leaves' class shares (n, K), or 1 for the largest of each
+    row.
+    """
     if voting == "distributions":
         return shares
     return np.asarray(np.eye(shares.shape[1])[shares.argmax(axis=1)])

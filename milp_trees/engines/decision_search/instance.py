@@ -1,4 +1,6 @@
-"""The arrays of a search: tests as codes of few columns, and for every row the numbers that are summed over sets of rows."""
+"""The arrays of a search: tests as codes of few columns, and for every row the numbers that are
+summed over sets of rows.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ ROUNDING = 1e-12
 class Instance:
     """A view in the form that is searched.
 
-    Tests are sorted by column: those of column b are `first[b] : first[b + 1]`, and the k-th of them holds for rows with `codes[:, b] <= k`. These rows
-    are its low side.
+    Tests are sorted by column: those of column b are `first[b] : first[b + 1]`, and the k-th of
+    them holds for rows with `codes[:, b] <= k`. These rows are its low side.
 
     Parameters
     ----------
@@ -70,7 +72,11 @@ class Instance:
     pool: Pool | None = None
     similarity: bool = True
     eps: float = 0.0
-    counters: dict[str, int] = field(default_factory=lambda: dict.fromkeys(("oracle_calls", "one_splits", "two_splits", "deeper", "remembered"), 0))
+    counters: dict[str, int] = field(
+        default_factory=lambda: dict.fromkeys(
+            ("oracle_calls", "one_splits", "two_splits", "deeper", "remembered"), 0
+        )
+    )
 
     @cached_property
     def short(self) -> np.ndarray:
@@ -100,7 +106,9 @@ class Instance:
         return self.least_rows > 1 or self.least_mass > 0
 
     def losses(self, sums: np.ndarray) -> np.ndarray:
-        """φ of sets of rows given by their sums, shape (m, d + 4): what a leaf loses, without its penalty."""
+        """φ of sets of rows given by their sums, shape (m, d + 4): what a leaf loses, without its
+        penalty.
+        """
         least: np.ndarray = self.oracle.value(sums[:, : self.dimension])  # type: ignore[attr-defined]
         self.counters["oracle_calls"] += len(sums)
         loss: np.ndarray = least - sums[:, BASE]
@@ -114,21 +122,28 @@ class Instance:
     def large_enough(self, low: np.ndarray, total: np.ndarray) -> np.ndarray:
         """Whether both sides of a split may be leaves, by their sums (..., d + 4)."""
         rows, mass = low[..., ROWS], low[..., MASS]
-        enough: np.ndarray = (rows >= self.least_rows) & (total[..., ROWS] - rows >= self.least_rows)
+        enough: np.ndarray = (rows >= self.least_rows) & (
+            total[..., ROWS] - rows >= self.least_rows
+        )
         if self.least_mass:
             enough &= (mass >= self.least_mass) & (total[..., MASS] - mass >= self.least_mass)
         return enough
 
     def thresholds(self, enough: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """First and last threshold with two large sides of every column, shapes (..., p); first > last where there is none."""
+        """First and last threshold with two large sides of every column, shapes (..., p); first >
+        last where there is none.
+        """
         place = np.arange(self.n_tests) - self.first[self.column]
-        first = np.minimum.reduceat(np.where(enough, place, np.iinfo(np.int64).max), self.first[:-1], axis=-1)
+        first = np.minimum.reduceat(
+            np.where(enough, place, np.iinfo(np.int64).max), self.first[:-1], axis=-1
+        )
         last = np.maximum.reduceat(np.where(enough, place, -1), self.first[:-1], axis=-1)
         return first, last
 
 
 class Pool:
-    """A few decisions that were best somewhere: w·v of any of them bounds z*(v) from above without a call.
+    """A few decisions that were best somewhere: w·v of any of them bounds z*(v) from above without
+    a call.
 
     Parameters
     ----------
@@ -147,7 +162,9 @@ class Pool:
             del self._known[next(iter(self._known))]
 
     def bounds(self, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Upper bounds on z* of the low sides, shape (Q, F), and of the high sides; `sums` (Q, F + 1, d) ends with the whole."""
+        """Upper bounds on z* of the low sides, shape (Q, F), and of the high sides; `sums` (Q, F +
+        1, d) ends with the whole.
+        """
         paid = sums @ np.array(list(self._known.values())).T
         return paid[:, :-1].min(axis=2), (paid[:, -1:] - paid[:, :-1]).min(axis=2)
 
@@ -155,8 +172,12 @@ class Pool:
         return len(self._known)
 
 
-def prepare(view: LeafOracle, dataset: Dataset, space: Trees, pool: int, similarity: bool, merge_rows: bool) -> Instance:
-    """An instance of a view; rows with equal tests become one (`constant` is what they cannot avoid)."""
+def prepare(
+    view: LeafOracle, dataset: Dataset, space: Trees, pool: int, similarity: bool, merge_rows: bool
+) -> Instance:
+    """An instance of a view; rows with equal tests become one (`constant` is what they cannot
+    avoid).
+    """
     codes, tests = _codes(view)
     whole, scale, _ = exact.integers(dataset.row_weights)
     least_mass = math.ceil(space.min_weight_leaf / scale) if space.min_weight_leaf else 0
@@ -166,20 +187,39 @@ def prepare(view: LeafOracle, dataset: Dataset, space: Trees, pool: int, similar
         kept, group = equal_rows(codes.astype(np.int64))
         if len(kept) < len(codes):
             order = np.argsort(group, kind="stable")
-            codes, sums = codes[kept], np.add.reduceat(sums[order], np.searchsorted(group[order], np.arange(len(kept))), axis=0)
+            codes, sums = (
+                codes[kept],
+                np.add.reduceat(
+                    sums[order], np.searchsorted(group[order], np.arange(len(kept))), axis=0
+                ),
+            )
             unavoidable = view.decisions.value(sums[:, :-4])
             constant = float((unavoidable - sums[:, BASE]).sum())
             sums[:, BASE] = unavoidable
     highest = view.decisions.highest(sums[:, :-4])
     sums[:, WORST] = highest - sums[:, BASE]
     sizes = np.array([len(group) for group in tests], dtype=np.int64)
-    test = np.concatenate([np.asarray(group, dtype=np.int64) for group in tests]) if tests else np.zeros(0, dtype=np.int64)
+    test = (
+        np.concatenate([np.asarray(group, dtype=np.int64) for group in tests])
+        if tests
+        else np.zeros(0, dtype=np.int64)
+    )
     return Instance(
-        np.ascontiguousarray(codes, dtype=np.int32), np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), np.repeat(np.arange(len(tests)), sizes),
-        test, view.split_costs[test], np.ascontiguousarray(sums, dtype=float), view.decisions, view.leaf_cost, space.min_samples_leaf, least_mass,
-        max(0.0, constant), ROUNDING * float(np.maximum(np.abs(highest), np.abs(sums[:, BASE])).sum()), Pool(pool) if pool else None,
+        np.ascontiguousarray(codes, dtype=np.int32),
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        np.repeat(np.arange(len(tests)), sizes),
+        test,
+        view.split_costs[test],
+        np.ascontiguousarray(sums, dtype=float),
+        view.decisions,
+        view.leaf_cost,
+        space.min_samples_leaf,
+        least_mass,
+        max(0.0, constant),
+        ROUNDING * float(np.maximum(np.abs(highest), np.abs(sums[:, BASE])).sum()),
+        Pool(pool) if pool else None,
         similarity,
-    )  # fmt: skip
+    )
 
 
 def _codes(view: LeafOracle) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -196,12 +236,18 @@ def _codes(view: LeafOracle) -> tuple[np.ndarray, list[np.ndarray]]:
 
 def _column(view: LeafOracle, tests: np.ndarray) -> np.ndarray:
     if view.ranked is not None:
-        return np.searchsorted(view.ranked.cut[tests], view.ranked.codes[:, view.ranked.column[tests[0]]]).astype(np.int32)
+        return np.searchsorted(
+            view.ranked.cut[tests], view.ranked.codes[:, view.ranked.column[tests[0]]]
+        ).astype(np.int32)
     return (len(tests) - view.X[:, tests].sum(axis=1, dtype=np.int32)).astype(np.int32)
 
 
 def _nested(view: LeafOracle, tests: np.ndarray) -> bool:
-    """Whether every test holds where the one before it does; arrays given by hand may say otherwise than the names."""
+    """Whether every test holds where the one before it does; arrays given by hand may say otherwise
+    than the names.
+    """
     if view.ranked is not None:
-        return len(set(view.ranked.column[tests].tolist())) == 1 and bool((np.diff(view.ranked.cut[tests]) >= 0).all())
+        return len(set(view.ranked.column[tests].tolist())) == 1 and bool(
+            (np.diff(view.ranked.cut[tests]) >= 0).all()
+        )
     return len(tests) == 1 or bool((view.X[:, tests[:-1]] <= view.X[:, tests[1:]]).all())

@@ -14,11 +14,13 @@ from milp_trees.engines.decision_search.instance import ROWS, WORST, Instance
 class Intervals:
     r"""Arrays of equal length; interval i stands for the thresholds t of a column with lo < t < hi.
 
-    With L(t), H(t) for the loss of the low and the high side at t (of leaves, or of the best subtrees):
+    With L(t), H(t) for the loss of the low and the high side at t (of leaves, or of the best
+    subtrees):
 
     - L rises and H falls with t, so a split in the interval loses at least L(lo) + H(hi);
-    - without the rows between t and hi the low side loses at most their worst regret less, :math:`L(t)\ge L(hi)-\sum_{(t,hi]}r_i`, likewise
-      :math:`H(t)\ge H(lo)-\sum_{(lo,t]}r_i`, so it loses at least L(hi) + H(lo) - worst, with the worst regrets of all rows between lo and hi.
+    - without the rows between t and hi the low side loses at most their worst regret less,
+      :math:`L(t)\ge L(hi)-\sum_{(t,hi]}r_i`, likewise :math:`H(t)\ge H(lo)-\sum_{(lo,t]}r_i`, so it
+      loses at least L(hi) + H(lo) - worst, with the worst regrets of all rows between lo and hi.
 
     Both hold when L and H are lower bounds themselves.
 
@@ -51,10 +53,14 @@ class Intervals:
 
     def bound(self) -> np.ndarray:
         """Lower bound on L(t) + H(t) inside, shape (m,)."""
-        bound: np.ndarray = np.maximum(self.low_lo + self.high_hi, self.low_hi + self.high_lo - self.worst)
+        bound: np.ndarray = np.maximum(
+            self.low_lo + self.high_hi, self.low_hi + self.high_lo - self.worst
+        )
         return bound
 
-    def halves(self, middle: np.ndarray, low: np.ndarray, high: np.ndarray, worst: np.ndarray) -> Intervals:
+    def halves(
+        self, middle: np.ndarray, low: np.ndarray, high: np.ndarray, worst: np.ndarray
+    ) -> Intervals:
         """What is left when one threshold of every interval is known.
 
         Parameters
@@ -66,14 +72,26 @@ class Intervals:
             Worst regret of the rows between lo and middle; infinity if that is switched off.
         """
         rest = self.worst - np.where(np.isinf(worst), 0.0, worst)
-        below = Intervals(self.node, self.column, self.lo, middle, self.low_lo, low, self.high_lo, high, worst)
-        above = Intervals(self.node, self.column, middle, self.hi, low, self.low_hi, high, self.high_hi, rest)
-        both = Intervals(*(np.concatenate([getattr(below, f.name), getattr(above, f.name)]) for f in fields(self)))
+        below = Intervals(
+            self.node, self.column, self.lo, middle, self.low_lo, low, self.high_lo, high, worst
+        )
+        above = Intervals(
+            self.node, self.column, middle, self.hi, low, self.low_hi, high, self.high_hi, rest
+        )
+        both = Intervals(
+            *(
+                np.concatenate([getattr(below, f.name), getattr(above, f.name)])
+                for f in fields(self)
+            )
+        )
         return both[both.hi - both.lo > 1]
 
 
-def begin(inst: Instance, tables: np.ndarray, enough: np.ndarray, alone: np.ndarray) -> tuple[Intervals, np.ndarray]:
-    """For every column of every set the interval of thresholds with two large sides, and what splits with a small side lose at least.
+def begin(
+    inst: Instance, tables: np.ndarray, enough: np.ndarray, alone: np.ndarray
+) -> tuple[Intervals, np.ndarray]:
+    """For every column of every set the interval of thresholds with two large sides, and what
+    splits with a small side lose at least.
 
     A side from which rows are missing loses at least what the whole does, less their worst regret.
 
@@ -99,17 +117,26 @@ def begin(inst: Instance, tables: np.ndarray, enough: np.ndarray, alone: np.ndar
     total, low = tables[:, -1, WORST], tables[:, :-1, WORST]
     small = np.full(len(tables), np.inf)
     if not inst.similarity:
-        intervals = Intervals(node, column, lo, hi, none, none, none, none, np.full(len(node), np.inf))
+        intervals = Intervals(
+            node, column, lo, hi, none, none, none, none, np.full(len(node), np.inf)
+        )
         missing = np.full_like(low, np.inf)
     else:
         below = np.where(lo >= 0, low[node, at + np.maximum(lo, 0)], 0.0)
         inside = hi < inst.first[column + 1] - at
         above = np.where(inside, total[node] - low[node, np.where(inside, at + hi, at)], 0.0)
-        low_hi, high_lo = np.maximum(none, alone[node] - above), np.maximum(none, alone[node] - below)
-        intervals = Intervals(node, column, lo, hi, none, low_hi, high_lo, none, total[node] - below - above)
+        low_hi, high_lo = (
+            np.maximum(none, alone[node] - above),
+            np.maximum(none, alone[node] - below),
+        )
+        intervals = Intervals(
+            node, column, lo, hi, none, low_hi, high_lo, none, total[node] - below - above
+        )
         missing = np.minimum(low, total[:, None] - low)
     if inst.small_leaves:
         rows = tables[:, :-1, ROWS]
         edge = inst.leaf_cost + inst.cost + np.maximum(inst.leaf_cost, alone[:, None] - missing)
-        small = np.where(~enough & (rows > 0) & (rows < tables[:, -1:, ROWS]), edge, np.inf).min(axis=1, initial=np.inf)
+        small = np.where(~enough & (rows > 0) & (rows < tables[:, -1:, ROWS]), edge, np.inf).min(
+            axis=1, initial=np.inf
+        )
     return intervals, small

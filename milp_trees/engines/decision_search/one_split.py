@@ -1,4 +1,6 @@
-"""The best single split of many sets of rows at once: thresholds are halved, and only those are asked about that bounds leave open."""
+"""The best single split of many sets of rows at once: thresholds are halved, and only those are
+asked about that bounds leave open.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,13 @@ class OneSplit(NamedTuple):
     any_size: np.ndarray
 
 
-def best_splits(inst: Instance, tables: np.ndarray, limit: np.ndarray, partner: np.ndarray | None, check: Callable[[], None]) -> OneSplit:
+def best_splits(
+    inst: Instance,
+    tables: np.ndarray,
+    limit: np.ndarray,
+    partner: np.ndarray | None,
+    check: Callable[[], None],
+) -> OneSplit:
     """Best leaf or split of every set, as far as it matters.
 
     Parameters
@@ -70,7 +78,14 @@ def best_splits(inst: Instance, tables: np.ndarray, limit: np.ndarray, partner: 
         open_ = _halve(inst, tables, open_, (open_.lo + open_.hi) // 2, value, test)
 
 
-def _halve(inst: Instance, tables: np.ndarray, open_: Intervals, middle: np.ndarray, value: np.ndarray, test: np.ndarray) -> Intervals:
+def _halve(
+    inst: Instance,
+    tables: np.ndarray,
+    open_: Intervals,
+    middle: np.ndarray,
+    value: np.ndarray,
+    test: np.ndarray,
+) -> Intervals:
     """Ask about one threshold of every interval; `value` and `test` are improved."""
     f = inst.first[open_.column] + middle
     low = tables[open_.node, f]
@@ -84,12 +99,18 @@ def _halve(inst: Instance, tables: np.ndarray, open_: Intervals, middle: np.ndar
     value[nodes[better]], test[nodes[better]] = found[best[better]], f[best[better]]
     worst = open_.worst
     if inst.similarity:
-        before = np.where(open_.lo >= 0, tables[open_.node, inst.first[open_.column] + np.maximum(open_.lo, 0), WORST], 0.0)
+        before = np.where(
+            open_.lo >= 0,
+            tables[open_.node, inst.first[open_.column] + np.maximum(open_.lo, 0), WORST],
+            0.0,
+        )
         worst = low[:, WORST] - before
     return open_.halves(middle, left, right, worst)
 
 
-def _from_pool(inst: Instance, tables: np.ndarray, enough: np.ndarray, value: np.ndarray, test: np.ndarray) -> None:
+def _from_pool(
+    inst: Instance, tables: np.ndarray, enough: np.ndarray, value: np.ndarray, test: np.ndarray
+) -> None:
     """Begin with the best split whose leaves take decisions of the pool."""
     assert inst.pool is not None
     low, high = inst.pool.bounds(tables[:, :, : inst.dimension])

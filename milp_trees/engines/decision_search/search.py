@@ -1,4 +1,6 @@
-"""Best trees of any depth on all rows: best first over intervals of root thresholds, with what is known about sets of rows remembered."""
+"""Best trees of any depth on all rows: best first over intervals of root thresholds, with what is
+known about sets of rows remembered.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,23 @@ import numpy as np
 
 from milp_trees.engines.decision_search.instance import WORST, Instance
 from milp_trees.engines.decision_search.intervals import begin
-from milp_trees.engines.decision_search.two_splits import Found, Report, Shape, TwoSplits, best_one, table_of
+from milp_trees.engines.decision_search.two_splits import (
+    Found,
+    Report,
+    Shape,
+    TwoSplits,
+    best_one,
+    table_of,
+)
 
 #: Sets of rows whose answers are remembered.
 REMEMBERED = 500_000
 
 
 class _Range(NamedTuple):
-    """An interval of thresholds as in `Intervals`, and the threshold to look at first (-1: the middle)."""
+    """An interval of thresholds as in `Intervals`, and the threshold to look at first (-1: the
+    middle).
+    """
 
     column: int
     lo: int
@@ -49,7 +60,9 @@ class Search:
     def __post_init__(self) -> None:
         self.known: dict[tuple[int, bytes], Found] = {}
 
-    def solve(self, rows: np.ndarray, depth: int, upper: float, report: Report | None = None) -> Found:
+    def solve(
+        self, rows: np.ndarray, depth: int, upper: float, report: Report | None = None
+    ) -> Found:
         """Best tree of at most this depth on some rows, if it loses less than `upper`.
 
         Parameters
@@ -60,7 +73,10 @@ class Search:
         """
         self.check()
         if depth == 0 or not self.inst.n_tests:
-            alone = float(self.inst.losses(self.inst.sums[rows].sum(axis=0)[None, :])[0]) + self.inst.leaf_cost
+            alone = (
+                float(self.inst.losses(self.inst.sums[rows].sum(axis=0)[None, :])[0])
+                + self.inst.leaf_cost
+            )
             return Found(alone, None, alone, alone)
         if depth == 1:
             return best_one(self.inst, rows, self.check, upper)[0]
@@ -81,8 +97,17 @@ class Search:
 class _Deeper:
     """One search for the best tree of depth three or more."""
 
-    def __init__(self, search: Search, rows: np.ndarray, depth: int, upper: float, report: Report | None) -> None:
-        self.search, self.inst, self.rows, self.depth, self.upper, self.report = search, search.inst, rows, depth, upper, report
+    def __init__(
+        self, search: Search, rows: np.ndarray, depth: int, upper: float, report: Report | None
+    ) -> None:
+        self.search, self.inst, self.rows, self.depth, self.upper, self.report = (
+            search,
+            search.inst,
+            rows,
+            depth,
+            upper,
+            report,
+        )
         self.inst.counters["deeper"] += 1
         self.pruned, self.any_size = np.inf, np.inf
         self.ties = itertools.count()
@@ -92,8 +117,11 @@ class _Deeper:
         return min(self.best, self.upper) - self.inst.eps
 
     def solve(self) -> Found:
-        # One level less gives a tree, a root to begin with, and bounds for sides that hold all rows.
-        less = self.search.solve(self.rows, self.depth - 1, self.upper, self._of_less if self.report else None)
+        # One level less gives a tree, a root to begin with, and bounds for sides that hold all
+        # rows.
+        less = self.search.solve(
+            self.rows, self.depth - 1, self.upper, self._of_less if self.report else None
+        )
         self.best, self.shape = less.value, less.shape
         heap, small = self._begin(less.any_size)
         while heap:
@@ -102,7 +130,9 @@ class _Deeper:
             if bound >= self.cut:
                 self.pruned = min(self.pruned, bound)
                 break
-            halves = self._halves(part, part.at if part.lo < part.at < part.hi else (part.lo + part.hi) // 2)
+            halves = self._halves(
+                part, part.at if part.lo < part.at < part.hi else (part.lo + part.hi) // 2
+            )
             heapq.heappop(heap)
             for half in halves:
                 if half.hi - half.lo > 1:
@@ -116,21 +146,37 @@ class _Deeper:
         inst = self.inst
         table = table_of(inst, self.rows)
         self.worst, self.all_worst = table[0, :-1, WORST].copy(), float(table[0, -1, WORST])
-        intervals, small = begin(inst, table, inst.large_enough(table[:, :-1], table[:, -1:]), np.array([alone]))
+        intervals, small = begin(
+            inst, table, inst.large_enough(table[:, :-1], table[:, -1:]), np.array([alone])
+        )
         seen = -1 if self.shape is None else self.shape[0]
         heap: list[tuple[float, int, _Range]] = []
         for k, b in enumerate(intervals.column.tolist()):
             at = seen - int(inst.first[b]) if seen >= 0 and inst.column[seen] == b else -1
-            lows, highs = (float(intervals.low_lo[k]), float(intervals.low_hi[k])), (float(intervals.high_lo[k]), float(intervals.high_hi[k]))
-            self._push(heap, _Range(b, int(intervals.lo[k]), int(intervals.hi[k]), *lows, *highs, at))
+            lows, highs = (
+                (float(intervals.low_lo[k]), float(intervals.low_hi[k])),
+                (float(intervals.high_lo[k]), float(intervals.high_hi[k])),
+            )
+            self._push(
+                heap, _Range(b, int(intervals.lo[k]), int(intervals.hi[k]), *lows, *highs, at)
+            )
         return heap, float(small[0])
 
     def _push(self, heap: list[tuple[float, int, _Range]], part: _Range) -> None:
         bound = part.low_lo + part.high_hi
         if self.inst.similarity:
-            bound = max(bound, part.low_hi + part.high_lo - self._worst(part.column, part.lo, part.hi))
+            bound = max(
+                bound, part.low_hi + part.high_lo - self._worst(part.column, part.lo, part.hi)
+            )
         # The root of the shallower tree comes first among equals.
-        heapq.heappush(heap, (bound + float(self.inst.cost[self.inst.first[part.column]]), next(self.ties) - (10**9 if part.at >= 0 else 0), part))
+        heapq.heappush(
+            heap,
+            (
+                bound + float(self.inst.cost[self.inst.first[part.column]]),
+                next(self.ties) - (10**9 if part.at >= 0 else 0),
+                part,
+            ),
+        )
 
     def _worst(self, column: int, lo: int, hi: int) -> float:
         """Worst regret of the rows between two thresholds."""
@@ -153,15 +199,21 @@ class _Deeper:
             part._replace(lo=middle, low_lo=low_any, high_lo=high_any, at=-1),
         )
 
-    def _sides(self, f: int, low_rows: np.ndarray, high_rows: np.ndarray, low: float, high: float) -> tuple[float, float]:
-        """Lower bounds on both sides of a split (whatever the sizes of leaves), the larger side searched first and the other one if that is open."""
+    def _sides(
+        self, f: int, low_rows: np.ndarray, high_rows: np.ndarray, low: float, high: float
+    ) -> tuple[float, float]:
+        """Lower bounds on both sides of a split (whatever the sizes of leaves), the larger side
+        searched first and the other one if that is open.
+        """
         rows, bounds = [low_rows, high_rows], [low, high]
         own, found = list(bounds), []
         cost = float(self.inst.cost[f])
         for side in (0, 1) if len(low_rows) >= len(high_rows) else (1, 0):
             if own[0] + own[1] + cost >= self.cut:
                 break
-            answer = self.search.solve(rows[side], self.depth - 1, min(self.best, self.upper) - cost - own[1 - side])
+            answer = self.search.solve(
+                rows[side], self.depth - 1, min(self.best, self.upper) - cost - own[1 - side]
+            )
             found.append((side, answer))
             own[side], bounds[side] = max(own[side], answer.own), max(bounds[side], answer.any_size)
         self.pruned = min(self.pruned, own[0] + own[1] + cost)

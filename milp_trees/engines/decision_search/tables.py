@@ -1,4 +1,6 @@
-"""Compiled: sums over the low sides of all tests, for many nested sets of rows at once. Import this module only where it is used: it loads numba."""
+"""Compiled: sums over the low sides of all tests, for many nested sets of rows at once. Import this
+module only where it is used: it loads numba.
+"""
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 
@@ -9,9 +11,11 @@ from numba import njit
 
 @njit(cache=True, nogil=True)
 def fill(rows, codes, sums, first, column, cuts, running, whole, out):
-    """Sums of the sets {rows with code <= cut} and {the others}, and of the low side of every test in them.
+    """Sums of the sets {rows with code <= cut} and {the others}, and of the low side of every test
+    in them.
 
-    One pass over the rows, whatever the number of cuts: n p (d + 4) additions, and F (d + 4) per set.
+    One pass over the rows, whatever the number of cuts: n p (d + 4) additions, and F (d + 4) per
+    set.
 
     Parameters
     ----------
@@ -24,8 +28,8 @@ def fill(rows, codes, sums, first, column, cuts, running, whole, out):
     whole : float64 (F + 1, e)
         The table of all rows; not read when `out` has one table only.
     out : float64 (2 c, F + 1, e)
-        Tables of the low set (even) and the high set (odd) of each cut; the last line is the sum of the set. With shape (1, F + 1, e) and one cut
-        the table of the low set.
+        Tables of the low set (even) and the high set (odd) of each cut; the last line is the sum of
+        the set. With shape (1, F + 1, e) and one cut the table of the low set.
     """
     n_columns = codes.shape[1]
     n_tests, width = running.shape[0] - 1, running.shape[1]

@@ -1,4 +1,6 @@
-"""Best trees of depth two on a set of rows: root thresholds are halved, a batch of them at a time, both sides of all in one go."""
+"""Best trees of depth two on a set of rows: root thresholds are halved, a batch of them at a time,
+both sides of all in one go.
+"""
 
 from __future__ import annotations
 
@@ -51,15 +53,29 @@ def table_of(inst: Instance, rows: np.ndarray) -> np.ndarray:
     if not inst.n_tests:
         out[0, 0] = inst.sums[rows].sum(axis=0)
         return out
-    fill(rows, inst.codes, inst.sums, inst.first, 0, np.array([np.iinfo(np.int32).max]), np.zeros(out.shape[1:]), out[0], out)
+    fill(
+        rows,
+        inst.codes,
+        inst.sums,
+        inst.first,
+        0,
+        np.array([np.iinfo(np.int32).max]),
+        np.zeros(out.shape[1:]),
+        out[0],
+        out,
+    )
     return out
 
 
-def best_one(inst: Instance, rows: np.ndarray, check: Callable[[], None], limit: float = np.inf) -> tuple[Found, np.ndarray]:
+def best_one(
+    inst: Instance, rows: np.ndarray, check: Callable[[], None], limit: float = np.inf
+) -> tuple[Found, np.ndarray]:
     """Best tree of depth one, and the table of the rows."""
     table = table_of(inst, rows)
     one = best_splits(inst, table, np.array([limit]), None, check)
-    return Found(float(one.value[0]), _shape(one.test[0]), float(one.own[0]), float(one.any_size[0])), table
+    return Found(
+        float(one.value[0]), _shape(one.test[0]), float(one.own[0]), float(one.any_size[0])
+    ), table
 
 
 def _shape(test: int) -> Shape:
@@ -79,7 +95,14 @@ class TwoSplits:
     report : callable, optional
     """
 
-    def __init__(self, inst: Instance, rows: np.ndarray, upper: float, check: Callable[[], None], report: Report | None = None) -> None:
+    def __init__(
+        self,
+        inst: Instance,
+        rows: np.ndarray,
+        upper: float,
+        check: Callable[[], None],
+        report: Report | None = None,
+    ) -> None:
         inst.counters["two_splits"] += 1
         self.inst, self.rows, self.upper, self.check, self.report = inst, rows, upper, check, report
         one, self.whole = best_one(inst, rows, check)
@@ -119,10 +142,16 @@ class TwoSplits:
         one = self._sides(open_.column, middle, inst.cost[f])
         self._keep(f, one)
         self.pruned = min(self.pruned, float((one.own[0::2] + one.own[1::2] + inst.cost[f]).min()))
-        self.any_size = min(self.any_size, float((one.any_size[0::2] + one.any_size[1::2] + inst.cost[f]).min()))
+        self.any_size = min(
+            self.any_size, float((one.any_size[0::2] + one.any_size[1::2] + inst.cost[f]).min())
+        )
         worst = open_.worst
         if inst.similarity:
-            before = np.where(open_.lo >= 0, self.whole[0, inst.first[open_.column] + np.maximum(open_.lo, 0), WORST], 0.0)
+            before = np.where(
+                open_.lo >= 0,
+                self.whole[0, inst.first[open_.column] + np.maximum(open_.lo, 0), WORST],
+                0.0,
+            )
             worst = self.whole[0, f, WORST] - before
         return open_.halves(middle, one.any_size[0::2], one.any_size[1::2], worst)
 
@@ -132,10 +161,22 @@ class TwoSplits:
         inst = self.inst
         tables = np.empty((2 * len(column), *self.whole.shape[1:]))
         columns, starts = np.unique(column, return_index=True)
-        for b, at, to in zip(columns.tolist(), starts.tolist(), [*starts[1:].tolist(), len(column)], strict=True):
+        for b, at, to in zip(
+            columns.tolist(), starts.tolist(), [*starts[1:].tolist(), len(column)], strict=True
+        ):
             self.check()
             running = np.zeros(self.whole.shape[1:])
-            fill(inst.by_code(self.rows, b), inst.codes, inst.sums, inst.first, b, middle[at:to], running, self.whole[0], tables[2 * at : 2 * to])
+            fill(
+                inst.by_code(self.rows, b),
+                inst.codes,
+                inst.sums,
+                inst.first,
+                b,
+                middle[at:to],
+                running,
+                self.whole[0],
+                tables[2 * at : 2 * to],
+            )
         limit = np.repeat(min(self.best, self.upper) - cost, 2)
         return best_splits(inst, tables, limit, np.arange(len(tables)) ^ 1, self.check)
 
@@ -164,7 +205,9 @@ def leaf_sets(inst: Instance, rows: np.ndarray, shape: Shape) -> list[np.ndarray
 
 def leaf_decisions(inst: Instance, rows: np.ndarray, shape: Shape) -> np.ndarray:
     """The best decisions of the leaves, shape (leaves, d)."""
-    sums = np.array([inst.sums[part, : inst.dimension].sum(axis=0) for part in leaf_sets(inst, rows, shape)])
+    sums = np.array(
+        [inst.sums[part, : inst.dimension].sum(axis=0) for part in leaf_sets(inst, rows, shape)]
+    )
     inst.counters["oracle_calls"] += len(sums)
     decisions: np.ndarray = inst.oracle.solve(sums).decisions  # type: ignore[attr-defined]
     return decisions
@@ -178,8 +221,14 @@ def loss_of(inst: Instance, rows: np.ndarray, shape: Shape) -> float:
 
 def split_cost(inst: Instance, shape: Shape) -> float:
     """Sum of the costs of the splits of a tree."""
-    return 0.0 if shape is None else float(inst.cost[shape[0]]) + split_cost(inst, shape[1]) + split_cost(inst, shape[2])
+    return (
+        0.0
+        if shape is None
+        else float(inst.cost[shape[0]]) + split_cost(inst, shape[1]) + split_cost(inst, shape[2])
+    )
 
 
 def _joined(a: Intervals, b: Intervals) -> Intervals:
-    return Intervals(*(np.concatenate([x, y]) for x, y in zip(vars(a).values(), vars(b).values(), strict=True)))
+    return Intervals(
+        *(np.concatenate([x, y]) for x, y in zip(vars(a).values(), vars(b).values(), strict=True))
+    )

@@ -1,1 +1,3 @@
-"""Growing trees greedily for decisions: coded columns, criteria, compiled scans, weakest-link pruning (Elmachtoub, Liang, McNellis 2020)."""
+"""Growing trees greedily for decisions: coded columns, criteria, compiled scans, weakest-link
+pruning (Elmachtoub, Liang, McNellis 2020).
+"""

@@ -1,4 +1,6 @@
-"""From a table to coded columns, so that thresholds may be chosen node by node, and from coded columns to a Dataset."""
+"""From a table to coded columns, so that thresholds may be chosen node by node, and from coded
+columns to a Dataset.
+"""
 
 from __future__ import annotations
 
@@ -35,13 +37,16 @@ class Coder:
     table : mapping of column name to array of shape (n,)
         Numbers, or text (categories, which are tested for one value each: `color == red`).
     thresholds : {"values", "midpoints", "quantiles"}
-        Midpoints lie halfway between neighbouring values. Otherwise a threshold is a value s of the column and the test is x < s, written as "at
-        most the double before s": all values but the least, or of m values u the quantiles u[ceil(k (m - 1) / Q)], k = 1..Q-1, if m > Q.
+        Midpoints lie halfway between neighbouring values. Otherwise a threshold is a value s of the
+        column and the test is x < s, written as "at most the double before s": all values but the
+        least, or of m values u the quantiles u[ceil(k (m - 1) / Q)], k = 1..Q-1, if m > Q.
     quantiles : int
         Q.
     """
 
-    def __init__(self, table: Mapping[str, np.ndarray], thresholds: str = "values", quantiles: int = 0) -> None:
+    def __init__(
+        self, table: Mapping[str, np.ndarray], thresholds: str = "values", quantiles: int = 0
+    ) -> None:
         import pandas as pd
 
         #: (feature, column, kind, thresholds or category) of every coded column.
@@ -52,7 +57,9 @@ class Coder:
         for j, (name, values) in enumerate(table.items()):
             if values.dtype.kind not in "biuf":
                 found = sorted(set(values.astype(str).tolist()))
-                self.rules += [(j, name, "==", v) for v in (found[1:] if len(found) <= 2 else found)]
+                self.rules += [
+                    (j, name, "==", v) for v in (found[1:] if len(found) <= 2 else found)
+                ]
                 continue
             distinct = np.unique(values.astype(float))
             if set(distinct.tolist()) <= {0.0, 1.0}:
@@ -62,7 +69,9 @@ class Coder:
                 self.rules.append((j, name, "<=", cuts))
                 fewer |= len(cuts) < len(distinct) - 1
                 merged |= counts_as_equal(pd.Series(values))
-        self.loss = "; ".join(LOSSES[kind] for kind, true in (("quantiles", fewer), ("precision", merged)) if true)
+        self.loss = "; ".join(
+            LOSSES[kind] for kind, true in (("quantiles", fewer), ("precision", merged)) if true
+        )
 
     def codes(self, table: Mapping[str, np.ndarray]) -> np.ndarray:
         """Codes of the rows of a table, int32 of shape (C, n)."""
@@ -80,17 +89,27 @@ class Coder:
     def columns(self, table: Mapping[str, np.ndarray]) -> Columns:
         """Coded columns of the rows of a table."""
         tests: tuple[Sequence[Test], ...] = tuple(
-            _Thresholds(name, value) if kind == "<=" else (Test(name, kind, value),) for _, name, kind, value in self.rules
+            _Thresholds(name, value) if kind == "<=" else (Test(name, kind, value),)
+            for _, name, kind, value in self.rules
         )
-        return Columns(self.codes(table), np.array([j for j, *_ in self.rules], dtype=np.int64), tests)
+        return Columns(
+            self.codes(table), np.array([j for j, *_ in self.rules], dtype=np.int64), tests
+        )
 
 
 def dataset_of(
-    columns: Columns, keep: Mapping[Test, tuple[int, int]] | None = None, table: Mapping[str, np.ndarray] | None = None, **fields: Any
+    columns: Columns,
+    keep: Mapping[Test, tuple[int, int]] | None = None,
+    table: Mapping[str, np.ndarray] | None = None,
+    **fields: Any,
 ) -> Dataset:
-    """A Dataset with all tests of coded columns, or with those in `keep` (test → column and cut); `table` holds the columns' values, if it is at hand."""
+    """A Dataset with all tests of coded columns, or with those in `keep` (test → column and cut);
+    `table` holds the columns' values, if it is at hand.
+    """
     if keep is None:
-        keep = {test: (c, k) for c, tests in enumerate(columns.tests) for k, test in enumerate(tests)}
+        keep = {
+            test: (c, k) for c, tests in enumerate(columns.tests) for k, test in enumerate(tests)
+        }
     places = np.array(list(keep.values()), dtype=np.int64).reshape(-1, 2)
     gap = None if table is None else np.full((len(keep), 2), np.nan)
     if table is not None and gap is not None:
@@ -98,8 +117,14 @@ def dataset_of(
         for name in dict.fromkeys(t.column for t in tests if t.kind == "<="):
             where = [f for f, t in enumerate(tests) if t.kind == "<=" and t.column == name]
             gap[where] = gaps(np.asarray(table[name]), np.array([tests[f].value for f in where]))
-    X: Any = RankedTests(np.ascontiguousarray(columns.codes.T), places[:, 0].copy(), places[:, 1].copy(), gap)
-    return Dataset(X if len(keep) else np.zeros((columns.codes.shape[1], 0), dtype=np.uint8), tuple(keep), **fields)
+    X: Any = RankedTests(
+        np.ascontiguousarray(columns.codes.T), places[:, 0].copy(), places[:, 1].copy(), gap
+    )
+    return Dataset(
+        X if len(keep) else np.zeros((columns.codes.shape[1], 0), dtype=np.uint8),
+        tuple(keep),
+        **fields,
+    )
 
 
 def _thresholds_of(distinct: np.ndarray, kind: str, quantiles: int) -> np.ndarray:

@@ -36,21 +36,41 @@ class Columns:
         return int(self.feature.max(initial=-1)) + 1
 
     def order(self) -> np.ndarray:
-        """Rows in the order of every column, int32 of shape (C, n); equal codes in the order of rows."""
+        """Rows in the order of every column, int32 of shape (C, n); equal codes in the order of
+        rows.
+        """
         return np.argsort(self.codes, axis=1, kind="stable").astype(np.int32)
 
 
 def columns_of(view: LeafOracle) -> Columns:
-    """The candidate tests of a view: thresholds of one column together, every other test as a column of two codes."""
+    """The candidate tests of a view: thresholds of one column together, every other test as a
+    column of two codes.
+    """
     ranked = view.ranked
     if ranked is None:
-        codes, groups = (1 - view.X.T).astype(np.int32), [np.array([f]) for f in range(view.n_tests)]
+        codes, groups = (
+            (1 - view.X.T).astype(np.int32),
+            [np.array([f]) for f in range(view.n_tests)],
+        )
     else:
         groups = [np.flatnonzero(ranked.column == c) for c in range(ranked.codes.shape[1])]
-        groups = sorted((g[np.argsort(ranked.cut[g], kind="stable")] for g in groups if len(g)), key=lambda g: int(g.min()))
+        groups = sorted(
+            (g[np.argsort(ranked.cut[g], kind="stable")] for g in groups if len(g)),
+            key=lambda g: int(g.min()),
+        )
         # A code counts the cuts below it that may be used, so that cut number k is "at most k".
-        recoded = [np.searchsorted(ranked.cut[g], ranked.codes[:, ranked.column[g[0]]], side="left") for g in groups]
+        recoded = [
+            np.searchsorted(ranked.cut[g], ranked.codes[:, ranked.column[g[0]]], side="left")
+            for g in groups
+        ]
         codes = np.array(recoded, dtype=np.int32).reshape(len(groups), view.n_rows)
-    names = {name: j for j, name in enumerate(dict.fromkeys(view.tests[int(g[0])].column for g in groups))}
+    names = {
+        name: j
+        for j, name in enumerate(dict.fromkeys(view.tests[int(g[0])].column for g in groups))
+    }
     feature = np.array([names[view.tests[int(g[0])].column] for g in groups], dtype=np.int64)
-    return Columns(np.ascontiguousarray(codes), feature, tuple(tuple(view.tests[int(f)] for f in g) for g in groups))
+    return Columns(
+        np.ascontiguousarray(codes),
+        feature,
+        tuple(tuple(view.tests[int(f)] for f in g) for g in groups),
+    )

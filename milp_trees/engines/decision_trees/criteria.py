@@ -1,4 +1,6 @@
-"""What a greedy split is chosen by: the SPO loss of both sides over listed vertices or by an oracle, squared error (CART), or both in turn."""
+"""What a greedy split is chosen by: the SPO loss of both sides over listed vertices or by an
+oracle, squared error (CART), or both in turn.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ BATCH = 2**22
 
 
 class Lots(NamedTuple):
-    """Rows of a node and what it needs: row order by column, codes, counts and whole weights of rows, least leaf, quantiles (0 = all), prices."""
+    """Rows of a node and what it needs: row order by column, codes, counts and whole weights of
+    rows, least leaf, quantiles (0 = all), prices.
+    """
 
     codes: np.ndarray
     order: np.ndarray
@@ -51,7 +55,9 @@ class Criterion(ABC):
 
     @abstractmethod
     def enter(self, rows: np.ndarray) -> tuple[float, float, Any]:
-        """Of a node: its loss as a leaf, the rounding error of losses, and what `best` wants to know."""
+        """Of a node: its loss as a leaf, the rounding error of losses, and what `best` wants to
+        know.
+        """
 
     @abstractmethod
     def best(self, lots: Lots, columns: np.ndarray, slack: float, node: Any) -> Split | None:
@@ -63,15 +69,21 @@ class DecisionLoss(Criterion):
 
     @abstractmethod
     def decide(self, nodes: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-        """Best decision of every node, shape (nodes, d), and its loss, shape (nodes,), from the rows of the nodes."""
+        """Best decision of every node, shape (nodes, d), and its loss, shape (nodes,), from the
+        rows of the nodes.
+        """
 
     @abstractmethod
     def repeated(self, times: np.ndarray) -> DecisionLoss:
         """The loss where every row counts so many times; int array of shape (n,)."""
 
 
-def decision_loss(vectors: np.ndarray, base: np.ndarray, decisions: DecisionSet, vertices: np.ndarray | None) -> DecisionLoss:
-    """SPO loss of rows with cost vectors (times weights) and their z*: over vertices if they are listed, else by the oracle."""
+def decision_loss(
+    vectors: np.ndarray, base: np.ndarray, decisions: DecisionSet, vertices: np.ndarray | None
+) -> DecisionLoss:
+    """SPO loss of rows with cost vectors (times weights) and their z*: over vertices if they are
+    listed, else by the oracle.
+    """
     if vertices is None:
         return OracleLoss(np.ascontiguousarray(vectors), base, decisions)
     paid = vectors @ vertices.T
@@ -109,10 +121,24 @@ class ListedLoss(DecisionLoss):
     def best(self, lots: Lots, columns: np.ndarray, slack: float, node: Any) -> Split | None:
         found = Split(
             *kernels.scan_listed(
-                lots.codes, lots.order, lots.begin, lots.end, columns, self.regret, node, lots.counts, lots.mass, lots.rows, lots.weight,
-                lots.least_rows, lots.least_mass, lots.quantiles, lots.price, slack,
+                lots.codes,
+                lots.order,
+                lots.begin,
+                lots.end,
+                columns,
+                self.regret,
+                node,
+                lots.counts,
+                lots.mass,
+                lots.rows,
+                lots.weight,
+                lots.least_rows,
+                lots.least_mass,
+                lots.quantiles,
+                lots.price,
+                slack,
             )
-        )  # fmt: skip
+        )
         return found if found.column >= 0 else None
 
 
@@ -144,7 +170,11 @@ class OracleLoss(DecisionLoss):
         total = self.vectors[rows].sum(axis=0)
         base = float(self.base[rows].sum())
         value = float(self.decisions.value(total[None, :])[0])
-        return value - base, ROUNDING * (abs(value) + float(np.abs(self.base[rows]).sum())), (total, base)
+        return (
+            value - base,
+            ROUNDING * (abs(value) + float(np.abs(self.base[rows]).sum())),
+            (total, base),
+        )
 
     def best(self, lots: Lots, columns: np.ndarray, slack: float, node: Any) -> Split | None:
         total, base = node
@@ -152,9 +182,20 @@ class OracleLoss(DecisionLoss):
         best: Split | None = None
         for first in range(0, len(columns), at_once):
             sums, column, cut = kernels.true_sides(
-                lots.codes, lots.order, lots.begin, lots.end, columns[first : first + at_once], self.vectors, lots.counts, lots.mass, lots.rows,
-                lots.weight, lots.least_rows, lots.least_mass, lots.quantiles,
-            )  # fmt: skip
+                lots.codes,
+                lots.order,
+                lots.begin,
+                lots.end,
+                columns[first : first + at_once],
+                self.vectors,
+                lots.counts,
+                lots.mass,
+                lots.rows,
+                lots.weight,
+                lots.least_rows,
+                lots.least_mass,
+                lots.quantiles,
+            )
             if not len(sums):
                 continue
             values = self.decisions.value(np.concatenate([sums, total - sums]))
@@ -167,7 +208,8 @@ class OracleLoss(DecisionLoss):
 
 @dataclass(frozen=True, eq=False)
 class SquaredError(Criterion):
-    """Squared error of cost vectors around their mean: CART for regression (Breiman, Friedman, Olshen, Stone 1984).
+    """Squared error of cost vectors around their mean: CART for regression (Breiman, Friedman,
+    Olshen, Stone 1984).
 
     Parameters
     ----------
@@ -186,30 +228,56 @@ class SquaredError(Criterion):
         # Around the mean of all rows sums of squares lose fewer digits.
         object.__setattr__(self, "_centred", np.ascontiguousarray(centred))
         squares = (centred**2).sum(axis=1)
-        object.__setattr__(self, "_squares", np.divide(squares, self.weights, out=np.zeros_like(squares), where=self.weights > 0))
+        object.__setattr__(
+            self,
+            "_squares",
+            np.divide(squares, self.weights, out=np.zeros_like(squares), where=self.weights > 0),
+        )
 
     def enter(self, rows: np.ndarray) -> tuple[float, float, Any]:
         total, share = self._centred[rows].sum(axis=0), float(self.weights[rows].sum())  # type: ignore[attr-defined]
         squares = float(self._squares[rows].sum())  # type: ignore[attr-defined]
-        return squares - (float(total @ total) / share if share else 0.0), ROUNDING * squares, (total, share)
+        return (
+            squares - (float(total @ total) / share if share else 0.0),
+            ROUNDING * squares,
+            (total, share),
+        )
 
     def best(self, lots: Lots, columns: np.ndarray, slack: float, node: Any) -> Split | None:
         total, share = node
         found = Split(
             *kernels.scan_squared(
-                lots.codes, lots.order, lots.begin, lots.end, columns, self._centred, self.weights, total, share, lots.counts, lots.mass,  # type: ignore[attr-defined]
-                lots.rows, lots.weight, lots.least_rows, lots.least_mass, lots.quantiles, lots.price, slack,
+                lots.codes,
+                lots.order,
+                lots.begin,
+                lots.end,
+                columns,
+                self._centred,  # type: ignore[attr-defined]
+                self.weights,
+                total,
+                share,
+                lots.counts,
+                lots.mass,  # type: ignore[attr-defined]
+                lots.rows,
+                lots.weight,
+                lots.least_rows,
+                lots.least_mass,
+                lots.quantiles,
+                lots.price,
+                slack,
             )
-        )  # fmt: skip
+        )
         return found if found.column >= 0 else None
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothedLoss(Criterion):
-    """SPO loss, and squared error on its plateaus: where no split of a node changes what its sides decide, none lowers the SPO loss.
+    """SPO loss, and squared error on its plateaus: where no split of a node changes what its sides
+    decide, none lowers the SPO loss.
 
-    The published rule takes the first of such equal splits, which peels off as few rows as a leaf may have; the split of least squared error makes
-    rows with like costs neighbours, so that splits further down can gain.
+    The published rule takes the first of such equal splits, which peels off as few rows as a leaf
+    may have; the split of least squared error makes rows with like costs neighbours, so that splits
+    further down can gain.
 
     Parameters
     ----------
@@ -231,7 +299,10 @@ class SmoothedLoss(Criterion):
         if found is None or found.value - lots.price[found.column] < value - slack:
             return found
         _, rounding, sums = self.error.enter(rows)
-        # Prices are in units of loss, not of squared error: of the columns that cost as little as the one found.
+        # Prices are in units of loss, not of squared error: of the columns that cost as little as
+        # the one found.
         cheap = columns[lots.price[columns] <= lots.price[found.column]]
-        other = self.error.best(lots._replace(price=np.zeros_like(lots.price)), cheap, rounding, sums)
+        other = self.error.best(
+            lots._replace(price=np.zeros_like(lots.price)), cheap, rounding, sums
+        )
         return found if other is None else Split(found.value, other.column, other.cut)

@@ -1,4 +1,6 @@
-"""A sample of rows with cost vectors and a set of decisions: what trees for decisions are grown, valued and judged on."""
+"""A sample of rows with cost vectors and a set of decisions: what trees for decisions are grown,
+valued and judged on.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,13 @@ import numpy as np
 
 from milp_trees import exact
 from milp_trees.engines.decision_trees.columns import Columns
-from milp_trees.engines.decision_trees.criteria import Criterion, DecisionLoss, SmoothedLoss, SquaredError, decision_loss
+from milp_trees.engines.decision_trees.criteria import (
+    Criterion,
+    DecisionLoss,
+    SmoothedLoss,
+    SquaredError,
+    decision_loss,
+)
 from milp_trees.engines.decision_trees.grow import GrownTree, Rules, Sample, compile_kernels, grow
 
 if TYPE_CHECKING:
@@ -72,11 +80,20 @@ class CostSample:
     def enough(self, space: Trees) -> bool:
         """Whether one leaf has enough rows and weight."""
         whole, unit = self.mass
-        return len(self.costs) >= space.min_samples_leaf and int(whole.sum()) * unit >= space.min_weight_leaf
+        return (
+            len(self.costs) >= space.min_samples_leaf
+            and int(whole.sum()) * unit >= space.min_weight_leaf
+        )
 
     def rules(self, space: Trees, quantiles: int = 0, max_features: int | None = None) -> Rules:
         """Limits of a space, for growing."""
-        return Rules(space.max_depth, space.min_samples_leaf, math.ceil(space.min_weight_leaf / self.mass[1]), int(quantiles), max_features)
+        return Rules(
+            space.max_depth,
+            space.min_samples_leaf,
+            math.ceil(space.min_weight_leaf / self.mass[1]),
+            int(quantiles),
+            max_features,
+        )
 
     def grow(self, columns: Columns, space: Trees, by: str, quantiles: int) -> GrownTree:
         """The tree grown by one of `CRITERIA`."""
@@ -87,15 +104,22 @@ class CostSample:
 
     def valued(self, tree: GrownTree) -> GrownTree:
         """The tree with the SPO losses of its nodes."""
-        return replace(tree, loss=self.loss.decide(tree.rows)[1], slack=self.loss.enter(tree.rows[0])[1])
+        return replace(
+            tree, loss=self.loss.decide(tree.rows)[1], slack=self.loss.enter(tree.rows[0])[1]
+        )
 
     def to_tree(self, tree: GrownTree, columns: Columns, labels: tuple[Any, ...]) -> Tree:
-        """The tree with decisions in its leaves; `labels` are those of the listed decisions, if they are listed."""
+        """The tree with decisions in its leaves; `labels` are those of the listed decisions, if
+        they are listed.
+        """
         decisions, _ = self.loss.decide(tree.rows)
         return tree.to_tree(columns.tests, [self.decisions.label(w) for w in decisions], labels)
 
-    def judged_by(self, tree: GrownTree, costs: np.ndarray, squared: bool) -> tuple[GrownTree, Callable[[np.ndarray, int], np.ndarray]]:
-        """The tree with the losses it is to be pruned by, and the loss of further rows at its nodes.
+    def judged_by(
+        self, tree: GrownTree, costs: np.ndarray, squared: bool
+    ) -> tuple[GrownTree, Callable[[np.ndarray, int], np.ndarray]]:
+        """The tree with the losses it is to be pruned by, and the loss of further rows at its
+        nodes.
 
         Parameters
         ----------

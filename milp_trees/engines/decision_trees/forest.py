@@ -1,4 +1,6 @@
-"""One tree of a forest, small enough to keep a hundred of: tests, and the mean cost vectors of the leaves."""
+"""One tree of a forest, small enough to keep a hundred of: tests, and the mean cost vectors of the
+leaves.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,11 @@ class ForestTree:
 
     def apply(self, codes: np.ndarray) -> np.ndarray:
         """Leaf of every row; codes of shape (C, n)."""
-        out: np.ndarray = self.leaf[kernels.descend(np.ascontiguousarray(codes), self.column, self.cut, self.left, self.right)]
+        out: np.ndarray = self.leaf[
+            kernels.descend(
+                np.ascontiguousarray(codes), self.column, self.cut, self.left, self.right
+            )
+        ]
         return out
 
     def predict(self, codes: np.ndarray) -> np.ndarray:
@@ -61,7 +67,13 @@ class ForestTree:
 
 
 def grow_one(
-    columns: Columns, order: np.ndarray, sample: CostSample, rules: Rules, by: str, bootstrap: bool, seed: int
+    columns: Columns,
+    order: np.ndarray,
+    sample: CostSample,
+    rules: Rules,
+    by: str,
+    bootstrap: bool,
+    seed: int,
 ) -> tuple[ForestTree, np.ndarray]:
     """A tree, and how often each row was drawn for it; both follow from the seed alone.
 
@@ -82,22 +94,36 @@ def grow_one(
     vectors, weights = sample.vectors * drawn[:, None], sample.weights * drawn
     # A tree by squared error alone needs no losses of decisions.
     loss = sample.loss.repeated(drawn) if by != "squared-error" else None
-    criterion = SquaredError(vectors, weights) if loss is None else chosen(by, loss, vectors, weights)
-    order = np.array([o[kept[o]] for o in order], dtype=np.int32).reshape(len(order), int(kept.sum()))
+    criterion = (
+        SquaredError(vectors, weights) if loss is None else chosen(by, loss, vectors, weights)
+    )
+    order = np.array([o[kept[o]] for o in order], dtype=np.int32).reshape(
+        len(order), int(kept.sum())
+    )
     tree = grow(columns, order, Sample(drawn, sample.mass[0] * drawn), criterion, rules, rng)
     return _slim(tree, vectors, weights), drawn
 
 
 def drawn_rows(n: int, bootstrap: bool, rng: np.random.Generator) -> np.ndarray:
     """How often each row is drawn for a tree whose generator begins anew, shape (n,)."""
-    return np.bincount(rng.integers(0, n, n), minlength=n) if bootstrap else np.ones(n, dtype=np.int64)
+    return (
+        np.bincount(rng.integers(0, n, n), minlength=n) if bootstrap else np.ones(n, dtype=np.int64)
+    )
 
 
 def lean(coder: Coder, trees: Sequence[ForestTree]) -> tuple[Coder, list[ForestTree]]:
-    """The coder with those thresholds only that some tree tests (all of them are the values of the training rows), and the trees in its terms."""
-    cuts = [np.unique(np.concatenate([t.cut[t.column == c] for t in trees])).astype(np.int64) for c in range(len(coder.rules))]
+    """The coder with those thresholds only that some tree tests (all of them are the values of the
+    training rows), and the trees in its terms.
+    """
+    cuts = [
+        np.unique(np.concatenate([t.cut[t.column == c] for t in trees])).astype(np.int64)
+        for c in range(len(coder.rules))
+    ]
     out = copy(coder)
-    out.rules = [(j, name, kind, value[cuts[c]] if kind == "<=" else value) for c, (j, name, kind, value) in enumerate(coder.rules)]
+    out.rules = [
+        (j, name, kind, value[cuts[c]] if kind == "<=" else value)
+        for c, (j, name, kind, value) in enumerate(coder.rules)
+    ]
     thresholds = np.array([kind == "<=" for _, _, kind, _ in coder.rules], dtype=bool)
     recoded = []
     for tree in trees:
@@ -114,11 +140,15 @@ def _slim(tree: GrownTree, vectors: np.ndarray, weights: np.ndarray) -> ForestTr
     leaves = tree.leaves
     number = np.full(tree.n_nodes, -1, dtype=np.int64)
     number[leaves] = np.arange(len(leaves))
-    costs = np.array([vectors[tree.rows[t]].sum(axis=0) / weights[tree.rows[t]].sum() for t in leaves])
+    costs = np.array(
+        [vectors[tree.rows[t]].sum(axis=0) / weights[tree.rows[t]].sum() for t in leaves]
+    )
     return ForestTree(tree.column, tree.cut, tree.left, tree.right, number, costs)
 
 
-def most_frequent(trees: Sequence[ForestTree], decisions: DecisionSet, codes: np.ndarray, asked: np.ndarray) -> np.ndarray:
+def most_frequent(
+    trees: Sequence[ForestTree], decisions: DecisionSet, codes: np.ndarray, asked: np.ndarray
+) -> np.ndarray:
     """The most frequent decision of the trees that are asked for each row, shape (rows, d).
 
     Parameters

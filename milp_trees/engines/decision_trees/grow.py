@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-#: Levels below which nothing is split, so that a tree can be walked, copied and pickled by recursion; only rows peeled off one by one get there.
+#: Levels below which nothing is split, so that a tree can be walked, copied and pickled by
+#: recursion; only rows peeled off one by one get there.
 DEEPEST = 200
 
 
@@ -34,7 +35,8 @@ class Rules:
     least_mass : int, default=0
         Smallest whole weight in a leaf, in the units of `Sample.mass`.
     quantiles : int, default=0
-        Q > 0: thresholds of a node are Q-quantiles of its distinct values where it has more of them; 0: all.
+        Q > 0: thresholds of a node are Q-quantiles of its distinct values where it has more of
+        them; 0: all.
     max_features : int or None
         Features drawn at every node; None: all.
     price : float array of shape (C,), optional
@@ -59,7 +61,8 @@ class GrownTree:
     Attributes
     ----------
     column, cut : int64 arrays of shape (nodes,)
-        Test of a node (-1 at leaves): true, and the row goes right, where the code of the column is at most the cut.
+        Test of a node (-1 at leaves): true, and the row goes right, where the code of the column is
+        at most the cut.
     left, right, parent : int64 arrays of shape (nodes,)
         -1 where there is none.
     loss : float array of shape (nodes,)
@@ -94,11 +97,15 @@ class GrownTree:
 
     def apply(self, codes: np.ndarray) -> np.ndarray:
         """Leaf (index of its node) of every row; codes of shape (C, n)."""
-        leaf: np.ndarray = kernels.descend(np.ascontiguousarray(codes), self.column, self.cut, self.left, self.right)
+        leaf: np.ndarray = kernels.descend(
+            np.ascontiguousarray(codes), self.column, self.cut, self.left, self.right
+        )
         return leaf
 
     def cut_back(self, stop: np.ndarray) -> GrownTree:
-        """The tree whose leaves are the first nodes with `stop` (bool of shape (nodes,)) on every path, and the leaves that have none above."""
+        """The tree whose leaves are the first nodes with `stop` (bool of shape (nodes,)) on every
+        path, and the leaves that have none above.
+        """
         kept: list[int] = []
         number = np.full(self.n_nodes, -1, dtype=np.int64)
         for t in range(self.n_nodes):
@@ -114,11 +121,19 @@ class GrownTree:
 
         parent = np.where(self.parent[at] < 0, -1, number[self.parent[at]])
         return GrownTree(
-            np.where(leaf, -1, self.column[at]), np.where(leaf, -1, self.cut[at]), moved(self.left), moved(self.right), parent, self.loss[at],
-            self.slack, [self.rows[t] for t in kept],
-        )  # fmt: skip
+            np.where(leaf, -1, self.column[at]),
+            np.where(leaf, -1, self.cut[at]),
+            moved(self.left),
+            moved(self.right),
+            parent,
+            self.loss[at],
+            self.slack,
+            [self.rows[t] for t in kept],
+        )
 
-    def to_tree(self, tests: Sequence[Sequence[Any]], names: Sequence[Any], labels: tuple[Any, ...] = ()) -> Tree:
+    def to_tree(
+        self, tests: Sequence[Sequence[Any]], names: Sequence[Any], labels: tuple[Any, ...] = ()
+    ) -> Tree:
         """As a `Tree`.
 
         Parameters
@@ -135,22 +150,32 @@ class GrownTree:
         nodes: list[Node] = [Leaf(place.get(name, 0)) for name in names]
         for t in range(self.n_nodes - 1, -1, -1):
             if self.left[t] >= 0:
-                nodes[t] = Branch(tests[self.column[t]][self.cut[t]], nodes[self.left[t]], nodes[self.right[t]])
+                nodes[t] = Branch(
+                    tests[self.column[t]][self.cut[t]], nodes[self.left[t]], nodes[self.right[t]]
+                )
         return Tree(nodes[0], labels)
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """How many rows each row stands for (0: left out) and its whole weight; int64 arrays of shape (n,)."""
+    """How many rows each row stands for (0: left out) and its whole weight; int64 arrays of shape
+    (n,).
+    """
 
     counts: np.ndarray
     mass: np.ndarray
 
 
 def grow(
-    columns: Columns, order: np.ndarray, sample: Sample, criterion: Criterion, rules: Rules, rng: np.random.Generator | None = None
+    columns: Columns,
+    order: np.ndarray,
+    sample: Sample,
+    criterion: Criterion,
+    rules: Rules,
+    rng: np.random.Generator | None = None,
 ) -> GrownTree:
-    """The greedy tree: every node gets its best split, until depth, leaf sizes or a loss of zero end it. A split may gain nothing.
+    """The greedy tree: every node gets its best split, until depth, leaf sizes or a loss of zero
+    end it. A split may gain nothing.
 
     Parameters
     ----------
@@ -171,11 +196,28 @@ class _Grower:
     """The arrays of a tree under way."""
 
     def __init__(
-        self, columns: Columns, order: np.ndarray, sample: Sample, criterion: Criterion, rules: Rules, rng: np.random.Generator | None
+        self,
+        columns: Columns,
+        order: np.ndarray,
+        sample: Sample,
+        criterion: Criterion,
+        rules: Rules,
+        rng: np.random.Generator | None,
     ) -> None:
-        self.columns, self.order, self.sample, self.criterion, self.rules, self.rng = columns, order, sample, criterion, rules, rng
+        self.columns, self.order, self.sample, self.criterion, self.rules, self.rng = (
+            columns,
+            order,
+            sample,
+            criterion,
+            rules,
+            rng,
+        )
         self.n = order.shape[1]
-        self.price = np.zeros(len(columns.tests)) if rules.price is None else np.asarray(rules.price, dtype=float)
+        self.price = (
+            np.zeros(len(columns.tests))
+            if rules.price is None
+            else np.asarray(rules.price, dtype=float)
+        )
         self.depth = min(DEEPEST, DEEPEST if rules.max_depth is None else rules.max_depth)
         self.everything = np.arange(len(columns.tests))
         self.spare = np.empty(self.n, dtype=np.int32)
@@ -189,31 +231,61 @@ class _Grower:
         while stack:
             begin, end, depth, parent = stack.pop()
             t = len(self.nodes)
-            rows = np.sort(self.order[0, begin:end]) if len(self.order) else np.flatnonzero(self.sample.counts)
+            rows = (
+                np.sort(self.order[0, begin:end])
+                if len(self.order)
+                else np.flatnonzero(self.sample.counts)
+            )
             loss, slack, node = self.criterion.enter(rows)
             coarsest = max(coarsest, slack)
-            open_ = depth < self.depth and loss > slack and (self.rules.deadline is None or time.perf_counter() < self.rules.deadline)
+            open_ = (
+                depth < self.depth
+                and loss > slack
+                and (self.rules.deadline is None or time.perf_counter() < self.rules.deadline)
+            )
             split = self._split(begin, end, rows, slack, node) if open_ else None
-            self.nodes.append((-1, -1, parent) if split is None else (split.column, split.cut, parent))
+            self.nodes.append(
+                (-1, -1, parent) if split is None else (split.column, split.cut, parent)
+            )
             self.children.append([])
             self.loss.append(loss)
             self.rows.append(rows)
             if parent >= 0:
                 self.children[parent].append(t)
             if split is not None:
-                middle = kernels.divide(self.columns.codes, self.order, begin, end, split.column, split.cut, self.spare)
+                middle = kernels.divide(
+                    self.columns.codes, self.order, begin, end, split.column, split.cut, self.spare
+                )
                 stack += [(middle, end, depth + 1, t), (begin, middle, depth + 1, t)]
         return _arrays(self.nodes, self.children, np.array(self.loss), coarsest, self.rows)
 
-    def _split(self, begin: int, end: int, rows: np.ndarray, slack: float, node: object) -> Split | None:
-        """Best split of a node; with drawn features, on those, then on one after the other until one can be split on."""
+    def _split(
+        self, begin: int, end: int, rows: np.ndarray, slack: float, node: object
+    ) -> Split | None:
+        """Best split of a node; with drawn features, on those, then on one after the other until
+        one can be split on.
+        """
         counts, mass, rules = self.sample.counts, self.sample.mass, self.rules
         lots = Lots(
-            self.columns.codes, self.order, begin, end, counts, mass, int(counts[rows].sum()), int(mass[rows].sum()), rules.least_rows,
-            rules.least_mass, rules.quantiles, self.price,
-        )  # fmt: skip
+            self.columns.codes,
+            self.order,
+            begin,
+            end,
+            counts,
+            mass,
+            int(counts[rows].sum()),
+            int(mass[rows].sum()),
+            rules.least_rows,
+            rules.least_mass,
+            rules.quantiles,
+            self.price,
+        )
         if rules.max_features is None or rules.max_features >= self.columns.n_features:
-            return self.criterion.best(lots, self.everything, slack, node) if len(self.everything) else None
+            return (
+                self.criterion.best(lots, self.everything, slack, node)
+                if len(self.everything)
+                else None
+            )
         assert self.rng is not None
         drawn = self.rng.permutation(self.columns.n_features)
         for last in range(rules.max_features, len(drawn) + 1):
@@ -247,7 +319,13 @@ def grown_from(tree: Tree, columns: Columns) -> GrownTree:
     return _arrays(nodes, links, np.zeros(len(nodes)), 0.0, rows)
 
 
-def _arrays(nodes: list[tuple[int, int, int]], links: list[list[int]], loss: np.ndarray, slack: float, rows: list[np.ndarray]) -> GrownTree:
+def _arrays(
+    nodes: list[tuple[int, int, int]],
+    links: list[list[int]],
+    loss: np.ndarray,
+    slack: float,
+    rows: list[np.ndarray],
+) -> GrownTree:
     """The tree of a list of nodes (column, cut, parent) and their children."""
     column, cut, parent = np.array(nodes, dtype=np.int64).T.copy()
     left, right = np.array([c or [-1, -1] for c in links], dtype=np.int64).T.copy()
@@ -269,7 +347,9 @@ def compile_kernels() -> None:
     costs = np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0]])
     with compiling("greedy trees"):
         for criterion in (ListedLoss(costs, np.eye(2)), SquaredError(costs, np.ones(4))):
-            grow(columns, columns.order(), Sample(ones, ones), criterion, Rules(1)).apply(columns.codes)
+            grow(columns, columns.order(), Sample(ones, ones), criterion, Rules(1)).apply(
+                columns.codes
+            )
         lots = (0, 4, np.zeros(1, dtype=np.int64), costs, ones, ones, 4, 4, 1, 0, 0)
         kernels.true_sides(columns.codes, columns.order(), *lots)
     _compiled = True

@@ -1,8 +1,9 @@
 """Compiled loops over the rows of a node, which lie in the order of every column.
 
-Rows with a code of at most `cut` are the side on which the test is true (the right child). A scan walks the rows of a column upwards and values every
-cut that leaves enough rows and weight on both sides; a cut must beat the best so far by more than the rounding error of sums, so that of equal cuts
-the first in the first column is taken.
+Rows with a code of at most `cut` are the side on which the test is true (the right child). A scan
+walks the rows of a column upwards and values every cut that leaves enough rows and weight on both
+sides; a cut must beat the best so far by more than the rounding error of sums, so that of equal
+cuts the first in the first column is taken.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -11,11 +12,27 @@ from numba import njit
 
 
 @njit(cache=True, nogil=True)
-def positions(codes, order, begin, end, counts, mass, rows, weight, least_rows, least_mass, quantiles, where, cuts):
-    """Allowed cuts of one column: `where[q]` is the end of the true side in `order`, `cuts[q]` its cut; returns how many there are.
+def positions(
+    codes,
+    order,
+    begin,
+    end,
+    counts,
+    mass,
+    rows,
+    weight,
+    least_rows,
+    least_mass,
+    quantiles,
+    where,
+    cuts,
+):
+    """Allowed cuts of one column: `where[q]` is the end of the true side in `order`, `cuts[q]` its
+    cut; returns how many there are.
 
-    With `quantiles` = Q > 0 and m > Q distinct values u in the node, only the values u[ceil(k (m - 1) / Q)], k = 1..Q-1, begin a false side, and the
-    cut is just below that value; otherwise every value does, and the cut is the value before it.
+    With `quantiles` = Q > 0 and m > Q distinct values u in the node, only the values u[ceil(k (m -
+    1) / Q)], k = 1..Q-1, begin a false side, and the cut is just below that value; otherwise every
+    value does, and the cut is the value before it.
     """
     steps = 0
     if quantiles > 0:
@@ -45,8 +62,27 @@ def positions(codes, order, begin, end, counts, mass, rows, weight, least_rows, 
 
 
 @njit(cache=True, nogil=True)
-def scan_listed(codes, order, begin, end, columns, regret, total, counts, mass, rows, weight, least_rows, least_mass, quantiles, price, slack):
-    """Best cut by the cheapest vertex on both sides: (value, column, cut), column -1 if no cut is allowed."""
+def scan_listed(
+    codes,
+    order,
+    begin,
+    end,
+    columns,
+    regret,
+    total,
+    counts,
+    mass,
+    rows,
+    weight,
+    least_rows,
+    least_mass,
+    quantiles,
+    price,
+    slack,
+):
+    """Best cut by the cheapest vertex on both sides: (value, column, cut), column -1 if no cut is
+    allowed.
+    """
     K = regret.shape[1]
     prefix = np.empty(K)
     where = np.empty(end - begin, np.int64)
@@ -54,7 +90,21 @@ def scan_listed(codes, order, begin, end, columns, regret, total, counts, mass, 
     best, best_column, best_cut = np.inf, -1, -1
     for c in columns:
         row_codes, row_order = codes[c], order[c]
-        m = positions(row_codes, row_order, begin, end, counts, mass, rows, weight, least_rows, least_mass, quantiles, where, cuts)
+        m = positions(
+            row_codes,
+            row_order,
+            begin,
+            end,
+            counts,
+            mass,
+            rows,
+            weight,
+            least_rows,
+            least_mass,
+            quantiles,
+            where,
+            cuts,
+        )
         for k in range(K):
             prefix[k] = 0.0
         i = begin
@@ -76,9 +126,28 @@ def scan_listed(codes, order, begin, end, columns, regret, total, counts, mass, 
 
 @njit(cache=True, nogil=True)
 def scan_squared(
-    codes, order, begin, end, columns, vectors, shares, total, share, counts, mass, rows, weight, least_rows, least_mass, quantiles, price, slack
+    codes,
+    order,
+    begin,
+    end,
+    columns,
+    vectors,
+    shares,
+    total,
+    share,
+    counts,
+    mass,
+    rows,
+    weight,
+    least_rows,
+    least_mass,
+    quantiles,
+    price,
+    slack,
 ):
-    """Best cut by squared error around the means of both sides, up to a constant; `shares` are the rows' weights, `vectors` weighted and centred."""
+    """Best cut by squared error around the means of both sides, up to a constant; `shares` are the
+    rows' weights, `vectors` weighted and centred.
+    """
     d = vectors.shape[1]
     prefix = np.empty(d)
     where = np.empty(end - begin, np.int64)
@@ -86,7 +155,21 @@ def scan_squared(
     best, best_column, best_cut = np.inf, -1, -1
     for c in columns:
         row_codes, row_order = codes[c], order[c]
-        m = positions(row_codes, row_order, begin, end, counts, mass, rows, weight, least_rows, least_mass, quantiles, where, cuts)
+        m = positions(
+            row_codes,
+            row_order,
+            begin,
+            end,
+            counts,
+            mass,
+            rows,
+            weight,
+            least_rows,
+            least_mass,
+            quantiles,
+            where,
+            cuts,
+        )
         for k in range(d):
             prefix[k] = 0.0
         i, part = begin, 0.0
@@ -113,7 +196,21 @@ def scan_squared(
 
 
 @njit(cache=True, nogil=True)
-def true_sides(codes, order, begin, end, columns, vectors, counts, mass, rows, weight, least_rows, least_mass, quantiles):
+def true_sides(
+    codes,
+    order,
+    begin,
+    end,
+    columns,
+    vectors,
+    counts,
+    mass,
+    rows,
+    weight,
+    least_rows,
+    least_mass,
+    quantiles,
+):
     """All allowed cuts: (sums of the vectors on the true side, column, cut) in order."""
     d = vectors.shape[1]
     most = (end - begin) * len(columns)
@@ -126,7 +223,21 @@ def true_sides(codes, order, begin, end, columns, vectors, counts, mass, rows, w
     found = 0
     for c in columns:
         row_codes, row_order = codes[c], order[c]
-        m = positions(row_codes, row_order, begin, end, counts, mass, rows, weight, least_rows, least_mass, quantiles, where, cuts)
+        m = positions(
+            row_codes,
+            row_order,
+            begin,
+            end,
+            counts,
+            mass,
+            rows,
+            weight,
+            least_rows,
+            least_mass,
+            quantiles,
+            where,
+            cuts,
+        )
         for k in range(d):
             prefix[k] = 0.0
         i = begin
@@ -146,7 +257,9 @@ def true_sides(codes, order, begin, end, columns, vectors, counts, mass, rows, w
 
 @njit(cache=True, nogil=True)
 def divide(codes, order, begin, end, column, cut, spare):
-    """Rows on which the test is false to the front, in every column's order; returns where the others begin."""
+    """Rows on which the test is false to the front, in every column's order; returns where the
+    others begin.
+    """
     test = codes[column]
     middle = begin
     for c in range(order.shape[0]):
@@ -181,9 +294,11 @@ def descend(codes, column, cut, left, right):
 
 @njit(cache=True, nogil=True)
 def weakest_links(parent, left, right, loss, slack):
-    """The parameter at which every node becomes a leaf in weakest-link pruning: 0 at least, infinite for leaves' own shape (`left` < 0).
+    """The parameter at which every node becomes a leaf in weakest-link pruning: 0 at least,
+    infinite for leaves' own shape (`left` < 0).
 
-    `loss` is each node's as a leaf. A parent comes before its children. All links within `slack` of the weakest go at once.
+    `loss` is each node's as a leaf. A parent comes before its children. All links within `slack` of
+    the weakest go at once.
     """
     n = len(parent)
     at = np.full(n, np.inf)
@@ -204,6 +319,10 @@ def weakest_links(parent, left, right, loss, slack):
         alpha = max(alpha, weakest)
         for t in range(n):
             gone = t > 0 and at[parent[t]] < np.inf
-            if left[t] >= 0 and at[t] == np.inf and (gone or loss[t] - below[t] <= (alpha + slack) * (leaves[t] - 1)):
+            if (
+                left[t] >= 0
+                and at[t] == np.inf
+                and (gone or loss[t] - below[t] <= (alpha + slack) * (leaves[t] - 1))
+            ):
                 at[t] = alpha
     return at

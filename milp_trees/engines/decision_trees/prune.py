@@ -1,8 +1,10 @@
-r"""Weakest-link pruning by decision loss (Breiman, Friedman, Olshen, Stone 1984, with the SPO loss of Elmachtoub, Liang, McNellis 2020).
+r"""Weakest-link pruning by decision loss (Breiman, Friedman, Olshen, Stone 1984, with the SPO loss
+of Elmachtoub, Liang, McNellis 2020).
 
-The link of a node t is :math:`g(t) = (R(t) - R(T_t)) / (|T_t| - 1)` with R the node's share of the training loss as a leaf and :math:`R(T_t)`
-that of the :math:`|T_t|` leaves below. Collapsing the weakest links one after the other gives nested subtrees and breakpoints
-:math:`0 = \alpha_0 < \alpha_1 < \dots`; the subtree of :math:`[\alpha_q, \alpha_{q+1})` is judged on validation rows.
+The link of a node t is :math:`g(t) = (R(t) - R(T_t)) / (|T_t| - 1)` with R the node's share of the
+training loss as a leaf and :math:`R(T_t)` that of the :math:`|T_t|` leaves below. Collapsing the
+weakest links one after the other gives nested subtrees and breakpoints :math:`0 = \alpha_0 <
+\alpha_1 < \dots`; the subtree of :math:`[\alpha_q, \alpha_{q+1})` is judged on validation rows.
 """
 
 from __future__ import annotations
@@ -52,7 +54,9 @@ class PruningPath:
 
     @property
     def alphas(self) -> np.ndarray:
-        r"""The parameter that stands for each subtree: :math:`\sqrt{\alpha_q\alpha_{q+1}}`, infinity for the last."""
+        r"""The parameter that stands for each subtree: :math:`\sqrt{\alpha_q\alpha_{q+1}}`,
+        infinity for the last.
+        """
         after = np.append(self.breakpoints[1:], np.inf)
         out: np.ndarray = np.sqrt(self.breakpoints * np.where(np.isinf(after), 1.0, after))
         out[-1] = np.inf
@@ -67,7 +71,12 @@ class PruningPath:
         """One row per subtree."""
         import pandas as pd
 
-        columns = {"alpha": self.alphas, "begins": self.breakpoints, "leaves": self.leaves, "training": self.training}
+        columns = {
+            "alpha": self.alphas,
+            "begins": self.breakpoints,
+            "leaves": self.leaves,
+            "training": self.training,
+        }
         if self.validation is not None and self.error is not None:
             columns |= {"validation": self.validation, "standard_error": self.error}
         return pd.DataFrame({**columns, "chosen": np.arange(len(self.leaves)) == self.chosen})
@@ -75,7 +84,9 @@ class PruningPath:
 
 def collapse_at(tree: GrownTree, total: float) -> np.ndarray:
     """The parameter at which every inner node becomes a leaf; infinite at the tree's own leaves."""
-    at: np.ndarray = kernels.weakest_links(tree.parent, tree.left, tree.right, tree.loss / total, tree.slack / total)
+    at: np.ndarray = kernels.weakest_links(
+        tree.parent, tree.left, tree.right, tree.loss / total, tree.slack / total
+    )
     return at
 
 
@@ -96,9 +107,15 @@ def pruning_path(tree: GrownTree, total: float, at: np.ndarray | None = None) ->
     return PruningPath(breakpoints, leaves, over_leaves(tree, at, breakpoints, tree.loss / total))
 
 
-def over_leaves(tree: GrownTree, at: np.ndarray, breakpoints: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Sum of nodes' values over the leaves of every subtree; shape (m, …) for values of shape (nodes, …)."""
-    begin = np.where(np.isfinite(at), np.searchsorted(breakpoints, np.where(np.isfinite(at), at, 0.0)), 0)
+def over_leaves(
+    tree: GrownTree, at: np.ndarray, breakpoints: np.ndarray, values: np.ndarray
+) -> np.ndarray:
+    """Sum of nodes' values over the leaves of every subtree; shape (m, …) for values of shape
+    (nodes, …).
+    """
+    begin = np.where(
+        np.isfinite(at), np.searchsorted(breakpoints, np.where(np.isfinite(at), at, 0.0)), 0
+    )
     end = np.where(tree.parent < 0, len(breakpoints), begin[tree.parent])
     changes = np.zeros((len(breakpoints) + 1, *values.shape[1:]))
     alive = begin < end
@@ -108,8 +125,11 @@ def over_leaves(tree: GrownTree, at: np.ndarray, breakpoints: np.ndarray, values
     return sums
 
 
-def prune(tree: GrownTree, total: float, judged: Judged, one_standard_error: bool = False) -> tuple[GrownTree, PruningPath]:
-    """The subtree that validation rows choose: of those as good as the best (or within one standard error of it) the smallest.
+def prune(
+    tree: GrownTree, total: float, judged: Judged, one_standard_error: bool = False
+) -> tuple[GrownTree, PruningPath]:
+    """The subtree that validation rows choose: of those as good as the best (or within one standard
+    error of it) the smallest.
 
     Parameters
     ----------
@@ -121,11 +141,18 @@ def prune(tree: GrownTree, total: float, judged: Judged, one_standard_error: boo
     """
     at = collapse_at(tree, total)
     path = pruning_path(tree, total, at)
-    sums = over_leaves(tree, at, path.breakpoints, np.column_stack([judged.loss, judged.squares])) / judged.weight
+    sums = (
+        over_leaves(tree, at, path.breakpoints, np.column_stack([judged.loss, judged.squares]))
+        / judged.weight
+    )
     mean = sums[:, 0]
     error = np.sqrt(np.maximum(sums[:, 1] - mean**2, 0.0) / judged.n)
     best = int(mean.argmin())
-    allowed = mean[best] + (error[best] if one_standard_error else EQUAL * abs(mean[best])) + ROUNDING * float(np.abs(mean).max())
+    allowed = (
+        mean[best]
+        + (error[best] if one_standard_error else EQUAL * abs(mean[best]))
+        + ROUNDING * float(np.abs(mean).max())
+    )
     chosen = int(np.flatnonzero(mean <= allowed)[-1])
     path = replace(path, validation=mean, error=error, chosen=chosen)
     return tree.cut_back(at <= path.breakpoints[chosen]), path
@@ -138,7 +165,8 @@ class Judged:
     Parameters
     ----------
     loss, squares : float arrays of shape (nodes,)
-        Weighted sums of the losses, and of their squares, of the rows that pass a node, were it a leaf.
+        Weighted sums of the losses, and of their squares, of the rows that pass a node, were it a
+        leaf.
     weight : float
         Total weight of the rows.
     n : int
@@ -151,7 +179,12 @@ class Judged:
     n: int
 
 
-def judge(tree: GrownTree, leaf: np.ndarray, weights: np.ndarray, loss: Callable[[np.ndarray, int], np.ndarray]) -> Judged:
+def judge(
+    tree: GrownTree,
+    leaf: np.ndarray,
+    weights: np.ndarray,
+    loss: Callable[[np.ndarray, int], np.ndarray],
+) -> Judged:
     """Losses of validation rows in every node.
 
     Parameters
@@ -161,7 +194,8 @@ def judge(tree: GrownTree, leaf: np.ndarray, weights: np.ndarray, loss: Callable
         Leaf (index of its node) that each row reaches.
     weights : float array of shape (v,)
     loss : callable
-        `loss(rows, t)`: losses of some rows at node t, with the decision that its training rows chose.
+        `loss(rows, t)`: losses of some rows at node t, with the decision that its training rows
+        chose.
     """
     order = np.argsort(leaf, kind="stable")
     ends = np.searchsorted(leaf[order], np.arange(tree.n_nodes + 1))
@@ -175,8 +209,11 @@ def judge(tree: GrownTree, leaf: np.ndarray, weights: np.ndarray, loss: Callable
     return Judged(out[:, 0], out[:, 1], float(weights.sum()), len(leaf))
 
 
-def cheapest(tree: GrownTree, leaf_cost: float, price: np.ndarray, most: int | None = None) -> GrownTree:
-    """The pruning with the least loss plus penalties, of equal ones the one with fewer leaves; at most `most` leaves.
+def cheapest(
+    tree: GrownTree, leaf_cost: float, price: np.ndarray, most: int | None = None
+) -> GrownTree:
+    """The pruning with the least loss plus penalties, of equal ones the one with fewer leaves; at
+    most `most` leaves.
 
     Parameters
     ----------
@@ -188,7 +225,8 @@ def cheapest(tree: GrownTree, leaf_cost: float, price: np.ndarray, most: int | N
     """
     if most is None or most >= len(tree.leaves):
         return _cheapest_of_all(tree, leaf_cost, price)
-    # table[t][l]: least cost of the subtree with l + 1 leaves; share[t][l]: leaves of its left side.
+    # table[t][l]: least cost of the subtree with l + 1 leaves; share[t][l]: leaves of its left
+    # side.
     table = [np.array([loss + leaf_cost]) for loss in tree.loss]
     share = [np.zeros(1, dtype=np.int64)] * tree.n_nodes
     for t in np.flatnonzero(tree.left >= 0)[::-1]:
@@ -200,7 +238,10 @@ def cheapest(tree: GrownTree, leaf_cost: float, price: np.ndarray, most: int | N
             part = left[i] + right[: size - i - 1] + price[tree.column[t]]
             here = slice(i + 1, i + 1 + len(part))
             better = part < best[here]
-            best[here], how[here] = np.where(better, part, best[here]), np.where(better, i + 1, how[here])
+            best[here], how[here] = (
+                np.where(better, part, best[here]),
+                np.where(better, i + 1, how[here]),
+            )
         table[t], share[t] = best, how
     stop = np.ones(tree.n_nodes, dtype=bool)
     stack = [(0, int(np.argmax(table[0] <= table[0].min() + tree.slack)) + 1)]

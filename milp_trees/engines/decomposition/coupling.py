@@ -1,18 +1,22 @@
-r"""The pruning problem as a decomposition sees it: trees that share nothing but what they buy (Nan, Wang, Saligrama 2016).
+r"""The pruning problem as a decomposition sees it: trees that share nothing but what they buy (Nan,
+Wang, Saligrama 2016).
 
-With :math:`y_h = 1` where node h stays a split and :math:`W_p = 1` where purchase p is made, all costs in whole units of the view's objective,
+With :math:`y_h = 1` where node h stays a split and :math:`W_p = 1` where purchase p is made, all
+costs in whole units of the view's objective,
 
 .. math:: \min \sum_t c_t(y) + \sum_p b_p W_p \quad\text{s.t.}\quad y_h \le W_p \;\; \forall (h, p),\qquad W_p \le W_g \;\; \forall (p, g),
 
-where :math:`c_t` are the errors of a tree's leaves and what its splits cost by themselves. A *link* (h, p) says that h is the first on its path to
-need p; for a feature bought for a row there is one link per tree, the paper's :math:`w_{t,k,i}`.
+where :math:`c_t` are the errors of a tree's leaves and what its splits cost by themselves. A *link*
+(h, p) says that h is the first on its path to need p; for a feature bought for a row there is one
+link per tree, the paper's :math:`w_{t,k,i}`.
 
-**Bound.** Whatever duals :math:`\pi \ge 0` of the links and :math:`\mu \ge 0` of the pairs (p, g) are,
+**Bound.** Whatever duals :math:`\pi \ge 0` of the links and :math:`\mu \ge 0` of the pairs (p, g)
+are,
 
 .. math:: \sum_t \min_y \Big[c_t(y) + \sum_{(h,p)} \pi_{hp} y_h\Big] + \sum_p \min\Big(0,\; b_p - \sum_h \pi_{hp} + \sum_{(p,g)} \mu_{pg} - \sum_{(q,p)} \mu_{qp}\Big)
 
-is at most the optimum. Duals are rounded to multiples of :math:`2^{-s}` first and all sums are then integers: the bound is a theorem, however
-inexact the arithmetic was that the duals came from.
+is at most the optimum. Duals are rounded to multiples of :math:`2^{-s}` first and all sums are then
+integers: the bound is a theorem, however inexact the arithmetic was that the duals came from.
 """
 
 from __future__ import annotations
@@ -43,7 +47,8 @@ class Coupled:
     Parameters
     ----------
     parent, left, right : int64 arrays of shape (M,)
-        Nodes of all trees, one tree after the other, parents before children; -1 where there is none.
+        Nodes of all trees, one tree after the other, parents before children; -1 where there is
+        none.
     begin : int64 array of shape (T + 1,)
         Nodes of tree t are `begin[t]:begin[t + 1]`.
     error, split_cost : int64 arrays of shape (M,)
@@ -89,7 +94,9 @@ class Coupled:
         return int(self.error.sum()) + int(self.split_cost.sum()) + int(self.price.sum())
 
     def fair_duals(self) -> tuple[np.ndarray, np.ndarray]:
-        """Duals (of links, of pairs) that share every price evenly among those who need the purchase; a group's among its features first."""
+        """Duals (of links, of pairs) that share every price evenly among those who need the
+        purchase; a group's among its features first.
+        """
         cost, pairs = self.price.astype(float), np.zeros(len(self.above))
         links = np.bincount(self.purchase, minlength=self.n_purchases)
         sharers = np.maximum(links + np.bincount(self.above[:, 1], minlength=self.n_purchases), 1)
@@ -110,7 +117,8 @@ class Coupled:
     # -- duals -----------------------------------------------------------------------------------------------
 
     def whole_duals(self, links: np.ndarray, pairs: np.ndarray) -> WholeDuals:
-        """Duals rounded down to multiples of 2^-shift, with the largest shift that no sum of costs and duals can overflow.
+        """Duals rounded down to multiples of 2^-shift, with the largest shift that no sum of costs
+        and duals can overflow.
 
         Duals that leave no room are scaled down first: a bound holds at any.
         """
@@ -123,7 +131,9 @@ class Coupled:
         return WholeDuals(_floor(links, shift), _floor(pairs, shift), shift)
 
     def rest(self, duals: WholeDuals) -> np.ndarray:
-        """What is left of the prices after the duals, int64 array of shape (P,) in units of 2^-shift."""
+        """What is left of the prices after the duals, int64 array of shape (P,) in units of
+        2^-shift.
+        """
         rest = self.price << duals.shift
         np.subtract.at(rest, self.purchase, duals.links)
         np.add.at(rest, self.above[:, 0], duals.pairs)
@@ -131,7 +141,9 @@ class Coupled:
         return rest
 
     def bound(self, values: np.ndarray, rest: np.ndarray, shift: int) -> Fraction:
-        """What every pruning costs at least: each tree's least cost at the duals, and what the duals ask beyond prices."""
+        """What every pruning costs at least: each tree's least cost at the duals, and what the
+        duals ask beyond prices.
+        """
         return Fraction(int(values.sum()) + int(np.minimum(rest, 0).sum()), 1 << shift)
 
 
@@ -154,8 +166,9 @@ def coupled(view: NodeGains, merge: bool = True) -> Coupled:
     ----------
     view : NodeGains
     merge : bool, default=True
-        Purchases that the same nodes need become one, and what a single node needs its own cost (`engines.pruning.closure`); a group above a
-        purchase is needed by the purchase's nodes. Without, the links are those of the paper.
+        Purchases that the same nodes need become one, and what a single node needs its own cost
+        (`engines.pruning.closure`); a group above a purchase is needed by the purchase's nodes.
+        Without, the links are those of the paper.
 
     Raises
     ------
@@ -194,9 +207,17 @@ def coupled(view: NodeGains, merge: bool = True) -> Coupled:
         costs[above[costs[above[:, 1]], 0]] = True
     node, linked = np.repeat(view.first, np.diff(view.start)), costs[view.need]
     return Coupled(
-        view.parent, view.left, view.right, begin, a * view.error, b * view.keep_cost,
-        node[linked], view.need[linked].astype(np.int64), price, above[costs[above[:, 1]]],
-    )  # fmt: skip
+        view.parent,
+        view.left,
+        view.right,
+        begin,
+        a * view.error,
+        b * view.keep_cost,
+        node[linked],
+        view.need[linked].astype(np.int64),
+        price,
+        above[costs[above[:, 1]]],
+    )
 
 
 def warm_up() -> None:
@@ -211,7 +232,24 @@ def warm_up() -> None:
     for above in (NO_PAIRS, np.array([[0, 1]])):
         coupled(
             NodeGains(
-                parent, left, right, member, unit, error, keep_cost, leaf, 0 * one, np.array([0, 1]), need, two, 0 * two, -two, above,
-                ("",), Fraction(1), Fraction(1), Fraction(1),
+                parent,
+                left,
+                right,
+                member,
+                unit,
+                error,
+                keep_cost,
+                leaf,
+                0 * one,
+                np.array([0, 1]),
+                need,
+                two,
+                0 * two,
+                -two,
+                above,
+                ("",),
+                Fraction(1),
+                Fraction(1),
+                Fraction(1),
             )
-        )  # fmt: skip
+        )

@@ -1,9 +1,12 @@
-r"""The master programme of Dantzig and Wolfe (1960): a convex combination of known prunings for every tree, what they need is bought.
+r"""The master programme of Dantzig and Wolfe (1960): a convex combination of known prunings for
+every tree, what they need is bought.
 
 .. math:: \min \sum_{t,c} v_{tc} \lambda_{tc} + \sum_p b_p W_p \quad\text{s.t.}\quad
-    \sum_{c: y^c_h = 1} \lambda_{tc} \le W_p \;\; \forall (h, p),\qquad W_p \le W_g \;\; \forall (p, g),\qquad \sum_c \lambda_{tc} = 1 \;\; \forall t .
+    \sum_{c: y^c_h = 1} \lambda_{tc} \le W_p \;\; \forall (h, p),\qquad W_p \le W_g \;\; \forall (p,
+    g),\qquad \sum_c \lambda_{tc} = 1 \;\; \forall t .
 
-It is one HiGHS object for all rounds; new columns come to the old basis, from which the simplex goes on.
+It is one HiGHS object for all rounds; new columns come to the old basis, from which the simplex
+goes on.
 """
 
 from __future__ import annotations
@@ -70,9 +73,19 @@ class Master:
         self.known: set[tuple[int, bytes]] = set()
         self._stop, self._done = False, threading.Event()
         self.h = highspy.Highs()
-        # The dual simplex, HiGHS's choice, although new columns leave the basis primal feasible: the primal one takes several times as long here.
-        options = {"output_flag": False, "random_seed": seed, "parallel": "off", "solver": "simplex"}
-        for key, value in {**options, "primal_feasibility_tolerance": 1e-9, "dual_feasibility_tolerance": 1e-9}.items():
+        # The dual simplex, HiGHS's choice, although new columns leave the basis primal feasible:
+        # the primal one takes several times as long here.
+        options = {
+            "output_flag": False,
+            "random_seed": seed,
+            "parallel": "off",
+            "solver": "simplex",
+        }
+        for key, value in {
+            **options,
+            "primal_feasibility_tolerance": 1e-9,
+            "dual_feasibility_tolerance": 1e-9,
+        }.items():
             _check(self.h.setOptionValue(key, value), f"the option {key}")
         self.h.cbSimplexInterrupt.subscribe(self._on_check)
         self._rows_and_purchases()
@@ -95,23 +108,55 @@ class Master:
         at_most, equal = p.n_links + len(p.above), p.n_trees
         lower = np.concatenate([np.full(at_most, -highspy.kHighsInf), np.ones(equal)])
         none = np.zeros(0, dtype=np.int32)
-        _check(self.h.addRows(len(lower), lower, np.concatenate([np.zeros(at_most), np.ones(equal)]), 0, none, none, np.zeros(0)), "the rows")
+        _check(
+            self.h.addRows(
+                len(lower),
+                lower,
+                np.concatenate([np.zeros(at_most), np.ones(equal)]),
+                0,
+                none,
+                none,
+                np.zeros(0),
+            ),
+            "the rows",
+        )
         pairs = p.n_links + np.arange(len(p.above))
         column = np.concatenate([p.purchase, p.above[:, 0], p.above[:, 1]])
         row = np.concatenate([np.arange(p.n_links), pairs, pairs])
-        entry = np.concatenate([np.full(p.n_links, -1.0), np.ones(len(pairs)), np.full(len(pairs), -1.0)])
+        entry = np.concatenate(
+            [np.full(p.n_links, -1.0), np.ones(len(pairs)), np.full(len(pairs), -1.0)]
+        )
         order = np.argsort(column, kind="stable")
-        self._add_columns(p.price / self.scale, np.bincount(column, minlength=p.n_purchases), row[order], entry[order])
+        self._add_columns(
+            p.price / self.scale,
+            np.bincount(column, minlength=p.n_purchases),
+            row[order],
+            entry[order],
+        )
 
-    def _add_columns(self, costs: np.ndarray, sizes: np.ndarray, rows: np.ndarray, entries: np.ndarray) -> None:
+    def _add_columns(
+        self, costs: np.ndarray, sizes: np.ndarray, rows: np.ndarray, entries: np.ndarray
+    ) -> None:
         n, starts = len(costs), np.concatenate([[0], np.cumsum(sizes)[:-1]])
         upper = np.full(n, highspy.kHighsInf)
         _check(
-            self.h.addCols(n, costs, np.zeros(n), upper, len(rows), starts.astype(np.int32), rows.astype(np.int32), entries.astype(float)), "columns"
+            self.h.addCols(
+                n,
+                costs,
+                np.zeros(n),
+                upper,
+                len(rows),
+                starts.astype(np.int32),
+                rows.astype(np.int32),
+                entries.astype(float),
+            ),
+            "columns",
         )
 
     def add(self, trees: np.ndarray, keep: np.ndarray) -> int:
-        """Make a pruning of each of some trees known; those that are known already are left out. Returns how many were new."""
+        """Make a pruning of each of some trees known; those that are known already are left out.
+        Returns how many were new.
+        """
         p, costs, rows = self.problem, [], []
         for t in trees.tolist():
             lo, hi = int(p.begin[t]), int(p.begin[t + 1])
@@ -124,7 +169,12 @@ class Master:
             rows.append(np.append(links[keep[p.node[links]]], p.n_links + len(p.above) + t))
         if costs:
             entries = np.concatenate(rows)
-            self._add_columns(np.array(costs) / self.scale, np.array([len(r) for r in rows]), entries, np.ones(len(entries)))
+            self._add_columns(
+                np.array(costs) / self.scale,
+                np.array([len(r) for r in rows]),
+                entries,
+                np.ones(len(entries)),
+            )
         return len(costs)
 
     def _own_cost(self, lo: int, hi: int, keep: np.ndarray) -> int:
@@ -134,7 +184,8 @@ class Master:
         return int(p.error[lo:hi][is_leaf].sum()) + int(p.split_cost[lo:hi][keep[lo:hi]].sum())
 
     def solve(self, seconds: float | None) -> MasterPoint | None:
-        """The optimum, or None if the time did not suffice; after that, and after an exception, the programme is not to be used any more.
+        """The optimum, or None if the time did not suffice; after that, and after an exception, the
+        programme is not to be used any more.
 
         Raises
         ------
@@ -144,29 +195,41 @@ class Master:
             HiGHS answers that an LP which has an optimum has none.
         """
         # HiGHS counts the time of all its runs together.
-        self.h.setOptionValue("time_limit", highspy.kHighsInf if seconds is None else self.h.getRunTime() + max(seconds, 0.0))
+        self.h.setOptionValue(
+            "time_limit",
+            highspy.kHighsInf if seconds is None else self.h.getRunTime() + max(seconds, 0.0),
+        )
         if not self._run(seconds):
             return None
         status = self.h.getModelStatus()
         if status in (highspy.HighsModelStatus.kTimeLimit, highspy.HighsModelStatus.kInterrupt):
             return None
         if status != highspy.HighsModelStatus.kOptimal:
-            raise SolverFailure(f"HiGHS answers {self.h.modelStatusToString(status)} for the master programme, which has an optimum.")
+            raise SolverFailure(
+                f"HiGHS answers {self.h.modelStatusToString(status)} for the master programme, which has an optimum."
+            )
         solution, p = self.h.getSolution(), self.problem
         duals = np.array(solution.row_dual) * self.scale
         at_most = p.n_links + len(p.above)
         return MasterPoint(
-            np.array(solution.col_value[: p.n_purchases]), np.maximum(-duals[: p.n_links], 0.0), np.maximum(-duals[p.n_links : at_most], 0.0),
-            duals[at_most:], self.h.getObjectiveValue() * self.scale,
-        )  # fmt: skip
+            np.array(solution.col_value[: p.n_purchases]),
+            np.maximum(-duals[: p.n_links], 0.0),
+            np.maximum(-duals[p.n_links : at_most], 0.0),
+            duals[at_most:],
+            self.h.getObjectiveValue() * self.scale,
+        )
 
     def _run(self, seconds: float | None) -> bool:
-        """HiGHS in a thread of its own: Ctrl-C and the end of the time reach Python at once, and HiGHS at its next iteration, which can be seconds away
-        (presolve and factorisations look at no clock). It is not waited for. Whether it has ended."""
+        """HiGHS in a thread of its own: Ctrl-C and the end of the time reach Python at once, and
+        HiGHS at its next iteration, which can be seconds away (presolve and factorisations look at
+        no clock). It is not waited for. Whether it has ended.
+        """
         self._stop = False
         self._done.clear()
         until = math.inf if seconds is None else time.perf_counter() + max(seconds, 0.0) + GRACE
-        threading.Thread(target=self._run_and_tell).start()  # no daemon: a program that ends while HiGHS still calls back would abort
+        threading.Thread(
+            target=self._run_and_tell
+        ).start()  # no daemon: a program that ends while HiGHS still calls back would abort
         try:
             # Not Thread.join: interrupted, it takes a running thread for finished (Python 3.11).
             while not self._done.wait(max(0.0, min(0.2, until - time.perf_counter()))):

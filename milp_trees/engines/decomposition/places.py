@@ -1,4 +1,6 @@
-"""Where trees are priced: here one after the other, in threads (joblib), or on a Dask cluster. Pricing gives the same prunings everywhere."""
+"""Where trees are priced: here one after the other, in threads (joblib), or on a Dask cluster.
+Pricing gives the same prunings everywhere.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,16 @@ class Place(ABC):
         cuts = np.searchsorted(weight, weight[-1] * np.arange(1, parts) / parts)
         edges = np.unique(np.concatenate([[0], cuts, [problem.n_trees]])).tolist()
         self.parts = [part(problem, a, b) for a, b in pairwise(edges)]
-        self.links = [slice(int(problem.link_begin[a]), int(problem.link_begin[b])) for a, b in pairwise(edges)]
+        self.links = [
+            slice(int(problem.link_begin[a]), int(problem.link_begin[b]))
+            for a, b in pairwise(edges)
+        ]
 
-    def price(self, duals: np.ndarray, shift: int, deadline: float | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The best pruning of every tree: (values of shape (T,), keep of shape (M,)); see `Part.price`.
+    def price(
+        self, duals: np.ndarray, shift: int, deadline: float | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The best pruning of every tree: (values of shape (T,), keep of shape (M,)); see
+        `Part.price`.
 
         Parameters
         ----------
@@ -51,7 +59,9 @@ class Place(ABC):
         return np.concatenate([a[0] for a in answers]), np.concatenate([a[1] for a in answers])
 
     @abstractmethod
-    def _price(self, duals: list[np.ndarray], shift: int, deadline: float | None) -> list[tuple[np.ndarray, np.ndarray]]: ...
+    def _price(
+        self, duals: list[np.ndarray], shift: int, deadline: float | None
+    ) -> list[tuple[np.ndarray, np.ndarray]]: ...
 
     def close(self) -> None:
         """Give back what was taken."""
@@ -66,12 +76,16 @@ class Threads(Place):
         super().__init__(problem, jobs)
         self._parallel = Parallel(n_jobs=jobs, prefer="threads") if jobs > 1 else None
 
-    def _price(self, duals: list[np.ndarray], shift: int, deadline: float | None) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _price(
+        self, duals: list[np.ndarray], shift: int, deadline: float | None
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
         if self._parallel is None:
             return [p.price(d, shift) for p, d in zip(self.parts, duals)]
         from joblib import delayed
 
-        answers: list[tuple[np.ndarray, np.ndarray]] = self._parallel(delayed(p.price)(d, shift) for p, d in zip(self.parts, duals))
+        answers: list[tuple[np.ndarray, np.ndarray]] = self._parallel(
+            delayed(p.price)(d, shift) for p, d in zip(self.parts, duals)
+        )
         return answers
 
 
@@ -96,20 +110,30 @@ class Cluster(Place):
         try:
             threads = sum(self.client.nthreads().values())
             if not threads:
-                raise SolverUnavailable(f"The Dask cluster at {self.client.scheduler.address} has no workers; start some with: dask worker ADDRESS.")
+                raise SolverUnavailable(
+                    f"The Dask cluster at {self.client.scheduler.address} has no workers; start some with: dask worker ADDRESS."
+                )
             super().__init__(problem, threads)
             self._there = self.client.scatter(self.parts, hash=False)
         except BaseException:
             self.close()
             raise
 
-    def _price(self, duals: list[np.ndarray], shift: int, deadline: float | None) -> list[tuple[np.ndarray, np.ndarray]]:
+    def _price(
+        self, duals: list[np.ndarray], shift: int, deadline: float | None
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
         import distributed
 
-        futures = [self.client.submit(price_part, p, d, shift, pure=False) for p, d in zip(self._there, duals)]
+        futures = [
+            self.client.submit(price_part, p, d, shift, pure=False)
+            for p, d in zip(self._there, duals)
+        ]
         try:
             with self.client.as_current():
-                distributed.wait(futures, timeout=None if deadline is None else max(0.0, deadline - time.perf_counter()))
+                distributed.wait(
+                    futures,
+                    timeout=None if deadline is None else max(0.0, deadline - time.perf_counter()),
+                )
             answers = self.client.gather(futures)
         except TimeoutError as late:
             raise OutOfTime from late
@@ -119,7 +143,10 @@ class Cluster(Place):
             ) from lost
         finally:
             self.client.cancel(futures)
-        return [(values, np.unpackbits(bits, count=p.begin[-1]).astype(bool)) for (values, bits), p in zip(answers, self.parts)]
+        return [
+            (values, np.unpackbits(bits, count=p.begin[-1]).astype(bool))
+            for (values, bits), p in zip(answers, self.parts)
+        ]
 
     def close(self) -> None:
         self._there = []
@@ -137,7 +164,9 @@ def _connect(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError as missing:
-        raise SolverUnavailable(f"Pricing on a cluster needs dask and distributed, which are not installed; {INSTALL}.") from missing
+        raise SolverUnavailable(
+            f"Pricing on a cluster needs dask and distributed, which are not installed; {INSTALL}."
+        ) from missing
     try:
         return Client(address, timeout=ANSWERS_WITHIN, set_as_default=False)
     except (OSError, ValueError) as nobody:

@@ -1,9 +1,11 @@
 r"""Pricing: the best pruning of every tree when splits have prices.
 
-Bottom up, a node stays a split if that costs less than a leaf: linear in the nodes. Nan, Wang, Saligrama (2016) price with a shortest path instead:
-number the leaves of the unpruned tree 1..L in depth-first order; a node whose leaves are l..r is an arc from l-1 to r, and the paths from 0 to L are
-the prunings. An arc costs the error of its node as a leaf, less the prices of all splits in its subtree, which are then not kept; the prices of all
-splits of the tree are added once. The number of arcs is that of the nodes. `path_pruning` does this with networkx, as an independent check.
+Bottom up, a node stays a split if that costs less than a leaf: linear in the nodes. Nan, Wang,
+Saligrama (2016) price with a shortest path instead: number the leaves of the unpruned tree 1..L in
+depth-first order; a node whose leaves are l..r is an arc from l-1 to r, and the paths from 0 to L
+are the prunings. An arc costs the error of its node as a leaf, less the prices of all splits in its
+subtree, which are then not kept; the prices of all splits of the tree are added once. The number of
+arcs is that of the nodes. `path_pruning` does this with networkx, as an independent check.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
 
 @njit(cache=True, nogil=True)
 def _prune(parent, left, right, error, cost, value, keep):  # type: ignore[no-untyped-def]
-    """Least cost of every subtree into `value`, and the kept splits into `keep`; of equal costs the smaller tree."""
+    """Least cost of every subtree into `value`, and the kept splits into `keep`; of equal costs the
+    smaller tree.
+    """
     for h in range(len(left) - 1, -1, -1):
         value[h] = error[h]
         keep[h] = False
@@ -43,7 +47,9 @@ def _add_duals(cost, node, duals):  # type: ignore[no-untyped-def]
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some trees that are priced together; nodes are counted from the part's first. Parameters as in `Coupled`."""
+    """Some trees that are priced together; nodes are counted from the part's first. Parameters as
+    in `Coupled`.
+    """
 
     parent: np.ndarray
     left: np.ndarray
@@ -73,7 +79,9 @@ class Part:
         return self._best(self.error << shift, cost)
 
     def best_with(self, forbidden: np.ndarray) -> np.ndarray:
-        """The best pruning of every tree that keeps no forbidden split (bool array per node); what it needs is there for nothing."""
+        """The best pruning of every tree that keeps no forbidden split (bool array per node); what
+        it needs is there for nothing.
+        """
         never = int(self.error.sum()) + 1
         return self._best(self.error, np.where(forbidden, never, self.split_cost))[1]
 
@@ -87,7 +95,10 @@ def part(problem: Coupled, first: int, last: int) -> Part:
     """Trees first..last-1 of a problem."""
     lo, hi = int(problem.begin[first]), int(problem.begin[last])
     links = slice(int(problem.link_begin[first]), int(problem.link_begin[last]))
-    parent, left, right = (np.where(a[lo:hi] >= 0, a[lo:hi] - lo, -1) for a in (problem.parent, problem.left, problem.right))
+    parent, left, right = (
+        np.where(a[lo:hi] >= 0, a[lo:hi] - lo, -1)
+        for a in (problem.parent, problem.left, problem.right)
+    )
     return Part(
         parent,
         left,
@@ -105,8 +116,11 @@ def warm_up() -> None:
     Part(none, none, none, np.array([0, 1]), one, one, one).price(one, 0)
 
 
-def path_pruning(parent: np.ndarray, left: np.ndarray, right: np.ndarray, error: np.ndarray, cost: np.ndarray) -> tuple[int, np.ndarray]:
-    """The best pruning of one tree as a shortest path of leaves in depth-first order, by networkx (slow: for checks).
+def path_pruning(
+    parent: np.ndarray, left: np.ndarray, right: np.ndarray, error: np.ndarray, cost: np.ndarray
+) -> tuple[int, np.ndarray]:
+    """The best pruning of one tree as a shortest path of leaves in depth-first order, by networkx
+    (slow: for checks).
 
     Parameters
     ----------
@@ -122,7 +136,9 @@ def path_pruning(parent: np.ndarray, left: np.ndarray, right: np.ndarray, error:
     """
     import networkx as nx
 
-    arcs: dict[tuple[int, int], tuple[int, int]] = {}  # interval of leaves: node, prices of the splits in its subtree
+    arcs: dict[
+        tuple[int, int], tuple[int, int]
+    ] = {}  # interval of leaves: node, prices of the splits in its subtree
     todo, leaves = [(0, False)], 0
     last, within = np.zeros(len(left), dtype=np.int64), np.zeros(len(left), dtype=np.int64)
     first = np.zeros(len(left), dtype=np.int64)

@@ -1,4 +1,6 @@
-"""State of a run on pruned ensembles: incumbent, bound, limits, trace. Both are exact integers whatever the duals came from."""
+"""State of a run on pruned ensembles: incumbent, bound, limits, trace. Both are exact integers
+whatever the duals came from.
+"""
 
 from __future__ import annotations
 
@@ -39,14 +41,21 @@ class Run:
     """
 
     def __init__(
-        self, view: NodeGains, problem: Coupled, place: Place, limits: Limits, progress: Progress | None = None, began: float | None = None
+        self,
+        view: NodeGains,
+        problem: Coupled,
+        place: Place,
+        limits: Limits,
+        progress: Progress | None = None,
+        began: float | None = None,
     ) -> None:
         self.view, self.problem, self.place, self.progress = view, problem, place, progress
         self.watch = Watch(limits, began)
         self.began, self.deadline = self.watch.began, self.watch.deadline
         self.forest = part(problem, 0, problem.n_trees)
         self.rounds = 0
-        #: Least cost that is known to be unavoidable, as a multiple of the unit of the view's objective, and the whole number it implies.
+        #: Least cost that is known to be unavoidable, as a multiple of the unit of the view's
+        #: objective, and the whole number it implies.
         self.lagrangian = Fraction(round(view.unavoidable))
         self.trace: list[TracePoint] = []
         self.keep = np.zeros(view.n_nodes, dtype=bool)
@@ -54,8 +63,14 @@ class Run:
 
     @property
     def bound(self) -> int | float:
-        """No pruning has a smaller objective. Where objectives are exact the next whole number is as true."""
-        return math.ceil(self.lagrangian) if self.view.exact else math.nextafter(float(self.lagrangian), -math.inf)
+        """No pruning has a smaller objective. Where objectives are exact the next whole number is
+        as true.
+        """
+        return (
+            math.ceil(self.lagrangian)
+            if self.view.exact
+            else math.nextafter(float(self.lagrangian), -math.inf)
+        )
 
     @property
     def closed(self) -> bool:
@@ -67,7 +82,9 @@ class Run:
         return self.watch.remaining
 
     def check(self) -> None:
-        """Raise `Stopped` after the deadline, or when the process has grown by more than the memory limit since the run began."""
+        """Raise `Stopped` after the deadline, or when the process has grown by more than the memory
+        limit since the run began.
+        """
         self.watch.check()
 
     def take(self, keep: np.ndarray) -> int:
@@ -77,7 +94,9 @@ class Run:
             self.keep, self.value = keep.copy(), value
         return value
 
-    def price(self, links: np.ndarray, pairs: np.ndarray) -> tuple[Fraction, np.ndarray, np.ndarray, np.ndarray]:
+    def price(
+        self, links: np.ndarray, pairs: np.ndarray
+    ) -> tuple[Fraction, np.ndarray, np.ndarray, np.ndarray]:
         """Price all trees at the duals, and raise the bound if they give a better one.
 
         Returns
@@ -104,7 +123,9 @@ class Run:
         return bound, np.ldexp(values.astype(float), -duals.shift), keep, rest
 
     def buy(self, bought: np.ndarray) -> np.ndarray:
-        """The best pruning that needs nothing beyond these purchases (bool array of shape (P,)); it is offered as an incumbent."""
+        """The best pruning that needs nothing beyond these purchases (bool array of shape (P,)); it
+        is offered as an incumbent.
+        """
         lacking = np.zeros(self.view.n_nodes, dtype=bool)
         lacking[self.problem.node[~bought[self.problem.purchase]]] = True
         keep = self.forest.best_with(lacking)
@@ -113,7 +134,11 @@ class Run:
 
     def report(self, even_if_same: bool = True) -> None:
         """A point of the trace."""
-        point = TracePoint(time.perf_counter() - self.began, float(self.view.to_value(self.value)), float(self.view.to_value(self.bound)))
+        point = TracePoint(
+            time.perf_counter() - self.began,
+            float(self.view.to_value(self.value)),
+            float(self.view.to_value(self.bound)),
+        )
         if self.trace and self.trace[-1][1:] == point[1:] and not even_if_same:
             return
         self.trace.append(point)
@@ -126,7 +151,12 @@ class Run:
 
     @property
     def sizes(self) -> dict[str, int]:
-        return {"rounds": self.rounds, "links": self.problem.n_links, "coupled_purchases": self.problem.n_purchases, **self.view.data_sizes}
+        return {
+            "rounds": self.rounds,
+            "links": self.problem.n_links,
+            "coupled_purchases": self.problem.n_purchases,
+            **self.view.data_sizes,
+        }
 
 
 def place_for(problem: Coupled, jobs: int, cluster: Any) -> Place:

@@ -1,8 +1,11 @@
-"""The arrays a compiled search works on: tests and rows as bit sets, costs as small integers, groups of rows with equal costs.
+"""The arrays a compiled search works on: tests and rows as bit sets, costs as small integers,
+groups of rows with equal costs.
 
-Only differences between actions matter: a row is a vector of `V = K - 1` values `regret_k - regret_0`, followed by `M` masses (row counts and
-weights, where leaves have a minimum of them) and by `regret_0`. A leaf costs `sum regret_0 + min(0, sums of the values)`. Rows are either kept in groups
-of equal vectors, whose pairs of tests are counted in bytes, or summed one by one where there are nearly as many vectors as rows.
+Only differences between actions matter: a row is a vector of `V = K - 1` values `regret_k -
+regret_0`, followed by `M` masses (row counts and weights, where leaves have a minimum of them) and
+by `regret_0`. A leaf costs `sum regret_0 + min(0, sums of the values)`. Rows are either kept in
+groups of equal vectors, whose pairs of tests are counted in bytes, or summed one by one where there
+are nearly as many vectors as rows.
 """
 
 from __future__ import annotations
@@ -31,7 +34,20 @@ UNLIMITED = 63
 _ROOM = {"i16": 2**15 - 1, "i32": 2**31 - 1, "i64": 2**60}
 
 #: Positions in `data.par`.
-N_TESTS, STRIDE, N_WORDS, N_VALUES, N_MASSES, LEAF, LEAST_SPLIT, BY_ROW, N_GROUPS, N_COUNTED, N_ACTIONS, FORBIDDEN = range(12)
+(
+    N_TESTS,
+    STRIDE,
+    N_WORDS,
+    N_VALUES,
+    N_MASSES,
+    LEAF,
+    LEAST_SPLIT,
+    BY_ROW,
+    N_GROUPS,
+    N_COUNTED,
+    N_ACTIONS,
+    FORBIDDEN,
+) = range(12)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +90,8 @@ def prepare(view: CostMatrix, space: Trees, fewest_leaves: bool = False) -> Inst
     Parameters
     ----------
     fewest_leaves : bool, default=False
-        Among trees of equal cost prefer fewer leaves: a leaf costs one more than given, and costs are scaled so that this decides ties only.
+        Among trees of equal cost prefer fewer leaves: a leaf costs one more than given, and costs
+        are scaled so that this decides ties only.
 
     Raises
     ------
@@ -82,7 +99,11 @@ def prepare(view: CostMatrix, space: Trees, fewest_leaves: bool = False) -> Inst
         Costs are too large for exact 64-bit sums, or there are too many tests.
     """
     regret = view.regret
-    d = regret[:, 1:] - regret[:, :1] if view.n_actions > 1 else np.zeros((view.n_rows, 1), dtype=np.int64)
+    d = (
+        regret[:, 1:] - regret[:, :1]
+        if view.n_actions > 1
+        else np.zeros((view.n_rows, 1), dtype=np.int64)
+    )
     masses, least = _masses(view, space)
     kept = np.arange(view.n_rows) if len(least) else np.flatnonzero(d.any(axis=1))
     n = len(kept)
@@ -90,22 +111,34 @@ def prepare(view: CostMatrix, space: Trees, fewest_leaves: bool = False) -> Inst
     unit = 1 << (most_leaves + 1).bit_length() if fewest_leaves else 1
     leaf = view.leaf_cost * unit + int(fewest_leaves)
     split = view.split_costs * unit
-    vectors = np.column_stack([d[kept] * unit, masses[kept], regret[kept, 0] * unit]) if n else np.zeros((0, d.shape[1] + len(least) + 1), np.int64)
+    vectors = (
+        np.column_stack([d[kept] * unit, masses[kept], regret[kept, 0] * unit])
+        if n
+        else np.zeros((0, d.shape[1] + len(least) + 1), np.int64)
+    )
     V, M = d.shape[1], len(least)
     penalties = 8 * leaf + 8 * int(split.max(initial=0)) + 1
     largest = int(np.abs(vectors).sum(axis=0, dtype=object).max()) if n else 0
     if largest * 8 + penalties + (leaf + int(split.max(initial=0))) * 2 * most_leaves >= INFINITY:
-        raise Unsupported("dp adds costs in 64 bits, and these are too large; divide them by a common factor.")
+        raise Unsupported(
+            "dp adds costs in 64 bits, and these are too large; divide them by a common factor."
+        )
     kind = _kind(vectors, V, M, least, penalties)
     F = view.n_tests
     S = -(-max(1, F) // LANES) * LANES
     if 3 * (V + M) * F * S * int(kind[1:]) // 8 > MOST_BYTES:
-        raise Unsupported(f"dp keeps sums for all pairs of tests; {F} tests are too many. Use dp-sorted, or fewer thresholds.")
+        raise Unsupported(
+            f"dp keeps sums for all pairs of tests; {F} tests are too many. Use dp-sorted, or fewer thresholds."
+        )
     layout = _layout(vectors, V, M, regret[kept], unit, kind, F)
     return Instance(
-        data=_data(view, kept, vectors, regret, unit, layout, leaf, split, least, F, S, kind), kind=kind, unit=unit, constant=int(view.base.sum()),
-        depth=_depth(space, n, F), n_rows=n,
-    )  # fmt: skip
+        data=_data(view, kept, vectors, regret, unit, layout, leaf, split, least, F, S, kind),
+        kind=kind,
+        unit=unit,
+        constant=int(view.base.sum()),
+        depth=_depth(space, n, F),
+        n_rows=n,
+    )
 
 
 def _depth(space: Trees, n: int, F: int) -> int:
@@ -114,7 +147,9 @@ def _depth(space: Trees, n: int, F: int) -> int:
         return UNLIMITED if useful > 2 else useful
     depth = min(space.max_depth, useful)
     if depth >= UNLIMITED:
-        raise Unsupported(f"dp takes depth limits up to {UNLIMITED - 1}, or none (max_depth=None); got {space.max_depth}.")
+        raise Unsupported(
+            f"dp takes depth limits up to {UNLIMITED - 1}, or none (max_depth=None); got {space.max_depth}."
+        )
     return depth
 
 
@@ -127,14 +162,19 @@ def _masses(view: CostMatrix, space: Trees) -> tuple[np.ndarray, list[int]]:
     if view.least_mass > 0 and view.mass is not None:
         columns.append(view.mass)
         least.append(min(view.least_mass, int(view.mass.sum()) + 1))
-    return (np.column_stack(columns) if columns else np.zeros((view.n_rows, 0), dtype=np.int64)), least
+    return (
+        np.column_stack(columns) if columns else np.zeros((view.n_rows, 0), dtype=np.int64)
+    ), least
 
 
 def _kind(vectors: np.ndarray, V: int, M: int, least: list[int], penalties: int) -> str:
-    """The smallest number type that holds all sums, intermediate differences apart (they wrap around and back)."""
+    """The smallest number type that holds all sums, intermediate differences apart (they wrap
+    around and back).
+    """
     sums = vectors[:, : V + M]
     positive = int(np.where(sums > 0, sums, 0).sum(axis=0).max(initial=0))
-    # Several leaves of different actions together gain up to what the first action loses everywhere, more than any one column may sum to.
+    # Several leaves of different actions together gain up to what the first action loses
+    # everywhere, more than any one column may sum to.
     gain = int(vectors[:, -1].sum())
     largest = max([positive, gain, *least]) + penalties
     factor = 4 if M else 1
@@ -149,8 +189,12 @@ class _Layout(NamedTuple):
     by_row: bool
 
 
-def _layout(vectors: np.ndarray, V: int, M: int, regret: np.ndarray, unit: int, kind: str, F: int) -> _Layout:
-    """Groups of rows, chosen by the estimated work at a node of typical size, and the order of rows that suits them."""
+def _layout(
+    vectors: np.ndarray, V: int, M: int, regret: np.ndarray, unit: int, kind: str, F: int
+) -> _Layout:
+    """Groups of rows, chosen by the estimated work at a node of typical size, and the order of rows
+    that suits them.
+    """
     n, U = len(vectors), V + M
     if not n:
         return _Layout(np.zeros(0, np.int64), _words(0), [], np.zeros((0, U + 1), np.int64), False)
@@ -167,9 +211,13 @@ def _layout(vectors: np.ndarray, V: int, M: int, regret: np.ndarray, unit: int, 
     if len(distinct) <= _FEW:
         _, groups, values = ways[0]
     else:
-        priced = [(_count_work(groups, values, U, n, wide), groups, values) for _, groups, values in ways]
+        priced = [
+            (_count_work(groups, values, U, n, wide), groups, values) for _, groups, values in ways
+        ]
         by_row = 0.35 * min(n, 200) * U * 3.0 * wide
-        work, groups, values = min(priced, key=lambda way: way[0], default=(np.inf, [], distinct[:0]))
+        work, groups, values = min(
+            priced, key=lambda way: way[0], default=(np.inf, [], distinct[:0])
+        )
         if by_row < work:
             groups, values = [], distinct[:0]
     heavy = regret.max(axis=1)
@@ -185,8 +233,14 @@ def _layout(vectors: np.ndarray, V: int, M: int, regret: np.ndarray, unit: int, 
         return _Layout(position, _words(begin), groups, values, False)
     position = np.empty(n, dtype=np.int64)
     position[np.argsort(heavy, kind="stable")] = np.arange(n)
-    counted_first = np.argsort(~values[:, :U].any(axis=1), kind="stable") if len(values) else np.zeros(0, np.int64)
-    return _Layout(position, _words(n), [groups[g] for g in counted_first], values[counted_first], not groups)
+    counted_first = (
+        np.argsort(~values[:, :U].any(axis=1), kind="stable")
+        if len(values)
+        else np.zeros(0, np.int64)
+    )
+    return _Layout(
+        position, _words(n), [groups[g] for g in counted_first], values[counted_first], not groups
+    )
 
 
 def _words(positions: int) -> int:
@@ -201,14 +255,20 @@ def _members(of: np.ndarray, n_groups: int) -> list[np.ndarray]:
 
 
 def _count_work(groups: list[np.ndarray], values: np.ndarray, U: int, n: int, wide: int) -> float:
-    """Vector operations per pair of tests and 32 columns at a node of typical size: a slot per eight rows, a flush per group and value."""
+    """Vector operations per pair of tests and 32 columns at a node of typical size: a slot per
+    eight rows, a flush per group and value.
+    """
     share = min(1.0, 200 / n)
-    slots = sum(np.ceil(share * len(g) / 8) for g, v in zip(groups, values, strict=True) if v[:U].any())
+    slots = sum(
+        np.ceil(share * len(g) / 8) for g, v in zip(groups, values, strict=True) if v[:U].any()
+    )
     return float(3.0 * slots + 2.0 * wide * (values[:, :U] != 0).sum())
 
 
 def _planes(vectors: np.ndarray) -> tuple[list[np.ndarray], np.ndarray] | None:
-    """Every column as a signed sum of powers of two times its common divisor: a group per column, sign and power. None if that is too many."""
+    """Every column as a signed sum of powers of two times its common divisor: a group per column,
+    sign and power. None if that is too many.
+    """
     groups: list[np.ndarray] = []
     values: list[np.ndarray] = []
     for u in range(vectors.shape[1]):
@@ -237,9 +297,19 @@ def _bits(positions: np.ndarray, n_words: int) -> np.ndarray:
 
 
 def _data(
-    view: CostMatrix, kept: np.ndarray, vectors: np.ndarray, regret: np.ndarray, unit: int, layout: _Layout, leaf: int, split: np.ndarray,
-    least: list[int], F: int, S: int, kind: str,
-) -> Any:  # fmt: skip
+    view: CostMatrix,
+    kept: np.ndarray,
+    vectors: np.ndarray,
+    regret: np.ndarray,
+    unit: int,
+    layout: _Layout,
+    leaf: int,
+    split: np.ndarray,
+    least: list[int],
+    F: int,
+    S: int,
+    kind: str,
+) -> Any:
     from milp_trees.engines.dynamic.contexts import Context
     from milp_trees.engines.dynamic.layouts import DATA
     from milp_trees.engines.dynamic.pair_counts import hash_keys
@@ -253,7 +323,13 @@ def _data(
     most[position] = regret[kept].max(axis=1) * unit
     best = np.zeros(64 * W, dtype=np.int64)
     best[position] = regret[kept].argmin(axis=1)
-    tests = np.ascontiguousarray(np.packbits(np.ascontiguousarray(X[:, :F].T), axis=1, bitorder="little")).view(np.uint64).reshape(F, W)
+    tests = (
+        np.ascontiguousarray(
+            np.packbits(np.ascontiguousarray(X[:, :F].T), axis=1, bitorder="little")
+        )
+        .view(np.uint64)
+        .reshape(F, W)
+    )
     G = len(layout.groups)
     group_bits = np.zeros((max(1, G), W), dtype=np.uint64)
     group_range = np.zeros((max(1, G), 2), dtype=np.int64)
@@ -268,13 +344,32 @@ def _data(
     M = len(least)
     par = np.zeros(16, dtype=np.int64)
     par[N_TESTS], par[STRIDE], par[N_WORDS], par[N_VALUES], par[N_MASSES] = F, S, W, U - M, M
-    par[LEAF], par[LEAST_SPLIT], par[BY_ROW], par[N_GROUPS] = leaf, int(split.min(initial=0)) if F else 0, int(layout.by_row), G
+    par[LEAF], par[LEAST_SPLIT], par[BY_ROW], par[N_GROUPS] = (
+        leaf,
+        int(split.min(initial=0)) if F else 0,
+        int(layout.by_row),
+        G,
+    )
     par[N_COUNTED] = int(layout.values[:, :U].any(axis=1).sum()) if G else 0
     par[N_ACTIONS] = max(2, view.n_actions)
     par[FORBIDDEN] = {"i16": 2**13, "i32": 2**29, "i64": INFINITY}[kind]
     signed = group_values[:, 0] if U - M == 1 else np.zeros(max(1, G), dtype=np.int64)
     return Context(
-        DATA, X=X, tests=tests, everything=_bits(position, W), values=values, best=best, heavy=most.reshape(W, 64).max(axis=1), most=most,
-        group_bits=group_bits, group_range=group_range, group_values=group_values, group_best=(signed < 0).astype(np.int64), group_most=np.abs(signed),
-        split=padded, least=np.array(least, dtype=np.int64), keys=hash_keys(W), par=par,
-    )  # fmt: skip
+        DATA,
+        X=X,
+        tests=tests,
+        everything=_bits(position, W),
+        values=values,
+        best=best,
+        heavy=most.reshape(W, 64).max(axis=1),
+        most=most,
+        group_bits=group_bits,
+        group_range=group_range,
+        group_values=group_values,
+        group_best=(signed < 0).astype(np.int64),
+        group_most=np.abs(signed),
+        split=padded,
+        least=np.array(least, dtype=np.int64),
+        keys=hash_keys(W),
+        par=par,
+    )

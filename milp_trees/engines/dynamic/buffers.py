@@ -9,14 +9,34 @@ import numpy as np
 
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.arrays import (
-    BY_ROW, LEAF, LEAST_SPLIT, N_ACTIONS, N_COUNTED, N_MASSES, N_TESTS, N_VALUES, N_WORDS, STRIDE, UNLIMITED, Instance,
-)  # fmt: skip
+    BY_ROW,
+    LEAF,
+    LEAST_SPLIT,
+    N_ACTIONS,
+    N_COUNTED,
+    N_MASSES,
+    N_TESTS,
+    N_VALUES,
+    N_WORDS,
+    STRIDE,
+    UNLIMITED,
+    Instance,
+)
 from milp_trees.engines.dynamic.contexts import Context
 from milp_trees.engines.dynamic.layouts import STACK, TABLE, TREE, WORK
 from milp_trees.engines.dynamic.memory import RING
-from milp_trees.engines.dynamic.pair_counts import COUNT, EVALUATE, GATHER, HASH, PACK, aligned, kernel_addresses
+from milp_trees.engines.dynamic.pair_counts import (
+    COUNT,
+    EVALUATE,
+    GATHER,
+    HASH,
+    PACK,
+    aligned,
+    kernel_addresses,
+)
 
-#: Entries of the smallest table. A large one that is touched at random costs page faults worth more than a small search.
+#: Entries of the smallest table. A large one that is touched at random costs page faults worth more
+#: than a small search.
 _SMALLEST = 2**13
 #: Rows by position that are needed for one slot of eight rows.
 _SLOT = 8
@@ -32,11 +52,17 @@ def table_of(entries: int) -> Context:
     size = _SMALLEST
     while size < 2 * entries:
         size *= 2
-    return Context(TABLE, slots=np.zeros((size, 4), dtype=np.uint64), state=np.array([0, size // 2], dtype=np.int64))
+    return Context(
+        TABLE,
+        slots=np.zeros((size, 4), dtype=np.uint64),
+        state=np.array([0, size // 2], dtype=np.int64),
+    )
 
 
 def most_levels(inst: Instance, upper: int) -> int:
-    """Levels that a stack needs when only trees up to a value matter: every level takes at least a leaf and a split from what is left to spend."""
+    """Levels that a stack needs when only trees up to a value matter: every level takes at least a
+    leaf and a split from what is left to spend.
+    """
     par = inst.data.par
     if inst.depth != UNLIMITED:
         return inst.depth + 3
@@ -45,16 +71,26 @@ def most_levels(inst: Instance, upper: int) -> int:
     return min(tests, upper // per_level + 4) if per_level else tests
 
 
-def stack_of(inst: Instance, levels: int, board: np.ndarray, shared: Context | None = None) -> Context:
+def stack_of(
+    inst: Instance, levels: int, board: np.ndarray, shared: Context | None = None
+) -> Context:
     par = inst.data.par
     F, W, U = max(1, int(par[N_TESTS])), int(par[N_WORDS]), int(par[N_VALUES] + par[N_MASSES])
     return Context(
-        STACK, number=np.zeros((levels, 16), dtype=np.int64), bits=np.zeros((levels, W), dtype=np.uint64), key=np.zeros((levels, 2), dtype=np.uint64),
-        order=np.zeros((levels, F), dtype=np.int64), bound=np.zeros((levels, F), dtype=np.int64), hashes=np.zeros((levels, F, 4), dtype=np.uint64),
-        side=np.zeros((levels, 2, W), dtype=np.uint64), total=np.zeros((levels, U + 1), dtype=np.int64), state=np.zeros(8, dtype=np.int64),
+        STACK,
+        number=np.zeros((levels, 16), dtype=np.int64),
+        bits=np.zeros((levels, W), dtype=np.uint64),
+        key=np.zeros((levels, 2), dtype=np.uint64),
+        order=np.zeros((levels, F), dtype=np.int64),
+        bound=np.zeros((levels, F), dtype=np.int64),
+        hashes=np.zeros((levels, F, 4), dtype=np.uint64),
+        side=np.zeros((levels, 2, W), dtype=np.uint64),
+        total=np.zeros((levels, U + 1), dtype=np.int64),
+        state=np.zeros(8, dtype=np.int64),
         board=board,
-        root_bound=shared.root_bound if shared else np.zeros(F, dtype=np.int64), busy=shared.busy if shared else np.zeros(F, dtype=np.int64),
-    )  # fmt: skip
+        root_bound=shared.root_bound if shared else np.zeros(F, dtype=np.int64),
+        busy=shared.busy if shared else np.zeros(F, dtype=np.int64),
+    )
 
 
 def kernels_of(inst: Instance) -> np.ndarray:
@@ -62,7 +98,12 @@ def kernels_of(inst: Instance) -> np.ndarray:
     par = inst.data.par
     how = (GATHER,) if par[BY_ROW] else (COUNT, PACK)
     return kernel_addresses(
-        inst.kind, bool(inst.data.split.any()), bool(par[N_MASSES]), int(par[N_VALUES]), (*how, EVALUATE, HASH), int(par[N_MASSES])
+        inst.kind,
+        bool(inst.data.split.any()),
+        bool(par[N_MASSES]),
+        int(par[N_VALUES]),
+        (*how, EVALUATE, HASH),
+        int(par[N_MASSES]),
     )
 
 
@@ -79,36 +120,86 @@ def work_of(inst: Instance, flags: np.ndarray, depth: int) -> Context:
     weighted_rows = n if by_row else 1
     R = at.pair_rows(F)
     keep = {
-        "P": aligned((U, R, S), number), "Q": aligned((U, R, S), number), "bytes": aligned((listed // _SLOT + G + 1, S), np.uint8),
-        "slots": np.zeros(G + 2, dtype=np.int64), "split": aligned(S, number), "coef": np.ascontiguousarray(data.group_values[: max(1, G), :U]),
-        "scratch": aligned(at.scratch_bytes(S, U, weighted_rows), np.uint8), "X": aligned((n, S), np.uint8), "listed": np.zeros(listed + 1, np.int64),
-        "first": np.zeros(G + 2, dtype=np.int64), "total": np.zeros((3, U + 1), dtype=np.int64), "mask": np.zeros(words, dtype=np.uint64),
-        "test_bits": np.zeros((F if by_row else 1, words), dtype=np.uint64), "weighted": aligned((U, weighted_rows, S), number),
+        "P": aligned((U, R, S), number),
+        "Q": aligned((U, R, S), number),
+        "bytes": aligned((listed // _SLOT + G + 1, S), np.uint8),
+        "slots": np.zeros(G + 2, dtype=np.int64),
+        "split": aligned(S, number),
+        "coef": np.ascontiguousarray(data.group_values[: max(1, G), :U]),
+        "scratch": aligned(at.scratch_bytes(S, U, weighted_rows), np.uint8),
+        "X": aligned((n, S), np.uint8),
+        "listed": np.zeros(listed + 1, np.int64),
+        "first": np.zeros(G + 2, dtype=np.int64),
+        "total": np.zeros((3, U + 1), dtype=np.int64),
+        "mask": np.zeros(words, dtype=np.uint64),
+        "test_bits": np.zeros((F if by_row else 1, words), dtype=np.uint64),
+        "weighted": aligned((U, weighted_rows, S), number),
         "least": data.least.copy() if M else np.zeros(1, dtype=np.int64),
-    }  # fmt: skip
+    }
     keep["split"][:] = data.split
     args = np.zeros(at.TABLE, dtype=np.int64)
     for slot, value in {
-        at.TESTS: F, at.STRIDE: S, at.VALUES: V, at.MASSES: M, at.LEAF: int(par[LEAF]), at.SPLIT: address(keep["split"]),
-        at.LEAST: address(keep["least"]), at.SCRATCH: address(keep["scratch"]), at.GROUPS: G, at.COEF: address(keep["coef"]),
-        at.SLOTS: address(keep["slots"]), at.BYTES: address(keep["bytes"]), at.X: address(keep["X"]), at.ROWS: address(keep["listed"]),
-        at.FIRST: address(keep["first"]), at.WEIGHTED: address(keep["weighted"]), at.WEIGHTED_ROWS: weighted_rows,
-        at.TEST_BITS: address(keep["test_bits"]), at.MASK: address(keep["mask"]), at.WORDS: words, at.SET_WORDS: W,
-        at.SET_TESTS: address(data.tests), at.SET_TESTS_STRIDE: W, at.SET_COUNT: int(par[N_TESTS]), at.KEYS: address(data.keys), at.KEYS_STRIDE: W,
-    }.items():  # fmt: skip
+        at.TESTS: F,
+        at.STRIDE: S,
+        at.VALUES: V,
+        at.MASSES: M,
+        at.LEAF: int(par[LEAF]),
+        at.SPLIT: address(keep["split"]),
+        at.LEAST: address(keep["least"]),
+        at.SCRATCH: address(keep["scratch"]),
+        at.GROUPS: G,
+        at.COEF: address(keep["coef"]),
+        at.SLOTS: address(keep["slots"]),
+        at.BYTES: address(keep["bytes"]),
+        at.X: address(keep["X"]),
+        at.ROWS: address(keep["listed"]),
+        at.FIRST: address(keep["first"]),
+        at.WEIGHTED: address(keep["weighted"]),
+        at.WEIGHTED_ROWS: weighted_rows,
+        at.TEST_BITS: address(keep["test_bits"]),
+        at.MASK: address(keep["mask"]),
+        at.WORDS: words,
+        at.SET_WORDS: W,
+        at.SET_TESTS: address(data.tests),
+        at.SET_TESTS_STRIDE: W,
+        at.SET_COUNT: int(par[N_TESTS]),
+        at.KEYS: address(data.keys),
+        at.KEYS_STRIDE: W,
+    }.items():
         args[slot] = value
     depths = min(depth, UNLIMITED - 1) + 1 if depth != UNLIMITED else 5
     work = Context(
-        WORK, args=args, kernels=kernels_of(inst),
-        flags=flags, counters=np.zeros(16, dtype=np.int64), rows=np.zeros(n, dtype=np.int64), local=np.zeros(64 * W, dtype=np.int64), X=keep["X"],
-        listed=keep["listed"], first=keep["first"], total=keep["total"], sides=np.zeros((2, W), dtype=np.uint64),
-        hashes=np.zeros((F, 4), dtype=np.uint64), pairs=np.array([address(keep["P"]), address(keep["Q"])]),
-        totals=np.array([address(keep["total"][k]) for k in range(3)]), test_bits=keep["test_bits"], mask=keep["mask"],
-        **{f"weighted_{b}": keep["weighted"] if b == bits else np.zeros((0, 0, 0), dtype=f"i{b // 8}") for b in (16, 32, 64)},
-        value=np.zeros((2, 2), dtype=np.int64), weight=np.zeros((F + 1, int(par[N_ACTIONS])), dtype=np.int64), impurity=np.zeros(F),
-        kept_bits=np.zeros((depths, RING, W), dtype=np.uint64), kept_bound=np.zeros((depths, RING), dtype=np.int64),
-        kept_tests=np.zeros((depths, RING, F), dtype=np.int64), kept=np.zeros((depths, 2), dtype=np.int64),
-    )  # fmt: skip
+        WORK,
+        args=args,
+        kernels=kernels_of(inst),
+        flags=flags,
+        counters=np.zeros(16, dtype=np.int64),
+        rows=np.zeros(n, dtype=np.int64),
+        local=np.zeros(64 * W, dtype=np.int64),
+        X=keep["X"],
+        listed=keep["listed"],
+        first=keep["first"],
+        total=keep["total"],
+        sides=np.zeros((2, W), dtype=np.uint64),
+        hashes=np.zeros((F, 4), dtype=np.uint64),
+        pairs=np.array([address(keep["P"]), address(keep["Q"])]),
+        totals=np.array([address(keep["total"][k]) for k in range(3)]),
+        test_bits=keep["test_bits"],
+        mask=keep["mask"],
+        **{
+            f"weighted_{b}": keep["weighted"]
+            if b == bits
+            else np.zeros((0, 0, 0), dtype=f"i{b // 8}")
+            for b in (16, 32, 64)
+        },
+        value=np.zeros((2, 2), dtype=np.int64),
+        weight=np.zeros((F + 1, int(par[N_ACTIONS])), dtype=np.int64),
+        impurity=np.zeros(F),
+        kept_bits=np.zeros((depths, RING, W), dtype=np.uint64),
+        kept_bound=np.zeros((depths, RING), dtype=np.int64),
+        kept_tests=np.zeros((depths, RING, F), dtype=np.int64),
+        kept=np.zeros((depths, 2), dtype=np.int64),
+    )
     work.buffers = keep  # known to the kernels by their address only
     return work
 
@@ -118,6 +209,11 @@ def writer_of(inst: Instance) -> Context:
     F, W = int(inst.data.par[N_TESTS]), int(inst.data.par[N_WORDS])
     most = min(F, max(1, inst.n_rows)) + 4
     return Context(
-        TREE, waiting=np.zeros((most, W), dtype=np.uint64), keys=np.zeros((most, 2), dtype=np.uint64), depths=np.zeros((most, 3), dtype=np.int64),
-        sides=np.zeros((2, W), dtype=np.uint64), out=np.zeros(2 * max(1, inst.n_rows) + 4, dtype=np.int64), state=np.zeros(8, dtype=np.int64),
-    )  # fmt: skip
+        TREE,
+        waiting=np.zeros((most, W), dtype=np.uint64),
+        keys=np.zeros((most, 2), dtype=np.uint64),
+        depths=np.zeros((most, 3), dtype=np.int64),
+        sides=np.zeros((2, W), dtype=np.uint64),
+        out=np.zeros(2 * max(1, inst.n_rows) + 4, dtype=np.int64),
+        state=np.zeros(8, dtype=np.int64),
+    )

@@ -1,4 +1,6 @@
-"""Compiled choice of the next root test of a set, and what a tree with it must stay below to matter. Loads numba."""
+"""Compiled choice of the next root test of a set, and what a tree with it must stay below to
+matter. Loads numba.
+"""
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
 # Types of compiled functions are inferred by numba.
@@ -39,7 +41,9 @@ def pick(stack, lev, F, best_first):
 
 @njit(cache=True)
 def _pick_at_root(stack, F, best_first):
-    """The next free root test: the first in order, or the one with the lowest bound, which is then tried up to the next bound only."""
+    """The next free root test: the first in order, or the one with the lowest bound, which is then
+    tried up to the next bound only.
+    """
     number = stack.number[0]
     last = F - 1 if number[ALLOWED] < 0 else min(F - 1, number[ALLOWED])
     while True:

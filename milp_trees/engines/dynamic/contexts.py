@@ -1,7 +1,9 @@
-"""Groups of arrays that compiled code passes as one number: the address of a table of their addresses and shapes. Loads numba.
+"""Groups of arrays that compiled code passes as one number: the address of a table of their
+addresses and shapes. Loads numba.
 
-A NamedTuple of thirty arrays is two hundred arguments in every compiled call, which makes compiling slow. Here a function `f(data, work)` gets two
-numbers, and `data.X` reads the array's address and shape from the table. Arrays must be C-contiguous and outlive the table (`Context` keeps them).
+A NamedTuple of thirty arrays is two hundred arguments in every compiled call, which makes compiling
+slow. Here a function `f(data, work)` gets two numbers, and `data.X` reads the array's address and
+shape from the table. Arrays must be C-contiguous and outlive the table (`Context` keeps them).
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"
@@ -31,7 +33,14 @@ class ContextType(types.Type):
         super().__init__(name=f"Context({label}, {fields})")
 
     def array(self, name: str) -> Any:
-        return next((types.Array(from_dtype(np.dtype(kind)), n, "C") for field, kind, n in self.fields if field == name), None)
+        return next(
+            (
+                types.Array(from_dtype(np.dtype(kind)), n, "C")
+                for field, kind, n in self.fields
+                if field == name
+            ),
+            None,
+        )
 
     def offset(self, name: str) -> int:
         """Position of a field in the table: an address, then the shape."""
@@ -65,7 +74,9 @@ def _get(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
     invariant = builder.module.add_metadata([])
 
     def entry(position: int) -> Any:
-        loaded = builder.load(builder.inttoptr(builder.add(value, ir.Constant(_I64, 8 * position)), _I64.as_pointer()))
+        loaded = builder.load(
+            builder.inttoptr(builder.add(value, ir.Constant(_I64, 8 * position)), _I64.as_pointer())
+        )
         loaded.set_metadata("invariant.load", invariant)
         return loaded
 
@@ -79,8 +90,14 @@ def _get(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
         strides.insert(0, stride)
         stride, items = builder.mul(stride, length), builder.mul(items, length)
     context.populate_array(
-        array, data=builder.inttoptr(entry(at), array.data.type), shape=shape, strides=strides, itemsize=ir.Constant(_I64, size), meminfo=None, parent=None
-    )  # fmt: skip
+        array,
+        data=builder.inttoptr(entry(at), array.data.type),
+        shape=shape,
+        strides=strides,
+        itemsize=ir.Constant(_I64, size),
+        meminfo=None,
+        parent=None,
+    )
     return array._getvalue()
 
 
@@ -112,7 +129,9 @@ class Context:
         for name, dtype, n in kind.kinds:
             array = arrays[name]
             if array.dtype != dtype or array.ndim != n or not array.flags.c_contiguous:
-                raise TypeError(f"{name} must be a contiguous {dtype} array of {n} dimensions; got {array.dtype} of {array.ndim}.")
+                raise TypeError(
+                    f"{name} must be a contiguous {dtype} array of {n} dimensions; got {array.dtype} of {array.ndim}."
+                )
             table += [array.ctypes.data, *array.shape]
         self._table = np.array(table, dtype=np.int64)
         self.address = int(self._table.ctypes.data)
@@ -128,4 +147,6 @@ class Context:
 
 def fields(text: str) -> tuple[tuple[str, str, int], ...]:
     """`"X:uint8:2 tests:uint64:2"` as fields."""
-    return tuple((name, kind, int(n)) for name, kind, n in (part.split(":") for part in text.split()))
+    return tuple(
+        (name, kind, int(n)) for name, kind, n in (part.split(":") for part in text.split())
+    )

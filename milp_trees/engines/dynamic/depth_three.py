@@ -1,4 +1,6 @@
-"""Compiled search for the best tree of depth three on a set of rows: every root test with the best trees of depth two on both sides. Loads numba."""
+"""Compiled search for the best tree of depth three on a set of rows: every root test with the best
+trees of depth two on both sides. Loads numba.
+"""
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
 # Types of compiled functions are inferred by numba.
@@ -8,7 +10,17 @@ from numba import njit
 
 from milp_trees.engines.dynamic.arrays import INFINITY, LEAF, LEAST_SPLIT, N_MASSES, N_TESTS
 from milp_trees.engines.dynamic.memory import archive_set, similar, similar_per_test
-from milp_trees.engines.dynamic.nodes import CUT_AHEAD, CUT_SIMILAR, CUT_TEST, LOOK_AHEAD, PER_TEST, SIMILARITY, hash_children, load, pair
+from milp_trees.engines.dynamic.nodes import (
+    CUT_AHEAD,
+    CUT_SIMILAR,
+    CUT_TEST,
+    LOOK_AHEAD,
+    PER_TEST,
+    SIMILARITY,
+    hash_children,
+    load,
+    pair,
+)
 from milp_trees.engines.dynamic.stack import STOP
 
 
@@ -19,7 +31,9 @@ def archive_level(work, depth):
 
 @njit(cache=True)
 def depth_three(data, work, table, board, bits, budget, bound):
-    """(value, exact, root test) of the best tree of depth three, or of the best so far if it is stopped; `bound` is scratch for bounds per test."""
+    """(value, exact, root test) of the best tree of depth three, or of the best so far if it is
+    stopped; `bound` is scratch for bounds per test.
+    """
     F, leaf, split = data.par[N_TESTS], data.par[LEAF], data.par[LEAST_SPLIT]
     subsets_only = data.par[N_MASSES] > 0
     level = archive_level(work, 3)
@@ -61,7 +75,8 @@ def depth_three(data, work, table, board, bits, budget, bound):
     if best <= floor:
         lowest = floor
     exact = best <= budget
-    # A leaf and trees of depth two are covered by `best`; the others by the bounds of their root tests.
+    # A leaf and trees of depth two are covered by `best`; the others by the bounds of their root
+    # tests.
     result = best if exact else max(min(best, lowest), budget + 1)
     if work.flags[SIMILARITY]:
         archive_set(work, level, bits, result, bound, F)

@@ -1,12 +1,16 @@
-"""Compiled search over sets of rows: a tree of depth three by pairs of children, deeper ones by descent with an explicit stack. Loads numba.
+"""Compiled search over sets of rows: a tree of depth three by pairs of children, deeper ones by
+descent with an explicit stack. Loads numba.
 
-A set is asked for with a budget: the answer is its optimum if that is at most the budget, else a lower bound above it. The search returns to its
-caller, and goes on when called again, when a flag is raised, when the table should grow, and when the root has a better tree.
+A set is asked for with a budget: the answer is its optimum if that is at most the budget, else a
+lower bound above it. The search returns to its caller, and goes on when called again, when a flag
+is raised, when the table should grow, and when the root has a better tree.
 
 Bounds
 ------
-look-ahead : every tree that is not a leaf has two leaves and a split; one with four leaves or more costs four leaves and three splits, and one
-    with fewer has depth two at most, so a depth-two optimum below that is optimal at any depth (Lin et al. 2020, GOSDT, section 4 and appendix B).
+look-ahead : every tree that is not a leaf has two leaves and a split; one with four leaves or more
+costs four leaves and three splits, and one
+    with fewer has depth two at most, so a depth-two optimum below that is optimal at any depth (Lin
+    et al. 2020, GOSDT, section 4 and appendix B).
 similarity, per test : see `memory`.
 sibling : what a side must cost at least is taken from the budget of the other side; its depth-two optimum bounds that too, by look-ahead.
 """
@@ -20,20 +24,63 @@ sibling : what a side must cost at least is taken from the budget of the other s
 import numpy as np
 from numba import njit
 
-from milp_trees.engines.dynamic.arrays import INFINITY, LEAF, LEAST_SPLIT, N_MASSES, N_TESTS, UNLIMITED
+from milp_trees.engines.dynamic.arrays import (
+    INFINITY,
+    LEAF,
+    LEAST_SPLIT,
+    N_MASSES,
+    N_TESTS,
+    UNLIMITED,
+)
 from milp_trees.engines.dynamic.choice import goal_of, pick
 from milp_trees.engines.dynamic.depth_three import archive_level, depth_three
 from milp_trees.engines.dynamic.gains import gini_order, sort_tests
 from milp_trees.engines.dynamic.layouts import data_at, stack_at, table_at, work_at
 from milp_trees.engines.dynamic.memory import ROOM, USED, archive_set, look_up, similar, store
 from milp_trees.engines.dynamic.nodes import (
-    CACHE, CUT_AHEAD, CUT_SIBLING, CUT_SIMILAR, GINI, HITS, LARGER_FIRST, LOOK_AHEAD, NODES, SIBLING, SIMILARITY, UPPER, hash_children,
-    large_enough, leaf_value, load, pair, sums,
-)  # fmt: skip
+    CACHE,
+    CUT_AHEAD,
+    CUT_SIBLING,
+    CUT_SIMILAR,
+    GINI,
+    HITS,
+    LARGER_FIRST,
+    LOOK_AHEAD,
+    NODES,
+    SIBLING,
+    SIMILARITY,
+    UPPER,
+    hash_children,
+    large_enough,
+    leaf_value,
+    load,
+    pair,
+    sums,
+)
 from milp_trees.engines.dynamic.stack import (
-    ALLOWED, BASE, BEST, BUDGET, CURRENT, DEPTH, EXACT, FIRST_SIDE, FIRST_VALUE, LEVEL, LOWER, OTHER_BOUND, OTHER_EXACT, PHASE, POSITION,
-    REPORTED, RETURNED, RETURNED_TEST, SHARED_BEST, SIZE, STOP, TEST,
-)  # fmt: skip
+    ALLOWED,
+    BASE,
+    BEST,
+    BUDGET,
+    CURRENT,
+    DEPTH,
+    EXACT,
+    FIRST_SIDE,
+    FIRST_VALUE,
+    LEVEL,
+    LOWER,
+    OTHER_BOUND,
+    OTHER_EXACT,
+    PHASE,
+    POSITION,
+    REPORTED,
+    RETURNED,
+    RETURNED_TEST,
+    SHARED_BEST,
+    SIZE,
+    STOP,
+    TEST,
+)
 from milp_trees.engines.dynamic.words import atomic_add, atomic_min, children, copy, count, subtract
 
 #: Why the search returned.
@@ -68,14 +115,20 @@ def _answer(stack, value, exact, test):
 
 @njit(cache=True)
 def _enter(data, work, table, stack, lev):
-    """Try to answer for a set at once: True if `stack.state` holds the answer. Else its root tests are put in order."""
+    """Try to answer for a set at once: True if `stack.state` holds the answer. Else its root tests
+    are put in order.
+    """
     number, bits = stack.number[lev], stack.bits[lev]
     depth, budget = number[DEPTH], number[BUDGET]
     work.counters[NODES] += 1
     total = stack.total[lev]
     sums(data, bits, total)
     best, test = leaf_value(data, total), np.int64(-1)
-    floor = min(best, 2 * data.par[LEAF] + data.par[LEAST_SPLIT]) if work.flags[LOOK_AHEAD] else np.int64(0)
+    floor = (
+        min(best, 2 * data.par[LEAF] + data.par[LEAST_SPLIT])
+        if work.flags[LOOK_AHEAD]
+        else np.int64(0)
+    )
     if best <= floor:
         return _answer(stack, best, best <= budget, test)
     h = stack.key[lev]
@@ -94,7 +147,9 @@ def _enter(data, work, table, stack, lev):
     if best <= floor:
         return _answer(stack, best, True, test)
     if depth == 3:
-        value, exact, test = depth_three(data, work, table, stack.board, bits, budget, stack.bound[lev])
+        value, exact, test = depth_three(
+            data, work, table, stack.board, bits, budget, stack.bound[lev]
+        )
         if stack.board[STOP]:
             if value < number[BEST]:
                 number[BEST], number[TEST] = value, test
@@ -106,12 +161,18 @@ def _enter(data, work, table, stack, lev):
 
 @njit(cache=True)
 def _order(data, work, table, stack, lev):
-    """Bounds and order of the root tests. Where leaves cost something, the depth-two trees of all children are evaluated first."""
+    """Bounds and order of the root tests. Where leaves cost something, the depth-two trees of all
+    children are evaluated first.
+    """
     number, bits = stack.number[lev], stack.bits[lev]
     F = data.par[N_TESTS]
     stack.bound[lev, :F] = number[LOWER]
     hash_children(data, work, bits, stack.hashes[lev])
-    if data.par[LEAF] + data.par[LEAST_SPLIT] > 0 and work.flags[LOOK_AHEAD] and number[ALLOWED] < 0:
+    if (
+        data.par[LEAF] + data.par[LEAST_SPLIT] > 0
+        and work.flags[LOOK_AHEAD]
+        and number[ALLOWED] < 0
+    ):
         if _expand(data, work, table, stack, lev):
             return True
         for f in range(F):
@@ -137,7 +198,9 @@ def _order(data, work, table, stack, lev):
 
 @njit(cache=True)
 def _expand(data, work, table, stack, lev):
-    """Upper and lower bounds of all root tests from the depth-two optima of the children; True if that settles the set."""
+    """Upper and lower bounds of all root tests from the depth-two optima of the children; True if
+    that settles the set.
+    """
     number, bits = stack.number[lev], stack.bits[lev]
     budget = number[BUDGET]
     four = 4 * data.par[LEAF] + 3 * data.par[LEAST_SPLIT]
@@ -168,7 +231,8 @@ def _expand(data, work, table, stack, lev):
 
 @njit(cache=True)
 def _bound(data, work, table, bits, h1, h2, depth, allowed):
-    """(known exactly, value or lower bound) of a child; it is at least the cost of a leaf, which the depth of the stack relies on.
+    """(known exactly, value or lower bound) of a child; it is at least the cost of a leaf, which
+    the depth of the stack relies on.
 
     Trees with four leaves or more cost at least `four`, and the others are no deeper than two.
     """
@@ -180,13 +244,18 @@ def _bound(data, work, table, bits, h1, h2, depth, allowed):
         if known:
             value = max(value, min(two, four))
     if not exact and work.flags[SIMILARITY] and allowed < 0:
-        value = max(value, similar(work, archive_level(work, depth), bits, data.heavy, data.par[N_MASSES] > 0))
+        value = max(
+            value,
+            similar(work, archive_level(work, depth), bits, data.heavy, data.par[N_MASSES] > 0),
+        )
     return exact, value
 
 
 @njit(cache=True)
 def _try(data, work, table, stack, lev, f):
-    """Bounds of both sides of a root test; if they do not settle it, the first side becomes the next level."""
+    """Bounds of both sides of a root test; if they do not settle it, the first side becomes the
+    next level.
+    """
     number, bits = stack.number[lev], stack.bits[lev]
     depth = number[DEPTH] if number[DEPTH] == UNLIMITED else number[DEPTH] - 1
     allowed = number[ALLOWED] - number[POSITION] if number[ALLOWED] >= 0 else np.int64(-1)
@@ -206,7 +275,8 @@ def _try(data, work, table, stack, lev, f):
     if low >= goal:
         work.counters[CUT_SIBLING] += 1
         return _settle(stack, lev, low)
-    # Where splits are free the larger side exhausts the budget sooner; where they cost, the smaller one is settled by its depth-two tree.
+    # Where splits are free the larger side exhausts the budget sooner; where they cost, the smaller
+    # one is settled by its depth-two tree.
     larger = (work.flags[LARGER_FIRST] != 0) == (data.par[LEAF] + data.par[LEAST_SPLIT] == 0)
     first = 0 if (2 * n <= number[SIZE]) == larger else 1
     if left_exact or right_exact:
@@ -309,14 +379,23 @@ def _close(data, work, table, stack, lev):
     if work.flags[CACHE]:
         store(table, stack.key[lev, 0], stack.key[lev, 1], code(number), value, exact, test)
     if work.flags[SIMILARITY] and number[ALLOWED] < 0:
-        archive_set(work, archive_level(work, number[DEPTH]), stack.bits[lev], value, stack.bound[lev], F)
+        archive_set(
+            work, archive_level(work, number[DEPTH]), stack.bits[lev], value, stack.bound[lev], F
+        )
     _answer(stack, value, exact, test)
 
 
 @njit(cache=True, nogil=True)
 def run(data_address, work_address, table_address, stack_address, best_first, bounded):
-    """Go on until the set at level `stack.state[BASE]` is answered, or there is a reason to return. `bounded`: the table must not grow."""
-    data, work, table, stack = data_at(data_address), work_at(work_address), table_at(table_address), stack_at(stack_address)
+    """Go on until the set at level `stack.state[BASE]` is answered, or there is a reason to return.
+    `bounded`: the table must not grow.
+    """
+    data, work, table, stack = (
+        data_at(data_address),
+        work_at(work_address),
+        table_at(table_address),
+        stack_at(stack_address),
+    )
     F, base = data.par[N_TESTS], stack.state[BASE]
     while True:
         lev = stack.state[LEVEL]

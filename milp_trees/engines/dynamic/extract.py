@@ -1,7 +1,8 @@
 """Compiled recovery of the tree behind a value, from the table. Loads numba.
 
-A value was either put together from optima of both sides, which the table holds unless it had to forget them, or it is that of a tree of depth
-three, which the search had from its bounds; the depth-two optima of the sides tell which.
+A value was either put together from optima of both sides, which the table holds unless it had to
+forget them, or it is that of a tree of depth three, which the search had from its bounds; the
+depth-two optima of the sides tell which.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -15,11 +16,20 @@ from milp_trees.engines.dynamic.gains import gini_order
 from milp_trees.engines.dynamic.layouts import data_at, stack_at, table_at, tree_at, work_at
 from milp_trees.engines.dynamic.memory import look_up
 from milp_trees.engines.dynamic.nodes import best_one, hash_children, load
-from milp_trees.engines.dynamic.stack import ALLOWED, BASE, BUDGET, DEPTH, LEVEL, PHASE, RETURNED, RETURNED_TEST
+from milp_trees.engines.dynamic.stack import (
+    ALLOWED,
+    BASE,
+    BUDGET,
+    DEPTH,
+    LEVEL,
+    PHASE,
+    RETURNED,
+    RETURNED_TEST,
+)
 from milp_trees.engines.dynamic.words import children, copy, count
 
-#: Positions in `tree.state`: sets waiting (less one), nodes written, the root's test (UNKNOWN: find it), whether a set has just been solved, the
-#: root's value.
+#: Positions in `tree.state`: sets waiting (less one), nodes written, the root's test (UNKNOWN: find
+#: it), whether a set has just been solved, the root's value.
 TOP, WRITTEN, ROOT_TEST, SOLVED, ROOT_VALUE = range(5)
 UNKNOWN, _UNSOLVED = -3, -2
 
@@ -38,7 +48,9 @@ def _root_test(data, work, table, stack, tree, bits, key, depth, allowed, most):
     if depth == 1:
         value, test = best_one(data, bits, work.sides[0], work.sides[1], work.total)
         return test, value
-    known, value, exact, test = look_up(table, key[0], key[1], depth | (allowed + 1) << 6 if depth > 2 else depth)
+    known, value, exact, test = look_up(
+        table, key[0], key[1], depth | (allowed + 1) << 6 if depth > 2 else depth
+    )
     if known and exact:
         return test, value
     if depth == 2:
@@ -82,12 +94,18 @@ def _left_over(data, work, bits, test, allowed):
 
 @njit(cache=True, nogil=True)
 def extract(data_address, work_address, table_address, stack_address, tree_address):
-    """Write an optimal tree in preorder: a test's index, or -1 for a leaf. Splits with an empty side are left out.
+    """Write an optimal tree in preorder: a test's index, or -1 for a leaf. Splits with an empty
+    side are left out.
 
-    Returns False where a set must be solved first (`run` with the same stack, then `state[SOLVED] = 1`, and again). The stack is not the search's,
-    except that both are stopped together.
+    Returns False where a set must be solved first (`run` with the same stack, then `state[SOLVED] =
+    1`, and again). The stack is not the search's, except that both are stopped together.
     """
-    data, work, table, stack = data_at(data_address), work_at(work_address), table_at(table_address), stack_at(stack_address)
+    data, work, table, stack = (
+        data_at(data_address),
+        work_at(work_address),
+        table_at(table_address),
+        stack_at(stack_address),
+    )
     tree = tree_at(tree_address)
     left, right = tree.sides[0], tree.sides[1]
     while tree.state[TOP] >= 0:
@@ -96,20 +114,31 @@ def extract(data_address, work_address, table_address, stack_address, tree_addre
         depth, allowed, most = tree.depths[top, 0], tree.depths[top, 1], tree.depths[top, 2]
         test, value = tree.state[ROOT_TEST], tree.state[ROOT_VALUE]
         if tree.state[WRITTEN] > 0 or test == UNKNOWN:
-            test, value = _root_test(data, work, table, stack, tree, node, key, depth, allowed, most)
+            test, value = _root_test(
+                data, work, table, stack, tree, node, key, depth, allowed, most
+            )
             if test == _UNSOLVED:
                 return False
         if test >= 0:
             n, size = children(node, data.tests[test], left, right), count(node)
             hash_children(data, work, node, work.hashes)
             h = work.hashes[test]
-            tree.depths[top, 1] = tree.depths[top + 1, 1] = _left_over(data, work, node, test, allowed)
+            tree.depths[top, 1] = tree.depths[top + 1, 1] = _left_over(
+                data, work, node, test, allowed
+            )
             below = depth if depth == UNLIMITED else depth - 1
             most = value - data.split[test]
-            if below > 2 and allowed < 0 and 0 < n < size and _two_suffice(data, work, table, left, right, h, most):
+            if (
+                below > 2
+                and allowed < 0
+                and 0 < n < size
+                and _two_suffice(data, work, table, left, right, h, most)
+            ):
                 below = np.int64(2)
             tree.depths[top, 0] = tree.depths[top + 1, 0] = below
-            tree.depths[top, 2] = tree.depths[top + 1, 2] = most - data.par[LEAF] if 0 < n < size else INFINITY
+            tree.depths[top, 2] = tree.depths[top + 1, 2] = (
+                most - data.par[LEAF] if 0 < n < size else INFINITY
+            )
             # The right side waits below the left one.
             copy(left, tree.waiting[top + 1])
             copy(left if n == 0 else right, tree.waiting[top])

@@ -12,7 +12,9 @@ from milp_trees.engines.dynamic.words import clear, lowest, ones
 
 @njit(cache=True)
 def _weights(data, bits, weight):
-    """weight[f, k]: what the rows where test f is true, and whose cheapest action is k, can lose; weight[F] for all rows."""
+    """weight[f, k]: what the rows where test f is true, and whose cheapest action is k, can lose;
+    weight[F] for all rows.
+    """
     F = data.par[N_TESTS]
     for f in range(weight.shape[0]):
         clear(weight[f])
@@ -44,7 +46,9 @@ def _weights(data, bits, weight):
 
 @njit(cache=True)
 def sort_tests(order, score, n):
-    """The first n tests by rising score, ties by index (Shell 1959; numba's own sorts take seconds to compile)."""
+    """The first n tests by rising score, ties by index (Shell 1959; numba's own sorts take seconds
+    to compile).
+    """
     for f in range(n):
         order[f] = f
     gap = n // 2
@@ -52,7 +56,10 @@ def sort_tests(order, score, n):
         for i in range(gap, n):
             f = order[i]
             j = i
-            while j >= gap and (score[order[j - gap]] > score[f] or (score[order[j - gap]] == score[f] and order[j - gap] > f)):
+            while j >= gap and (
+                score[order[j - gap]] > score[f]
+                or (score[order[j - gap]] == score[f] and order[j - gap] > f)
+            ):
                 order[j] = order[j - gap]
                 j -= gap
             order[j] = f
@@ -61,7 +68,9 @@ def sort_tests(order, score, n):
 
 @njit(cache=True)
 def gini_order(data, bits, order, weight, impurity):
-    """Tests by the Gini impurity of the cheapest actions on both sides, weighted by what a wrong action can cost."""
+    """Tests by the Gini impurity of the cheapest actions on both sides, weighted by what a wrong
+    action can cost.
+    """
     F, K = data.par[N_TESTS], data.par[N_ACTIONS]
     _weights(data, bits, weight)
     for f in range(F):
@@ -74,5 +83,7 @@ def gini_order(data, bits, order, weight, impurity):
             left += b
             right_squares += a * a
             left_squares += b * b
-        impurity[f] = (right - right_squares / right if right > 0 else 0.0) + (left - left_squares / left if left > 0 else 0.0)
+        impurity[f] = (right - right_squares / right if right > 0 else 0.0) + (
+            left - left_squares / left if left > 0 else 0.0
+        )
     sort_tests(order, impurity, F)

@@ -1,11 +1,15 @@
-"""Compiled memory of a search: a table of solved sets, and an archive of recent ones for similarity bounds. Loads numba.
+"""Compiled memory of a search: a table of solved sets, and an archive of recent ones for similarity
+bounds. Loads numba.
 
-A table entry says for (set, depth) either the optimum or a lower bound. Entries are four words; the second is mixed with the content, so
-that an entry half written by another thread does not match any key (Hyatt, Mann 2002, a lock-less transposition table).
+A table entry says for (set, depth) either the optimum or a lower bound. Entries are four words; the
+second is mixed with the content, so that an entry half written by another thread does not match any
+key (Hyatt, Mann 2002, a lock-less transposition table).
 
-The archive keeps, per depth, the last solved sets with their bounds. For any two sets D, D': opt(D') >= opt(D) - sum over D \\ D' of the most that
-a row can cost, because the best tree of D' costs at most that much more on D (Demirović et al. 2022, *MurTree*). Rows must be shifted so
-that their cheapest action is free. With a minimum leaf size the tree of D' need not be allowed on D unless D' is a subset of D.
+The archive keeps, per depth, the last solved sets with their bounds. For any two sets D, D':
+opt(D') >= opt(D) - sum over D \\ D' of the most that a row can cost, because the best tree of D'
+costs at most that much more on D (Demirović et al. 2022, *MurTree*). Rows must be shifted so that
+their cheapest action is free. With a minimum leaf size the tree of D' need not be allowed on D
+unless D' is a subset of D.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -49,15 +53,26 @@ def look_up(table, h1, h2, depth):
         meta = slots[at, 2]
         if meta == 0:
             return False, np.int64(0), False, np.int64(-1)
-        if slots[at, 0] == h1 and np.int64(meta & np.uint64(0xFFF)) == depth and slots[at, 1] == _sealed(h2, meta, slots[at, 3]):
-            return True, np.int64(slots[at, 3]), bool(meta & np.uint64(0x1000)), np.int64(meta >> np.uint64(13)) - 1
+        if (
+            slots[at, 0] == h1
+            and np.int64(meta & np.uint64(0xFFF)) == depth
+            and slots[at, 1] == _sealed(h2, meta, slots[at, 3])
+        ):
+            return (
+                True,
+                np.int64(slots[at, 3]),
+                bool(meta & np.uint64(0x1000)),
+                np.int64(meta >> np.uint64(13)) - 1,
+            )
         at = (at + 1) & (len(slots) - 1)
     return False, np.int64(0), False, np.int64(-1)
 
 
 @njit(cache=True)
 def store(table, h1, h2, depth, value, exact, test):
-    """Remember a value or bound; where there is no free slot the shallowest set nearby is forgotten."""
+    """Remember a value or bound; where there is no free slot the shallowest set nearby is
+    forgotten.
+    """
     slots = table.slots
     at = _place(slots, h1, depth)
     victim, victim_depth = at, np.int64(1 << 60)
@@ -68,7 +83,11 @@ def store(table, h1, h2, depth, value, exact, test):
             atomic_add(table.state.ctypes.data, 1)
             break
         there = np.int64(meta & np.uint64(0xFFF))
-        if slots[at, 0] == h1 and there == depth and slots[at, 1] == _sealed(h2, meta, slots[at, 3]):
+        if (
+            slots[at, 0] == h1
+            and there == depth
+            and slots[at, 1] == _sealed(h2, meta, slots[at, 3])
+        ):
             known_exact = bool(meta & np.uint64(0x1000))
             if known_exact or (not exact and np.int64(slots[at, 3]) >= value):
                 return
@@ -77,7 +96,11 @@ def store(table, h1, h2, depth, value, exact, test):
         if there < victim_depth:
             victim, victim_depth = at, there
         at = (at + 1) & (len(slots) - 1)
-    meta = np.uint64(depth) | (np.uint64(0x1000) if exact else np.uint64(0)) | (np.uint64(test + 1) << np.uint64(13))
+    meta = (
+        np.uint64(depth)
+        | (np.uint64(0x1000) if exact else np.uint64(0))
+        | (np.uint64(test + 1) << np.uint64(13))
+    )
     slots[victim, 0] = h1
     slots[victim, 1] = _sealed(h2, meta, np.uint64(value))
     slots[victim, 3] = np.uint64(value)
@@ -93,9 +116,14 @@ def move(old_address, new_address):
         if meta:
             h2 = old.slots[i, 1] ^ _sealed(np.uint64(0), meta, old.slots[i, 3])
             store(
-                table, old.slots[i, 0], h2, np.int64(meta & np.uint64(0xFFF)), np.int64(old.slots[i, 3]), bool(meta & np.uint64(0x1000)),
+                table,
+                old.slots[i, 0],
+                h2,
+                np.int64(meta & np.uint64(0xFFF)),
+                np.int64(old.slots[i, 3]),
+                bool(meta & np.uint64(0x1000)),
                 np.int64(meta >> np.uint64(13)) - 1,
-            )  # fmt: skip
+            )
 
 
 @njit(cache=True)
@@ -103,8 +131,12 @@ def similar(work, level, bits, heavy, subsets_only):
     """Lower bound on a set from the archived ones of the same depth."""
     best = np.int64(0)
     for i in range(work.kept[level, 0]):
-        if work.kept_bound[level, i] > best and (not subsets_only or inside(bits, work.kept_bits[level, i])):
-            bound = work.kept_bound[level, i] - missing_weight(work.kept_bits[level, i], bits, heavy)
+        if work.kept_bound[level, i] > best and (
+            not subsets_only or inside(bits, work.kept_bits[level, i])
+        ):
+            bound = work.kept_bound[level, i] - missing_weight(
+                work.kept_bits[level, i], bits, heavy
+            )
             best = max(best, bound)
     return best
 

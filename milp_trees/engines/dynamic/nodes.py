@@ -1,7 +1,9 @@
-"""Compiled work on one set of rows: its rows and sums, its best trees of depth one and two, and those of its children. Loads numba.
+"""Compiled work on one set of rows: its rows and sums, its best trees of depth one and two, and
+those of its children. Loads numba.
 
-`load` counts all pairs of tests on a node; `pair` then gives the best trees of depth two on both sides of a test by counting only the smaller
-side, because the other side's sums are the difference (Demirović et al. 2022, *MurTree*). Values include the regret of the first action.
+`load` counts all pairs of tests on a node; `pair` then gives the best trees of depth two on both
+sides of a test by counting only the smaller side, because the other side's sums are the difference
+(Demirović et al. 2022, *MurTree*). Values include the regret of the first action.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
@@ -15,16 +17,37 @@ from numba import njit
 
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.arrays import (
-    BY_ROW, FORBIDDEN, INFINITY, LEAF, N_COUNTED, N_GROUPS, N_MASSES, N_TESTS, N_VALUES,
-)  # fmt: skip
+    BY_ROW,
+    FORBIDDEN,
+    INFINITY,
+    LEAF,
+    N_COUNTED,
+    N_GROUPS,
+    N_MASSES,
+    N_TESTS,
+    N_VALUES,
+)
 from milp_trees.engines.dynamic.memory import look_up, store
 from milp_trees.engines.dynamic.pair_counts import COUNT, EVALUATE, GATHER, HASH, PACK, call
 from milp_trees.engines.dynamic.words import children, clear, copy, count, lowest, ones, subtract
 
 #: Positions in `work.flags`: the switches.
-CACHE, CACHE_TWO, SIMILARITY, PER_TEST, SIBLING, LARGER_FIRST, GINI, LOOK_AHEAD, UPPER, SMALLER_COUNTED = range(10)
+(
+    CACHE,
+    CACHE_TWO,
+    SIMILARITY,
+    PER_TEST,
+    SIBLING,
+    LARGER_FIRST,
+    GINI,
+    LOOK_AHEAD,
+    UPPER,
+    SMALLER_COUNTED,
+) = range(10)
 #: Positions in `work.counters`.
-CALLS, LOADS, NODES, HITS, HITS_TWO, CUT_SIMILAR, CUT_TEST, CUT_SIBLING, CUT_AHEAD, ROWS_COUNTED = range(10)
+CALLS, LOADS, NODES, HITS, HITS_TWO, CUT_SIMILAR, CUT_TEST, CUT_SIBLING, CUT_AHEAD, ROWS_COUNTED = (
+    range(10)
+)
 
 
 @njit(cache=True)
@@ -156,7 +179,9 @@ def _weigh(out, row, value):
 
 @njit(cache=True)
 def load(data, work, bits):
-    """Prepare a node for `pair`; returns the value and root test of its best tree of depth at most two (-1: a leaf)."""
+    """Prepare a node for `pair`; returns the value and root test of its best tree of depth at most
+    two (-1: a leaf).
+    """
     m = 0
     for w in range(len(bits)):
         word = bits[w]
@@ -199,7 +224,8 @@ def _at_most_two(data, total, best, test):
 def pair(data, work, table, bits, f, goal):
     """Best trees of depth two on both sides of a test of the loaded node, in `work.value`.
 
-    Returns False if a side is too small, or if one side is known to cost too much for a sum below `goal`.
+    Returns False if a side is too small, or if one side is known to cost too much for a sum below
+    `goal`.
     """
     left, right = work.sides[0], work.sides[1]
     n = children(bits, data.tests[f], left, right)

@@ -1,7 +1,8 @@
 """Compiled kernels of the exact tree engine: pair sums, best trees of depth two, packing, hashing.
 
-Kernels are vector code behind C function addresses: a search that calls them through `call` neither optimises them again nor depends on them
-when it is cached. `pair_layout` documents their arguments. Import this module only where it is used: it loads numba.
+Kernels are vector code behind C function addresses: a search that calls them through `call` neither
+optimises them again nor depends on them when it is cached. `pair_layout` documents their arguments.
+Import this module only where it is used: it loads numba.
 """
 
 # mypy: disable-error-code="import-untyped,no-untyped-def,untyped-decorator"
@@ -37,7 +38,16 @@ _FEW = {"i16": 3, "i32": 2, "i64": 1}
 
 
 @intrinsic(prefer_literal=True)
-def _body(typingctx: Any, table: Any, kernel: Any, bits: Any, has_split: Any, has_mass: Any, few: Any, version: Any) -> Any:
+def _body(
+    typingctx: Any,
+    table: Any,
+    kernel: Any,
+    bits: Any,
+    has_split: Any,
+    has_mass: Any,
+    few: Any,
+    version: Any,
+) -> Any:
     """The code of a kernel; all but the table are compile-time constants."""
     choice = [x.literal_value for x in (kernel, bits, has_split, has_mass, few)]
 
@@ -62,7 +72,10 @@ def call(typingctx: Any, address: Any, table: Any) -> Any:
 @cache
 def _version() -> int:
     """Checksum of the files that write code: numba's cache sees changes in this file only."""
-    texts = [Path(str(module.__file__)).read_bytes() for module in (pair_layout, pair_sums_code, pair_values_code)]
+    texts = [
+        Path(str(module.__file__)).read_bytes()
+        for module in (pair_layout, pair_sums_code, pair_values_code)
+    ]
     return zlib.crc32(b"".join(texts))
 
 
@@ -78,15 +91,22 @@ def _kernel(kernel: int, bits: int, has_split: int, has_mass: int, few: int) -> 
 
 
 def kernel_addresses(
-    dtype: str, has_split: bool, has_mass: bool, n_values: int, kernels: tuple[int, ...] = tuple(range(6)), n_masses: int | None = None
+    dtype: str,
+    has_split: bool,
+    has_mass: bool,
+    n_values: int,
+    kernels: tuple[int, ...] = tuple(range(6)),
+    n_masses: int | None = None,
 ) -> np.ndarray:
-    """Addresses of the kernels for one kind of problem, compiled or loaded from numba's cache on disk.
+    """Addresses of the kernels for one kind of problem, compiled or loaded from numba's cache on
+    disk.
 
     Parameters
     ----------
     dtype : {"i16", "i32", "i64"}
-        Width of all sums. The caller guarantees that they fit: the sum over rows of the largest absolute value, 4 leaves and 3 test costs must
-        stay below the largest number, with masses below a quarter of it; sums of masses below the largest number.
+        Width of all sums. The caller guarantees that they fit: the sum over rows of the largest
+        absolute value, 4 leaves and 3 test costs must stay below the largest number, with masses
+        below a quarter of it; sums of masses below the largest number.
     has_split, has_mass : bool
         Whether tests cost something, whether leaves have smallest masses.
     n_values : int
@@ -119,7 +139,9 @@ def kernel_addresses(
 
 @cache
 def hash_keys(n_words: int, seed: int = 0) -> np.ndarray:
-    """KEYS of HASH for sets of up to `n_words` words: two rows of random keys, two rows of what a zero word would add."""
+    """KEYS of HASH for sets of up to `n_words` words: two rows of random keys, two rows of what a
+    zero word would add.
+    """
     keys = np.zeros((4, n_words), np.uint64)
     keys[:2] = np.random.default_rng(seed).integers(0, 2**64, (2, n_words), np.uint64)
     keys[2:] = (keys[:2] & np.uint64(2**32 - 1)) * (keys[:2] >> np.uint64(32))

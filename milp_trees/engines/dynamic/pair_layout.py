@@ -1,8 +1,9 @@
 """Arguments of the compiled kernels, and a writer of vector code.
 
-A kernel is `int64 kernel(int64 table)`: `table` is the address of an int64 array whose entries are the arguments. One array serves all kernels of
-a problem. Vectors that run over tests hold integers of the kernel's width T (B and X hold bytes) and have `S` entries, a multiple of 32;
-everything else is int64. All buffers are addresses.
+A kernel is `int64 kernel(int64 table)`: `table` is the address of an int64 array whose entries are
+the arguments. One array serves all kernels of a problem. Vectors that run over tests hold integers
+of the kernel's width T (B and X hold bytes) and have `S` entries, a multiple of 32; everything else
+is int64. All buffers are addresses.
 """
 
 # mypy: disable-error-code="import-untyped"
@@ -31,7 +32,9 @@ GROUPS = 8  #: G, number of groups
 COEF = 9  #: int64[G, U], value vector of every group
 SLOTS = 10  #: int64[G + 1], first slot of every group, and the number of slots
 BYTES = 11  #: uint8[slots, S], bit t of a byte: the test on row t of the slot
-PAIRS = 12  #: T[U, R, S], pair sums, R = `pair_rows(F)`; written by COUNT and GATHER, read by EVALUATE
+PAIRS = (
+    12  #: T[U, R, S], pair sums, R = `pair_rows(F)`; written by COUNT and GATHER, read by EVALUATE
+)
 # PACK
 X = 13  #: uint8[rows, S], 0 or 1
 ROWS = 14  #: int64[], row numbers sorted by group
@@ -51,7 +54,9 @@ BEST = 25  #: out: best value
 BEST_TEST = 26  #: out: its first root test
 REST = 27  #: out: best value of the parent's other child, if there is a PARENT
 REST_TEST = 28  #: out: its first root test
-COLUMNS = 29  #: EVALUATE_ONE: T[U, S], column sums; EVALUATE writes the node's there when it is not 0
+COLUMNS = (
+    29  #: EVALUATE_ONE: T[U, S], column sums; EVALUATE writes the node's there when it is not 0
+)
 # HASH
 SET_WORDS = 30  #: number of words of a set, a multiple of 4 (zero padded)
 SET = 31  #: uint64[SET_WORDS], the node
@@ -72,17 +77,23 @@ def pair_rows(n_tests: int) -> int:
 
 
 def scratch_bytes(stride: int, n_values: int, n_rows: int) -> int:
-    """Bytes of SCRATCH that suffice for every kernel of any width; `n_values` is U, `n_rows` is WEIGHTED_ROWS."""
+    """Bytes of SCRATCH that suffice for every kernel of any width; `n_values` is U, `n_rows` is
+    WEIGHTED_ROWS.
+    """
     return 8 * (n_values + 5) * stride + 4096 + 8 * n_rows
 
 
 def forbidden(bits: int) -> int:
-    """What kernels with masses return for a tree with a leaf that is too small: three eighths of the largest number."""
+    """What kernels with masses return for a tree with a leaf that is too small: three eighths of
+    the largest number.
+    """
     return 3 << (bits - 4)
 
 
 class Code:
-    """Writer of code for one kernel: addresses are int64, `vec` is a vector of `lanes` integers of `bits` bits."""
+    """Writer of code for one kernel: addresses are int64, `vec` is a vector of `lanes` integers of
+    `bits` bits.
+    """
 
     def __init__(self, builder: Any, table: Any, bits: int, lanes: int) -> None:
         self.builder, self.table = builder, table
@@ -94,7 +105,12 @@ class Code:
 
     def sum(self, *terms: Any) -> Any:
         """Sum of int64 numbers; (a, b, ...) is a product."""
-        terms = tuple(reduce(self.builder.mul, map(self.number, t)) if isinstance(t, tuple) else self.number(t) for t in terms)
+        terms = tuple(
+            reduce(self.builder.mul, map(self.number, t))
+            if isinstance(t, tuple)
+            else self.number(t)
+            for t in terms
+        )
         return reduce(self.builder.add, terms)
 
     @staticmethod
@@ -111,7 +127,9 @@ class Code:
         self.builder.store(value, self.builder.inttoptr(address, kind.as_pointer()), align=align)
 
     def slot(self, entry: int) -> Any:
-        """An argument. No kernel reads what it writes to the table, so loops need not load it again."""
+        """An argument. No kernel reads what it writes to the table, so loops need not load it
+        again.
+        """
         value = self.load(self.sum(self.table, 8 * entry), I64)
         value.set_metadata("invariant.load", self.builder.module.add_metadata([]))
         return value
@@ -136,7 +154,9 @@ class Code:
 
     @contextmanager
     def loop(self, start: Any, stop: Any, step: int = 1) -> Iterator[Any]:
-        with cgutils.for_range_slice(self.builder, self.number(start), self.number(stop), self.number(step), I64) as (index, _):
+        with cgutils.for_range_slice(
+            self.builder, self.number(start), self.number(stop), self.number(step), I64
+        ) as (index, _):
             yield index
 
     def smaller(self, a: Any, b: Any) -> Any:
@@ -149,8 +169,14 @@ class Code:
         vec = vec or self.vec
         if isinstance(scalar, int):
             return ir.Constant(vec, [scalar] * vec.count)
-        one = self.builder.insert_element(ir.Constant(vec, ir.Undefined), scalar, ir.Constant(I32, 0))
-        return self.builder.shuffle_vector(one, ir.Constant(vec, ir.Undefined), ir.Constant(ir.VectorType(I32, vec.count), [0] * vec.count))
+        one = self.builder.insert_element(
+            ir.Constant(vec, ir.Undefined), scalar, ir.Constant(I32, 0)
+        )
+        return self.builder.shuffle_vector(
+            one,
+            ir.Constant(vec, ir.Undefined),
+            ir.Constant(ir.VectorType(I32, vec.count), [0] * vec.count),
+        )
 
     def splat_long(self, scalar: Any) -> Any:
         """An int64 in every lane."""
@@ -159,9 +185,16 @@ class Code:
     def call(self, name: str, *args: Any, result: Any = None) -> Any:
         """An LLVM intrinsic of vectors, by its name without types."""
         kind = args[0].type
-        text = f"v{kind.count}i{kind.element.width}" if isinstance(kind, ir.VectorType) else f"i{kind.width}"
+        text = (
+            f"v{kind.count}i{kind.element.width}"
+            if isinstance(kind, ir.VectorType)
+            else f"i{kind.width}"
+        )
         function = ir.FunctionType(result or kind, [a.type for a in args])
-        return self.builder.call(cgutils.get_or_insert_function(self.builder.module, function, f"llvm.{name}.{text}"), args)
+        return self.builder.call(
+            cgutils.get_or_insert_function(self.builder.module, function, f"llvm.{name}.{text}"),
+            args,
+        )
 
     def smin(self, a: Any, b: Any) -> Any:
         return self.call("smin", a, b)

@@ -1,4 +1,6 @@
-"""Running a compiled search: worker threads, limits, growing tables, deepening, incumbents and bounds. Loads numba."""
+"""Running a compiled search: worker threads, limits, growing tables, deepening, incumbents and
+bounds. Loads numba.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from milp_trees.engines.dynamic import nodes
-from milp_trees.engines.dynamic.arrays import BY_ROW, INFINITY, N_MASSES, N_TESTS, N_VALUES, UNLIMITED, Instance
+from milp_trees.engines.dynamic.arrays import (
+    BY_ROW,
+    INFINITY,
+    N_MASSES,
+    N_TESTS,
+    N_VALUES,
+    UNLIMITED,
+    Instance,
+)
 from milp_trees.engines.dynamic.buffers import most_levels, stack_of, table_of, work_of, writer_of
 from milp_trees.engines.dynamic.contexts import Context
 from milp_trees.engines.dynamic.descent import DONE, IMPROVED, NEEDS_ROOM, run
@@ -50,7 +60,9 @@ Report = Callable[[int, np.ndarray | None, int], None]
 
 @dataclass
 class Outcome:
-    """What a run found: search values (`Instance.to_Z`), the tree's tests in preorder, why it stopped, and what it did."""
+    """What a run found: search values (`Instance.to_Z`), the tree's tests in preorder, why it
+    stopped, and what it did.
+    """
 
     value: int = INFINITY
     tests: np.ndarray | None = None
@@ -60,9 +72,17 @@ class Outcome:
 
 
 _COUNTERS = {
-    "calls": nodes.CALLS, "loads": nodes.LOADS, "nodes": nodes.NODES, "hits": nodes.HITS, "hits_two": nodes.HITS_TWO, "similar": nodes.CUT_SIMILAR,
-    "tests_skipped": nodes.CUT_TEST, "siblings": nodes.CUT_SIBLING, "ahead": nodes.CUT_AHEAD, "rows_counted": nodes.ROWS_COUNTED,
-}  # fmt: skip
+    "calls": nodes.CALLS,
+    "loads": nodes.LOADS,
+    "nodes": nodes.NODES,
+    "hits": nodes.HITS,
+    "hits_two": nodes.HITS_TWO,
+    "similar": nodes.CUT_SIMILAR,
+    "tests_skipped": nodes.CUT_TEST,
+    "siblings": nodes.CUT_SIBLING,
+    "ahead": nodes.CUT_AHEAD,
+    "rows_counted": nodes.ROWS_COUNTED,
+}
 
 
 class Search:
@@ -77,9 +97,14 @@ class Search:
     """
 
     def __init__(
-        self, inst: Instance, switches: Switches | None = None, order: str = "depth-first", threads: int = 1, memory: int = 2**30,
+        self,
+        inst: Instance,
+        switches: Switches | None = None,
+        order: str = "depth-first",
+        threads: int = 1,
+        memory: int = 2**30,
         report: Report | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.inst, self.order, self.threads, self.report = inst, order, threads, report
         flags = np.array((switches or Switches()).flags(), dtype=np.int64)
         self.works: list[Context] = [work_of(inst, flags, inst.depth) for _ in range(threads)]
@@ -96,7 +121,9 @@ class Search:
     # -- the run ---------------------------------------------------------------------------------------------
 
     def solve(self, upper: int = INFINITY, watch: Watch | None = None) -> Outcome:
-        """The optimum, or the best so far. A tree must cost less than `upper` to be found. The watch is asked every few hundredths of a second."""
+        """The optimum, or the best so far. A tree must cost less than `upper` to be found. The
+        watch is asked every few hundredths of a second.
+        """
         watch = watch or Watch(Limits(time=None))
         self._deadline = watch.deadline
         if self._seconds() < _INLINE:
@@ -132,17 +159,25 @@ class Search:
         return self._counted(limit)
 
     def _seconds(self) -> float:
-        """A generous estimate for depths up to three, where all root tests are one kernel call each; infinite for deeper trees."""
+        """A generous estimate for depths up to three, where all root tests are one kernel call
+        each; infinite for deeper trees.
+        """
         par = self.inst.data.par
         F, U = float(par[N_TESTS]), float(par[N_VALUES] + par[N_MASSES])
         rows = self.inst.n_rows / 5 if par[BY_ROW] else self.inst.n_rows / 32
         kernel = F * F * (rows + 2) * U * 1e-10
-        return float((1 + F * (self.inst.depth == 3)) * kernel) if self.inst.depth <= 3 and self.threads == 1 else np.inf
+        return (
+            float((1 + F * (self.inst.depth == 3)) * kernel)
+            if self.inst.depth <= 3 and self.threads == 1
+            else np.inf
+        )
 
     def _counted(self, limit: Limit | None) -> Outcome:
         out = self.outcome
         out.limit = limit
-        out.counters = {name: int(sum(w.counters[i] for w in self.works)) for name, i in _COUNTERS.items()}
+        out.counters = {
+            name: int(sum(w.counters[i] for w in self.works)) for name, i in _COUNTERS.items()
+        }
         out.counters["entries"] = int(self.table.state[USED])
         return out
 
@@ -204,7 +239,9 @@ class Search:
         stacks += [stack_of(inst, levels, self._board, stacks[0]) for _ in range(self.threads - 1)]
         if self.order == "limited-discrepancy":
             for allowed in (0, 1, 3, 7):
-                if allowed < inst.data.par[N_TESTS] and not self._pass(stacks[:1], scratch, inst.depth, allowed, min(upper, out.value)):
+                if allowed < inst.data.par[N_TESTS] and not self._pass(
+                    stacks[:1], scratch, inst.depth, allowed, min(upper, out.value)
+                ):
                     return
         elif inst.depth != UNLIMITED and inst.depth > 4 and not inst.penalised:
             for depth in range(4, inst.depth):
@@ -214,19 +251,29 @@ class Search:
             out.bound = min(out.value, upper)
 
     def _stack(self, levels: int) -> Context:
-        """A stack for writing out trees, which is possible after a stop too unless the table had to forget."""
+        """A stack for writing out trees, which is possible after a stop too unless the table had to
+        forget.
+        """
         return stack_of(self.inst, levels, self._board)
 
     # -- passes ----------------------------------------------------------------------------------------------
 
-    def _pass(self, stacks: list[Context], scratch: Context, depth: int, allowed: int, upper: int) -> bool:
+    def _pass(
+        self, stacks: list[Context], scratch: Context, depth: int, allowed: int, upper: int
+    ) -> bool:
         """One search of the root; False if it was stopped."""
         stacks[0].root_bound[:] = 0
         stacks[0].busy[:] = 0
         self._board[SHARED_BEST] = INFINITY
         for stack in stacks:
             number, state = stack.number[0], stack.state
-            number[DEPTH], number[BUDGET], number[ALLOWED], number[PHASE], number[BEST] = depth, upper - 1, allowed, 0, INFINITY
+            number[DEPTH], number[BUDGET], number[ALLOWED], number[PHASE], number[BEST] = (
+                depth,
+                upper - 1,
+                allowed,
+                0,
+                INFINITY,
+            )
             stack.bits[0] = self.inst.data.everything
             state[LEVEL], state[BASE], state[REPORTED] = 0, 0, upper
         final = depth == self.inst.depth and allowed < 0
@@ -244,7 +291,9 @@ class Search:
                 failures.append(error)
                 self._board[STOP] = 1
 
-        others = [threading.Thread(target=drive, args=(k,), daemon=True) for k in range(1, len(stacks))]
+        others = [
+            threading.Thread(target=drive, args=(k,), daemon=True) for k in range(1, len(stacks))
+        ]
         for thread in others:
             thread.start()
         drive(0)
@@ -254,16 +303,29 @@ class Search:
             raise failures[0]
         return all(finished)
 
-    def _drive(self, k: int, stack: Context, scratch: Context, depth: int, allowed: int, final: bool) -> bool:
+    def _drive(
+        self, k: int, stack: Context, scratch: Context, depth: int, allowed: int, final: bool
+    ) -> bool:
         work = self.works[k]
         best_first = self.order == "best-first"
         while True:
             full = bool(self.table.state[ROOM] >= self.most_entries) or self.threads > 1
-            code = run(self.inst.data.address, work.address, self.table.address, stack.address, best_first, full)
+            code = run(
+                self.inst.data.address,
+                work.address,
+                self.table.address,
+                stack.address,
+                best_first,
+                full,
+            )
             if code == NEEDS_ROOM:
                 self._grow()
                 continue
-            value, test = (stack.state[RETURNED], stack.state[RETURNED_TEST]) if code == DONE else (stack.number[0, BEST], stack.number[0, TEST])
+            value, test = (
+                (stack.state[RETURNED], stack.state[RETURNED_TEST])
+                if code == DONE
+                else (stack.number[0, BEST], stack.number[0, TEST])
+            )
             if value < self.outcome.value and test >= 0:
                 tests = self._tree(scratch, depth, allowed, test, int(value), work)
                 if tests is None:
@@ -287,13 +349,31 @@ class Search:
 
     # -- trees -----------------------------------------------------------------------------------------------
 
-    def _tree(self, scratch: Context, depth: int, allowed: int, test: int, value: int, work: Context | None = None) -> np.ndarray | None:
+    def _tree(
+        self,
+        scratch: Context,
+        depth: int,
+        allowed: int,
+        test: int,
+        value: int,
+        work: Context | None = None,
+    ) -> np.ndarray | None:
         """The tree behind a value at the root; None if that takes more search and there is no time."""
         data, used = self.inst.data, self.works[0] if work is None else work
         tree = writer_of(self.inst)
-        tree.waiting[0], tree.depths[0], tree.state[ROOT_TEST], tree.state[ROOT_VALUE] = data.everything, (depth, allowed, value), test, value
-        while not extract(data.address, used.address, self.table.address, scratch.address, tree.address):
-            if run(data.address, used.address, self.table.address, scratch.address, False, True) != DONE:
+        tree.waiting[0], tree.depths[0], tree.state[ROOT_TEST], tree.state[ROOT_VALUE] = (
+            data.everything,
+            (depth, allowed, value),
+            test,
+            value,
+        )
+        while not extract(
+            data.address, used.address, self.table.address, scratch.address, tree.address
+        ):
+            if (
+                run(data.address, used.address, self.table.address, scratch.address, False, True)
+                != DONE
+            ):
                 return None
             tree.state[SOLVED] = 1
         return tree.out[: tree.state[WRITTEN]].copy()

@@ -16,15 +16,27 @@ _done: list[bool] = []
 
 
 def compile_search() -> None:
-    """All compiled functions of the search, once per process; kernels of other number types follow with their first instance."""
+    """All compiled functions of the search, once per process; kernels of other number types follow
+    with their first instance.
+    """
     if _done:
         return
     X = ((np.arange(16)[:, None] >> np.arange(4)) & 1).astype(np.uint8)
     wrong = (X.sum(axis=1) % 2).astype(np.int64)
     view = CostMatrix(
-        X=X, tests=tuple(Test(f"x{f}") for f in range(4)), costs=np.column_stack([wrong, 1 - wrong]), actions=(0, 1), counts=np.ones(16, np.int64),
-        leaf_cost=0, split_costs=np.zeros(4, np.int64), side=(), offset=Fraction(0), scale=Fraction(1), exact=True, rows=np.arange(16),
-    )  # fmt: skip
+        X=X,
+        tests=tuple(Test(f"x{f}") for f in range(4)),
+        costs=np.column_stack([wrong, 1 - wrong]),
+        actions=(0, 1),
+        counts=np.ones(16, np.int64),
+        leaf_cost=0,
+        split_costs=np.zeros(4, np.int64),
+        side=(),
+        offset=Fraction(0),
+        scale=Fraction(1),
+        exact=True,
+        rows=np.arange(16),
+    )
     for depth in (2, 4):
         Search(prepare(view, Trees(depth))).solve()
     _done.append(True)

@@ -1,7 +1,9 @@
-"""Compiled helpers on 64-bit words: bit counts, set rows, hashes, atomic operations. Import only where it is used: it loads numba.
+"""Compiled helpers on 64-bit words: bit counts, set rows, hashes, atomic operations. Import only
+where it is used: it loads numba.
 
-Sets of rows are arrays of words. A set is remembered under two NH hashes (Black et al. 1999, UMAC): sums of products of 32-bit halves, each
-half shifted by a random key; a zero word adds nothing, so the key of a set does not depend on how many empty words follow it.
+Sets of rows are arrays of words. A set is remembered under two NH hashes (Black et al. 1999, UMAC):
+sums of products of 32-bit halves, each half shifted by a random key; a zero word adds nothing, so
+the key of a set does not depend on how many empty words follow it.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -51,12 +53,14 @@ def _atomic(operation: str) -> Any:
     return change
 
 
-#: (address, value): change the integer at an address for all threads at once; returns what was there before.
+#: (address, value): change the integer at an address for all threads at once; returns what was
+#: there before.
 atomic_add = _atomic("add")
 atomic_min = _atomic("min")
 
 
-# Loops instead of slices: every kind of array assignment costs numba a quarter of a second to compile.
+# Loops instead of slices: every kind of array assignment costs numba a quarter of a second to
+# compile.
 
 
 @njit(cache=True)

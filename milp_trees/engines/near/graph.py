@@ -1,9 +1,11 @@
-"""The hypergraph of all trees within an allowance, with the number of trees per value at every state.
+"""The hypergraph of all trees within an allowance, with the number of trees per value at every
+state.
 
-A state is a set of rows with the depth left; its edges are splits into two states. Top-down, a split is kept if the optimal values of its sides
-fit into the state's allowance, and a side's allowance is what the optimum of its sibling leaves, the largest over all parents (Xin et al. 2022,
-*Exploring the whole Rashomon set of sparse decision trees*, keep models in this way). Bottom-up, numbers of trees are convolved; they are
-Python's integers.
+A state is a set of rows with the depth left; its edges are splits into two states. Top-down, a
+split is kept if the optimal values of its sides fit into the state's allowance, and a side's
+allowance is what the optimum of its sibling leaves, the largest over all parents (Xin et al. 2022,
+*Exploring the whole Rashomon set of sparse decision trees*, keep models in this way). Bottom-up,
+numbers of trees are convolved; they are Python's integers.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ Table = dict[int, Any]
 
 
 class Splits(NamedTuple):
-    """The tests as the user gave them: number among the view's tests, the kept test each is equal to, whether as its complement, its cost."""
+    """The tests as the user gave them: number among the view's tests, the kept test each is equal
+    to, whether as its complement, its cost.
+    """
 
     number: np.ndarray
     kept: np.ndarray
@@ -37,9 +41,11 @@ class State:
     def __init__(self, rows: np.ndarray, depth: int, size: int, leaf: int, action: int) -> None:
         self.rows, self.depth, self.size, self.leaf, self.action = rows, depth, size, leaf, action
         self.allowance = -1
-        #: (position in `Splits`, cost, state where the test is false, state where it is true), by position.
+        #: (position in `Splits`, cost, state where the test is false, state where it is true), by
+        #: position.
         self.edges: list[tuple[int, int, State, State]] = []
-        #: Key → number of trees; a key is the value, or value · base + leaves where leaves are limited.
+        #: Key → number of trees; a key is the value, or value · base + leaves where leaves are
+        #: limited.
         self.table: Table = {}
 
 
@@ -55,7 +61,8 @@ class Graph:
     allowance : int
     max_leaves : int or None
     trivial, merge : bool
-        Whether sibling leaves may have one action, and whether one test stands for all that divide a node in the same way.
+        Whether sibling leaves may have one action, and whether one test stands for all that divide
+        a node in the same way.
 
     Raises
     ------
@@ -64,7 +71,14 @@ class Graph:
     """
 
     def __init__(
-        self, sets: RowSets, given: CostMatrix, depth: int, allowance: int, max_leaves: int | None = None, trivial: bool = True, merge: bool = False
+        self,
+        sets: RowSets,
+        given: CostMatrix,
+        depth: int,
+        allowance: int,
+        max_leaves: int | None = None,
+        trivial: bool = True,
+        merge: bool = False,
     ) -> None:
         self.sets, self.given, self.trivial, self.merge = sets, given, trivial, merge
         self.splits = _splits(given, sets.view)
@@ -87,7 +101,13 @@ class Graph:
         """States by falling number of rows: every state is opened when all its parents have been."""
         sets = self.sets
         whole = sets.two(sets.all_rows)
-        root = State(sets.all_rows, min(depth, max(0, sets.view.n_rows - 1)), sets.view.n_rows, whole.leaf, whole.action)
+        root = State(
+            sets.all_rows,
+            min(depth, max(0, sets.view.n_rows - 1)),
+            sets.view.n_rows,
+            whole.leaf,
+            whole.action,
+        )
         root.allowance = allowance
         known = {(root.rows.tobytes(), root.depth): root}
         heap, states, number = [(-root.size, 0, root)], [], 1
@@ -124,7 +144,13 @@ class Graph:
                 key = (rows.tobytes(), depth)
                 child = known.get(key)
                 if child is None:
-                    child = State(rows, depth, int(two.size[side, f]), int(two.value[side, f]), int(two.actions[side, f]))
+                    child = State(
+                        rows,
+                        depth,
+                        int(two.size[side, f]),
+                        int(two.value[side, f]),
+                        int(two.actions[side, f]),
+                    )
                     known[key] = child
                     new.append(child)
                     sets.tick(2 * ENTRY + 16 * sets.words)
@@ -132,16 +158,24 @@ class Graph:
                 children.append(child)
             found[f] = (children[0], children[1])
             value[f] = left_value + right_value
-        for j, (f, flipped, cost) in enumerate(zip(*(a.tolist() for a in self.splits[1:]), strict=True)):
+        for j, (f, flipped, cost) in enumerate(
+            zip(*(a.tolist() for a in self.splits[1:]), strict=True)
+        ):
             if f in found and value[f] + cost <= allowance:
                 left_state, right_state = found[f]
-                state.edges.append((j, cost, right_state, left_state) if flipped else (j, cost, left_state, right_state))
+                state.edges.append(
+                    (j, cost, right_state, left_state)
+                    if flipped
+                    else (j, cost, left_state, right_state)
+                )
         if self.merge:
             state.edges = _merged(state.edges)
         return new
 
     def last(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """The splits of a state into two leaves: position in `Splits`, value, actions of both leaves."""
+        """The splits of a state into two leaves: position in `Splits`, value, actions of both
+        leaves.
+        """
         one, s = self.sets.one(state.rows), self.splits
         value = one.value.sum(axis=0)[s.kept] + s.cost
         left, right = np.where(s.flipped, one.actions[::-1, s.kept], one.actions[:, s.kept])
@@ -167,7 +201,10 @@ class Graph:
         if state.leaf <= state.allowance:
             out[state.leaf * self.base + self.one_leaf] = 1
         if state.depth == 1 and (self.max_leaves != 1):
-            for value, count in zip(*(a.tolist() for a in np.unique(self.last(state)[1], return_counts=True)), strict=True):
+            for value, count in zip(
+                *(a.tolist() for a in np.unique(self.last(state)[1], return_counts=True)),
+                strict=True,
+            ):
                 out[value * self.base + 2 * self.one_leaf] += count
         made: dict[frozenset[int], Table] = {}
         for _, cost, left, right in state.edges:
@@ -198,7 +235,9 @@ class Graph:
         return out
 
     def siblings(self, left: State, right: State) -> int | None:
-        """Key of the two leaves with one action that do not count as a tree; None if there are none."""
+        """Key of the two leaves with one action that do not count as a tree; None if there are
+        none.
+        """
         if self.trivial or left.action != right.action:
             return None
         return (left.leaf + right.leaf) * self.base + 2 * self.one_leaf

@@ -1,7 +1,9 @@
-"""Compiled values of the last two levels of a set of rows, test by test. Import only where it is used: it loads numba.
+"""Compiled values of the last two levels of a set of rows, test by test. Import only where it is
+used: it loads numba.
 
-The values of a group of rows, `coef`, are K costs, then the number of original rows, then their weight. A side that holds too few of either is no
-leaf, and its value is `NONE`. Complexity for n rows and F tests: F n bytes for one level, F² n for two.
+The values of a group of rows, `coef`, are K costs, then the number of original rows, then their
+weight. A side that holds too few of either is no leaf, and its value is `NONE`. Complexity for n
+rows and F tests: F n bytes for one level, F² n for two.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -44,7 +46,9 @@ def _sides(total, by_test, K, leaf, least, value, action):
 
 @njit(cache=True)
 def one_level(words, X, group, coef, K, leaf, least, value, action):
-    """Leaf of a set of rows (value, action), and in `value` and `action` those of both sides of every test."""
+    """Leaf of a set of rows (value, action), and in `value` and `action` those of both sides of
+    every test.
+    """
     rows = np.empty(X.shape[0], dtype=np.int64)
     m = _members(words, rows)
     total = np.empty(coef.shape[1], dtype=np.int64)
@@ -57,7 +61,9 @@ def one_level(words, X, group, coef, K, leaf, least, value, action):
 
 @njit(cache=True)
 def two_levels(words, X, group, coef, K, leaf, split, least, value, action, stump, size):
-    """As `one_level`; in `stump` also the best tree of at most one split on either side of every test, in `size` the (merged) rows there."""
+    """As `one_level`; in `stump` also the best tree of at most one split on either side of every
+    test, in `size` the (merged) rows there.
+    """
     n, F = X.shape
     V = coef.shape[1]
     rows, inside = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)

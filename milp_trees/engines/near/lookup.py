@@ -1,7 +1,8 @@
 """Trees of a hypergraph by their number, from the counts alone, and how many trees use each test.
 
-As the i-th tree is found without those before it, a list in order needs no queue of candidates (Huang and Chiang 2005, *Better k-best parsing*,
-keep one), and a tree whose number is drawn uniformly is a uniform one.
+As the i-th tree is found without those before it, a list in order needs no queue of candidates
+(Huang and Chiang 2005, *Better k-best parsing*, keep one), and a tree whose number is drawn
+uniformly is a uniform one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from milp_trees.models.tree import Branch, Leaf, Node
 
 #: Counts up to here are convolved as 64-bit integers, larger ones as Python's.
 SAFE = 2**62
-#: Bytes for the vectors of `without` at once, and choices that are remembered while trees are looked up.
+#: Bytes for the vectors of `without` at once, and choices that are remembered while trees are
+#: looked up.
 VECTORS, CHOICES = 2**28, 200_000
 
 
@@ -31,7 +33,9 @@ class Lookup:
     # -- one tree by its number ------------------------------------------------------------------------------
 
     def tree(self, state: State, key: int, i: int) -> Node:
-        """The i-th tree of a state among those with one key: the leaf first, then by test, by the left side's key, by its and the right side's number."""
+        """The i-th tree of a state among those with one key: the leaf first, then by test, by the
+        left side's key, by its and the right side's number.
+        """
         ends, choices = self._choice(state, key)
         at = bisect_right(ends, i)
         i -= ends[at - 1] if at else 0
@@ -47,8 +51,11 @@ class Lookup:
         for u, m in left.table.items():
             v = key - cost - u
             n = right.table.get(v, 0)
-            # Where the two leaves do not count, they are the first of their pairs: leaves come first on both sides.
-            skipped = int(bool(n) and self._is_leaf(left, u) and self._is_leaf(right, v) and excluded == u + v)
+            # Where the two leaves do not count, they are the first of their pairs: leaves come
+            # first on both sides.
+            skipped = int(
+                bool(n) and self._is_leaf(left, u) and self._is_leaf(right, v) and excluded == u + v
+            )
             if i < m * n - skipped:
                 i += skipped
                 return Branch(test, self.tree(left, u, i // n), self.tree(right, v, i % n))
@@ -70,12 +77,16 @@ class Lookup:
             choices.append((state.action,))
         if state.depth == 1:
             at, value, left, right = self.graph.last(state)
-            for c in np.flatnonzero(value * self.graph.base + 2 * self.graph.one_leaf == key).tolist():
+            for c in np.flatnonzero(
+                value * self.graph.base + 2 * self.graph.one_leaf == key
+            ).tolist():
                 counts.append(1)
                 choices.append((int(at[c]), int(left[c]), int(right[c])))
         for j, cost, one, other in state.edges:
             rest = key - cost * self.graph.base
-            n = sum(m * other.table.get(rest - u, 0) for u, m in one.table.items()) - int(self.graph.siblings(one, other) == rest)
+            n = sum(m * other.table.get(rest - u, 0) for u, m in one.table.items()) - int(
+                self.graph.siblings(one, other) == rest
+            )
             if n:
                 counts.append(n)
                 choices.append((j, one, other, cost))
@@ -94,7 +105,10 @@ class Lookup:
         out: list[Table] = []
         for begin in range(0, n, step):
             vectors = self._avoiding(np.arange(begin, min(n, begin + step)))
-            out += [{key: int(v[t]) for key, v in vectors.items()} for t in range(min(n, begin + step) - begin)]
+            out += [
+                {key: int(v[t]) for key, v in vectors.items()}
+                for t in range(min(n, begin + step) - begin)
+            ]
         return out
 
     def _avoiding(self, tests: np.ndarray) -> Table:
@@ -110,7 +124,11 @@ class Lookup:
                 out[leaf] += 1
             if state.depth == 1 and self.graph.max_leaves != 1:
                 at, value, *_ = self.graph.last(state)
-                for j, key in zip(at.tolist(), (value * self.graph.base + 2 * self.graph.one_leaf).tolist(), strict=True):
+                for j, key in zip(
+                    at.tolist(),
+                    (value * self.graph.base + 2 * self.graph.one_leaf).tolist(),
+                    strict=True,
+                ):
                     out[key] += 1
                     if j in position:
                         out[key][position[j]] -= 1
@@ -118,7 +136,9 @@ class Lookup:
             for j, cost, left, right in state.edges:
                 pair = frozenset((id(left), id(right)))
                 if pair not in made:
-                    made[pair] = self.graph.both(left, right, state.allowance, tables[id(left)], tables[id(right)])
+                    made[pair] = self.graph.both(
+                        left, right, state.allowance, tables[id(left)], tables[id(right)]
+                    )
                 for key, vector in made[pair].items():
                     if (key + cost * self.graph.base) // self.graph.base <= state.allowance:
                         here = out[key + cost * self.graph.base]

@@ -1,7 +1,9 @@
-"""Sets of rows and their optimal values, asked for one by one: what the hypergraph of near-optimal trees is grown with.
+"""Sets of rows and their optimal values, asked for one by one: what the hypergraph of near-optimal
+trees is grown with.
 
-The last two levels of a set are one compiled call; above them sets are remembered with their value or a lower bound (Lin et al. 2020, *GOSDT*;
-Demirović et al. 2022, *MurTree*). All values are regrets: costs above the cheapest action of every (merged) row.
+The last two levels of a set are one compiled call; above them sets are remembered with their value
+or a lower bound (Lin et al. 2020, *GOSDT*; Demirović et al. 2022, *MurTree*). All values are
+regrets: costs above the cheapest action of every (merged) row.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ ENTRY = 250
 
 
 class One(NamedTuple):
-    """A set of rows and its tests: leaf (value, action), and of both sides of each test the leaf's value and action."""
+    """A set of rows and its tests: leaf (value, action), and of both sides of each test the leaf's
+    value and action.
+    """
 
     leaf: int
     action: int
@@ -31,7 +35,9 @@ class One(NamedTuple):
 
 
 class Two(NamedTuple):
-    """A set of rows and its tests: leaf, and of both sides of each test the leaf, the best tree of one split, and the number of rows."""
+    """A set of rows and its tests: leaf, and of both sides of each test the leaf, the best tree of
+    one split, and the number of rows.
+    """
 
     leaf: int
     action: int
@@ -58,8 +64,14 @@ class RowSets:
         self.view, self.watch, self.max_bytes, self.bytes = view, watch, max_bytes, 0
         self.words = max(1, -(-view.n_rows // 64))
         mass = np.zeros(view.n_rows, dtype=np.int64) if view.mass is None else view.mass
-        self.coef, group = np.unique(np.column_stack([view.regret, view.counts, mass]).astype(np.int64), axis=0, return_inverse=True)
-        order = np.argsort(group.ravel(), kind="stable")  # rows with equal values stand together: the kernels count them in bytes
+        self.coef, group = np.unique(
+            np.column_stack([view.regret, view.counts, mass]).astype(np.int64),
+            axis=0,
+            return_inverse=True,
+        )
+        order = np.argsort(
+            group.ravel(), kind="stable"
+        )  # rows with equal values stand together: the kernels count them in bytes
         self.group = group.ravel()[order].astype(np.int64)
         self.X = np.ascontiguousarray(view.X[order])
         self.truth = pack(self.X.T, self.words)
@@ -87,12 +99,29 @@ class RowSets:
 
     def one(self, rows: np.ndarray) -> One:
         value, actions = (np.empty((2, len(self.split)), dtype=np.int64) for _ in range(2))
-        leaf, action = one_level(rows, self.X, self.group, self.coef, self.K, self.leaf_cost, self.least, value, actions)
+        leaf, action = one_level(
+            rows, self.X, self.group, self.coef, self.K, self.leaf_cost, self.least, value, actions
+        )
         return One(int(leaf), int(action), value, actions)
 
     def two(self, rows: np.ndarray) -> Two:
-        value, actions, stump, size = (np.empty((2, len(self.split)), dtype=np.int64) for _ in range(4))
-        leaf, action = two_levels(rows, self.X, self.group, self.coef, self.K, self.leaf_cost, self.split, self.least, value, actions, stump, size)
+        value, actions, stump, size = (
+            np.empty((2, len(self.split)), dtype=np.int64) for _ in range(4)
+        )
+        leaf, action = two_levels(
+            rows,
+            self.X,
+            self.group,
+            self.coef,
+            self.K,
+            self.leaf_cost,
+            self.split,
+            self.least,
+            value,
+            actions,
+            stump,
+            size,
+        )
         return Two(int(leaf), int(action), value, actions, stump, size)
 
     def sides(self, rows: np.ndarray, f: int) -> tuple[np.ndarray, np.ndarray]:
@@ -105,7 +134,9 @@ class RowSets:
         return np.where(two.value == NONE, NONE, np.minimum(two.value, self.floor))
 
     def value(self, rows: np.ndarray, depth: int, budget: int) -> int:
-        """Optimal value of a set with some depth left; if it is above the budget, some number between the budget and it."""
+        """Optimal value of a set with some depth left; if it is above the budget, some number
+        between the budget and it.
+        """
         key = (rows.tobytes(), depth)
         known, exact = self.memo.get(key, (0, False))
         if exact or known > budget:
@@ -120,10 +151,16 @@ class RowSets:
         excluded = best
         if depth > 2 and best > self.floor:
             best, excluded = self._deeper(rows, depth, budget, two, best)
-        self.memo[key] = (best, True) if best <= budget else (max(known, min(best, excluded)), depth <= 2 or excluded >= best)
+        self.memo[key] = (
+            (best, True)
+            if best <= budget
+            else (max(known, min(best, excluded)), depth <= 2 or excluded >= best)
+        )
         return self.memo[key][0]
 
-    def _deeper(self, rows: np.ndarray, depth: int, budget: int, two: Two, best: int) -> tuple[int, int]:
+    def _deeper(
+        self, rows: np.ndarray, depth: int, budget: int, two: Two, best: int
+    ) -> tuple[int, int]:
         """Best value within the budget, and the least that what was left out may cost."""
         excluded = NONE
         low = self.low(two)
@@ -139,7 +176,11 @@ class RowSets:
                 left_value = self.side(two, left, depth, 0, f, cap - cost - right_low)
                 total = cost + left_value + right_low
                 if total <= cap:
-                    total = cost + left_value + self.side(two, right, depth, 1, f, cap - cost - left_value)
+                    total = (
+                        cost
+                        + left_value
+                        + self.side(two, right, depth, 1, f, cap - cost - left_value)
+                    )
             if total <= cap:
                 best = total
             else:
@@ -149,7 +190,11 @@ class RowSets:
     def side(self, two: Two, rows: np.ndarray, depth: int, side: int, f: int, budget: int) -> int:
         """Optimal value of a side of a test: from the last two levels where these are enough."""
         left = self.depth_of(two, depth, side, f)
-        return int((two.value, two.stump)[left][side, f]) if left <= 1 else self.value(rows, left, budget)
+        return (
+            int((two.value, two.stump)[left][side, f])
+            if left <= 1
+            else self.value(rows, left, budget)
+        )
 
     @staticmethod
     def depth_of(two: Two, depth: int, side: int, f: int) -> int:

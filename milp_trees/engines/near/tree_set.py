@@ -1,4 +1,6 @@
-"""`TreeSet`: all trees near the best, as one object that counts, lists, draws and summarises them (Xin et al. 2022; Fisher, Rudin, Dominici 2019)."""
+"""`TreeSet`: all trees near the best, as one object that counts, lists, draws and summarises them
+(Xin et al. 2022; Fisher, Rudin, Dominici 2019).
+"""
 
 from __future__ import annotations
 
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
 class TreeSet:
     """All trees within a slack of the optimum; `near_best` makes it.
 
-    A sequence of `Solution` (tree and exact value), best first; of equal values in a fixed order: a leaf, then by the test at the root, the value
-    of its left side, and so on downwards. `trees[i]` is found without the trees before it, for any i.
+    A sequence of `Solution` (tree and exact value), best first; of equal values in a fixed order: a
+    leaf, then by the test at the root, the value of its left side, and so on downwards. `trees[i]`
+    is found without the trees before it, for any i.
 
     Attributes
     ----------
@@ -34,12 +37,22 @@ class TreeSet:
     count : int
         Number of trees, exact and possibly too large for `len`.
     complete : bool
-        Whether every tree within the slack asked for is here. If not, `limit` says why, and every tree within the slack `covered` is here.
+        Whether every tree within the slack asked for is here. If not, `limit` says why, and every
+        tree within the slack `covered` is here.
     slack, covered : Fraction
         Slack asked for and reached, in the task's unit.
     """
 
-    def __init__(self, problem: Problem, graph: Graph, offset: int, optimum: int, asked: Fraction, covered: int | None, limit: Limit | None) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        graph: Graph,
+        offset: int,
+        optimum: int,
+        asked: Fraction,
+        covered: int | None,
+        limit: Limit | None,
+    ) -> None:
         from milp_trees.engines.near.lookup import Lookup
 
         self.problem, self.limit = problem, limit
@@ -80,7 +93,11 @@ class TreeSet:
             It is larger than Python allows here; `count` has no limit.
         """
         if self.count > sys.maxsize:
-            raise OverflowError(f"There are {self.count:.3e} trees, more than len() can say; use .count.".replace("e+", "e"))
+            raise OverflowError(
+                f"There are {self.count:.3e} trees, more than len() can say; use .count.".replace(
+                    "e+", "e"
+                )
+            )
         return self.count
 
     # -- trees -----------------------------------------------------------------------------------------------
@@ -92,7 +109,9 @@ class TreeSet:
     def __getitem__(self, i: int | slice) -> Solution | tuple[Solution, ...]:
         """The i-th best tree, or a tuple of some."""
         if isinstance(i, slice):
-            begin, end, step = (_clipped(v, self.count) if v is not None else None for v in (i.start, i.stop, None))
+            begin, end, step = (
+                _clipped(v, self.count) if v is not None else None for v in (i.start, i.stop, None)
+            )
             step = 1 if i.step is None else int(i.step)
             whole = range(self.count)[slice(begin, end, step)]
             return tuple(self[j] for j in whole)
@@ -119,16 +138,22 @@ class TreeSet:
     # -- summaries -------------------------------------------------------------------------------------------
 
     def frame(self, n: int = 100) -> pd.DataFrame:
-        """The first n trees, a row each: `rank`, `value`, `leaves`, `depth`, `tests` (names of the tests used), `tree`."""
+        """The first n trees, a row each: `rank`, `value`, `leaves`, `depth`, `tests` (names of the
+        tests used), `tree`.
+        """
         import pandas as pd
 
         rows = [
             {
-                "rank": rank, "value": s.value.number, "leaves": s.predictor.n_leaves, "depth": s.predictor.depth,
-                "tests": tuple(dict.fromkeys(t.name for t in s.predictor.splits)), "tree": s.predictor,
+                "rank": rank,
+                "value": s.value.number,
+                "leaves": s.predictor.n_leaves,
+                "depth": s.predictor.depth,
+                "tests": tuple(dict.fromkeys(t.name for t in s.predictor.splits)),
+                "tree": s.predictor,
             }
             for rank, s in enumerate(self[: max(0, n)])
-        ]  # fmt: skip
+        ]
         return pd.DataFrame(rows, columns=["rank", "value", "leaves", "depth", "tests", "tree"])
 
     def importance(self) -> pd.DataFrame:
@@ -137,8 +162,9 @@ class TreeSet:
         Returns
         -------
         DataFrame
-            A row per test that some tree uses, most used first: `test`, `column`, `trees` (exact count), `share`, `best_with` and `best_without`:
-            the best value among trees that use the test and that do not (missing if every tree near the best uses it).
+            A row per test that some tree uses, most used first: `test`, `column`, `trees` (exact
+            count), `share`, `best_with` and `best_without`: the best value among trees that use the
+            test and that do not (missing if every tree near the best uses it).
         """
         import pandas as pd
 
@@ -149,16 +175,34 @@ class TreeSet:
             trees = sum(used.values())
             if not trees:
                 continue
-            best = [next((float(self._natural(key // graph.base)) for key in table if of.get(key, 0)), None) for of in (used, without)]
+            best = [
+                next(
+                    (float(self._natural(key // graph.base)) for key in table if of.get(key, 0)),
+                    None,
+                )
+                for of in (used, without)
+            ]
             test = self._view.tests[j]
-            rows.append({"test": test.name, "column": test.column, "trees": trees, "share": trees / self.count,
-                         "best_with": best[0], "best_without": best[1]})  # fmt: skip
+            rows.append(
+                {
+                    "test": test.name,
+                    "column": test.column,
+                    "trees": trees,
+                    "share": trees / self.count,
+                    "best_with": best[0],
+                    "best_without": best[1],
+                }
+            )
         rows.sort(key=lambda row: -row["trees"])
-        frame = pd.DataFrame(rows, columns=["test", "column", "trees", "share", "best_with", "best_without"])
+        frame = pd.DataFrame(
+            rows, columns=["test", "column", "trees", "share", "best_with", "best_without"]
+        )
         return frame.astype({"trees": object, "best_with": float, "best_without": float})
 
     def plot(self, axes: Any = None, most: int = 15) -> Any:
-        """Left: number of trees per value. Right: share of the trees that use each test, of the `most` used ones. Returns the figure."""
+        """Left: number of trees per value. Right: share of the trees that use each test, of the
+        `most` used ones. Returns the figure.
+        """
         import matplotlib.pyplot as plt
 
         if axes is None:
@@ -168,8 +212,17 @@ class TreeSet:
         values = self.values()
         shown = [float(v) for v in values]
         gaps = [abs(a - b) for a, b in pairwise(shown)]
-        axes[0].bar(shown, [float(c) for c in values.values()], width=max(0.8 * min(gaps, default=1.0), (max(shown) - min(shown)) / 200), color="C0")
-        axes[0].set(xlabel=self.problem.task.unit, ylabel="trees", title=f"{_count(self.count)} trees within {float(self.covered):g} of the best")
+        axes[0].bar(
+            shown,
+            [float(c) for c in values.values()],
+            width=max(0.8 * min(gaps, default=1.0), (max(shown) - min(shown)) / 200),
+            color="C0",
+        )
+        axes[0].set(
+            xlabel=self.problem.task.unit,
+            ylabel="trees",
+            title=f"{_count(self.count)} trees within {float(self.covered):g} of the best",
+        )
         if max(values.values()) > 100 * min(values.values()):
             axes[0].set_yscale("log", nonpositive="clip")
             axes[0].set_ylim(bottom=0.7)
@@ -177,18 +230,32 @@ class TreeSet:
             axes[0].xaxis.get_major_locator().set_params(integer=True)
         used = self.importance().head(most).iloc[::-1]
         axes[1].barh(used["test"].tolist(), used["share"].astype(float).tolist(), color="C1")
-        axes[1].set(xlim=(0, 1), xlabel="share of the trees that use the test", title="use of tests")
+        axes[1].set(
+            xlim=(0, 1), xlabel="share of the trees that use the test", title="use of tests"
+        )
         return figure
 
     def to_json(self) -> dict[str, Any]:
-        """Counts and values; the trees themselves are asked for with `frame`, `sample` or by number."""
+        """Counts and values; the trees themselves are asked for with `frame`, `sample` or by
+        number.
+        """
         from milp_trees.results.report import json_safe
 
-        plain: dict[str, Any] = json_safe({
-            "count": self.count, "complete": self.complete, "limit": None if self.limit is None else self.limit.value, "slack": self.slack,
-            "covered": self.covered, "optimum": self.optimum.number, "optimum_exact": self.optimum.exact, "unit": self.optimum.unit,
-            "values": [{"value": float(v), "exact": v, "count": c} for v, c in self.values().items()],
-        })  # fmt: skip
+        plain: dict[str, Any] = json_safe(
+            {
+                "count": self.count,
+                "complete": self.complete,
+                "limit": None if self.limit is None else self.limit.value,
+                "slack": self.slack,
+                "covered": self.covered,
+                "optimum": self.optimum.number,
+                "optimum_exact": self.optimum.exact,
+                "unit": self.optimum.unit,
+                "values": [
+                    {"value": float(v), "exact": v, "count": c} for v, c in self.values().items()
+                ],
+            }
+        )
         return plain
 
     def _natural(self, regret: int) -> Fraction:
@@ -199,7 +266,11 @@ class TreeSet:
         return Value(float(exact), exact, task.unit, task.sense)
 
     def __repr__(self) -> str:
-        part = "" if self.complete else f", complete only up to {float(self.covered):g} ({self.limit.value if self.limit else 'stopped'})"
+        part = (
+            ""
+            if self.complete
+            else f", complete only up to {float(self.covered):g} ({self.limit.value if self.limit else 'stopped'})"
+        )
         return f"<{_count(self.count)} tree{'' if self.count == 1 else 's'} within {float(self.slack):g} of {self.optimum}{part}>"
 
 

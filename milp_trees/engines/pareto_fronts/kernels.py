@@ -1,8 +1,11 @@
-"""Compiled fronts of (leaves, false positives, false negatives). Import this module only where it is used: it loads numba.
+"""Compiled fronts of (leaves, false positives, false negatives). Import this module only where it
+is used: it loads numba.
 
-A front is an array of such triples of which none is at most another in all three; leaves count 0 where their number does not matter. While it is
-made it is a table `least[leaves, fp]` of the fewest false negatives. `allowed[leaves, fp]` is the most false negatives with which a tree could still
-be better than the incumbent (-1: none); it falls in both arguments, so what is cut here is cut in every sum.
+A front is an array of such triples of which none is at most another in all three; leaves count 0
+where their number does not matter. While it is made it is a table `least[leaves, fp]` of the fewest
+false negatives. `allowed[leaves, fp]` is the most false negatives with which a tree could still be
+better than the incumbent (-1: none); it falls in both arguments, so what is cut here is cut in
+every sum.
 
 Complexity of `two_levels` for F tests: F² words for the counts, then F sums of two fronts.
 """
@@ -54,7 +57,9 @@ def put_splits(least, allowed, sides, p, q, size, unit):
 
 @njit(cache=True)
 def front_of(least, width):
-    """The front in a table, by leaves and false positives; the table is emptied. False positives are below `width`."""
+    """The front in a table, by leaves and false positives; the table is emptied. False positives
+    are below `width`.
+    """
     out = np.empty((16, 3), dtype=np.int64)
     n = 0
     low = np.full(width, NONE, dtype=np.int64)
@@ -104,7 +109,10 @@ def two_levels(least, allowed, rows, tests, ups, p, q, size, unit):
         put_splits(table, allowed, pairs[f], p1, q1, size, unit)
         true = front_of(table, q1 + 1)
         for g in range(F):
-            rest[g, 0], rest[g, 1] = pairs[g, g, 0] - pairs[f, g, 0], pairs[g, g, 1] - pairs[f, g, 1]
+            rest[g, 0], rest[g, 1] = (
+                pairs[g, g, 0] - pairs[f, g, 0],
+                pairs[g, g, 1] - pairs[f, g, 1],
+            )
         put_leaf(table, allowed, p - p1, q - q1, unit)
         put_splits(table, allowed, rest, p - p1, q - q1, size, unit)
         put_sums(least, allowed, true, front_of(table, q - q1 + 1))

@@ -1,4 +1,6 @@
-"""Fronts of (leaves, false positives, false negatives) of all trees on a set of rows, remembered by the set and the depth."""
+"""Fronts of (leaves, false positives, false negatives) of all trees on a set of rows, remembered by
+the set and the depth.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ class Fronts:
         Called before long work; raises when it is time to stop.
     """
 
-    def __init__(self, view: PairCounts, least: int, most_leaves: int | None, check: Callable[[], None]) -> None:
+    def __init__(
+        self, view: PairCounts, least: int, most_leaves: int | None, check: Callable[[], None]
+    ) -> None:
         self.view, self.least, self.check = view, least, check
         self.tests, self.root, self.ups, _ = pack(view)
         self.unit = 0 if most_leaves is None else 1
@@ -50,7 +54,9 @@ class Fronts:
         self.bytes = 0
 
     def allow(self, better: Callable[[int, int, int], bool]) -> None:
-        """Cut off what is no better than a new incumbent; `better(fp, fn, leaves)` falls in all three."""
+        """Cut off what is no better than a new incumbent; `better(fp, fn, leaves)` falls in all
+        three.
+        """
         for leaves in range(self.unit, len(self.allowed)):
             fn = int(self.allowed[leaves, 0])
             for fp in range(self.allowed.shape[1]):
@@ -63,7 +69,9 @@ class Fronts:
         return count(rows, rows, 0, self.ups), count(rows, rows, self.ups, len(rows))
 
     def front(self, rows: np.ndarray, depth: int) -> np.ndarray:
-        """The front of a set: of all its trees of at most this depth those that may be part of one better than the incumbent."""
+        """The front of a set: of all its trees of at most this depth those that may be part of one
+        better than the incumbent.
+        """
         key = (rows.tobytes(), depth)
         found = self.memo.get(key)
         if found is not None:
@@ -75,7 +83,9 @@ class Fronts:
         elif depth <= 2:
             self.check()
             compiled = kernels.one_level if depth == 1 else kernels.two_levels
-            out = compiled(self.table, self.allowed, rows, self.tests, self.ups, p, q, self.least, self.unit)
+            out = compiled(
+                self.table, self.allowed, rows, self.tests, self.ups, p, q, self.least, self.unit
+            )
         else:
             table = np.full_like(self.table, kernels.NONE)
             kernels.put_leaf(table, self.allowed, p, q, self.unit)
@@ -87,8 +97,12 @@ class Fronts:
         return out
 
     def add(self, table: np.ndarray, left: np.ndarray, right: np.ndarray, depth: int) -> None:
-        """The sums of the fronts of two sides; the larger side is left out where nothing on the smaller one is worth having."""
-        small, large = (left, right) if sum(self.counts(left)) <= sum(self.counts(right)) else (right, left)
+        """The sums of the fronts of two sides; the larger side is left out where nothing on the
+        smaller one is worth having.
+        """
+        small, large = (
+            (left, right) if sum(self.counts(left)) <= sum(self.counts(right)) else (right, left)
+        )
         first = self.front(small, depth)
         if len(first):
             self.sums += 1
@@ -109,7 +123,8 @@ class Fronts:
     def tree(self, rows: np.ndarray, depth: int, point: Point) -> Nested:
         """A tree that has the numbers of a point of the front.
 
-        The fronts of its parts must have been made when no better incumbent than this tree was known.
+        The fronts of its parts must have been made when no better incumbent than this tree was
+        known.
         """
         p, q = self.counts(rows)
         positive = self.view.positive
@@ -121,5 +136,9 @@ class Fronts:
             for a in self.front(left, depth - 1).tolist():
                 other = (leaves - a[0], fp - a[1], fn - a[2])
                 if other in rest:
-                    return f, self.tree(left, depth - 1, tuple(a)), self.tree(right, depth - 1, other)
+                    return (
+                        f,
+                        self.tree(left, depth - 1, tuple(a)),
+                        self.tree(right, depth - 1, other),
+                    )
         raise AssertionError("A point of the front has no tree.")

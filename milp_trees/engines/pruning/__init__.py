@@ -1,1 +1,3 @@
-"""Minimum cuts for pruning ensembles: the closure problem, its maximum flow, the whole curve and a certificate."""
+"""Minimum cuts for pruning ensembles: the closure problem, its maximum flow, the whole curve and a
+certificate.
+"""

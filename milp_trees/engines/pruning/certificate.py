@@ -1,9 +1,12 @@
 r"""A flow that proves a pruning optimal, and its check.
 
-Gains of splits flow along what splits need, to parents and to purchases, and no item takes more than its cost: at the price :math:`\mu = p / q` a split h
-sends out at most :math:`\max(w_h, 0)` more than it receives and keeps at most :math:`\max(-w_h, 0)`, with :math:`w_h = q\,g_h - p\,c_h`, and a purchase receives at most
-:math:`p` times its price. What a pruning wins is then at most the gains that do not flow (weak duality of flows and cuts; Ford, Fulkerson 1956), so a pruning that
-wins exactly this is optimal. The check reads the view alone: it knows nothing of merged purchases, of push-relabel, or of the cut.
+Gains of splits flow along what splits need, to parents and to purchases, and no item takes more
+than its cost: at the price :math:`\mu = p / q` a split h sends out at most :math:`\max(w_h, 0)`
+more than it receives and keeps at most :math:`\max(-w_h, 0)`, with :math:`w_h = q\,g_h - p\,c_h`,
+and a purchase receives at most :math:`p` times its price. What a pruning wins is then at most the
+gains that do not flow (weak duality of flows and cuts; Ford, Fulkerson 1956), so a pruning that
+wins exactly this is optimal. The check reads the view alone: it knows nothing of merged purchases,
+of push-relabel, or of the cut.
 """
 
 from __future__ import annotations
@@ -48,10 +51,14 @@ class FlowCertificate:
     amount: np.ndarray
 
 
-def certify(view: NodeGains, closure: Closure, price: int, unit: int, stop: np.ndarray = NEVER) -> FlowCertificate:
-    """Optimal pruning for `unit · E + price · C` (of equal ones the smallest) with a flow that proves it.
+def certify(
+    view: NodeGains, closure: Closure, price: int, unit: int, stop: np.ndarray = NEVER
+) -> FlowCertificate:
+    """Optimal pruning for `unit · E + price · C` (of equal ones the smallest) with a flow that
+    proves it.
 
-    Once `stop[0]` is not 0, which another thread may write, it ends soon, and what it returns means nothing.
+    Once `stop[0]` is not 0, which another thread may write, it ends soon, and what it returns means
+    nothing.
 
     Raises
     ------
@@ -68,15 +75,25 @@ def certify(view: NodeGains, closure: Closure, price: int, unit: int, stop: np.n
     tails, heads, flow = tails[flows], closure.head[flows].astype(np.int64), flow[flows]
     upwards = heads < closure.n_splits
     node, purchase, amount = _unfold(view, closure, price, unit, tails, heads, flow)
-    return FlowCertificate(keep, price, unit, closure.splits[tails[upwards]], flow[upwards], node, purchase, amount)
+    return FlowCertificate(
+        keep, price, unit, closure.splits[tails[upwards]], flow[upwards], node, purchase, amount
+    )
 
 
 def _unfold(
-    view: NodeGains, closure: Closure, price: int, unit: int, tails: np.ndarray, heads: np.ndarray, flow: np.ndarray
+    view: NodeGains,
+    closure: Closure,
+    price: int,
+    unit: int,
+    tails: np.ndarray,
+    heads: np.ndarray,
+    flow: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Flow to merged purchases as flow to purchases of the view, what splits pay by themselves included.
+    """Flow to merged purchases as flow to purchases of the view, what splits pay by themselves
+    included.
 
-    The purchases of an item are laid side by side, each as long as its price, and so are the flows into the item; where two overlap is what flows.
+    The purchases of an item are laid side by side, each as long as its price, and so are the flows
+    into the item; where two overlap is what flows.
     """
     H = closure.n_splits
     own, inward = np.zeros(H, dtype=np.int64), np.zeros(closure.n_items, dtype=np.int64)
@@ -85,12 +102,18 @@ def _unfold(
     gross = unit * view.gain[closure.splits] - price * view.keep_cost[closure.splits]
     net = unit * closure.gain[:H] - price * closure.cost[:H]
     kept_back = np.maximum(inward[:H] - own, 0)  # what a split of negative weight takes from others
-    private = np.where(net >= 0, gross - net, np.maximum(gross, 0) + np.maximum(kept_back - np.maximum(-gross, 0), 0))
+    private = np.where(
+        net >= 0,
+        gross - net,
+        np.maximum(gross, 0) + np.maximum(kept_back - np.maximum(-gross, 0), 0),
+    )
     members = np.flatnonzero(closure.item >= 0)
     members = members[np.argsort(closure.item[members], kind="stable")]
     ends = np.cumsum(price * view.price[members])
     begins = np.concatenate([[0], ends])
-    room = begins[np.searchsorted(closure.item[members], np.arange(closure.n_items + 1))]  # where each item's purchases begin
+    room = begins[
+        np.searchsorted(closure.item[members], np.arange(closure.n_items + 1))
+    ]  # where each item's purchases begin
     to, frm = np.concatenate([heads, np.arange(H)]), np.concatenate([tails, np.arange(H)])
     amount = np.concatenate([np.where(heads >= H, flow, 0), private])
     order = np.argsort(to, kind="stable")
@@ -102,18 +125,29 @@ def _unfold(
     points = np.sort(np.concatenate([left, left + amount, ends]))
     points = points[np.diff(points, prepend=-1) > 0]
     flow_at = np.searchsorted(left, points[:-1], side="right") - 1
-    inside = (flow_at >= 0) & (points[:-1] < (left + amount)[flow_at]) if len(left) else np.zeros(len(points[:-1]), dtype=bool)
+    inside = (
+        (flow_at >= 0) & (points[:-1] < (left + amount)[flow_at])
+        if len(left)
+        else np.zeros(len(points[:-1]), dtype=bool)
+    )
     at = points[:-1][inside]
-    return closure.splits[frm[flow_at[inside]]], members[np.searchsorted(ends, at, side="right")], np.diff(points)[inside]
+    return (
+        closure.splits[frm[flow_at[inside]]],
+        members[np.searchsorted(ends, at, side="right")],
+        np.diff(points)[inside],
+    )
 
 
-# fmt: off
 @njit(cache=True, nogil=True)
 def _give_back(n_splits, weights, back_start, tail, position, flow, excess):  # type: ignore[no-untyped-def]
-    """Send what could not reach the sink back to where it came from: the preflow becomes a flow. Needs form no cycle, so one pass will do."""
+    """Send what could not reach the sink back to where it came from: the preflow becomes a flow.
+    Needs form no cycle, so one pass will do.
+    """
     n = len(weights)
     for i in range(n):
-        v = n_splits + i if i < n - n_splits else i - (n - n_splits)  # purchases, then splits from the roots down
+        v = (
+            n_splits + i if i < n - n_splits else i - (n - n_splits)
+        )  # purchases, then splits from the roots down
         left = excess[v]
         if left <= 0:
             continue
@@ -126,7 +160,6 @@ def _give_back(n_splits, weights, back_start, tail, position, flow, excess):  # 
             flow[position[k]] -= amount
             excess[tail[k]] = max(excess[tail[k]], 0) + amount
             left -= amount
-# fmt: on
 
 
 # -- the check ---------------------------------------------------------------------------------------------------
@@ -160,7 +193,9 @@ def check_certificate(view: NodeGains, certificate: FlowCertificate) -> int:
     amounts = np.concatenate([c.up_amount, c.amount])
     # The sum of doubles is off by far less than a half, so that what passes adds up in 64 bits.
     if len(amounts) and (amounts.min() < 0 or float(amounts.sum(dtype=float)) >= 2**61):
-        raise VerificationError("The certificate's flow is negative somewhere, or larger than 64 bits.")
+        raise VerificationError(
+            "The certificate's flow is negative somewhere, or larger than 64 bits."
+        )
     if (view.parent[up] < 0).any() or not _needed(view, node, purchase).all():
         raise VerificationError("The certificate's flow runs where no split needs anything.")
     sent = np.zeros(M, dtype=np.int64)
@@ -171,20 +206,28 @@ def check_certificate(view: NodeGains, certificate: FlowCertificate) -> int:
     np.add.at(received, purchase, c.amount)
     weight = _times(c.unit, view.gain) - _times(c.price, view.keep_cost)
     if ((sent < np.minimum(weight, 0)) | (sent > np.maximum(weight, 0))).any():
-        raise VerificationError("A split sends on more than it gains and receives, or keeps more than it costs.")
+        raise VerificationError(
+            "A split sends on more than it gains and receives, or keeps more than it costs."
+        )
     if (received > _times(c.price, view.price)).any():
         raise VerificationError("A purchase receives more than its price.")
     E, C = view.totals(c.keep)
     value, flowing = c.unit * E + c.price * C, int(sent[sent > 0].sum())
     least = c.unit * view.root_error - sum(weight[weight > 0].tolist()) + flowing
     if value != least:
-        raise VerificationError(f"The pruning has the value {value}, and the flow proves only that none is below {least}.")
+        raise VerificationError(
+            f"The pruning has the value {value}, and the flow proves only that none is below {least}."
+        )
     return value
 
 
 def _times(factor: int, numbers: np.ndarray) -> np.ndarray:
-    """The product without overflow: as Python's integers where 64 bits might not do, also for a difference of two such products."""
-    largest = max(1, int(np.abs(numbers).max(initial=0))) * factor  # a factor alone may be too large, too
+    """The product without overflow: as Python's integers where 64 bits might not do, also for a
+    difference of two such products.
+    """
+    largest = (
+        max(1, int(np.abs(numbers).max(initial=0))) * factor
+    )  # a factor alone may be too large, too
     return numbers * factor if largest < 2**61 else numbers.astype(object) * factor
 
 
@@ -198,10 +241,16 @@ def _needed(view: NodeGains, node: np.ndarray, purchase: np.ndarray) -> np.ndarr
         begin, end = (np.searchsorted(order[:, 0], new % P, side=s) for s in ("left", "right"))
         count = end - begin
         offset = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
-        beyond = np.unique(np.repeat(new // P * P, count) + order[np.repeat(begin, count) + offset, 1])
+        beyond = np.unique(
+            np.repeat(new // P * P, count) + order[np.repeat(begin, count) + offset, 1]
+        )
         new = np.setdiff1d(beyond, pairs)
         pairs = np.union1d(pairs, new)
     asked = node * P + purchase
     at = np.searchsorted(pairs, asked)
-    found: np.ndarray = (at < len(pairs)) & (pairs[np.minimum(at, len(pairs) - 1)] == asked) if len(pairs) else np.zeros(len(asked), dtype=bool)
+    found: np.ndarray = (
+        (at < len(pairs)) & (pairs[np.minimum(at, len(pairs) - 1)] == asked)
+        if len(pairs)
+        else np.zeros(len(asked), dtype=bool)
+    )
     return found

@@ -1,11 +1,14 @@
-r"""`Closure`: which splits to keep, as a maximum-weight closure (project selection; Rhys 1970, Balinski 1970, Picard 1976).
+r"""`Closure`: which splits to keep, as a maximum-weight closure (project selection; Rhys 1970,
+Balinski 1970, Picard 1976).
 
-Items are splits and purchases. A split needs its parent and the purchases that it is the first on its path to use; the weight of an item at the
-price :math:`\mu = p / q` of a unit of cost is :math:`q \cdot gain - p \cdot cost`. A set that holds all that its items need is a pruning with what it pays
-for, and the heaviest is the source side of a minimum cut.
+Items are splits and purchases. A split needs its parent and the purchases that it is the first on
+its path to use; the weight of an item at the price :math:`\mu = p / q` of a unit of cost is
+:math:`q \cdot gain - p \cdot cost`. A set that holds all that its items need is a pruning with what
+it pays for, and the heaviest is the source side of a minimum cut.
 
-Purchases that the same splits need are bought together or not at all, so they are one item at the sum of their prices; what a single split needs is a
-cost of that split. Which purchases those are is found by refining a partition, one split at a time, in time linear in the number of needs.
+Purchases that the same splits need are bought together or not at all, so they are one item at the
+sum of their prices; what a single split needs is a cost of that split. Which purchases those are is
+found by refining a partition, one split at a time, in time linear in the number of needs.
 """
 
 from __future__ import annotations
@@ -33,13 +36,16 @@ class Closure:
     Parameters
     ----------
     gain, cost : int64 arrays of shape (V,)
-        Of every item; the first `n_splits` are splits (a parent before its children), the others purchases with gain 0.
+        Of every item; the first `n_splits` are splits (a parent before its children), the others
+        purchases with gain 0.
     start, head : int64 array of shape (V + 1,), int32 array of shape (A,)
-        Item v needs the items `head[start[v]:start[v + 1]]`: of a split first its parent, if it has one.
+        Item v needs the items `head[start[v]:start[v + 1]]`: of a split first its parent, if it has
+        one.
     splits : int64 array of shape (n_splits,)
         Node of the view behind every split.
     item : int32 array of shape (P,)
-        Item that every purchase of the view is part of: a purchase, the split that alone needs it, or -1 where it is free or no split needs it.
+        Item that every purchase of the view is part of: a purchase, the split that alone needs it,
+        or -1 where it is free or no split needs it.
     """
 
     gain: np.ndarray
@@ -74,7 +80,8 @@ class Closure:
         return weights
 
     def check_range(self, price: int | None = None, unit: int | None = None) -> None:
-        """That no sum of weights can exceed 64 bits: at one price, or at every slope `gain / cost` that the curve may have.
+        """That no sum of weights can exceed 64 bits: at one price, or at every slope `gain / cost`
+        that the curve may have.
 
         Raises
         ------
@@ -101,7 +108,8 @@ def closure_of(view: NodeGains, merge: bool = True) -> Closure:
     Parameters
     ----------
     merge : bool, default=True
-        Purchases that the same splits need become one, and what one split alone needs its own cost. The optimum is the same without.
+        Purchases that the same splits need become one, and what one split alone needs its own cost.
+        The optimum is the same without.
 
     Raises
     ------
@@ -110,29 +118,47 @@ def closure_of(view: NodeGains, merge: bool = True) -> Closure:
     """
     splits = view.splits
     if exact_sum(view.price) + exact_sum(view.keep_cost) >= LARGEST:
-        raise DataError(f"Feature costs sum to more than the {LARGEST:.1e} units that 64 bits hold; round them to fewer digits.")
+        raise DataError(
+            f"Feature costs sum to more than the {LARGEST:.1e} units that 64 bits hold; round them to fewer digits."
+        )
     position = np.full(view.n_nodes + 1, -1, dtype=np.int64)  # one more for the parents of roots
     position[splits] = np.arange(len(splits))
     parent = position[view.parent[splits]]
     start, need = _needs(view)
     if len(need) + len(splits) >= 2**31:
-        raise DataError(f"{len(need):,} needs of splits are more than the 2^31 that this engine counts; use fewer rows or trees.")
+        raise DataError(
+            f"{len(need):,} needs of splits are more than the 2^31 that this engine counts; use fewer rows or trees."
+        )
     needs = np.zeros(len(splits) + 1, dtype=np.int64)
     counted = np.zeros(len(splits), dtype=np.int64)
     counted[position[view.first]] = np.diff(start)
-    np.cumsum(counted, out=needs[1:])  # `first` rises, and so do its positions: `need` is in the order of splits already
-    group, n_groups = refine(needs, need, view.price) if merge else paid_alone(view.price, needs, need)
+    np.cumsum(
+        counted, out=needs[1:]
+    )  # `first` rises, and so do its positions: `need` is in the order of splits already
+    group, n_groups = (
+        refine(needs, need, view.price) if merge else paid_alone(view.price, needs, need)
+    )
     return _assemble(view, parent, needs, need, group, n_groups, merge)
 
 
-def _assemble(view: NodeGains, parent: np.ndarray, needs: np.ndarray, need: np.ndarray, group: np.ndarray, n_groups: int, merge: bool) -> Closure:
+def _assemble(
+    view: NodeGains,
+    parent: np.ndarray,
+    needs: np.ndarray,
+    need: np.ndarray,
+    group: np.ndarray,
+    n_groups: int,
+    merge: bool,
+) -> Closure:
     H = len(parent)
     uses, user, n_arcs = count_uses(needs, need, group, n_groups)
     paid = group >= 0
     price = np.zeros(n_groups, dtype=np.int64)
     np.add.at(price, group[paid], view.price[paid])
     shared = uses > 1 if merge else uses > 0
-    item_of = np.where(shared, H - 1 + np.cumsum(shared), np.where(uses == 1, user, -1)).astype(np.int32)
+    item_of = np.where(shared, H - 1 + np.cumsum(shared), np.where(uses == 1, user, -1)).astype(
+        np.int32
+    )
     cost = np.concatenate([view.keep_cost[view.splits], price[shared]]).astype(np.int64)
     if merge:
         own = uses == 1
@@ -155,8 +181,16 @@ def _needs(view: NodeGains) -> tuple[np.ndarray, np.ndarray]:
     row = np.full(view.n_nodes, -1, dtype=np.int64)
     row[view.first] = np.arange(len(view.first))
     arrays = (view.left, view.right, view.roots, row, view.start, view.need, above_start, above)
-    counts, _ = with_above(*arrays, view.n_purchases, np.zeros(len(view.first) + 1, dtype=np.int64), np.zeros(0, dtype=np.int32), True)
+    counts, _ = with_above(
+        *arrays,
+        view.n_purchases,
+        np.zeros(len(view.first) + 1, dtype=np.int64),
+        np.zeros(0, dtype=np.int32),
+        True,
+    )
     start = np.zeros(len(view.first) + 1, dtype=np.int64)
     np.cumsum(counts[:-1], out=start[1:])
-    _, need = with_above(*arrays, view.n_purchases, start, np.zeros(start[-1], dtype=np.int32), False)
+    _, need = with_above(
+        *arrays, view.n_purchases, start, np.zeros(start[-1], dtype=np.int32), False
+    )
     return start, need

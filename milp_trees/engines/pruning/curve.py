@@ -1,9 +1,13 @@
-r"""`PruningCurve`: every pruning of an ensemble that is the best for some price of cost, from one parametric minimum cut.
+r"""`PruningCurve`: every pruning of an ensemble that is the best for some price of cost, from one
+parametric minimum cut.
 
-Optimal prunings are nested: as :math:`\lambda` rises, splits only disappear (Gallo, Grigoriadis, Tarjan 1989, for nested cuts; the weakest-link sequence of
-Breiman, Friedman, Olshen, Stone 1984 is the case of one tree that pays per leaf). So one number :math:`\theta` per split gives the optimum for all
-:math:`\lambda`: keep where :math:`\lambda < \theta`. The points (cost, error) of these prunings are the corners of the lower convex hull of those of all
-prunings; between two corners there may be prunings that are best within a budget and on no hull, and the hull bounds what they can do.
+Optimal prunings are nested: as :math:`\lambda` rises, splits only disappear (Gallo, Grigoriadis,
+Tarjan 1989, for nested cuts; the weakest-link sequence of Breiman, Friedman, Olshen, Stone 1984 is
+the case of one tree that pays per leaf). So one number :math:`\theta` per split gives the optimum
+for all :math:`\lambda`: keep where :math:`\lambda < \theta`. The points (cost, error) of these
+prunings are the corners of the lower convex hull of those of all prunings; between two corners
+there may be prunings that are best within a budget and on no hull, and the hull bounds what they
+can do.
 """
 
 from __future__ import annotations
@@ -30,13 +34,19 @@ if TYPE_CHECKING:
     from milp_trees.tasks.pruning_view import NodeGains
 
 
-def prune_path(problem: Problem | NodeGains, cut: str = "push-relabel", merge: bool = True, watch: Watch | None = None) -> PruningCurve:
+def prune_path(
+    problem: Problem | NodeGains,
+    cut: str = "push-relabel",
+    merge: bool = True,
+    watch: Watch | None = None,
+) -> PruningCurve:
     """The optimal prunings for all λ at once, exactly.
 
     Parameters
     ----------
     problem : Problem or NodeGains
-        A problem on `PrunedEnsembles`, or the view of one. Its own λ and budget are not looked at; ask the curve `pruned(lam)` and `below(budget)`.
+        A problem on `PrunedEnsembles`, or the view of one. Its own λ and budget are not looked at;
+        ask the curve `pruned(lam)` and `below(budget)`.
     cut : {"push-relabel", "ortools", "scipy", "networkx"}
         Who solves the minimum cuts; the last three are for comparison.
     merge : bool, default=True
@@ -76,15 +86,23 @@ def prune_path(problem: Problem | NodeGains, cut: str = "push-relabel", merge: b
             check = watch.check if watch else lambda: None
             pieces = frontier_by(closure, cut_by(cut, check), check)
         else:
-            pieces = watch.beside(lambda stop: frontier(closure, stop)) if watch else frontier(closure)
+            pieces = (
+                watch.beside(lambda stop: frontier(closure, stop)) if watch else frontier(closure)
+            )
     rank = np.full(problem.n_nodes, len(pieces.gain), dtype=np.int32)
     rank[closure.splits] = pieces.rank[: closure.n_splits]
     rank.setflags(write=False)
     sizes = {
-        "splits": closure.n_splits, "merged_purchases": closure.n_items - closure.n_splits, "arcs": closure.n_arcs, "cuts": pieces.cuts,
-        "arcs_of_all_cuts": pieces.arcs, "breakpoints": sum(c > 0 for c in pieces.cost.tolist()),
-    }  # fmt: skip
-    return PruningCurve(problem, rank, tuple(pieces.gain.tolist()), tuple(pieces.cost.tolist()), ensemble, sizes)
+        "splits": closure.n_splits,
+        "merged_purchases": closure.n_items - closure.n_splits,
+        "arcs": closure.n_arcs,
+        "cuts": pieces.cuts,
+        "arcs_of_all_cuts": pieces.arcs,
+        "breakpoints": sum(c > 0 for c in pieces.cost.tolist()),
+    }
+    return PruningCurve(
+        problem, rank, tuple(pieces.gain.tolist()), tuple(pieces.cost.tolist()), ensemble, sizes
+    )
 
 
 @dataclass(frozen=True)
@@ -100,7 +118,14 @@ class CurveUnits:
 
     @classmethod
     def of(cls, view: NodeGains | CurveUnits) -> CurveUnits:
-        return cls(view.error_unit, view.cost_unit, view.cost_offset, view.root_error, view.exact, view.n_trees)
+        return cls(
+            view.error_unit,
+            view.cost_unit,
+            view.cost_offset,
+            view.root_error,
+            view.exact,
+            view.n_trees,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,10 +136,11 @@ class PruningCurve:
     ----------
     view : NodeGains
     rank : int32 array of shape (M,)
-        Splits of equal rank disappear together; the largest rank, which leaves have too, is never kept for any λ ≥ 0.
+        Splits of equal rank disappear together; the largest rank, which leaves have too, is never
+        kept for any λ ≥ 0.
     gains, costs : tuples of int
-        Errors saved and prices paid by the splits of every rank, in the view's units: rank r is kept while `lambda < gains[r] / costs[r]`
-        (in those units; always where the cost is 0).
+        Errors saved and prices paid by the splits of every rank, in the view's units: rank r is
+        kept while `lambda < gains[r] / costs[r]` (in those units; always where the cost is 0).
     ensemble : Ensemble or None
     sizes : dict
         Items, arcs and cuts of the computation.
@@ -133,11 +159,16 @@ class PruningCurve:
     def breakpoints(self) -> tuple[Fraction, ...]:
         """Every λ > 0 at which the optimal pruning changes, rising; exact, in natural units."""
         unit = self.view.error_unit / self.view.cost_unit
-        return tuple(Fraction(g, c) * unit for g, c in zip(reversed(self.gains), reversed(self.costs), strict=True) if c)
+        return tuple(
+            Fraction(g, c) * unit
+            for g, c in zip(reversed(self.gains), reversed(self.costs), strict=True)
+            if c
+        )
 
     @cached_property
     def theta(self) -> np.ndarray:
-        """λ below which each node is kept as a split, as floats, shape (M,): infinite where it always is, 0 where it never is.
+        """λ below which each node is kept as a split, as floats, shape (M,): infinite where it
+        always is, 0 where it never is.
 
         A pruning is to be taken from `keep`, which compares exactly.
         """
@@ -148,12 +179,18 @@ class PruningCurve:
 
     def exact_theta(self, node: int) -> Fraction | None:
         """λ below which a node is kept as a split; None for every λ, 0 for none."""
-        by_rank = [*[None] * (len(self.gains) - len(self.breakpoints)), *reversed(self.breakpoints), Fraction(0)]
+        by_rank = [
+            *[None] * (len(self.gains) - len(self.breakpoints)),
+            *reversed(self.breakpoints),
+            Fraction(0),
+        ]
         return by_rank[int(self.rank[node])]
 
     @cached_property
     def vertices(self) -> tuple[HullPoint, ...]:
-        """Corners of the hull, λ rising from 0: the pruning of least error (of equal ones the smallest) first, that of least cost last."""
+        """Corners of the hull, λ rising from 0: the pruning of least error (of equal ones the
+        smallest) first, that of least cost last.
+        """
         view, K = self.view, len(self.gains)
         free, ends = K - len(self.breakpoints), (Fraction(0), *self.breakpoints)
         splits = np.cumsum([0, *np.bincount(self.rank, minlength=K + 1)[:K].tolist()]).tolist()
@@ -164,13 +201,23 @@ class PruningCurve:
         out = []
         for i, kept in enumerate(range(K, free - 1, -1)):
             until = ends[i + 1] if i + 1 < len(ends) else None
-            out.append(HullPoint(i, ends[i], until, E[kept] * view.error_unit, C[kept] * view.cost_unit + view.cost_offset, splits[kept]))
+            out.append(
+                HullPoint(
+                    i,
+                    ends[i],
+                    until,
+                    E[kept] * view.error_unit,
+                    C[kept] * view.cost_unit + view.cost_offset,
+                    splits[kept],
+                )
+            )
         return tuple(out)
 
     # -- asking ----------------------------------------------------------------------------------------------
 
     def keep(self, lam: Any) -> np.ndarray:
-        """Which nodes stay splits in the optimal pruning for λ, of equally good ones the smallest; bool array of shape (M,).
+        """Which nodes stay splits in the optimal pruning for λ, of equally good ones the smallest;
+        bool array of shape (M,).
 
         Raises
         ------
@@ -199,13 +246,18 @@ class PruningCurve:
             λ is negative, or the curve was made from a view alone.
         """
         if self.ensemble is None:
-            raise DataError("This curve was made from a view and has no ensemble; call prune_path(problem), or take keep(lam).")
-        return self.ensemble._sharing(self.keep(lam))  # θ never rises from parent to child: any λ gives a pruning
+            raise DataError(
+                "This curve was made from a view and has no ensemble; call prune_path(problem), or take keep(lam)."
+            )
+        return self.ensemble._sharing(
+            self.keep(lam)
+        )  # θ never rises from parent to child: any λ gives a pruning
 
     def below(self, budget: Any) -> PointBelow:
         """The hull point below a budget on the mean cost of a row, and the hull's bound there.
 
-        It is not the best pruning within the budget unless `proven` says so; the formulation `ip3-closure` finds that.
+        It is not the best pruning within the budget unless `proven` says so; the formulation
+        `ip3-closure` finds that.
 
         Raises
         ------
@@ -215,15 +267,20 @@ class PruningCurve:
         most = fraction(budget, "budget")
         i = next((p.index for p in self.vertices if p.cost <= most), None)
         if i is None:
-            raise DataError(f"No pruning costs so little: the cheapest costs {float(self.vertices[-1].cost):.6g}, the budget is {float(most):.6g}.")
+            raise DataError(
+                f"No pruning costs so little: the cheapest costs {float(self.vertices[-1].cost):.6g}, the budget is {float(most):.6g}."
+            )
         point, bound = self.vertices[i], self.vertices[i].error
         if i:
             dearer = self.vertices[i - 1]
             bound += (dearer.error - point.error) * (most - point.cost) / (dearer.cost - point.cost)
-        return PointBelow(most, point, bound, None if self.ensemble is None else self.pruned(point.lambda_from))
+        return PointBelow(
+            most, point, bound, None if self.ensemble is None else self.pruned(point.lambda_from)
+        )
 
     def certificate(self, lam: Any) -> FlowCertificate:
-        """A flow that proves `keep(lam)` optimal, checked (see `milp_trees.engines.pruning.certificate`).
+        """A flow that proves `keep(lam)` optimal, checked (see
+        `milp_trees.engines.pruning.certificate`).
 
         Raises
         ------
@@ -235,49 +292,77 @@ class PruningCurve:
         from milp_trees.errors import VerificationError
 
         if isinstance(self.view, CurveUnits):
-            raise DataError("This curve was pickled without its rows, which a certificate needs; set keep_data=True before that, or prune again.")
+            raise DataError(
+                "This curve was pickled without its rows, which a certificate needs; set keep_data=True before that, or prune again."
+            )
         ratio = fraction(lam, "lam") * self.view.cost_unit / self.view.error_unit
         found = certify(self.view, closure_of(self.view), ratio.numerator, ratio.denominator)
         check_certificate(self.view, found)
         if not np.array_equal(found.keep, self.keep(lam)):
-            raise VerificationError(f"The curve and a cut at lambda = {lam} keep different splits; please report this.")
+            raise VerificationError(
+                f"The curve and a cut at lambda = {lam} keep different splits; please report this."
+            )
         return found
 
     def without_rows(self) -> PruningCurve:
-        """The same curve without what its view knows of single rows; it can be asked for prunings, and not for certificates."""
+        """The same curve without what its view knows of single rows; it can be asked for prunings,
+        and not for certificates.
+        """
         view: Any = CurveUnits.of(self.view)
         return replace(self, view=view)
 
     # -- showing ---------------------------------------------------------------------------------------------
 
     def rows(self) -> list[dict[str, Any]]:
-        """One mapping per corner, λ rising: lambda_from, lambda_to, error, cost (Fractions; lambda_to None for no limit), splits."""
+        """One mapping per corner, λ rising: lambda_from, lambda_to, error, cost (Fractions;
+        lambda_to None for no limit), splits.
+        """
         return [row_of(p) for p in self.vertices]
 
     def frame(self) -> pd.DataFrame:
         """`rows` as numbers: lambda_from, lambda_to (infinite for no limit), error, cost, splits."""
         import pandas as pd
 
-        rows = [{k: np.inf if v is None else float(v) if isinstance(v, Fraction) else v for k, v in row.items()} for row in self.rows()]
+        rows = [
+            {
+                k: np.inf if v is None else float(v) if isinstance(v, Fraction) else v
+                for k, v in row.items()
+            }
+            for row in self.rows()
+        ]
         return pd.DataFrame(rows)
 
     def to_json(self) -> dict[str, Any]:
-        """Plain data: every breakpoint and corner, fractions as "p/q", and when each node goes: corner i keeps nodes of a rank below max(rank) - i."""
+        """Plain data: every breakpoint and corner, fractions as "p/q", and when each node goes:
+        corner i keeps nodes of a rank below max(rank) - i.
+        """
         from milp_trees.results.report import json_safe
 
-        plain: dict[str, Any] = json_safe({
-            "exact": self.view.exact, "trees": self.view.n_trees, "breakpoints": list(self.breakpoints), "vertices": self.rows(),
-            "rank": self.rank.tolist(),
-        })  # fmt: skip
+        plain: dict[str, Any] = json_safe(
+            {
+                "exact": self.view.exact,
+                "trees": self.view.n_trees,
+                "breakpoints": list(self.breakpoints),
+                "vertices": self.rows(),
+                "rank": self.rank.tolist(),
+            }
+        )
         return plain
 
     def plot(self, ax: Any = None) -> Any:
-        """Error against cost: corners of the hull, the bound between them, and as steps what the curve offers for a budget. Returns the axes."""
+        """Error against cost: corners of the hull, the bound between them, and as steps what the
+        curve offers for a budget. Returns the axes.
+        """
         import matplotlib.pyplot as plt
 
         ax = ax if ax is not None else plt.subplots(figsize=(5, 3.5), layout="constrained")[1]
-        cost, error = (np.array([float(getattr(p, name)) for p in reversed(self.vertices)]) for name in ("cost", "error"))
-        steps = ax.step(cost, error, where="post", linewidth=1.2, label="best on the hull within a budget")[0]
+        cost, error = (
+            np.array([float(getattr(p, name)) for p in reversed(self.vertices)])
+            for name in ("cost", "error")
+        )
+        steps = ax.step(
+            cost, error, where="post", linewidth=1.2, label="best on the hull within a budget"
+        )[0]
         ax.plot(cost, error, "--", linewidth=0.8, color="0.5", label="no pruning is below")
         ax.plot(cost, error, "o", markersize=4, color=steps.get_color(), label="optimal for some λ")
         ax.set(xlabel="mean cost of a row", ylabel="mean error of the trees")

@@ -1,9 +1,13 @@
-r"""The whole curve by one parametric cut: divide and conquer with contraction (nested cuts: Gallo, Grigoriadis, Tarjan 1989).
+r"""The whole curve by one parametric cut: divide and conquer with contraction (nested cuts: Gallo,
+Grigoriadis, Tarjan 1989).
 
-When cost becomes dearer, optimal closures only shrink. So one number per split says all: the slope :math:`\theta` up to which it is kept. A set D of undecided
-items, gain G and cost C, breaks at :math:`\mu^* = G / C`, where taking all of it and none of it are equally good. One cut at that slope, in the integers
-:math:`C \cdot gain - G \cdot cost`, either finds nothing heavier than nothing (then :math:`\theta = \mu^*` on all of D), or a set S, and S and D \\ S are
-independent problems. Everything starts with the smallest pruning of largest gain, and every cut is the smallest, so that of equal prunings the smaller is kept.
+When cost becomes dearer, optimal closures only shrink. So one number per split says all: the slope
+:math:`\theta` up to which it is kept. A set D of undecided items, gain G and cost C, breaks at
+:math:`\mu^* = G / C`, where taking all of it and none of it are equally good. One cut at that
+slope, in the integers :math:`C \cdot gain - G \cdot cost`, either finds nothing heavier than
+nothing (then :math:`\theta = \mu^*` on all of D), or a set S, and S and D \\ S are independent
+problems. Everything starts with the smallest pruning of largest gain, and every cut is the
+smallest, so that of equal prunings the smaller is kept.
 """
 
 from __future__ import annotations
@@ -31,7 +35,8 @@ class Pieces:
     rank : int32 array of shape (V,)
         Piece of every item; the number of pieces where it is never kept.
     gain, cost : int64 arrays of shape (K,)
-        Of every piece: it is kept while `lambda < gain / cost` (in units of errors per unit of cost), always where cost is 0.
+        Of every piece: it is kept while `lambda < gain / cost` (in units of errors per unit of
+        cost), always where cost is 0.
     cuts, arcs : int
         Cuts solved, and arcs in all of them together.
     """
@@ -45,11 +50,15 @@ class Pieces:
     @property
     def slopes(self) -> list[Fraction | None]:
         """Breakpoints, falling; None for a piece that is always kept."""
-        return [Fraction(g, c) if c else None for g, c in zip(self.gain.tolist(), self.cost.tolist(), strict=True)]
+        return [
+            Fraction(g, c) if c else None
+            for g, c in zip(self.gain.tolist(), self.cost.tolist(), strict=True)
+        ]
 
 
 def frontier(closure: Closure, stop: np.ndarray = NEVER) -> Pieces:
-    """All optimal closures, exactly. Once `stop[0]` is not 0, which another thread may write, it ends soon, and what it returns means nothing.
+    """All optimal closures, exactly. Once `stop[0]` is not 0, which another thread may write, it
+    ends soon, and what it returns means nothing.
 
     Raises
     ------
@@ -63,14 +72,24 @@ def frontier(closure: Closure, stop: np.ndarray = NEVER) -> Pieces:
     arcs = int(np.diff(closure.start)[order].sum())
     live = np.diff(closure.start).astype(np.int32)
     rank, gain, cost, cuts, total = _divide(
-        closure.n_splits, closure.start, closure.head.copy(), live, closure.gain, closure.cost, order, n, arcs, stop
-    )  # fmt: skip
+        closure.n_splits,
+        closure.start,
+        closure.head.copy(),
+        live,
+        closure.gain,
+        closure.cost,
+        order,
+        n,
+        arcs,
+        stop,
+    )
     return Pieces(rank, gain, cost, int(cuts), int(total))
 
 
 def frontier_by(closure: Closure, cut: Cut, check: Callable[[], None] = lambda: None) -> Pieces:
-    """The same by any minimum cut that gives the smallest source side (slower: every part is made a closure problem of its own).
-    `check` is called before each, and may raise."""
+    """The same by any minimum cut that gives the smallest source side (slower: every part is made a
+    closure problem of its own). `check` is called before each, and may raise.
+    """
     closure.check_range()
     members = largest_gain(closure.n_splits, closure.start, closure.head, closure.gain)
     rank = np.full(closure.n_items, -1, dtype=np.int32)
@@ -106,13 +125,21 @@ def _part(closure: Closure, items: np.ndarray) -> Closure:
     start = np.zeros(len(items) + 1, dtype=np.int64)
     np.cumsum(np.bincount(local[tails[inside]], minlength=len(items)), out=start[1:])
     splits = items[items < closure.n_splits]
-    return Closure(closure.gain[items], closure.cost[items], start, local[closure.head[inside]], splits, closure.item[:0])
+    return Closure(
+        closure.gain[items],
+        closure.cost[items],
+        start,
+        local[closure.head[inside]],
+        splits,
+        closure.item[:0],
+    )
 
 
-# fmt: off
 @njit(cache=True, nogil=True)
 def largest_gain(n_splits, start, head, gain):  # type: ignore[no-untyped-def]
-    """The smallest closure of largest gain when nothing has a price: splits below which more is won than lost, and what they need."""
+    """The smallest closure of largest gain when nothing has a price: splits below which more is won
+    than lost, and what they need.
+    """
     best = gain.copy()
     parent = np.full(n_splits, -1, np.int64)
     for h in range(n_splits - 1, -1, -1):
@@ -131,7 +158,9 @@ def largest_gain(n_splits, start, head, gain):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs, stop):  # type: ignore[no-untyped-def]
-    """Pieces of the curve. `order` holds the items of every part side by side; arcs that leave a part move behind the `live` ones of their tail."""
+    """Pieces of the curve. `order` holds the items of every part side by side; arcs that leave a
+    part move behind the `live` ones of their tail.
+    """
     V = len(gain)
     rank = np.full(V, -1, np.int32)
     piece_gain, piece_cost = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -141,9 +170,17 @@ def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs, stop):
     rest = np.empty(n, np.int32)
     # Workspace of one cut, sized for the first.
     a_start, a_head = np.empty(n + 1, np.int64), np.empty(most_arcs, np.int32)
-    b_start, tail, position = np.empty(n + 1, np.int64), np.empty(most_arcs, np.int32), np.empty(most_arcs, np.int32)
+    b_start, tail, position = (
+        np.empty(n + 1, np.int64),
+        np.empty(most_arcs, np.int32),
+        np.empty(most_arcs, np.int32),
+    )
     flow, excess = np.empty(most_arcs, np.int64), np.empty(n, np.int64)
-    label, current, queue = np.empty(n + 2, np.int32), np.empty(n + 2, np.int32), np.empty(n + 2, np.int32)
+    label, current, queue = (
+        np.empty(n + 2, np.int32),
+        np.empty(n + 2, np.int32),
+        np.empty(n + 2, np.int32),
+    )
     count, waiting = np.empty(n + 2, np.int32), np.empty(n + 2, np.int32)
     top = 0
     begins[0], ends[0] = 0, n
@@ -187,8 +224,25 @@ def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs, stop):
             total_arcs += arcs
             number += 1
             reverse(m, a_start, a_head, b_start, tail, position)
-            max_preflow(m, a_start, a_head, b_start, tail, position, flow, excess, label, current, queue, count, waiting, stop)
-            size = reach_excess(m, a_start, a_head, b_start, tail, position, flow, excess, label, queue)
+            max_preflow(
+                m,
+                a_start,
+                a_head,
+                b_start,
+                tail,
+                position,
+                flow,
+                excess,
+                label,
+                current,
+                queue,
+                count,
+                waiting,
+                stop,
+            )
+            size = reach_excess(
+                m, a_start, a_head, b_start, tail, position, flow, excess, label, queue
+            )
         if size == 0:
             for i in range(a, b):
                 rank[order[i]] = n_pieces
@@ -213,7 +267,6 @@ def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs, stop):
         if rank[v] < 0:
             rank[v] = n_pieces
     return rank, piece_gain[:n_pieces].copy(), piece_cost[:n_pieces].copy(), cuts, total_arcs
-# fmt: on
 
 
 def warm_up() -> None:
@@ -225,9 +278,26 @@ def warm_up() -> None:
     a = np.array
     one, zero = Fraction(1), a([0, 0, 0])
     view = NodeGains(
-        a([-1, 0, 0]), a([1, -1, -1]), a([2, -1, -1]), zero, a([0, -1, -1]), a([1, 0, 0]), zero, a([[1]], dtype=np.int32), a([0]), a([0, 1]),
-        a([0], dtype=np.int32), a([1, 1]), a([0, 1]), a([0, 0]), a([[0, 1]]), ("a", "b"), one, one, one,
-    )  # fmt: skip
+        a([-1, 0, 0]),
+        a([1, -1, -1]),
+        a([2, -1, -1]),
+        zero,
+        a([0, -1, -1]),
+        a([1, 0, 0]),
+        zero,
+        a([[1]], dtype=np.int32),
+        a([0]),
+        a([0, 1]),
+        a([0], dtype=np.int32),
+        a([1, 1]),
+        a([0, 1]),
+        a([0, 0]),
+        a([[0, 1]]),
+        ("a", "b"),
+        one,
+        one,
+        one,
+    )
     for merge in (True, False):
         closure = closure_of(view, merge)
         frontier(closure)

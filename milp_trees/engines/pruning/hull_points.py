@@ -1,4 +1,6 @@
-"""`HullPoint` and `PointBelow`: corners of the hull of errors and costs of all prunings, and what it says about a budget."""
+"""`HullPoint` and `PointBelow`: corners of the hull of errors and costs of all prunings, and what
+it says about a budget.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ class PointBelow:
     point : HullPoint
         Of the hull points within the budget the dearest.
     bound : Fraction
-        No pruning within the budget has a smaller error: the line between the two hull points around it.
+        No pruning within the budget has a smaller error: the line between the two hull points
+        around it.
     predictor : Ensemble or None
         None where the curve was made from a view alone.
     """
@@ -74,10 +77,16 @@ class PointBelow:
         """Plain data, fractions as "p/q"."""
         from milp_trees.results.report import json_safe
 
-        plain: dict[str, Any] = json_safe({
-            "budget": self.budget, **row_of(self.point), "bound": self.bound, "proven": self.proven, "note": self.note,
-            "predictor": None if self.predictor is None else self.predictor.to_json(),
-        })  # fmt: skip
+        plain: dict[str, Any] = json_safe(
+            {
+                "budget": self.budget,
+                **row_of(self.point),
+                "bound": self.bound,
+                "proven": self.proven,
+                "note": self.note,
+                "predictor": None if self.predictor is None else self.predictor.to_json(),
+            }
+        )
         return plain
 
     def __str__(self) -> str:
@@ -85,4 +94,7 @@ class PointBelow:
 
 
 def row_of(point: HullPoint) -> dict[str, Any]:
-    return {name: getattr(point, name) for name in ("lambda_from", "lambda_to", "error", "cost", "splits")}
+    return {
+        name: getattr(point, name)
+        for name in ("lambda_from", "lambda_to", "error", "cost", "splits")
+    }

@@ -21,8 +21,11 @@ def _nothing() -> None:
     """The limits of a cut that has none."""
 
 
-def ortools_cut(closure: Closure, weights: np.ndarray, check: Callable[[], None] = _nothing) -> tuple[np.ndarray, int]:
-    """Smallest source side and capacity by OR-tools' push-relabel (64 bit), in a process of its own.
+def ortools_cut(
+    closure: Closure, weights: np.ndarray, check: Callable[[], None] = _nothing
+) -> tuple[np.ndarray, int]:
+    """Smallest source side and capacity by OR-tools' push-relabel (64 bit), in a process of its
+    own.
 
     Raises
     ------
@@ -32,7 +35,9 @@ def ortools_cut(closure: Closure, weights: np.ndarray, check: Callable[[], None]
     return ortools_flow(*_network(closure, weights), check)
 
 
-def scipy_cut(closure: Closure, weights: np.ndarray, check: Callable[[], None] = _nothing) -> tuple[np.ndarray, int]:
+def scipy_cut(
+    closure: Closure, weights: np.ndarray, check: Callable[[], None] = _nothing
+) -> tuple[np.ndarray, int]:
     """The same by SciPy's maximum flow, in a process of its own.
 
     Raises
@@ -42,17 +47,24 @@ def scipy_cut(closure: Closure, weights: np.ndarray, check: Callable[[], None] =
     """
     n, tail, head, capacity = _network(closure, weights)
     if int(capacity.max(initial=0)) >= 2**31 or int(np.maximum(weights, 0).sum()) >= 2**31:
-        raise Unsupported("SciPy's maximum flow has 32-bit capacities, and these are larger; use cut=push-relabel or cut=ortools.")
-    found: tuple[np.ndarray, int] = elsewhere(scipy_flow, n, tail, head, capacity.astype(np.int32), check=check)
+        raise Unsupported(
+            "SciPy's maximum flow has 32-bit capacities, and these are larger; use cut=push-relabel or cut=ortools."
+        )
+    found: tuple[np.ndarray, int] = elsewhere(
+        scipy_flow, n, tail, head, capacity.astype(np.int32), check=check
+    )
     return found
 
 
-def scipy_flow(n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray) -> tuple[np.ndarray, int]:
+def scipy_flow(
+    n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray
+) -> tuple[np.ndarray, int]:
     """Smallest source side (ids below n) and value of the flow from n to n + 1."""
     from scipy import sparse
     from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-    # Row by row a stored zero would be an arc without capacity: those of weight 0 are not in the network.
+    # Row by row a stored zero would be an arc without capacity: those of weight 0 are not in the
+    # network.
     graph = sparse.csr_matrix((capacity, (tail, head)), shape=(n + 2, n + 2))
     found = maximum_flow(graph, n, n + 1)
     residual = (graph.astype(np.int64) - found.flow.astype(np.int64)).tocsr()
@@ -73,32 +85,52 @@ def networkx_cut(closure: Closure, weights: np.ndarray) -> tuple[np.ndarray, int
     import networkx as nx
 
     if closure.n_items > MOST_ITEMS:
-        raise Unsupported(f"networkx takes at most {MOST_ITEMS} items here, and there are {closure.n_items:,}; use cut=push-relabel or cut=ortools.")
+        raise Unsupported(
+            f"networkx takes at most {MOST_ITEMS} items here, and there are {closure.n_items:,}; use cut=push-relabel or cut=ortools."
+        )
     n, tail, head, capacity = _network(closure, weights)
     graph = nx.DiGraph()
     graph.add_nodes_from(range(n + 2))
-    graph.add_edges_from((t, h, {"capacity": c}) for t, h, c in zip(tail.tolist(), head.tolist(), capacity.tolist(), strict=True))
+    graph.add_edges_from(
+        (t, h, {"capacity": c})
+        for t, h, c in zip(tail.tolist(), head.tolist(), capacity.tolist(), strict=True)
+    )
     residual = nx.algorithms.flow.preflow_push(graph, n, n + 1)
-    left = nx.DiGraph((u, v) for u, v, arc in residual.edges(data=True) if arc["flow"] < arc["capacity"])
+    left = nx.DiGraph(
+        (u, v) for u, v, arc in residual.edges(data=True) if arc["flow"] < arc["capacity"]
+    )
     left.add_node(n)
     side = np.zeros(n + 2, dtype=bool)
     side[[n, *nx.descendants(left, n)]] = True
     return side[:n], int(residual.graph["flow_value"])
 
 
-def _network(closure: Closure, weights: np.ndarray) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
-    """Number of items, and arcs of the network: source n, sink n + 1; needs have more capacity than can flow."""
+def _network(
+    closure: Closure, weights: np.ndarray
+) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """Number of items, and arcs of the network: source n, sink n + 1; needs have more capacity than
+    can flow.
+    """
     n = closure.n_items
     gains, costs = np.flatnonzero(weights > 0), np.flatnonzero(weights < 0)
     unlimited = int(weights[gains].sum())
-    tail = np.concatenate([np.full(len(gains), n), costs, np.repeat(np.arange(n), np.diff(closure.start))])
+    tail = np.concatenate(
+        [np.full(len(gains), n), costs, np.repeat(np.arange(n), np.diff(closure.start))]
+    )
     head = np.concatenate([gains, np.full(len(costs), n + 1), closure.head])
-    capacity = np.concatenate([weights[gains], -weights[costs], np.full(closure.n_arcs, unlimited)]).astype(np.int64)
+    capacity = np.concatenate(
+        [weights[gains], -weights[costs], np.full(closure.n_arcs, unlimited)]
+    ).astype(np.int64)
     return n, tail, head, capacity
 
 
 #: Names of the option `cut`.
-CUTS: dict[str, Callable[..., tuple[np.ndarray, int]]] = {"push-relabel": min_cut, "ortools": ortools_cut, "scipy": scipy_cut, "networkx": networkx_cut}
+CUTS: dict[str, Callable[..., tuple[np.ndarray, int]]] = {
+    "push-relabel": min_cut,
+    "ortools": ortools_cut,
+    "scipy": scipy_cut,
+    "networkx": networkx_cut,
+}
 
 
 def cut_by(name: str, check: Callable[[], None] = _nothing) -> Cut:

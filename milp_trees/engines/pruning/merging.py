@@ -1,4 +1,6 @@
-"""Kernels that make closure problems: which purchases the same splits need (refining a partition), and needs as arcs. All are linear in the needs."""
+"""Kernels that make closure problems: which purchases the same splits need (refining a partition),
+and needs as arcs. All are linear in the needs.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +8,32 @@ import numpy as np
 from numba import njit
 
 
-# fmt: off
 @njit(cache=True)
-def with_above(left, right, roots, row, start, need, above_start, above, n_purchases, out_start, out, count_only):  # type: ignore[no-untyped-def]
+def with_above(  # type: ignore[no-untyped-def]
+    left,
+    right,
+    roots,
+    row,
+    start,
+    need,
+    above_start,
+    above,
+    n_purchases,
+    out_start,
+    out,
+    count_only,
+):
     """Every split's needs and what they need in turn, less what splits on its path have already.
 
-    Called twice: to count (`out_start` becomes the counts) and to write. A walk over the trees, in which `owner` holds the split that brought a purchase in.
+    Called twice: to count (`out_start` becomes the counts) and to write. A walk over the trees, in
+    which `owner` holds the split that brought a purchase in.
     """
     owner = np.full(n_purchases, -1, np.int64)
     stack = np.empty(len(row) + 1, np.int64)
     pending = np.empty(n_purchases + 1, np.int64)
-    trail = np.empty(n_purchases, np.int64)  # purchases in the order in which the path brought them in
+    trail = np.empty(
+        n_purchases, np.int64
+    )  # purchases in the order in which the path brought them in
     height = 0
     counts = np.zeros(len(out_start), np.int64)
     for root in roots:
@@ -65,7 +82,9 @@ def with_above(left, right, roots, row, start, need, above_start, above, n_purch
 
 @njit(cache=True)
 def refine(needs, need, price):  # type: ignore[no-untyped-def]
-    """Group of every purchase so that two are in one exactly if the same splits need them; -1 where the price is 0 or no split needs it."""
+    """Group of every purchase so that two are in one exactly if the same splits need them; -1 where
+    the price is 0 or no split needs it.
+    """
     P = len(price)
     group = np.zeros(P, np.int32)
     size = np.zeros(P + 2, np.int64)
@@ -98,7 +117,9 @@ def refine(needs, need, price):  # type: ignore[no-untyped-def]
                 continue
             seen[p] = -2 - h
             if moved[c] < 0:
-                if c > 0 and met[c] == size[c]:  # it stays whole; group 0 holds what no split has needed yet
+                if (
+                    c > 0 and met[c] == size[c]
+                ):  # it stays whole; group 0 holds what no split has needed yet
                     continue
                 moved[c] = n_groups
                 size[n_groups] = met[c]
@@ -165,4 +186,3 @@ def arcs_of(H, V, parent, needs, need, group, item_of, most):  # type: ignore[no
     for v in range(H, V + 1):
         start[v] = n
     return start, head[:n].copy()
-# fmt: on

@@ -1,6 +1,8 @@
-"""Maximum flows of libraries in a process of their own, which can be ended: none of them looks at a clock.
+"""Maximum flows of libraries in a process of their own, which can be ended: none of them looks at a
+clock.
 
-OR-tools has to be there for another reason too: its library excludes highspy from the same process, whichever is imported second.
+OR-tools has to be there for another reason too: its library excludes highspy from the same process,
+whichever is imported second.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ _child: list[Any] = []
 
 
 def elsewhere(work: Callable[..., Any], *given: Any, check: Callable[[], None]) -> Any:
-    """What `work(*given)` returns, by a child that stays for further calls. `check` is called meanwhile; if it raises, the child is ended.
+    """What `work(*given)` returns, by a child that stays for further calls. `check` is called
+    meanwhile; if it raises, the child is ended.
 
     Raises
     ------
@@ -43,14 +46,18 @@ def elsewhere(work: Callable[..., Any], *given: Any, check: Callable[[], None]) 
                 check()
     except RuntimeError as error:
         _child.clear()
-        raise SolverFailure(f"The process of the library's maximum flow ended: {error}. Use cut=push-relabel.") from error
+        raise SolverFailure(
+            f"The process of the library's maximum flow ended: {error}. Use cut=push-relabel."
+        ) from error
     except BaseException:
         if _child:
             _child.pop().shutdown(wait=False, kill_workers=True)
         raise
 
 
-def ortools_flow(n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray, check: Callable[[], None]) -> tuple[np.ndarray, int]:
+def ortools_flow(
+    n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray, check: Callable[[], None]
+) -> tuple[np.ndarray, int]:
     """Smallest source side (ids below n) and value of the flow from n to n + 1.
 
     Raises
@@ -61,7 +68,9 @@ def ortools_flow(n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarra
         It does not end with an optimum, or the child died.
     """
     if importlib.util.find_spec("ortools") is None:
-        raise SolverUnavailable("The cut ortools needs OR-tools; install it with: pip install 'milp-trees[cpsat]'.")
+        raise SolverUnavailable(
+            "The cut ortools needs OR-tools; install it with: pip install 'milp-trees[cpsat]'."
+        )
     status, ids, value = elsewhere(maximum_flow, n, tail, head, capacity, check=check)
     if status != "OPTIMAL":
         raise SolverFailure(f"OR-tools ended its maximum flow with the status {status}.")
@@ -70,12 +79,20 @@ def ortools_flow(n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarra
     return side[:n], value
 
 
-def maximum_flow(n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray) -> tuple[str, np.ndarray, int]:
+def maximum_flow(
+    n: int, tail: np.ndarray, head: np.ndarray, capacity: np.ndarray
+) -> tuple[str, np.ndarray, int]:
     """Status, source side and value; for a process without highspy."""
     from ortools.graph.python import max_flow
 
     flow = max_flow.SimpleMaxFlow()
     flow.add_arcs_with_capacity(tail.astype(np.int32), head.astype(np.int32), capacity)
-    flow.add_arc_with_capacity(n, n + 1, 0)  # a node without arcs would not exist, and without source or sink no side is reported
+    flow.add_arc_with_capacity(
+        n, n + 1, 0
+    )  # a node without arcs would not exist, and without source or sink no side is reported
     status = flow.solve(n, n + 1)
-    return status.name, np.array(flow.get_source_side_min_cut(), dtype=np.int64), int(flow.optimal_flow())
+    return (
+        status.name,
+        np.array(flow.get_source_side_min_cut(), dtype=np.int64),
+        int(flow.optimal_flow()),
+    )

@@ -1,8 +1,11 @@
-"""Minimum cut of a closure problem by first-in first-out push-relabel (Goldberg, Tarjan 1988; global relabelling as in Cherkassky, Goldberg 1997).
+"""Minimum cut of a closure problem by first-in first-out push-relabel (Goldberg, Tarjan 1988;
+global relabelling as in Cherkassky, Goldberg 1997).
 
-Only the first phase is run: it ends with a maximum preflow, and what can be reached from the excess that is left is the smallest source side. Arcs between
-items have no capacity, so the flow on an arc is also what the reversed arc can take back. Every item has one number, `excess`: above 0 what waits to be
-pushed on, below 0 what the sink still takes from it. Arcs are stored by tail, and for every item the positions of the arcs that end there.
+Only the first phase is run: it ends with a maximum preflow, and what can be reached from the excess
+that is left is the smallest source side. Arcs between items have no capacity, so the flow on an arc
+is also what the reversed arc can take back. Every item has one number, `excess`: above 0 what waits
+to be pushed on, below 0 what the sink still takes from it. Arcs are stored by tail, and for every
+item the positions of the arcs that end there.
 """
 
 from __future__ import annotations
@@ -39,17 +42,34 @@ def min_cut(closure: Closure, weights: np.ndarray, largest: bool = False) -> tup
 def preflow(
     closure: Closure, weights: np.ndarray, largest: bool = False, stop: np.ndarray = NEVER
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[np.ndarray, ...]]:
-    """Source side, excess, flow per arc (a maximum preflow), and the arcs by head (`start`, `tail`, `position`).
+    """Source side, excess, flow per arc (a maximum preflow), and the arcs by head (`start`, `tail`,
+    `position`).
 
-    Once `stop[0]` is not 0, which another thread may write, it ends soon, and what it returns means nothing.
+    Once `stop[0]` is not 0, which another thread may write, it ends soon, and what it returns means
+    nothing.
     """
     excess = weights.astype(np.int64)
     n, flow = closure.n_items, np.zeros(closure.n_arcs, dtype=np.int64)
     back = arcs_by_head(n, closure.start, closure.head)
     label, current, queue, count, waiting = (np.empty(n + 2, dtype=np.int32) for _ in range(5))
-    max_preflow(n, closure.start, closure.head, *back, flow, excess, label, current, queue, count, waiting, stop)
+    max_preflow(
+        n,
+        closure.start,
+        closure.head,
+        *back,
+        flow,
+        excess,
+        label,
+        current,
+        queue,
+        count,
+        waiting,
+        stop,
+    )
     if largest:
-        relabel_all(n, closure.start, closure.head, *back, flow, excess, label, current, queue, count)
+        relabel_all(
+            n, closure.start, closure.head, *back, flow, excess, label, current, queue, count
+        )
         side = label[:n] > n
     else:
         reach_excess(n, closure.start, closure.head, *back, flow, excess, label, queue)
@@ -59,12 +79,15 @@ def preflow(
 
 def arcs_by_head(n: int, start: np.ndarray, head: np.ndarray) -> tuple[np.ndarray, ...]:
     """Start per item, tail and position of every arc, by head."""
-    back_start, tail, position = np.empty(n + 1, dtype=np.int64), np.empty(len(head), dtype=np.int32), np.empty(len(head), dtype=np.int32)
+    back_start, tail, position = (
+        np.empty(n + 1, dtype=np.int64),
+        np.empty(len(head), dtype=np.int32),
+        np.empty(len(head), dtype=np.int32),
+    )
     reverse(n, start, head, back_start, tail, position)
     return back_start, tail, position
 
 
-# fmt: off
 @njit(cache=True, nogil=True)
 def reverse(n, start, head, back_start, tail, position):  # type: ignore[no-untyped-def]
     """Arcs by head, written into the last three arrays."""
@@ -85,8 +108,12 @@ def reverse(n, start, head, back_start, tail, position):  # type: ignore[no-unty
 
 
 @njit(cache=True, nogil=True)
-def relabel_all(n, start, head, back_start, tail, position, flow, excess, label, current, queue, count):  # type: ignore[no-untyped-def]
-    """Exact distances to the sink by breadth-first search; n + 1 where there is no way. Returns the largest distance."""
+def relabel_all(  # type: ignore[no-untyped-def]
+    n, start, head, back_start, tail, position, flow, excess, label, current, queue, count
+):
+    """Exact distances to the sink by breadth-first search; n + 1 where there is no way. Returns the
+    largest distance.
+    """
     for d in range(n + 2):
         count[d] = 0
     far = n + 1
@@ -122,9 +149,28 @@ def relabel_all(n, start, head, back_start, tail, position, flow, excess, label,
 
 
 @njit(cache=True, nogil=True)
-def max_preflow(n, start, head, back_start, tail, position, flow, excess, label, current, queue, count, waiting, stop):  # type: ignore[no-untyped-def]
-    """Push all excess that can reach the sink; `flow` and `excess` become a maximum preflow, `label` is n + 1 where the sink is out of reach."""
-    highest = relabel_all(n, start, head, back_start, tail, position, flow, excess, label, current, queue, count)
+def max_preflow(  # type: ignore[no-untyped-def]
+    n,
+    start,
+    head,
+    back_start,
+    tail,
+    position,
+    flow,
+    excess,
+    label,
+    current,
+    queue,
+    count,
+    waiting,
+    stop,
+):
+    """Push all excess that can reach the sink; `flow` and `excess` become a maximum preflow,
+    `label` is n + 1 where the sink is out of reach.
+    """
+    highest = relabel_all(
+        n, start, head, back_start, tail, position, flow, excess, label, current, queue, count
+    )
     far = n + 1
     first, length = 0, 0
     for v in range(n):
@@ -222,7 +268,20 @@ def max_preflow(n, start, head, back_start, tail, position, flow, excess, label,
             length += 1
         if work > enough and length:
             work = 0
-            highest = relabel_all(n, start, head, back_start, tail, position, flow, excess, label, current, queue, count)
+            highest = relabel_all(
+                n,
+                start,
+                head,
+                back_start,
+                tail,
+                position,
+                flow,
+                excess,
+                label,
+                current,
+                queue,
+                count,
+            )
             first, length = 0, 0
             for v in range(n):
                 waiting[v] = 0
@@ -234,7 +293,9 @@ def max_preflow(n, start, head, back_start, tail, position, flow, excess, label,
 
 @njit(cache=True, nogil=True)
 def reach_excess(n, start, head, back_start, tail, position, flow, excess, label, queue):  # type: ignore[no-untyped-def]
-    """Write -1 into the labels of what can be reached from excess that is left: the smallest source side. Returns its size."""
+    """Write -1 into the labels of what can be reached from excess that is left: the smallest source
+    side. Returns its size.
+    """
     last = 0
     for v in range(n):
         if excess[v] > 0:
@@ -259,4 +320,3 @@ def reach_excess(n, start, head, back_start, tail, position, flow, excess, label
                     queue[last] = u
                     last += 1
     return last
-# fmt: on

@@ -1,4 +1,6 @@
-"""The answer of a search for prunings that was stopped before it had one: the better of the two prunings that take no search, and what none falls below."""
+"""The answer of a search for prunings that was stopped before it had one: the better of the two
+prunings that take no search, and what none falls below.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 
-def unfinished(problem: Problem, name: str, view: NodeGains, start: Any, clock: Clock, limit: Limit | None) -> Result:
+def unfinished(
+    problem: Problem, name: str, view: NodeGains, start: Any, clock: Clock, limit: Limit | None
+) -> Result:
     """A feasible result without a proof.
 
     Parameters
@@ -26,9 +30,15 @@ def unfinished(problem: Problem, name: str, view: NodeGains, start: Any, clock: 
     keeps = simple(view) + ([] if start is None else [start.kept])
     best = min((k for k in keeps if _within_budget(view, k)), key=view.Z, default=None)
     return finish(
-        problem, name, None if best is None else ensemble.pruned(best), bound=view.to_value(round(view.unavoidable)), claims_optimal=False,
-        proved_by="the data (what every pruning costs at least)", clock=clock, limit=limit,
-    )  # fmt: skip
+        problem,
+        name,
+        None if best is None else ensemble.pruned(best),
+        bound=view.to_value(round(view.unavoidable)),
+        claims_optimal=False,
+        proved_by="the data (what every pruning costs at least)",
+        clock=clock,
+        limit=limit,
+    )
 
 
 def simple(view: NodeGains) -> list[np.ndarray]:

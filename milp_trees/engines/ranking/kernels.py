@@ -1,8 +1,11 @@
-"""Compiled inner loops of `partial-trees`. Import this module only where it is used: it loads numba.
+"""Compiled inner loops of `partial-trees`. Import this module only where it is used: it loads
+numba.
 
-A set of rows is a bit string: words of positive rows, then words of negative rows. A *curve* is a concave chain of steps (p, q), p positives up and q
-negatives to the right, by falling slope p / q; a leaf is one step. All arithmetic is in 64-bit integers, but for the fraction of a cut step: it is
-below 1 with a denominator of at most the number of negatives, so doubles order such fractions exactly.
+A set of rows is a bit string: words of positive rows, then words of negative rows. A *curve* is a
+concave chain of steps (p, q), p positives up and q negatives to the right, by falling slope p / q;
+a leaf is one step. All arithmetic is in 64-bit integers, but for the fraction of a cut step: it is
+below 1 with a denominator of at most the number of negatives, so doubles order such fractions
+exactly.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -36,7 +39,9 @@ def count(a, b, first, last):
 
 @njit(cache=True)
 def side_counts(rows, tests, ups):
-    """Positives and negatives of a set on which each test is true; the first `ups` words hold positives."""
+    """Positives and negatives of a set on which each test is true; the first `ups` words hold
+    positives.
+    """
     out = np.empty((len(tests), 2), dtype=np.int64)
     for f in range(len(tests)):
         out[f, 0] = count(rows, tests[f], 0, ups)
@@ -61,7 +66,9 @@ def pair_counts(rows, tests, ups):
 
 @njit(cache=True)
 def hull(xs, ys, n, p, q):
-    """Steps of the concave hull of (0, 0), (q, p) and the n first points (x, y) = (negatives, positives) above the line between them."""
+    """Steps of the concave hull of (0, 0), (q, p) and the n first points (x, y) = (negatives,
+    positives) above the line between them.
+    """
     keys = np.empty(n, dtype=np.int64)
     for i in range(n):
         keys[i] = xs[i] * np.int64(p + 1) + ys[i]
@@ -70,7 +77,9 @@ def hull(xs, ys, n, p, q):
     m = 1
     for k in range(n + 1):
         x, y = (xs[order[k]], ys[order[k]]) if k < n else (q, p)
-        while m > 1 and (hx[m - 1] - hx[m - 2]) * (y - hy[m - 2]) >= (hy[m - 1] - hy[m - 2]) * (x - hx[m - 2]):
+        while m > 1 and (hx[m - 1] - hx[m - 2]) * (y - hy[m - 2]) >= (hy[m - 1] - hy[m - 2]) * (
+            x - hx[m - 2]
+        ):
             m -= 1
         hx[m], hy[m] = x, y
         m += 1
@@ -86,7 +95,9 @@ def hull(xs, ys, n, p, q):
 
 @njit(cache=True)
 def corner(pf, qf, p, q, least):
-    """The point (negatives, positives) above the diagonal that splitting (p, q) off its side (pf, qf) reaches; (-1, -1) if there is none."""
+    """The point (negatives, positives) above the diagonal that splitting (p, q) off its side (pf,
+    qf) reaches; (-1, -1) if there is none.
+    """
     if pf + qf < least or p + q - pf - qf < least:
         return np.int64(-1), np.int64(-1)
     over = pf * q - p * qf
@@ -97,7 +108,9 @@ def corner(pf, qf, p, q, least):
 
 @njit(cache=True)
 def one_split(sides, p, q, least):
-    """The curve around all splits of a set into two leaves, from the counts of one side of every test."""
+    """The curve around all splits of a set into two leaves, from the counts of one side of every
+    test.
+    """
     xs, ys = np.empty(len(sides), dtype=np.int64), np.empty(len(sides), dtype=np.int64)
     n = 0
     for f in range(len(sides)):
@@ -110,7 +123,9 @@ def one_split(sides, p, q, least):
 
 @njit(cache=True)
 def undominated(sides, p, q, least):
-    """Tests whose two leaves no other test's two leaves are better than in every tree: no other corner's triangle holds their corner."""
+    """Tests whose two leaves no other test's two leaves are better than in every tree: no other
+    corner's triangle holds their corner.
+    """
     F = len(sides)
     xs, ys = np.empty(F, dtype=np.int64), np.empty(F, dtype=np.int64)
     for f in range(F):
@@ -122,7 +137,13 @@ def undominated(sides, p, q, least):
         keep = x >= 0
         for g in range(F):
             X, Y = xs[g], ys[g]
-            if keep and g != f and X >= 0 and y * X <= Y * x and (p - y) * (q - X) >= (p - Y) * (q - x):
+            if (
+                keep
+                and g != f
+                and X >= 0
+                and y * X <= Y * x
+                and (p - y) * (q - X) >= (p - Y) * (q - x)
+            ):
                 keep = (x == X and y == Y) and f < g
         if keep:
             out[n] = f
@@ -169,7 +190,9 @@ def hull_of_curves(steps, starts, p, q):
 
 @njit(cache=True)
 def two_levels(pairs, p, q, least):
-    """The curve around all trees of depth two on a set, from the counts of all pairs of tests: around the sums of both sides' curves."""
+    """The curve around all trees of depth two on a set, from the counts of all pairs of tests:
+    around the sums of both sides' curves.
+    """
     F = len(pairs)
     xs, ys = np.empty(2 * F * (F + 1), dtype=np.int64), np.empty(2 * F * (F + 1), dtype=np.int64)
     n = 0
@@ -179,7 +202,10 @@ def two_levels(pairs, p, q, least):
         if pf + qf < least or p + q - pf - qf < least:
             continue
         for g in range(F):
-            rest[g, 0], rest[g, 1] = pairs[g, g, 0] - pairs[f, g, 0], pairs[g, g, 1] - pairs[f, g, 1]
+            rest[g, 0], rest[g, 1] = (
+                pairs[g, g, 0] - pairs[f, g, 0],
+                pairs[g, g, 1] - pairs[f, g, 1],
+            )
         both = merge(one_split(pairs[f], pf, qf, least), one_split(rest, p - pf, q - qf, least))
         n = _add_points(both, xs, ys, n)
     return hull(xs, ys, n, p, q)
@@ -213,17 +239,24 @@ def by_slope(steps):
 
 @njit(cache=True)
 def areas(others, steps, starts, scale):
-    """Area in units, whole part and fraction, of each of several curves merged with the curve `others`.
+    """Area in units, whole part and fraction, of each of several curves merged with the curve
+    `others`.
 
-    `scale` holds b, a N⁻ and m: the width θ N⁻ in steps of 1/b, and the multiplier (see `LeafCounts`).
+    `scale` holds b, a N⁻ and m: the width θ N⁻ in steps of 1/b, and the multiplier (see
+    `LeafCounts`).
     """
     b, width, m = scale[0], scale[1], scale[2]
-    whole, fraction = np.empty(len(starts) - 1, dtype=np.int64), np.zeros(len(starts) - 1, dtype=np.float64)
+    whole, fraction = (
+        np.empty(len(starts) - 1, dtype=np.int64),
+        np.zeros(len(starts) - 1, dtype=np.float64),
+    )
     for k in range(len(starts) - 1):
         i, j, last = 0, starts[k], starts[k + 1]
         area = x = y = np.int64(0)
         while i < len(others) or j < last:
-            if j == last or (i < len(others) and others[i, 0] * steps[j, 1] >= steps[j, 0] * others[i, 1]):
+            if j == last or (
+                i < len(others) and others[i, 0] * steps[j, 1] >= steps[j, 0] * others[i, 1]
+            ):
                 p, q = others[i, 0], others[i, 1]
                 i += 1
             else:
@@ -255,11 +288,14 @@ def spread(curve):
 
 @njit(cache=True)
 def keep_best(whole, fraction, room, w, f, further, last, best, best_fraction, penalty):
-    """Enter the units (w, f) of a choice with so many further leaves: best units so far, and most leaves with which the incumbent may be beaten."""
+    """Enter the units (w, f) of a choice with so many further leaves: best units so far, and most
+    leaves with which the incumbent may be beaten.
+    """
     for k in range(len(w)):
         if w[k] > whole[k] or (w[k] == whole[k] and f[k] > fraction[k]):
             whole[k], fraction[k] = w[k], f[k]
         if w[k] > best or (w[k] == best and f[k] > best_fraction):
-            # More leaves than the last number of levels has only cost more: as many as the excess over the incumbent, rounded up, pays for.
+            # More leaves than the last number of levels has only cost more: as many as the excess
+            # over the incumbent, rounded up, pays for.
             more = (w[k] - best + (f[k] > 0) - 1) // penalty if last else 0
             room[k] = max(room[k], further + max(more, 0))

@@ -29,7 +29,9 @@ class Counters:
 
 
 class Node(NamedTuple):
-    """A partial tree: its leaves, how many more it may get (None: any number), a bound, and how it was made."""
+    """A partial tree: its leaves, how many more it may get (None: any number), a bound, and how it
+    was made.
+    """
 
     places: tuple[Place, ...]
     room: int | None

@@ -1,4 +1,6 @@
-"""Parts of the rows, each with the curves that trees on it can reach, made when first asked for and remembered by the set of rows."""
+"""Parts of the rows, each with the curves that trees on it can reach, made when first asked for and
+remembered by the set of rows.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ class Splits:
 
     tests: list[int]
     sides: list[tuple[Part, Part]]
-    #: Per levels of the sides' curves: steps of all splits one after the other, and where each begins.
+    #: Per levels of the sides' curves: steps of all splits one after the other, and where each
+    #: begins.
     curves: dict[tuple[int, int], tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
 
@@ -46,7 +49,8 @@ class Parts:
     equal_rows : bool
         Whether deeper trees are bounded by groups of equal rows, or by perfect separation.
     dominance : bool
-        Whether splits of the last level that another split is better than in every tree are left out.
+        Whether splits of the last level that another split is better than in every tree are left
+        out.
     check : callable
         Called before long work; raises when it is time to stop.
     """
@@ -54,8 +58,23 @@ class Parts:
     #: Stands for a depth beyond `hulls` among the levels of curves.
     BEYOND = 10**6
 
-    def __init__(self, view: LeafCounts, least: int, hulls: int, equal_rows: bool, dominance: bool, check: Callable[[], None]) -> None:
-        self.view, self.least, self.hulls, self.equal_rows, self.dominance, self.check = view, least, hulls, equal_rows, dominance, check
+    def __init__(
+        self,
+        view: LeafCounts,
+        least: int,
+        hulls: int,
+        equal_rows: bool,
+        dominance: bool,
+        check: Callable[[], None],
+    ) -> None:
+        self.view, self.least, self.hulls, self.equal_rows, self.dominance, self.check = (
+            view,
+            least,
+            hulls,
+            equal_rows,
+            dominance,
+            check,
+        )
         self.tests, root, self.ups, self.order = pack(view)
         self.by_rows: dict[bytes, Part] = {}
         self.root = self.part(root)
@@ -65,7 +84,10 @@ class Parts:
         key = rows.tobytes()
         found = self.by_rows.get(key)
         if found is None:
-            p, q = kernels.count(rows, rows, 0, self.ups), kernels.count(rows, rows, self.ups, len(rows))
+            p, q = (
+                kernels.count(rows, rows, 0, self.ups),
+                kernels.count(rows, rows, self.ups, len(rows)),
+            )
             found = self.by_rows[key] = Part(len(self.by_rows), rows, p, q)
         return found
 
@@ -95,30 +117,44 @@ class Parts:
         if level == self.BEYOND:
             return self._beyond(part)
         if level == 1:
-            return kernels.one_split(kernels.side_counts(part.rows, self.tests, self.ups), part.p, part.q, self.least)
+            return kernels.one_split(
+                kernels.side_counts(part.rows, self.tests, self.ups), part.p, part.q, self.least
+            )
         self.check()
         if level == 2:
-            return kernels.two_levels(kernels.pair_counts(part.rows, self.tests, self.ups), part.p, part.q, self.least)
-        return kernels.hull_of_curves(*self.side_curves(self.splits(part), level - 1), part.p, part.q)
+            return kernels.two_levels(
+                kernels.pair_counts(part.rows, self.tests, self.ups), part.p, part.q, self.least
+            )
+        return kernels.hull_of_curves(
+            *self.side_curves(self.splits(part), level - 1), part.p, part.q
+        )
 
     def _beyond(self, part: Part) -> np.ndarray:
         """Groups of equal rows (or pure leaves) as leaves of their own."""
         if self.equal_rows:
-            return kernels.by_slope(kernels.group_counts(part.rows, self.groups[0], self.ups, self.groups[1]))
+            return kernels.by_slope(
+                kernels.group_counts(part.rows, self.groups[0], self.ups, self.groups[1])
+            )
         return np.array([[part.p, 0], [0, part.q]], dtype=np.int64)
 
     def splits(self, part: Part, last: bool = False) -> Splits:
-        """The different splits of a part that leave enough rows on both sides; with `last` those worth making on the last level."""
+        """The different splits of a part that leave enough rows on both sides; with `last` those
+        worth making on the last level.
+        """
         if last and self.dominance:
             if part.last is None:
                 sides = kernels.side_counts(part.rows, self.tests, self.ups)
                 kept = kernels.undominated(sides, part.p, part.q, self.least)
-                self.dominated += int((allowed(sides, part.p + part.q, self.least)).sum()) - len(kept)
+                self.dominated += int((allowed(sides, part.p + part.q, self.least)).sum()) - len(
+                    kept
+                )
                 part.last = self._split(part, kept)
             return part.last
         if part.splits is None:
             sides = kernels.side_counts(part.rows, self.tests, self.ups)
-            part.splits = self._split(part, np.flatnonzero(allowed(sides, part.p + part.q, self.least)))
+            part.splits = self._split(
+                part, np.flatnonzero(allowed(sides, part.p + part.q, self.least))
+            )
         return part.splits
 
     def _split(self, part: Part, tests: np.ndarray) -> Splits:
@@ -134,14 +170,22 @@ class Parts:
                 out.sides.append((left, right))
         return out
 
-    def side_curves(self, splits: Splits, level: int, right_level: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def side_curves(
+        self, splits: Splits, level: int, right_level: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """For every split the curves of both sides, merged."""
         levels = (level, level if right_level is None else right_level)
         if levels not in splits.curves:
-            merged = [kernels.merge(self.curve(left, levels[0]), self.curve(right, levels[1])) for left, right in splits.sides]
+            merged = [
+                kernels.merge(self.curve(left, levels[0]), self.curve(right, levels[1]))
+                for left, right in splits.sides
+            ]
             starts = np.zeros(len(merged) + 1, dtype=np.int64)
             np.cumsum([len(c) for c in merged], out=starts[1:])
-            splits.curves[levels] = (np.concatenate(merged) if merged else np.zeros((0, 2), dtype=np.int64), starts)
+            splits.curves[levels] = (
+                np.concatenate(merged) if merged else np.zeros((0, 2), dtype=np.int64),
+                starts,
+            )
         return splits.curves[levels]
 
 

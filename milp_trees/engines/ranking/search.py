@@ -1,4 +1,6 @@
-"""Branch and bound over partial trees; what it is and why its bounds hold is said in `milp_trees.engines.partial_trees`."""
+"""Branch and bound over partial trees; what it is and why its bounds hold is said in
+`milp_trees.engines.partial_trees`.
+"""
 
 from __future__ import annotations
 
@@ -50,31 +52,51 @@ class Search:
 
     def __post_init__(self) -> None:
         theta = self.view.theta
-        self.scale = np.array([theta.denominator, theta.numerator * self.view.totals[1], self.view.multiplier], dtype=np.int64)
+        self.scale = np.array(
+            [theta.denominator, theta.numerator * self.view.totals[1], self.view.multiplier],
+            dtype=np.int64,
+        )
         self.penalty = self.view.leaf_units
         self.ties = itertools.count()
 
     # -- the loop --------------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """The root as a leaf, and as a partial tree with nothing decided, bounded by perfect separation."""
+        """The root as a leaf, and as a partial tree with nothing decided, bounded by perfect
+        separation.
+        """
         positives, negatives = self.view.totals
         room = None if self.max_leaves is None else self.max_leaves - 1
-        whole, fraction = kernels.areas(np.array([[positives, 0], [0, negatives]]), _NOTHING, np.array([0, 0]), self.scale)
-        self.current = Node(((self.parts.root, self.depth),), room, (int(whole[0]) - self.penalty, float(fraction[0])), None)
+        whole, fraction = kernels.areas(
+            np.array([[positives, 0], [0, negatives]]), _NOTHING, np.array([0, 0]), self.scale
+        )
+        self.current = Node(
+            ((self.parts.root, self.depth),),
+            room,
+            (int(whole[0]) - self.penalty, float(fraction[0])),
+            None,
+        )
         self.offer(self.value([self.parts.root]), None)
 
     def run(self, pause: Callable[[], None]) -> None:
-        """Expand the most promising partial tree until none is better than the incumbent; `pause` may raise to stop."""
+        """Expand the most promising partial tree until none is better than the incumbent; `pause`
+        may raise to stop.
+        """
         assert self.current is not None
         self.current = self._with_bound(self.current)
         while self.current is not None:
             pause()
             children = self.expand(self.current)
-            child = max(children, key=lambda node: node.bound, default=None) if self.switches.plunge else None
+            child = (
+                max(children, key=lambda node: node.bound, default=None)
+                if self.switches.plunge
+                else None
+            )
             for other in children:
                 if other is not child:
-                    heapq.heappush(self.heap, (-other.bound[0], -other.bound[1], next(self.ties), other))
+                    heapq.heappush(
+                        self.heap, (-other.bound[0], -other.bound[1], next(self.ties), other)
+                    )
             self.current = self._next(child)
 
     def _next(self, child: Node | None) -> Node | None:
@@ -137,29 +159,46 @@ class Search:
 
     def _choose(self, node: Node) -> int | None:
         """The open leaf from which most may be gained."""
-        gains = [self._gain(part, depth if node.room is None else min(depth, node.room)) for part, depth in node.places]
+        gains = [
+            self._gain(part, depth if node.room is None else min(depth, node.room))
+            for part, depth in node.places
+        ]
         return max(range(len(gains)), key=gains.__getitem__) if max(gains) > 0 else None
 
     def _gain(self, part: Part, depth: int) -> int:
-        return 0 if not depth else int(kernels.spread(self.parts.curve(part, self.parts.level(depth))))
+        return (
+            0 if not depth else int(kernels.spread(self.parts.curve(part, self.parts.level(depth))))
+        )
 
-    def _split(self, node: Node, others: tuple[Place, ...], part: Part, depth: int, splits: Splits) -> list[Node]:
+    def _split(
+        self, node: Node, others: tuple[Place, ...], part: Part, depth: int, splits: Splits
+    ) -> list[Node]:
         leaves = len(node.places) + 1
         room = None if node.room is None else node.room - 1
         # The trees that the children are, if nothing more is split.
         values = self._areas(others, 0, self.parts.side_curves(splits, 0), leaves)
         k = _largest(values)
-        self.offer((int(values[0][k]), float(values[1][k])), (part.number, splits.tests[k], node.made))
+        self.offer(
+            (int(values[0][k]), float(values[1][k])), (part.number, splits.tests[k], node.made)
+        )
         rest = [(p, d) for p, d in others if d]
         levels = self._levels(max([d for _, d in rest] + [depth - 1]), room)
         if not levels:
             return []
-        bounds, top = self._bounds(others, lambda e: self.parts.side_curves(splits, self.parts.level(min(depth - 1, e))), leaves, levels)
+        bounds, top = self._bounds(
+            others,
+            lambda e: self.parts.side_curves(splits, self.parts.level(min(depth - 1, e))),
+            leaves,
+            levels,
+        )
         kept, most = self._kept(bounds), None
         if kept and self.penalty and self.switches.apart:
 
             def sides(choice: Choice) -> tuple[np.ndarray, np.ndarray]:
-                left, right = (self.parts.level(min(depth - 1, choice.levels)) if here else 0 for here in (choice.left, choice.right))
+                left, right = (
+                    self.parts.level(min(depth - 1, choice.levels)) if here else 0
+                    for here in (choice.left, choice.right)
+                )
                 return self.parts.side_curves(splits, left, right)
 
             bounds, most, kept = self._apart(others, sides, depth - 1, leaves, room, bounds, kept)
@@ -169,7 +208,11 @@ class Search:
             places = (*others, self._open(left, depth - 1), self._open(right, depth - 1))
             made = (part.number, splits.tests[k], node.made)
             limit = None if most is None else int(most[k])
-            child = self._child(Node(places, room, (int(bounds[0][k]), float(bounds[1][k])), made), (top[0][k], top[1][k]), limit)
+            child = self._child(
+                Node(places, room, (int(bounds[0][k]), float(bounds[1][k])), made),
+                (top[0][k], top[1][k]),
+                limit,
+            )
             if child is not None:
                 children.append(child)
         return children
@@ -182,21 +225,35 @@ class Search:
         bounds, top = self._bounds(others, lambda e: alone, len(node.places), levels)
         kept, most = self._kept(bounds), None
         if kept and self.penalty and self.switches.apart:
-            bounds, most, kept = self._apart(others, lambda choice: alone, 0, len(node.places), node.room, bounds, kept)
+            bounds, most, kept = self._apart(
+                others, lambda choice: alone, 0, len(node.places), node.room, bounds, kept
+            )
         if not kept:
             return []
-        child = Node((*others, (part, 0)), node.room, min(node.bound, (int(bounds[0][0]), float(bounds[1][0]))), node.made)
+        child = Node(
+            (*others, (part, 0)),
+            node.room,
+            min(node.bound, (int(bounds[0][0]), float(bounds[1][0]))),
+            node.made,
+        )
         limited = self._child(child, (top[0][0], top[1][0]), None if most is None else int(most[0]))
         return [] if limited is None else [limited]
 
     def _child(self, child: Node, top: tuple[int, float], limit: int | None) -> Node | None:
-        """The child with as many further leaves as can pay, unless it is known already or has no open leaf."""
+        """The child with as many further leaves as can pay, unless it is known already or has no
+        open leaf.
+        """
         room = child.room
         if self.switches.leaf_limit and self.penalty:
             assert self.best is not None
-            # Area without penalty, rounded up, above what the incumbent and the leaves cost; e more leaves pay only if e · penalty is below that.
+            # Area without penalty, rounded up, above what the incumbent and the leaves cost; e more
+            # leaves pay only if e · penalty is below that.
             paid = int(top[0]) + (top[1] > 0) - self.penalty * len(child.places) - self.best[0]
-            most = (paid - 1) // self.penalty if limit is None else min(limit, (paid - 1) // self.penalty)
+            most = (
+                (paid - 1) // self.penalty
+                if limit is None
+                else min(limit, (paid - 1) // self.penalty)
+            )
             if room is None or most < room:
                 self.counters.limited += 1
                 room = most
@@ -219,12 +276,24 @@ class Search:
         most = min(depth, self.parts.hulls + 1)
         if room is not None:
             most = min(most, room)
-        return list(range(1, most + 1)) if self.penalty and self.switches.look_ahead else [most] if most > 0 else []
+        return (
+            list(range(1, most + 1))
+            if self.penalty and self.switches.look_ahead
+            else [most]
+            if most > 0
+            else []
+        )
 
     def _bounds(
-        self, others: tuple[Place, ...], curves: Callable[[int], tuple[np.ndarray, np.ndarray]], leaves: int, levels: list[int]
+        self,
+        others: tuple[Place, ...],
+        curves: Callable[[int], tuple[np.ndarray, np.ndarray]],
+        leaves: int,
+        levels: list[int],
     ) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-        """Most units per child over the numbers of further leaves, and the area (without penalty) that any number of leaves reaches."""
+        """Most units per child over the numbers of further leaves, and the area (without penalty)
+        that any number of leaves reaches.
+        """
         best = None
         for e in levels:
             further = e if self.penalty and self.switches.look_ahead else 0
@@ -239,23 +308,42 @@ class Search:
         return best, last
 
     def _apart(
-        self, others: tuple[Place, ...], sides: Callable[[Choice], tuple[np.ndarray, np.ndarray]], side_depth: int, leaves: int, room: int | None,
-        bounds: tuple[np.ndarray, np.ndarray], kept: list[int],
-    ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, list[int]]:  # fmt: skip
-        """Bounds, most further leaves and children that are left when it is told apart which open leaves are split."""
+        self,
+        others: tuple[Place, ...],
+        sides: Callable[[Choice], tuple[np.ndarray, np.ndarray]],
+        side_depth: int,
+        leaves: int,
+        room: int | None,
+        bounds: tuple[np.ndarray, np.ndarray],
+        kept: list[int],
+    ) -> tuple[tuple[np.ndarray, np.ndarray], np.ndarray, list[int]]:
+        """Bounds, most further leaves and children that are left when it is told apart which open
+        leaves are split.
+        """
         assert self.best is not None
-        order = sorted((i for i, (_, depth) in enumerate(others) if depth), key=lambda i: -self._gain(*others[i]))
+        order = sorted(
+            (i for i, (_, depth) in enumerate(others) if depth),
+            key=lambda i: -self._gain(*others[i]),
+        )
         apart, free = order[:MOST_APART], set(order[MOST_APART:])
         free_depth = max([others[i][1] for i in free], default=0)
         bases: dict[tuple[tuple[int, ...], int, int], np.ndarray] = {}
 
         def found() -> Iterator[tuple[Choice, np.ndarray, np.ndarray]]:
-            for choice in choices([others[i][1] for i in apart], free_depth, side_depth, self.parts.hulls + 1, room):
+            for choice in choices(
+                [others[i][1] for i in apart], free_depth, side_depth, self.parts.hulls + 1, room
+            ):
                 key = (choice.apart, choice.levels, choice.others_levels)
                 if key not in bases:
                     split = {apart[i] for i in choice.apart}
-                    levels = [choice.levels if i in split else choice.others_levels if i in free else 0 for i in range(len(others))]
-                    steps = [self.parts.curve(p, self.parts.level(min(d, level))) for (p, d), level in zip(others, levels, strict=True)]
+                    levels = [
+                        choice.levels if i in split else choice.others_levels if i in free else 0
+                        for i in range(len(others))
+                    ]
+                    steps = [
+                        self.parts.curve(p, self.parts.level(min(d, level)))
+                        for (p, d), level in zip(others, levels, strict=True)
+                    ]
                     bases[key] = kernels.by_slope(np.concatenate(steps)) if steps else _NOTHING
                 whole, fraction = kernels.areas(bases[key], *sides(choice), self.scale)
                 yield choice, whole - self.penalty * (leaves + choice.further), fraction
@@ -265,7 +353,9 @@ class Search:
         self.counters.apart += len(kept) - len(left)
         return (whole, fraction), most, left
 
-    def _areas(self, others: tuple[Place, ...], e: int, curves: tuple[np.ndarray, np.ndarray], leaves: int) -> tuple[np.ndarray, np.ndarray]:
+    def _areas(
+        self, others: tuple[Place, ...], e: int, curves: tuple[np.ndarray, np.ndarray], leaves: int
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Units of every child when open leaves reach their curves of level e."""
         steps = [self.parts.curve(part, self.parts.level(min(depth, e))) for part, depth in others]
         base = kernels.by_slope(np.concatenate(steps)) if steps else _NOTHING
@@ -283,9 +373,16 @@ class Search:
         return kept
 
     def _with_bound(self, node: Node) -> Node | None:
-        """The root with its bound, and with as many further leaves as perfect separation makes worth their penalty; None if none is."""
+        """The root with its bound, and with as many further leaves as perfect separation makes
+        worth their penalty; None if none is.
+        """
         if self.switches.leaf_limit and self.penalty:
-            whole, fraction = kernels.areas(np.array([[node.places[0][0].p, 0], [0, node.places[0][0].q]]), _NOTHING, np.array([0, 0]), self.scale)
+            whole, fraction = kernels.areas(
+                np.array([[node.places[0][0].p, 0], [0, node.places[0][0].q]]),
+                _NOTHING,
+                np.array([0, 0]),
+                self.scale,
+            )
             limited = self._child(node, (int(whole[0]), float(fraction[0])), None)
             if limited is None:
                 return None

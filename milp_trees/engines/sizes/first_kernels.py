@@ -1,12 +1,14 @@
-"""Compiled inner loops of the dynamic programme. Import this module only where it is used: it loads numba.
+"""Compiled inner loops of the dynamic programme. Import this module only where it is used: it loads
+numba.
 
-Rows come sorted by group; all rows of a group have the same value vector. For a set of rows, `pair_sums` computes for every pair of tests
-(i, j) the sum of the value vectors over the rows on which both are true. From these sums alone `evaluate` knows the four cells of every pair
-of splits, hence the best tree of depth two, and `search_three` the best tree of depth three, because one child's sums are the
-parent's minus the other's.
+Rows come sorted by group; all rows of a group have the same value vector. For a set of rows,
+`pair_sums` computes for every pair of tests (i, j) the sum of the value vectors over the rows on
+which both are true. From these sums alone `evaluate` knows the four cells of every pair of splits,
+hence the best tree of depth two, and `search_three` the best tree of depth three, because one
+child's sums are the parent's minus the other's.
 
-Complexity for n rows, F tests and V values: `pair_sums` n F² / 16 byte operations with groups, n F² V / 4 additions without; `evaluate` F² V;
-`search_three` F times both.
+Complexity for n rows, F tests and V values: `pair_sums` n F² / 16 byte operations with groups, n F²
+V / 4 additions without; `evaluate` F² V; `search_three` F times both.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -34,8 +36,8 @@ def _ones(typingctx: Any, byte: Any) -> Any:
     return types.uint8(types.uint8), codegen
 
 
-# Loops over tests are functions of their own whose arguments are slices: only then does the compiler know
-# that no index is negative, and vectorises them.
+# Loops over tests are functions of their own whose arguments are slices: only then does the
+# compiler know that no index is negative, and vectorises them.
 
 
 @njit(cache=True)
@@ -113,9 +115,11 @@ def _sum_by_row(X, rows, values, F, P, wide):
 
 @njit(cache=True)
 def pair_sums(X, rows, starts, coef, values, F, P, packed, count, wide):
-    """Fill P[v, i, j] for j >= i with the sums of value v over the rows where tests i and j are true.
+    """Fill P[v, i, j] for j >= i with the sums of value v over the rows where tests i and j are
+    true.
 
-    `starts` are the first rows of the groups (none: sum row by row); `coef` their value vectors; `values` those of the rows.
+    `starts` are the first rows of the groups (none: sum row by row); `coef` their value vectors;
+    `values` those of the rows.
     """
     P[:] = 0
     if len(coef) == 0:
@@ -124,12 +128,15 @@ def pair_sums(X, rows, starts, coef, values, F, P, packed, count, wide):
         _sum_by_count(X, rows, np.searchsorted(rows, starts), coef, F, P, packed, count)
 
 
-# Sums of 32-bit numbers are 64-bit in numba: `T(…)` takes them back, and a register holds twice as many.
+# Sums of 32-bit numbers are 64-bit in numba: `T(…)` takes them back, and a register holds twice as
+# many.
 
 
 @njit(cache=True)
 def _lower_cells(c00, c01, c10, c11, total, own, other, both):
-    """Lower the values of the four cells of the tests i (`own`) and j (`other`) to those of one more action."""
+    """Lower the values of the four cells of the tests i (`own`) and j (`other`) to those of one
+    more action.
+    """
     T = both.dtype.type
     rest = T(total - own)
     for j in range(len(c00)):
@@ -172,10 +179,12 @@ def _lower_to_pair(best, a, b, extra):
 
 @njit(cache=True)
 def evaluate(P, total, F, leaf, split, least, infinity, column, cell, sides):
-    """Values of the two sides of every root test: sides[0 / 2] left / right as a leaf, sides[1 / 3] with one split.
+    """Values of the two sides of every root test: sides[0 / 2] left / right as a leaf, sides[1 / 3]
+    with one split.
 
-    With several actions a leaf takes the smallest of 0 and its action sums; the constant that the first action costs is added by the
-    caller. The last value vector holds row counts if `least` > 1.
+    With several actions a leaf takes the smallest of 0 and its action sums; the constant that the
+    first action costs is added by the caller. The last value vector holds row counts if `least` >
+    1.
     """
     V = P.shape[0] - (1 if least > 1 else 0)
     for v in range(P.shape[0]):
@@ -192,7 +201,18 @@ def evaluate(P, total, F, leaf, split, least, infinity, column, cell, sides):
         for v in range(V):
             _lower_cells(c00, c01, c10, c11, total[v], column[v, i], column[v, j0:], P[v, i, j0:])
         if least > 1:
-            _forbid_small(c00, c01, c10, c11, total[V], column[V, i], column[V, j0:], P[V, i, j0:], least, infinity)
+            _forbid_small(
+                c00,
+                c01,
+                c10,
+                c11,
+                total[V],
+                column[V, i],
+                column[V, j0:],
+                P[V, i, j0:],
+                least,
+                infinity,
+            )
         extra = split[j0:]
         sides[1, i] = min(sides[1, i], _lowest_pair(c00, c01, extra) + 2 * leaf)
         sides[3, i] = min(sides[3, i], _lowest_pair(c10, c11, extra) + 2 * leaf)
@@ -230,7 +250,9 @@ def root_leaf(total, leaf, least, infinity):
 
 @njit(cache=True)
 def front_two(sides, F, split, single, infinity, front, test, given):
-    """Best trees of depth two with at most 1, 2, 3, 4 leaves; `given` is the number of leaves on the left."""
+    """Best trees of depth two with at most 1, 2, 3, 4 leaves; `given` is the number of leaves on
+    the left.
+    """
     front[:4] = infinity
     front[0] = single
     test[:4] = -1
@@ -262,12 +284,35 @@ def _accumulate(front, test, given):
 
 @njit(cache=True)
 def search_three(
-    X, rows, starts, coef, values, F, P, total, order, leaf, split, least, infinity, limited, enough, front, test, given, room, packed, count, wide
+    X,
+    rows,
+    starts,
+    coef,
+    values,
+    F,
+    P,
+    total,
+    order,
+    leaf,
+    split,
+    least,
+    infinity,
+    limited,
+    enough,
+    front,
+    test,
+    given,
+    room,
+    packed,
+    count,
+    wide,
 ):
-    """Try the root tests `order` of a tree of depth three and improve `front` (at most 1..8 leaves), `test`, `given`.
+    """Try the root tests `order` of a tree of depth three and improve `front` (at most 1..8
+    leaves), `test`, `given`.
 
-    P and total are the sums of all rows. Only the smaller child is counted. Unless `limited` (the number of leaves matters), only the
-    last entry of `front` is kept, and the search ends when it is at most `enough`. Values are relative to the first action.
+    P and total are the sums of all rows. Only the smaller child is counted. Unless `limited` (the
+    number of leaves matters), only the last entry of `front` is kept, and the search ends when it
+    is at most `enough`. Values are relative to the first action.
     """
     Q, R, column, cell, sides = room
     child = np.empty(len(rows), dtype=rows.dtype)
@@ -294,12 +339,30 @@ def search_three(
             large_total[v] = total[v] - small_total[v]
         pair_sums(X, small, starts, coef, values, F, Q, packed, count, wide)
         evaluate(Q, small_total, F, leaf, split, least, infinity, column, cell, sides)
-        front_two(sides, F, split, root_leaf(small_total, leaf, least, infinity), infinity, small_front, by, left)
+        front_two(
+            sides,
+            F,
+            split,
+            root_leaf(small_total, leaf, least, infinity),
+            infinity,
+            small_front,
+            by,
+            left,
+        )
         for v in range(len(total)):
             for i in range(F):
                 _difference(R[v, i], P[v, i], Q[v, i])
         evaluate(R, large_total, F, leaf, split, least, infinity, column, cell, sides)
-        front_two(sides, F, split, root_leaf(large_total, leaf, least, infinity), infinity, large_front, by, left)
+        front_two(
+            sides,
+            F,
+            split,
+            root_leaf(large_total, leaf, least, infinity),
+            infinity,
+            large_front,
+            by,
+            left,
+        )
         if true_is_small:
             _join(large_front, small_front, split[f], f, limited, front, test, given)
         else:

@@ -1,8 +1,9 @@
 """What the compiled search works on: rows as sums of few value vectors, in small scaled integers.
 
-Only differences between actions matter, so a row has one value per action but the first: `regret[:, k] - regret[:, 0]`. A row count is the
-last value when leaves have a minimum size. Everything is multiplied by `unit`, and every leaf costs 1 more: among trees of equal cost the
-one with fewer leaves is then smaller, and a split with an empty side is never worth its leaf.
+Only differences between actions matter, so a row has one value per action but the first: `regret[:,
+k] - regret[:, 0]`. A row count is the last value when leaves have a minimum size. Everything is
+multiplied by `unit`, and every leaf costs 1 more: among trees of equal cost the one with fewer
+leaves is then smaller, and a split with an empty side is never worth its leaf.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class Instance:
     first_action : int64 array of shape (n,)
         Scaled regret of the first action.
     most_regret : int64 array of shape (n,)
-        Scaled regret of the worst action: a set of rows without this one costs at most so much less.
+        Scaled regret of the worst action: a set of rows without this one costs at most so much
+        less.
     leaf, split : scaled costs
     least : int
         Smallest leaf; values carry a count if it is above 1.
@@ -77,7 +79,8 @@ def prepare(view: CostMatrix, space: Trees, settle_ties: bool = True) -> Instanc
     Parameters
     ----------
     settle_ties : bool, default=True
-        Whether every leaf costs 1 more (fronts, which list every number of leaves, need no such thing).
+        Whether every leaf costs 1 more (fronts, which list every number of leaves, need no such
+        thing).
 
     Raises
     ------
@@ -95,9 +98,15 @@ def prepare(view: CostMatrix, space: Trees, settle_ties: bool = True) -> Instanc
     if values.shape[1] == 0:
         values = np.zeros((view.n_rows, 1), dtype=np.int64)
     penalty = (view.leaf_cost + int(view.split_costs.max(initial=0))) * max_leaves
-    largest = 2 * (int(np.abs(values).sum(axis=0).max(initial=0)) + int(r[:, 0].sum()) + penalty + 1) * unit
+    largest = (
+        2
+        * (int(np.abs(values).sum(axis=0).max(initial=0)) + int(r[:, 0].sum()) + penalty + 1)
+        * unit
+    )
     if largest >= LARGE:
-        raise Unsupported("dp adds costs in 64 bits, and these are too large; divide them by a common factor.")
+        raise Unsupported(
+            "dp adds costs in 64 bits, and these are too large; divide them by a common factor."
+        )
     values = values * unit
     if least > 1:
         values = np.column_stack([values, view.counts])
@@ -113,7 +122,9 @@ def prepare(view: CostMatrix, space: Trees, settle_ties: bool = True) -> Instanc
     padded = -(-max(1, view.n_tests) // LANES) * LANES
     sums = 3 * values.shape[1] * padded**2 * np.dtype(dtype).itemsize
     if sums > MOST_BYTES:
-        raise Unsupported(f"dp keeps sums for all pairs of tests; {view.n_tests} tests need {sums / 2**30:.0f} GB. Use fewer thresholds.")
+        raise Unsupported(
+            f"dp keeps sums for all pairs of tests; {view.n_tests} tests need {sums / 2**30:.0f} GB. Use fewer thresholds."
+        )
     X = np.zeros((len(rows), padded), dtype=np.uint8)
     X[:, : view.n_tests] = view.X[rows]
     split = np.zeros(padded, dtype=dtype)
@@ -123,8 +134,12 @@ def prepare(view: CostMatrix, space: Trees, settle_ties: bool = True) -> Instanc
     return Instance(
         X=X,
         values=np.ascontiguousarray(own, dtype=dtype),
-        starts=np.zeros(0, dtype=np.int64) if rowwise else np.searchsorted(group, np.arange(len(coef) + 1)),
-        coef=np.zeros((0, values.shape[1]), dtype=dtype) if rowwise else np.ascontiguousarray(coef, dtype=dtype),
+        starts=np.zeros(0, dtype=np.int64)
+        if rowwise
+        else np.searchsorted(group, np.arange(len(coef) + 1)),
+        coef=np.zeros((0, values.shape[1]), dtype=dtype)
+        if rowwise
+        else np.ascontiguousarray(coef, dtype=dtype),
         first_action=first,
         most_regret=worst,
         leaf=view.leaf_cost * unit + int(settle_ties),
@@ -138,7 +153,9 @@ def prepare(view: CostMatrix, space: Trees, settle_ties: bool = True) -> Instanc
 
 
 def _groups(values: np.ndarray, n_tests: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
-    """Rows (repeated if need be), their groups in rising order, the groups' value vectors, and whether summing row by row is cheaper."""
+    """Rows (repeated if need be), their groups in rising order, the groups' value vectors, and
+    whether summing row by row is cheaper.
+    """
     kept = np.flatnonzero(values.any(axis=1))
     coef, group = np.unique(values[kept], axis=0, return_inverse=True)
     group = group.ravel()
@@ -149,7 +166,8 @@ def _groups(values: np.ndarray, n_tests: int) -> tuple[np.ndarray, np.ndarray, n
         ways.append((_work(group, coef), kept[rows], group, coef))
     work, rows, group, coef = min(ways, key=lambda way: way[0])
     order = np.argsort(group, kind="stable")
-    # A row-by-row sum moves four or eight bytes per test where counting moves an eighth, but only for true tests.
+    # A row-by-row sum moves four or eight bytes per test where counting moves an eighth, but only
+    # for true tests.
     by_row = 6.0 * len(kept) * values.shape[1]
     if by_row < work:
         _, _, group, coef = ways[0]
@@ -158,14 +176,18 @@ def _groups(values: np.ndarray, n_tests: int) -> tuple[np.ndarray, np.ndarray, n
 
 
 def _work(group: np.ndarray, coef: np.ndarray) -> float:
-    """Bytes per pair of tests that counting moves: a slot per eight rows, and a flush of each group into the sums."""
+    """Bytes per pair of tests that counting moves: a slot per eight rows, and a flush of each group
+    into the sums.
+    """
     sizes = np.bincount(group, minlength=len(coef)) if len(group) else np.zeros(0)
     flush = 8.0 * (coef != 0).sum(axis=1)
     return float((np.ceil(sizes / 8) + np.ceil(sizes / 248) * flush).sum())
 
 
 def _planes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-    """Every value as a signed sum of powers of two times the common divisor; a group per value, sign and power."""
+    """Every value as a signed sum of powers of two times the common divisor; a group per value,
+    sign and power.
+    """
     rows: list[np.ndarray] = []
     groups: list[np.ndarray] = []
     coefs: list[np.ndarray] = []

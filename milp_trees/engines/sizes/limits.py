@@ -1,4 +1,6 @@
-"""Before a search for the best trees of every size: how deep and how large it is, and what is refused because it is too large."""
+"""Before a search for the best trees of every size: how deep and how large it is, and what is
+refused because it is too large.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +28,32 @@ def check_size(view: CostMatrix, space: Trees) -> None:
 
 def depth_of(space: Trees, instance: Instance) -> int:
     """Levels that trees of at most so many leaves can have."""
-    return instance.max_leaves - 1 if space.max_depth is None else min(space.max_depth, instance.max_leaves - 1)
+    return (
+        instance.max_leaves - 1
+        if space.max_depth is None
+        else min(space.max_depth, instance.max_leaves - 1)
+    )
 
 
 def refuse_large(instance: Instance, levels: int) -> None:
     """Refuse arrays for so many levels that are too large."""
     leaves, padded = instance.max_leaves, instance.X.shape[1]
-    needed = 32 * levels * instance.n_tests * (leaves + 5) + 3 * instance.values.shape[1] * padded**2 * instance.dtype.itemsize
+    needed = (
+        32 * levels * instance.n_tests * (leaves + 5)
+        + 3 * instance.values.shape[1] * padded**2 * instance.dtype.itemsize
+    )
     if needed > MOST_BYTES:
-        raise Unsupported(f"Trees of {leaves} sizes on {instance.n_tests} tests need {needed / 2**30:.0f} GB; use fewer thresholds or leaves.")
+        raise Unsupported(
+            f"Trees of {leaves} sizes on {instance.n_tests} tests need {needed / 2**30:.0f} GB; use fewer thresholds or leaves."
+        )
 
 
 def mass_as_rows(view: CostMatrix, space: Trees) -> tuple[CostMatrix, Trees]:
-    """A minimum weight of leaves as a minimum number of rows (twice the weights, so that a minimum of 1 is one too)."""
+    """A minimum weight of leaves as a minimum number of rows (twice the weights, so that a minimum
+    of 1 is one too).
+    """
     if space.min_samples_leaf > 1 or view.mass is None:
         raise Unsupported("Fronts take min_samples_leaf or min_weight_leaf, not both.")
-    return replace(view, counts=2 * view.mass, mass=None, least_mass=0), replace(space, min_samples_leaf=2 * view.least_mass, min_weight_leaf=0)
+    return replace(view, counts=2 * view.mass, mass=None, least_mass=0), replace(
+        space, min_samples_leaf=2 * view.least_mass, min_weight_leaf=0
+    )

@@ -1,4 +1,6 @@
-"""Compiled: the best trees of depth two of a set of rows, by number of leaves, from sums for pairs of tests. It loads numba."""
+"""Compiled: the best trees of depth two of a set of rows, by number of leaves, from sums for pairs
+of tests. It loads numba.
+"""
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 # Types of compiled functions are inferred by numba.
@@ -21,7 +23,9 @@ def add_up(data, rows, total):
 
 @inner
 def evaluate_two_actions(P, Q, subtract, total, F, leaf, split, infinity, column, sides):
-    """`kernels.evaluate` for two actions without a minimum leaf size, of P or of P - Q, in one pass."""
+    """`kernels.evaluate` for two actions without a minimum leaf size, of P or of P - Q, in one
+    pass.
+    """
     T = P.dtype.type
     width = sides.shape[1]
     zero = T(0)
@@ -36,7 +40,17 @@ def evaluate_two_actions(P, Q, subtract, total, F, leaf, split, infinity, column
     for i in range(F):
         j0 = i - i % LANES
         low0, low1 = row_two_actions(
-            P[i, j0:], Q[i, j0:], subtract, total, column[i], column[j0:], split[j0:], split[i], infinity, sides[1, j0:], sides[3, j0:]
+            P[i, j0:],
+            Q[i, j0:],
+            subtract,
+            total,
+            column[i],
+            column[j0:],
+            split[j0:],
+            split[i],
+            infinity,
+            sides[1, j0:],
+            sides[3, j0:],
         )
         sides[1, i] = min(sides[1, i], low0)
         sides[3, i] = min(sides[3, i], low1)
@@ -82,18 +96,24 @@ def row_two_actions(p, q, subtract, total, own, column, split, cost, infinity, l
 
 @inner
 def both_sides(data, room, P, Q, subtract, total, sides):
-    """Both sides of every root test as a leaf and with one split, from the pair sums P or P - Q (which `room.rest` then holds)."""
+    """Both sides of every root test as a leaf and with one split, from the pair sums P or P - Q
+    (which `room.rest` then holds).
+    """
     F, least = data.numbers[F_], data.numbers[LEAST]
     T = P.dtype.type
     leaf, infinity = T(data.numbers[LEAF]), T(data.numbers[INF])
     if P.shape[0] == 1:
-        evaluate_two_actions(P[0], Q[0], subtract, total[0], F, leaf, data.split, infinity, room.column[0], sides)
+        evaluate_two_actions(
+            P[0], Q[0], subtract, total[0], F, leaf, data.split, infinity, room.column[0], sides
+        )
         return
     if subtract:
         for v in range(P.shape[0]):
             for i in range(F):
                 difference(room.rest[v, i], P[v, i], Q[v, i])
-        evaluate(room.rest, total, F, leaf, data.split, T(least), infinity, room.column, room.cell, sides)
+        evaluate(
+            room.rest, total, F, leaf, data.split, T(least), infinity, room.column, room.cell, sides
+        )
     else:
         evaluate(P, total, F, leaf, data.split, T(least), infinity, room.column, room.cell, sides)
 
@@ -119,11 +139,18 @@ def leaf_value(data, total):
 
 @inner
 def front_two(data, sides, single, first, out):
-    """Best values of depth two with at most 1, 2, 3, 4 leaves into out[1:5], the regret `first` of the first action added."""
+    """Best values of depth two with at most 1, 2, 3, 4 leaves into out[1:5], the regret `first` of
+    the first action added.
+    """
     two = three = four = np.int64(BIG)
     for f in range(data.numbers[F_]):
         cost = np.int64(data.split[f])
-        a, b, c, d = np.int64(sides[0, f]), np.int64(sides[1, f]), np.int64(sides[2, f]), np.int64(sides[3, f])
+        a, b, c, d = (
+            np.int64(sides[0, f]),
+            np.int64(sides[1, f]),
+            np.int64(sides[2, f]),
+            np.int64(sides[3, f]),
+        )
         two = min(two, a + c + cost)
         three = min(three, min(a + d, b + c) + cost)
         four = min(four, b + d + cost)
@@ -135,7 +162,9 @@ def front_two(data, sides, single, first, out):
 
 @njit(cache=True)
 def two(data, room, rows, P, total, most, value, test, left):
-    """Best trees of depth two of a set of rows with at most 1, …, `most` (up to 4) leaves, and their root tests."""
+    """Best trees of depth two of a set of rows with at most 1, …, `most` (up to 4) leaves, and
+    their root tests.
+    """
     F = data.numbers[F_]
     add_up(data, rows, total)
     all_rows = np.int64(0)
@@ -144,13 +173,17 @@ def two(data, room, rows, P, total, most, value, test, left):
     fill(value, leaf_value(data, total) + all_rows)
     if most < 2:
         return
-    pair_sums(data.X, rows, data.starts, data.coef, data.values, F, P, room.packed, room.count, room.wide)
+    pair_sums(
+        data.X, rows, data.starts, data.coef, data.values, F, P, room.packed, room.count, room.wide
+    )
     both_sides(data, room, P, P, np.int64(0), total, room.sides)
     upper = np.empty((2, 5), dtype=np.int64)
     for f in range(F):
         for side in range(2):
             upper[side, 1] = np.int64(room.sides[2 * side, f]) + (all_rows if side else 0)
-            upper[side, 2] = min(upper[side, 1], np.int64(room.sides[2 * side + 1, f]) + (all_rows if side else 0))
+            upper[side, 2] = min(
+                upper[side, 1], np.int64(room.sides[2 * side + 1, f]) + (all_rows if side else 0)
+            )
         combine(upper[0], upper[1], np.int64(data.split[f]), f, most, 2, value, test, left)
     for k in range(most + 1, 5):
         value[k], test[k], left[k] = value[most], test[most], left[most]

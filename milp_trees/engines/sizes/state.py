@@ -1,4 +1,6 @@
-"""What the compiled search for fronts works on: its arrays, sets of rows as bits, lower bounds, and the memo. It loads numba."""
+"""What the compiled search for fronts works on: its arrays, sets of rows as bits, lower bounds, and
+the memo. It loads numba.
+"""
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 # Types of compiled functions are inferred by numba.
@@ -21,7 +23,8 @@ _S1 = np.uint64(29)
 _S2 = np.uint64(32)
 _ONE = np.uint64(1)
 
-#: Decorator of what only kernels call: Python needs no way into it, which saves half of the compilation.
+#: Decorator of what only kernels call: Python needs no way into it, which saves half of the
+#: compilation.
 inner = njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
@@ -36,7 +39,8 @@ class Data(NamedTuple):
     worst: Any
     test_bits: Any
     split: Any
-    #: F, leaf, least, infinity, cheapest split, most leaves, whether lower bounds from similar sets are used, equal `worst` of all rows or -1.
+    #: F, leaf, least, infinity, cheapest split, most leaves, whether lower bounds from similar sets
+    #: are used, equal `worst` of all rows or -1.
     numbers: Any
 
 
@@ -45,7 +49,8 @@ class Frames(NamedTuple):
 
     bits: Any
     rows: Any
-    #: Rows, depth, most leaves, what is next, position, test and side of the open child, depth in the memo, regret of the first action.
+    #: Rows, depth, most leaves, what is next, position, test and side of the open child, depth in
+    #: the memo, regret of the first action.
     state: Any
     budget: Any
     best: Any
@@ -178,7 +183,9 @@ def sort(values, order):
 
 @inner
 def floor(data, known, lower, most):
-    """Lower bounds from exact values up to `known` leaves: a tree with more pays its leaves and splits even if it makes no mistake."""
+    """Lower bounds from exact values up to `known` leaves: a tree with more pays its leaves and
+    splits even if it makes no mistake.
+    """
     leaf, cheap = data.numbers[LEAF], data.numbers[CHEAP]
     for k in range(known + 1, most + 1):
         lower[k] = min(lower[known], max(lower[k], (known + 1) * leaf + known * cheap))
@@ -231,7 +238,9 @@ def file_bounds(data, archive, depth, bits, lower, most):
 
 @inner
 def could_improve(lower0, lower1, cost, goal, begin, most, width):
-    """Whether sides with at most `width` leaves each might be below a goal with `begin` to `most` leaves."""
+    """Whether sides with at most `width` leaves each might be below a goal with `begin` to `most`
+    leaves.
+    """
     for k in range(begin, most + 1):
         for a in range(max(1, k - width), min(k - 1, width) + 1):
             if lower0[a] + lower1[k - a] + cost < goal[k]:

@@ -1,12 +1,16 @@
-"""Inner loops over one sorted column, for many cuts of another column at once, as vector instructions.
+"""Inner loops over one sorted column, for many cuts of another column at once, as vector
+instructions.
 
-A node of the search has m rows. The root of a depth-two tree cuts column c after some of its distinct values; its children cut column j. For up to
-`lanes` root cuts at once, one pass over the rows in the order of column j keeps, per lane, the sum of the rows on the low side of the root; from
-it and the plain prefix sum follow all four leaves of every cut of column j. Each step is a handful of vector operations whatever the number of
-lanes, so the cost per root cut and row is a fraction of a machine cycle.
+A node of the search has m rows. The root of a depth-two tree cuts column c after some of its
+distinct values; its children cut column j. For up to `lanes` root cuts at once, one pass over the
+rows in the order of column j keeps, per lane, the sum of the rows on the low side of the root; from
+it and the plain prefix sum follow all four leaves of every cut of column j. Each step is a handful
+of vector operations whatever the number of lanes, so the cost per root cut and row is a fraction of
+a machine cycle.
 
-With two actions a leaf whose rows sum to x (second action minus first) adds min(0, x) to what the first action costs. As a function of the prefix
-sum x, min(0, x) + min(0, total - x) is concave: its minimum over the cuts is at the least or at the largest prefix sum.
+With two actions a leaf whose rows sum to x (second action minus first) adds min(0, x) to what the
+first action costs. As a function of the prefix sum x, min(0, x) + min(0, total - x) is concave: its
+minimum over the cuts is at the least or at the largest prefix sum.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,no-any-unimported"
@@ -55,7 +59,9 @@ class _Code:
     def spread(self, scalar: Any) -> Any:
         empty = ir.Constant(self.vector, ir.Undefined)
         one = self.builder.insert_element(empty, scalar, ir.Constant(ir.IntType(32), 0))
-        zeros = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [ir.Constant(ir.IntType(32), 0)] * self.lanes)
+        zeros = ir.Constant(
+            ir.VectorType(ir.IntType(32), self.lanes), [ir.Constant(ir.IntType(32), 0)] * self.lanes
+        )
         return self.builder.shuffle_vector(one, empty, zeros)
 
     def at(self, base: Any, index: Any) -> Any:
@@ -69,7 +75,9 @@ class _Code:
 
     def cell(self, start: Any) -> Any:
         """A vector that changes; LLVM keeps it in registers."""
-        place = cgutils.alloca_once(self.builder, self.vector if start.type == self.vector else self.scalar)
+        place = cgutils.alloca_once(
+            self.builder, self.vector if start.type == self.vector else self.scalar
+        )
         self.builder.store(start, place)
         return place
 
@@ -87,14 +95,17 @@ class _Code:
         begin = cgutils.alloca_once_value(builder, ir.Constant(I64, 0))
         with cgutils.for_range(builder, n_runs, intp=I64) as over:
             end = builder.sext(self.at(ends, over.index), I64)
-            with cgutils.for_range_slice(builder, builder.load(begin), end, ir.Constant(I64, 1), intp=I64) as (k, _):
+            with cgutils.for_range_slice(
+                builder, builder.load(begin), end, ir.Constant(I64, 1), intp=I64
+            ) as (k, _):
                 row(k)
             builder.store(end, begin)
             after()
 
 
 def _fold(code: _Code, out: Any, first: int, low: Any, total: Any, extremes: Any) -> None:
-    """The least sum of two leaves of both sides from the extreme prefix sums, kept in two vectors of `out` where it is smaller.
+    """The least sum of two leaves of both sides from the extreme prefix sums, kept in two vectors
+    of `out` where it is smaller.
 
     Where no cut was allowed the least prefix sum is larger than the largest, and nothing is kept.
     """
@@ -103,7 +114,10 @@ def _fold(code: _Code, out: Any, first: int, low: Any, total: Any, extremes: Any
     sides = (builder.load(low), builder.sub(code.spread(builder.load(total)), builder.load(low)))
     for i, whole in enumerate(sides):
         least, largest = builder.load(extremes[2 * i]), builder.load(extremes[2 * i + 1])
-        leaves = [builder.add(code.low(zero, x), code.low(zero, builder.sub(whole, x))) for x in (least, largest)]
+        leaves = [
+            builder.add(code.low(zero, x), code.low(zero, builder.sub(whole, x)))
+            for x in (least, largest)
+        ]
         none = builder.icmp_signed(">", least, largest)
         code.keep_least(builder.select(none, top, code.low(*leaves)), out, first + i)
 
@@ -126,10 +140,12 @@ def scan_two(
     store: Any,
     out: Any,
 ) -> Any:
-    """Two actions: the least sum of two leaves of either side of every root cut, kept in `out` where it is smaller (low sides, high sides).
+    """Two actions: the least sum of two leaves of either side of every root cut, kept in `out`
+    where it is smaller (low sides, high sides).
 
-    All four passes take the same arguments. `P[k]` is the position in the root's column of the k-th row in the order of this column, `W[k]` its value,
-    `ends` where its `n_runs` runs of equal values end, `cuts[lane]` the last position on the low side.
+    All four passes take the same arguments. `P[k]` is the position in the root's column of the k-th
+    row in the order of this column, `W[k]` its value, `ends` where its `n_runs` runs of equal
+    values end, `cuts[lane]` the last position on the low side.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -148,7 +164,9 @@ def scan_two(
         def after() -> None:
             here = builder.load(low)
             rest = builder.sub(code.spread(builder.load(total)), here)
-            for cell, by, value in zip(extremes, (code.low, code.high) * 2, (here, here, rest, rest), strict=True):
+            for cell, by, value in zip(
+                extremes, (code.low, code.high) * 2, (here, here, rest, rest), strict=True
+            ):
                 code.update(cell, by, value)
 
         code.runs(e, n, row, after)
@@ -176,9 +194,11 @@ def scan_two_least(
     store: Any,
     out: Any,
 ) -> Any:
-    """As `scan_two`, and two more vectors in `out` behind it: the same over the cuts whose both sides have an amount of at least `least`.
+    """As `scan_two`, and two more vectors in `out` behind it: the same over the cuts whose both
+    sides have an amount of at least `least`.
 
-    `A[k]` is the amount of a row; `C` holds the amount of the low side of every lane, then the amount of its high side.
+    `A[k]` is the amount of a row; `C` holds the amount of the low side of every lane, then the
+    amount of its high side.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -188,7 +208,12 @@ def scan_two_least(
         few = code.spread(builder.trunc(fewest, code.scalar) if code.bits < 64 else fewest)
         most = [builder.sub(code.load(c, ir.Constant(I64, i)), few) for i in (0, 1)]
         nil = ir.Constant(code.scalar, 0)
-        low, total, amount, amounts = code.cell(zero), code.cell(nil), code.cell(zero), code.cell(nil)
+        low, total, amount, amounts = (
+            code.cell(zero),
+            code.cell(nil),
+            code.cell(zero),
+            code.cell(nil),
+        )
         extremes = [code.cell(zero) for _ in range(4)]
         top = 2 ** (code.bits - 1) - 1
         allowed = [code.cell(code.constant(x)) for x in (top, -top, top, -top)]  # nothing yet
@@ -208,7 +233,10 @@ def scan_two_least(
             values, ways = (here, here, rest, rest), (code.low, code.high) * 2
             for cell, by, value in zip(extremes, ways, values, strict=True):
                 code.update(cell, by, value)
-            fits = [builder.and_(builder.icmp_signed(">=", n, few), builder.icmp_signed("<=", n, m)) for n, m in zip(counts, most, strict=True)]
+            fits = [
+                builder.and_(builder.icmp_signed(">=", n, few), builder.icmp_signed("<=", n, m))
+                for n, m in zip(counts, most, strict=True)
+            ]
             for i, (cell, by, value) in enumerate(zip(allowed, ways, values, strict=True)):
                 before = builder.load(cell)
                 builder.store(builder.select(fits[i // 2], by(before, value), before), cell)
@@ -241,8 +269,9 @@ def scan_many(
 ) -> Any:
     """Any number of actions: the least sum of two leaves of either side of every root cut.
 
-    `W[v * width + k]`, v < V, is the difference of action v + 1 to the first. `sums` holds vectors in blocks of V: work space, totals of the low sides, totals of the
-    high sides, work space. `out` as for `scan_two_least`.
+    `W[v * width + k]`, v < V, is the difference of action v + 1 to the first. `sums` holds vectors
+    in blocks of V: work space, totals of the low sides, totals of the high sides, work space. `out`
+    as for `scan_two_least`.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -280,7 +309,10 @@ def scan_many(
                 v = over.index
                 here = code.load(s, v)
                 rest = builder.sub(code.load(s, builder.add(thrice, v)), here)
-                others = (builder.sub(code.load(s, builder.add(V, v)), here), builder.sub(code.load(s, builder.add(twice, v)), rest))
+                others = (
+                    builder.sub(code.load(s, builder.add(V, v)), here),
+                    builder.sub(code.load(s, builder.add(twice, v)), rest),
+                )
                 for cell, value in zip(leaf, (here, others[0], rest, others[1]), strict=True):
                     code.update(cell, code.low, value)
             count = builder.load(amount)
@@ -288,7 +320,10 @@ def scan_many(
             for i in (0, 1):
                 value = builder.add(builder.load(leaf[2 * i]), builder.load(leaf[2 * i + 1]))
                 code.update(best[i], code.low, value)
-                fits = builder.and_(builder.icmp_signed(">=", counts[i], few), builder.icmp_signed("<=", counts[i], most[i]))
+                fits = builder.and_(
+                    builder.icmp_signed(">=", counts[i], few),
+                    builder.icmp_signed("<=", counts[i], most[i]),
+                )
                 before = builder.load(best[2 + i])
                 builder.store(builder.select(fits, code.low(before, value), before), best[2 + i])
 
@@ -318,11 +353,14 @@ def scan_labels(
     store: Any,
     out: Any,
 ) -> Any:
-    """Any number of actions where each row loses its weight `W[k]` on every action but `Y[k]`; results as `scan_many`.
+    """Any number of actions where each row loses its weight `W[k]` on every action but `Y[k]`;
+    results as `scan_many`.
 
-    What a leaf saves is the largest weight of an action. In one direction that only grows, so nothing but the row's own action has to be looked at:
-    a first pass stores the largest weights before every cut (in `store`), a second one, backwards, has those behind it. Work per row does not depend
-    on the number of actions. `sums` is work space of 2 V vectors (V actions), `store` of 3 per run.
+    What a leaf saves is the largest weight of an action. In one direction that only grows, so
+    nothing but the row's own action has to be looked at: a first pass stores the largest weights
+    before every cut (in `store`), a second one, backwards, has those behind it. Work per row does
+    not depend on the number of actions. `sums` is work space of 2 V vectors (V actions), `store` of
+    3 per run.
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -348,7 +386,9 @@ def scan_labels(
             side = builder.icmp_signed("<=", code.spread(code.at(p, k)), cut)
             x = code.spread(code.at(w, k))
             label = builder.mul(builder.sext(code.at(y, k), I64), ir.Constant(I64, 2))
-            for i, part in enumerate((builder.select(side, x, zero), builder.select(side, zero, x))):
+            for i, part in enumerate(
+                (builder.select(side, x, zero), builder.select(side, zero, x))
+            ):
                 place = builder.add(label, ir.Constant(I64, i))
                 total = builder.add(code.load(s, place), part)
                 code.store(total, s, place)
@@ -365,12 +405,18 @@ def scan_labels(
         reset()
         with cgutils.for_range(builder, n_runs_, intp=I64) as over:
             end = builder.sext(code.at(e, over.index), I64)
-            with cgutils.for_range_slice(builder, builder.load(begin), end, one, intp=I64) as (k, _):
+            with cgutils.for_range_slice(builder, builder.load(begin), end, one, intp=I64) as (
+                k,
+                _,
+            ):
                 forward(k)
             builder.store(end, begin)
             place = builder.mul(over.index, three)
-            # The last store of an amount is that of all rows; the second pass needs it scalar, and finds it as the sum of both sides.
-            for i, value in enumerate((builder.load(largest[0]), builder.load(largest[1]), builder.load(amount))):
+            # The last store of an amount is that of all rows; the second pass needs it scalar, and
+            # finds it as the sum of both sides.
+            for i, value in enumerate(
+                (builder.load(largest[0]), builder.load(largest[1]), builder.load(amount))
+            ):
                 code.store(value, kept, builder.add(place, ir.Constant(I64, i)))
         reset()
         behind = code.cell(ir.Constant(code.scalar, 0))
@@ -391,7 +437,10 @@ def scan_labels(
                 first = code.load(kept, builder.add(place, ir.Constant(I64, i)))
                 value = builder.sub(zero, builder.add(first, builder.load(largest[i])))
                 code.update(best[i], code.low, value)
-                fits = builder.and_(builder.icmp_signed(">=", counts[i], few), builder.icmp_signed("<=", counts[i], most[i]))
+                fits = builder.and_(
+                    builder.icmp_signed(">=", counts[i], few),
+                    builder.icmp_signed("<=", counts[i], most[i]),
+                )
                 old = builder.load(best[2 + i])
                 builder.store(builder.select(fits, code.low(old, value), old), best[2 + i])
         for i, cell in enumerate(best):
@@ -428,7 +477,22 @@ def compiled(form: str, dtype: str) -> Any:
     """One pass, compiled for a number type; its `address` is what `call` takes."""
     item = types.CPointer(getattr(types, dtype))
     whole = types.int64
-    signature = types.void(item, item, item, item, whole, item, types.CPointer(types.int32), whole, whole, whole, item, item, item, item)
+    signature = types.void(
+        item,
+        item,
+        item,
+        item,
+        whole,
+        item,
+        types.CPointer(types.int32),
+        whole,
+        whole,
+        whole,
+        item,
+        item,
+        item,
+        item,
+    )
     return cfunc(signature, cache=True)(FORMS[form])
 
 
@@ -438,7 +502,9 @@ def call(typingctx: Any, address: Any, given: Any) -> Any:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kind = ir.FunctionType(ir.VoidType(), [I64] * len(given))
-        builder.call(builder.inttoptr(args[0], kind.as_pointer()), cgutils.unpack_tuple(builder, args[1]))
+        builder.call(
+            builder.inttoptr(args[0], kind.as_pointer()), cgutils.unpack_tuple(builder, args[1])
+        )
         return context.get_dummy_value()
 
     return types.void(types.int64, given), codegen

@@ -1,4 +1,6 @@
-"""From a cost matrix to sorted columns: nested tests become ranks, costs become signed differences in the smallest number type that holds them."""
+"""From a cost matrix to sorted columns: nested tests become ranks, costs become signed differences
+in the smallest number type that holds them.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ class SortedColumns:
 
 
 def sorted_columns(view: CostMatrix) -> SortedColumns:
-    """Columns of a view. Tests that are not nested as their thresholds say are columns of their own."""
+    """Columns of a view. Tests that are not nested as their thresholds say are columns of their
+    own.
+    """
     ranked = view.ranked
     ranks: list[np.ndarray] = []
     tests: list[np.ndarray] = []
@@ -51,7 +55,9 @@ def sorted_columns(view: CostMatrix) -> SortedColumns:
                 ranks.append(np.asarray(rank, dtype=np.int32))
                 tests.append(group[kept])
     costs = np.array([view.split_costs[t[0]] for t in tests], dtype=np.int64)
-    return SortedColumns(np.array(ranks, dtype=np.int32).reshape(len(tests), view.n_rows), tuple(tests), costs)
+    return SortedColumns(
+        np.array(ranks, dtype=np.int32).reshape(len(tests), view.n_rows), tuple(tests), costs
+    )
 
 
 def _ranked_groups(ranked: Any) -> Any:
@@ -72,12 +78,17 @@ def _nested(view: CostMatrix) -> Any:
         if len(group) == 1 or (outcomes[:, 1:] >= outcomes[:, :-1]).all():
             yield (outcomes == 0).sum(axis=1), np.array(group, dtype=np.int64)
         else:
-            yield from (((outcomes[:, i] == 0).astype(np.int64), np.array([f], dtype=np.int64)) for i, f in enumerate(group))
+            yield from (
+                ((outcomes[:, i] == 0).astype(np.int64), np.array([f], dtype=np.int64))
+                for i, f in enumerate(group)
+            )
 
 
 @dataclass(eq=False)
 class Arrays:
-    """What the compiled search works on; see `sweep` and `sweep_search`. `form` names the pass over a column (`sweep_code.FORMS`)."""
+    """What the compiled search works on; see `sweep` and `sweep_search`. `form` names the pass over
+    a column (`sweep_code.FORMS`).
+    """
 
     columns: Any
     lists: Any
@@ -86,7 +97,9 @@ class Arrays:
     form: str
 
 
-def allocate(view: CostMatrix, space: Trees, sorted_: SortedColumns, depth: int, memory_mb: int | None = None) -> Arrays:
+def allocate(
+    view: CostMatrix, space: Trees, sorted_: SortedColumns, depth: int, memory_mb: int | None = None
+) -> Arrays:
     """Arrays for a search of at most the given depth.
 
     Raises
@@ -104,7 +117,9 @@ def allocate(view: CostMatrix, space: Trees, sorted_: SortedColumns, depth: int,
     unit = max(1, int(np.gcd.reduce(values, axis=None)))
     penalty = (view.leaf_cost + int(view.split_costs.max(initial=0))) * 2 ** min(depth, 20)
     if 2 * int(regret.sum()) + penalty > LARGEST:
-        raise Unsupported("dp-sorted adds costs in 64 bits, and these are too large; divide them by a common factor.")
+        raise Unsupported(
+            "dp-sorted adds costs in 64 bits, and these are too large; divide them by a common factor."
+        )
     amounts, least = amounts_of(view, space)
     values = values // unit
     reach = max(int(np.abs(values).sum(axis=1).max()), int(amounts.sum()), n + 1) if n else 0
@@ -112,39 +127,74 @@ def allocate(view: CostMatrix, space: Trees, sorted_: SortedColumns, depth: int,
     levels, V, lanes = max(1, depth - 1), values.shape[0], lanes_of(kind)
     words = n // 64 + 1
     capacity = sum(len(t) for t in sorted_.tests) + p + 1
-    entries = CACHE_ENTRIES if memory_mb is None else min(CACHE_ENTRIES, max(2**10, 2 ** int(np.log2(memory_mb * 2**20 / 4 / 40))))
+    entries = (
+        CACHE_ENTRIES
+        if memory_mb is None
+        else min(CACHE_ENTRIES, max(2**10, 2 ** int(np.log2(memory_mb * 2**20 / 4 / 40))))
+    )
     rng = np.random.default_rng(0)
     columns = Columns(
-        values=np.ascontiguousarray(values, dtype=kind), labels=labels.astype(kind),
-        weights=(-values.sum(axis=0) if len(labels) else np.zeros(0)).astype(kind), first=first, worst=regret.max(axis=1), amounts=amounts.astype(kind),
-        keys=rng.integers(0, 2**64, (2, n), dtype=np.uint64), costs=sorted_.costs, by_cost=np.argsort(sorted_.costs, kind="stable"),
-        leaf=int(view.leaf_cost), unit=unit, least=least,
-    )  # fmt: skip
+        values=np.ascontiguousarray(values, dtype=kind),
+        labels=labels.astype(kind),
+        weights=(-values.sum(axis=0) if len(labels) else np.zeros(0)).astype(kind),
+        first=first,
+        worst=regret.max(axis=1),
+        amounts=amounts.astype(kind),
+        keys=rng.integers(0, 2**64, (2, n), dtype=np.uint64),
+        costs=sorted_.costs,
+        by_cost=np.argsort(sorted_.costs, kind="stable"),
+        leaf=int(view.leaf_cost),
+        unit=unit,
+        least=least,
+    )
     lists = Lists(
-        rows=np.empty((levels, max(1, p), n), dtype=np.int32), ranks=np.empty((levels, p, n), dtype=np.int32), ends=np.empty((levels, p, n), dtype=np.int32),
-        runs=np.zeros((levels, p), dtype=np.int64), size=np.zeros(levels, dtype=np.int64), side=np.zeros(n, dtype=np.uint8),
-    )  # fmt: skip
+        rows=np.empty((levels, max(1, p), n), dtype=np.int32),
+        ranks=np.empty((levels, p, n), dtype=np.int32),
+        ends=np.empty((levels, p, n), dtype=np.int32),
+        runs=np.zeros((levels, p), dtype=np.int64),
+        size=np.zeros(levels, dtype=np.int64),
+        side=np.zeros(n, dtype=np.uint8),
+    )
     lists.rows[0, 0] = np.arange(n)  # the rows, also where there is no column to split on
     for j in range(p):
         lists.rows[0, j] = np.argsort(sorted_.ranks[j], kind="stable")
         lists.ranks[0, j] = sorted_.ranks[j][lists.rows[0, j]]
     lists.size[0] = n
     work = Work(
-        position=np.zeros(n, dtype=kind), P=np.zeros((p, n), dtype=kind), W=np.zeros((p, 1 if len(labels) else V, n), dtype=kind),
-        Y=np.zeros((p, n), dtype=kind), A=np.zeros((p, n), dtype=kind),
-        cuts=np.zeros(lanes, dtype=kind), C=np.zeros(2 * lanes, dtype=kind), sums=np.zeros(4 * V * lanes, dtype=kind),
-        store=np.zeros(3 * lanes * n if len(labels) else 0, dtype=kind), out=np.zeros(4 * lanes, dtype=kind), prefix=np.zeros((V + 2, n), dtype=np.int64), low=np.zeros((2, lanes), dtype=np.int64),
-        high=np.zeros((2, lanes), dtype=np.int64), spans=np.zeros((5, n + 2), dtype=np.int64), bounds=np.zeros((4, n + 2), dtype=np.int64),
-        picked=np.zeros(lanes, dtype=np.int64), address=np.zeros(1, dtype=np.int64),
-    )  # fmt: skip
+        position=np.zeros(n, dtype=kind),
+        P=np.zeros((p, n), dtype=kind),
+        W=np.zeros((p, 1 if len(labels) else V, n), dtype=kind),
+        Y=np.zeros((p, n), dtype=kind),
+        A=np.zeros((p, n), dtype=kind),
+        cuts=np.zeros(lanes, dtype=kind),
+        C=np.zeros(2 * lanes, dtype=kind),
+        sums=np.zeros(4 * V * lanes, dtype=kind),
+        store=np.zeros(3 * lanes * n if len(labels) else 0, dtype=kind),
+        out=np.zeros(4 * lanes, dtype=kind),
+        prefix=np.zeros((V + 2, n), dtype=np.int64),
+        low=np.zeros((2, lanes), dtype=np.int64),
+        high=np.zeros((2, lanes), dtype=np.int64),
+        spans=np.zeros((5, n + 2), dtype=np.int64),
+        bounds=np.zeros((4, n + 2), dtype=np.int64),
+        picked=np.zeros(lanes, dtype=np.int64),
+        address=np.zeros(1, dtype=np.int64),
+    )
     state = State(
-        level=np.zeros((levels, 16), dtype=np.int64), keys=np.zeros((levels, 2), dtype=np.uint64), words=np.zeros((levels, words), dtype=np.uint64),
-        spans=np.zeros((levels, 3, capacity), dtype=np.int64), bounds=np.zeros((levels, 3, capacity), dtype=np.int64),
-        cache_keys=np.zeros((entries, 2), dtype=np.uint64), cache=np.zeros((entries, 3), dtype=np.int64),
-        archive_words=np.zeros((levels + 2, ARCHIVE, words), dtype=np.uint64), archive=np.zeros((levels + 2, ARCHIVE), dtype=np.int64),
-        archived=np.zeros(levels + 2, dtype=np.int64), known=np.zeros(p, dtype=np.int64), found=np.zeros(3, dtype=np.int64),
-        shared=np.zeros(8, dtype=np.int64), stop=np.zeros(1, dtype=np.uint8),
-    )  # fmt: skip
+        level=np.zeros((levels, 16), dtype=np.int64),
+        keys=np.zeros((levels, 2), dtype=np.uint64),
+        words=np.zeros((levels, words), dtype=np.uint64),
+        spans=np.zeros((levels, 3, capacity), dtype=np.int64),
+        bounds=np.zeros((levels, 3, capacity), dtype=np.int64),
+        cache_keys=np.zeros((entries, 2), dtype=np.uint64),
+        cache=np.zeros((entries, 3), dtype=np.int64),
+        archive_words=np.zeros((levels + 2, ARCHIVE, words), dtype=np.uint64),
+        archive=np.zeros((levels + 2, ARCHIVE), dtype=np.int64),
+        archived=np.zeros(levels + 2, dtype=np.int64),
+        known=np.zeros(p, dtype=np.int64),
+        found=np.zeros(3, dtype=np.int64),
+        shared=np.zeros(8, dtype=np.int64),
+        stop=np.zeros(1, dtype=np.uint8),
+    )
     form = "labels" if len(labels) else "many" if V > 1 else "two, least" if least else "two"
     return Arrays(columns, lists, work, state, form)
 
@@ -154,7 +204,11 @@ def _values(view: CostMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     regret, n = view.regret, view.n_rows
     form = view.labels if view.n_actions > 2 else None
     if form is None:
-        values = (regret[:, 1:] - regret[:, :1]).T if view.n_actions > 1 else np.zeros((1, n), dtype=np.int64)
+        values = (
+            (regret[:, 1:] - regret[:, :1]).T
+            if view.n_actions > 1
+            else np.zeros((1, n), dtype=np.int64)
+        )
         return values, np.ascontiguousarray(regret[:, 0]), np.zeros(0, dtype=np.int64)
     labels, losses = form
     values = np.zeros((view.n_actions, n), dtype=np.int64)

@@ -1,9 +1,11 @@
-"""Compiled search for the best tree of depth three or more over sorted columns: best-first over spans of cuts at every node.
+"""Compiled search for the best tree of depth three or more over sorted columns: best-first over
+spans of cuts at every node.
 
-A node keeps a pool of spans (column, cuts between a and b, lower bounds of the low side at a and of the high side at b). The span with the least
-bound is cut in its middle, both sides are solved with what budget is left, and two shorter spans with better bounds take its place (the interval
-bounds of Brița, van der Linden, Demirović 2025, *ConTree*; here with a pool over all columns). The call stack is an array: compiled functions that
-call each other cannot be cached.
+A node keeps a pool of spans (column, cuts between a and b, lower bounds of the low side at a and of
+the high side at b). The span with the least bound is cut in its middle, both sides are solved with
+what budget is left, and two shorter spans with better bounds take its place (the interval bounds of
+Brița, van der Linden, Demirović 2025, *ConTree*; here with a pool over all columns). The call stack
+is an array: compiled functions that call each other cannot be cached.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
@@ -13,13 +15,38 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from milp_trees.engines.sorted.sweep import INFINITY, depth_two, find_runs, leaf_value, make_child, one_split
+from milp_trees.engines.sorted.sweep import (
+    INFINITY,
+    depth_two,
+    find_runs,
+    leaf_value,
+    make_child,
+    one_split,
+)
 
 #: Fields of a level's state.
-DEPTH, MODE, BUDGET, UB, BOUND, PHASE, OPEN, SPAN, CUT, LOW, HIGH, COLUMN, BEST_CUT, BEST_LOW, BEST_HIGH, CHILD_SIDE = range(16)
+(
+    DEPTH,
+    MODE,
+    BUDGET,
+    UB,
+    BOUND,
+    PHASE,
+    OPEN,
+    SPAN,
+    CUT,
+    LOW,
+    HIGH,
+    COLUMN,
+    BEST_CUT,
+    BEST_LOW,
+    BEST_HIGH,
+    CHILD_SIDE,
+) = range(16)
 #: Phases: what the next return of a child, or the driver, means.
 ENTER, NEXT, GOT_LOW, GOT_HIGH, GOT_LIMITED_LOW, GOT_LIMITED_HIGH = range(6)
-#: Fields of `shared`: best value found and lower bound at the root; depth-two calls, evaluated cuts, cache hits, similarity bounds used, nodes.
+#: Fields of `shared`: best value found and lower bound at the root; depth-two calls, evaluated
+#: cuts, cache hits, similarity bounds used, nodes.
 BEST, LOWER, CALLS, CUTS, HITS, SIMILAR, NODES = range(7)
 #: Places in the cache that a key may take.
 WAYS = 4
@@ -45,7 +72,9 @@ class State(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def identify(columns: Any, lists: Any, state: Any, level: int, cut_column: int, cut: int, side: int) -> None:
+def identify(
+    columns: Any, lists: Any, state: Any, level: int, cut_column: int, cut: int, side: int
+) -> None:
     """Keys and bit set of a child before its lists are made."""
     k = lists.ends[level, cut_column, cut]
     begin, end = (0, k) if side == 0 else (k, lists.size[level])
@@ -69,20 +98,30 @@ def look_up(state: Any, level: int, depth: int, mode: int):
     tag = np.int64(2 * depth + mode)
     begin = np.int64(h0 & np.uint64(len(state.cache) - 1)) & ~(WAYS - 1)
     for w in range(begin, begin + WAYS):
-        if state.cache_keys[w, 0] == h0 and state.cache_keys[w, 1] == h1 and state.cache[w, 0] == tag:
+        if (
+            state.cache_keys[w, 0] == h0
+            and state.cache_keys[w, 1] == h1
+            and state.cache[w, 0] == tag
+        ):
             return state.cache[w, 1], state.cache[w, 2] == 1
     return np.int64(-1), False
 
 
 @njit(cache=True, nogil=True)
 def remember(state: Any, level: int, depth: int, mode: int, value: int, exact: bool) -> None:
-    """Put a node's optimum or lower bound into the cache; if all places are taken the shallowest goes."""
+    """Put a node's optimum or lower bound into the cache; if all places are taken the shallowest
+    goes.
+    """
     h0, h1 = state.keys[level]
     tag = np.int64(2 * depth + mode)
     begin = np.int64(h0 & np.uint64(len(state.cache) - 1)) & ~(WAYS - 1)
     at = begin + np.int64(h1 & np.uint64(WAYS - 1))
     for w in range(begin, begin + WAYS):
-        same = state.cache_keys[w, 0] == h0 and state.cache_keys[w, 1] == h1 and state.cache[w, 0] == tag
+        same = (
+            state.cache_keys[w, 0] == h0
+            and state.cache_keys[w, 1] == h1
+            and state.cache[w, 0] == tag
+        )
         if same or state.cache[w, 0] == 0:
             at = w
             break
@@ -114,12 +153,18 @@ def _lost(columns: Any, mine: Any, other: Any, most: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def similar(columns: Any, state: Any, level: int, depth: int, budget: int) -> Any:
-    """A lower bound from archived sets: without the rows that only they have, their trees cost at most the largest regrets of those rows less."""
+    """A lower bound from archived sets: without the rows that only they have, their trees cost at
+    most the largest regrets of those rows less.
+    """
     best = np.int64(0)
     for s in range(state.archive.shape[1]):
         value = state.archive[depth, s]
         if value > best:
-            best = max(best, value - _lost(columns, state.words[level], state.archive_words[depth, s], value - best))
+            best = max(
+                best,
+                value
+                - _lost(columns, state.words[level], state.archive_words[depth, s], value - best),
+            )
             if best >= budget:
                 break
     return best
@@ -164,7 +209,18 @@ def small_depth(columns: Any, lists: Any, work: Any, state: Any, level: int) -> 
         state.shared[CALLS] += 1
         state.known[:] = 0
         hint = max(np.int64(0), state.found[2])
-        value = depth_two(columns, lists, work, level, s[BUDGET], limited, state.known, hint, state.stop, state.found)
+        value = depth_two(
+            columns,
+            lists,
+            work,
+            level,
+            s[BUDGET],
+            limited,
+            state.known,
+            hint,
+            state.stop,
+            state.found,
+        )
         if state.found[0] >= 0:
             state.found[2] = state.found[0]
     s[COLUMN], s[BEST_CUT] = state.found[0], state.found[1]
@@ -189,7 +245,9 @@ def open_node(columns: Any, lists: Any, state: Any, level: int) -> None:
 
 @njit(cache=True, nogil=True)
 def choose(columns: Any, state: Any, level: int) -> bool:
-    """Take the span with the least bound and the cut in its middle; False if no span can hold a better tree."""
+    """Take the span with the least bound and the cut in its middle; False if no span can hold a
+    better tree.
+    """
     s, spans, bounds = state.level[level], state.spans[level], state.bounds[level]
     best, value, n, i = -1, INFINITY, s[OPEN], 0
     while i < n:
@@ -200,7 +258,9 @@ def choose(columns: Any, state: Any, level: int) -> bool:
             n -= 1
             spans[:, i], bounds[:, i] = spans[:, n], bounds[:, n]
             continue
-        if bound < value or (bound == value and spans[2, i] - spans[1, i] > spans[2, best] - spans[1, best]):
+        if bound < value or (
+            bound == value and spans[2, i] - spans[1, i] > spans[2, best] - spans[1, best]
+        ):
             best, value = i, bound
         i += 1
     s[OPEN] = n
@@ -238,7 +298,9 @@ def large_enough(columns: Any, lists: Any, level: int, c: int, cut: int) -> bool
 
 
 @njit(cache=True, nogil=True)
-def ask(columns: Any, lists: Any, state: Any, level: int, side: int, budget: int, mode: int, phase: int) -> Any:
+def ask(
+    columns: Any, lists: Any, state: Any, level: int, side: int, budget: int, mode: int, phase: int
+) -> Any:
     """Put the question for one side of the chosen cut on the stack."""
     s = state.level[level]
     s[PHASE], s[CHILD_SIDE] = phase, side
@@ -252,15 +314,23 @@ def ask(columns: Any, lists: Any, state: Any, level: int, side: int, budget: int
 def better(lists: Any, state: Any, level: int, value: int, low: int, high: int) -> None:
     """A tree of the node that costs less than all before."""
     s = state.level[level]
-    s[UB], s[COLUMN], s[BEST_CUT], s[BEST_LOW], s[BEST_HIGH] = value, state.spans[level, 0, s[SPAN]], s[CUT], low, high
+    s[UB], s[COLUMN], s[BEST_CUT], s[BEST_LOW], s[BEST_HIGH] = (
+        value,
+        state.spans[level, 0, s[SPAN]],
+        s[CUT],
+        low,
+        high,
+    )
     if level == 0:
         state.shared[BEST] = min(state.shared[BEST], value)
 
 
 @njit(cache=True, nogil=True)
 def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
-    """The optimum of the node at level 0 (its state and lists are set) if it is below its budget, else a lower bound of at least the budget; what
-    the root does is in its state. With `stop` set the answer is only what was found."""
+    """The optimum of the node at level 0 (its state and lists are set) if it is below its budget,
+    else a lower bound of at least the budget; what the root does is in its state. With `stop` set
+    the answer is only what was found.
+    """
     # Typed numbers: every literal at a call compiles the callee once more.
     level, answer = np.int64(0), np.int64(0)
     no, one = np.int64(0), np.int64(1)
@@ -282,7 +352,13 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
                     level -= 1
                     continue
                 above = state.level[level - 1]
-                make_child(lists, level - 1, state.spans[level - 1, 0, above[SPAN]], above[CUT], above[CHILD_SIDE])
+                make_child(
+                    lists,
+                    level - 1,
+                    state.spans[level - 1, 0, above[SPAN]],
+                    above[CUT],
+                    above[CHILD_SIDE],
+                )
             else:
                 find_runs(lists, level)
             if s[DEPTH] <= 2:
@@ -317,8 +393,13 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
             s[LOW] = answer
             c = state.spans[level, 0, s[SPAN]]
             budget = s[UB] - columns.costs[c] - state.bounds[level, 0, s[SPAN]]
-            if answer >= s[UB] - columns.costs[c] - state.bounds[level, 1, s[SPAN]] and s[CUT] - state.spans[level, 1, s[SPAN]] < 2:
-                s[BOUND] = min(s[BOUND], answer + state.bounds[level, 1, s[SPAN]] + columns.costs[c])
+            if (
+                answer >= s[UB] - columns.costs[c] - state.bounds[level, 1, s[SPAN]]
+                and s[CUT] - state.spans[level, 1, s[SPAN]] < 2
+            ):
+                s[BOUND] = min(
+                    s[BOUND], answer + state.bounds[level, 1, s[SPAN]] + columns.costs[c]
+                )
                 divide(state, level, answer, no)
                 s[PHASE] = NEXT
                 continue
@@ -326,12 +407,25 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
         elif phase == GOT_HIGH:
             s[HIGH] = answer
             c = state.spans[level, 0, s[SPAN]]
-            value = max(s[LOW], state.bounds[level, 0, s[SPAN]]) + max(answer, state.bounds[level, 1, s[SPAN]]) + columns.costs[c]
+            value = (
+                max(s[LOW], state.bounds[level, 0, s[SPAN]])
+                + max(answer, state.bounds[level, 1, s[SPAN]])
+                + columns.costs[c]
+            )
             s[PHASE] = NEXT
             if value < s[UB] and s[MODE] == 1:
                 # Without the least amount this cut would do; what does it cost with it?
                 if large_enough(columns, lists, level, c, s[CUT]):
-                    level = ask(columns, lists, state, level, no, s[UB] - columns.costs[c] - s[HIGH], one, got_limited_low)
+                    level = ask(
+                        columns,
+                        lists,
+                        state,
+                        level,
+                        no,
+                        s[UB] - columns.costs[c] - s[HIGH],
+                        one,
+                        got_limited_low,
+                    )
                     continue
             elif value < s[UB]:
                 better(lists, state, level, value, s[LOW], answer)
@@ -345,7 +439,16 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
             s[PHASE] = NEXT
             if answer + s[HIGH] + columns.costs[c] < s[UB]:
                 state.bounds[level, 2, s[SPAN]] = answer
-                level = ask(columns, lists, state, level, one, s[UB] - columns.costs[c] - answer, one, got_limited_high)
+                level = ask(
+                    columns,
+                    lists,
+                    state,
+                    level,
+                    one,
+                    s[UB] - columns.costs[c] - answer,
+                    one,
+                    got_limited_high,
+                )
                 continue
             s[BOUND] = min(s[BOUND], answer + s[HIGH] + columns.costs[c])
             divide(state, level, s[LOW], s[HIGH])

@@ -1,7 +1,9 @@
-"""Compiled parts of the search over sorted columns: lists of a node's rows, the best single split, and the best tree of depth two.
+"""Compiled parts of the search over sorted columns: lists of a node's rows, the best single split,
+and the best tree of depth two.
 
-A node holds its rows once per column, in the order of that column, with the places where runs of equal values end. A *cut* g of a column sends its
-first g + 1 runs to the low side. Import this module only where it is used: it loads numba.
+A node holds its rows once per column, in the order of that column, with the places where runs of
+equal values end. A *cut* g of a column sends its first g + 1 runs to the low side. Import this
+module only where it is used: it loads numba.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -20,10 +22,12 @@ INFINITY = 2**60
 class Columns(NamedTuple):
     """The problem: what never changes.
 
-    A leaf costs the sum of `first` and `unit` times the least sum of `values[v]`, or zero. In general `first` is the regret of action 0 and `values[v]`
-    the difference of action v + 1 to it. Where a row loses the same on every action but one, and there are three or more, `first` is that loss,
-    `labels` names the one, `weights` is the loss / unit, and `values[v]` is minus the weight on rows of label v. `worst` is the largest regret;
-    `amounts` are what leaves need `least` of; `keys` are two random words per row; `costs` what a split on each column costs.
+    A leaf costs the sum of `first` and `unit` times the least sum of `values[v]`, or zero. In
+    general `first` is the regret of action 0 and `values[v]` the difference of action v + 1 to it.
+    Where a row loses the same on every action but one, and there are three or more, `first` is that
+    loss, `labels` names the one, `weights` is the loss / unit, and `values[v]` is minus the weight
+    on rows of label v. `worst` is the largest regret; `amounts` are what leaves need `least` of;
+    `keys` are two random words per row; `costs` what a split on each column costs.
     """
 
     values: np.ndarray
@@ -52,7 +56,9 @@ class Lists(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Scratch arrays of `depth_two`, and the address of the pass over a column (`sweep_code.compiled`)."""
+    """Scratch arrays of `depth_two`, and the address of the pass over a column
+    (`sweep_code.compiled`).
+    """
 
     position: np.ndarray
     P: np.ndarray
@@ -95,7 +101,9 @@ def find_runs(lists: Any, level: int) -> None:
 
 @njit(cache=True, nogil=True)
 def make_child(lists: Any, level: int, column: int, cut: int, side: int) -> None:
-    """Lists of the node below `level` on one side of a cut (0 low, 1 high), each kept in its column's order."""
+    """Lists of the node below `level` on one side of a cut (0 low, 1 high), each kept in its
+    column's order.
+    """
     m = lists.size[level]
     k = lists.ends[level, column, cut]
     mark = lists.side
@@ -135,7 +143,9 @@ def leaf_value(columns: Any, lists: Any, level: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def one_split(columns: Any, lists: Any, level: int, budget: int, limited: bool, found: Any) -> Any:
-    """The best tree of depth one that costs less than `budget`, else the budget; `found` gets column and cut (-1: a leaf)."""
+    """The best tree of depth one that costs less than `budget`, else the budget; `found` gets
+    column and cut (-1: a leaf).
+    """
     V = columns.values.shape[0]
     m = lists.size[level]
     least = columns.least if limited else 0
@@ -197,7 +207,9 @@ def gather(columns: Any, lists: Any, work: Any, level: int, limited: bool) -> No
 
 @njit(cache=True, nogil=True)
 def root_column(columns: Any, lists: Any, work: Any, level: int, c: int) -> None:
-    """Positions of all rows in column c, in the order of every column, and sums over its first runs: first action, amounts, values."""
+    """Positions of all rows in column c, in the order of every column, and sums over its first
+    runs: first action, amounts, values.
+    """
     m = lists.size[level]
     rows, ends, position = lists.rows[level, c], lists.ends[level, c], work.position
     V = columns.values.shape[0]
@@ -223,9 +235,12 @@ def root_column(columns: Any, lists: Any, work: Any, level: int, c: int) -> None
 
 
 @njit(cache=True, nogil=True)
-def evaluate(columns: Any, lists: Any, work: Any, level: int, c: int, n: int, limited: bool) -> None:
-    """Best trees of depth one on both sides of the cuts `picked[:n]` of column c: `low[0]`, `high[0]` without, `low[1]`, `high[1]` with the least
-    amount per leaf."""
+def evaluate(
+    columns: Any, lists: Any, work: Any, level: int, c: int, n: int, limited: bool
+) -> None:
+    """Best trees of depth one on both sides of the cuts `picked[:n]` of column c: `low[0]`,
+    `high[0]` without, `low[1]`, `high[1]` with the least amount per leaf.
+    """
     last = lists.runs[level, c] - 1
     V = columns.values.shape[0]
     lanes = work.cuts.shape[0]
@@ -261,12 +276,27 @@ def evaluate(columns: Any, lists: Any, work: Any, level: int, c: int, n: int, li
             call(
                 work.address[0],
                 (
-                    _at(work.P[j]), _at(work.W[j]), _at(work.Y[j]), _at(work.A[j]), least, _at(work.C), _at(lists.ends[level, j]), np.int64(runs),
-                    np.int64(V), np.int64(work.W.shape[2]), _at(work.cuts), _at(work.sums), _at(work.store), _at(work.out),
+                    _at(work.P[j]),
+                    _at(work.W[j]),
+                    _at(work.Y[j]),
+                    _at(work.A[j]),
+                    least,
+                    _at(work.C),
+                    _at(lists.ends[level, j]),
+                    np.int64(runs),
+                    np.int64(V),
+                    np.int64(work.W.shape[2]),
+                    _at(work.cuts),
+                    _at(work.sums),
+                    _at(work.store),
+                    _at(work.out),
                 ),
-            )  # fmt: skip
+            )
         # Columns of one price are kept together until the next dearer one.
-        if not fresh and (q + 1 == len(columns.by_cost) or columns.costs[columns.by_cost[q + 1]] != columns.costs[j]):
+        if not fresh and (
+            q + 1 == len(columns.by_cost)
+            or columns.costs[columns.by_cost[q + 1]] != columns.costs[j]
+        ):
             fresh = True
             more = 2 * columns.leaf + columns.costs[j]
             for i in range(n):
@@ -277,7 +307,9 @@ def evaluate(columns: Any, lists: Any, work: Any, level: int, c: int, n: int, li
                     if low < top:
                         work.low[s, i] = min(work.low[s, i], base[0] + columns.unit * np.int64(low))
                     if high < top:
-                        work.high[s, i] = min(work.high[s, i], base[1] + columns.unit * np.int64(high))
+                        work.high[s, i] = min(
+                            work.high[s, i], base[1] + columns.unit * np.int64(high)
+                        )
 
 
 @njit(cache=True, nogil=True)
@@ -308,7 +340,9 @@ def allowed_cuts(columns: Any, lists: Any, level: int, c: int, limited: bool):
 
 @njit(cache=True, nogil=True)
 def pick(work: Any, n_open: int, lanes: int) -> Any:
-    """Choose at most `lanes` cuts in the open spans, evenly, in rising order; `spans[2]` gets how many each span has."""
+    """Choose at most `lanes` cuts in the open spans, evenly, in rising order; `spans[2]` gets how
+    many each span has.
+    """
     a, b, quota = work.spans[0], work.spans[1], work.spans[2]
     total = 0
     for s in range(n_open):
@@ -325,12 +359,26 @@ def pick(work: Any, n_open: int, lanes: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def depth_two(columns: Any, lists: Any, work: Any, level: int, budget: int, limited: bool, known: Any, hint: int, stop: Any, found: Any) -> Any:
-    """The best tree of depth two, if it costs less than `budget`; else a lower bound of at least the budget.
+def depth_two(
+    columns: Any,
+    lists: Any,
+    work: Any,
+    level: int,
+    budget: int,
+    limited: bool,
+    known: Any,
+    hint: int,
+    stop: Any,
+    found: Any,
+) -> Any:
+    """The best tree of depth two, if it costs less than `budget`; else a lower bound of at least
+    the budget.
 
-    Between two evaluated cuts a < b of a column every tree costs at least low(a) + high(b): the low side has more rows than at a, the high side more
-    than at b, and a tree on more rows never costs less. With a least amount per leaf that is wrong (rows may be what makes a leaf possible), so
-    bounds come from trees without it. `known[c]` holds a lower bound of every column and gets a better one; `found` gets column and cut.
+    Between two evaluated cuts a < b of a column every tree costs at least low(a) + high(b): the low
+    side has more rows than at a, the high side more than at b, and a tree on more rows never costs
+    less. With a least amount per leaf that is wrong (rows may be what makes a leaf possible), so
+    bounds come from trees without it. `known[c]` holds a lower bound of every column and gets a
+    better one; `found` gets column and cut.
     """
     p = lists.runs.shape[1]
     ub = budget
@@ -340,7 +388,13 @@ def depth_two(columns: Any, lists: Any, work: Any, level: int, budget: int, limi
     ub = min(ub, leaf)
     gather(columns, lists, work, level, limited)
     lanes = work.cuts.shape[0]
-    a, b, quota, la, hb = work.spans[0], work.spans[1], work.spans[2], work.bounds[0], work.bounds[1]
+    a, b, quota, la, hb = (
+        work.spans[0],
+        work.spans[1],
+        work.spans[2],
+        work.bounds[0],
+        work.bounds[1],
+    )
     s1 = 1 if limited else 0
     for q in range(p):
         # The column that was best on the last such node first.
@@ -375,7 +429,9 @@ def depth_two(columns: Any, lists: Any, work: Any, level: int, budget: int, limi
             for s in range(n_open):
                 left, low = a[s], la[s]
                 for t in range(quota[s] + 1):
-                    right, high = (work.picked[i], work.high[0, i]) if t < quota[s] else (b[s], hb[s])
+                    right, high = (
+                        (work.picked[i], work.high[0, i]) if t < quota[s] else (b[s], hb[s])
+                    )
                     high = max(high, hb[s])
                     if right - left > 1:
                         value = low + high + columns.costs[c]
@@ -390,7 +446,12 @@ def depth_two(columns: Any, lists: Any, work: Any, level: int, budget: int, limi
                         i += 1
             n_open = kept
             for s in range(kept):
-                a[s], b[s], la[s], hb[s] = pieces[0][0, s], pieces[0][1, s], pieces[1][0, s], pieces[1][1, s]
+                a[s], b[s], la[s], hb[s] = (
+                    pieces[0][0, s],
+                    pieces[0][1, s],
+                    pieces[1][0, s],
+                    pieces[1][1, s],
+                )
         known[c] = max(known[c], best)
         bound = min(bound, known[c])
     return ub if ub < budget else max(bound, budget)

@@ -1,8 +1,11 @@
-"""Compiled columns of states: stops, and last splits where one level is left. Import only where it is used: it loads numba.
+"""Compiled columns of states: stops, and last splits where one level is left. Import only where it
+is used: it loads numba.
 
-Kernels work on as many states as their output arrays have room for and return where they stopped. The values of a group of rows, `coef`,
-are K costs, then S·K side coefficients, then the count. Of a column, `info` holds (state, kind, test, left action, right action, cost), and
-`side` its S side numbers. Complexity per state, for m rows, F tests and V values: m F bytes, plus F V per group of rows.
+Kernels work on as many states as their output arrays have room for and return where they stopped.
+The values of a group of rows, `coef`, are K costs, then S·K side coefficients, then the count. Of a
+column, `info` holds (state, kind, test, left action, right action, cost), and `side` its S side
+numbers. Complexity per state, for m rows, F tests and V values: m F bytes, plus F V per group of
+rows.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -47,7 +50,9 @@ def _flush(g, coef, count, by_test):
 
 @njit(cache=True)
 def _sums(rows, X, group, coef, by_test):
-    """by_test[v, f] = sum of value v over the rows where test f is true. Rows of one group (equal values) stand together and are counted in bytes."""
+    """by_test[v, f] = sum of value v over the rows where test f is true. Rows of one group (equal
+    values) stand together and are counted in bytes.
+    """
     by_test[:] = 0
     count = np.zeros(X.shape[1], dtype=np.uint8)
     g, n = np.int64(-1), 0
@@ -94,12 +99,32 @@ def stop_columns(level, begin, group, coef, K, S, leaf, least, best_stop, info, 
 
 
 @njit(cache=True)
-def last_columns(parents, family, level, done, begin, X, group, coef, F, K, S, leaf, split, least, most, info, side):
-    """Stops and last splits of the states with one level left, found through the splits (parent, left, right) that enter them.
+def last_columns(
+    parents,
+    family,
+    level,
+    done,
+    begin,
+    X,
+    group,
+    coef,
+    F,
+    K,
+    S,
+    leaf,
+    split,
+    least,
+    most,
+    info,
+    side,
+):
+    """Stops and last splits of the states with one level left, found through the splits (parent,
+    left, right) that enter them.
 
-    Only the smaller child is summed; the other's sums are the parent's minus these. Without side rows a state gets its cheapest stop and,
-    if cheaper still, its cheapest last split; with them one column per kind and vector of side numbers, at most `most` per state.
-    Returns the first split not done and the number of columns.
+    Only the smaller child is summed; the other's sums are the parent's minus these. Without side
+    rows a state gets its cheapest stop and, if cheaper still, its cheapest last split; with them
+    one column per kind and vector of side numbers, at most `most` per state. Returns the first
+    split not done and the number of columns.
     """
     V = coef.shape[1]
     rows = np.empty(len(group), dtype=np.int64)
@@ -126,12 +151,16 @@ def last_columns(parents, family, level, done, begin, X, group, coef, F, K, S, l
         _totals(rows[:m], group, coef, totals[1])
         _sums(rows[:m], X, group, coef, sums[1])
         if not done[small]:
-            n_columns = _leaf_columns(small, totals[1], sums[1], F, K, S, leaf, split, least, info, side, n_columns, table)
+            n_columns = _leaf_columns(
+                small, totals[1], sums[1], F, K, S, leaf, split, least, info, side, n_columns, table
+            )
             done[small] = True
         if not done[large]:
             totals[2] = totals[0] - totals[1]
             sums[2] = sums[0] - sums[1]
-            n_columns = _leaf_columns(large, totals[2], sums[2], F, K, S, leaf, split, least, info, side, n_columns, table)
+            n_columns = _leaf_columns(
+                large, totals[2], sums[2], F, K, S, leaf, split, least, info, side, n_columns, table
+            )
             done[large] = True
     return len(family), n_columns
 
@@ -144,7 +173,9 @@ def _leaf_columns(s, total, by_test, F, K, S, leaf, split, least, info, side, n_
     n_columns = _stops(s, total, K, S, leaf, info, side, n_columns)
     if S:
         table[:] = -1
-        return _last_splits(s, total, by_test, F, K, S, leaf, split, least, info, side, start, n_columns, table)
+        return _last_splits(
+            s, total, by_test, F, K, S, leaf, split, least, info, side, start, n_columns, table
+        )
     return _last_split(s, total, by_test, F, K, leaf, split, least, info[start, 5], info, n_columns)
 
 
@@ -211,8 +242,12 @@ def _last_split(s, total, by_test, F, K, leaf, split, least, stop, info, n_colum
 
 
 @njit(cache=True)
-def _last_splits(s, total, by_test, F, K, S, leaf, split, least, info, side, start, n_columns, table):
-    """The cheapest last split for every vector of side numbers, unless a stop has the same numbers and costs no more."""
+def _last_splits(
+    s, total, by_test, F, K, S, leaf, split, least, info, side, start, n_columns, table
+):
+    """The cheapest last split for every vector of side numbers, unless a stop has the same numbers
+    and costs no more.
+    """
     stops = n_columns
     number = np.empty(S, dtype=np.int64)
     mask = len(table) - 1
@@ -227,7 +262,9 @@ def _last_splits(s, total, by_test, F, K, S, leaf, split, least, info, side, sta
                 h = _SEED
                 for j in range(S):
                     base = K + j * K
-                    number[j] = by_test[base + right, f] + total[base + left] - by_test[base + left, f]
+                    number[j] = (
+                        by_test[base + right, f] + total[base + left] - by_test[base + left, f]
+                    )
                     h = (h ^ np.uint64(number[j])) * _MULTIPLY
                     h ^= h >> _SHIFT
                 if _covered(cost, number, info, side, start, stops):

@@ -1,10 +1,13 @@
-"""The hypergraph of states behind the formulation state-flow, enumerated breadth-first by compiled code.
+"""The hypergraph of states behind the formulation state-flow, enumerated breadth-first by compiled
+code.
 
-A state is a set of (merged) rows with the depth left. Its columns: *stop* with an action, *split* by a test into two states of one level less,
-and with one level left *last split*, a test and the actions of both leaves. Sets are compared bit by bit, not only by hash. What is left
-out cannot be missed: splits with an empty side or one with too few rows; of the tests that cut a state into the same two sides all but the
-cheapest; last splits with equal actions, or no cheaper than a stop with the same side numbers; without side rows, the splits of a state whose
-stop costs no more than two leaves without errors would.
+A state is a set of (merged) rows with the depth left. Its columns: *stop* with an action, *split*
+by a test into two states of one level less, and with one level left *last split*, a test and the
+actions of both leaves. Sets are compared bit by bit, not only by hash. What is left out cannot be
+missed: splits with an empty side or one with too few rows; of the tests that cut a state into the
+same two sides all but the cheapest; last splits with equal actions, or no cheaper than a stop with
+the same side numbers; without side rows, the splits of a state whose stop costs no more than two
+leaves without errors would.
 """
 
 from __future__ import annotations
@@ -32,7 +35,8 @@ _warm: set[str] = set()
 
 @dataclass(frozen=True, eq=False)
 class States:
-    """States and columns; state 0 is the root. All arrays are int64 and have one entry per column, if not said otherwise.
+    """States and columns; state 0 is the root. All arrays are int64 and have one entry per column,
+    if not said otherwise.
 
     Parameters
     ----------
@@ -86,9 +90,11 @@ class States:
         return slice(*np.searchsorted(self.state, [state, state + 1]).tolist())
 
     def follow(self, tree: Tree, view: CostMatrix) -> list[int]:
-        """Columns of a tree, or of a tree that costs no more, has no more leaves and the same side numbers.
+        """Columns of a tree, or of a tree that costs no more, has no more leaves and the same side
+        numbers.
 
-        The tree uses the view's tests, has no split with an empty side, and is within the limits the states were made for.
+        The tree uses the view's tests, has no split with an empty side, and is within the limits
+        the states were made for.
         """
         out: list[int] = []
 
@@ -118,9 +124,13 @@ class States:
         return [int(row.coefs[rows, leaves].sum()) for row in view.side]
 
     def _leaves(self, s: int, kind: int, numbers: list[int]) -> int:
-        """The cheapest stop (or last split, if that is the kind) of a state with the given side numbers."""
+        """The cheapest stop (or last split, if that is the kind) of a state with the given side
+        numbers.
+        """
         here = self.columns_of(s)
-        fits = ((self.kind[here] == STOP) | (self.kind[here] == kind)) & (self.side[here] == np.array(numbers, dtype=np.int64)).all(axis=1)
+        fits = ((self.kind[here] == STOP) | (self.kind[here] == kind)) & (
+            self.side[here] == np.array(numbers, dtype=np.int64)
+        ).all(axis=1)
         columns = np.flatnonzero(fits) + here.start
         return int(columns[self.cost[columns].argmin()])
 
@@ -130,7 +140,9 @@ class States:
         return int(columns[self.cost[columns].argmin()])
 
     def _split(self, s: int, truth: np.ndarray, X: np.ndarray) -> tuple[int, bool] | None:
-        """The split of a state into the two sides of a test, and whether the sides are exchanged; None if the state is not split."""
+        """The split of a state into the two sides of a test, and whether the sides are exchanged;
+        None if the state is not split.
+        """
         here = self.columns_of(s)
         for c in range(here.start, here.stop):
             if self.kind[c] == SPLIT:
@@ -149,7 +161,9 @@ class _Part:
         self.X, self.index = view.X[rows], view.index
 
 
-def enumerate_states(view: CostMatrix, space: Trees, max_states: int = 400_000, max_columns: int = 3_000_000) -> States:
+def enumerate_states(
+    view: CostMatrix, space: Trees, max_states: int = 400_000, max_columns: int = 3_000_000
+) -> States:
     """All states and columns of a view for a space of trees.
 
     Parameters
@@ -180,16 +194,33 @@ def enumerate_states(view: CostMatrix, space: Trees, max_states: int = 400_000, 
             f = part[:, 1]
             minus = np.full(len(part), -1)
             kind = np.full(len(part), SPLIT)
-            columns = [part[:, 0] + level.first, kind, f, minus, minus, run.split[f], part[:, 2] + following, part[:, 3] + following]
+            columns = [
+                part[:, 0] + level.first,
+                kind,
+                f,
+                minus,
+                minus,
+                run.split[f],
+                part[:, 2] + following,
+                part[:, 3] + following,
+            ]
             info.append(np.column_stack(columns))
             side.append(np.zeros((len(part), run.S), dtype=np.int64))
     table, numbers = np.concatenate(info), np.concatenate(side)
     order = np.argsort(table[:, 0], kind="stable")
     field = np.ascontiguousarray(table[order].T)
     return States(
-        depth_left=np.concatenate(depth), state=field[0], kind=field[1], test=field[2], action_left=field[3], action_right=field[4],
-        child_left=field[6], child_right=field[7], cost=field[5], side=numbers[order],
-    )  # fmt: skip
+        depth_left=np.concatenate(depth),
+        state=field[0],
+        kind=field[1],
+        test=field[2],
+        action_left=field[3],
+        action_right=field[4],
+        child_left=field[6],
+        child_right=field[7],
+        cost=field[5],
+        side=numbers[order],
+    )
 
 
 def count_states(view: CostMatrix, space: Trees, max_states: int = 400_000) -> int:
@@ -227,7 +258,16 @@ def _tiny(Test: Any, SideRow: Any) -> CostMatrix:
 
     costs = np.array([[0, 1], [1, 0]], dtype=np.int64)
     return CostMatrix(
-        X=np.eye(2, dtype=np.uint8), tests=(Test("a"), Test("b")), costs=costs, actions=(0, 1), counts=np.ones(2, dtype=np.int64), leaf_cost=0,
-        split_costs=np.zeros(2, dtype=np.int64), side=(SideRow("s", costs, 0, None),), offset=Fraction(0), scale=Fraction(1), exact=True,
+        X=np.eye(2, dtype=np.uint8),
+        tests=(Test("a"), Test("b")),
+        costs=costs,
+        actions=(0, 1),
+        counts=np.ones(2, dtype=np.int64),
+        leaf_cost=0,
+        split_costs=np.zeros(2, dtype=np.int64),
+        side=(SideRow("s", costs, 0, None),),
+        offset=Fraction(0),
+        scale=Fraction(1),
+        exact=True,
         rows=np.arange(2),
-    )  # fmt: skip
+    )

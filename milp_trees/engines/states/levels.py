@@ -1,4 +1,6 @@
-"""Breadth-first enumeration of states, level by level: arrays for the kernels, and their calls with growing room."""
+"""Breadth-first enumeration of states, level by level: arrays for the kernels, and their calls with
+growing room.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from milp_trees.tasks.views import CostMatrix
 
 #: Bytes that the sets of one level may take.
 MOST_BYTES = 2 * 2**30
-#: Columns that one call of a kernel may make: some hundredths of a second, after which a time limit is looked at.
+#: Columns that one call of a kernel may make: some hundredths of a second, after which a time limit
+#: is looked at.
 ROOM = 4_000
 
 
@@ -43,7 +46,9 @@ class Enumeration:
         self.least = max(1, min(space.min_samples_leaf, view.total_rows + 1))
         self.split = view.split_costs.astype(np.int64)
         self.K, self.S = view.n_actions, len(view.side)
-        values = np.column_stack([view.regret, *(row.coefs for row in view.side), view.counts]).astype(np.int64)
+        values = np.column_stack(
+            [view.regret, *(row.coefs for row in view.side), view.counts]
+        ).astype(np.int64)
         self.coef, group = np.unique(values, axis=0, return_inverse=True)
         # Rows with equal values stand together: the kernels count them in bytes.
         order = np.argsort(group.ravel(), kind="stable")
@@ -56,17 +61,28 @@ class Enumeration:
     def root(self) -> np.ndarray:
         return pack(np.ones((1, self.view.n_rows), dtype=np.uint8), self.words)
 
-    def levels(self, with_columns: bool) -> Iterator[tuple[Level, list[np.ndarray], list[np.ndarray], list[np.ndarray]]]:
-        """Every level with its stops and last splits (info, side) and its splits; the last level is not opened without columns."""
+    def levels(
+        self, with_columns: bool
+    ) -> Iterator[tuple[Level, list[np.ndarray], list[np.ndarray], list[np.ndarray]]]:
+        """Every level with its stops and last splits (info, side) and its splits; the last level is
+        not opened without columns.
+        """
         level, depth = Level(self.root(), self.space.depth, 0), self.space.depth
-        above, splits = level, [np.array([[0, -1, 0, 0]])]  # what the root is entered from when it is the last level: itself, all on one side
+        above, splits = (
+            level,
+            [np.array([[0, -1, 0, 0]])],
+        )  # what the root is entered from when it is the last level: itself, all on one side
         while True:
             if depth == 1:
-                infos, sides = self._last_columns(above, level, splits) if with_columns else ([], [])
+                infos, sides = (
+                    self._last_columns(above, level, splits) if with_columns else ([], [])
+                )
                 yield level, infos, sides, []
                 return
             best_stop, infos, sides = self._stop_columns(level)
-            sets, splits = self._expand(level, self._closed(best_stop)) if depth else (level.sets[:0], [])
+            sets, splits = (
+                self._expand(level, self._closed(best_stop)) if depth else (level.sets[:0], [])
+            )
             yield level, infos, sides, splits
             if not len(sets):
                 return
@@ -74,7 +90,9 @@ class Enumeration:
             above, level = level, Level(sets, depth, level.first + len(level.sets))
 
     def _closed(self, best_stop: np.ndarray) -> np.ndarray:
-        """States that no split can improve: two leaves without errors would cost as much as the stop."""
+        """States that no split can improve: two leaves without errors would cost as much as the
+        stop.
+        """
         if self.S:
             return np.zeros(len(best_stop), dtype=bool)
         least_split = int(self.split.min(initial=2**40)) + 2 * self.view.leaf_cost
@@ -87,14 +105,26 @@ class Enumeration:
         while begin < len(level.sets):
             info, side = self._room(self.K, len(level.sets) - begin)
             begin, n = columns.stop_columns(
-                level.sets, begin, self.group, self.coef, self.K, self.S, int(self.view.leaf_cost), self.least, best_stop, info, side
+                level.sets,
+                begin,
+                self.group,
+                self.coef,
+                self.K,
+                self.S,
+                int(self.view.leaf_cost),
+                self.least,
+                best_stop,
+                info,
+                side,
             )
             infos.append(info[:n])
             sides.append(side[:n])
             self._count_columns(n)
         return best_stop, infos, sides
 
-    def _last_columns(self, above: Level, level: Level, splits: list[np.ndarray]) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    def _last_columns(
+        self, above: Level, level: Level, splits: list[np.ndarray]
+    ) -> tuple[list[np.ndarray], list[np.ndarray]]:
         K, S, F = self.K, self.S, self.view.n_tests
         most = K + (F * K * (K - 1) if S else 1)
         family = np.ascontiguousarray(np.concatenate(splits)[:, [0, 2, 3]])
@@ -104,9 +134,24 @@ class Enumeration:
         while begin < len(family):
             info, side = self._room(2 * most, len(family) - begin)
             begin, n = columns.last_columns(
-                above.sets, family, level.sets, done, begin, self.X, self.group, self.coef, F, K, S, int(self.view.leaf_cost), self.split, self.least,
-                most, info, side,
-            )  # fmt: skip
+                above.sets,
+                family,
+                level.sets,
+                done,
+                begin,
+                self.X,
+                self.group,
+                self.coef,
+                F,
+                K,
+                S,
+                int(self.view.leaf_cost),
+                self.split,
+                self.least,
+                most,
+                info,
+                side,
+            )
             infos.append(info[:n])
             sides.append(side[:n])
             self._count_columns(n)
@@ -121,21 +166,40 @@ class Enumeration:
         F = self.view.n_tests
         done_before = level.first + len(level.sets)
         capacity = max(1024, 4 * F)
-        bits, hashes = np.empty((capacity, self.words), dtype=np.uint64), np.empty(capacity, dtype=np.uint64)
+        bits, hashes = (
+            np.empty((capacity, self.words), dtype=np.uint64),
+            np.empty(capacity, dtype=np.uint64),
+        )
         table = np.full(_power_of_two(2 * capacity), -1, dtype=np.int64)
         begin = n = 0
         splits = []
         while begin < len(level.sets):
             found = np.empty((max(F, min(F * (len(level.sets) - begin), ROOM)), 4), dtype=np.int64)
             begin, n, n_columns = row_sets.expand(
-                level.sets, closed, begin, self.truth, self.split, self.counts, self.least, bits, hashes, table, n, found, 0
+                level.sets,
+                closed,
+                begin,
+                self.truth,
+                self.split,
+                self.counts,
+                self.least,
+                bits,
+                hashes,
+                table,
+                n,
+                found,
+                0,
             )
             splits.append(found[:n_columns])
             self._count_columns(n_columns)
             if done_before + n > self.max_states:
-                raise OverflowError(f"it has {done_before + n:,} states and more, where at most {self.max_states:,} are allowed")
+                raise OverflowError(
+                    f"it has {done_before + n:,} states and more, where at most {self.max_states:,} are allowed"
+                )
             if n > self.max_bytes_states:
-                raise OverflowError(f"it has {done_before + n:,} states and more, whose sets of rows no longer fit in memory")
+                raise OverflowError(
+                    f"it has {done_before + n:,} states and more, whose sets of rows no longer fit in memory"
+                )
             if begin < len(level.sets) and (n + 2 * F > len(bits) or 2 * (n + 2 * F) > len(table)):
                 bits, hashes = _grown(bits, n + 2 * F), _grown(hashes, n + 2 * F)
                 table = np.full(_power_of_two(2 * len(bits)), -1, dtype=np.int64)
@@ -145,7 +209,9 @@ class Enumeration:
     def _count_columns(self, n: int) -> None:
         self.n_columns += n
         if self.n_columns > self.max_columns:
-            raise OverflowError(f"it has {self.n_columns:,} columns and more, where at most {self.max_columns:,} are allowed")
+            raise OverflowError(
+                f"it has {self.n_columns:,} columns and more, where at most {self.max_columns:,} are allowed"
+            )
 
 
 def pack(bits: np.ndarray, words: int) -> np.ndarray:

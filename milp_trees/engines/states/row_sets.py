@@ -1,7 +1,8 @@
-"""Compiled enumeration of states: sets of rows as bit strings, one level of depth at a time. Import only where it is used: it loads numba.
+"""Compiled enumeration of states: sets of rows as bit strings, one level of depth at a time. Import
+only where it is used: it loads numba.
 
-The kernel works on as many states as its output arrays have room for and returns where it stopped; the caller makes room and calls again.
-Complexity per state, for n rows and F tests: F n / 64.
+The kernel works on as many states as its output arrays have room for and returns where it stopped;
+the caller makes room and calls again. Complexity per state, for n rows and F tests: F n / 64.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -73,7 +74,9 @@ def _too_small(words, counts, least):
 
 @njit(cache=True)
 def _contains_first(side, state):
-    """Whether the state's first row is in a side of it: one side of every split is, which names the partition."""
+    """Whether the state's first row is in a side of it: one side of every split is, which names the
+    partition.
+    """
     for w in range(len(state)):
         if state[w]:
             return (side[w] & (state[w] & (~state[w] + _ONE))) != 0
@@ -82,7 +85,9 @@ def _contains_first(side, state):
 
 @njit(cache=True)
 def _partitions(state, T, split, counts, least, sides, keys, tests):
-    """Tests that split a state into two sides, of equal or complementary ones the cheapest; returns how many."""
+    """Tests that split a state into two sides, of equal or complementary ones the cheapest; returns
+    how many.
+    """
     n = 0
     right, left = sides[len(tests)], sides[len(tests) + 1]
     for f in range(len(T)):
@@ -114,8 +119,11 @@ def _partitions(state, T, split, counts, least, sides, keys, tests):
 
 
 @njit(cache=True)
-def expand(level, closed, begin, T, split, counts, least, bits, hashes, table, n_sets, columns, n_columns):
-    """Split the states from `begin` on by all tests into sets of the next level; columns[c] = (state, test, left, right).
+def expand(
+    level, closed, begin, T, split, counts, least, bits, hashes, table, n_sets, columns, n_columns
+):
+    """Split the states from `begin` on by all tests into sets of the next level; columns[c] =
+    (state, test, left, right).
 
     Returns the first state not done, the number of sets and the number of columns.
     """
@@ -125,7 +133,11 @@ def expand(level, closed, begin, T, split, counts, least, bits, hashes, table, n
     tests = np.empty(F, dtype=np.int64)
     child = np.empty(W, dtype=np.uint64)
     for s in range(begin, len(level)):
-        if n_sets + 2 * F > len(bits) or 2 * (n_sets + 2 * F) > len(table) or n_columns + F > len(columns):
+        if (
+            n_sets + 2 * F > len(bits)
+            or 2 * (n_sets + 2 * F) > len(table)
+            or n_columns + F > len(columns)
+        ):
             return s, n_sets, n_columns
         if closed[s]:
             continue

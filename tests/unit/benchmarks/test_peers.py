@@ -1,4 +1,6 @@
-"""The runner of benchmarks: what an engine answers is scored here, and what goes wrong with a peer is a row that says so."""
+"""The runner of benchmarks: what an engine answers is scored here, and what goes wrong with a peer
+is a row that says so.
+"""
 
 import importlib
 import sys
@@ -9,7 +11,9 @@ import pytest
 
 FOLDER = Path(__file__).parents[3] / "benchmarks"
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the runner reads memory from /proc")
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="the runner reads memory from /proc"
+)
 
 
 @pytest.fixture
@@ -35,8 +39,10 @@ def test_a_peer_that_is_not_installed_is_a_row(runner, tmp_path):
     """An interpreter without the package says `missing`."""
     peers, jobs = runner
     bare = tmp_path / "python"
-    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -c "import sys, runpy; sys.modules.update(pystreed=None); sys.argv = sys.argv[1:]; '
-                    'runpy.run_path(sys.argv[0], run_name=\'__main__\')" "$@"\n')  # fmt: skip
+    bare.write_text(
+        f'#!/bin/sh\nexec {sys.executable} -c "import sys, runpy; sys.modules.update(pystreed=None); sys.argv = sys.argv[1:]; '
+        'runpy.run_path(sys.argv[0], run_name=\'__main__\')" "$@"\n'
+    )
     bare.chmod(0o755)
     row = peers.interleaved(xor(jobs), {"pystreed": str(bare)}, repeat=2)["pystreed"]
     assert row["status"] == "missing", row

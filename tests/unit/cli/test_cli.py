@@ -12,8 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees.cli import lists as cli_more  # noqa: F401  (they add their commands)
-from milp_trees.cli.app import app
+from milp_trees.cli.main import app
 from milp_trees.results.result import Limit
 
 DATA = os.environ.get("MILP_TREES_DATA")
@@ -36,8 +35,16 @@ def as_json(*arguments, code=0):
 @pytest.fixture
 def table(tmp_path):
     """A CSV file with original names: the label is (age <= 35 and smoker)."""
-    rows = [(age, smoker, town) for age in range(20, 60, 4) for smoker in ("yes", "no") for town in ("a", "b", "c")]
-    lines = [f"{age},{smoker},{town},{'ill' if age <= 35 and smoker == 'yes' else 'well'}" for age, smoker, town in rows]
+    rows = [
+        (age, smoker, town)
+        for age in range(20, 60, 4)
+        for smoker in ("yes", "no")
+        for town in ("a", "b", "c")
+    ]
+    lines = [
+        f"{age},{smoker},{town},{'ill' if age <= 35 and smoker == 'yes' else 'well'}"
+        for age, smoker, town in rows
+    ]
     path = tmp_path / "people.csv"
     path.write_text("age,smoker,town,health\n" + "\n".join(lines) + "\n")
     return path
@@ -48,7 +55,12 @@ def table(tmp_path):
 
 def test_solve_prints_one_object(table):
     data = as_json("solve", table, "--depth", 2)
-    assert (data["method"], data["objective"], data["status"], data["unit"]) == ("dp", 0, "optimal", "errors")
+    assert (data["method"], data["objective"], data["status"], data["unit"]) == (
+        "dp",
+        0,
+        "optimal",
+        "errors",
+    )
     assert data["agrees"] is True
     assert data["problem"]["data"]["path"] == str(table)
 
@@ -70,7 +82,16 @@ def test_with_json_standard_output_is_json_alone(table):
 def test_compare_prints_a_list_and_a_table(table, tmp_path):
     rows = as_json("compare", table, "--methods", "dp,enumerate", "--store", tmp_path / "s.db")
     assert [(row["method"], row["agrees"]) for row in rows] == [("dp", True), ("enumerate", True)]
-    text = run("compare", table, "--methods", "dp,enumerate", "--store", tmp_path / "s.db", "--plot", tmp_path / "p.png").stdout
+    text = run(
+        "compare",
+        table,
+        "--methods",
+        "dp,enumerate",
+        "--store",
+        tmp_path / "s.db",
+        "--plot",
+        tmp_path / "p.png",
+    ).stdout
     assert "0 errors by" in text
     assert (tmp_path / "p.png").stat().st_size > 1000
 
@@ -112,11 +133,20 @@ def test_predict_takes_one_column_and_quotes_labels_with_commas(tmp_path):
     (tmp_path / "t.csv").write_text('a,b,y\n1,5,"no, never"\n2,6,yes\n1,5,"no, never"\n2,5,yes\n')
     run("solve", tmp_path / "t.csv", "--depth", 1, "--out", tmp_path / "r.json")
     (tmp_path / "new.csv").write_text("a\n2\n1\n")
-    assert run("predict", tmp_path / "r.json", tmp_path / "new.csv").stdout == 'prediction\nyes\n"no, never"\n'
+    assert (
+        run("predict", tmp_path / "r.json", tmp_path / "new.csv").stdout
+        == 'prediction\nyes\n"no, never"\n'
+    )
     (tmp_path / "text.csv").write_text("a\n2\ntwo\n")
-    assert "needs numbers in the column 'a'" in run("predict", tmp_path / "r.json", tmp_path / "text.csv", code=1).stderr
+    assert (
+        "needs numbers in the column 'a'"
+        in run("predict", tmp_path / "r.json", tmp_path / "text.csv", code=1).stderr
+    )
     (tmp_path / "gap.csv").write_text("a,b\n2,1\n,1\n")
-    assert "missing value in row 1" in run("predict", tmp_path / "r.json", tmp_path / "gap.csv", code=1).stderr
+    assert (
+        "missing value in row 1"
+        in run("predict", tmp_path / "r.json", tmp_path / "gap.csv", code=1).stderr
+    )
 
 
 def test_a_damaged_result_gets_one_sentence(table, tmp_path):
@@ -137,7 +167,13 @@ def test_a_damaged_result_gets_one_sentence(table, tmp_path):
     ):
         file.write_text(new({**good, **change}))
         assert run("verify", file, code=4).stderr.startswith("Error: "), change
-    for tree in ({}, [], "x", {**good["predictor"], "actions": ["only"]}, {**good["predictor"], "root": {"oops": 1}}):
+    for tree in (
+        {},
+        [],
+        "x",
+        {**good["predictor"], "actions": ["only"]},
+        {**good["predictor"], "root": {"oops": 1}},
+    ):
         file.write_text(new({**good, "predictor": tree}))
         assert "damaged" in run("predict", file, table, code=1).stderr
 
@@ -152,7 +188,9 @@ def test_an_altered_result_has_exit_code_4(table, tmp_path):
 
 def test_estimate_lists_every_formulation_of_trees(table):
     rows = as_json("estimate", table)
-    assert {row["formulation"] for row in rows} == set(mt.registry.formulations_for(mt.Problem(mt.load(str(table)), mt.Accuracy(), mt.Trees(2))))
+    assert {row["formulation"] for row in rows} == set(
+        mt.registry.formulations_for(mt.Problem(mt.load(str(table)), mt.Accuracy(), mt.Trees(2)))
+    )
     assert "time class" in run("estimate", table, "--formulations", "flow-oct").stdout
 
 
@@ -160,16 +198,34 @@ def test_export_writes_model_and_solution(tmp_path):
     for name in ("m.mps.gz", "m.lp"):
         data = as_json("export", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / name)
         about = json.loads(Path(data["description"]).read_text())
-        assert (about["objective"]["offset"], about["objective"]["scale"], about["solution"]["objective"]) == ("0", "1", data["objective"])
+        assert (
+            about["objective"]["offset"],
+            about["objective"]["scale"],
+            about["solution"]["objective"],
+        ) == ("0", "1", data["objective"])
         assert Path(data["model"]).stat().st_size > 100
         assert data["objective"] == data["value"]
         assert (tmp_path / "m.sol").read_text().startswith(f"=obj= {data['objective']:g}\n")
     assert any("reads no LP files" in note for note in data["notes"])
-    said = run("export", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps.gz").stdout
+    said = run(
+        "export", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps.gz"
+    ).stdout
     assert f"description {tmp_path / 'm.json'}" in said
-    assert "notes       CBC: the CBC in PuLP's wheel reads no gzipped files; write .mps for it" in said
-    assert "notes" not in run("export", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps").stdout
-    assert "rows are found while it is solved" in run("export", PLANTED, "--formulation", "benders-oct", "--out", tmp_path / "b.mps", code=1).stderr
+    assert (
+        "notes       CBC: the CBC in PuLP's wheel reads no gzipped files; write .mps for it" in said
+    )
+    assert (
+        "notes"
+        not in run(
+            "export", PLANTED, "--formulation", "flow-oct", "--out", tmp_path / "m.mps"
+        ).stdout
+    )
+    assert (
+        "rows are found while it is solved"
+        in run(
+            "export", PLANTED, "--formulation", "benders-oct", "--out", tmp_path / "b.mps", code=1
+        ).stderr
+    )
     assert "ends in .mps" in run("export", PLANTED, "--out", tmp_path / "m.txt", code=1).stderr
 
 
@@ -184,7 +240,9 @@ def test_exported_solution_is_the_optimum_of_the_exported_model(tmp_path):
     lp = h.getLp()
     assert set(values) <= set(lp.col_names_)
     x = [float(values.get(name, 0)) for name in lp.col_names_]
-    assert sum(c * v for c, v in zip(lp.col_cost_, x, strict=True)) + lp.offset_ == pytest.approx(data["objective"])
+    assert sum(c * v for c, v in zip(lp.col_cost_, x, strict=True)) + lp.offset_ == pytest.approx(
+        data["objective"]
+    )
     h.run()
     assert h.getInfo().objective_function_value == pytest.approx(data["objective"])
 
@@ -201,10 +259,15 @@ def test_every_kind_of_task_can_be_stated(tmp_path):
     costs, prices = tmp_path / "costs.txt", tmp_path / "prices.txt"
     costs.write_text("0 5\n1 0\nAttribute cost\n")
     prices.write_text("0 0.01\n1 0.02\n")
-    assert as_json("solve", PLANTED, "--task", "weighted", "--class-weight", "1=2.5")["unit"] == "cost"
+    assert (
+        as_json("solve", PLANTED, "--task", "weighted", "--class-weight", "1=2.5")["unit"] == "cost"
+    )
     assert as_json("solve", PLANTED, "--task", "balanced-accuracy")["sense"] == "max"
     assert as_json("solve", PLANTED, "--task", "cost-matrix", "--costs", costs)["unit"] == "cost"
-    assert as_json("solve", PLANTED, "--leaf-penalty", "1/200", "--feature-costs", prices)["unit"] == "rate"
+    assert (
+        as_json("solve", PLANTED, "--leaf-penalty", "1/200", "--feature-costs", prices)["unit"]
+        == "rate"
+    )
     assert as_json("solve", PLANTED, "--max-leaves", 2)["problem"]["space"]["max_leaf_nodes"] == 2
     policy = "athey-imbens:rows=60,bins=3"
     for task in ("policy-ipw", "policy-dm", "policy-dr"):
@@ -214,7 +277,13 @@ def test_every_kind_of_task_can_be_stated(tmp_path):
 def test_constraints_need_their_group_and_are_kept(tmp_path):
     path = tmp_path / "fair.txt"
     data = mt.load("planted:rows=40,tests=4,depth=2,noise=0.1,seed=3")
-    path.write_text("\n".join(" ".join(map(str, [y, *x])) for y, x in zip(data.y.tolist(), data.X.tolist(), strict=True)) + "\n")
+    path.write_text(
+        "\n".join(
+            " ".join(map(str, [y, *x]))
+            for y, x in zip(data.y.tolist(), data.X.tolist(), strict=True)
+        )
+        + "\n"
+    )
     fair = ["--constraint", "statistical-parity", "--max-disparity", "0.2"]
     assert "--group" in run("solve", path, *fair, code=1).stderr
     found = as_json("solve", path, *fair, "--group", 0, "--method", "enumerate")
@@ -253,22 +322,54 @@ def test_constraints_need_their_group_and_are_kept(tmp_path):
         (["solve", PLANTED, "--task", "weighted", "--class-weight", "x=2"], 1, "is no class"),
         (["solve", PLANTED, "--task", "policy-ipw"], 1, "name its column with --treatment"),
         (["solve", PLANTED, "--min-samples-leaf", "500"], 3, "No tree satisfies the constraints"),
-        (["solve", "planted:rows=500,tests=60", "--depth", "3", "--method", "enumerate"], 1, "tiny problems"),
+        (
+            ["solve", "planted:rows=500,tests=60", "--depth", "3", "--method", "enumerate"],
+            1,
+            "tiny problems",
+        ),
         (["solve", PLANTED, "--option", "presolve=off"], 1, "takes no solver options"),
         (["compare", PLANTED, "--seeds", "one"], 1, "whole numbers"),
-        (["compare", PLANTED, "--methods", "dp", "--store", "/proc/nowhere/s.db"], 1, "cannot be opened"),
+        (
+            ["compare", PLANTED, "--methods", "dp", "--store", "/proc/nowhere/s.db"],
+            1,
+            "cannot be opened",
+        ),
         (["verify", "nowhere.json"], 1, "cannot be read"),
-        (["solve", PLANTED, "--out", "/proc/nowhere/r.json"], 1, "there is no folder /proc/nowhere"),
+        (
+            ["solve", PLANTED, "--out", "/proc/nowhere/r.json"],
+            1,
+            "there is no folder /proc/nowhere",
+        ),
         (["solve", PLANTED, "--depht", "3"], 2, "No such option"),
         (["export", PLANTED, "--depth", "30", "--out", "m.lp"], 1, "raise --max-nonzeros"),
         (["export", PLANTED, "--out", "/proc/nowhere/m.lp"], 1, "there is no folder"),
         (["solve", "iris", "--test-size", "0.999"], 1, "leaves no training row"),
         (["solve", PLANTED, "--oracle", "pd"], 1, "no method called 'pd'"),
-        (["compare", PLANTED, "--methods", "dp", "--plot", "study.doc"], 1, "ends in .png, .svg, .pdf"),
-        (["compare", PLANTED, "--methods", "dp", "--plot", "/proc/nowhere/study.png"], 1, "there is no folder"),
-        (["solve", PLANTED, "--depth", "40", "--method", "flow-oct@highs"], 1, "raise --max-nonzeros"),
-        (["solve", PLANTED, "--method", "flow-oct@highs", "--max-nonzeros", "10"], 1, "at most 10 are built"),
-        (["solve", PLANTED, "--method", "flow-oct@highs", "--max-nonzeros", "0"], 1, "max_nonzeros must be a whole number of at least 1"),
+        (
+            ["compare", PLANTED, "--methods", "dp", "--plot", "study.doc"],
+            1,
+            "ends in .png, .svg, .pdf",
+        ),
+        (
+            ["compare", PLANTED, "--methods", "dp", "--plot", "/proc/nowhere/study.png"],
+            1,
+            "there is no folder",
+        ),
+        (
+            ["solve", PLANTED, "--depth", "40", "--method", "flow-oct@highs"],
+            1,
+            "raise --max-nonzeros",
+        ),
+        (
+            ["solve", PLANTED, "--method", "flow-oct@highs", "--max-nonzeros", "10"],
+            1,
+            "at most 10 are built",
+        ),
+        (
+            ["solve", PLANTED, "--method", "flow-oct@highs", "--max-nonzeros", "0"],
+            1,
+            "max_nonzeros must be a whole number of at least 1",
+        ),
     ],
 )
 def test_bad_input_gets_one_sentence_and_an_exit_code(arguments, code, sentence):
@@ -285,7 +386,10 @@ def test_bad_input_gets_one_sentence_and_an_exit_code(arguments, code, sentence)
         ("a,b,y\n1,,no\n0,1,yes\n", "missing value"),
         ("a,b,y\n1,0,no\n0,1,no\n", "one class only"),
         ("a,w,y\n1,-2,no\n0,1,yes\n", "must not be negative"),
-        ("a,y\n" + "".join(f"{'oops' if i == 7 else i},{i % 2}\n" for i in range(30)), "numbers but for 1 of 30 entries, such as 'oops' in row 7"),
+        (
+            "a,y\n" + "".join(f"{'oops' if i == 7 else i},{i % 2}\n" for i in range(30)),
+            "numbers but for 1 of 30 entries, such as 'oops' in row 7",
+        ),
     ],
 )
 def test_bad_data_get_one_sentence(tmp_path, text, sentence):
@@ -303,14 +407,20 @@ def test_a_full_disk_gets_one_sentence(table):
 
 def test_weights_that_a_task_would_ignore_are_refused(tmp_path):
     (tmp_path / "t.csv").write_text("a,w,y\n1,2,no\n0,1,yes\n")
-    assert "does not use --weights" in run("solve", tmp_path / "t.csv", "--weights", "w", code=1).stderr
+    assert (
+        "does not use --weights"
+        in run("solve", tmp_path / "t.csv", "--weights", "w", code=1).stderr
+    )
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
 def test_an_answer_that_cannot_be_kept_is_still_shown(table):
     found = run("solve", table, "--out", "/dev/full", code=1)
     assert "smoker == yes" in found.stdout
-    assert json.loads(run("solve", table, "--json", "--out", "/dev/full", code=1).stdout)["objective"] == 0
+    assert (
+        json.loads(run("solve", table, "--json", "--out", "/dev/full", code=1).stdout)["objective"]
+        == 0
+    )
 
 
 def test_the_command_line_builds_as_large_models_as_python():
@@ -324,11 +434,28 @@ def test_an_interrupted_run_prints_the_best_so_far(table, monkeypatch):
     from milp_trees.engines.dp import DynamicProgramme
 
     whole = DynamicProgramme.search
-    monkeypatch.setattr(DynamicProgramme, "search", lambda *a, **k: replace(whole(*a, **k), limit=Limit.INTERRUPTED, status=mt.Status.FEASIBLE))
+    monkeypatch.setattr(
+        DynamicProgramme,
+        "search",
+        lambda *a, **k: replace(whole(*a, **k), limit=Limit.INTERRUPTED, status=mt.Status.FEASIBLE),
+    )
     found = run("solve", table, "--json", code=130)
     assert json.loads(found.stdout)["predictor"]
     assert "best so far" in found.stderr
-    assert json.loads(run("compare", table, "--methods", "dp,enumerate", "--oracle", "none", "--start", "none", "--json", code=130).stdout)
+    assert json.loads(
+        run(
+            "compare",
+            table,
+            "--methods",
+            "dp,enumerate",
+            "--oracle",
+            "none",
+            "--start",
+            "none",
+            "--json",
+            code=130,
+        ).stdout
+    )
 
 
 def test_methods_that_disagree_have_exit_code_4(table, monkeypatch):
@@ -338,7 +465,15 @@ def test_methods_that_disagree_have_exit_code_4(table, monkeypatch):
         tree = mt.Tree(mt.Leaf(0), problem.task.actions(problem.dataset))
         from milp_trees.methods.method import Clock, finish
 
-        return finish(problem, self.name, tree, bound=problem.value(tree).exact, claims_optimal=True, proved_by=self.name, clock=Clock())
+        return finish(
+            problem,
+            self.name,
+            tree,
+            bound=problem.value(tree).exact,
+            claims_optimal=True,
+            proved_by=self.name,
+            clock=Clock(),
+        )
 
     monkeypatch.setattr(Enumerator, "search", worse)
     assert "disagree" in run("compare", table, "--methods", "enumerate", code=4).stderr
@@ -346,8 +481,13 @@ def test_methods_that_disagree_have_exit_code_4(table, monkeypatch):
 
 def test_help_lists_the_exit_codes_and_is_fast():
     assert "130" in run("--help").stdout
-    code = "import sys, milp_trees.cli.app, milp_trees.cli.lists; print([m for m in ('numba', 'pandas', 'sklearn', 'pyomo') if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    code = "import sys, milp_trees.cli.main; print([m for m in ('numba', 'pandas', 'sklearn', 'pyomo') if m in sys.modules])"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.strip()
+        == "[]"
+    )
 
 
 def test_a_terminal_without_unicode_is_no_error(table):
@@ -363,7 +503,9 @@ def test_the_version_is_printed():
 
 
 def test_new_rows_are_read_as_the_training_rows_were(tmp_path):
-    """Categories and labels are texts in both files, whatever the cells of one of them look like; what a test cannot answer is refused."""
+    """Categories and labels are texts in both files, whatever the cells of one of them look like;
+    what a test cannot answer is refused.
+    """
     train, out = tmp_path / "train.csv", tmp_path / "tree.json"
     train.write_text("town,flag,y\n" + "007,0,01\n1.50,1,1\nabroad,1,1\n" * 6)
     run("solve", train, "--depth", 2, "--out", out)
@@ -395,15 +537,34 @@ def test_new_rows_are_read_as_the_training_rows_were(tmp_path):
 @pytest.mark.skipif(not DATA, reason="MILP_TREES_DATA is not set")
 def test_published_values_come_out():
     folder = Path(str(DATA))
-    found = as_json("solve", folder / "classification/anneal.txt", "--depth", 3, "--method", "dp", "--oracle", "none")
+    found = as_json(
+        "solve",
+        folder / "classification/anneal.txt",
+        "--depth",
+        3,
+        "--method",
+        "dp",
+        "--oracle",
+        "none",
+    )
     assert (found["objective"], found["status"]) == (112, "optimal")
     fair = ["--constraint", "statistical-parity", "--group", 0, "--max-disparity", "0.01"]
-    found = as_json("solve", folder / "fairness/ricci-binarized.csv", "--depth", 2, *fair, "--method", "state-flow@highs")
+    found = as_json(
+        "solve",
+        folder / "fairness/ricci-binarized.csv",
+        "--depth",
+        2,
+        *fair,
+        "--method",
+        "state-flow@highs",
+    )
     assert (found["objective"], found["status"], found["agrees"]) == (47, "optimal", True)
 
 
 def test_path_lists_the_best_tree_of_every_size(tmp_path):
-    """Table, JSON and picture hold the same sizes, each proven; the largest is what solve finds with as many leaves."""
+    """Table, JSON and picture hold the same sizes, each proven; the largest is what solve finds
+    with as many leaves.
+    """
     out, picture = tmp_path / "path.json", tmp_path / "path.svg"
     text = run("path", PLANTED, "--depth", 3, "--leaves", 5, "--out", out, "--plot", picture).stdout
     data = json.loads(out.read_text())
@@ -416,17 +577,35 @@ def test_path_lists_the_best_tree_of_every_size(tmp_path):
     alone = as_json("solve", PLANTED, "--depth", 3, "--max-leaves", 5, "--method", "enumerate")
     assert alone["objective"] == data["sizes"][-1]["value"]
     best_for = next(row for row in data["sizes"] if row["on_hull"] and row["penalty_to"])
-    penalised = as_json("solve", PLANTED, "--depth", 3, "--leaf-penalty", best_for["penalty_to"], "--method", "enumerate")
-    assert Fraction(best_for["exact"]) / 60 + Fraction(best_for["penalty_to"]) * best_for["leaves"] == Fraction(penalised["exact"])
+    penalised = as_json(
+        "solve",
+        PLANTED,
+        "--depth",
+        3,
+        "--leaf-penalty",
+        best_for["penalty_to"],
+        "--method",
+        "enumerate",
+    )
+    assert Fraction(best_for["exact"]) / 60 + Fraction(best_for["penalty_to"]) * best_for[
+        "leaves"
+    ] == Fraction(penalised["exact"])
 
 
 def test_path_by_a_run_per_size_and_what_it_refuses():
     """A method that answers one size at a time gives the same values; wrong options get a sentence."""
-    at_once, one_by_one = (as_json("path", PLANTED, "--leaves", 3, "--method", m) for m in ("dp-sizes", "enumerate"))
+    at_once, one_by_one = (
+        as_json("path", PLANTED, "--leaves", 3, "--method", m) for m in ("dp-sizes", "enumerate")
+    )
     assert [r["value"] for r in at_once["sizes"]] == [r["value"] for r in one_by_one["sizes"]]
     assert at_once["penalties"] == one_by_one["penalties"]
     assert as_json("path", PLANTED, "--task", "auc", "--leaves", 3)["method"] == "partial-trees"
-    assert "views it offers: LeafCounts" in run("path", PLANTED, "--task", "auc", "--leaves", 3, "--method", "dp-sizes", code=1).stderr
+    assert (
+        "views it offers: LeafCounts"
+        in run(
+            "path", PLANTED, "--task", "auc", "--leaves", 3, "--method", "dp-sizes", code=1
+        ).stderr
+    )
     assert "No tree" in run("path", PLANTED, "--min-samples-leaf", 100, code=3).stderr
     assert "picture" in run("path", PLANTED, "--plot", "path.txt", code=1).stderr
     run("path", PLANTED, "--leaves", 0, code=2)
@@ -434,4 +613,7 @@ def test_path_by_a_run_per_size_and_what_it_refuses():
 
 def test_a_ratio_has_no_one_model_to_export(tmp_path):
     """It is solved in steps; the sentence says so."""
-    assert "solved in steps" in run("export", PLANTED, "--task", "f1", "--out", tmp_path / "f1.mps", code=1).stderr
+    assert (
+        "solved in steps"
+        in run("export", PLANTED, "--task", "f1", "--out", tmp_path / "f1.mps", code=1).stderr
+    )

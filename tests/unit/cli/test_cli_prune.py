@@ -1,4 +1,6 @@
-"""`milp-trees prune`, `verify` on what it writes, and `unimodular` on formulations of prunings: answers, exit codes, one sentence for whatever is wrong."""
+"""`milp-trees prune`, `verify` on what it writes, and `unimodular` on formulations of prunings:
+answers, exit codes, one sentence for whatever is wrong.
+"""
 
 import copy
 import json
@@ -11,9 +13,8 @@ import typer.main
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees.cli import lists as cli_more  # noqa: F401  (they add their commands)
 from milp_trees.cli import prune as cli_prune
-from milp_trees.cli.app import app
+from milp_trees.cli.main import app
 from milp_trees.errors import MilpTreesError
 from milp_trees.study.pruning import Growing, pruning_problem
 from milp_trees.verification import verify
@@ -75,7 +76,15 @@ def test_methods_agree_on_one_lambda():
 
 
 def test_a_store_keeps_the_rows(tmp_path):
-    options = (*SMALL, "--lambda", "1/100", "--methods", "min-cut,enumerate-prunings", "--store", tmp_path / "rows.sqlite")
+    options = (
+        *SMALL,
+        "--lambda",
+        "1/100",
+        "--methods",
+        "min-cut,enumerate-prunings",
+        "--store",
+        tmp_path / "rows.sqlite",
+    )
     first = as_json(*options)
     assert (tmp_path / "rows.sqlite").exists()
     assert [row["seconds"] for row in as_json(*options)] == [row["seconds"] for row in first]
@@ -84,7 +93,18 @@ def test_a_store_keeps_the_rows(tmp_path):
 @pytest.mark.parametrize("model", ["random-forest", "extra-trees", "bagging", "tree", "budget-rf"])
 @pytest.mark.parametrize("errors", ["train", "oob", "held-out"])
 def test_every_model_with_every_way_of_counting_errors(model, errors):
-    options = ("prune", "iris", "--trees", 3, "--model", model, "--errors", errors, "--lambda", "0.01")
+    options = (
+        "prune",
+        "iris",
+        "--trees",
+        3,
+        "--model",
+        model,
+        "--errors",
+        errors,
+        "--lambda",
+        "0.01",
+    )
     if (model, errors) == ("tree", "oob"):
         assert "no out-of-bag rows" in run(*options, code=1).stderr
         return
@@ -96,7 +116,9 @@ def test_every_model_with_every_way_of_counting_errors(model, errors):
 
 
 def test_regression_counts_squared_errors():
-    found = as_json(*SMALL, "--target", WIDTH, "--drop", "target", "--regression", "--lambda", "0.01")
+    found = as_json(
+        *SMALL, "--target", WIDTH, "--drop", "target", "--regression", "--lambda", "0.01"
+    )
     assert found["exact"] is None
     assert set(found["scores"]) == {"error", "cost", "mean_squared_error"}
     assert "(a number)" in run(*SMALL, "--target", WIDTH, "--drop", "target", "--regression").stdout
@@ -116,9 +138,20 @@ def test_costs_of_every_kind_reach_the_problem(tmp_path):
     prices = tmp_path / "prices.txt"
     prices.write_text(f"{LENGTH} 1/3\n{WIDTH}, 0.25\n")
     found = as_json(
-        *SMALL, "--lambda", "0.01", "--feature-costs", prices, "--group", f"petal=1/2:{LENGTH},{WIDTH}", "--group-once", "camera=7:petal",
-        "--node-cost", "0.01", "--leaf-cost", "1/1000",
-    )  # fmt: skip
+        *SMALL,
+        "--lambda",
+        "0.01",
+        "--feature-costs",
+        prices,
+        "--group",
+        f"petal=1/2:{LENGTH},{WIDTH}",
+        "--group-once",
+        "camera=7:petal",
+        "--node-cost",
+        "0.01",
+        "--leaf-cost",
+        "1/1000",
+    )
     assert found["problem"]["task"]["costs"] == {
         "features": {LENGTH: "1/3", WIDTH: "1/4"},
         "groups": [
@@ -140,7 +173,10 @@ def test_long_prices_are_rounded_where_a_denominator_is_stated(tmp_path):
 
 def test_a_text_column_is_one_feature(tmp_path):
     table = tmp_path / "people.csv"
-    rows = [f"{20 + i},{['red', 'green', 'blue'][i % 3]},{'ill' if i % 3 == 0 and i > 10 else 'well'}" for i in range(60)]
+    rows = [
+        f"{20 + i},{['red', 'green', 'blue'][i % 3]},{'ill' if i % 3 == 0 and i > 10 else 'well'}"
+        for i in range(60)
+    ]
     table.write_text("age,color,health\n" + "\n".join(rows) + "\n")
     found = as_json("prune", table, "--trees", 2, "--lambda", "0.01", "--group", "all=1:color,age")
     assert found["problem"]["space"]["ensemble"]["features"] == ["age", "color"]
@@ -153,8 +189,15 @@ def test_a_budget_gives_the_hull_point_below_it_and_claims_no_more():
     points = as_json(*SMALL)["vertices"]
     costs = [Fraction(p["cost"]) for p in points]
     middle = (costs[0] + costs[1]) / 2
-    at, between = (as_json(*SMALL, "--budget", f"{b.numerator}/{b.denominator}")["budget"] for b in (costs[1], middle))
-    assert (at["proven"], Fraction(at["cost"]), Fraction(at["bound"])) == (True, costs[1], Fraction(points[1]["error"]))
+    at, between = (
+        as_json(*SMALL, "--budget", f"{b.numerator}/{b.denominator}")["budget"]
+        for b in (costs[1], middle)
+    )
+    assert (at["proven"], Fraction(at["cost"]), Fraction(at["bound"])) == (
+        True,
+        costs[1],
+        Fraction(points[1]["error"]),
+    )
     assert between["proven"] is False
     assert Fraction(between["cost"]) == costs[1]
     assert Fraction(between["bound"]) < Fraction(between["error"])
@@ -175,7 +218,10 @@ def test_an_exact_budget_is_the_best_of_all_prunings(budget):
 
 def test_nothing_within_a_budget_has_its_own_exit_code():
     for more in ((), ("--exact",)):
-        assert "No pruning keeps the budget" in run(*SMALL, "--leaf-cost", 1, "--budget", "2.9", *more, code=3).stderr
+        assert (
+            "No pruning keeps the budget"
+            in run(*SMALL, "--leaf-cost", 1, "--budget", "2.9", *more, code=3).stderr
+        )
         run(*SMALL, "--leaf-cost", 1, "--budget", 3, *more)
 
 
@@ -183,7 +229,10 @@ def test_the_hull_start_keeps_the_budget_of_a_breakpoint():
     problem = pruning_problem("iris", Growing(trees=3, max_depth=3)).problem
     for point in mt.prune_path(problem).vertices:
         start = cli_prune.hull_start(problem, str(point.cost))
-        assert problem.task.parts(start.routes(problem.dataset), problem.dataset) == (point.error, point.cost)
+        assert problem.task.parts(start.routes(problem.dataset), problem.dataset) == (
+            point.error,
+            point.cost,
+        )
 
 
 # -- verify -------------------------------------------------------------------------------------------------------
@@ -192,12 +241,23 @@ WRITTEN = {
     "plain": ("--lambda", "0.01"),
     "out of bag": ("--lambda", "0.01", "--errors", "oob"),
     "held out": ("--lambda", "1/300", "--errors", "held-out"),
-    "prices": ("--lambda", "0.01", "--group", f"petal=1/2:{LENGTH},{WIDTH}", "--group-once", "camera=7:petal", "--node-cost", "0.01", "--leaf-cost", "0.001"),
+    "prices": (
+        "--lambda",
+        "0.01",
+        "--group",
+        f"petal=1/2:{LENGTH},{WIDTH}",
+        "--group-once",
+        "camera=7:petal",
+        "--node-cost",
+        "0.01",
+        "--leaf-cost",
+        "0.001",
+    ),
     "test share": ("--lambda", "0.01", "--test-size", 0.3),
     "regression": ("--lambda", "0.01", "--target", WIDTH, "--drop", "target", "--regression"),
     "budget": ("--budget", "1.5", "--exact"),
     "budget-rf": ("--lambda", "0.01", "--model", "budget-rf"),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
@@ -243,9 +303,13 @@ TAMPERING = {
     "cost": lambda d: d["scores"].update(cost=d["scores"]["cost"] + 1e-6),
     "a loop": lambda d: trees(d)["left"].__setitem__(split(d), split(d)),
     "a child": lambda d: trees(d)["right"].__setitem__(split(d), trees(d)["right"][split(d)] + 1),
-    "a column": lambda d: trees(d)["column"].__setitem__(split(d), (trees(d)["column"][split(d)] + 1) % 3),
+    "a column": lambda d: trees(d)["column"].__setitem__(
+        split(d), (trees(d)["column"][split(d)] + 1) % 3
+    ),
     "a threshold": lambda d: trees(d)["threshold"].__setitem__(split(d), 1.0),
-    "a value": lambda d: trees(d)["value"][split(d)].__setitem__(0, trees(d)["value"][split(d)][0] + 0.5),
+    "a value": lambda d: trees(d)["value"][split(d)].__setitem__(
+        0, trees(d)["value"][split(d)][0] + 0.5
+    ),
     "a feature": lambda d: trees(d)["feature_of"].__setitem__(1, 0),
     "columns": lambda d: trees(d)["columns"].reverse(),
     "features": lambda d: trees(d)["features"].reverse(),
@@ -255,7 +319,9 @@ TAMPERING = {
     "prices": lambda d: d["problem"]["task"]["costs"].update(features="3"),
     "price of a leaf": lambda d: d["problem"]["task"]["costs"].update(leaf="3"),
     "a budget": lambda d: d["problem"]["task"].update(max_cost="0"),
-    "who pays": lambda d: d["problem"]["task"].update(cost_weights=[0, *[1] * (d["problem"]["data"]["rows"] - 1)]),
+    "who pays": lambda d: d["problem"]["task"].update(
+        cost_weights=[0, *[1] * (d["problem"]["data"]["rows"] - 1)]
+    ),
 }
 
 
@@ -380,7 +446,9 @@ FILES = {
         (("--drop", "*"), "No column is left"),
     ],
 )
-def test_wrong_arguments_give_one_sentence_and_exit_code_1(arguments, sentence, tmp_path, monkeypatch):
+def test_wrong_arguments_give_one_sentence_and_exit_code_1(
+    arguments, sentence, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     for name, content in FILES.items():
         Path(name).write_bytes(content)
@@ -398,7 +466,9 @@ def test_every_option_is_in_the_command_page():
     commands = typer.main.get_command(app).commands
     shared = {"--out", "--json", "--help"}
     for command in ("prune", "unimodular"):
-        for option in {o for p in commands[command].params for o in p.opts if o.startswith("--")} - shared:
+        for option in {
+            o for p in commands[command].params for o in p.opts if o.startswith("--")
+        } - shared:
             assert re.search(rf"`{option}[` ]", page), option
 
 
@@ -406,11 +476,25 @@ def test_every_option_is_in_the_command_page():
 
 
 @pytest.mark.parametrize(
-    ("formulation", "answer"), [("ip0", "yes"), ("ip1", "no"), ("ip3", "yes"), ("ip3-closure", "yes")], ids=lambda value: str(value)
+    ("formulation", "answer"),
+    [("ip0", "yes"), ("ip1", "no"), ("ip3", "yes"), ("ip3-closure", "yes")],
+    ids=lambda value: str(value),
 )
 def test_formulations_of_prunings_are_checked_on_a_table(formulation, answer):
     trees_wanted = 1 if formulation == "ip0" else 2
-    assert as_json("unimodular", formulation, "--data", "breast-cancer", "--trees", trees_wanted, "--max-depth", 3)["answer"] == answer
+    assert (
+        as_json(
+            "unimodular",
+            formulation,
+            "--data",
+            "breast-cancer",
+            "--trees",
+            trees_wanted,
+            "--max-depth",
+            3,
+        )["answer"]
+        == answer
+    )
 
 
 @pytest.mark.parametrize(
@@ -418,7 +502,10 @@ def test_formulations_of_prunings_are_checked_on_a_table(formulation, answer):
     [
         (("ip3",), "needs a problem"),
         (("ip3", "--example", "oak"), "no example called"),
-        (("ip3", "--example", "figure-1", "--trees", 2), "--trees belongs to a formulation with --data"),
+        (
+            ("ip3", "--example", "figure-1", "--trees", 2),
+            "--trees belongs to a formulation with --data",
+        ),
         (("model.mps", "--max-depth", 2), "--max-depth belongs to a formulation with --data"),
         (("ip3", "--data", "iris", "--depth", 2), "--depth is for formulations of trees"),
         (("flow-oct", "--data", "iris", "--trees", 2), "--trees is for formulations of prunings"),
@@ -430,7 +517,9 @@ def test_wrong_arguments_of_unimodular(arguments, sentence):
 
 
 def test_a_proof_within_a_budget_is_derived_again_by_another_solver():
-    """There are too many prunings to enumerate and no cut knows of budgets: the same program goes to a solver that did not make the result."""
+    """There are too many prunings to enumerate and no cut knows of budgets: the same program goes
+    to a solver that did not make the result.
+    """
     from milp_trees.study.pruning import Growing, pruning_problem
 
     problem = pruning_problem("breast-cancer", Growing(trees=5), max_cost=4).problem

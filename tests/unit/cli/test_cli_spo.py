@@ -5,8 +5,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from milp_trees.cli import spo as cli_spo  # noqa: F401  (it adds its command)
-from milp_trees.cli.app import app
+from milp_trees.cli.main import app
 
 SMALL = ("--rows", 40, "--test-rows", 30, "--thresholds", 8)
 
@@ -26,13 +25,32 @@ def as_json(*arguments, code=0):
 
 
 def test_greedy_program_exact_search_and_regression_trees_stand_side_by_side():
-    line = ("shortest-path", "--rows", 80, "--degree", 10, "--noise", 0.25, "--depth", 2, "--seed", 1, "--time-limit", 6)
+    line = (
+        "shortest-path",
+        "--rows",
+        80,
+        "--degree",
+        10,
+        "--noise",
+        0.25,
+        "--depth",
+        2,
+        "--seed",
+        1,
+        "--time-limit",
+        6,
+    )
     rows = as_json(*line, "--methods", "greedy,spot@highs,dp,cart")
     assert list(rows) == ["greedy-spo", "spot@highs", "dp", "cart-spo"]
     assert rows["dp"]["status"] == "optimal"
     assert rows["dp"]["agrees"] is True
     least = rows["dp"]["objective"]
-    assert least <= rows["spot@highs"]["objective"] <= rows["greedy-spo"]["objective"] < rows["cart-spo"]["objective"]
+    assert (
+        least
+        <= rows["spot@highs"]["objective"]
+        <= rows["greedy-spo"]["objective"]
+        < rows["cart-spo"]["objective"]
+    )
     assert rows["spot@highs"]["start"]["accepted"] is True
     assert rows["spot@highs"]["bound"] <= least
     for row in rows.values():
@@ -52,9 +70,25 @@ def test_the_table_names_data_decisions_and_draws_the_best_tree():
 
 
 def test_two_roads_are_told_apart_by_one_split_near_the_crossing():
-    rows = as_json("two-roads", "--rows", 2000, "--test-rows", 500, "--depth", 1, "--thresholds", 200, "--methods", "dp,cart")
+    rows = as_json(
+        "two-roads",
+        "--rows",
+        2000,
+        "--test-rows",
+        500,
+        "--depth",
+        1,
+        "--thresholds",
+        200,
+        "--methods",
+        "dp,cart",
+    )
     assert rows["dp"]["predictor"]["root"]["test"]["value"] == pytest.approx(0.28458, abs=0.005)
-    assert rows["dp"]["scores"]["test_normalised_regret"] < 0.001 < rows["cart-spo"]["scores"]["test_normalised_regret"]
+    assert (
+        rows["dp"]["scores"]["test_normalised_regret"]
+        < 0.001
+        < rows["cart-spo"]["scores"]["test_normalised_regret"]
+    )
 
 
 def test_news_takes_weights_and_a_constraint_set():
@@ -64,7 +98,17 @@ def test_news_takes_weights_and_a_constraint_set():
 
 
 def test_a_set_too_large_to_list_is_searched_with_its_oracle():
-    rows = as_json(*SMALL, "--grid", "10x10", "--depth", 1, "--methods", "dp-oracle,greedy", "--min-samples-leaf", 5)
+    rows = as_json(
+        *SMALL,
+        "--grid",
+        "10x10",
+        "--depth",
+        1,
+        "--methods",
+        "dp-oracle,greedy",
+        "--min-samples-leaf",
+        5,
+    )
     assert rows["dp-oracle"]["status"] == "optimal"
     assert rows["dp-oracle"]["objective"] <= rows["greedy-spo"]["objective"]
     text = run(*SMALL, "--grid", "10x10", "--depth", 0, "--methods", "greedy").stdout
@@ -72,7 +116,16 @@ def test_a_set_too_large_to_list_is_searched_with_its_oracle():
 
 
 def test_rows_can_be_stored_and_come_back(tmp_path):
-    line = ("shortest-path", *SMALL, "--depth", 1, "--methods", "greedy,dp", "--store", tmp_path / "s.sqlite")
+    line = (
+        "shortest-path",
+        *SMALL,
+        "--depth",
+        1,
+        "--methods",
+        "greedy,dp",
+        "--store",
+        tmp_path / "s.sqlite",
+    )
     assert as_json(*line) == as_json(*line)
 
 
@@ -86,7 +139,11 @@ def test_rows_can_be_stored_and_come_back(tmp_path):
         (["--grid", "1x1"], 1, "needs at least two nodes"),
         (["--noise", 2], 1, "0 <= noise <= 1"),
         (["--depth", -1], 1, "--depth needs a whole number; got '-1'"),
-        (["two-roads", "--degree", 3], 1, "--degree is for shortest-path; the data two-roads do not use it"),
+        (
+            ["two-roads", "--degree", 3],
+            1,
+            "--degree is for shortest-path; the data two-roads do not use it",
+        ),
         (["--degree", 0.5, "--inner", -3], 1, "negative base"),
         (["--split-penalty", "much"], 1, "split_penalty must be a number"),
         (["--methods", "grdy"], 1, "no method called 'grdy'"),
@@ -97,6 +154,8 @@ def test_rows_can_be_stored_and_come_back(tmp_path):
     ],
 )
 def test_whatever_is_wrong_gets_one_sentence_and_an_exit_code(arguments, code, sentence):
-    found = run(*arguments, *(() if "--rows" in arguments else ("--rows", 40)), "--test-rows", 10, code=code)
+    found = run(
+        *arguments, *(() if "--rows" in arguments else ("--rows", 40)), "--test-rows", 10, code=code
+    )
     assert sentence in " ".join(found.stderr.split())
     assert "Traceback" not in found.stderr

@@ -1,4 +1,6 @@
-"""Numbers that limit or repeat runs are checked in one place, whoever gives them: what is no number of its kind is refused with a sentence."""
+"""Numbers that limit or repeat runs are checked in one place, whoever gives them: what is no number
+of its kind is refused with a sentence.
+"""
 
 from fractions import Fraction
 
@@ -7,12 +9,26 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees.cli.app import app
+from milp_trees.cli.main import app
 from milp_trees.errors import MilpTreesError
 from milp_trees.mip.solver import Limits
 
 NAN, INF = float("nan"), float("inf")
-NO_NUMBERS = ["5", "", True, False, [1], {}, 1j, NAN, INF, -INF, -1, np.float64("nan"), np.bool_(True)]
+NO_NUMBERS = [
+    "5",
+    "",
+    True,
+    False,
+    [1],
+    {},
+    1j,
+    NAN,
+    INF,
+    -INF,
+    -1,
+    np.float64("nan"),
+    np.bool_(True),
+]
 #: Name in `Limits` → (name in the calls, further values that are refused).
 FIELDS = {
     "time": ("time_limit", [1e10, 2**63, 1e300]),
@@ -29,7 +45,11 @@ def problem():
     return mt.Problem(mt.load("planted:rows=20,tests=3,depth=1"), mt.Accuracy(), mt.Trees(1))
 
 
-@pytest.mark.parametrize("field, value", [(field, value) for field, (_, more) in FIELDS.items() for value in [*NO_NUMBERS, *more]], ids=str)
+@pytest.mark.parametrize(
+    "field, value",
+    [(field, value) for field, (_, more) in FIELDS.items() for value in [*NO_NUMBERS, *more]],
+    ids=str,
+)
 def test_a_limit_that_is_no_number_of_its_kind_is_refused(problem, field, value):
     """By `Limits` itself, so by every path to a run."""
     name = FIELDS[field][0]
@@ -49,9 +69,18 @@ def test_a_gap_that_is_no_number_is_refused(field, value):
 
 def test_numbers_of_any_type_become_python_s_own():
     """So that 60 and 60.0 seconds are the same run."""
-    limits = Limits(time=np.float32(2.0), memory_mb=np.int64(7), nodes=np.int32(3), threads=np.int8(2), seed=np.uint8(1), nonzeros=np.int64(9))
+    limits = Limits(
+        time=np.float32(2.0),
+        memory_mb=np.int64(7),
+        nodes=np.int32(3),
+        threads=np.int8(2),
+        seed=np.uint8(1),
+        nonzeros=np.int64(9),
+    )
     assert limits == Limits(time=2, memory_mb=7, nodes=3, threads=2, seed=1, nonzeros=9)
-    assert [type(v) for v in (limits.time, limits.memory_mb, limits.nodes, limits.threads, limits.seed)] == [float, int, int, int, int]
+    assert [
+        type(v) for v in (limits.time, limits.memory_mb, limits.nodes, limits.threads, limits.seed)
+    ] == [float, int, int, int, int]
     assert type(Limits(time=60).time) is float
     assert Limits(time=None, memory_mb=None, nodes=None, nonzeros=None).time is None
     assert Limits(time=0.0).time == 0, "a run that has no time left stops at once"
@@ -63,37 +92,70 @@ def test_no_seconds_at_all_are_refused(problem, call):
         call(problem, "cart", time_limit=0)
 
 
-@pytest.mark.parametrize("call", [lambda p, **k: mt.near_best(p, slack=1, **k), lambda p, **k: mt.sizes(p, max_leaves=2, **k)], ids=["near_best", "sizes"])
-@pytest.mark.parametrize("limit", [{"time_limit": NAN}, {"time_limit": "5"}, {"memory_mb": True}], ids=str)
+@pytest.mark.parametrize(
+    "call",
+    [lambda p, **k: mt.near_best(p, slack=1, **k), lambda p, **k: mt.sizes(p, max_leaves=2, **k)],
+    ids=["near_best", "sizes"],
+)
+@pytest.mark.parametrize(
+    "limit", [{"time_limit": NAN}, {"time_limit": "5"}, {"memory_mb": True}], ids=str
+)
 def test_other_calls_check_their_limits_too(problem, call, limit):
     with pytest.raises(mt.DataError, match=f"^{next(iter(limit))} must be"):
         call(problem, **limit)
 
 
-@pytest.mark.parametrize("seeds", ["", "01", [], (), None, 3, b"1", ["1"], [1.5], [-1], [True], [NAN], [None], [2**31]], ids=str)
+@pytest.mark.parametrize(
+    "seeds",
+    ["", "01", [], (), None, 3, b"1", ["1"], [1.5], [-1], [True], [NAN], [None], [2**31]],
+    ids=str,
+)
 def test_seeds_that_are_none_are_refused(problem, seeds):
     with pytest.raises(mt.DataError, match=r"^seeds? (is a list of|must be a) whole number"):
         mt.compare(problem, ["cart"], seeds=seeds)
 
 
 def test_equal_seeds_are_one_row(problem):
-    assert [row["seed"] for row in mt.compare(problem, ["cart"], seeds=[1, np.int64(1), 0]).rows] == [1, 0]
+    assert [
+        row["seed"] for row in mt.compare(problem, ["cart"], seeds=[1, np.int64(1), 0]).rows
+    ] == [1, 0]
 
 
 @pytest.mark.parametrize(
     "asked",
     [
-        {"methods": ""}, {"methods": []}, {"methods": ","}, {"methods": [""]}, {"methods": [3]}, {"methods": [None]}, {"methods": 3},
-        {"formulations": ""}, {"formulations": []}, {"formulations": 3}, {"solvers": ""}, {"solvers": []}, {"solvers": None},
-        {"oracle": 3}, {"oracle": ""}, {"start": 3}, {"start": ""}, {"store": 3},
-        {"methods": ["flow-oct@highs"], "options": "presolve=off"}, {"methods": ["flow-oct@highs"], "options": [("presolve", "off")]},
+        {"methods": ""},
+        {"methods": []},
+        {"methods": ","},
+        {"methods": [""]},
+        {"methods": [3]},
+        {"methods": [None]},
+        {"methods": 3},
+        {"formulations": ""},
+        {"formulations": []},
+        {"formulations": 3},
+        {"solvers": ""},
+        {"solvers": []},
+        {"solvers": None},
+        {"oracle": 3},
+        {"oracle": ""},
+        {"start": 3},
+        {"start": ""},
+        {"store": 3},
+        {"methods": ["flow-oct@highs"], "options": "presolve=off"},
+        {"methods": ["flow-oct@highs"], "options": [("presolve", "off")]},
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_what_asks_for_nothing_or_for_no_name_is_refused(problem, asked):
     """`methods=''` compared everything; nothing is guessed."""
     with pytest.raises(MilpTreesError):
-        mt.compare(problem, **{"methods": ["cart"], **asked} if not {"formulations", "solvers"} & set(asked) else asked)
+        mt.compare(
+            problem,
+            **{"methods": ["cart"], **asked}
+            if not {"formulations", "solvers"} & set(asked)
+            else asked,
+        )
 
 
 @pytest.mark.parametrize("problems", [[], 3, [3], "iris", None], ids=str)
@@ -122,7 +184,17 @@ def test_problems_that_are_none_are_refused(problems):
     ],
 )
 def test_the_command_line_refuses_them_with_a_sentence(options, sentence):
-    done = CliRunner().invoke(app, ["compare", "planted:rows=20,tests=3", "--depth", "1", *([] if options[0] in ("--formulations", "--solvers") else ["--methods", "cart"]), *options])
+    done = CliRunner().invoke(
+        app,
+        [
+            "compare",
+            "planted:rows=20,tests=3",
+            "--depth",
+            "1",
+            *([] if options[0] in ("--formulations", "--solvers") else ["--methods", "cart"]),
+            *options,
+        ],
+    )
     assert done.exit_code == 1, done.output
     assert sentence in done.output
 
@@ -130,16 +202,27 @@ def test_the_command_line_refuses_them_with_a_sentence(options, sentence):
 @pytest.mark.parametrize("command", ["prune", "spo"])
 def test_the_other_comparisons_refuse_an_empty_list_of_methods(command):
     """`prune --methods ''` took the default method."""
-    import milp_trees.cli.prune
-    import milp_trees.cli.spo  # noqa: F401  (they add their commands)
 
-    asked = {"prune": ["prune", "iris", "--trees", "2", "--max-depth", "2", "--lambda", "0.1"], "spo": ["spo", "two-roads", "--rows", "20", "--test-rows", "5"]}[command]
+    asked = {
+        "prune": ["prune", "iris", "--trees", "2", "--max-depth", "2", "--lambda", "0.1"],
+        "spo": ["spo", "two-roads", "--rows", "20", "--test-rows", "5"],
+    }[command]
     done = CliRunner().invoke(app, [*asked, "--methods", ""])
     assert done.exit_code == 1, done.output
     assert "No method was named" in done.output
 
 
-@pytest.mark.parametrize("limit", [{"time_limit": NAN}, {"time_limit": 0}, {"time_limit": 1e300}, {"threads": 0}, {"threads": 5000}], ids=str)
+@pytest.mark.parametrize(
+    "limit",
+    [
+        {"time_limit": NAN},
+        {"time_limit": 0},
+        {"time_limit": 1e300},
+        {"threads": 0},
+        {"threads": 5000},
+    ],
+    ids=str,
+)
 def test_the_same_limit_is_refused_in_the_same_sentence_wherever_it_is_given(problem, limit):
     """By a call, by an estimator and by the command line."""
     (name, value), said = *limit.items(), []
@@ -149,6 +232,11 @@ def test_the_same_limit_is_refused_in_the_same_sentence_wherever_it_is_given(pro
     with pytest.raises(mt.DataError) as fit:
         mt.OptimalTreeClassifier(**limit).fit([[0], [1]], [0, 1])
     said.append(str(fit.value))
-    done = CliRunner().invoke(app, ["solve", "planted:rows=20,tests=3", "--depth", "1", f"--{name.replace('_', '-')}={value}"])
-    said.append(done.stderr.strip().removeprefix("Error: ").replace(f"{float(value)!r}", repr(value)))
+    done = CliRunner().invoke(
+        app,
+        ["solve", "planted:rows=20,tests=3", "--depth", "1", f"--{name.replace('_', '-')}={value}"],
+    )
+    said.append(
+        done.stderr.strip().removeprefix("Error: ").replace(f"{float(value)!r}", repr(value))
+    )
     assert len(set(said)) == 1, said

@@ -6,12 +6,27 @@ import pytest
 
 import milp_trees as mt
 
-FRAME = pd.DataFrame({"age": [20.0, 30, 30, 40], "smoker": ["no", "yes", "no", "no"], "town": ["a", "b", "c", "a"], "flag": [0, 1, 1, 0]})
+FRAME = pd.DataFrame(
+    {
+        "age": [20.0, 30, 30, 40],
+        "smoker": ["no", "yes", "no", "no"],
+        "town": ["a", "b", "c", "a"],
+        "flag": [0, 1, 1, 0],
+    }
+)
 
 
 def test_every_kind_of_column_gets_its_tests():
     binarizer = mt.Binarizer().fit(FRAME)
-    assert [t.name for t in binarizer.tests] == ["age <= 25", "age <= 35", "smoker == yes", "town == a", "town == b", "town == c", "flag"]
+    assert [t.name for t in binarizer.tests] == [
+        "age <= 25",
+        "age <= 35",
+        "smoker == yes",
+        "town == a",
+        "town == b",
+        "town == c",
+        "flag",
+    ]
     assert binarizer.transform(FRAME).tolist()[1] == [0, 1, 1, 0, 1, 0, 1]
 
 
@@ -55,14 +70,18 @@ ODD = {
 @pytest.mark.parametrize("kind", ["auto", "midpoints", "quantiles", "buckets", "tree-guess"])
 @pytest.mark.parametrize("name", ODD)
 def test_odd_columns_are_cut_between_all_values_that_doubles_tell_apart(name, kind):
-    """No column of numbers is refused; midpoints separate what differs as doubles, and only what does not is said to be lost."""
+    """No column of numbers is refused; midpoints separate what differs as doubles, and only what
+    does not is said to be lost.
+    """
     column = pd.Series(ODD[name])
     if kind == "tree-guess" and name in ("huge", "neighbours"):
         with pytest.raises(mt.DataError, match="beyond single precision"):
             mt.Binarizer(kind).fit(pd.DataFrame({"x": column}), [0, 1, 1, 0])
         return
     with np.errstate(over="raise", invalid="raise"):
-        binarizer = mt.Binarizer(kind, n_estimators=5).fit(pd.DataFrame({"x": column}), [0, 1, 1, 0])
+        binarizer = mt.Binarizer(kind, n_estimators=5).fit(
+            pd.DataFrame({"x": column}), [0, 1, 1, 0]
+        )
         data = binarizer.dataset(pd.DataFrame({"x": column}), [0, 1, 1, 0])
     numbers = column.to_numpy(dtype=float)
     assert (binarizer.transform(pd.DataFrame({"x": column})) == data.X).all()
@@ -80,14 +99,29 @@ def test_whole_numbers_that_are_one_as_doubles_are_said_to_be_so_in_the_result()
     data = mt.Binarizer("midpoints").dataset({"id": 2**53 + np.arange(4)}, [0, 1, 0, 1])
     result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(2)), "dp")
     assert "beyond 2^53 are compared as doubles" in result.loss
-    assert "beyond 2^53" in mt.Binarizer("quantiles", n_bins=2).fit({"id": 2**53 + np.arange(9)}).loss_
+    assert (
+        "beyond 2^53" in mt.Binarizer("quantiles", n_bins=2).fit({"id": 2**53 + np.arange(9)}).loss_
+    )
 
 
-@pytest.mark.parametrize("column", [np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[ns]"), np.array([1, 2], dtype="timedelta64[s]"), [1j, 2 + 1j]])
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[ns]"),
+        np.array([1, 2], dtype="timedelta64[s]"),
+        [1j, 2 + 1j],
+    ],
+)
 def test_what_is_no_number_and_no_category_is_refused(column):
-    """A date as a category, or a complex number without its imaginary part, would be nonsense without a word."""
+    """A date as a category, or a complex number without its imaginary part, would be nonsense
+    without a word.
+    """
     frame = pd.DataFrame({"when": column})
-    for use in (mt.Binarizer().fit, lambda f: mt.OptimalTreeClassifier().fit(f.assign(t="a"), [0, 1]), lambda f: mt.SPOTree().fit(f.assign(t="a"), [[0, 1], [1, 0]])):
+    for use in (
+        mt.Binarizer().fit,
+        lambda f: mt.OptimalTreeClassifier().fit(f.assign(t="a"), [0, 1]),
+        lambda f: mt.SPOTree().fit(f.assign(t="a"), [[0, 1], [1, 0]]),
+    ):
         with pytest.raises(mt.DataError, match="turn them into numbers first"):
             use(frame)
     with pytest.raises(mt.DataError, match="turn them into numbers first"):
@@ -98,8 +132,16 @@ def test_new_rows_are_refused_where_a_test_cannot_be_answered():
     """A value 2 in a 0/1 column, and an infinite or missing number, in whatever asks the tests."""
     train = pd.DataFrame({"flag": [0, 1, 1, 0], "x": [1.0, 2, 3, 4]})
     binarizer = mt.Binarizer().fit(train)
-    tree = mt.Tree(mt.Branch(binarizer.tests[0], mt.Leaf(0), mt.Branch(binarizer.tests[1], mt.Leaf(0), mt.Leaf(1))), ("a", "b"))
-    for wrong, sentence in ({"flag": [0, 2, 1, 0]}, "'flag' holds 2 in row 1"), ({"x": [1, 2, 3, np.inf]}, "'x' is infinite in row 3"):
+    tree = mt.Tree(
+        mt.Branch(
+            binarizer.tests[0], mt.Leaf(0), mt.Branch(binarizer.tests[1], mt.Leaf(0), mt.Leaf(1))
+        ),
+        ("a", "b"),
+    )
+    for wrong, sentence in (
+        ({"flag": [0, 2, 1, 0]}, "'flag' holds 2 in row 1"),
+        ({"x": [1, 2, 3, np.inf]}, "'x' is infinite in row 3"),
+    ):
         for ask in (binarizer.transform, binarizer.dataset, tree.predict):
             with pytest.raises(mt.DataError, match=sentence):
                 ask(train.assign(**wrong))
@@ -107,7 +149,11 @@ def test_new_rows_are_refused_where_a_test_cannot_be_answered():
 
 def test_quantiles_are_few():
     frame = pd.DataFrame({"x": np.arange(1000.0)})
-    assert [t.value for t in mt.Binarizer("quantiles", n_bins=4).fit(frame).tests] == [249.5, 499.5, 749.5]
+    assert [t.value for t in mt.Binarizer("quantiles", n_bins=4).fit(frame).tests] == [
+        249.5,
+        499.5,
+        749.5,
+    ]
 
 
 def test_guessed_thresholds_find_the_one_that_matters():
@@ -147,7 +193,10 @@ def test_arrays_get_columns_named_by_position():
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda: mt.Binarizer().fit(pd.DataFrame({"a": [1, None]})), "'a' has a missing value in row 1"),
+        (
+            lambda: mt.Binarizer().fit(pd.DataFrame({"a": [1, None]})),
+            "'a' has a missing value in row 1",
+        ),
         (lambda: mt.Binarizer().fit(pd.DataFrame({"a": [1, np.inf, 2]})), "infinite"),
         (lambda: mt.Binarizer(max_categories=2).fit(FRAME), "'town' holds 3 different texts"),
         (lambda: mt.Binarizer("tree-guess").fit(FRAME), "give y"),

@@ -79,9 +79,17 @@ def test_the_arrays_are_copies_that_cannot_be_written():
 
 def test_tests_know_their_names_and_their_opposites():
     """Threshold, category, bare 0/1 column."""
-    age, colour, smoker = mt.Test("age", "<=", 37.5), mt.Test("colour", "==", "red"), mt.Test("smoker")
+    age, colour, smoker = (
+        mt.Test("age", "<=", 37.5),
+        mt.Test("colour", "==", "red"),
+        mt.Test("smoker"),
+    )
     assert [t.name for t in (age, colour, smoker)] == ["age <= 37.5", "colour == red", "smoker"]
-    assert [t.negation for t in (age, colour, smoker)] == ["age > 37.5", "colour != red", "not smoker"]
+    assert [t.negation for t in (age, colour, smoker)] == [
+        "age > 37.5",
+        "colour != red",
+        "not smoker",
+    ]
     assert age.evaluate([37.5, 38]).tolist() == [True, False]
     assert colour.evaluate(["red", "blue"]).tolist() == [True, False]
     assert mt.Test("x", "<=", 0.1 + 0.2).name == "x <= 0.30000000000000004"
@@ -89,7 +97,13 @@ def test_tests_know_their_names_and_their_opposites():
 
 def test_a_subset_keeps_everything_per_row():
     """Rows by index or mask; classes and tests are kept even if a class loses all rows."""
-    data = mt.Dataset(X, y=["a", "b", "a"], weights=[1, 2, 3], groups=["u", "v", "w"], values=[[1, 2], [3, 4], [5, 6]])
+    data = mt.Dataset(
+        X,
+        y=["a", "b", "a"],
+        weights=[1, 2, 3],
+        groups=["u", "v", "w"],
+        values=[[1, 2], [3, 4], [5, 6]],
+    )
     part = data.subset([2, 0])
     assert part.classes == ("a", "b")
     assert part.y.tolist() == [0, 0]
@@ -102,7 +116,11 @@ def test_the_fingerprint_depends_on_contents_only():
     """Equal contents, equal fingerprint; a changed entry, name or label changes it."""
     base = mt.Dataset(X, y=["a", "b", "a"])
     assert base.sha256 == mt.Dataset(np.array(X, dtype=bool), y=np.array(["a", "b", "a"])).sha256
-    others = [mt.Dataset(X, y=["a", "b", "b"]), mt.Dataset(X, y=["a", "c", "a"]), mt.Dataset(X, [mt.Test("p"), mt.Test("q")], y=["a", "b", "a"])]
+    others = [
+        mt.Dataset(X, y=["a", "b", "b"]),
+        mt.Dataset(X, y=["a", "c", "a"]),
+        mt.Dataset(X, [mt.Test("p"), mt.Test("q")], y=["a", "b", "a"]),
+    ]
     assert len({base.sha256, *(d.sha256 for d in others)}) == 4
 
 

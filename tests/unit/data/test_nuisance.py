@@ -14,7 +14,11 @@ def trial(n=400, seed=0):
     chance = np.where(X[:, 0] == 1, 0.7, 0.3)
     given = (rng.random(n) < chance).astype(int)
     outcome = np.where(X[:, 0] == 1, 1.0, -1.0) * given + 0.1 * rng.normal(size=n)
-    return mt.Dataset(X, treatments=np.array(["control", "drug"])[given], outcomes=outcome), chance, given
+    return (
+        mt.Dataset(X, treatments=np.array(["control", "drug"])[given], outcomes=outcome),
+        chance,
+        given,
+    )
 
 
 def test_estimates_come_close_to_the_truth():
@@ -35,7 +39,9 @@ def test_every_policy_task_finds_the_planted_policy(task):
 
 
 def test_no_row_is_predicted_by_a_model_that_saw_it():
-    """A regressor that remembers its rows would predict the outcome exactly, were it fitted on the row itself."""
+    """A regressor that remembers its rows would predict the outcome exactly, were it fitted on the
+    row itself.
+    """
     from sklearn.neighbors import KNeighborsRegressor
 
     data, _, given = trial(60)

@@ -1,4 +1,6 @@
-"""Tables with numeric columns kept: what becomes a column, what belongs to one feature, and what is refused."""
+"""Tables with numeric columns kept: what becomes a column, what belongs to one feature, and what is
+refused.
+"""
 
 import numpy as np
 import pytest
@@ -62,7 +64,11 @@ def test_regression_takes_any_number_as_target(table):
         ("x,y\n1,a\n,b\n", {}, "'x' has a missing value in row 1"),
         ("x,y\n1,a\ninf,b\n", {}, "'x' is infinite in row 1"),
         ("x,y\nred,a\n,b\n", {}, "'x' has a missing value in row 1"),
-        ("x,y\n" + "\n".join(f"name {i},{i % 2}" for i in range(120)) + "\n", {}, "120 different values"),
+        (
+            "x,y\n" + "\n".join(f"name {i},{i % 2}" for i in range(120)) + "\n",
+            {},
+            "120 different values",
+        ),
         ("x,y\n" + "\n".join(f"1,{i / 7}" for i in range(80)) + "\n", {}, "a class is expected"),
         ("x,y\n1,a\n2,b\n", {"regression": True}, "holds text; a number is expected"),
         ("x,y\n1,a\n2,b\n", {"drop": ["x"]}, "No column is left"),
@@ -85,7 +91,11 @@ def test_numeric_columns_follow_subsets_and_count_in_the_fingerprint():
     assert data.subset([2, 0]).columns == ("a", "b")
     assert "2 numeric columns" in repr(data)
     assert mt.Dataset(np.zeros((3, 0)), numeric=X).columns == ("0", "1")
-    others = [data.with_(numeric=X + 1), data.with_(columns=["a", "c"]), data.with_(numeric=None, columns=None)]
+    others = [
+        data.with_(numeric=X + 1),
+        data.with_(columns=["a", "c"]),
+        data.with_(numeric=None, columns=None),
+    ]
     assert len({d.sha256 for d in (data, *others)}) == 4
     with pytest.raises(ValueError, match="read-only"):
         data.numeric[0, 0] = 7

@@ -1,4 +1,6 @@
-"""Numbers that nobody means: refused in one sentence by every parameter of every estimator, whatever it is set to."""
+"""Numbers that nobody means: refused in one sentence by every parameter of every estimator,
+whatever it is set to.
+"""
 
 import warnings
 from dataclasses import fields, is_dataclass
@@ -20,35 +22,99 @@ MAKE = {
     "policy": (lambda: mt.OptimalPolicyTree(max_depth=1), COSTS),
     "spo": (lambda: mt.SPOTree(max_depth=1), COSTS),
     "spo forest": (lambda: mt.SPOForest(2, max_depth=1, random_state=0), COSTS),
-    "pruner": (lambda: mt.EnsemblePruner(RandomForestClassifier(2, max_depth=2, random_state=0), lam="0.1"), Y),
+    "pruner": (
+        lambda: mt.EnsemblePruner(
+            RandomForestClassifier(2, max_depth=2, random_state=0), lam="0.1"
+        ),
+        Y,
+    ),
     "budget forest": (lambda: mt.BudgetForestClassifier(2, max_depth=1, random_state=0), Y),
     "binarizer": (lambda: mt.Binarizer(), Y),
 }
 #: Values by how they look; the names are those of the table below.
 VALUES = {
-    "nan": float("nan"), "inf": float("inf"), "-inf": -float("inf"), "-1": -1, "0": 0, "1.5": 1.5, "''": "", "'x'": "x", "True": True, "[]": [],
-    "'5'": "5", "object": object(), "1e400": "1e40000",
-}  # fmt: skip
+    "nan": float("nan"),
+    "inf": float("inf"),
+    "-inf": -float("inf"),
+    "-1": -1,
+    "0": 0,
+    "1.5": 1.5,
+    "''": "",
+    "'x'": "x",
+    "True": True,
+    "[]": [],
+    "'5'": "5",
+    "object": object(),
+    "1e400": "1e40000",
+}
 #: What each parameter takes of these. Parameters that are no numbers take nothing of them.
 TAKES = {
-    "max_depth": "0", "max_leaf_nodes": "", "min_samples_leaf": "", "n_bins": "", "threads": "", "time_limit": "1.5", "cost_complexity": "0 1.5 '5'",
-    "leaf_penalty": "0 1.5 '5'", "min_weight_leaf": "0 1.5 '5'", "quantiles": "", "validation_fraction": "0", "n_estimators": "", "node_cost": "0 1.5 '5'",
-    "leaf_cost": "0 1.5 '5'", "denominator": "", "lam": "0 1.5 '5'", "slack": "-1 0 1.5", "keep_data": "True", "one_standard_error": "True",
-    "oob_score": "True", "bootstrap": "True", "exact": "", "free_after_use": "True", "back_select": "True", "max_midpoints": "0", "max_categories": "",
-    "alpha": "0 1.5", "min_gain": "0 1.5", "constraints": "[]", "method": "", "engine": "", "objective": "", "binarizer": "", "splits": "", "aggregate": "",
-    "impurity": "", "voting": "", "errors": "", "reference": "", "loss": "", "kind": "", "decisions": "", "max_features": "",
-}  # fmt: skip
+    "max_depth": "0",
+    "max_leaf_nodes": "",
+    "min_samples_leaf": "",
+    "n_bins": "",
+    "threads": "",
+    "time_limit": "1.5",
+    "cost_complexity": "0 1.5 '5'",
+    "leaf_penalty": "0 1.5 '5'",
+    "min_weight_leaf": "0 1.5 '5'",
+    "quantiles": "",
+    "validation_fraction": "0",
+    "n_estimators": "",
+    "node_cost": "0 1.5 '5'",
+    "leaf_cost": "0 1.5 '5'",
+    "denominator": "",
+    "lam": "0 1.5 '5'",
+    "slack": "-1 0 1.5",
+    "keep_data": "True",
+    "one_standard_error": "True",
+    "oob_score": "True",
+    "bootstrap": "True",
+    "exact": "",
+    "free_after_use": "True",
+    "back_select": "True",
+    "max_midpoints": "0",
+    "max_categories": "",
+    "alpha": "0 1.5",
+    "min_gain": "0 1.5",
+    "constraints": "[]",
+    "method": "",
+    "engine": "",
+    "objective": "",
+    "binarizer": "",
+    "splits": "",
+    "aggregate": "",
+    "impurity": "",
+    "voting": "",
+    "errors": "",
+    "reference": "",
+    "loss": "",
+    "kind": "",
+    "decisions": "",
+    "max_features": "",
+}
 #: Where an estimator differs: a forest of at least one level, sizes that are no trees.
 DIFFERENT = {
-    ("budget forest", "max_depth"): "", ("binarizer", "max_depth"): "", ("budget forest", "max_features"): "", ("spo forest", "max_features"): "",
-    ("spo forest", "categorical"): "", ("cross-validated", "constraints"): "[]",
-}  # fmt: skip
-CASES = [(name, p) for name, (make, _) in MAKE.items() for p in sorted(make().get_params(deep=False)) if p in TAKES]
+    ("budget forest", "max_depth"): "",
+    ("binarizer", "max_depth"): "",
+    ("budget forest", "max_features"): "",
+    ("spo forest", "max_features"): "",
+    ("spo forest", "categorical"): "",
+    ("cross-validated", "constraints"): "[]",
+}
+CASES = [
+    (name, p)
+    for name, (make, _) in MAKE.items()
+    for p in sorted(make().get_params(deep=False))
+    if p in TAKES
+]
 
 
 @pytest.mark.parametrize(("name", "parameter"), CASES)
 def test_a_parameter_that_is_nonsense_is_refused_in_one_sentence(name, parameter):
-    """It names the parameter or what is allowed; what is taken is listed above, and nothing else is."""
+    """It names the parameter or what is allowed; what is taken is listed above, and nothing else
+    is.
+    """
     make, y = MAKE[name]
     takes = DIFFERENT.get((name, parameter), TAKES[parameter]).split()
     for label, value in VALUES.items():
@@ -69,9 +135,27 @@ def test_a_parameter_that_is_nonsense_is_refused_in_one_sentence(name, parameter
 
 
 def test_every_number_that_an_estimator_takes_is_in_the_table():
-    """A new parameter must be put into it; these take what scikit-learn takes, names of columns, or whole objects."""
-    others = {"random_state", "n_jobs", "cv", "scoring", "start", "estimator", "feature_costs", "groups", "features", "budget", "validation", "prefit", "categorical"}
-    assert {p for make, _ in MAKE.values() for p in make().get_params(deep=False)} - set(TAKES) <= others
+    """A new parameter must be put into it; these take what scikit-learn takes, names of columns, or
+    whole objects.
+    """
+    others = {
+        "random_state",
+        "n_jobs",
+        "cv",
+        "scoring",
+        "start",
+        "estimator",
+        "feature_costs",
+        "groups",
+        "features",
+        "budget",
+        "validation",
+        "prefit",
+        "categorical",
+    }
+    assert {p for make, _ in MAKE.values() for p in make().get_params(deep=False)} - set(
+        TAKES
+    ) <= others
 
 
 def numeric_options():
@@ -86,7 +170,9 @@ def numeric_options():
 @pytest.mark.parametrize(("method", "name", "option"), sorted(numeric_options()))
 @pytest.mark.parametrize("value", ["-3", "1.5", "x", "nan", "", "on"])
 def test_options_of_methods_are_checked(method, name, option, value):
-    """By every registered one, before anything is built: `path-cut:rivals=-3` is no number of rivals."""
+    """By every registered one, before anything is built: `path-cut:rivals=-3` is no number of
+    rivals.
+    """
     with pytest.raises(mt.MilpTreesError, match=option):
         registry.method(method.replace(name, f"{name}:{option}={value}", 1))
 
@@ -105,8 +191,15 @@ def test_rows_without_any_weight_are_refused(tmp_path):
 
 def test_a_group_with_one_value_is_no_comparison():
     """A constraint that could not fail is refused, not fulfilled."""
-    for constraint in (mt.StatisticalParity(), mt.EqualOpportunity(), mt.EqualisedOdds(), mt.PredictiveEquality()):
-        model = mt.OptimalTreeClassifier(max_depth=1, constraints=(constraint,), method="state-flow@highs")
+    for constraint in (
+        mt.StatisticalParity(),
+        mt.EqualOpportunity(),
+        mt.EqualisedOdds(),
+        mt.PredictiveEquality(),
+    ):
+        model = mt.OptimalTreeClassifier(
+            max_depth=1, constraints=(constraint,), method="state-flow@highs"
+        )
         with pytest.raises(mt.DataError, match="all rows are of one group, 'a'"):
             model.fit(X, Y, groups=["a"] * len(Y))
 

@@ -28,8 +28,14 @@ def test_all_numbers_in_the_first_line_mean_no_header_and_target_first(tmp_path)
 
 
 def test_a_word_in_the_first_line_means_header_and_target_last(tmp_path):
-    table = read_table(write(tmp_path, '\ufeff"age","income, yearly","bought"\n30,1.5,yes\n40,2,no\n'))
-    assert (table.target, table.features, table.header) == ("bought", ["age", "income, yearly"], True)
+    table = read_table(
+        write(tmp_path, '\ufeff"age","income, yearly","bought"\n30,1.5,yes\n40,2,no\n')
+    )
+    assert (table.target, table.features, table.header) == (
+        "bought",
+        ["age", "income, yearly"],
+        True,
+    )
 
 
 def test_quoted_numbers_are_numbers(tmp_path):
@@ -45,7 +51,10 @@ def test_a_gzipped_file_is_found_under_its_plain_name(tmp_path):
     write(tmp_path, raw, "t.txt.gz")
     table = read_table(tmp_path / "t.txt")
     assert table.frame.shape == (2, 2)
-    assert table.source == {"path": str(tmp_path / "t.txt"), "sha256": hashlib.sha256(raw).hexdigest()}
+    assert table.source == {
+        "path": str(tmp_path / "t.txt"),
+        "sha256": hashlib.sha256(raw).hexdigest(),
+    }
 
 
 def test_parquet_is_read_with_target_last(tmp_path):
@@ -86,10 +95,16 @@ def test_what_is_not_a_table_gets_a_sentence(tmp_path, text, sentence):
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        (".", "is a folder"), ("..", "is a folder"), ("/", "is a folder"), ("", "is a folder"), ("./", "is a folder"), ("a" * 5000 + ".csv", "too long"),
-        ("a\0b.csv", "no file|null"), ("nowhere/people.csv", "There is no file"),
+        (".", "is a folder"),
+        ("..", "is a folder"),
+        ("/", "is a folder"),
+        ("", "is a folder"),
+        ("./", "is a folder"),
+        ("a" * 5000 + ".csv", "too long"),
+        ("a\0b.csv", "no file|null"),
+        ("nowhere/people.csv", "There is no file"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_file_gets_a_sentence(name, sentence):
     """By every reader, whatever the name."""
     for read in (read_table, mt.load, mt.load_numeric):
@@ -128,7 +143,9 @@ def test_a_missing_last_value_is_not_a_short_row(tmp_path):
 
 
 def test_labels_with_leading_zeros_are_texts_for_the_whole_column(tmp_path):
-    """`01` and `1` are two labels of a target, a group, a factor or a treatment; as features they are numbers, and without zeros labels are too."""
+    """`01` and `1` are two labels of a target, a group, a factor or a treatment; as features they
+    are numbers, and without zeros labels are too.
+    """
     path = write(tmp_path, "a,g,y\n1,01,01\n0,1,1\n01,01,1\n0,2,2\n")
     data = mt.load(path, group="g")
     assert reload(data.source)[0].sha256 == data.sha256
@@ -181,7 +198,9 @@ def test_columns_become_the_fields_of_a_dataset(tmp_path):
 
 def test_policy_columns_leave_no_target(tmp_path):
     path = write(tmp_path, "x1,x2,t,y,p,v0,v1\n0,1,0,1.5,0.5,1,2\n1,1,1,2.5,0.5,1,3\n")
-    data = mt.load(path, features=["x*"], treatment="t", outcome="y", propensity="p", values=["v0", "v1"])
+    data = mt.load(
+        path, features=["x*"], treatment="t", outcome="y", propensity="p", values=["v0", "v1"]
+    )
     assert data.y is None
     assert data.actions == (0, 1)
     assert data.values.tolist() == [[1, 2], [1, 3]]

@@ -1,4 +1,6 @@
-"""Numbers and names that are far from any that is meant: one sentence, no traceback, no memory filled, no sum that wraps round."""
+"""Numbers and names that are far from any that is meant: one sentence, no traceback, no memory
+filled, no sum that wraps round.
+"""
 
 from fractions import Fraction
 
@@ -7,8 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees.cli import lists as cli_more  # noqa: F401  (they add their commands)
-from milp_trees.cli.app import app
+from milp_trees.cli.main import app
 from milp_trees.data.read import read_table
 from milp_trees.exact import fraction
 
@@ -30,7 +31,9 @@ def test_numbers_beyond_doubles_are_refused(text):
         fraction(text, "slack")
 
 
-@pytest.mark.parametrize("beta", ["1e-400", "1e-20", "123456789/1000000007", Fraction(1, 10**9)], ids=str)
+@pytest.mark.parametrize(
+    "beta", ["1e-400", "1e-20", "123456789/1000000007", Fraction(1, 10**9)], ids=str
+)
 def test_a_beta_of_too_many_digits_is_refused_before_sums_wrap_round(beta):
     """In 64-bit integers they would, and silently."""
     for method in "dp", "enumerate", "cart":
@@ -47,8 +50,16 @@ def test_numbers_of_hundreds_of_digits_are_repeated_as_they_were_given():
 def test_classes_that_all_weigh_nothing_are_refused():
     """Every tree would be optimal."""
     with pytest.raises(mt.DataError, match="at least one must count"):
-        mt.solve(mt.Problem(DATA, mt.WeightedError(class_weight={"no": 0, "yes": 0}), mt.Trees(1)), "cart")
-    assert mt.solve(mt.Problem(DATA, mt.WeightedError(class_weight={"no": 0}), mt.Trees(1)), "cart").objective == 0
+        mt.solve(
+            mt.Problem(DATA, mt.WeightedError(class_weight={"no": 0, "yes": 0}), mt.Trees(1)),
+            "cart",
+        )
+    assert (
+        mt.solve(
+            mt.Problem(DATA, mt.WeightedError(class_weight={"no": 0}), mt.Trees(1)), "cart"
+        ).objective
+        == 0
+    )
 
 
 @pytest.mark.parametrize("text", ["quantiles:²", "tree-guess:²"])
@@ -87,7 +98,15 @@ def test_more_trees_than_anybody_reads_are_not_shown(option):
 
 
 @pytest.mark.parametrize(
-    "name", ["planted:depth=-1", "planted:seed=-1", "random-costs:rows=-1", "random-costs:low=5,high=2", "athey-imbens:rows=-1", "hidden-cut:seed=-1"]
+    "name",
+    [
+        "planted:depth=-1",
+        "planted:seed=-1",
+        "random-costs:rows=-1",
+        "random-costs:low=5,high=2",
+        "athey-imbens:rows=-1",
+        "hidden-cut:seed=-1",
+    ],
 )
 def test_generators_refuse_numbers_that_make_no_data(name):
     with pytest.raises(mt.DataError, match=r"\.$"):
@@ -117,12 +136,22 @@ def test_a_capacity_is_a_whole_number_of_rows(name, given):
 def test_a_conformance_check_that_checked_nothing_fails():
     """`check_deletable_constraints` passed where the formulation took no problem at all."""
     from milp_trees.registry import registry
-    from milp_trees.testing import check_deletable_constraints, check_formulation, check_method, check_solver_pair, check_task
+    from milp_trees.testing import (
+        check_deletable_constraints,
+        check_formulation,
+        check_method,
+        check_solver_pair,
+        check_task,
+    )
 
     method = registry.method("flow-oct@highs")
     no_tree = mt.Problem(DATA, mt.AUC(), mt.Trees(1))
     for problems in {}, {"other": no_tree}:
-        for check, what in ((check_deletable_constraints, method.formulation), (check_formulation, method.formulation), (check_method, method)):
+        for check, what in (
+            (check_deletable_constraints, method.formulation),
+            (check_formulation, method.formulation),
+            (check_method, method),
+        ):
             with pytest.raises(AssertionError, match="skipped every problem"):
                 check(what, problems)
         with pytest.raises(AssertionError, match="skipped every problem"):

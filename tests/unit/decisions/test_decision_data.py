@@ -20,7 +20,9 @@ def test_shortest_path_costs_are_the_published_formula():
 
 
 def test_constants_and_normal_features_of_the_shortest_paths_can_be_chosen():
-    data = mt.shortest_path_data(400, features=3, degree=1, grid=(2, 3), inner=1, outer=0, uniform=False, seed=1)
+    data = mt.shortest_path_data(
+        400, features=3, degree=1, grid=(2, 3), inner=1, outer=0, uniform=False, seed=1
+    )
     assert data.C.shape == (400, 7)
     np.testing.assert_allclose(data.C, data.X @ data.B.T / 3**0.5 + 1)
     assert abs(data.X.mean()) < 0.1 < data.X.std()
@@ -61,7 +63,9 @@ def test_the_better_of_two_roads_changes_at_the_crossing():
     np.testing.assert_array_equal(data.C.argmin(axis=1), np.where(x < CROSSING, 1, 0))
     assert pytest.approx(0.28458, abs=5e-6) == CROSSING
     np.testing.assert_array_equal(mt.two_roads(100).X, data.X[:100])
-    assert [data.decisions.label(w) for w in data.decisions.solve(data.C[x > 0.9][:1]).decisions] == ["road1"]
+    assert [
+        data.decisions.label(w) for w in data.decisions.solve(data.C[x > 0.9][:1]).decisions
+    ] == ["road1"]
 
 
 def test_news_are_probabilities_with_records_as_weights():
@@ -91,7 +95,10 @@ def test_some_random_sets_of_news_decisions_are_empty():
 def invented_log(visits=600, seed=0):
     """Lines in the format of the log: two tastes of readers, four articles of two kinds."""
     rng = np.random.default_rng(seed)
-    pool = " ".join(f"|{900 + a} 2:{0.9 - 0.8 * (a // 2):.6f} 3:{0.1 + 0.8 * (a // 2):.6f} 1:1.000000" for a in range(4))
+    pool = " ".join(
+        f"|{900 + a} 2:{0.9 - 0.8 * (a // 2):.6f} 3:{0.1 + 0.8 * (a // 2):.6f} 1:1.000000"
+        for a in range(4)
+    )
     lines, seen = [], {}
     for t in range(visits):
         taste, article = rng.integers(0, 2), rng.integers(0, 4)
@@ -125,13 +132,17 @@ def test_a_click_log_becomes_groups_of_readers_and_kinds_of_articles(tmp_path):
 def test_smoothing_draws_estimates_to_the_rate_of_the_kind(tmp_path):
     (tmp_path / "log").write_text("".join(invented_log()[0]))
     log = mt.read_clicks(tmp_path / "log")
-    raw, drawn = (mt.news_from_clicks(log, articles=2, groups=2, smoothing=s).C for s in (1e-9, 1e9))
+    raw, drawn = (
+        mt.news_from_clicks(log, articles=2, groups=2, smoothing=s).C for s in (1e-9, 1e9)
+    )
     assert np.ptp(raw, axis=0).min() > 0.3
     assert np.ptp(drawn, axis=0).max() < 1e-6
 
 
 def test_the_second_edition_of_the_log_has_bare_features(tmp_path):
-    (tmp_path / "log").write_text("1 id-1 0 |user 1 9 11 |id-1 |id-2\n2 id-2 1 |user 1 9 |id-1 |id-2\n\n3 id-2 0 |user 1 9 |id-1 |id-2\n")
+    (tmp_path / "log").write_text(
+        "1 id-1 0 |user 1 9 11 |id-1 |id-2\n2 id-2 1 |user 1 9 |id-1 |id-2\n\n3 id-2 0 |user 1 9 |id-1 |id-2\n"
+    )
     log = mt.read_clicks(tmp_path / "log")
     assert list(log.readers) == [((9, 1.0), (11, 1.0)), ((9, 1.0),)]
     data = mt.news_from_clicks(log, articles=2, groups=5)
@@ -143,7 +154,9 @@ def test_the_second_edition_of_the_log_has_bare_features(tmp_path):
         mt.news_from_clicks(log, articles=3)
 
 
-@pytest.mark.parametrize("line", ["garbage", "1 2 3 |user 1:1", "1 a 0 |nobody 1:1", "1 a 0 |user x:1", "1 a 0"])
+@pytest.mark.parametrize(
+    "line", ["garbage", "1 2 3 |user 1:1", "1 a 0 |nobody 1:1", "1 a 0 |user x:1", "1 a 0"]
+)
 def test_lines_that_are_no_visits_are_named(tmp_path, line):
     (tmp_path / "log").write_text(f"1 id-1 0 |user 1 9 |id-1\n{line}\n")
     with pytest.raises(mt.DataError, match="Line 2 of"):

@@ -1,4 +1,6 @@
-"""Decision sets: every oracle against brute force, and one sentence for everything that can go wrong."""
+"""Decision sets: every oracle against brute force, and one sentence for everything that can go
+wrong.
+"""
 
 import itertools
 import json
@@ -32,10 +34,19 @@ def small_milp():
     return m
 
 
-SMALL_MILP = np.array([w for w in itertools.product((0, 1), repeat=4) if np.dot(w, (2, 3, 1, 2)) <= 5 and w[0] + w[3] >= 1], dtype=float)
+SMALL_MILP = np.array(
+    [
+        w
+        for w in itertools.product((0, 1), repeat=4)
+        if np.dot(w, (2, 3, 1, 2)) <= 5 and w[0] + w[3] >= 1
+    ],
+    dtype=float,
+)
 
 SETS = {
-    "listed": lambda: mt.ListedDecisions([[1, 0, 2], [0, 1, 0], [0.5, 0.5, 1], [-1, 3, 0]], ["a", "b", "c"]),
+    "listed": lambda: mt.ListedDecisions(
+        [[1, 0, 2], [0, 1, 0], [0.5, 0.5, 1], [-1, 3, 0]], ["a", "b", "c"]
+    ),
     "simplex": lambda: mt.simplex_decisions(5),
     "news": news,
     "grid": lambda: mt.grid_paths(3, 4),
@@ -65,8 +76,12 @@ def test_the_oracle_finds_the_cheapest_of_all_vertices(name):
     C = random_costs(S.dimension, np.random.default_rng(1))
     answer = S.solve(C)
     best = (C @ V.T).min(axis=1)
-    np.testing.assert_allclose(answer.values, best, rtol=1e-9, atol=1e-9 * np.abs(C).max(axis=1).min())
-    np.testing.assert_allclose((C * answer.decisions).sum(axis=1), answer.values, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        answer.values, best, rtol=1e-9, atol=1e-9 * np.abs(C).max(axis=1).min()
+    )
+    np.testing.assert_allclose(
+        (C * answer.decisions).sum(axis=1), answer.values, rtol=1e-12, atol=1e-12
+    )
     nearest = np.abs(answer.decisions[:, None, :] - V[None, :, :]).max(axis=2).min(axis=1)
     assert nearest.max() < 1e-9  # the answers are vertices
     np.testing.assert_array_equal(S.value(C), answer.values)
@@ -75,13 +90,17 @@ def test_the_oracle_finds_the_cheapest_of_all_vertices(name):
 
 @pytest.mark.parametrize("name", SETS)
 def test_an_answer_depends_on_its_cost_vector_only(name):
-    """In a batch, one by one, in another order, after other questions, after pickling: the same decision, ties included."""
+    """In a batch, one by one, in another order, after other questions, after pickling: the same
+    decision, ties included.
+    """
     C = random_costs(SETS[name]().dimension, np.random.default_rng(2), m=12)
     at_once = SETS[name]().solve(C).decisions
     S = SETS[name]()
     one_by_one = np.array([S.solve(c[None, :]).decisions[0] for c in C[::-1]])[::-1]
     np.testing.assert_array_equal(one_by_one, at_once)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(S)).solve(C[::-1]).decisions[::-1], at_once)
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(S)).solve(C[::-1]).decisions[::-1], at_once
+    )
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -191,12 +210,16 @@ def test_paths_of_a_large_grid_are_counted_but_not_listed():
     S = mt.grid_paths(13)
     assert (S.n_vertices, S.dimension) == (2_704_156, 312)
     assert S.vertices() is None
-    assert mt.grid_paths(40).n_vertices == 27217014869199032015600  # binom(78, 39), more than 64 bits
+    assert (
+        mt.grid_paths(40).n_vertices == 27217014869199032015600
+    )  # binom(78, 39), more than 64 bits
     c = np.random.default_rng(8).random(312)
     graph = nx.DiGraph()
     for name, v in zip(S.components, c.tolist(), strict=True):
         graph.add_edge(*map(int, name.split(">")), c=v)
-    assert S.value(c[None, :])[0] == pytest.approx(nx.dijkstra_path_length(graph, 0, 168, weight="c"), rel=1e-12)
+    assert S.value(c[None, :])[0] == pytest.approx(
+        nx.dijkstra_path_length(graph, 0, 168, weight="c"), rel=1e-12
+    )
 
 
 def test_negative_costs_are_allowed_in_a_cycle_that_pays_nothing():
@@ -204,7 +227,9 @@ def test_negative_costs_are_allowed_in_a_cycle_that_pays_nothing():
     w, z = S.solve([[1, -1, 1, 3, 5], [0, 0, 0, 0, 0]])
     assert [S.label(v) for v in w] == ["s>a+a>b+b>t", "s>a+a>t"]
     assert z.tolist() == [3, 0]
-    with pytest.raises(mt.SolverFailure, match="row 1 of the costs: a cycle of the graph costs less than 0"):
+    with pytest.raises(
+        mt.SolverFailure, match="row 1 of the costs: a cycle of the graph costs less than 0"
+    ):
         S.solve([[1, 1, 1, 1, 1], [1, -2, 1, 3, 5]])
 
 
@@ -311,18 +336,27 @@ def test_fixed_variables_keep_their_value():
     m.x[1].fix(1)
     S = mt.LinearDecisions(m)
     assert S.dimension == 4
-    assert {tuple(w) for w in S.solve(random_costs(4, np.random.default_rng(9))).decisions} == {tuple(w) for w in SMALL_MILP if w[1] == 1}
+    assert {tuple(w) for w in S.solve(random_costs(4, np.random.default_rng(9))).decisions} == {
+        tuple(w) for w in SMALL_MILP if w[1] == 1
+    }
 
 
 def test_the_coefficients_of_the_objective_are_not_used():
     m = small_milp()
     m.cost.set_value(sum(-(j + 7) * m.x[j] for j in range(4)))
     C = random_costs(4, np.random.default_rng(10))
-    np.testing.assert_array_equal(mt.LinearDecisions(m).solve(C).decisions, mt.LinearDecisions(small_milp()).solve(C).decisions)
+    np.testing.assert_array_equal(
+        mt.LinearDecisions(m).solve(C).decisions,
+        mt.LinearDecisions(small_milp()).solve(C).decisions,
+    )
 
 
 def test_rows_that_do_not_fit_are_refused():
-    for arrays, said in [({}, "needs rows"), ({"at_most": ([[1, 2]], [1, 2])}, "do not fit"), ({"equal": ([[np.nan]], [1])}, "finite")]:
+    for arrays, said in [
+        ({}, "needs rows"),
+        ({"at_most": ([[1, 2]], [1, 2])}, "do not fit"),
+        ({"equal": ([[np.nan]], [1])}, "finite"),
+    ]:
         with pytest.raises(mt.DataError, match=said):
             mt.LinearDecisions.from_arrays(**arrays)
 
@@ -345,7 +379,10 @@ def brute_force_vertices(A, b, E, f):
 @pytest.mark.parametrize("seed", [10, 11, 18])
 def test_all_vertices_of_a_polytope_are_listed(seed):
     rows = np.random.RandomState(seed).exponential(1.0, (5, 6))
-    A, b = np.vstack([rows, -np.eye(6), np.eye(6)]), np.concatenate([np.ones(5), np.zeros(6), np.ones(6)])
+    A, b = (
+        np.vstack([rows, -np.eye(6), np.eye(6)]),
+        np.concatenate([np.ones(5), np.zeros(6), np.ones(6)]),
+    )
     expected = brute_force_vertices(A, b, np.ones((1, 6)), [1.0])
     listed = news(seed).vertices()
     np.testing.assert_allclose(np.unique(np.round(listed, 8) + 0.0, axis=0), expected, atol=1e-7)
@@ -372,7 +409,9 @@ def test_listing_stops_at_the_limit():
 
 
 def test_integer_points_are_those_of_brute_force():
-    S = mt.LinearDecisions.from_arrays(at_most=([[2, -1, 3], [-1, 1, 1]], [5, 2]), lower=[-1, 0, 0], upper=[2, 2, 2], integer=True)
+    S = mt.LinearDecisions.from_arrays(
+        at_most=([[2, -1, 3], [-1, 1, 1]], [5, 2]), lower=[-1, 0, 0], upper=[2, 2, 2], integer=True
+    )
     box = itertools.product((-1, 0, 1, 2), (0, 1, 2), (0, 1, 2))
     expected = {w for w in box if 2 * w[0] - w[1] + 3 * w[2] <= 5 and -w[0] + w[1] + w[2] <= 2}
     assert {tuple(w) for w in S.vertices()} == expected
@@ -459,7 +498,9 @@ def test_functions_serve_as_oracles(function, batch):
     for d in (2, 3):
         S = mt.Oracle(function, d, batch=batch)
         C = np.random.default_rng(13).normal(size=(10, d))
-        np.testing.assert_array_equal(S.solve(C).decisions, mt.simplex_decisions(d).solve(C).decisions)
+        np.testing.assert_array_equal(
+            S.solve(C).decisions, mt.simplex_decisions(d).solve(C).decisions
+        )
         assert S.calls == 11  # once at construction
         assert S.vertices() is None
         assert S.program() is None
@@ -473,7 +514,10 @@ def test_an_oracle_that_fails_midway_names_the_row_and_leaves_nothing_behind():
 
     S = mt.Oracle(moody, 2)
     before = S.calls
-    with pytest.raises(mt.SolverFailure, match=r"^The oracle failed on row 2 of the costs: it raised RuntimeError: licence lost$"):
+    with pytest.raises(
+        mt.SolverFailure,
+        match=r"^The oracle failed on row 2 of the costs: it raised RuntimeError: licence lost$",
+    ):
         S.solve([[4, 1], [2, 1], [3, 1], [1, 1]])
     assert S.calls == before
     assert S.remembered == 0
@@ -501,7 +545,9 @@ def test_a_batch_that_fails_is_one_sentence():
     def breaks(C):
         raise ZeroDivisionError
 
-    with pytest.raises(mt.SolverFailure, match="on a batch of 1 cost vectors: it raised ZeroDivisionError"):
+    with pytest.raises(
+        mt.SolverFailure, match="on a batch of 1 cost vectors: it raised ZeroDivisionError"
+    ):
         mt.Oracle(breaks, 2, batch=True)
 
 
@@ -589,11 +635,16 @@ def test_an_lp_that_is_unbounded_is_called_so_although_zero_costs_tie_everywhere
     if low is not None:
         m.least = pyo.Constraint(expr=m.x >= low)
     m.cost = pyo.Objective(expr=m.x + m.y)
-    with pytest.raises(mt.DataError, match=f"unbounded: 'x' is not limited {'downwards' if low is None else 'upwards'}"):
+    with pytest.raises(
+        mt.DataError,
+        match=f"unbounded: 'x' is not limited {'downwards' if low is None else 'upwards'}",
+    ):
         mt.LinearDecisions(m)
 
 
-@pytest.mark.parametrize(("name", "given"), [("lower", float("nan")), ("upper", [1, 2, 3]), ("upper", [1, float("nan")])])
+@pytest.mark.parametrize(
+    ("name", "given"), [("lower", float("nan")), ("upper", [1, 2, 3]), ("upper", [1, float("nan")])]
+)
 def test_bounds_that_fit_no_decision_are_one_sentence(name, given):
     with pytest.raises(mt.DataError, match=f"`{name}` is one value without NaN"):
         mt.LinearDecisions.from_arrays(at_most=([[1, 1]], [1]), **{name: given})

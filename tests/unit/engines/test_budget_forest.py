@@ -1,4 +1,6 @@
-"""BudgetRF: impurities, growing against a slow exact reference, the budget, groups, and scikit-learn's contract."""
+"""BudgetRF: impurities, growing against a slow exact reference, the budget, groups, and
+scikit-learn's contract.
+"""
 
 import pickle
 import signal
@@ -30,7 +32,10 @@ def pairs(counts, alpha):
     """Threshold-pairs as printed, in rationals."""
     alpha = Fraction(str(alpha))
     rest = [max(n - alpha, Fraction(0)) for n in counts]
-    return sum((max(a * b - alpha**2, Fraction(0)) for i, a in enumerate(rest) for b in rest[:i]), Fraction(0))
+    return sum(
+        (max(a * b - alpha**2, Fraction(0)) for i, a in enumerate(rest) for b in rest[:i]),
+        Fraction(0),
+    )
 
 
 def entropy(counts, alpha):
@@ -106,7 +111,10 @@ def reference(X, y, n_classes, costs, units, alpha, max_depth, free, k, rng):
         found = []
         for f in candidates[:k]:
             values = np.unique(X[rows, f])
-            cuts = [(max(F(rows[X[rows, f] <= v]), F(rows[X[rows, f] > v])), v, w) for v, w in pairwise(values)]
+            cuts = [
+                (max(F(rows[X[rows, f] <= v]), F(rows[X[rows, f] > v])), v, w)
+                for v, w in pairwise(values)
+            ]
             if cuts and whole - min(cuts)[0] > Fraction(1, 10**7):
                 rest, v, w = min(cuts)
                 price = 0 if free and units[f] in bought else Fraction(costs[f])
@@ -132,47 +140,73 @@ def random_case(seed):
     if groups is not None:
         costs = rng.choice([1, 2, 7.25], size=3)[groups]
     options = {
-        "feature_costs": costs, "groups": groups, "alpha": rng.choice([0, 0, 1, 2, 0.1]).item(), "max_depth": [None, 1, 3][rng.integers(3)],
-        "free_after_use": bool(rng.random() < 0.5), "max_features": None if rng.random() < 0.6 else int(rng.integers(1, p + 1)),
+        "feature_costs": costs,
+        "groups": groups,
+        "alpha": rng.choice([0, 0, 1, 2, 0.1]).item(),
+        "max_depth": [None, 1, 3][rng.integers(3)],
+        "free_after_use": bool(rng.random() < 0.5),
+        "max_features": None if rng.random() < 0.6 else int(rng.integers(1, p + 1)),
         "bootstrap": bool(rng.random() < 0.5),
-    }  # fmt: skip
+    }
     return X, y, options
 
 
 @pytest.mark.parametrize("block", range(4))
 def test_trees_are_those_of_the_reference(block):
-    """Same nodes, features, thresholds and counts on random data with ties, classes, costs, groups and every option."""
+    """Same nodes, features, thresholds and counts on random data with ties, classes, costs, groups
+    and every option.
+    """
     split = 0
     for seed in range(60 * block, 60 * block + 60):
         X, y, options = random_case(seed)
         forest = mt.BudgetForestClassifier(2, random_state=seed, **options).fit(X, y)
-        for tree, rows, number in zip(forest.estimators_, forest.estimators_samples_, forest._seeds, strict=True):
+        for tree, rows, number in zip(
+            forest.estimators_, forest.estimators_samples_, forest._seeds, strict=True
+        ):
             rng = np.random.default_rng(int(number))
             if options["bootstrap"]:
                 assert np.array_equal(rng.integers(len(y), size=len(y)), rows)
             codes = np.searchsorted(forest.classes_, y)[rows]
             nodes = reference(
-                X[rows], codes, len(forest.classes_), options["feature_costs"], forest.units_, options["alpha"], options["max_depth"],
-                options["free_after_use"], options["max_features"] or X.shape[1], rng,
-            )  # fmt: skip
+                X[rows],
+                codes,
+                len(forest.classes_),
+                options["feature_costs"],
+                forest.units_,
+                options["alpha"],
+                options["max_depth"],
+                options["free_after_use"],
+                options["max_features"] or X.shape[1],
+                rng,
+            )
             assert tree.feature.tolist() == [node[0] for node in nodes], seed
             inner = tree.feature >= 0
-            assert np.array_equal(tree.threshold[inner], [(v + w) / 2 for f, v, w, _ in nodes if f >= 0]), seed
+            assert np.array_equal(
+                tree.threshold[inner], [(v + w) / 2 for f, v, w, _ in nodes if f >= 0]
+            ), seed
             counts = np.array([node[3] for node in nodes])
             assert np.allclose(tree.value, counts / counts.sum(axis=1, keepdims=True)), seed
             assert np.array_equal(tree.weighted_n_node_samples, counts.sum(axis=1)), seed
-            assert tree.impurity == pytest.approx([float(pairs(node[3], options["alpha"])) for node in nodes]), seed
+            assert tree.impurity == pytest.approx(
+                [float(pairs(node[3], options["alpha"])) for node in nodes]
+            ), seed
             split += inner.sum()
     assert split > 100
 
 
 def test_a_cheap_feature_comes_first_where_it_removes_more_per_cost():
-    """Worked by hand: F = 4; x0 removes 4 for its cost, x1 removes 2 for 1; below x1 only x0 is left."""
+    """Worked by hand: F = 4; x0 removes 4 for its cost, x1 removes 2 for 1; below x1 only x0 is
+    left.
+    """
     X = np.array([[1, 1], [2, 1], [3, 1], [4, 2]])
     y = ["a", "a", "b", "b"]
 
     def tree(cost):
-        return mt.BudgetForestClassifier(1, bootstrap=False, feature_costs=[cost, 1]).fit(X, y).estimators_[0]
+        return (
+            mt.BudgetForestClassifier(1, bootstrap=False, feature_costs=[cost, 1])
+            .fit(X, y)
+            .estimators_[0]
+        )
 
     dear = tree(4)  # risks 4/4 and 1/2
     assert dear.feature.tolist() == [1, 0, -2, -2, -2]
@@ -188,28 +222,47 @@ def test_a_cheap_feature_comes_first_where_it_removes_more_per_cost():
 
 @pytest.mark.parametrize("alpha", [0, 0.4])
 def test_entropy_takes_the_least_mean_of_the_children(alpha):
-    """Every split has the least risk up to rounding, and at every impure leaf no feature lowers the mean."""
+    """Every split has the least risk up to rounding, and at every impure leaf no feature lowers the
+    mean.
+    """
     for seed in range(15):
         rng = np.random.default_rng(seed)
         X, y = rng.integers(0, 6, size=(40, 3)).astype(float), rng.integers(0, 3, size=40)
         costs = rng.choice([1.0, 2.0, 5.0], size=3)
-        tree = mt.BudgetForestClassifier(1, bootstrap=False, impurity="entropy", alpha=alpha, feature_costs=costs).fit(X, y).estimators_[0]
+        tree = (
+            mt.BudgetForestClassifier(
+                1, bootstrap=False, impurity="entropy", alpha=alpha, feature_costs=costs
+            )
+            .fit(X, y)
+            .estimators_[0]
+        )
 
         def drop(rows, f, t, X=X, y=y):
             sides = (rows[X[rows, f] <= t], rows[X[rows, f] > t])
-            return entropy(np.bincount(y[rows]), alpha) - sum(len(s) * entropy(np.bincount(y[s]), alpha) for s in sides) / len(rows)
+            return entropy(np.bincount(y[rows]), alpha) - sum(
+                len(s) * entropy(np.bincount(y[s]), alpha) for s in sides
+            ) / len(rows)
 
         reached = {0: np.arange(40)}
         for node in range(tree.node_count):
             rows, f = reached[node], tree.feature[node]
-            drops = [max([drop(rows, g, t) for t in np.unique(X[rows, g])[:-1]], default=0) for g in range(3)]
+            drops = [
+                max([drop(rows, g, t) for t in np.unique(X[rows, g])[:-1]], default=0)
+                for g in range(3)
+            ]
             if f < 0:
                 assert entropy(np.bincount(y[rows]), alpha) == 0 or max(drops) <= 1e-7 + 1e-12
                 continue
             t = tree.threshold[node]
             assert drop(rows, f, t) == pytest.approx(drops[f], abs=1e-12)
-            assert costs[f] / drops[f] <= min(c / d for c, d in zip(costs, drops, strict=True) if d > 1e-6) + 1e-9
-            reached[tree.children_left[node]], reached[tree.children_right[node]] = rows[X[rows, f] <= t], rows[X[rows, f] > t]
+            assert (
+                costs[f] / drops[f]
+                <= min(c / d for c, d in zip(costs, drops, strict=True) if d > 1e-6) + 1e-9
+            )
+            reached[tree.children_left[node]], reached[tree.children_right[node]] = (
+                rows[X[rows, f] <= t],
+                rows[X[rows, f] > t],
+            )
 
 
 def test_thresholds_separate_neighbouring_doubles():
@@ -220,7 +273,10 @@ def test_thresholds_separate_neighbouring_doubles():
     middle = midpoints(low, high)
     assert ((low <= middle) & (middle < high)).all()
     X = np.array([[odd], [np.nextafter(odd, 2.0)]])
-    assert mt.BudgetForestClassifier(1, bootstrap=False).fit(X, [0, 1]).predict(X).tolist() == [0, 1]
+    assert mt.BudgetForestClassifier(1, bootstrap=False).fit(X, [0, 1]).predict(X).tolist() == [
+        0,
+        1,
+    ]
 
 
 # -- the forest ------------------------------------------------------------------------------------------------------
@@ -246,14 +302,18 @@ def paths(tree, x):
     while tree.children_left[node] >= 0:
         f = tree.feature[node]
         seen.add(f)
-        node = tree.children_left[node] if x[f] <= tree.threshold[node] else tree.children_right[node]
+        node = (
+            tree.children_left[node] if x[f] <= tree.threshold[node] else tree.children_right[node]
+        )
     return seen, node
 
 
 def test_costs_predictions_and_leaves_are_those_of_a_walk_by_hand(data):
     X, X_test, y, _ = data
     costs, groups = [1, 1, 2, 3, 3, 4, 0.5, 0.5], ["a", "a", "b", "c", "c", "d", "e", "e"]
-    forest = mt.BudgetForestClassifier(5, feature_costs=costs, groups=groups, alpha=3, random_state=0).fit(X, y)
+    forest = mt.BudgetForestClassifier(
+        5, feature_costs=costs, groups=groups, alpha=3, random_state=0
+    ).fit(X, y)
     price = dict(zip(groups, costs, strict=True))
     sums = np.zeros((len(X_test), 3))
     counted = np.zeros((len(X_test), 3))
@@ -261,7 +321,9 @@ def test_costs_predictions_and_leaves_are_those_of_a_walk_by_hand(data):
         walks = [paths(tree, x) for tree in forest.estimators_]
         seen = set().union(*(s for s, _ in walks))
         assert set(np.flatnonzero(forest.features_used(x[None])[0])) == seen
-        assert forest.feature_cost(x[None])[0] == pytest.approx(sum(price[g] for g in {groups[f] for f in seen}))
+        assert forest.feature_cost(x[None])[0] == pytest.approx(
+            sum(price[g] for g in {groups[f] for f in seen})
+        )
         assert forest.apply(x[None])[0].tolist() == [leaf for _, leaf in walks]
         for tree, (_, leaf) in zip(forest.estimators_, walks, strict=True):
             sums[i] += tree.value[leaf] / 5
@@ -274,7 +336,12 @@ def test_costs_predictions_and_leaves_are_those_of_a_walk_by_hand(data):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_trees_are_added_until_the_budget_is_exceeded_and_the_last_is_dropped(data, n_jobs):
     X, X_val, y, y_val = data
-    options = {"feature_costs": [5, 1, 1, 2, 1, 3, 1, 1], "alpha": 15, "max_depth": 3, "random_state": 0}
+    options = {
+        "feature_costs": [5, 1, 1, 2, 1, 3, 1, 1],
+        "alpha": 15,
+        "max_depth": 3,
+        "random_state": 0,
+    }
     free = mt.BudgetForestClassifier(20, **options).fit(X, y, validation=(X_val, y_val))
     costs = free.validation_costs_
     assert len(costs) == len(free.validation_errors_) == 20
@@ -283,7 +350,9 @@ def test_trees_are_added_until_the_budget_is_exceeded_and_the_last_is_dropped(da
     assert free.validation_errors_[-1] == pytest.approx(1 - free.score(X_val, y_val))
     kept = int(np.flatnonzero(np.diff(costs) > 0.01)[1]) + 1  # the next tree costs more
     budget = costs[kept - 1]  # kept exactly, and just missed below
-    forest = mt.BudgetForestClassifier(20, **options, budget=budget, n_jobs=n_jobs).fit(X, y, validation=(X_val, None))
+    forest = mt.BudgetForestClassifier(20, **options, budget=budget, n_jobs=n_jobs).fit(
+        X, y, validation=(X_val, None)
+    )
     assert len(forest.estimators_) == kept
     free.estimators_ = free.estimators_[:kept]
     assert same(forest, free)
@@ -291,21 +360,28 @@ def test_trees_are_added_until_the_budget_is_exceeded_and_the_last_is_dropped(da
     assert not hasattr(forest, "validation_errors_")
     assert forest.feature_cost(X_val).mean() <= budget
     assert len(forest.estimators_samples_) == kept
-    below = mt.BudgetForestClassifier(20, **options, budget=np.nextafter(budget, 0)).fit(X, y, validation=(X_val, None))
+    below = mt.BudgetForestClassifier(20, **options, budget=np.nextafter(budget, 0)).fit(
+        X, y, validation=(X_val, None)
+    )
     assert len(below.estimators_) == int(np.flatnonzero(costs >= budget)[0])
 
 
 def test_a_budget_below_the_first_tree_is_refused(data):
     X, X_val, y, y_val = data
     with pytest.raises(mt.DataError, match="The first tree costs"):
-        mt.BudgetForestClassifier(3, budget=0.5, random_state=0).fit(X, y, validation=(X_val, y_val))
+        mt.BudgetForestClassifier(3, budget=0.5, random_state=0).fit(
+            X, y, validation=(X_val, y_val)
+        )
     with pytest.raises(mt.DataError, match="kept on validation rows"):
         mt.BudgetForestClassifier(3, budget=0.5).fit(X, y)
 
 
 def test_a_forest_depends_on_its_seed_and_not_on_threads(data):
     X, _, y, _ = data
-    forests = [mt.BudgetForestClassifier(6, max_features="sqrt", random_state=s, n_jobs=j).fit(X, y) for s, j in ((3, None), (3, 2), (4, 2))]
+    forests = [
+        mt.BudgetForestClassifier(6, max_features="sqrt", random_state=s, n_jobs=j).fit(X, y)
+        for s, j in ((3, None), (3, 2), (4, 2))
+    ]
     assert same(forests[0], forests[1])
     assert not same(forests[0], forests[2])
 
@@ -322,7 +398,9 @@ def test_a_pickled_forest_is_the_same(data):
 def test_samples_are_those_that_the_trees_were_grown_on(data):
     X, _, y, _ = data
     forest = mt.BudgetForestClassifier(3, random_state=0).fit(X, y)
-    for tree, rows, out in zip(forest.estimators_, forest.estimators_samples_, forest.oob_, strict=True):
+    for tree, rows, out in zip(
+        forest.estimators_, forest.estimators_samples_, forest.oob_, strict=True
+    ):
         assert not set(rows) & set(np.flatnonzero(out))
         assert len(set(rows)) + out.sum() == len(y)
         leaf = tree.apply(np.ascontiguousarray(X[rows]))
@@ -335,13 +413,28 @@ def test_trees_have_the_arrays_of_scikit_learn_s_trees(data):
     X, _, y, _ = data
     ours = mt.BudgetForestClassifier(2, random_state=0).fit(X, y).estimators_[0].tree_
     theirs = RandomForestClassifier(2, random_state=0).fit(X, y).estimators_[0].tree_
-    for name in ("children_left", "children_right", "feature", "threshold", "impurity", "n_node_samples", "weighted_n_node_samples"):
+    for name in (
+        "children_left",
+        "children_right",
+        "feature",
+        "threshold",
+        "impurity",
+        "n_node_samples",
+        "weighted_n_node_samples",
+    ):
         a, b = getattr(ours, name), getattr(theirs, name)
         assert (a.ndim, a.dtype) == (b.ndim, b.dtype), name
     for tree in (ours, theirs):
         leaf = tree.children_left < 0
         marks = {
-            tuple(row) for row in zip(tree.children_left[leaf], tree.children_right[leaf], tree.feature[leaf], tree.threshold[leaf], strict=True)
+            tuple(row)
+            for row in zip(
+                tree.children_left[leaf],
+                tree.children_right[leaf],
+                tree.feature[leaf],
+                tree.threshold[leaf],
+                strict=True,
+            )
         }
         assert marks == {(-1, -1, -2, -2.0)}
     assert ours.value.shape == (ours.node_count, 3)
@@ -349,27 +442,42 @@ def test_trees_have_the_arrays_of_scikit_learn_s_trees(data):
 
 
 def test_costs_turn_the_forest_to_cheap_features():
-    """Of two copies of every informative column the cheap one is used, wherever the dear one stands."""
+    """Of two copies of every informative column the cheap one is used, wherever the dear one
+    stands.
+    """
     X, y = make_classification(200, 4, n_informative=4, n_redundant=0, random_state=1)
-    forest = mt.BudgetForestClassifier(4, feature_costs=[9] * 4 + [1] * 4, random_state=0).fit(np.hstack([X, X]), y)
+    forest = mt.BudgetForestClassifier(4, feature_costs=[9] * 4 + [1] * 4, random_state=0).fit(
+        np.hstack([X, X]), y
+    )
     assert not forest.features_used(np.hstack([X, X]))[:, :4].any()
 
 
 def test_below_its_own_test_a_feature_is_free_only_on_request():
-    """Worked by hand: at the root x0 removes 6 of 8 for 2; then both remove the remaining 2, x0 for 2 or nothing, x1 for 1.5."""
+    """Worked by hand: at the root x0 removes 6 of 8 for 2; then both remove the remaining 2, x0 for
+    2 or nothing, x1 for 1.5.
+    """
     X = [[1, 1], [1, 1], [1, 1], [2, 1], [3, 1], [4, 2]]
     y = ["a", "a", "a", "b", "b", "a"]
 
     def features(**options):
-        return mt.BudgetForestClassifier(1, bootstrap=False, feature_costs=[2, 1.5], **options).fit(X, y).estimators_[0].feature.tolist()
+        return (
+            mt.BudgetForestClassifier(1, bootstrap=False, feature_costs=[2, 1.5], **options)
+            .fit(X, y)
+            .estimators_[0]
+            .feature.tolist()
+        )
 
     assert features() == [0, -2, 1, -2, -2]
     assert features(free_after_use=True) == [0, -2, 0, -2, -2]
 
 
 def test_the_whole_check_estimator_passes():
-    outcomes = check_estimator(mt.BudgetForestClassifier(n_estimators=5), on_fail=None, on_skip=None)
-    assert {o["check_name"] for o in outcomes if o["status"] != "passed"} <= {"check_array_api_input"}  # needs SCIPY_ARRAY_API set
+    outcomes = check_estimator(
+        mt.BudgetForestClassifier(n_estimators=5), on_fail=None, on_skip=None
+    )
+    assert {o["check_name"] for o in outcomes if o["status"] != "passed"} <= {
+        "check_array_api_input"
+    }  # needs SCIPY_ARRAY_API set
 
 
 def test_columns_are_known_by_name(data):
@@ -391,7 +499,10 @@ def test_columns_are_known_by_name(data):
         ({"feature_costs": [1] * 7 + [float("nan")]}, "column 7 has nan"),
         ({"feature_costs": ["cheap"] * 8}, "must be numbers"),
         ({"groups": [1] * 7}, "one label per column"),
-        ({"groups": ["g"] * 8, "feature_costs": [1] * 7 + [2]}, "columns 0 and 7 of group g cost 1 and 2"),
+        (
+            {"groups": ["g"] * 8, "feature_costs": [1] * 7 + [2]},
+            "columns 0 and 7 of group g cost 1 and 2",
+        ),
         ({"impurity": "gini"}, "no impurity 'gini'"),
         ({"alpha": -1}, "alpha must be a finite number of at least 0"),
         ({"alpha": 0.123456789}, "denominator"),
@@ -408,7 +519,9 @@ def test_columns_are_known_by_name(data):
 def test_what_cannot_be_used_is_named(data, options, sentence):
     X, X_val, y, y_val = data
     with pytest.raises(mt.MilpTreesError, match=sentence):
-        mt.BudgetForestClassifier(**{"n_estimators": 2} | options).fit(X, y, validation=(X_val, y_val))
+        mt.BudgetForestClassifier(**{"n_estimators": 2} | options).fit(
+            X, y, validation=(X_val, y_val)
+        )
 
 
 def test_an_unfitted_forest_and_missing_values_are_refused(data):
@@ -444,7 +557,9 @@ def test_ctrl_c_ends_the_growing(data, n_jobs):
 
 @pytest.mark.data
 def test_a_larger_alpha_makes_a_cheaper_forest_on_miniboone(data_folder):
-    """On the authors' sample (50 features) 40 trees with α = 20 need a quarter of the features that those with α = 0 need."""
+    """On the authors' sample (50 features) 40 trees with α = 20 need a quarter of the features that
+    those with α = 0 need.
+    """
     parts = []
     for part in ("train", "test"):
         file = data_folder / "pruning" / f"miniboone-tiny-{part}.csv.gz"
@@ -454,7 +569,9 @@ def test_a_larger_alpha_makes_a_cheaper_forest_on_miniboone(data_folder):
     train, test = parts
     cost, error = {}, {}
     for alpha in (0, 20):
-        forest = mt.BudgetForestClassifier(40, alpha=alpha, random_state=0).fit(train[:, :-1], train[:, -1])
+        forest = mt.BudgetForestClassifier(40, alpha=alpha, random_state=0).fit(
+            train[:, :-1], train[:, -1]
+        )
         cost[alpha] = forest.feature_cost(test[:, :-1]).mean()
         error[alpha] = 1 - forest.score(test[:, :-1], test[:, -1])
     assert cost[20] < 12 < 30 < cost[0] < 40

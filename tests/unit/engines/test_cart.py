@@ -1,4 +1,6 @@
-"""The greedy heuristic: feasible, within all limits, never better than the optimum, and claiming nothing."""
+"""The greedy heuristic: feasible, within all limits, never better than the optimum, and claiming
+nothing.
+"""
 
 import numpy as np
 import pytest

@@ -1,4 +1,6 @@
-"""Column generation and subgradients over prunings of single trees: against brute force, a shortest path, and each other."""
+"""Column generation and subgradients over prunings of single trees: against brute force, a shortest
+path, and each other.
+"""
 
 import itertools
 import os
@@ -33,7 +35,9 @@ LAMS = (Fraction(0), Fraction(1, 7), Fraction(1, 2), Fraction(1), Fraction(5, 3)
 
 
 def random_view(rng: random.Random, n_trees=3, depth=2, rows=3, features=3, lam=None) -> NodeGains:
-    """Random trees, rows and prices: per row or once for all rows, groups above features, free and repeated tests, single leaves, negative gains."""
+    """Random trees, rows and prices: per row or once for all rows, groups above features, free and
+    repeated tests, single leaves, negative gains.
+    """
     parent, left, right, member, unit, error = [], [], [], [], [], []
 
     def grow(t, up, levels):
@@ -82,12 +86,23 @@ def random_view(rng: random.Random, n_trees=3, depth=2, rows=3, features=3, lam=
     splits = np.array(left) >= 0
     whole = [np.array(a, dtype=np.int64) for a in (parent, left, right, member, unit)]
     return NodeGains(
-        *whole, np.array(error), np.where(splits, [rng.randrange(2) for _ in range(M)], 0), leaf,
-        np.array(first, dtype=np.int64), np.array(start), np.array(need, dtype=np.int32), np.array(price, dtype=np.int64),
-        np.array([k for k, _ in bought], dtype=np.int64), np.array([i for _, i in bought], dtype=np.int64), np.array(above, dtype=np.int64).reshape(-1, 2),
-        tuple(map(str, range(features + 1))), Fraction(1, rng.randrange(1, 5)), Fraction(1, rows), rng.choice(LAMS) if lam is None else lam,
+        *whole,
+        np.array(error),
+        np.where(splits, [rng.randrange(2) for _ in range(M)], 0),
+        leaf,
+        np.array(first, dtype=np.int64),
+        np.array(start),
+        np.array(need, dtype=np.int32),
+        np.array(price, dtype=np.int64),
+        np.array([k for k, _ in bought], dtype=np.int64),
+        np.array([i for _, i in bought], dtype=np.int64),
+        np.array(above, dtype=np.int64).reshape(-1, 2),
+        tuple(map(str, range(features + 1))),
+        Fraction(1, rng.randrange(1, 5)),
+        Fraction(1, rows),
+        rng.choice(LAMS) if lam is None else lam,
         cost_offset=Fraction(rng.randrange(3)),
-    )  # fmt: skip
+    )
 
 
 def prunings(view, h):
@@ -100,16 +115,27 @@ def prunings(view, h):
 
 def brute_force(view) -> Fraction:
     """The least value of all prunings, by the definition of the view and without its methods."""
-    needs = {int(h): set(view.need[a:b].tolist()) for h, a, b in zip(view.first, view.start, view.start[1:])}
+    needs = {
+        int(h): set(view.need[a:b].tolist())
+        for h, a, b in zip(view.first, view.start, view.start[1:])
+    }
     up = [view.above[view.above[:, 0] == p, 1].tolist() for p in range(len(view.price))]
     best = None
-    for choice in itertools.product(*(list(prunings(view, h)) for h in np.flatnonzero(view.parent < 0))):
+    for choice in itertools.product(
+        *(list(prunings(view, h)) for h in np.flatnonzero(view.parent < 0))
+    ):
         kept = frozenset().union(*choice)
-        leaves = [h for h in range(len(view.parent)) if h not in kept and (view.parent[h] < 0 or view.parent[h] in kept)]
+        leaves = [
+            h
+            for h in range(len(view.parent))
+            if h not in kept and (view.parent[h] < 0 or view.parent[h] in kept)
+        ]
         bought = set().union(*(needs.get(h, set()) for h in kept))
         bought |= {g for p in bought for g in up[p]}
         paid = sum(int(view.price[p]) for p in bought) + sum(int(view.keep_cost[h]) for h in kept)
-        value = view.error_unit * sum(int(view.error[h]) for h in leaves) + view.lam * (view.cost_unit * paid + view.cost_offset)
+        value = view.error_unit * sum(int(view.error[h]) for h in leaves) + view.lam * (
+            view.cost_unit * paid + view.cost_offset
+        )
         best = value if best is None else min(best, value)
     return best
 
@@ -131,7 +157,12 @@ def test_column_generation_finds_the_best_of_all_prunings_and_proves_it(seed, me
     """Twenty-five random ensembles per seed."""
     rng = random.Random(seed)
     for _ in range(25):
-        view = random_view(rng, n_trees=rng.choice([1, 2, 3, 3, 3]), depth=rng.choice([0, 1, 2, 2, 2]), rows=rng.randrange(1, 5))
+        view = random_view(
+            rng,
+            n_trees=rng.choice([1, 2, 3, 3, 3]),
+            depth=rng.choice([0, 1, 2, 2, 2]),
+            rows=rng.randrange(1, 5),
+        )
         run, more = solve(view, DantzigWolfe(merge=merge))
         assert run.closed
         assert not more["message"]
@@ -156,14 +187,19 @@ def test_no_bound_is_above_the_optimum_and_the_best_never_falls(seed):
 
 
 def test_any_duals_give_a_bound():
-    """Random ones, tiny, huge and negative too; and a bound is worth something: fair shares reach the optimum of some ensembles."""
+    """Random ones, tiny, huge and negative too; and a bound is worth something: fair shares reach
+    the optimum of some ensembles.
+    """
     rng, random_duals, reached = random.Random(5), np.random.default_rng(5), 0
     for _ in range(60):
         view = random_view(rng)
         parts, optimum = coupled(view, rng.random() < 0.5), view.from_value(brute_force(view))
         run = Run(view, parts, Threads(parts), Limits())
         for size in (1e-3, 1.0, 30.0, 1e25):
-            bound, *_ = run.price(size * random_duals.normal(size=parts.n_links), size * random_duals.normal(size=len(parts.above)))
+            bound, *_ = run.price(
+                size * random_duals.normal(size=parts.n_links),
+                size * random_duals.normal(size=len(parts.above)),
+            )
             assert bound <= optimum
         bound, *_ = run.price(*parts.fair_duals())
         assert bound <= optimum
@@ -183,12 +219,20 @@ def test_a_pass_over_the_tree_is_the_shortest_path_is_the_best_of_all_prunings()
         np.add.at(split_cost, parts.node, cost)
         total = {
             s: sum(int(split_cost[h]) for h in s)
-            + sum(int(parts.error[h]) for h in range(view.n_nodes) if h not in s and (h == 0 or view.parent[h] in s))
+            + sum(
+                int(parts.error[h])
+                for h in range(view.n_nodes)
+                if h not in s and (h == 0 or view.parent[h] in s)
+            )
             for s in prunings(view, 0)
         }
         length, path = path_pruning(view.parent, view.left, view.right, parts.error, split_cost)
         assert values[0] == length == min(total.values())
-        assert total[frozenset(np.flatnonzero(keep).tolist())] == total[frozenset(np.flatnonzero(path).tolist())] == values[0]
+        assert (
+            total[frozenset(np.flatnonzero(keep).tolist())]
+            == total[frozenset(np.flatnonzero(path).tolist())]
+            == values[0]
+        )
 
 
 def test_the_smaller_of_two_equal_prunings_is_kept():
@@ -203,20 +247,55 @@ def test_the_smaller_of_two_equal_prunings_is_kept():
 def _one_split(parent, left, right, error, price=0, **more):
     need = np.zeros(1, dtype=np.int32)
     return NodeGains(
-        parent, left, right, np.zeros(3, dtype=np.int64), np.array([0, -1, -1]), np.array(error, dtype=np.int64), np.zeros(3, dtype=np.int64),
-        np.ones((1, 1), dtype=np.int32), np.zeros(1, dtype=np.int64), np.array([0, 1]), need, np.array([price]), np.zeros(1, dtype=np.int64),
-        np.zeros(1, dtype=np.int64), np.zeros((0, 2), dtype=np.int64), ("a",), Fraction(1), Fraction(1), Fraction(1), **more,
-    )  # fmt: skip
+        parent,
+        left,
+        right,
+        np.zeros(3, dtype=np.int64),
+        np.array([0, -1, -1]),
+        np.array(error, dtype=np.int64),
+        np.zeros(3, dtype=np.int64),
+        np.ones((1, 1), dtype=np.int32),
+        np.zeros(1, dtype=np.int64),
+        np.array([0, 1]),
+        need,
+        np.array([price]),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64),
+        np.zeros((0, 2), dtype=np.int64),
+        ("a",),
+        Fraction(1),
+        Fraction(1),
+        Fraction(1),
+        **more,
+    )
 
 
 def test_the_figure_of_the_paper_by_hand():
-    """One row, tree 1 of Figure 1 (node 1 tests feature 1, its right child feature 2) with errors 3, 0, 1, 0, 0 and prices 2 and 1/2: the best value is 5/2."""
+    """One row, tree 1 of Figure 1 (node 1 tests feature 1, its right child feature 2) with errors
+    3, 0, 1, 0, 0 and prices 2 and 1/2: the best value is 5/2.
+    """
     one = np.zeros(5, dtype=np.int64)
     view = NodeGains(
-        np.array([-1, 0, 0, 2, 2]), np.array([1, -1, 3, -1, -1]), np.array([2, -1, 4, -1, -1]), one, np.array([0, -1, 1, -1, -1]), np.array([3, 0, 1, 0, 0]),
-        one, np.array([[3]], dtype=np.int32), np.array([0, 2]), np.array([0, 1, 2]), np.array([0, 1], dtype=np.int32), np.array([4, 1]), np.array([0, 1]),
-        np.array([0, 0]), np.zeros((0, 2), dtype=np.int64), ("1", "2"), Fraction(1), Fraction(1, 2), Fraction(1),
-    )  # fmt: skip
+        np.array([-1, 0, 0, 2, 2]),
+        np.array([1, -1, 3, -1, -1]),
+        np.array([2, -1, 4, -1, -1]),
+        one,
+        np.array([0, -1, 1, -1, -1]),
+        np.array([3, 0, 1, 0, 0]),
+        one,
+        np.array([[3]], dtype=np.int32),
+        np.array([0, 2]),
+        np.array([0, 1, 2]),
+        np.array([0, 1], dtype=np.int32),
+        np.array([4, 1]),
+        np.array([0, 1]),
+        np.array([0, 0]),
+        np.zeros((0, 2), dtype=np.int64),
+        ("1", "2"),
+        Fraction(1),
+        Fraction(1, 2),
+        Fraction(1),
+    )
     assert brute_force(view) == Fraction(5, 2)
     for merge in (True, False):
         run, _ = solve(view, DantzigWolfe(merge=merge))
@@ -244,7 +323,9 @@ def medium(forest):
 
 
 def test_columns_come_in_rounds_until_bound_and_incumbent_meet(medium):
-    """More than the first two rounds are needed here, and the paper's master and the merged one give the same."""
+    """More than the first two rounds are needed here, and the paper's master and the merged one
+    give the same.
+    """
     merged, more = solve(medium)
     plain, as_printed = solve(medium, DantzigWolfe(merge=False))
     assert merged.closed
@@ -258,7 +339,12 @@ def test_columns_come_in_rounds_until_bound_and_incumbent_meet(medium):
 def test_the_minimum_cut_is_the_same(medium):
     """The closure graph of Picard (1976) built here, its maximum flow by SciPy."""
     rng = random.Random(8)
-    views = [random_view(rng, n_trees=8, depth=4, rows=30, features=6, lam=Fraction(1, rng.randrange(2, 6))) for _ in range(6)]
+    views = [
+        random_view(
+            rng, n_trees=8, depth=4, rows=30, features=6, lam=Fraction(1, rng.randrange(2, 6))
+        )
+        for _ in range(6)
+    ]
     for view in [medium, *views]:
         run, _ = solve(view, DantzigWolfe(merge=False))
         assert run.closed
@@ -268,25 +354,52 @@ def test_the_minimum_cut_is_the_same(medium):
 def minimum_cut(view) -> int:
     """The least objective of a view."""
     a, b, _ = view.step
-    weight = np.concatenate([a * view.gain - b * view.keep_cost, -b * view.price])  # items: nodes, then purchases
+    weight = np.concatenate(
+        [a * view.gain - b * view.keep_cost, -b * view.price]
+    )  # items: nodes, then purchases
     items, node = np.arange(len(weight)), np.repeat(view.first, np.diff(view.start))
     source, sink, infinite = len(weight), len(weight) + 1, int(np.abs(weight).sum()) + 1
     assert infinite < 2**31
     inner = view.splits[view.parent[view.splits] >= 0]
-    tail = np.concatenate([np.full(len(items), source), items, inner, node, view.n_nodes + view.above[:, 0]])
-    head = np.concatenate([items, np.full(len(items), sink), view.parent[inner], view.n_nodes + view.need, view.n_nodes + view.above[:, 1]])
-    capacity = np.concatenate([np.maximum(weight, 0), np.maximum(-weight, 0), np.full(len(tail) - 2 * len(items), infinite)])
+    tail = np.concatenate(
+        [np.full(len(items), source), items, inner, node, view.n_nodes + view.above[:, 0]]
+    )
+    head = np.concatenate(
+        [
+            items,
+            np.full(len(items), sink),
+            view.parent[inner],
+            view.n_nodes + view.need,
+            view.n_nodes + view.above[:, 1],
+        ]
+    )
+    capacity = np.concatenate(
+        [
+            np.maximum(weight, 0),
+            np.maximum(-weight, 0),
+            np.full(len(tail) - 2 * len(items), infinite),
+        ]
+    )
     graph = csr_matrix((capacity.astype(np.int32), (tail, head)), shape=(sink + 1, sink + 1))
-    return a * view.root_error - int(np.maximum(weight, 0).sum()) + maximum_flow(graph, source, sink).flow_value
+    return (
+        a * view.root_error
+        - int(np.maximum(weight, 0).sum())
+        + maximum_flow(graph, source, sink).flow_value
+    )
 
 
 def test_the_engine_min_cut_finds_the_same_value(forest):
     """Two engines, one problem."""
-    assert registry.method("min-cut").run(forest).value.exact == registry.method("dantzig-wolfe").run(forest).value.exact
+    assert (
+        registry.method("min-cut").run(forest).value.exact
+        == registry.method("dantzig-wolfe").run(forest).value.exact
+    )
 
 
 def test_a_problem_is_solved_with_its_proof_and_its_rounds(forest):
-    """From the registry to the Result: value, bound, trace, sizes; what is reported on the way is the trace."""
+    """From the registry to the Result: value, bound, trace, sizes; what is reported on the way is
+    the trace.
+    """
     seen = []
     result = registry.method("dantzig-wolfe").run(forest, progress=seen.append)
     assert result.optimal
@@ -302,7 +415,9 @@ def test_a_problem_is_solved_with_its_proof_and_its_rounds(forest):
 def test_a_start_is_an_incumbent_and_a_column(forest):
     """With no time left it is the answer; otherwise the optimum is the same."""
     best = registry.method("dantzig-wolfe").run(forest)
-    stopped = registry.method("dantzig-wolfe").run(forest, mt.Limits(time=0.0), start=best.predictor)
+    stopped = registry.method("dantzig-wolfe").run(
+        forest, mt.Limits(time=0.0), start=best.predictor
+    )
     assert stopped.objective == best.objective
     assert not stopped.optimal
     assert stopped.limit is Limit.TIME
@@ -356,7 +471,9 @@ def test_at_its_time_limit_a_run_has_a_pruning_and_a_bound(medium):
 
 
 def test_at_its_memory_limit_a_run_has_a_pruning_and_a_bound(medium, monkeypatch):
-    """The process seems to grow by a gigabyte at every look: before and after the master is built, and in every round."""
+    """The process seems to grow by a gigabyte at every look: before and after the master is built,
+    and in every round.
+    """
     sizes = itertools.count(0, 2**30)
     monkeypatch.setattr(watch, "_resident", lambda: next(sizes))
     monkeypatch.setattr(watch, "MEMORY_POLL", 0.0)
@@ -444,15 +561,25 @@ def test_options_are_part_of_the_name():
 @pytest.fixture(scope="module")
 def cluster():
     """Two workers, each a process, on the loopback interface."""
-    distributed = pytest.importorskip("distributed", reason="dask and distributed are not installed")
+    distributed = pytest.importorskip(
+        "distributed", reason="dask and distributed are not installed"
+    )
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0", worker_dashboard_address=":0", silence_logs=50
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address=":0",
+        worker_dashboard_address=":0",
+        silence_logs=50,
     ) as started:
         yield started
 
 
 def test_two_workers_price_as_one_process_does(cluster, medium):
-    """By address and by client; the trees are on both workers, and a client that was given stays open."""
+    """By address and by client; the trees are on both workers, and a client that was given stays
+    open.
+    """
     distributed = pytest.importorskip("distributed")
     here, sizes = solve(medium)
     by_address = solve(medium, DantzigWolfe(cluster=cluster.scheduler_address))
@@ -463,7 +590,10 @@ def test_two_workers_price_as_one_process_does(cluster, medium):
             assert [p[1:] for p in there.trace] == [p[1:] for p in here.trace]
         place = Cluster(coupled(medium), client)
         assert len(place.parts) == 2
-        assert len({worker for workers in client.who_has(place._there).values() for worker in workers}) == 2
+        assert (
+            len({worker for workers in client.who_has(place._there).values() for worker in workers})
+            == 2
+        )
         place.close()
         assert client.status == "running"
     assert "client" in DantzigWolfe(cluster=client).label
@@ -471,9 +601,16 @@ def test_two_workers_price_as_one_process_does(cluster, medium):
 
 def test_a_worker_that_dies_is_named(medium):
     """The trees it held are lost; no answer is made up, and nothing waits for ever."""
-    distributed = pytest.importorskip("distributed", reason="dask and distributed are not installed")
+    distributed = pytest.importorskip(
+        "distributed", reason="dask and distributed are not installed"
+    )
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=":0", silence_logs=50
+        n_workers=1,
+        threads_per_worker=1,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address=":0",
+        silence_logs=50,
     ) as one:
         parts = coupled(medium)
         place = Cluster(parts, one.scheduler_address)
@@ -491,12 +628,18 @@ def test_a_worker_that_dies_is_named(medium):
 
 def test_a_cluster_that_is_not_there_is_named(monkeypatch):
     """Nobody at the address, a name that is no address, a cluster without workers."""
-    distributed = pytest.importorskip("distributed", reason="dask and distributed are not installed")
+    distributed = pytest.importorskip(
+        "distributed", reason="dask and distributed are not installed"
+    )
     monkeypatch.setattr(places, "ANSWERS_WITHIN", 1)
     view = random_view(random.Random(0))
-    with pytest.raises(SolverUnavailable, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"):
+    with pytest.raises(
+        SolverUnavailable, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:9'"
+    ):
         solve(view, DantzigWolfe(cluster="tcp://127.0.0.1:9"))
-    empty = distributed.LocalCluster(n_workers=0, host="127.0.0.1", dashboard_address=":0", silence_logs=50)
+    empty = distributed.LocalCluster(
+        n_workers=0, host="127.0.0.1", dashboard_address=":0", silence_logs=50
+    )
     with empty, pytest.raises(SolverUnavailable, match="has no workers"):
         solve(view, DantzigWolfe(cluster=empty.scheduler_address))
 
@@ -506,5 +649,7 @@ def test_without_distributed_one_sentence_says_what_to_install(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(SolverUnavailable, match=r"not installed; pip install 'milp-trees\[cluster\]'\."):
+    with pytest.raises(
+        SolverUnavailable, match=r"not installed; pip install 'milp-trees\[cluster\]'\."
+    ):
         solve(random_view(random.Random(0)), DantzigWolfe(cluster="tcp://127.0.0.1:9"))

@@ -16,7 +16,9 @@ from milp_trees.engines.enumerate import enumerate_trees
 from milp_trees.results.result import Limit, Status
 
 DATA = os.environ.get("MILP_TREES_DATA")
-needs_data = pytest.mark.skipif(not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)")
+needs_data = pytest.mark.skipif(
+    not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)"
+)
 
 #: Errors of the optimal trees of depth 2, 3 and 4.
 ERRORS = {
@@ -33,13 +35,18 @@ def oracle(view, space):
     """(Z, fewest leaves of an optimal tree), None if there is no tree."""
     most = space.max_leaf_nodes or 2**space.max_depth
     achieved = enumerate_trees(view, space.max_depth, space.min_samples_leaf)
-    return min(((cost, leaves) for (leaves, _), (cost, _) in achieved.items() if leaves <= most), default=None)
+    return min(
+        ((cost, leaves) for (leaves, _), (cost, _) in achieved.items() if leaves <= most),
+        default=None,
+    )
 
 
 def check(view, space, seed):
     expected = oracle(view, space)
     Z, tree = solve_view(view, space, ties="fewest-leaves")
-    where = f"seed {seed}, {view.n_rows} rows, {view.n_tests} tests, {view.n_actions} actions, {space}"
+    where = (
+        f"seed {seed}, {view.n_rows} rows, {view.n_tests} tests, {view.n_actions} actions, {space}"
+    )
     if expected is None:
         assert Z is None, where
         return
@@ -60,11 +67,17 @@ def test_equals_the_enumerator_on_random_problems():
 
 
 def test_equals_the_enumerator_at_depth_four():
-    """The search above the kernels: budgets, memo, limited leaves. Only the value: below depth four ties are not settled by leaves."""
+    """The search above the kernels: budgets, memo, limited leaves. Only the value: below depth four
+    ties are not settled by leaves.
+    """
     for seed in range(60):
         rng = np.random.default_rng(1000 + seed)
         view = random_view(rng)
-        space = mt.Trees(4, max_leaf_nodes=None if seed % 3 else int(rng.integers(4, 12)), min_samples_leaf=1 + seed % 2)
+        space = mt.Trees(
+            4,
+            max_leaf_nodes=None if seed % 3 else int(rng.integers(4, 12)),
+            min_samples_leaf=1 + seed % 2,
+        )
         expected = oracle(view, space)
         Z, tree = solve_view(view, space)
         assert (expected and expected[0]) == Z, f"seed {1000 + seed}, {space}"
@@ -75,23 +88,35 @@ def test_equals_the_enumerator_at_depth_four():
 
 @pytest.mark.parametrize("rows", [247, 248, 249, 520])
 def test_counts_survive_the_limits_of_a_byte(rows):
-    """Depth four on more rows of a class than a byte counts equals the best of all root tests at depth three."""
+    """Depth four on more rows of a class than a byte counts equals the best of all root tests at
+    depth three.
+    """
     rng = np.random.default_rng(rows)
     X = rng.integers(0, 2, (rows, 7)).astype(np.uint8)
     y = (X[:, 0] & X[:, 1]) ^ (X[:, 2] & X[:, 3]) ^ (rng.random(rows) < 0.1)
     dataset = mt.Dataset(X, y=y.astype(int))
-    values = [DynamicProgramme().run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(d))).objective for d in (3, 4)]
+    values = [
+        DynamicProgramme().run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(d))).objective
+        for d in (3, 4)
+    ]
     by_root = []
     for f in range(7):
         parts = [dataset.subset(X[:, f] == side) for side in (0, 1)]
-        by_root.append(sum(DynamicProgramme().run(mt.Problem(part, mt.Accuracy(), mt.Trees(3))).objective for part in parts))
+        by_root.append(
+            sum(
+                DynamicProgramme().run(mt.Problem(part, mt.Accuracy(), mt.Trees(3))).objective
+                for part in parts
+            )
+        )
     assert values[1] == min(by_root)
     assert values[1] <= values[0]
 
 
 def test_too_few_rows_for_one_leaf_is_infeasible():
     dataset = mt.Dataset([[0], [1]], y=[0, 1])
-    result = DynamicProgramme().run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(1, min_samples_leaf=3)))
+    result = DynamicProgramme().run(
+        mt.Problem(dataset, mt.Accuracy(), mt.Trees(1, min_samples_leaf=3))
+    )
     assert result.status is Status.INFEASIBLE
     assert result.tree is None
 
@@ -112,7 +137,9 @@ def test_a_time_limit_keeps_the_incumbent_and_an_honest_bound():
     assert result.limit is Limit.TIME
     assert result.bound <= result.objective < DynamicProgramme().run(wide_problem(1)).objective
     assert result.objective == result.problem.value(result.tree).number
-    assert [p.incumbent for p in result.trace] == sorted((p.incumbent for p in result.trace), reverse=True)
+    assert [p.incumbent for p in result.trace] == sorted(
+        (p.incumbent for p in result.trace), reverse=True
+    )
 
 
 def test_without_any_time_the_greedy_tree_is_returned():
@@ -132,7 +159,9 @@ def test_a_start_is_the_incumbent_until_beaten():
 
 
 def test_an_interrupt_keeps_the_incumbent():
-    """Ctrl-C from the progress callback stands for one from the keyboard: both arrive between two kernel calls."""
+    """Ctrl-C from the progress callback stands for one from the keyboard: both arrive between two
+    kernel calls.
+    """
 
     def interrupt(point):
         raise KeyboardInterrupt
@@ -156,7 +185,11 @@ def test_listing_the_methods_does_not_load_numba():
 
 
 def accuracy_problem(name, depth):
-    path = next(p for p in (Path(DATA, "classification", f"{name}.txt{end}") for end in ("", ".gz")) if p.exists())
+    path = next(
+        p
+        for p in (Path(DATA, "classification", f"{name}.txt{end}") for end in ("", ".gz"))
+        if p.exists()
+    )
     table = np.loadtxt(path, dtype=np.int64)
     return mt.Problem(mt.Dataset(table[:, 1:], y=table[:, 0]), mt.Accuracy(), mt.Trees(depth))
 

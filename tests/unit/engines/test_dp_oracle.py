@@ -36,7 +36,10 @@ class Hidden(DecisionSet):
 
 def listed(rng, d):
     """A few random decisions, with negative entries."""
-    return mt.ListedDecisions(np.unique(rng.integers(-1, 3, (int(rng.integers(2, 7)), d)), axis=0), [f"c{j}" for j in range(d)])
+    return mt.ListedDecisions(
+        np.unique(rng.integers(-1, 3, (int(rng.integers(2, 7)), d)), axis=0),
+        [f"c{j}" for j in range(d)],
+    )
 
 
 def rows_of(rng, d, n, whole_costs, thresholds, weights):
@@ -74,7 +77,9 @@ def problems(seed, rows=30, depth=None, weigh_leaves=True):
 
 
 def same(a, b):
-    return a.status == b.status and (a.value is None or a.objective == pytest.approx(b.objective, rel=1e-6, abs=1e-7))
+    return a.status == b.status and (
+        a.value is None or a.objective == pytest.approx(b.objective, rel=1e-6, abs=1e-7)
+    )
 
 
 def instance(problem, pool=0):
@@ -106,7 +111,13 @@ def test_the_optimum_is_that_of_all_trees(seed):
 
 
 @pytest.mark.parametrize(
-    "options", [{"similarity": False}, {"merge_rows": False}, {"pool": 4}, {"pool": 1, "similarity": False, "merge_rows": False}]
+    "options",
+    [
+        {"similarity": False},
+        {"merge_rows": False},
+        {"pool": 4},
+        {"pool": 1, "similarity": False, "merge_rows": False},
+    ],
 )
 def test_the_optimum_does_not_depend_on_the_bounds(options):
     for seed in range(200, 210):
@@ -122,8 +133,15 @@ def test_depth_four_is_solved_too():
 def test_tests_of_one_name_that_are_not_nested_are_columns_of_their_own():
     rng = np.random.default_rng(5)
     tests = [Question("x", "<=", float(t)) for t in range(4)]
-    data = mt.Dataset(rng.integers(0, 2, (20, 4)), tests=tests, values=rng.normal(size=(20, 2)), actions=["a", "b"])
-    problem = mt.Problem(data, mt.Decision(decisions=mt.ListedDecisions(np.eye(2), ["a", "b"])), mt.Trees(2))
+    data = mt.Dataset(
+        rng.integers(0, 2, (20, 4)),
+        tests=tests,
+        values=rng.normal(size=(20, 2)),
+        actions=["a", "b"],
+    )
+    problem = mt.Problem(
+        data, mt.Decision(decisions=mt.ListedDecisions(np.eye(2), ["a", "b"])), mt.Trees(2)
+    )
     assert same(mt.solve(problem, "dp-oracle"), mt.solve(problem, "dp"))
 
 
@@ -144,18 +162,30 @@ def by_pairs(problem):
     view = problem.view(mt.LeafOracle)
 
     def leaf(rows):
-        return float(view.decisions.value(view.vectors[rows].sum(axis=0)[None])[0]) if rows.any() else 0.0
+        return (
+            float(view.decisions.value(view.vectors[rows].sum(axis=0)[None])[0])
+            if rows.any()
+            else 0.0
+        )
 
     def one(rows):
-        return min(leaf(rows & (view.X[:, g] == 1)) + leaf(rows & (view.X[:, g] == 0)) for g in range(view.n_tests))
+        return min(
+            leaf(rows & (view.X[:, g] == 1)) + leaf(rows & (view.X[:, g] == 0))
+            for g in range(view.n_tests)
+        )
 
-    return view.natural(min(one(view.X[:, f] == 1) + one(view.X[:, f] == 0) for f in range(view.n_tests)) - view.base.sum())
+    return view.natural(
+        min(one(view.X[:, f] == 1) + one(view.X[:, f] == 0) for f in range(view.n_tests))
+        - view.base.sum()
+    )
 
 
 def test_depth_two_for_millions_of_decisions_that_are_never_listed(monkeypatch):
     problem = paths_problem(300, 8, 13, 2)
     assert problem.task.decisions.n_vertices == 2_704_156
-    monkeypatch.setattr(type(problem.task.decisions), "_routes", lambda self: pytest.fail("the paths were listed"))
+    monkeypatch.setattr(
+        type(problem.task.decisions), "_routes", lambda self: pytest.fail("the paths were listed")
+    )
     result = mt.solve(problem)
     assert result.method == "dp-oracle"
     assert result.optimal
@@ -169,8 +199,12 @@ def test_most_splits_are_never_asked_about():
     made = mt.two_roads(2000)
     cuts = np.arange(1, 400) / 400
     tests = [Question("x", "<=", float(c)) for c in cuts]
-    data = mt.Dataset((cuts >= made.X).astype(np.uint8), values=made.C, actions=["road1", "road2"], tests=tests)
-    result = mt.solve(mt.Problem(data, mt.Decision(decisions=Hidden(made.decisions)), mt.Trees(1)), "dp-oracle")
+    data = mt.Dataset(
+        (cuts >= made.X).astype(np.uint8), values=made.C, actions=["road1", "road2"], tests=tests
+    )
+    result = mt.solve(
+        mt.Problem(data, mt.Decision(decisions=Hidden(made.decisions)), mt.Trees(1)), "dp-oracle"
+    )
     assert result.optimal
     assert result.tree.root.test.value == pytest.approx(0.2846, abs=0.003)
     assert result.sizes["oracle_calls"] < 2 * 399 / 4
@@ -179,8 +213,13 @@ def test_most_splits_are_never_asked_about():
 def test_a_linear_programme_at_the_leaves():
     rng = np.random.default_rng(3)
     S = mt.simplex_decisions(["a", "b", "c"], ([[1, 2, 1], [2, 1, 1]], [1.5, 1.6]))
-    data = mt.Dataset(rng.integers(0, 2, (25, 4)), values=rng.normal(size=(25, 3)), actions=["a", "b", "c"])
-    open_, hidden = (mt.Problem(data, mt.Decision(decisions=s), mt.Trees(2)) for s in (S, Hidden(S, remembers=True)))
+    data = mt.Dataset(
+        rng.integers(0, 2, (25, 4)), values=rng.normal(size=(25, 3)), actions=["a", "b", "c"]
+    )
+    open_, hidden = (
+        mt.Problem(data, mt.Decision(decisions=s), mt.Trees(2))
+        for s in (S, Hidden(S, remembers=True))
+    )
     assert same(mt.solve(hidden, "dp-oracle"), mt.solve(open_, "dp"))
 
 
@@ -201,7 +240,9 @@ def test_losses_are_superadditive_and_a_pool_bounds_them_from_above(seed):
     rng = np.random.default_rng(seed)
     inst = instance(problems(seed)[1])
     I, J = halves(rng, inst.n_rows)
-    sums = np.array([inst.sums[I].sum(axis=0), inst.sums[J].sum(axis=0), inst.sums[[*I, *J]].sum(axis=0)])
+    sums = np.array(
+        [inst.sums[I].sum(axis=0), inst.sums[J].sum(axis=0), inst.sums[[*I, *J]].sum(axis=0)]
+    )
     one, other, both = inst.losses(sums)
     assert both >= one + other - 1e-9
     assert min(one, other) >= 0
@@ -243,18 +284,33 @@ def test_bounds_are_below_what_is_found_with_any_limit(seed, depth):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_split_inside_an_interval_is_below_its_bound(seed):
     rng = np.random.default_rng(seed)
-    inst = instance(mt.Problem(rows_of(rng, 3, 25, True, True, False), mt.Decision(decisions=Hidden(listed(rng, 3))), mt.Trees(1)))
+    inst = instance(
+        mt.Problem(
+            rows_of(rng, 3, 25, True, True, False),
+            mt.Decision(decisions=Hidden(listed(rng, 3))),
+            mt.Trees(1),
+        )
+    )
     for column in range(len(inst.first) - 1):
         code = inst.codes[:, column]
         size = int(inst.first[column + 1] - inst.first[column])
         low = inst.losses(np.array([inst.sums[code <= t].sum(axis=0) for t in range(-1, size + 1)]))
         high = inst.losses(np.array([inst.sums[code > t].sum(axis=0) for t in range(-1, size + 1)]))
         every = np.array([inst.sums[code <= t, WORST].sum() for t in range(-1, size + 1)])
-        whole = Intervals(*(np.array([v]) for v in (0, column, -1, size)), np.zeros(1), low[-1:], low[-1:], np.zeros(1), every[-1:])
+        whole = Intervals(
+            *(np.array([v]) for v in (0, column, -1, size)),
+            np.zeros(1),
+            low[-1:],
+            low[-1:],
+            np.zeros(1),
+            every[-1:],
+        )
         for middle in range(size):
             k = middle + 1
             halved = whole.halves(np.array([middle]), low[[k]], high[[k]], every[[k]])
-            for part, bound in zip((halved[[i]] for i in range(len(halved))), halved.bound(), strict=True):
+            for part, bound in zip(
+                (halved[[i]] for i in range(len(halved))), halved.bound(), strict=True
+            ):
                 inside = slice(int(part.lo[0]) + 2, int(part.hi[0]) + 1)
                 assert bound <= (low + high)[inside].min() + 1e-9
 
@@ -322,11 +378,17 @@ def test_smallest_leaves_are_kept():
     result = mt.solve(problem, "dp-oracle")
     assert result.optimal
     assert np.bincount(result.tree.routes(problem.dataset).leaf).min() >= 25
-    assert result.objective > mt.solve(paths_problem(150, 6, 3, 3), "dp-oracle", time_limit=20).objective
+    assert (
+        result.objective
+        > mt.solve(paths_problem(150, 6, 3, 3), "dp-oracle", time_limit=20).objective
+    )
 
 
 def test_too_few_rows_for_a_leaf_is_infeasible():
-    assert mt.solve(paths_problem(20, 3, 3, 2, min_samples_leaf=21), "dp-oracle").status is Status.INFEASIBLE
+    assert (
+        mt.solve(paths_problem(20, 3, 3, 2, min_samples_leaf=21), "dp-oracle").status
+        is Status.INFEASIBLE
+    )
 
 
 def test_what_it_cannot_do_is_refused_in_a_sentence():
@@ -358,7 +420,11 @@ def test_an_oracle_that_fails_midway_is_a_sentence():
             return super()._solve(costs)
 
     rng = np.random.default_rng(0)
-    problem = mt.Problem(rows_of(rng, 3, 20, False, True, False), mt.Decision(decisions=Failing(listed(rng, 3))), mt.Trees(2))
+    problem = mt.Problem(
+        rows_of(rng, 3, 20, False, True, False),
+        mt.Decision(decisions=Failing(listed(rng, 3))),
+        mt.Trees(2),
+    )
     with pytest.raises(SolverFailure, match="gone"):
         OracleProgramme().run(problem, Limits())
 

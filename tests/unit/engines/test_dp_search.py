@@ -23,13 +23,22 @@ from milp_trees.testing.problems import problem
 
 SWITCHES = [f.name for f in fields(DynamicProgramme) if f.type == "bool"]
 DATA = os.environ.get("MILP_TREES_DATA")
-needs_data = pytest.mark.skipif(not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)")
+needs_data = pytest.mark.skipif(
+    not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)"
+)
 
 
 def solve(view, space, method=None, threads=1):
     """A run on a view, which need not come from a task."""
     method = method or DynamicProgramme()
-    run = _Run(method, view.reduce(method.merge_rows, method.drop_tests), space, Limits(time=None, threads=threads), None, None)
+    run = _Run(
+        method,
+        view.reduce(method.merge_rows, method.drop_tests),
+        space,
+        Limits(time=None, threads=threads),
+        None,
+        None,
+    )
     run.prepare()
     run.compile()
     run.begin(time.perf_counter())
@@ -39,7 +48,10 @@ def solve(view, space, method=None, threads=1):
 
 def best(view, depth, least=1):
     """(Z, fewest leaves of an optimal tree) by enumeration, None if there is no tree."""
-    return min(((cost, leaves) for (leaves, _), (cost, _) in enumerate_trees(view, depth, least).items()), default=None)
+    return min(
+        ((cost, leaves) for (leaves, _), (cost, _) in enumerate_trees(view, depth, least).items()),
+        default=None,
+    )
 
 
 def case(seed):
@@ -47,13 +59,23 @@ def case(seed):
     rng = np.random.default_rng(seed)
     K = int(rng.integers(2, 6))
     costs = rng.integers(-9, 9, (12, K)) if rng.random() < 0.3 else None
-    X = None if costs is None else rng.integers(0, 2, (12, int(rng.integers(1, 6)))).astype(np.uint8)
+    X = (
+        None
+        if costs is None
+        else rng.integers(0, 2, (12, int(rng.integers(1, 6)))).astype(np.uint8)
+    )
     view = random_view(rng, X=X, costs=costs)
     depth, least = int(rng.integers(2, 6)), int(rng.choice([1, 1, 2, 3]))
     limit = None if rng.random() < 0.4 and view.n_tests <= depth else depth
     if rng.random() < 0.25:  # the enumerator knows row counts only, so that masses take their place
-        view = replace(view, mass=rng.integers(1, 5, view.n_rows), least_mass=int(rng.integers(2, 8)))
-        return view, mt.Trees(limit, min_weight_leaf=1), best(replace(view, counts=view.mass), depth, view.least_mass)
+        view = replace(
+            view, mass=rng.integers(1, 5, view.n_rows), least_mass=int(rng.integers(2, 8))
+        )
+        return (
+            view,
+            mt.Trees(limit, min_weight_leaf=1),
+            best(replace(view, counts=view.mass), depth, view.least_mass),
+        )
     return view, mt.Trees(limit, min_samples_leaf=least), best(view, depth, least)
 
 
@@ -66,7 +88,9 @@ def check(seed, method, threads=1):
         return
     assert found.value == found.bound == view.objective(found.tree) == expected[0], where
     assert space.max_depth is None or found.tree.depth <= space.max_depth, where
-    sizes = np.bincount(found.tree.routes(view).leaf, weights=view.counts, minlength=found.tree.n_leaves)
+    sizes = np.bincount(
+        found.tree.routes(view).leaf, weights=view.counts, minlength=found.tree.n_leaves
+    )
     assert sizes.min() >= space.min_samples_leaf, where
     if method.ties == "fewest-leaves":
         assert found.tree.n_leaves == expected[1], where
@@ -80,7 +104,9 @@ def test_random_switches_orders_ties_and_threads_agree(block):
     for seed in range(100 * block, 100 * block + 100):
         rng = np.random.default_rng(10_000 + seed)
         on = {name: bool(rng.random() < 0.6) for name in SWITCHES}
-        method = DynamicProgramme(order=str(rng.choice(ORDERS)), ties=str(rng.choice(["first", "fewest-leaves"])), **on)
+        method = DynamicProgramme(
+            order=str(rng.choice(ORDERS)), ties=str(rng.choice(["first", "fewest-leaves"])), **on
+        )
         check(seed, method, threads=int(rng.integers(1, 3)))
 
 
@@ -100,28 +126,52 @@ def test_the_cases_reach_every_way_to_count():
         view, space, expected = case(seed)
         inst = prepare(view.reduce(), space)
         par = inst.data.par
-        seen |= {inst.kind, "rows" if par[BY_ROW] else "groups", f"{par[N_MASSES]} minima", f"{view.n_actions} actions"}
+        seen |= {
+            inst.kind,
+            "rows" if par[BY_ROW] else "groups",
+            f"{par[N_MASSES]} minima",
+            f"{view.n_actions} actions",
+        }
         seen |= {"unlimited"} if inst.depth == UNLIMITED else set()
         seen |= {"penalty"} if inst.penalised else set()
         seen |= {"infeasible"} if expected is None else set()
     assert seen >= {
-        "i16", "i32", "i64", "rows", "groups", "0 minima", "1 minima", "2 actions", "5 actions", "unlimited", "penalty", "infeasible",
-    }, seen  # fmt: skip
+        "i16",
+        "i32",
+        "i64",
+        "rows",
+        "groups",
+        "0 minima",
+        "1 minima",
+        "2 actions",
+        "5 actions",
+        "unlimited",
+        "penalty",
+        "infeasible",
+    }, seen
 
 
 @pytest.mark.parametrize("way", ["rows", "planes"])
 def test_many_rows_of_different_costs(way):
-    """More rows than a vector register holds, nearly every one with costs of its own: summed one by one, or by powers of two."""
+    """More rows than a vector register holds, nearly every one with costs of its own: summed one by
+    one, or by powers of two.
+    """
     from milp_trees.engines.dynamic.arrays import BY_ROW, N_GROUPS, prepare
 
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (300, 8)).astype(np.uint8)
     y, weight = rng.integers(0, 2, 300), rng.integers(0, 256, 300)
-    costs = rng.integers(0, 10**6, (300, 3)) if way == "rows" else np.column_stack([y, 1 - y]) * 1000 * weight[:, None]
+    costs = (
+        rng.integers(0, 10**6, (300, 3))
+        if way == "rows"
+        else np.column_stack([y, 1 - y]) * 1000 * weight[:, None]
+    )
     view = random_view(rng, X=X, costs=costs, split_costs=np.zeros(8, dtype=np.int64))
     par = prepare(view, mt.Trees(3)).data.par
     assert par[BY_ROW] == (way == "rows")
-    assert par[N_GROUPS] == (0 if way == "rows" else 24)  # eight bits: gains, losses, and what the first action loses
+    assert par[N_GROUPS] == (
+        0 if way == "rows" else 24
+    )  # eight bits: gains, losses, and what the first action loses
     for depth in (2, 3):
         found = solve(view, mt.Trees(depth), DynamicProgramme(merge_rows=False))
         assert found.value == view.objective(found.tree) == best(view, depth)[0]
@@ -131,7 +181,9 @@ def test_many_rows_of_different_costs(way):
 
 
 def planted(depth, seed=1, rows=120, tests=14, **task):
-    """Two nested rules and ten per cent of noise; the last test is the complement of the first, and some rows are equal."""
+    """Two nested rules and ten per cent of noise; the last test is the complement of the first, and
+    some rows are equal.
+    """
     rng = np.random.default_rng(seed)
     X = (rng.random((rows, tests)) < rng.uniform(0.15, 0.5, tests)).astype(int)
     y = ((X[:, 0] & X[:, 1]) ^ (X[:, 2] | X[:, 3])) ^ (rng.random(rows) < 0.1)
@@ -182,7 +234,9 @@ def test_one_thread_counts_the_same_in_every_run():
 
 
 def naive(view, depth, least, rule, costs):
-    """The optimum as a depth-first search sees it that trusts a bound between sets of rows (None: no bound)."""
+    """The optimum as a depth-first search sees it that trusts a bound between sets of rows (None:
+    no bound).
+    """
     infinite, worst = 10**9, costs.max(axis=1)
     solved = {}
 
@@ -206,7 +260,10 @@ def naive(view, depth, least, rule, costs):
         for f in range(view.n_tests if d else 0):
             right = frozenset(i for i in rows if view.X[i, f])
             left = rows - right
-            if min(len(left), len(right)) < least or lower(left, d - 1) + lower(right, d - 1) >= found:
+            if (
+                min(len(left), len(right)) < least
+                or lower(left, d - 1) + lower(right, d - 1) >= found
+            ):
                 continue
             value = search(left, d - 1)
             if value + lower(right, d - 1) < found:
@@ -220,22 +277,27 @@ def naive(view, depth, least, rule, costs):
 @pytest.mark.parametrize(
     ("name", "rule"),
     [
-        ("min_leaf_not_similar", "similarity"), ("min_leaf_not_similar", "monotone"), ("min_leaf_not_superadditive", "superadditive"),
+        ("min_leaf_not_similar", "similarity"),
+        ("min_leaf_not_similar", "monotone"),
+        ("min_leaf_not_superadditive", "superadditive"),
         ("costs_below_zero", "similarity"),
     ],
-)  # fmt: skip
+)
 def test_a_search_that_trusts_an_invalid_bound_is_wrong_and_dp_is_not(name, rule):
     tiny = problem(name)
     view, least = tiny.view(mt.CostMatrix), tiny.trees.min_samples_leaf
     true = best(view, 2, least)[0]
     assert naive(view, 2, least, None, view.costs) == true
     assert naive(view, 2, least, rule, view.costs) > true
-    # With one row per leaf, and costs from which the cheapest action is subtracted, the bound holds.
+    # With one row per leaf, and costs from which the cheapest action is subtracted, the bound
+    # holds.
     base = int(view.costs.min(axis=1).sum())
     assert naive(view, 2, 1, rule, view.regret) + base == best(view, 2, 1)[0]
     for depth in (2, 3, 4):
         for order in ORDERS:
-            found = solve(view, mt.Trees(depth, min_samples_leaf=least), DynamicProgramme(order=order))
+            found = solve(
+                view, mt.Trees(depth, min_samples_leaf=least), DynamicProgramme(order=order)
+            )
             assert found.value == found.bound == best(view, depth, least)[0]
 
 
@@ -245,9 +307,13 @@ def test_gains_of_several_actions_fit_the_numbers():
         assert solve(view, mt.Trees(depth)).value == best(view, depth)[0] == -59_999
 
 
-@pytest.mark.parametrize("off", [(), ("sibling",), ("look_ahead",), ("sibling", "look_ahead"), ("cache", "similarity")])
+@pytest.mark.parametrize(
+    "off", [(), ("sibling",), ("look_ahead",), ("sibling", "look_ahead"), ("cache", "similarity")]
+)
 def test_no_search_goes_deeper_than_its_stack(monkeypatch, off):
-    """Without a depth limit the penalties bound the depth; a stack that is too short would be written past its end."""
+    """Without a depth limit the penalties bound the depth; a stack that is too short would be
+    written past its end.
+    """
     from milp_trees.engines.dynamic import runs
 
     made = []
@@ -264,7 +330,12 @@ def test_no_search_goes_deeper_than_its_stack(monkeypatch, off):
         X = rng.random((rows, tests)) < 0.15 if seed % 2 else np.eye(rows, tests)
         y = rng.integers(0, 2, rows)
         costs = np.column_stack([y, 1 - y])
-        view = replace(random_view(rng, X=X.astype(np.uint8), costs=costs, split_costs=np.zeros(tests, np.int64)), leaf_cost=1 + seed % 4)
+        view = replace(
+            random_view(
+                rng, X=X.astype(np.uint8), costs=costs, split_costs=np.zeros(tests, np.int64)
+            ),
+            leaf_cost=1 + seed % 4,
+        )
         solve(view, mt.Trees(None), DynamicProgramme(ties="first", **dict.fromkeys(off, False)))
     assert any(stack.number[1:].any() for _, stack in made)
     for levels, stack in made:
@@ -286,13 +357,20 @@ def test_depth_limits_beyond_the_keys_of_the_table_are_refused():
 
 
 def test_fewest_leaves_where_many_trees_are_optimal():
-    """Few rows of few tests, no penalties: at depth four and five, and without limit, most problems have optimal trees of several sizes."""
+    """Few rows of few tests, no penalties: at depth four and five, and without limit, most problems
+    have optimal trees of several sizes.
+    """
     several = 0
     for seed in range(60):
         rng = np.random.default_rng(seed)
         X = rng.integers(0, 2, (int(rng.integers(6, 16)), 5)).astype(np.uint8)
         y = rng.integers(0, 2, len(X))
-        view = replace(random_view(rng, X=X, costs=np.column_stack([y, 1 - y]), split_costs=np.zeros(5, np.int64)), leaf_cost=0)
+        view = replace(
+            random_view(
+                rng, X=X, costs=np.column_stack([y, 1 - y]), split_costs=np.zeros(5, np.int64)
+            ),
+            leaf_cost=0,
+        )
         depth = 4 + seed % 2
         achieved = enumerate_trees(view, depth, 1)
         Z = min(cost for cost, _ in achieved.values())
@@ -300,7 +378,9 @@ def test_fewest_leaves_where_many_trees_are_optimal():
         several += len(sizes) > 1
         for limit in (depth, None) if depth == 5 else (depth,):
             for order in ORDERS:
-                found = solve(view, mt.Trees(limit), DynamicProgramme(order=order, ties="fewest-leaves"))
+                found = solve(
+                    view, mt.Trees(limit), DynamicProgramme(order=order, ties="fewest-leaves")
+                )
                 assert (found.value, found.tree.n_leaves) == (Z, min(sizes)), (seed, limit, order)
     assert several > 30
 
@@ -319,7 +399,9 @@ def long_problem(depth=5, penalty=0, rows=200, tests=24):
     rng = np.random.default_rng(3)
     X = rng.integers(0, 2, (rows, tests))
     y = (X[:, 0] ^ X[:, 1]) | (rng.random(rows) < 0.3)
-    return mt.Problem(mt.Dataset(X, y=y.astype(int)), mt.Accuracy(leaf_penalty=penalty), mt.Trees(depth))
+    return mt.Problem(
+        mt.Dataset(X, y=y.astype(int)), mt.Accuracy(leaf_penalty=penalty), mt.Trees(depth)
+    )
 
 
 def endless_problem():
@@ -348,14 +430,25 @@ def test_stopped_at_any_moment_the_bound_is_honest(depth, penalty, order):
     assert whole.objective == DynamicProgramme().run(asked).objective
     for milliseconds in (0, 1, 2, 3, 5, 8, 12, 20, 40):
         for threads in (1, 2):
-            result = DynamicProgramme(order=order).run(asked, mt.Limits(time=milliseconds / 1000, threads=threads))
+            result = DynamicProgramme(order=order).run(
+                asked, mt.Limits(time=milliseconds / 1000, threads=threads)
+            )
             assert result.limit in (None, Limit.TIME)
             assert_honest(result, whole.objective)
 
 
-@pytest.mark.parametrize("method", [DynamicProgramme(), DynamicProgramme(cache=False), DynamicProgramme(order="limited-discrepancy")])
+@pytest.mark.parametrize(
+    "method",
+    [
+        DynamicProgramme(),
+        DynamicProgramme(cache=False),
+        DynamicProgramme(order="limited-discrepancy"),
+    ],
+)
 def test_the_deadline_holds_while_trees_are_written_out(method):
-    """An incumbent from the bounds of children has no solved sets behind it: its tree must not be searched for after the deadline."""
+    """An incumbent from the bounds of children has no solved sets behind it: its tree must not be
+    searched for after the deadline.
+    """
     began = time.perf_counter()
     result = method.run(endless_problem(), mt.Limits(time=0.3))
     assert time.perf_counter() - began < 3
@@ -365,10 +458,15 @@ def test_the_deadline_holds_while_trees_are_written_out(method):
 
 def test_the_bound_rises_in_the_trace_without_a_new_tree():
     rng = np.random.default_rng(1)
-    asked = mt.Problem(mt.Dataset(rng.integers(0, 2, (400, 60)), y=rng.integers(0, 2, 400)), mt.Accuracy(), mt.Trees(5))
+    asked = mt.Problem(
+        mt.Dataset(rng.integers(0, 2, (400, 60)), y=rng.integers(0, 2, 400)),
+        mt.Accuracy(),
+        mt.Trees(5),
+    )
     result = DynamicProgramme(order="best-first").run(asked, mt.Limits(time=20.0))
     assert any(
-        after.incumbent == before.incumbent and after.bound > before.bound for before, after in zip(result.trace[:-1], result.trace[1:], strict=True)
+        after.incumbent == before.incumbent and after.bound > before.bound
+        for before, after in zip(result.trace[:-1], result.trace[1:], strict=True)
     )
 
 
@@ -383,7 +481,9 @@ def test_a_tiny_memory_limit_costs_time_only(depth, penalty, threads):
 
 
 def test_a_table_that_forgets_keeps_the_optimum(monkeypatch):
-    """Room for 32 entries: sets are forgotten while they are needed, also when the tree is written out."""
+    """Room for 32 entries: sets are forgotten while they are needed, also when the tree is written
+    out.
+    """
     from milp_trees.engines.dynamic import runs
     from milp_trees.engines.dynamic.contexts import Context
     from milp_trees.engines.dynamic.layouts import TABLE
@@ -391,7 +491,11 @@ def test_a_table_that_forgets_keeps_the_optimum(monkeypatch):
     wanted = {name: DynamicProgramme().run(make()).objective for name, make in INSTANCES.items()}
 
     def tiny(entries):
-        return Context(TABLE, slots=np.zeros((32, 4), dtype=np.uint64), state=np.array([0, 2**62], dtype=np.int64))
+        return Context(
+            TABLE,
+            slots=np.zeros((32, 4), dtype=np.uint64),
+            state=np.array([0, 2**62], dtype=np.int64),
+        )
 
     monkeypatch.setattr(runs, "table_of", tiny)
     for name, make in INSTANCES.items():
@@ -413,7 +517,11 @@ def test_ctrl_c_ends_a_search_with_its_tree():
 
 def test_progress_comes_from_the_thread_that_asked():
     seen = []
-    DynamicProgramme().run(long_problem(), mt.Limits(threads=2), progress=lambda point: seen.append((threading.current_thread(), point)))
+    DynamicProgramme().run(
+        long_problem(),
+        mt.Limits(threads=2),
+        progress=lambda point: seen.append((threading.current_thread(), point)),
+    )
     assert {thread for thread, _ in seen} == {threading.current_thread()}
     assert len(seen) > 2
 
@@ -425,7 +533,9 @@ def test_a_progress_callback_that_fails_ends_the_search():
     before = set(threading.enumerate())
     with pytest.raises(ValueError, match="no screen"):
         DynamicProgramme().run(endless_problem(), mt.Limits(time=30), progress=fail)
-    assert not [t for t in threading.enumerate() if t not in before and not isinstance(t, threading.Timer)]
+    assert not [
+        t for t in threading.enumerate() if t not in before and not isinstance(t, threading.Timer)
+    ]
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -447,12 +557,16 @@ def test_an_optimal_start_is_kept_and_proven(depth, penalty, order):
 
 @pytest.mark.parametrize(("depth", "penalty"), [(4, 0), (None, "1/50"), (3, "1/80")])
 def test_looking_ahead_is_between_the_best_shallow_tree_and_the_optimum(depth, penalty):
-    """By induction over the levels: the tree is never worse than the best tree of depth k, nor better than the best of all."""
+    """By induction over the levels: the tree is never worse than the best tree of depth k, nor
+    better than the best of all.
+    """
     asked = long_problem(depth, penalty)
     optimum = DynamicProgramme().run(asked).objective
     for k in (1, 2, 3):
         result = DynamicProgramme(lookahead=k).run(asked)
-        shallow = DynamicProgramme().run(replace(asked, space=mt.Trees(k if depth is None else min(k, depth))))
+        shallow = DynamicProgramme().run(
+            replace(asked, space=mt.Trees(k if depth is None else min(k, depth)))
+        )
         assert result.status is Status.FEASIBLE
         assert result.bound is None
         assert optimum <= result.objective <= shallow.objective
@@ -465,13 +579,25 @@ def test_looking_ahead_is_between_the_best_shallow_tree_and_the_optimum(depth, p
 def test_looking_ahead_without_limit_and_penalty_fits_all_rows_that_differ():
     X = np.array([[a >> k & 1 for k in range(4)] for a in range(16)])
     dataset = mt.Dataset(X, y=(X[:, 0] & X[:, 1]) | (X[:, 2] & X[:, 3]))
-    assert DynamicProgramme(lookahead=2).run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(None))).objective == 0
+    assert (
+        DynamicProgramme(lookahead=2)
+        .run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(None)))
+        .objective
+        == 0
+    )
 
 
 def test_looking_ahead_refuses_what_it_cannot_keep_to_and_says_where_there_is_no_tree():
     asked = long_problem(3)
-    assert "largest number of leaves" in DynamicProgramme(lookahead=1).unsupported(replace(asked, space=mt.Trees(3, max_leaf_nodes=3)))
-    assert DynamicProgramme(lookahead=1).run(replace(asked, space=mt.Trees(3, min_samples_leaf=999))).status is Status.INFEASIBLE
+    assert "largest number of leaves" in DynamicProgramme(lookahead=1).unsupported(
+        replace(asked, space=mt.Trees(3, max_leaf_nodes=3))
+    )
+    assert (
+        DynamicProgramme(lookahead=1)
+        .run(replace(asked, space=mt.Trees(3, min_samples_leaf=999)))
+        .status
+        is Status.INFEASIBLE
+    )
 
 
 # -- processes -----------------------------------------------------------------------------------------------
@@ -492,7 +618,14 @@ def test_a_second_process_reads_the_compiled_search():
 
 
 def test_importing_the_package_does_not_load_numba():
-    subprocess.run([sys.executable, "-c", "import sys, milp_trees; milp_trees.solve; assert 'numba' not in sys.modules"], check=True)
+    subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys, milp_trees; milp_trees.solve; assert 'numba' not in sys.modules",
+        ],
+        check=True,
+    )
 
 
 # -- public data ---------------------------------------------------------------------------------------------
@@ -508,20 +641,33 @@ DEEP = {
 @pytest.mark.data
 @pytest.mark.parametrize("name", DEEP)
 def test_published_optima_at_depth_four_and_five(name):
-    path = next(p for p in (Path(DATA, "classification", f"{name}.txt{end}") for end in ("", ".gz")) if p.exists())
+    path = next(
+        p
+        for p in (Path(DATA, "classification", f"{name}.txt{end}") for end in ("", ".gz"))
+        if p.exists()
+    )
     table = np.loadtxt(path, dtype=np.int64)
     dataset = mt.Dataset(table[:, 1:], y=table[:, 0])
     for depth, errors in zip((4, 5), DEEP[name], strict=True):
-        result = DynamicProgramme().run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(depth)), mt.Limits(threads=1 + depth % 2))
+        result = DynamicProgramme().run(
+            mt.Problem(dataset, mt.Accuracy(), mt.Trees(depth)), mt.Limits(threads=1 + depth % 2)
+        )
         assert result.optimal
         assert result.objective == result.bound == errors
 
 
 @needs_data
 @pytest.mark.data
-@pytest.mark.parametrize(("depth", "penalty", "value"), [(5, "1/200", 0.1330092), (6, "1/100", 0.1452315), (None, "1/100", 0.1452315)])
+@pytest.mark.parametrize(
+    ("depth", "penalty", "value"),
+    [(5, "1/200", 0.1330092), (6, "1/100", 0.1452315), (None, "1/100", 0.1452315)],
+)
 def test_sparse_optima_on_car(depth, penalty, value):
     dataset = mt.load(str(Path(DATA, "gosdt", "car.csv")))
-    result = DynamicProgramme().run(mt.Problem(dataset, mt.Accuracy(leaf_penalty=penalty), mt.Trees(depth)))
+    result = DynamicProgramme().run(
+        mt.Problem(dataset, mt.Accuracy(leaf_penalty=penalty), mt.Trees(depth))
+    )
     assert result.optimal
-    assert result.objective / dataset.n_rows == pytest.approx(value, abs=1e-7) or result.objective == pytest.approx(value, abs=1e-7)
+    assert result.objective / dataset.n_rows == pytest.approx(
+        value, abs=1e-7
+    ) or result.objective == pytest.approx(value, abs=1e-7)

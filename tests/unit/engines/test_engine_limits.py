@@ -1,4 +1,6 @@
-"""Limits of engines: time and memory are kept, Ctrl-C and SIGTERM are heard, and no stopped run is worse than a greedy tree."""
+"""Limits of engines: time and memory are kept, Ctrl-C and SIGTERM are heard, and no stopped run is
+worse than a greedy tree.
+"""
 
 import os
 import signal
@@ -29,18 +31,23 @@ from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.views import CostMatrix
 
 SECONDS = 0.6
-#: Over the limit, as is promised; where other processes take the processor away, in the seconds that this one had.
+#: Over the limit, as is promised; where other processes take the processor away, in the seconds
+#: that this one had.
 ALLOWED = 0.5
 
 
 def noise(rows: int, tests: int, seed: int = 0) -> mt.Dataset:
     rng = np.random.default_rng(seed)
-    return mt.Dataset(rng.integers(0, 2, (rows, tests)).astype(np.uint8), y=rng.integers(0, 2, rows))
+    return mt.Dataset(
+        rng.integers(0, 2, (rows, tests)).astype(np.uint8), y=rng.integers(0, 2, rows)
+    )
 
 
 def midpoints(rows: int, columns: int) -> mt.Dataset:
     rng = np.random.default_rng(0)
-    return mt.Binarizer("midpoints").dataset(pd.DataFrame(rng.random((rows, columns))), rng.integers(0, 2, rows))
+    return mt.Binarizer("midpoints").dataset(
+        pd.DataFrame(rng.random((rows, columns))), rng.integers(0, 2, rows)
+    )
 
 
 def roads(rows: int, depth: int) -> mt.Problem:
@@ -53,7 +60,11 @@ def forest(rows: int, trees: int) -> mt.Problem:
     from sklearn.ensemble import RandomForestClassifier
 
     X, y = make_classification(rows, 20, n_informative=5, flip_y=0.3, random_state=0)
-    ensemble = mt.read_ensemble(RandomForestClassifier(trees, max_depth=9, random_state=0).fit(X[: rows // 2], y[: rows // 2]))
+    ensemble = mt.read_ensemble(
+        RandomForestClassifier(trees, max_depth=9, random_state=0).fit(
+            X[: rows // 2], y[: rows // 2]
+        )
+    )
     data = mt.Dataset(np.zeros((rows, 0)), y=y, numeric=X, columns=ensemble.columns)
     return mt.Problem(data, mt.PrunedError("0.001"), mt.PrunedEnsembles(ensemble))
 
@@ -63,11 +74,15 @@ def few_prunings() -> mt.Problem:
     from milp_trees.engines.enumerate_prunings import count
     from milp_trees.testing.pruning_examples import random_problem
 
-    made = (random_problem(np.random.default_rng(seed), n_trees=4, depth=3, n_rows=200, n_features=5) for seed in range(200))
+    made = (
+        random_problem(np.random.default_rng(seed), n_trees=4, depth=3, n_rows=200, n_features=5)
+        for seed in range(200)
+    )
     return next(p for p in made if 50_000 < count(p.view(mt.NodeGains)) <= 200_000)
 
 
-#: For every registered engine problems on which it takes longer than a second (a greedy one: problems that are large).
+#: For every registered engine problems on which it takes longer than a second (a greedy one:
+#: problems that are large).
 LONG = {
     "cart": lambda: mt.Problem(noise(20_000, 1000), mt.Accuracy(), mt.Trees(10)),
     "cart-spo": lambda: roads(20_000, 10),
@@ -79,7 +94,9 @@ LONG = {
     "dp-oracle": lambda: roads(400, 3),
     "dp-sizes": lambda: mt.Problem(noise(1000, 80), mt.Accuracy(), mt.Trees(5), BySize(10)),
     "dp-sorted": lambda: mt.Problem(midpoints(2000, 10), mt.Accuracy(), mt.Trees(4)),
-    "enumerate": lambda: mt.Problem(noise(48, 7), mt.Accuracy(constraints=(mt.Capacity(action=1, at_most=20),)), mt.Trees(4)),
+    "enumerate": lambda: mt.Problem(
+        noise(48, 7), mt.Accuracy(constraints=(mt.Capacity(action=1, at_most=20),)), mt.Trees(4)
+    ),
     "enumerate-counts": lambda: mt.Problem(noise(48, 6), mt.AUC(), mt.Trees(3)),
     "enumerate-prunings": few_prunings,
     "greedy-spo": lambda: roads(20_000, 12),
@@ -104,15 +121,23 @@ def test_every_registered_engine_is_tested():
 @pytest.mark.slow
 @pytest.mark.parametrize("case", LONG)
 def test_time_limits_are_kept(case):
-    """Preparation, search, reading of the answer and recomputing together; what was found by then is kept."""
+    """Preparation, search, reading of the answer and recomputing together; what was found by then
+    is kept.
+    """
     method, problem = method_of(case), LONG[case]()
-    method.run(problem, Limits(time=0.05))  # compiles what this kind of problem needs, which no limit is for
+    method.run(
+        problem, Limits(time=0.05)
+    )  # compiles what this kind of problem needs, which no limit is for
     wall, own = time.perf_counter(), time.process_time()
     result = method.run(problem, Limits(time=SECONDS))
     over = min(time.perf_counter() - wall, time.process_time() - own) - SECONDS
     assert over <= ALLOWED, f"{case}: {over:.2f} s over the limit; {dict(result.times)}"
     # A machine that is quick enough proves the wide table in time, once it is prepared.
-    assert result.limit is Limit.TIME or case == "dp, wide" or case.split(",")[0] in (*GREEDY, "min-cut", "dantzig-wolfe"), repr(result)
+    assert (
+        result.limit is Limit.TIME
+        or case == "dp, wide"
+        or case.split(",")[0] in (*GREEDY, "min-cut", "dantzig-wolfe")
+    ), repr(result)
     assert result.status in (Status.FEASIBLE, Status.OPTIMAL, Status.NO_SOLUTION)
 
 
@@ -120,10 +145,18 @@ def test_time_limits_are_kept(case):
 SEARCHED = {
     "accuracy": lambda: mt.Problem(noise(300, 40), mt.Accuracy(), mt.Trees(8)),
     "leaf limit": lambda: mt.Problem(noise(300, 40), mt.Accuracy(), mt.Trees(8, 9)),
-    "smallest leaf": lambda: mt.Problem(noise(300, 40), mt.Accuracy(), mt.Trees(8, min_samples_leaf=7)),
-    "smallest weight": lambda: mt.Problem(noise(300, 40), mt.Accuracy(), mt.Trees(8, min_weight_leaf=7)),
-    "penalties": lambda: mt.Problem(noise(300, 40), mt.Accuracy(leaf_penalty="1/500", split_penalty="1/900"), mt.Trees(8)),
-    "side rows": lambda: mt.Problem(noise(48, 7), mt.Accuracy(constraints=(mt.Capacity(action=1, at_most=30),)), mt.Trees(4)),
+    "smallest leaf": lambda: mt.Problem(
+        noise(300, 40), mt.Accuracy(), mt.Trees(8, min_samples_leaf=7)
+    ),
+    "smallest weight": lambda: mt.Problem(
+        noise(300, 40), mt.Accuracy(), mt.Trees(8, min_weight_leaf=7)
+    ),
+    "penalties": lambda: mt.Problem(
+        noise(300, 40), mt.Accuracy(leaf_penalty="1/500", split_penalty="1/900"), mt.Trees(8)
+    ),
+    "side rows": lambda: mt.Problem(
+        noise(48, 7), mt.Accuracy(constraints=(mt.Capacity(action=1, at_most=30),)), mt.Trees(4)
+    ),
     "midpoints": lambda: mt.Problem(midpoints(400, 5), mt.Accuracy(), mt.Trees(6)),
     "ratio": lambda: mt.Problem(noise(300, 40), mt.F1(), mt.Trees(8)),
     "auc": lambda: mt.Problem(noise(300, 40), mt.AUC(), mt.Trees(6)),
@@ -132,13 +165,29 @@ SEARCHED = {
 }
 
 
-@pytest.mark.parametrize("kind", [pytest.param(k, marks=pytest.mark.slow) if k in ("decisions", "midpoints", "penalties") else k for k in SEARCHED])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(k, marks=pytest.mark.slow)
+        if k in ("decisions", "midpoints", "penalties")
+        else k
+        for k in SEARCHED
+    ],
+)
 def test_no_stopped_run_is_worse_than_greedy(kind, monkeypatch):
-    """Every exact engine that takes the problem, with hardly any time, against every heuristic that takes it."""
-    monkeypatch.setattr(watching, "GREEDY", 20.0)  # on a machine with other work a few milliseconds may last
+    """Every exact engine that takes the problem, with hardly any time, against every heuristic that
+    takes it.
+    """
+    monkeypatch.setattr(
+        watching, "GREEDY", 20.0
+    )  # on a machine with other work a few milliseconds may last
     monkeypatch.setattr(method_module, "LATE", 20.0)
     problem = SEARCHED[kind]()
-    heuristics = [m for name in ("cart", "greedy-spo") if (m := registry.method(name)).unsupported(problem) is None]
+    heuristics = [
+        m
+        for name in ("cart", "greedy-spo")
+        if (m := registry.method(name)).unsupported(problem) is None
+    ]
     greedy = [m.run(problem).value for m in heuristics]
     stopped = 0
     for name in registry.classes("methods"):
@@ -147,13 +196,19 @@ def test_no_stopped_run_is_worse_than_greedy(kind, monkeypatch):
             continue
         for seconds in (0.001, 0.08) if kind == "accuracy" else (0.02,):
             result = method.run(problem, Limits(time=seconds))
-            assert result.status in (Status.FEASIBLE, Status.OPTIMAL), f"{name}: {result!r} {result.message}"
+            assert result.status in (Status.FEASIBLE, Status.OPTIMAL), (
+                f"{name}: {result!r} {result.message}"
+            )
             assert not problem.violations(result.tree)
-            assert not any(value.better_than(result.value) for value in greedy), f"{name} after {seconds} s: {result!r}, greedy {greedy}"
+            assert not any(value.better_than(result.value) for value in greedy), (
+                f"{name} after {seconds} s: {result!r}, greedy {greedy}"
+            )
             if result.limit is not None:
                 stopped += 1
                 assert result.limit is Limit.TIME
-                assert not result.trace or result.trace[-1].incumbent == pytest.approx(result.value.number), name
+                assert not result.trace or result.trace[-1].incumbent == pytest.approx(
+                    result.value.number
+                ), name
     assert stopped or kind == "side rows"
 
 
@@ -174,7 +229,11 @@ def test_a_trace_shows_the_greedy_tree_until_there_is_a_better_one(monkeypatch):
     watch = Watch(Limits(), time.perf_counter() - 1.0, problem)
     watch.make_fallback()
     greedy = watch.fallback.value.number
-    trace = [TracePoint(0.1, greedy + 9, 0), TracePoint(2.0, greedy + 5, 1), TracePoint(3.0, greedy - 1, 1)]
+    trace = [
+        TracePoint(0.1, greedy + 9, 0),
+        TracePoint(2.0, greedy + 5, 1),
+        TracePoint(3.0, greedy - 1, 1),
+    ]
     shown = watch.traced(trace)
     assert [p.incumbent for p in shown] == [greedy + 9, greedy, greedy, greedy - 1]
     assert [p.bound for p in shown] == [0, 0, 1, 1]
@@ -184,9 +243,18 @@ def test_a_trace_shows_the_greedy_tree_until_there_is_a_better_one(monkeypatch):
 # -- memory ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", [c for c in LONG if c.split(",")[0] not in (*GREEDY, "min-cut", "enumerate-prunings") and c != "dp, wide"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        c
+        for c in LONG
+        if c.split(",")[0] not in (*GREEDY, "min-cut", "enumerate-prunings") and c != "dp, wide"
+    ],
+)
 def test_a_process_that_grows_beyond_the_limit_ends_the_run(case, monkeypatch):
-    """With an incumbent, a status that claims nothing, and `memory` as the reason; the growth is made up here."""
+    """With an incumbent, a status that claims nothing, and `memory` as the reason; the growth is
+    made up here.
+    """
     grown = [0]
 
     def resident() -> int:
@@ -203,7 +271,9 @@ def test_a_process_that_grows_beyond_the_limit_ends_the_run(case, monkeypatch):
 
 @pytest.mark.parametrize("name", ["flow-oct@highs", "state-flow@highs"])
 def test_a_process_that_grows_while_a_model_is_built_ends_the_run(name, monkeypatch):
-    """The solver's process is watched by itself; before it sees the model it is this one that grows."""
+    """The solver's process is watched by itself; before it sees the model it is this one that
+    grows.
+    """
     grown = [0]
 
     def resident() -> int:
@@ -233,9 +303,13 @@ def test_memory_is_this_process_and_counted_from_the_beginning():
 # -- signals -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", ["dp", "dp, leaves", "dp-sorted", "dp-oracle", "near-best", "pareto", "enumerate-counts"])
+@pytest.mark.parametrize(
+    "case",
+    ["dp", "dp, leaves", "dp-sorted", "dp-oracle", "near-best", "pareto", "enumerate-counts"],
+)
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-# The signal may come in the middle of a finaliser or of a callback of the garbage collector: Python then prints and forgets its exception.
+# The signal may come in the middle of a finaliser or of a callback of the garbage collector: Python
+# then prints and forgets its exception.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_signals_end_a_run_with_its_incumbent(case, number):
     """Also while compiled code runs; SIGTERM makes another exit code of it."""
@@ -284,7 +358,9 @@ def test_exit_codes_other_than_interrupted_are_left_alone():
 
 @pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_a_signal_while_the_program_loads_gives_one_sentence(number, code):
-    """From its first line on, whatever is being imported: the signal comes with the import of `typer`."""
+    """From its first line on, whatever is being imported: the signal comes with the import of
+    `typer`.
+    """
     program = f"""
 import importlib.abc, os, signal, sys
 class Finder(importlib.abc.MetaPathFinder):
@@ -295,7 +371,9 @@ sys.meta_path.insert(0, Finder())
 from milp_trees.__main__ import main
 main()
 """
-    found = subprocess.run([sys.executable, "-c", program, "--help"], capture_output=True, text=True, timeout=60)
+    found = subprocess.run(
+        [sys.executable, "-c", program, "--help"], capture_output=True, text=True, timeout=60
+    )
     assert found.returncode == code
     assert found.stderr == "Error: Interrupted before there was an answer.\n"
 

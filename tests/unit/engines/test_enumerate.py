@@ -17,13 +17,19 @@ def solve(task, space, dataset=XOR):
 
 
 def test_exclusive_or_by_hand():
-    """One leaf errs on the two b; a split leaves one b on each side, outnumbered or level with a; each second split saves one of them."""
+    """One leaf errs on the two b; a split leaves one b on each side, outnumbered or level with a;
+    each second split saves one of them.
+    """
     assert [solve(mt.Accuracy(), mt.Trees(d)).objective for d in (0, 1, 2)] == [2, 2, 0]
-    assert [solve(mt.Accuracy(), mt.Trees(2, max_leaf_nodes=m)).objective for m in (1, 2, 3, 4)] == [2, 2, 1, 0]
+    assert [
+        solve(mt.Accuracy(), mt.Trees(2, max_leaf_nodes=m)).objective for m in (1, 2, 3, 4)
+    ] == [2, 2, 1, 0]
 
 
 def test_smallest_leaf_and_penalty_by_hand():
-    """Leaves of two rows forbid the second level; with 1/5 per leaf four leaves cost 4/5, the single leaf 2/5 + 1/5."""
+    """Leaves of two rows forbid the second level; with 1/5 per leaf four leaves cost 4/5, the
+    single leaf 2/5 + 1/5.
+    """
     assert solve(mt.Accuracy(), mt.Trees(2, min_samples_leaf=2)).objective == 2
     penalised = solve(mt.Accuracy(leaf_penalty=Fraction(1, 5)), mt.Trees(2))
     assert penalised.value.exact == Fraction(3, 5)
@@ -34,12 +40,18 @@ def test_smallest_leaf_and_penalty_by_hand():
 
 
 def test_capacity_by_hand():
-    """Three actions on three rows, each row with an action of its own at cost 0; at most one row may get action 2, none action 1."""
+    """Three actions on three rows, each row with an action of its own at cost 0; at most one row
+    may get action 2, none action 1.
+    """
     values = np.array([[0.0, 1, 5], [1, 0, 1], [1, 1, 0]])
     dataset = mt.Dataset([[0, 0], [0, 1], [1, 1]], values=values)
     free = solve(mt.ActionCostMatrix(), mt.Trees(2), dataset)
     assert free.objective == 0
-    limited = solve(mt.ActionCostMatrix(constraints=(mt.Capacity(1, 0), mt.Capacity(2, 1))), mt.Trees(2), dataset)
+    limited = solve(
+        mt.ActionCostMatrix(constraints=(mt.Capacity(1, 0), mt.Capacity(2, 1))),
+        mt.Trees(2),
+        dataset,
+    )
     assert limited.objective == 1
     assert sorted(limited.tree.routes(dataset).action.tolist()) == [0, 0, 2]
 

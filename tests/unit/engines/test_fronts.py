@@ -1,4 +1,6 @@
-"""The best trees of every size: one run against the enumerator, against a run per size, and against penalties per leaf."""
+"""The best trees of every size: one run against the enumerator, against a run per size, and against
+penalties per leaf.
+"""
 
 import os
 from fractions import Fraction
@@ -18,7 +20,9 @@ from milp_trees.mip.solver import Limits
 from milp_trees.results.result import Limit, Status
 
 DATA = os.environ.get("MILP_TREES_DATA")
-needs_data = pytest.mark.skipif(not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)")
+needs_data = pytest.mark.skipif(
+    not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)"
+)
 
 
 def check(view, space, where, **options):
@@ -29,16 +33,24 @@ def check(view, space, where, **options):
     assert found.limit is None
     assert len(found.sizes) >= 1
     for size in found.sizes:
-        fitting = [(cost, leaves) for (leaves, _), (cost, _) in achieved.items() if leaves <= size.leaves]
+        fitting = [
+            (cost, leaves) for (leaves, _), (cost, _) in achieved.items() if leaves <= size.leaves
+        ]
         expected = min(fitting, default=None)
-        assert (expected and expected[0]) == size.Z, f"{where}: {size.Z} instead of {expected} with {size.leaves} leaves, {space}"
+        assert (expected and expected[0]) == size.Z, (
+            f"{where}: {size.Z} instead of {expected} with {size.leaves} leaves, {space}"
+        )
         if expected is None:
             assert size.tree is None
             continue
         assert size.proven, where
         assert (view.objective(size.tree), size.tree.n_leaves) == expected, where
         assert size.tree.depth <= space.max_depth, where
-        held = np.bincount(reduced.canonical(size.tree).routes(reduced).leaf, weights=reduced.counts, minlength=size.tree.n_leaves)
+        held = np.bincount(
+            reduced.canonical(size.tree).routes(reduced).leaf,
+            weights=reduced.counts,
+            minlength=size.tree.n_leaves,
+        )
         assert held.min() >= space.min_samples_leaf, where
     return found
 
@@ -52,13 +64,21 @@ def test_equals_the_enumerator_on_random_problems():
 
 @pytest.mark.parametrize("similar", [True, False])
 def test_equals_the_enumerator_at_depth_four_to_six(similar):
-    """The nodes above depth three: budgets, memo, bounds from similar sets, which a minimum leaf size restricts."""
+    """The nodes above depth three: budgets, memo, bounds from similar sets, which a minimum leaf
+    size restricts.
+    """
     recalled = 0
     for seed in range(80):
         rng = np.random.default_rng(5000 + seed)
         view = random_view(rng, rows=18, tests=6)
-        space = mt.Trees(4 + seed % 3, None if seed % 2 else int(rng.integers(5, 12)), int(rng.choice([1, 1, 2, 3])))
-        recalled += check(view, space, f"seed {5000 + seed}", similar=similar).counters.get("recalled", 0)
+        space = mt.Trees(
+            4 + seed % 3,
+            None if seed % 2 else int(rng.integers(5, 12)),
+            int(rng.choice([1, 1, 2, 3])),
+        )
+        recalled += check(view, space, f"seed {5000 + seed}", similar=similar).counters.get(
+            "recalled", 0
+        )
     assert recalled, "the memo was never asked for anything it knew"
 
 
@@ -66,25 +86,42 @@ def random_problem(seed, rows=40, tests=6, depth=None, task=None, **limits):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (rows, tests))
     y = (X[:, 0] & X[:, 1] | X[:, 2] & ~X[:, 3] & 1) ^ (rng.random(rows) < 0.2)
-    return mt.Problem(mt.Dataset(X, y=y.astype(int)), task or mt.Accuracy(), mt.Trees(depth, **limits))
+    return mt.Problem(
+        mt.Dataset(X, y=y.astype(int)), task or mt.Accuracy(), mt.Trees(depth, **limits)
+    )
 
 
 def test_without_a_depth_limit_the_leaves_bound_the_depth():
-    """L leaves with no depth limit are the same as a depth of L - 1, and more than a smaller depth on some problem."""
+    """L leaves with no depth limit are the same as a depth of L - 1, and more than a smaller depth
+    on some problem.
+    """
     deeper = 0
     for seed in range(8):
-        values = [mt.sizes(random_problem(seed, rows=60, tests=7, depth=d), max_leaves=7).at_leaves(7).value.exact for d in (None, 6, 3)]
+        values = [
+            mt.sizes(random_problem(seed, rows=60, tests=7, depth=d), max_leaves=7)
+            .at_leaves(7)
+            .value.exact
+            for d in (None, 6, 3)
+        ]
         assert values[0] == values[1] <= values[2]
         deeper += values[1] < values[2]
     assert deeper
 
 
-@pytest.mark.parametrize(("method", "seeds", "depth", "most"), [("dp", 6, 3, 6), ("enumerate", 6, 3, 6), ("flow-oct@highs", 1, 2, 4)])
+@pytest.mark.parametrize(
+    ("method", "seeds", "depth", "most"),
+    [("dp", 6, 3, 6), ("enumerate", 6, 3, 6), ("flow-oct@highs", 1, 2, 4)],
+)
 def test_one_run_equals_a_run_per_size(method, seeds, depth, most):
     """Values, and the sizes that improve, are those of separate problems with a limit on leaves."""
     for seed in range(seeds):
-        problem = random_problem(seed, rows=40 if most > 4 else 20, tests=6 if most > 4 else 4, depth=depth)
-        path, runs = mt.sizes(problem, max_leaves=most), mt.sizes(problem, max_leaves=most, method=method)
+        problem = random_problem(
+            seed, rows=40 if most > 4 else 20, tests=6 if most > 4 else 4, depth=depth
+        )
+        path, runs = (
+            mt.sizes(problem, max_leaves=most),
+            mt.sizes(problem, max_leaves=most, method=method),
+        )
         assert [p.value for p in path.points] == [p.value for p in runs.points]
         assert [p.leaves for p in runs.points] == list(range(1, most + 1))
         assert path.proven
@@ -92,9 +129,13 @@ def test_one_run_equals_a_run_per_size(method, seeds, depth, most):
         assert path.penalties == runs.penalties
 
 
-@pytest.mark.parametrize("task", [mt.Accuracy(), mt.BalancedAccuracy(), mt.Accuracy(split_penalty="1/100")])
+@pytest.mark.parametrize(
+    "task", [mt.Accuracy(), mt.BalancedAccuracy(), mt.Accuracy(split_penalty="1/100")]
+)
 def test_the_hull_equals_runs_with_a_penalty_per_leaf(task):
-    """Between breakpoints the tree of the path is optimal for the penalised problem; at a breakpoint two sizes are equally good."""
+    """Between breakpoints the tree of the path is optimal for the penalised problem; at a
+    breakpoint two sizes are equally good.
+    """
     for seed in range(4):
         problem = random_problem(seed, depth=3, task=task)
         path = mt.sizes(problem, max_leaves=8)
@@ -102,7 +143,11 @@ def test_the_hull_equals_runs_with_a_penalty_per_leaf(task):
         for penalty in [*ends, *((a + b) / 2 for a, b in pairwise(ends))]:
             result = path.result_at(penalty)
             assert result.status is Status.OPTIMAL
-            assert result.value.exact == mt.solve(result.problem, "dp").value.exact == mt.solve(result.problem, "enumerate").value.exact
+            assert (
+                result.value.exact
+                == mt.solve(result.problem, "dp").value.exact
+                == mt.solve(result.problem, "enumerate").value.exact
+            )
             point = path.at_penalty(penalty)
             low, high = path.interval(point)
             assert low <= penalty
@@ -113,7 +158,9 @@ def test_the_hull_equals_runs_with_a_penalty_per_leaf(task):
 
 
 def test_a_path_says_what_it_is():
-    """The frame, the JSON and the repr hold the same sizes; what is not there is refused with a sentence."""
+    """The frame, the JSON and the repr hold the same sizes; what is not there is refused with a
+    sentence.
+    """
     path = mt.sizes(random_problem(3, depth=3), max_leaves=8)
     frame = path.frame()
     assert list(frame["leaves"]) == [p.predictor.n_leaves for p in path.improving]
@@ -138,8 +185,13 @@ def test_the_question_by_size_has_one_solution_per_size_that_improves():
     problem = random_problem(1, depth=3)
     asked = mt.Problem(problem.dataset, problem.task, problem.space, mt.BySize(5))
     result = mt.solve(asked, "dp-sizes")
-    assert [s.predictor for s in result.solutions] == [p.predictor for p in reversed(result.path.improving)]
-    assert result.value == mt.solve(mt.Problem(problem.dataset, problem.task, mt.Trees(3, 5)), "enumerate").value
+    assert [s.predictor for s in result.solutions] == [
+        p.predictor for p in reversed(result.path.improving)
+    ]
+    assert (
+        result.value
+        == mt.solve(mt.Problem(problem.dataset, problem.task, mt.Trees(3, 5)), "enumerate").value
+    )
     with pytest.raises(mt.Unsupported, match="by-size"):
         mt.solve(asked, "enumerate")
 
@@ -150,11 +202,22 @@ def test_a_minimum_weight_in_the_leaves():
     X, y, weights = rng.integers(0, 2, (30, 5)), rng.integers(0, 2, 30), rng.integers(0, 4, 30)
     dataset, again = mt.Dataset(X, y=y, weights=weights), np.repeat(np.arange(30), weights)
     for least in (1, 5, 9):
-        weighed = mt.Problem(dataset, mt.WeightedError(), mt.Trees(3, max_leaf_nodes=5, min_weight_leaf=least))
-        repeated = mt.Problem(mt.Dataset(X[again], y=y[again]), mt.Accuracy(), mt.Trees(3, max_leaf_nodes=5, min_samples_leaf=least))
-        assert mt.solve(weighed, "dp-sizes").value.exact == mt.solve(repeated, "enumerate").value.exact
+        weighed = mt.Problem(
+            dataset, mt.WeightedError(), mt.Trees(3, max_leaf_nodes=5, min_weight_leaf=least)
+        )
+        repeated = mt.Problem(
+            mt.Dataset(X[again], y=y[again]),
+            mt.Accuracy(),
+            mt.Trees(3, max_leaf_nodes=5, min_samples_leaf=least),
+        )
+        assert (
+            mt.solve(weighed, "dp-sizes").value.exact == mt.solve(repeated, "enumerate").value.exact
+        )
     with pytest.raises(mt.Unsupported, match="not both"):
-        mt.solve(mt.Problem(dataset, mt.WeightedError(), mt.Trees(3, 5, 2, min_weight_leaf=3)), "dp-sizes")
+        mt.solve(
+            mt.Problem(dataset, mt.WeightedError(), mt.Trees(3, 5, 2, min_weight_leaf=3)),
+            "dp-sizes",
+        )
 
 
 def test_a_run_that_is_stopped_keeps_honest_bounds(monkeypatch):
@@ -187,7 +250,9 @@ def test_progress_falls_and_memory_may_be_short():
     told = []
     whole = solve_sizes(problem.instance(), mt.Trees(5, 8), progress=told.append)
     assert told[-1] == tuple(s.Z for s in whole.sizes)
-    assert all(b <= a for first, second in pairwise(told) for a, b in zip(first, second, strict=True))
+    assert all(
+        b <= a for first, second in pairwise(told) for a, b in zip(first, second, strict=True)
+    )
     short = solve_sizes(problem.instance(), mt.Trees(5, 8), memory_bytes=2000)
     assert [s.Z for s in short.sizes] == [s.Z for s in whole.sizes]
     assert short.counters["cached"] <= 2 < whole.counters["cached"]
@@ -196,7 +261,9 @@ def test_progress_falls_and_memory_may_be_short():
 def test_bounds_from_similar_sets_save_work():
     """The switch changes a counter, not an answer."""
     problem = random_problem(7, rows=300, tests=10, depth=4)
-    on, off = (solve_sizes(problem.instance(), mt.Trees(4, 8), similar=switch) for switch in (True, False))
+    on, off = (
+        solve_sizes(problem.instance(), mt.Trees(4, 8), similar=switch) for switch in (True, False)
+    )
     assert [s.Z for s in on.sizes] == [s.Z for s in off.sizes]
     assert on.counters["pairs"] < off.counters["pairs"]
 
@@ -204,10 +271,15 @@ def test_bounds_from_similar_sets_save_work():
 @needs_data
 @pytest.mark.parametrize(
     ("name", "errors"),
-    [("tic-tac-toe", [332, 288, 282, 240, 228, 190, 182, 178]), ("german-credit", [300, 290, 271, 259, 250, 240, 232, 228])],
+    [
+        ("tic-tac-toe", [332, 288, 282, 240, 228, 190, 182, 178]),
+        ("german-credit", [300, 290, 271, 259, 250, 240, 232, 228]),
+    ],
 )
 def test_public_data_at_depth_four(name, errors):
-    """Errors by number of leaves, of which the dynamic programme with a limit on leaves gave each alone."""
+    """Errors by number of leaves, of which the dynamic programme with a limit on leaves gave each
+    alone.
+    """
     dataset = mt.load(Path(DATA) / "classification" / f"{name}.txt")
     path = mt.sizes(mt.Problem(dataset, mt.Accuracy(), mt.Trees(4)), max_leaves=8)
     assert [p.value.number for p in path.points] == errors

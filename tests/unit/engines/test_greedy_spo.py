@@ -1,4 +1,6 @@
-"""Greedy trees for decisions: the compiled search against a slow one, candidates, pruning, the published example."""
+"""Greedy trees for decisions: the compiled search against a slow one, candidates, pruning, the
+published example.
+"""
 
 import itertools
 import time
@@ -13,7 +15,13 @@ from milp_trees.engines.decision_trees.coder import Coder
 from milp_trees.engines.decision_trees.fitting import CostSample
 from milp_trees.engines.decision_trees.grow import grown_from
 from milp_trees.engines.decision_trees.kernels import positions
-from milp_trees.engines.decision_trees.prune import cheapest, collapse_at, judge, prune, pruning_path
+from milp_trees.engines.decision_trees.prune import (
+    cheapest,
+    collapse_at,
+    judge,
+    prune,
+    pruning_path,
+)
 
 
 def vertices(rng, d=4, k=6):
@@ -37,13 +45,18 @@ def instance(seed, listed, dense, weights, **task):
     if dense:
         data = mt.Dataset(rng.integers(0, 2, (n, 7)), values=C, actions=S.components, weights=w)
     else:
-        table = {"a": rng.integers(0, 6, n), "b": rng.normal(size=n).round(1), "c": rng.integers(0, 2, n)}
+        table = {
+            "a": rng.integers(0, 6, n),
+            "b": rng.normal(size=n).round(1),
+            "c": rng.integers(0, 2, n),
+        }
         data = mt.Binarizer("midpoints").dataset(table, values=C, actions=S.components, weights=w)
     return data, mt.Decision(decisions=S, **task), V
 
 
 def slow_greedy(data, V, space, price=0, leaf_cost=0, smoothed=False):
-    """Every test at every node, the first of the best; then the cheapest pruning. Returns (objective, leaves as lists of rows, tests).
+    """Every test at every node, the first of the best; then the cheapest pruning. Returns
+    (objective, leaves as lists of rows, tests).
 
     With `smoothed`, a node whose loss no test lowers is split by squared error, in fractions.
     """
@@ -56,10 +69,15 @@ def slow_greedy(data, V, space, price=0, leaf_cost=0, smoothed=False):
     def squares(rows):
         w = data.row_weights[rows].astype(int)
         total = [int(v) for v in w @ data.values[rows].astype(int)]
-        return Fraction(int((w[:, None] * data.values[rows].astype(int) ** 2).sum())) - Fraction(sum(v * v for v in total), int(w.sum()))
+        return Fraction(int((w[:, None] * data.values[rows].astype(int) ** 2).sum())) - Fraction(
+            sum(v * v for v in total), int(w.sum())
+        )
 
     def allowed(rows):
-        return len(rows) >= space.min_samples_leaf and data.row_weights[rows].sum() >= space.min_weight_leaf
+        return (
+            len(rows) >= space.min_samples_leaf
+            and data.row_weights[rows].sum() >= space.min_weight_leaf
+        )
 
     def grow(rows, depth):
         here = lost(rows) + leaf_cost
@@ -75,7 +93,9 @@ def slow_greedy(data, V, space, price=0, leaf_cost=0, smoothed=False):
         if not options:
             return leaf
         if smoothed and min(o[0] for o in options) == lost(rows):
-            options = [(squares(left) + squares(right), f, left, right) for _, f, left, right in options]
+            options = [
+                (squares(left) + squares(right), f, left, right) for _, f, left, right in options
+            ]
         _, f, left, right = min(options, key=lambda o: o[:2])
         a, b = grow(left, depth - 1), grow(right, depth - 1)
         below = a[0] + b[0] + price
@@ -87,10 +107,20 @@ def slow_greedy(data, V, space, price=0, leaf_cost=0, smoothed=False):
 @pytest.mark.parametrize("listed", [True, False])
 @pytest.mark.parametrize("dense", [True, False])
 @pytest.mark.parametrize(
-    "depth, limits", [(1, {}), (2, {}), (3, {"min_samples_leaf": 4}), (None, {}), (None, {"min_samples_leaf": 3}), (3, {"min_weight_leaf": 8})]
+    "depth, limits",
+    [
+        (1, {}),
+        (2, {}),
+        (3, {"min_samples_leaf": 4}),
+        (None, {}),
+        (None, {"min_samples_leaf": 3}),
+        (3, {"min_weight_leaf": 8}),
+    ],
 )
 def test_the_compiled_greedy_tree_is_the_slow_one(listed, dense, depth, limits):
-    """Same objective, same leaves, same tests in the same places, with ties, weights and smallest leaves."""
+    """Same objective, same leaves, same tests in the same places, with ties, weights and smallest
+    leaves.
+    """
     for seed in range(4):
         data, task, V = instance(seed, listed, dense, weights=seed % 2 == 1)
         space = mt.Trees(depth, **limits)
@@ -98,15 +128,22 @@ def test_the_compiled_greedy_tree_is_the_slow_one(listed, dense, depth, limits):
         objective, leaves, tests = slow_greedy(data, V, space)
         routes = result.tree.routes(data)
         assert list(result.tree.splits) == tests
-        assert [np.flatnonzero(routes.leaf == leaf).tolist() for leaf in range(routes.n_leaves)] == leaves
+        assert [
+            np.flatnonzero(routes.leaf == leaf).tolist() for leaf in range(routes.n_leaves)
+        ] == leaves
         assert result.objective * data.row_weights.sum() == pytest.approx(objective)
         assert result.status is mt.Status.FEASIBLE
 
 
 @pytest.mark.parametrize("listed", [True, False])
-@pytest.mark.parametrize("depth, limits", [(2, {}), (None, {}), (4, {"min_samples_leaf": 3}), (3, {"min_weight_leaf": 8})])
+@pytest.mark.parametrize(
+    "depth, limits",
+    [(2, {}), (None, {}), (4, {"min_samples_leaf": 3}), (3, {"min_weight_leaf": 8})],
+)
 def test_on_plateaus_the_split_of_least_squared_error_is_taken(listed, depth, limits):
-    """The compiled tree is the slow one that does so; in deep trees that makes a difference somewhere."""
+    """The compiled tree is the slow one that does so; in deep trees that makes a difference
+    somewhere.
+    """
     other = 0
     for seed in range(8):
         data, task, V = instance(seed, listed, seed % 2 == 0, weights=seed % 3 == 1)
@@ -116,7 +153,9 @@ def test_on_plateaus_the_split_of_least_squared_error_is_taken(listed, depth, li
         objective, leaves, tests = slow_greedy(data, V, space, smoothed=True)
         routes = result.tree.routes(data)
         assert list(result.tree.splits) == tests
-        assert [np.flatnonzero(routes.leaf == leaf).tolist() for leaf in range(routes.n_leaves)] == leaves
+        assert [
+            np.flatnonzero(routes.leaf == leaf).tolist() for leaf in range(routes.n_leaves)
+        ] == leaves
         assert result.objective * data.row_weights.sum() == pytest.approx(objective)
         assert result.method == "greedy-spo:plateaus=squared-error"
         other += mt.solve(problem, "greedy-spo").tree.splits != result.tree.splits
@@ -124,12 +163,16 @@ def test_on_plateaus_the_split_of_least_squared_error_is_taken(listed, depth, li
 
 
 def test_a_plateau_is_left_where_the_published_rule_peels_off_rows():
-    """Two crossings of three roads, none visible from the root: the first split gains nothing, and the published rule wastes both levels."""
+    """Two crossings of three roads, none visible from the root: the first split gains nothing, and
+    the published rule wastes both levels.
+    """
     x = np.arange(40.0)
     middle = (x >= 16) & (x < 24)
     C = np.column_stack([np.where(middle, 9.0, 0.0), np.where(middle, 8.0, 9.0)])
     data = mt.Binarizer("midpoints").dataset({"x": x}, values=C, actions=["a", "b"])
-    problem = mt.Problem(data, mt.Decision(decisions=mt.ListedDecisions(np.eye(2), ["a", "b"])), mt.Trees(2))
+    problem = mt.Problem(
+        data, mt.Decision(decisions=mt.ListedDecisions(np.eye(2), ["a", "b"])), mt.Trees(2)
+    )
     assert mt.solve(problem, "greedy-spo").objective > 0
     assert mt.solve(problem, "greedy-spo:plateaus=squared-error").objective == 0
 
@@ -143,10 +186,14 @@ def test_an_unknown_rule_for_plateaus_gets_a_sentence():
 def test_penalties_prune_the_greedy_tree(listed):
     """A split that saves less than its penalty is cut off, and only such a split."""
     for seed in range(6):
-        data, task, V = instance(seed, listed, False, False, split_penalty=Fraction(1, 20), leaf_penalty=Fraction(1, 40))
+        data, task, V = instance(
+            seed, listed, False, False, split_penalty=Fraction(1, 20), leaf_penalty=Fraction(1, 40)
+        )
         space = mt.Trees(3)
         result = mt.solve(mt.Problem(data, task, space), "greedy-spo")
-        objective, _, tests = slow_greedy(data, V, space, price=data.n_rows / 20, leaf_cost=data.n_rows / 40)
+        objective, _, tests = slow_greedy(
+            data, V, space, price=data.n_rows / 20, leaf_cost=data.n_rows / 40
+        )
         assert list(result.tree.splits) == tests
         assert result.objective == pytest.approx(objective / data.n_rows)
 
@@ -176,25 +223,39 @@ def test_a_given_tree_that_is_better_is_kept():
 
 def test_too_few_rows_for_a_leaf_are_infeasible():
     data, task, _ = instance(0, True, True, False)
-    assert mt.solve(mt.Problem(data, task, mt.Trees(2, min_samples_leaf=41)), "greedy-spo").status is mt.Status.INFEASIBLE
-    assert mt.solve(mt.Problem(data, task, mt.Trees(2, min_weight_leaf=40.5)), "greedy-spo").status is mt.Status.INFEASIBLE
+    assert (
+        mt.solve(mt.Problem(data, task, mt.Trees(2, min_samples_leaf=41)), "greedy-spo").status
+        is mt.Status.INFEASIBLE
+    )
+    assert (
+        mt.solve(mt.Problem(data, task, mt.Trees(2, min_weight_leaf=40.5)), "greedy-spo").status
+        is mt.Status.INFEASIBLE
+    )
 
 
 @pytest.mark.parametrize("weights", [False, True])
 def test_cart_on_cost_vectors_divides_the_rows_as_scikit_learn_does(weights):
-    """Continuous costs, all midpoints, no ties: the same leaves as DecisionTreeRegressor, before leaves with equal decisions are merged."""
+    """Continuous costs, all midpoints, no ties: the same leaves as DecisionTreeRegressor, before
+    leaves with equal decisions are merged.
+    """
     rng = np.random.default_rng(3)
     X, w = rng.normal(size=(150, 3)), rng.integers(1, 5, 150) if weights else np.ones(150)
     C = np.column_stack([X[:, 0] ** 2, X[:, 1], rng.normal(size=150)]) + 100
-    ours = mt.SPOTree(method="cart", max_depth=4, min_samples_leaf=5, splits="midpoints").fit(X, C, sample_weight=w)
-    theirs = DecisionTreeRegressor(max_depth=4, min_samples_leaf=5, random_state=0).fit(X, C, sample_weight=w)
+    ours = mt.SPOTree(method="cart", max_depth=4, min_samples_leaf=5, splits="midpoints").fit(
+        X, C, sample_weight=w
+    )
+    theirs = DecisionTreeRegressor(max_depth=4, min_samples_leaf=5, random_state=0).fit(
+        X, C, sample_weight=w
+    )
     leaves = np.unique(np.column_stack([ours.apply(X), theirs.apply(X)]), axis=0)
     assert len(leaves) == ours.get_n_leaves() == theirs.get_n_leaves()
     assert ours.predict(X) == pytest.approx(theirs.predict(X))
 
 
 def test_a_time_limit_ends_the_growing():
-    """What is grown by then is returned, and the result says so; with time enough there is no limit."""
+    """What is grown by then is returned, and the result says so; with time enough there is no
+    limit.
+    """
     rng = np.random.default_rng(0)
     X, C = rng.normal(size=(400, 2)), rng.normal(size=(400, 3))
 
@@ -216,12 +277,21 @@ def test_a_time_limit_ends_the_growing():
 # -- candidates ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("m, Q", [(5, 2), (7, 5), (12, 5), (40, 10), (101, 100), (102, 100), (250, 100), (1000, 100), (3, 100)])
+@pytest.mark.parametrize(
+    "m, Q",
+    [(5, 2), (7, 5), (12, 5), (40, 10), (101, 100), (102, 100), (250, 100), (1000, 100), (3, 100)],
+)
 def test_thresholds_of_a_node_are_the_published_quantiles_of_its_distinct_values(m, Q):
-    """Of m distinct values those at the percentiles k/Q, rounded up to a value, begin the false side; all values if there are few."""
+    """Of m distinct values those at the percentiles k/Q, rounded up to a value, begin the false
+    side; all values if there are few.
+    """
     codes = np.repeat(np.arange(m, dtype=np.int32) * 3, 2)
     order = np.arange(2 * m, dtype=np.int32)
-    ones, where, cuts = np.ones(2 * m, dtype=np.int64), np.empty(2 * m, np.int64), np.empty(2 * m, np.int64)
+    ones, where, cuts = (
+        np.ones(2 * m, dtype=np.int64),
+        np.empty(2 * m, np.int64),
+        np.empty(2 * m, np.int64),
+    )
     found = positions(codes, order, 0, 2 * m, ones, ones, 2 * m, 2 * m, 1, 0, Q, where, cuts)
     wanted = range(1, m)
     if m > Q:
@@ -248,12 +318,16 @@ def roads(stream, n):
 
 
 def test_the_two_roads_are_told_apart_at_depth_one():
-    """The SPO tree splits at 0.2848 and loses nothing; CART splits at 0.6236 and needs five levels (authors' stream of random numbers)."""
+    """The SPO tree splits at 0.2848 and loses nothing; CART splits at 0.6236 and needs five levels
+    (authors' stream of random numbers).
+    """
     stream = np.random.RandomState(0)
     train, validation, test = roads(stream, 10_000), roads(stream, 2000), roads(stream, 5000)
     for depth, loss in [(1, 9.02), (2, 1.84), (3, 0.486), (4, 0.124), (5, 0.033)]:
         spo = mt.SPOTree(max_depth=depth, min_samples_leaf=20).fit(*train, validation=validation)
-        cart = mt.SPOTree(method="cart", max_depth=depth, min_samples_leaf=20).fit(*train, validation=validation)
+        cart = mt.SPOTree(method="cart", max_depth=depth, min_samples_leaf=20).fit(
+            *train, validation=validation
+        )
         assert [round(t.value, 4) for t in spo.tree_.splits] == [0.2848]
         assert -100 * spo.score(*test) == pytest.approx(0, abs=1e-4)
         assert round(cart.tree_.splits[0].value, 4) == 0.6236
@@ -270,20 +344,32 @@ def grown(seed, depth=4, listed=True):
     coder = Coder({"a": X[:, 0], "b": X[:, 1]})
     columns = coder.columns({"a": X[:, 0], "b": X[:, 1]})
     sample = CostSample(C, np.ones(60), decisions_of(V, listed))
-    return sample.grow(columns, mt.Trees(depth, min_samples_leaf=2), "loss", 0), sample, coder, columns
+    return (
+        sample.grow(columns, mt.Trees(depth, min_samples_leaf=2), "loss", 0),
+        sample,
+        coder,
+        columns,
+    )
 
 
 def all_prunings(tree, t=0):
     """Every set of leaves that a pruning can have, as sets of nodes."""
     out = [{t}]
     if tree.left[t] >= 0:
-        out += [a | b for a, b in itertools.product(all_prunings(tree, tree.left[t]), all_prunings(tree, tree.right[t]))]
+        out += [
+            a | b
+            for a, b in itertools.product(
+                all_prunings(tree, tree.left[t]), all_prunings(tree, tree.right[t])
+            )
+        ]
     return out
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_every_subtree_of_the_path_is_the_least_penalised_pruning(seed):
-    """For every parameter the path's subtree is the smallest of all prunings that minimise loss + alpha * leaves; subtrees are nested."""
+    """For every parameter the path's subtree is the smallest of all prunings that minimise loss +
+    alpha * leaves; subtrees are nested.
+    """
     tree, sample, *_ = grown(seed, depth=3)
     at = collapse_at(tree, 60)
     path = pruning_path(tree, 60, at)
@@ -295,7 +381,9 @@ def test_every_subtree_of_the_path_is_the_least_penalised_pruning(seed):
     leaves = []
     for alpha, n, loss in zip(path.alphas, path.leaves, path.training, strict=True):
         kept = tree.cut_back(at <= alpha)
-        leaves.append({tuple(r) for r in map(np.ndarray.tolist, (kept.rows[t] for t in kept.leaves))})
+        leaves.append(
+            {tuple(r) for r in map(np.ndarray.tolist, (kept.rows[t] for t in kept.leaves))}
+        )
         assert len(kept.leaves) == n
         assert kept.loss[kept.leaves].sum() / 60 == pytest.approx(loss)
         if np.isfinite(alpha):
@@ -314,21 +402,31 @@ def test_the_cheapest_pruning_is_the_cheapest_of_all(most, leaf_cost):
     for seed in range(5):
         tree, *_ = grown(seed, depth=3)
         price = [
-            (tree.loss[list(p)].sum() + leaf_cost * len(p) + 0.5 * (len(p) - 1), len(p)) for p in all_prunings(tree) if len(p) <= (most or len(p))
+            (tree.loss[list(p)].sum() + leaf_cost * len(p) + 0.5 * (len(p) - 1), len(p))
+            for p in all_prunings(tree)
+            if len(p) <= (most or len(p))
         ]
         got = cheapest(tree, leaf_cost, np.full(2, 0.5), most)
         size = len(got.leaves)
-        assert (got.loss[got.leaves].sum() + leaf_cost * size + 0.5 * (size - 1), size) == min(price)
+        assert (got.loss[got.leaves].sum() + leaf_cost * size + 0.5 * (size - 1), size) == min(
+            price
+        )
 
 
 @pytest.mark.parametrize("one", [False, True])
 def test_validation_rows_choose_the_subtree(one):
-    """Errors are those of the cut-back trees, row by row; the choice is the smallest tree within 1e-5, or one standard error, of the best."""
+    """Errors are those of the cut-back trees, row by row; the choice is the smallest tree within
+    1e-5, or one standard error, of the best.
+    """
     sizes = set()
     for seed in range(5):
         tree, sample, coder, columns = grown(seed)
         rng = np.random.default_rng(seed + 100)
-        X, C, w = rng.normal(size=(50, 2)), rng.integers(-4, 5, (50, 4)).astype(float), rng.integers(1, 3, 50).astype(float)
+        X, C, w = (
+            rng.normal(size=(50, 2)),
+            rng.integers(-4, 5, (50, 4)).astype(float),
+            rng.integers(1, 3, 50).astype(float),
+        )
         codes = coder.codes({"a": X[:, 0], "b": X[:, 1]})
         tree, loss = sample.judged_by(tree, C, False)
         kept, path = prune(tree, 60, judge(tree, tree.apply(codes), w, loss), one)
@@ -356,7 +454,9 @@ def test_parameters_of_the_path_are_geometric_means():
     tree, *_ = grown(0)
     path = pruning_path(tree, 60)
     assert path.alphas[0] == 0
-    assert path.alphas[1:-1] == pytest.approx(np.sqrt(path.breakpoints[1:-1] * path.breakpoints[2:]))
+    assert path.alphas[1:-1] == pytest.approx(
+        np.sqrt(path.breakpoints[1:-1] * path.breakpoints[2:])
+    )
     assert np.isinf(path.alphas[-1])
     assert list(path.to_frame().columns) == ["alpha", "begins", "leaves", "training", "chosen"]
 

@@ -23,7 +23,13 @@ SEEDS = range(240)
 def prices(view, rng):
     """Prices of a unit of cost: none, a few, and breakpoints of the curve."""
     breaks = [s for s in frontier(closure_of(view)).slopes if s]
-    return {Fraction(0), Fraction(1, 3), Fraction(1), Fraction(9), *rng.sample(breaks, min(3, len(breaks)))}
+    return {
+        Fraction(0),
+        Fraction(1, 3),
+        Fraction(1),
+        Fraction(9),
+        *rng.sample(breaks, min(3, len(breaks))),
+    }
 
 
 def keep_of(view, closure, side):
@@ -34,7 +40,9 @@ def keep_of(view, closure, side):
 
 @pytest.mark.parametrize("block", range(8))
 def test_every_cut_is_the_best_of_all_prunings(block):
-    """Every implementation, merged or not, at prices with and without ties: the smallest of the best prunings and its exact value."""
+    """Every implementation, merged or not, at prices with and without ties: the smallest of the
+    best prunings and its exact value.
+    """
     for seed in SEEDS[block::8]:
         view, rng = random_view(seed), random.Random(seed)
         points = [(keep, *view.totals(keep)) for keep in prunings(view)]
@@ -49,11 +57,17 @@ def test_every_cut_is_the_best_of_all_prunings(block):
                     if name != "networkx" or seed % 8 == 0:
                         side, capacity = cut(closure, weights)
                         value = q * view.root_error - int(np.maximum(weights, 0).sum()) + capacity
-                        assert value == best, f"{name}, seed {seed}, merge {merge}, price {mu}: {value}, expected {best}"
+                        assert value == best, (
+                            f"{name}, seed {seed}, merge {merge}, price {mu}: {value}, expected {best}"
+                        )
                         keep = keep_of(view, closure, side)
-                        assert (keep == np.logical_and.reduce(optima)).all(), f"{name}, seed {seed}, merge {merge}, price {mu}"
+                        assert (keep == np.logical_and.reduce(optima)).all(), (
+                            f"{name}, seed {seed}, merge {merge}, price {mu}"
+                        )
                 largest = keep_of(view, closure, min_cut(closure, weights, largest=True)[0])
-                assert (largest == np.logical_or.reduce(optima)).all(), f"seed {seed}, merge {merge}, price {mu}"
+                assert (largest == np.logical_or.reduce(optima)).all(), (
+                    f"seed {seed}, merge {merge}, price {mu}"
+                )
 
 
 def random_closure(rng, n_splits, n_purchases, arcs, largest):
@@ -61,21 +75,42 @@ def random_closure(rng, n_splits, n_purchases, arcs, largest):
     starts, heads = [0], []
     for h in range(n_splits):
         mine = [int(rng.integers(0, h))] if h and rng.random() < 0.8 else []
-        mine += (n_splits + rng.choice(n_purchases, min(n_purchases, rng.poisson(arcs)), replace=False)).tolist()
+        mine += (
+            n_splits + rng.choice(n_purchases, min(n_purchases, rng.poisson(arcs)), replace=False)
+        ).tolist()
         heads += mine
         starts.append(len(heads))
     starts += [len(heads)] * n_purchases
-    gain = np.concatenate([rng.integers(-largest // 4, largest, n_splits), np.zeros(n_purchases, dtype=np.int64)])
-    cost = np.concatenate([rng.integers(0, 3, n_splits) * (rng.random() < 0.5), rng.integers(1, largest, n_purchases)])
-    return Closure(gain, cost, np.array(starts), np.array(heads, dtype=np.int32), np.arange(n_splits), np.zeros(0, dtype=np.int32))
+    gain = np.concatenate(
+        [rng.integers(-largest // 4, largest, n_splits), np.zeros(n_purchases, dtype=np.int64)]
+    )
+    cost = np.concatenate(
+        [rng.integers(0, 3, n_splits) * (rng.random() < 0.5), rng.integers(1, largest, n_purchases)]
+    )
+    return Closure(
+        gain,
+        cost,
+        np.array(starts),
+        np.array(heads, dtype=np.int32),
+        np.arange(n_splits),
+        np.zeros(0, dtype=np.int32),
+    )
 
 
 def test_large_random_closures_agree_with_or_tools():
-    """Up to some ten thousand arcs: source sides and capacities are the same, and so are the curves."""
+    """Up to some ten thousand arcs: source sides and capacities are the same, and so are the
+    curves.
+    """
     pytest.importorskip("ortools", reason="OR-tools is not installed")
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        closure = random_closure(rng, int(rng.integers(20, 600)), int(rng.integers(5, 900)), rng.choice([1, 4, 15]), rng.choice([3, 50, 10**5]))
+        closure = random_closure(
+            rng,
+            int(rng.integers(20, 600)),
+            int(rng.integers(5, 900)),
+            rng.choice([1, 4, 15]),
+            rng.choice([3, 50, 10**5]),
+        )
         for p, q in ((1, 1), (1, 7), (int(closure.gain.sum() > 0) * 3, 5)):
             weights = closure.weights(p, q)
             mine, theirs = min_cut(closure, weights), CUTS["ortools"](closure, weights)
@@ -88,7 +123,9 @@ def test_large_random_closures_agree_with_or_tools():
 
 
 def test_merging_is_lossless_and_merges_all_it_can():
-    """Two purchases are one item exactly if the same splits need them, those above them included; free ones vanish."""
+    """Two purchases are one item exactly if the same splits need them, those above them included;
+    free ones vanish.
+    """
     merged = 0
     for seed in SEEDS:
         view = random_view(seed)
@@ -100,7 +137,11 @@ def test_merging_is_lossless_and_merges_all_it_can():
                 users[p := todo.pop()].add(h)
                 todo += view.above[view.above[:, 0] == p, 1].tolist()
         below = [{h for h in u if not any(a in u for a in ancestors(view, h))} for u in users]
-        kinds = {frozenset(u) for u, p in zip(below, view.price.tolist(), strict=True) if p and len(u) > 1}
+        kinds = {
+            frozenset(u)
+            for u, p in zip(below, view.price.tolist(), strict=True)
+            if p and len(u) > 1
+        }
         assert closure.n_items - closure.n_splits == len(kinds), seed
         paid = [p for u, p in zip(below, view.price.tolist(), strict=True) if u]
         assert int(closure.cost.sum()) == sum(paid) + int(view.keep_cost.sum()), seed
@@ -122,7 +163,12 @@ def test_every_cut_has_a_flow_that_proves_it():
     for seed in SEEDS:
         view = random_view(seed)
         for mu in prices(view, random.Random(seed)):
-            values = {check_certificate(view, certify(view, closure_of(view, m), mu.numerator, mu.denominator)) for m in (True, False)}
+            values = {
+                check_certificate(
+                    view, certify(view, closure_of(view, m), mu.numerator, mu.denominator)
+                )
+                for m in (True, False)
+            }
             assert len(values) == 1, f"seed {seed}, price {mu}"
 
 
@@ -147,8 +193,22 @@ def tampered(certificate, rng):
 
 
 def test_a_tampered_certificate_is_refused():
-    """Wherever the flow or the pruning is changed; what is still accepted (another flow of the same value, a tie) proves nothing but the truth."""
-    refused = dict.fromkeys(("more flow", "less flow", "negative", "huge", "no such purchase", "dearer", "from a root", "last split dropped"), 0)
+    """Wherever the flow or the pruning is changed; what is still accepted (another flow of the same
+    value, a tie) proves nothing but the truth.
+    """
+    refused = dict.fromkeys(
+        (
+            "more flow",
+            "less flow",
+            "negative",
+            "huge",
+            "no such purchase",
+            "dearer",
+            "from a root",
+            "last split dropped",
+        ),
+        0,
+    )
     for seed in SEEDS:
         view, rng = random_view(seed), np.random.default_rng(seed)
         good = certify(view, closure_of(view), 1, 5)
@@ -161,8 +221,13 @@ def test_a_tampered_certificate_is_refused():
             except mt.VerificationError:
                 refused[name] += 1
             else:
-                assert name not in ("negative", "huge", "no such purchase"), f"seed {seed}: {name} was accepted"
-                worth = min(bad.unit * E + bad.price * C for E, C in (view.totals(keep) for keep in prunings(view)))
+                assert name not in ("negative", "huge", "no such purchase"), (
+                    f"seed {seed}: {name} was accepted"
+                )
+                worth = min(
+                    bad.unit * E + bad.price * C
+                    for E, C in (view.totals(keep) for keep in prunings(view))
+                )
                 assert wrong == worth, f"seed {seed}: {name} proves {wrong}, the optimum is {worth}"
     assert all(n > 10 for n in refused.values()), refused
 
@@ -172,8 +237,16 @@ def test_flow_to_a_purchase_that_is_not_needed_is_refused():
     for seed in SEEDS:
         view = random_view(seed)
         c = certify(view, closure_of(view), 1, 9)
-        needed = {(int(h), int(p)) for j, h in enumerate(view.first) for p in view.need[view.start[j] : view.start[j + 1]]}
-        strangers = [p for p in range(view.n_purchases) if len(c.node) and (int(c.node[0]), p) not in needed and p not in view.above[:, 1]]
+        needed = {
+            (int(h), int(p))
+            for j, h in enumerate(view.first)
+            for p in view.need[view.start[j] : view.start[j + 1]]
+        }
+        strangers = [
+            p
+            for p in range(view.n_purchases)
+            if len(c.node) and (int(c.node[0]), p) not in needed and p not in view.above[:, 1]
+        ]
         if strangers:
             purchase = c.purchase.copy()
             purchase[0] = strangers[0]
@@ -192,14 +265,18 @@ def test_overflow_is_refused_before_it_happens():
         view = random_view(seed)
         if int(np.abs(view.gain).sum()) and closure_of(view).cost.sum():
             break
-    wide = replace(view, error=view.error * 2**33, price=view.price * 2**33, keep_cost=view.keep_cost * 2**33)
+    wide = replace(
+        view, error=view.error * 2**33, price=view.price * 2**33, keep_cost=view.keep_cost * 2**33
+    )
     with pytest.raises(mt.DataError, match="Round weights, losses and feature costs"):
         frontier(closure_of(wide))
     with pytest.raises(mt.DataError, match="64 bits hold"):
         closure_of(wide).weights(2**30, 2**30 + 1)
     with pytest.raises(mt.DataError, match="round them to fewer digits"):
         closure_of(replace(view, price=np.full(view.n_purchases, 2**61)))
-    fits = replace(view, error=view.error * 2**20, price=view.price * 2**20, keep_cost=view.keep_cost * 2**20)
+    fits = replace(
+        view, error=view.error * 2**20, price=view.price * 2**20, keep_cost=view.keep_cost * 2**20
+    )
     assert frontier(closure_of(fits)).slopes == frontier(closure_of(view)).slopes
 
 
@@ -238,7 +315,12 @@ def test_min_cut_and_enumeration_agree_on_the_examples(name):
         with pytest.raises(mt.Unsupported, match=r"ip3-closure.*below\(budget\)"):
             mt.solve(problem, "min-cut")
         return
-    for method in ("min-cut", "min-cut:merge=off", "min-cut:cut=networkx", "min-cut:cut=ortools,merge=off"):
+    for method in (
+        "min-cut",
+        "min-cut:merge=off",
+        "min-cut:cut=networkx",
+        "min-cut:cut=ortools,merge=off",
+    ):
         result = mt.solve(problem, method)
         assert result.optimal, result.message
         assert result.objective == pytest.approx(oracle.objective, abs=1e-9), method
@@ -266,13 +348,34 @@ def test_enumeration_refuses_what_is_not_tiny():
 
 
 def test_a_certificate_with_huge_prices_is_checked_without_overflow():
-    """Beyond 64 bits the check counts in Python's integers: a price that would wrap around to a small one is still too dear to keep anything."""
+    """Beyond 64 bits the check counts in Python's integers: a price that would wrap around to a
+    small one is still too dear to keep anything.
+    """
     view = random_view(np.random.default_rng(3))
     certificate = certify(view, closure_of(view), 1, 1)
-    assert check_certificate(view, certificate) == view.totals(certificate.keep)[0] + view.totals(certificate.keep)[1]
+    assert (
+        check_certificate(view, certificate)
+        == view.totals(certificate.keep)[0] + view.totals(certificate.keep)[1]
+    )
     for price in (2**62, 2**64 + 1, 10**30):
         with pytest.raises(mt.VerificationError):
             check_certificate(view, replace(certificate, price=price, keep=view.is_split))
-        nothing = replace(certificate, price=price, keep=np.zeros_like(certificate.keep), up=certificate.up[:0], up_amount=certificate.up_amount[:0])
-        with pytest.raises(mt.VerificationError):  # without any flow nothing is proven while a split gains
-            check_certificate(view, replace(nothing, node=nothing.node[:0], purchase=nothing.purchase[:0], amount=nothing.amount[:0]))
+        nothing = replace(
+            certificate,
+            price=price,
+            keep=np.zeros_like(certificate.keep),
+            up=certificate.up[:0],
+            up_amount=certificate.up_amount[:0],
+        )
+        with pytest.raises(
+            mt.VerificationError
+        ):  # without any flow nothing is proven while a split gains
+            check_certificate(
+                view,
+                replace(
+                    nothing,
+                    node=nothing.node[:0],
+                    purchase=nothing.purchase[:0],
+                    amount=nothing.amount[:0],
+                ),
+            )

@@ -18,11 +18,15 @@ from milp_trees.models.tree import Branch, Leaf
 from milp_trees.registry import registry
 
 DATA = os.environ.get("MILP_TREES_DATA")
-needs_data = pytest.mark.skipif(not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)")
+needs_data = pytest.mark.skipif(
+    not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)"
+)
 
 
 def every_tree(problem, trivial=True, one=False):
-    """All trees of a problem by the definition, as plainly as possible: nodes over its tests, no side below the smallest leaf, cheapest actions."""
+    """All trees of a problem by the definition, as plainly as possible: nodes over its tests, no
+    side below the smallest leaf, cheapest actions.
+    """
     data, space = problem.dataset, problem.trees
     view = problem.view(mt.CostMatrix)
     masses = view.mass if view.mass is not None else np.zeros(data.n_rows, dtype=int)
@@ -38,11 +42,17 @@ def every_tree(problem, trivial=True, one=False):
         for f in range(view.n_tests):
             true = view.X[rows, f] == 1
             key = min(true.tobytes(), (~true).tobytes()) if one else f
-            if enough(rows[true]) and enough(rows[~true]) and (key not in chosen or view.split_costs[f] < view.split_costs[chosen[key]]):
+            if (
+                enough(rows[true])
+                and enough(rows[~true])
+                and (key not in chosen or view.split_costs[f] < view.split_costs[chosen[key]])
+            ):
                 chosen[key] = f
         for f in chosen.values():
             true = view.X[rows, f] == 1
-            for left, right in itertools.product(list(grow(rows[~true], depth - 1)), list(grow(rows[true], depth - 1))):
+            for left, right in itertools.product(
+                list(grow(rows[~true], depth - 1)), list(grow(rows[true], depth - 1))
+            ):
                 if trivial or not (isinstance(left, Leaf) and left == right):
                     yield Branch(view.tests[f], left, right)
 
@@ -53,7 +63,9 @@ def every_tree(problem, trivial=True, one=False):
 
 
 def random_problem(rng):
-    """Labels, weights or listed costs; penalties, test costs, equal rows, equal and complementary and constant tests; every limit."""
+    """Labels, weights or listed costs; penalties, test costs, equal rows, equal and complementary
+    and constant tests; every limit.
+    """
     n, F = int(rng.integers(4, 13)), int(rng.integers(1, 5))
     X = rng.integers(0, 2, (n, F))
     if F >= 3 and rng.random() < 0.5:
@@ -61,9 +73,14 @@ def random_problem(rng):
     tests = [mt.Test(f"x{f}") for f in range(F)]
     penal = {}
     if rng.random() < 0.6:
-        penal = {"leaf_penalty": Fraction(int(rng.integers(0, 4)), 2 * n), "split_penalty": Fraction(int(rng.integers(0, 2)), 3 * n)}
+        penal = {
+            "leaf_penalty": Fraction(int(rng.integers(0, 4)), 2 * n),
+            "split_penalty": Fraction(int(rng.integers(0, 2)), 3 * n),
+        }
         if rng.random() < 0.5:
-            penal["feature_costs"] = {f"x{f}": Fraction(int(rng.integers(0, 3)), n) for f in range(F)}
+            penal["feature_costs"] = {
+                f"x{f}": Fraction(int(rng.integers(0, 3)), n) for f in range(F)
+            }
     kind = int(rng.integers(3))
     if kind == 2:
         values = rng.integers(0, 4, (n, 3)).astype(float)
@@ -77,18 +94,31 @@ def random_problem(rng):
     leaves = None if rng.random() < 0.7 else int(rng.integers(1, 6))
     weight = 0 if rng.random() < 0.7 or kind == 2 else int(rng.integers(1, 6))
     return mt.Problem(
-        data, task, mt.Trees(depth if F > 3 or rng.random() < 0.7 else None, leaves, int(rng.choice([1, 1, 2])), min_weight_leaf=weight)
+        data,
+        task,
+        mt.Trees(
+            depth if F > 3 or rng.random() < 0.7 else None,
+            leaves,
+            int(rng.choice([1, 1, 2])),
+            min_weight_leaf=weight,
+        ),
     )
 
 
 @pytest.mark.parametrize("part", range(4))
 def test_counts_and_order_are_those_of_the_list_of_all_trees(part):
-    """Per value, the number of trees; all of them, each once, best first; by number and from the end; usage of tests."""
+    """Per value, the number of trees; all of them, each once, best first; by number and from the
+    end; usage of tests.
+    """
     several = 0
     for seed in range(60 * part, 60 * part + 60):
         rng = np.random.default_rng(seed)
         problem = random_problem(rng)
-        if problem.trees.limits_leaves and problem.trees.min_samples_leaf > 1 and problem.trees.min_weight_leaf:
+        if (
+            problem.trees.limits_leaves
+            and problem.trees.min_samples_leaf > 1
+            and problem.trees.min_weight_leaf
+        ):
             with pytest.raises(mt.Unsupported, match="not with both"):
                 mt.near_best(problem, slack=1)
             continue
@@ -99,9 +129,13 @@ def test_counts_and_order_are_those_of_the_list_of_all_trees(part):
                 mt.near_best(problem, slack=1)
             continue
         best = min(v for v, _ in listed)
-        slack = Fraction(int(rng.integers(0, 5)), 1 if problem.task.unit != "rate" else problem.dataset.n_rows)
+        slack = Fraction(
+            int(rng.integers(0, 5)), 1 if problem.task.unit != "rate" else problem.dataset.n_rows
+        )
         expected = {root: v for v, root in listed if v <= best + slack}
-        trees = mt.near_best(problem, slack=slack, trivial=trivial, equal_tests="one" if one else "all")
+        trees = mt.near_best(
+            problem, slack=slack, trivial=trivial, equal_tests="one" if one else "all"
+        )
         where = f"seed {seed}, {problem}, slack {slack}, trivial {trivial}, one {one}"
         assert trees.values() == dict(sorted(Counter(expected.values()).items())), where
         assert trees.complete
@@ -123,7 +157,11 @@ def test_counts_and_order_are_those_of_the_list_of_all_trees(part):
                 continue
             row = used.loc[test.name]
             assert (row["trees"], row["best_with"]) == (len(users), float(min(users))), where
-            assert row["best_without"] == float(min(others)) if others else np.isnan(row["best_without"]), where
+            assert (
+                row["best_without"] == float(min(others))
+                if others
+                else np.isnan(row["best_without"])
+            ), where
         several += trees.count > 1
     assert several > 15
 
@@ -135,18 +173,29 @@ def test_the_optimum_is_that_of_the_other_engine():
         X = rng.integers(0, 2, (60, 6))
         y = (X[:, 0] & X[:, 1]) ^ X[:, 2] ^ (rng.random(60) < 0.2)
         for depth, penalty in ((3, 0), (4, 0), (4, "1/60"), (5, "1/100")):
-            problem = mt.Problem(mt.Dataset(X, y=y), mt.Accuracy(leaf_penalty=penalty), mt.Trees(depth, min_samples_leaf=1 + seed % 3))
-            assert mt.near_best(problem, slack=0).optimum.exact == mt.solve(problem, "dp").value.exact, (seed, depth)
+            problem = mt.Problem(
+                mt.Dataset(X, y=y),
+                mt.Accuracy(leaf_penalty=penalty),
+                mt.Trees(depth, min_samples_leaf=1 + seed % 3),
+            )
+            assert (
+                mt.near_best(problem, slack=0).optimum.exact == mt.solve(problem, "dp").value.exact
+            ), (seed, depth)
 
 
 def test_no_depth_limit_is_a_limit_that_forbids_nothing():
     rng = np.random.default_rng(5)
     X = rng.integers(0, 2, (40, 5))
     data = mt.Dataset(X, y=X[:, 0] ^ (X[:, 1] & X[:, 2]) ^ (rng.random(40) < 0.15))
-    free, deep = (mt.near_best(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(d)), slack="3/50") for d in (None, 5))
+    free, deep = (
+        mt.near_best(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(d)), slack="3/50")
+        for d in (None, 5)
+    )
     assert free.values() == deep.values()
     assert free.count > 100
-    shallow = mt.near_best(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(2)), slack="3/50")
+    shallow = mt.near_best(
+        mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(2)), slack="3/50"
+    )
     assert shallow.count < free.count
 
 
@@ -155,19 +204,27 @@ def planted(depth=3, **more):
 
 
 def test_samples_are_uniform():
-    """Pearson's statistic of 20 draws per tree, at a fixed seed, within five standard deviations of its mean; other seeds draw others."""
+    """Pearson's statistic of 20 draws per tree, at a fixed seed, within five standard deviations of
+    its mean; other seeds draw others.
+    """
     trees = mt.near_best(planted(2), slack=15)
     assert 20 < trees.count < 600
     drawn = Counter(s.predictor.root for s in trees.sample(20 * trees.count, seed=1))
     assert len(drawn) == trees.count
     chi2 = sum((drawn[s.predictor.root] - 20) ** 2 / 20 for s in trees)
     assert abs(chi2 - (trees.count - 1)) < 5 * (2 * (trees.count - 1)) ** 0.5
-    assert [s.predictor.root for s in trees.sample(5, seed=1)] == [s.predictor.root for s in trees.sample(5, seed=1)]
-    assert [s.predictor.root for s in trees.sample(5, seed=1)] != [s.predictor.root for s in trees.sample(5, seed=2)]
+    assert [s.predictor.root for s in trees.sample(5, seed=1)] == [
+        s.predictor.root for s in trees.sample(5, seed=1)
+    ]
+    assert [s.predictor.root for s in trees.sample(5, seed=1)] != [
+        s.predictor.root for s in trees.sample(5, seed=2)
+    ]
 
 
 def test_astronomical_sets_are_counted_exactly():
-    """All trees of depth 5 over 8 tests on all 256 rows: T(d) = 1 + (9 - level) T(d-1)²; the list and the sample do not care how many there are."""
+    """All trees of depth 5 over 8 tests on all 256 rows: T(d) = 1 + (9 - level) T(d-1)²; the list
+    and the sample do not care how many there are.
+    """
     X = np.array(list(itertools.product((0, 1), repeat=8)))
     problem = mt.Problem(mt.Dataset(X, y=X[:, 0] ^ X[:, 1]), mt.Accuracy(), mt.Trees(5))
     trees = mt.near_best(problem, slack=256)
@@ -189,23 +246,36 @@ def test_astronomical_sets_are_counted_exactly():
 
 
 def test_maximised_and_relative():
-    """Balanced accuracy is maximised: the slack goes down. A relative slack is a share of the best value."""
+    """Balanced accuracy is maximised: the slack goes down. A relative slack is a share of the best
+    value.
+    """
     rng = np.random.default_rng(3)
     X = rng.integers(0, 2, (30, 4))
-    problem = mt.Problem(mt.Dataset(X, y=X[:, 0] ^ (rng.random(30) < 0.3)), mt.BalancedAccuracy(), mt.Trees(2))
+    problem = mt.Problem(
+        mt.Dataset(X, y=X[:, 0] ^ (rng.random(30) < 0.3)), mt.BalancedAccuracy(), mt.Trees(2)
+    )
     values = [problem.value(t).exact for t in every_tree(problem)]
-    for arguments, least in (({"slack": "1/20"}, max(values) - Fraction(1, 20)), ({"relative": 0.1}, max(values) * Fraction(9, 10))):
+    for arguments, least in (
+        ({"slack": "1/20"}, max(values) - Fraction(1, 20)),
+        ({"relative": 0.1}, max(values) * Fraction(9, 10)),
+    ):
         trees = mt.near_best(problem, **arguments)
-        assert trees.values() == dict(sorted(Counter(v for v in values if v >= least).items(), reverse=True))
+        assert trees.values() == dict(
+            sorted(Counter(v for v in values if v >= least).items(), reverse=True)
+        )
 
 
 def test_the_result_lists_the_first_and_holds_all():
     question = mt.NearBest(slack=2, most=7)
-    result = mt.solve(mt.Problem(planted().dataset, mt.Accuracy(), mt.Trees(3), question), "near-best")
+    result = mt.solve(
+        mt.Problem(planted().dataset, mt.Accuracy(), mt.Trees(3), question), "near-best"
+    )
     assert result.optimal
     assert len(result.solutions) == 7
     assert result.trees.count > 7
-    assert [s.predictor.root for s in result.solutions] == [s.predictor.root for s in result.trees[:7]]
+    assert [s.predictor.root for s in result.solutions] == [
+        s.predictor.root for s in result.trees[:7]
+    ]
     assert result.bound == result.objective == 0
     frame = result.trees.frame(5)
     assert frame["value"].tolist() == [0] * 5
@@ -228,7 +298,11 @@ def test_what_cannot_be_asked():
 
 def hard():
     rng = np.random.default_rng(0)
-    return mt.Problem(mt.Dataset(rng.integers(0, 2, (400, 18)), y=rng.integers(0, 2, 400)), mt.Accuracy(), mt.Trees(4))
+    return mt.Problem(
+        mt.Dataset(rng.integers(0, 2, (400, 18)), y=rng.integers(0, 2, 400)),
+        mt.Accuracy(),
+        mt.Trees(4),
+    )
 
 
 def test_a_limit_leaves_the_complete_set_of_a_smaller_slack():
@@ -244,7 +318,9 @@ def test_a_limit_leaves_the_complete_set_of_a_smaller_slack():
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent the POSIX way")
 def test_an_interrupt_leaves_the_complete_set_of_a_smaller_slack(monkeypatch):
-    """Ctrl-C while the third of four hypergraphs is made: the second is kept. (A signal sent by a clock would hit another test on a fast machine.)"""
+    """Ctrl-C while the third of four hypergraphs is made: the second is kept. (A signal sent by a
+    clock would hit another test on a fast machine.)
+    """
     made, tick, allowances = near_graph.Graph.__init__, near_states.RowSets.tick, []
 
     def make(graph, sets, given, depth, allowance, *rest):
@@ -276,7 +352,13 @@ def test_the_picture_shows_values_and_tests():
 @needs_data
 @pytest.mark.data
 @pytest.mark.parametrize(
-    "name, slack, states", [("tic-tac-toe", 0, (1, 8, 30)), ("tic-tac-toe", 10, (1, 24, 144)), ("lymph", 3, (1, 20, 123)), ("lymph", 0, (1, 2, 4))]
+    "name, slack, states",
+    [
+        ("tic-tac-toe", 0, (1, 8, 30)),
+        ("tic-tac-toe", 10, (1, 24, 144)),
+        ("lymph", 3, (1, 20, 123)),
+        ("lymph", 0, (1, 2, 4)),
+    ],
 )
 def test_the_hypergraph_has_the_expected_size(name, slack, states):
     """Sets of rows per level of depth that are in some tree within the slack."""

@@ -8,7 +8,15 @@ from numba import njit
 
 from milp_trees.engines.dynamic import pair_counts as kernels
 from milp_trees.engines.dynamic import pair_layout as at
-from milp_trees.engines.dynamic.pair_counts import COUNT, EVALUATE, EVALUATE_ONE, GATHER, HASH, PACK, aligned
+from milp_trees.engines.dynamic.pair_counts import (
+    COUNT,
+    EVALUATE,
+    EVALUATE_ONE,
+    GATHER,
+    HASH,
+    PACK,
+    aligned,
+)
 from milp_trees.engines.dynamic.pair_layout import forbidden, largest, pair_rows, scratch_bytes
 
 TYPES = {"i16": np.int16, "i32": np.int32, "i64": np.int64}
@@ -21,12 +29,43 @@ def run(address, table):
 
 
 class Node:
-    """Random rows, value vectors by group, and the table of arguments with every buffer full of rubbish."""
+    """Random rows, value vectors by group, and the table of arguments with every buffer full of
+    rubbish.
+    """
 
-    def __init__(self, rng, dtype, F, V, M, group_sizes, low=-3, high=4, density=0.4, leaf=0, split=None, least=()):
-        self.dtype, self.F, self.V, self.M, self.leaf, self.split, self.least = dtype, F, V, M, leaf, split, least
+    def __init__(
+        self,
+        rng,
+        dtype,
+        F,
+        V,
+        M,
+        group_sizes,
+        low=-3,
+        high=4,
+        density=0.4,
+        leaf=0,
+        split=None,
+        least=(),
+    ):
+        self.dtype, self.F, self.V, self.M, self.leaf, self.split, self.least = (
+            dtype,
+            F,
+            V,
+            M,
+            leaf,
+            split,
+            least,
+        )
         T, U, n = TYPES[dtype], V + M, sum(group_sizes)
-        self.S, self.R, self.T, self.U, self.n, self.G = (F + 31) // 32 * 32, pair_rows(F), T, U, n, len(group_sizes)
+        self.S, self.R, self.T, self.U, self.n, self.G = (
+            (F + 31) // 32 * 32,
+            pair_rows(F),
+            T,
+            U,
+            n,
+            len(group_sizes),
+        )
         self.X = aligned((n + 1, self.S), np.uint8)
         self.X[:n, :F] = rng.random((n, F)) < density
         self.group = np.repeat(np.arange(self.G), group_sizes)
@@ -36,7 +75,14 @@ class Node:
         self.addresses = kernels.kernel_addresses(dtype, split is not None, bool(M), V, n_masses=M)
         self.keep = []
         self.table = np.zeros(at.TABLE, np.int64)
-        for entry, number in ((at.TESTS, F), (at.STRIDE, self.S), (at.VALUES, V), (at.MASSES, M), (at.LEAF, leaf), (at.GROUPS, self.G)):
+        for entry, number in (
+            (at.TESTS, F),
+            (at.STRIDE, self.S),
+            (at.VALUES, V),
+            (at.MASSES, M),
+            (at.LEAF, leaf),
+            (at.GROUPS, self.G),
+        ):
             self.table[entry] = number
         costs = np.zeros(self.S, T)
         costs[:F] = 0 if split is None else split
@@ -69,7 +115,9 @@ class Node:
         self.put(at.ROWS, np.append(rows, 0).astype(np.int64))
         self.put(at.FIRST, first.astype(np.int64))
         slots = self.put(at.SLOTS, self.rubbish(self.G + 1, np.int64))
-        packed = self.put(at.BYTES, self.rubbish((int((-(-np.diff(first) // 8)).sum()) + 1, self.S), np.uint8))
+        packed = self.put(
+            at.BYTES, self.rubbish((int((-(-np.diff(first) // 8)).sum()) + 1, self.S), np.uint8)
+        )
         self.call(PACK)
         return slots, packed
 
@@ -89,7 +137,10 @@ class Node:
         self.put(at.WEIGHTED, weighted)
         words = max(1, (self.n + 63) // 64)
         self.table[at.WEIGHTED_ROWS], self.table[at.WORDS] = self.n, words
-        self.put(at.TEST_BITS, np.stack([bits(np.flatnonzero(self.X[: self.n, f]), words) for f in range(self.F)]))
+        self.put(
+            at.TEST_BITS,
+            np.stack([bits(np.flatnonzero(self.X[: self.n, f]), words) for f in range(self.F)]),
+        )
         self.put(at.MASK, bits(rows, words))
 
     def expected(self, rows):
@@ -111,20 +162,33 @@ class Node:
         self.put(at.TOTALS, self.totals(rows))
         per_test = self.put(at.PER_TEST, self.rubbish(self.S, self.T))
         self.call(EVALUATE)
-        return per_test, *(int(self.table[k]) for k in (at.BEST, at.BEST_TEST, at.REST, at.REST_TEST))
+        return per_test, *(
+            int(self.table[k]) for k in (at.BEST, at.BEST_TEST, at.REST, at.REST_TEST)
+        )
 
     def leaf_value(self, rows):
         """Cost of a leaf, None if it is too small."""
         total = self.totals(rows)
-        return None if any(total[self.V + m] < self.least[m] for m in range(self.M)) else min(0, *total[: self.V]) + self.leaf
+        return (
+            None
+            if any(total[self.V + m] < self.least[m] for m in range(self.M))
+            else min(0, *total[: self.V]) + self.leaf
+        )
 
     def split_value(self, rows, f, solve):
         X = self.X[rows, f] == 1
         sides = [solve(rows[~X]), solve(rows[X])]
-        return None if None in sides else sum(sides) + (0 if self.split is None else int(self.split[f]))
+        return (
+            None
+            if None in sides
+            else sum(sides) + (0 if self.split is None else int(self.split[f]))
+        )
 
     def depth_one(self, rows):
-        return best([self.leaf_value(rows)] + [self.split_value(rows, f, self.leaf_value) for f in range(self.F)])
+        return best(
+            [self.leaf_value(rows)]
+            + [self.split_value(rows, f, self.leaf_value) for f in range(self.F)]
+        )
 
     def depth_two(self, rows):
         """Values of all root tests by trying all trees."""
@@ -199,7 +263,13 @@ def test_pack():
 
 
 CASES = [*itertools.product(["i16"], [(1, 0), (1, 1), (3, 0), (2, 2)], [False, True])]
-CASES += [("i32", (1, 0), False), ("i32", (1, 1), False), ("i32", (2, 0), True), ("i64", (1, 0), False), ("i64", (2, 2), True)]
+CASES += [
+    ("i32", (1, 0), False),
+    ("i32", (1, 1), False),
+    ("i32", (2, 0), True),
+    ("i64", (1, 0), False),
+    ("i64", (2, 2), True),
+]
 
 
 @pytest.mark.parametrize("dtype, numbers, has_split", CASES)
@@ -210,16 +280,33 @@ def test_depth_two_is_the_best_of_all_trees(dtype, numbers, has_split):
         for leaf in (0, 2):
             split = rng.integers(0, 3, F) if has_split else None
             sizes = rng.integers(0, 9, 4).tolist()
-            node = Node(rng, dtype, F, V, M, sizes, leaf=leaf, split=split, least=tuple(rng.integers(1, 6, M).tolist()))
+            node = Node(
+                rng,
+                dtype,
+                F,
+                V,
+                M,
+                sizes,
+                leaf=leaf,
+                split=split,
+                least=tuple(rng.integers(1, 6, M).tolist()),
+            )
             parent = np.arange(node.n)
             rows = parent[rng.random(node.n) < 0.5]
             per_test, *results = node.evaluate(rows, parent)
             rest = np.setdiff1d(parent, rows)
             none = forbidden(BITS[dtype])
-            values, others = ([none if v is None else v for v in node.depth_two(r)] for r in (rows, rest))
+            values, others = (
+                [none if v is None else v for v in node.depth_two(r)] for r in (rows, rest)
+            )
             assert per_test[:F].tolist() == values
             assert (per_test[F:] == largest(BITS[dtype])).all()
-            assert results == [min(values), int(np.argmin(values)), min(others), int(np.argmin(others))]
+            assert results == [
+                min(values),
+                int(np.argmin(values)),
+                min(others),
+                int(np.argmin(others)),
+            ]
 
 
 def reference(node, pairs, total):
@@ -238,7 +325,10 @@ def reference(node, pairs, total):
     right = (cost(n11) + cost(ni - n11) + split).min(1) + 2 * node.leaf
     left = (cost(nj - n11) + cost(n - ni - nj + n11) + split).min(1) + 2 * node.leaf
     ni = ni[:, :, 0]
-    right, left = np.minimum(right, cost(ni) + node.leaf), np.minimum(left, cost(total[:, None] - ni) + node.leaf)
+    right, left = (
+        np.minimum(right, cost(ni) + node.leaf),
+        np.minimum(left, cost(total[:, None] - ni) + node.leaf),
+    )
     bad = (right >= none // 3) | (left >= none // 3)
     return np.where(bad, none, right + left + split)
 
@@ -250,11 +340,24 @@ def test_depth_two_of_many_tests(dtype, numbers, has_split):
     for F in (3, 4, 7, 15, 16, 17, 32, 33, 50, 64, 100, 140):
         split = rng.integers(0, 3, F) if has_split else None
         sizes = [int(rng.integers(0, 120)) for _ in range(3)]
-        node = Node(rng, dtype, F, V, M, sizes, leaf=int(rng.integers(0, 3)), split=split, least=(4, 9)[:M], density=rng.random())
+        node = Node(
+            rng,
+            dtype,
+            F,
+            V,
+            M,
+            sizes,
+            leaf=int(rng.integers(0, 3)),
+            split=split,
+            least=(4, 9)[:M],
+            density=rng.random(),
+        )
         parent = np.arange(node.n)
         rows = parent[rng.random(node.n) < 0.4]
         rest = np.setdiff1d(parent, rows)
-        values, others = (reference(node, node.expected(r)[:, :F, :F], node.totals(r)) for r in (rows, rest))
+        values, others = (
+            reference(node, node.expected(r)[:, :F, :F], node.totals(r)) for r in (rows, rest)
+        )
         per_test, *results = node.evaluate(rows, parent)
         assert per_test[:F].tolist() == values.tolist()
         assert results == [values.min(), values.argmin(), others.min(), others.argmin()]
@@ -269,7 +372,17 @@ def test_numbers_close_to_the_limits():
     """The largest sums that are allowed, without and with masses."""
     rng = np.random.default_rng(3)
     for M, most in ((0, 32767), (1, 8191)):
-        node = Node(rng, "i16", 40, 1, M, [1] * 100, leaf=300, split=rng.integers(0, 200, 40), least=(20,)[:M])
+        node = Node(
+            rng,
+            "i16",
+            40,
+            1,
+            M,
+            [1] * 100,
+            leaf=300,
+            split=rng.integers(0, 200, 40),
+            least=(20,)[:M],
+        )
         size = (most - 4 * 300 - 3 * 200) // 100
         node.coef[:, 0] = rng.choice([-size, size], 100)
         node.put(at.COEF, node.coef.astype(np.int64))
@@ -294,7 +407,10 @@ def test_depth_one(dtype, numbers, has_split):
         values = [node.split_value(rows, f, node.leaf_value) for f in range(F)]
         values = [forbidden(BITS[dtype]) if v is None else v for v in values]
         assert per_test[:F].tolist() == values
-        assert [node.table[at.BEST], node.table[at.BEST_TEST]] == [min(values), int(np.argmin(values))]
+        assert [node.table[at.BEST], node.table[at.BEST_TEST]] == [
+            min(values),
+            int(np.argmin(values)),
+        ]
 
 
 def test_hashes():
@@ -306,7 +422,12 @@ def test_hashes():
     whole = rng.integers(0, 2**64, n_words, np.uint64)
     whole[2:5] = 0
     tests = rng.integers(0, 2**64, (n_tests, n_words), np.uint64)
-    node.table[[at.SET_WORDS, at.SET_TESTS_STRIDE, at.SET_COUNT, at.KEYS_STRIDE]] = n_words, n_words, n_tests, n_words
+    node.table[[at.SET_WORDS, at.SET_TESTS_STRIDE, at.SET_COUNT, at.KEYS_STRIDE]] = (
+        n_words,
+        n_words,
+        n_tests,
+        n_words,
+    )
     node.put(at.SET, whole)
     node.put(at.SET_TESTS, tests)
     node.put(at.KEYS, keys)

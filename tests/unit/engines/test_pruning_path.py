@@ -1,4 +1,6 @@
-"""The curve of all prunings against enumeration, a quadratic program, weakest links, and what must not change it."""
+"""The curve of all prunings against enumeration, a quadratic program, weakest links, and what must
+not change it.
+"""
 
 import json
 from dataclasses import replace
@@ -19,26 +21,37 @@ SEEDS = range(400)
 
 @pytest.mark.parametrize("block", range(4))
 def test_the_corners_are_the_hull_of_all_prunings(block):
-    """Every breakpoint, error and cost as a rational; at every λ, tie or not, the smallest of the best prunings."""
+    """Every breakpoint, error and cost as a rational; at every λ, tie or not, the smallest of the
+    best prunings.
+    """
     for seed in SEEDS[block::4]:
         view = random_view(seed)
         curve = mt.prune_path(view)
         points = [(*view.totals(keep), int(keep.sum()), keep) for keep in prunings(view)]
         corners = hull(points)[::-1]
-        expected = [(E * view.error_unit, C * view.cost_unit, splits) for E, C, splits, _ in corners]
+        expected = [
+            (E * view.error_unit, C * view.cost_unit, splits) for E, C, splits, _ in corners
+        ]
         assert [(v.error, v.cost, v.splits) for v in curve.vertices] == expected, seed
         for vertex, corner in zip(curve.vertices, corners, strict=True):
             assert (curve.keep(vertex.lambda_from) == corner[3]).all(), seed
         lams = [Fraction(0), *curve.breakpoints]
-        for lam in {*lams, *((a + b) / 2 for a, b in zip(lams, [*lams[1:], lams[-1] + 1], strict=True))}:
+        for lam in {
+            *lams,
+            *((a + b) / 2 for a, b in zip(lams, [*lams[1:], lams[-1] + 1], strict=True)),
+        }:
             price = lam * view.cost_unit / view.error_unit
             best = min(E + price * C for E, C, *_ in points)
             optima = [keep for E, C, _, keep in points if best == E + price * C]
-            assert (curve.keep(lam) == np.logical_and.reduce(optima)).all(), f"seed {seed}, lambda {lam}"
+            assert (curve.keep(lam) == np.logical_and.reduce(optima)).all(), (
+                f"seed {seed}, lambda {lam}"
+            )
 
 
 def test_prunings_are_nested_and_thresholds_fall_along_every_path():
-    """A split is kept no longer than its parent; the exact threshold of a node and the mask of any λ say the same."""
+    """A split is kept no longer than its parent; the exact threshold of a node and the mask of any
+    λ say the same.
+    """
     for seed in SEEDS:
         view = random_view(seed)
         curve = mt.prune_path(view)
@@ -59,7 +72,9 @@ def test_merging_and_libraries_change_nothing():
         for options in ({"merge": False}, {"cut": "ortools"}, {"cut": "networkx", "merge": False}):
             other = mt.prune_path(view, **options)
             assert (other.rank == curve.rank).all(), f"seed {seed}, {options}"
-            assert (other.gains, other.costs) == (curve.gains, curve.costs), f"seed {seed}, {options}"
+            assert (other.gains, other.costs) == (curve.gains, curve.costs), (
+                f"seed {seed}, {options}"
+            )
 
 
 def test_dearer_features_scale_the_breakpoints():
@@ -68,8 +83,12 @@ def test_dearer_features_scale_the_breakpoints():
         view = random_view(seed)
         curve = mt.prune_path(view)
         for q in (2, 7):
-            dearer = mt.prune_path(replace(view, price=view.price * q, keep_cost=view.keep_cost * q))
-            assert dearer.breakpoints == tuple(b / q for b in curve.breakpoints), f"seed {seed}, times {q}"
+            dearer = mt.prune_path(
+                replace(view, price=view.price * q, keep_cost=view.keep_cost * q)
+            )
+            assert dearer.breakpoints == tuple(b / q for b in curve.breakpoints), (
+                f"seed {seed}, times {q}"
+            )
             assert (dearer.rank == curve.rank).all(), f"seed {seed}, times {q}"
 
 
@@ -84,7 +103,9 @@ def test_repeated_trees_keep_their_thresholds():
 
 
 def test_thresholds_are_the_optimum_of_a_quadratic_program():
-    """min ½ Σ c_v θ_v² - Σ g_h θ_h under the same differences, θ ≥ 0, by HiGHS: the same objective, and θ where a split has a price or a gain."""
+    """min ½ Σ c_v θ_v² - Σ g_h θ_h under the same differences, θ ≥ 0, by HiGHS: the same objective,
+    and θ where a split has a price or a gain.
+    """
     import highspy
 
     from milp_trees.engines.pruning.closure import closure_of
@@ -100,22 +121,41 @@ def test_thresholds_are_the_optimum_of_a_quadratic_program():
         highs.setOptionValue("output_flag", False)
         lp = highspy.HighsLp()
         lp.num_col_, lp.num_row_ = n, closure.n_arcs
-        lp.col_cost_, lp.col_lower_, lp.col_upper_ = -closure.gain.astype(float), np.zeros(n), np.full(n, 1e3)
-        lp.row_lower_, lp.row_upper_ = np.full(closure.n_arcs, -highspy.kHighsInf), np.zeros(closure.n_arcs)
+        lp.col_cost_, lp.col_lower_, lp.col_upper_ = (
+            -closure.gain.astype(float),
+            np.zeros(n),
+            np.full(n, 1e3),
+        )
+        lp.row_lower_, lp.row_upper_ = (
+            np.full(closure.n_arcs, -highspy.kHighsInf),
+            np.zeros(closure.n_arcs),
+        )
         rows = np.arange(closure.n_arcs)
-        A = sparse.csr_matrix((np.repeat([1.0, -1.0], len(rows)), (np.tile(rows, 2), np.concatenate([tails, closure.head]))), (len(rows), n))
+        A = sparse.csr_matrix(
+            (
+                np.repeat([1.0, -1.0], len(rows)),
+                (np.tile(rows, 2), np.concatenate([tails, closure.head])),
+            ),
+            (len(rows), n),
+        )
         lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = A.indptr, A.indices, A.data
         highs.passModel(lp)
         hessian = highspy.HighsHessian()
         hessian.dim_, hessian.format_ = n, highspy.HessianFormat.kTriangular
-        hessian.start_, hessian.index_, hessian.value_ = np.arange(n + 1), np.arange(n), closure.cost.astype(float)
+        hessian.start_, hessian.index_, hessian.value_ = (
+            np.arange(n + 1),
+            np.arange(n),
+            closure.cost.astype(float),
+        )
         highs.passHessian(hessian)
         highs.run()
         assert highs.getModelStatus() == highspy.HighsModelStatus.kOptimal, seed
         theta = np.zeros(n)
         theta[: closure.n_splits] = curve.theta[closure.splits]
-        np.maximum.at(theta, closure.head, theta[tails])  # what is bought stays as long as the last split that needs it
+        np.maximum.at(
+            theta, closure.head, theta[tails]
+        )  # what is bought stays as long as the last split that needs it
         mine = 0.5 * closure.cost @ theta**2 - closure.gain @ theta
         assert mine == pytest.approx(highs.getObjectiveValue(), rel=1e-6, abs=1e-6), seed
         assert (theta[tails] <= theta[closure.head] + 1e-12).all(), seed
@@ -124,7 +164,9 @@ def test_thresholds_are_the_optimum_of_a_quadratic_program():
 
 
 def weakest_links(view):
-    """Breiman et al. 1984 for one tree that pays per leaf: again and again cut the split that saves least per leaf below it; ties together."""
+    """Breiman et al. 1984 for one tree that pays per leaf: again and again cut the split that saves
+    least per leaf below it; ties together.
+    """
     left, right = view.left.tolist(), view.right.tolist()
     kept, alphas = set(view.splits.tolist()), []
 
@@ -152,7 +194,13 @@ def test_one_tree_that_pays_per_leaf_gives_the_weakest_links():
     compared = 0
     for seed in range(300):
         view = random_view(seed, trees=1, depth=5, rows=12, prunings=4000)
-        view = replace(view, keep_cost=view.is_split.astype(np.int64), price=0 * view.price, error_unit=Fraction(1), cost_unit=Fraction(1))
+        view = replace(
+            view,
+            keep_cost=view.is_split.astype(np.int64),
+            price=0 * view.price,
+            error_unit=Fraction(1),
+            cost_unit=Fraction(1),
+        )
         if (view.gain < 0).any():
             continue
         assert list(mt.prune_path(view).breakpoints) == weakest_links(view), seed
@@ -164,7 +212,9 @@ def test_one_tree_that_pays_per_leaf_gives_the_weakest_links():
 
 
 def test_a_budget_gets_a_hull_point_and_a_bound_that_holds():
-    """The bound is below the best pruning within the budget and the point above; `proven` is said exactly where they meet."""
+    """The bound is below the best pruning within the budget and the point above; `proven` is said
+    exactly where they meet.
+    """
     gaps = 0
     for seed in SEEDS[::2]:
         view = random_view(seed)
@@ -182,12 +232,16 @@ def test_a_budget_gets_a_hull_point_and_a_bound_that_holds():
 
 
 def test_a_knapsack_hides_its_best_from_the_curve():
-    """Two single splits with gains 3 and 4 and costs 2 and 3, budget 3: the best is the second one, and no λ gives it."""
+    """Two single splits with gains 3 and 4 and costs 2 and 3, budget 3: the best is the second one,
+    and no λ gives it.
+    """
     problem = EXAMPLES["two-items"]()
     curve = mt.prune_path(problem)
     budget = next(p.cost for p in curve.vertices if p.splits == 1) * Fraction(3, 2)
     below = curve.below(budget)
-    exact = mt.solve(replace(problem, task=replace(problem.task, lam=0, max_cost=budget)), "enumerate-prunings")
+    exact = mt.solve(
+        replace(problem, task=replace(problem.task, lam=0, max_cost=budget)), "enumerate-prunings"
+    )
     assert float(below.bound) < exact.objective < float(below.point.error)
     assert below.predictor.n_splits == 1
     assert "ip3-closure" in str(below)
@@ -228,18 +282,31 @@ def test_the_question_path_is_answered_by_min_cut_and_enumeration(name):
     assert (mine.path.rank == theirs.path.rank).all()
     assert mine.objective == pytest.approx(theirs.objective, abs=1e-9)
     for vertex in mine.path.vertices:
-        error, cost = problem.task.parts(mine.path.pruned(vertex.lambda_from).routes(problem.dataset), problem.dataset)
-        assert (float(error), float(cost)) == pytest.approx((float(vertex.error), float(vertex.cost)), abs=1e-6)
+        error, cost = problem.task.parts(
+            mine.path.pruned(vertex.lambda_from).routes(problem.dataset), problem.dataset
+        )
+        assert (float(error), float(cost)) == pytest.approx(
+            (float(vertex.error), float(vertex.cost)), abs=1e-6
+        )
 
 
 def test_random_ensembles_on_data_give_the_hull_of_the_scorer():
-    """From a Dataset through the task: error and cost of every corner are those that the task computes from routes, exactly."""
+    """From a Dataset through the task: error and cost of every corner are those that the task
+    computes from routes, exactly.
+    """
     for seed in range(25):
         problem = random_problem(np.random.default_rng(seed))
         curve = mt.prune_path(problem)
-        assert curve.rows() == registry.method("enumerate-prunings").run(replace(problem, question=mt.PruningPath())).path.rows(), seed
+        assert (
+            curve.rows()
+            == registry.method("enumerate-prunings")
+            .run(replace(problem, question=mt.PruningPath()))
+            .path.rows()
+        ), seed
         for vertex in curve.vertices:
-            parts = problem.task.parts(curve.pruned(vertex.lambda_from).routes(problem.dataset), problem.dataset)
+            parts = problem.task.parts(
+                curve.pruned(vertex.lambda_from).routes(problem.dataset), problem.dataset
+            )
             assert parts == (vertex.error, vertex.cost), seed
 
 
@@ -275,7 +342,19 @@ def test_a_split_that_costs_nothing_is_always_kept():
     """Gain without price: no breakpoint, an infinite threshold; neither gain nor price: dropped."""
     leaf = np.array([[1]], dtype=np.int32)
     for error, expected in ((3, np.inf), (0, 0.0)):
-        view = view_of([-1, 0, 0], [1, -1, -1], [2, -1, -1], [0] * 3, [0, -1, -1], leaf, [[0], [0], []], 1, 1, [error, 0, 0], [0])
+        view = view_of(
+            [-1, 0, 0],
+            [1, -1, -1],
+            [2, -1, -1],
+            [0] * 3,
+            [0, -1, -1],
+            leaf,
+            [[0], [0], []],
+            1,
+            1,
+            [error, 0, 0],
+            [0],
+        )
         curve = mt.prune_path(view)
         assert curve.breakpoints == ()
         assert curve.theta[0] == expected
@@ -284,7 +363,9 @@ def test_a_split_that_costs_nothing_is_always_kept():
 
 
 def test_ctrl_c_while_compiled_code_runs_is_a_keyboard_interrupt(monkeypatch):
-    """Python finds the signal when results are packed, as a SystemError; another SystemError stays one."""
+    """Python finds the signal when results are packed, as a SystemError; another SystemError stays
+    one.
+    """
     from milp_trees.engines.pruning import frontier
 
     def interrupted(cause):

@@ -1,4 +1,6 @@
-"""Areas under the ROC hull, metrics of FP and FN: tasks, engines, their switches, bounds and limits."""
+"""Areas under the ROC hull, metrics of FP and FN: tasks, engines, their switches, bounds and
+limits.
+"""
 
 import itertools
 from fractions import Fraction as F
@@ -20,8 +22,23 @@ from milp_trees.tasks.count_views import hull_area
 from milp_trees.tasks.surd import Surd
 from milp_trees.testing import problem as named
 
-SWITCHES = ("equal_rows", "look_ahead", "apart", "leaf_limit", "permutations", "dominance", "refinement", "plunge")
-RANKED = ("auc", "auc_perfect_first_split", "auc_max_leaves", "partial_auc", "partial_auc_first_class")
+SWITCHES = (
+    "equal_rows",
+    "look_ahead",
+    "apart",
+    "leaf_limit",
+    "permutations",
+    "dominance",
+    "refinement",
+    "plunge",
+)
+RANKED = (
+    "auc",
+    "auc_perfect_first_split",
+    "auc_max_leaves",
+    "partial_auc",
+    "partial_auc_first_class",
+)
 
 
 def data(seed, rows=12, tests=4):
@@ -34,7 +51,9 @@ def data(seed, rows=12, tests=4):
 
 def problems(seed, make):
     """Problems with and without penalty and limits, depth 1 to 3."""
-    for depth, penalty, space in itertools.product((1, 2, 3), (0, "1/30"), ({}, {"min_samples_leaf": 2}, {"max_leaf_nodes": 3})):
+    for depth, penalty, space in itertools.product(
+        (1, 2, 3), (0, "1/30"), ({}, {"min_samples_leaf": 2}, {"max_leaf_nodes": 3})
+    ):
         yield mt.Problem(data(seed, 10 + depth), make(penalty), mt.Trees(depth, **space))
 
 
@@ -48,9 +67,15 @@ def test_values_are_those_of_scikit_learn(seed):
     tree = Tree(Branch(a, Branch(b, Leaf(0), Leaf(1)), Branch(c, Leaf(1), Leaf(0))), (0, 1))
     routes = tree.routes(rows)
     share = np.array([rows.y[routes.leaf == leaf].mean() for leaf in range(4)])
-    assert mt.AUC().value(routes, rows).number == pytest.approx(roc_auc_score(rows.y, share[routes.leaf]))
-    assert mt.Matthews().value(routes, rows).number == pytest.approx(matthews_corrcoef(rows.y, routes.action))
-    assert mt.CohenKappa().value(routes, rows).number == pytest.approx(cohen_kappa_score(rows.y, routes.action))
+    assert mt.AUC().value(routes, rows).number == pytest.approx(
+        roc_auc_score(rows.y, share[routes.leaf])
+    )
+    assert mt.Matthews().value(routes, rows).number == pytest.approx(
+        matthews_corrcoef(rows.y, routes.action)
+    )
+    assert mt.CohenKappa().value(routes, rows).number == pytest.approx(
+        cohen_kappa_score(rows.y, routes.action)
+    )
     assert mt.GeometricMean().value(routes, rows).number ** 2 == pytest.approx(
         np.mean(routes.action[rows.y == 1]) * np.mean(1 - routes.action[rows.y == 0])
     )
@@ -71,23 +96,34 @@ def test_the_auc_of_labels_is_balanced_accuracy(seed):
     rows = data(seed, 20)
     tree = Tree(Branch(rows.tests[0], Leaf(0), Leaf(1)), (0, 1))
     balanced = mt.BalancedAccuracy().value(tree.routes(rows), rows).exact
-    assert mt.AUC().value(tree.routes(rows), rows).exact == max(balanced, 1 - balanced)  # the hull ranks the better leaf first
+    assert mt.AUC().value(tree.routes(rows), rows).exact == max(
+        balanced, 1 - balanced
+    )  # the hull ranks the better leaf first
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_the_three_forms_of_the_area(seed):
     """Sorted leaves, misranked pairs, and half plus the zonotope of the leaves."""
-    leaves = [(int(p), int(q)) for p, q in np.random.default_rng(seed).integers(0, 5, (6, 2)) if p + q] + [(1, 1)]
+    leaves = [
+        (int(p), int(q)) for p, q in np.random.default_rng(seed).integers(0, 5, (6, 2)) if p + q
+    ] + [(1, 1)]
     P, N = (sum(leaf[k] for leaf in leaves) for k in (0, 1))
     area = hull_area(leaves, F(N)) / (P * N)
-    assert area == F(1, 2) + F(sum(abs(a[0] * b[1] - a[1] * b[0]) for a, b in itertools.combinations(leaves, 2)), 2 * P * N)
-    assert area == 1 - F(sum(min(a[0] * b[1], a[1] * b[0]) for a in leaves for b in leaves), 2 * P * N)
+    assert area == F(1, 2) + F(
+        sum(abs(a[0] * b[1] - a[1] * b[0]) for a, b in itertools.combinations(leaves, 2)), 2 * P * N
+    )
+    assert area == 1 - F(
+        sum(min(a[0] * b[1], a[1] * b[0]) for a in leaves for b in leaves), 2 * P * N
+    )
 
 
 def test_the_area_up_to_one_is_the_area():
     for seed in range(5):
         rows = data(seed)
-        optima = [mt.solve(mt.Problem(rows, task, mt.Trees(2)), oracle=None).value.exact for task in (mt.AUC(), mt.PartialAUC(theta=1))]
+        optima = [
+            mt.solve(mt.Problem(rows, task, mt.Trees(2)), oracle=None).value.exact
+            for task in (mt.AUC(), mt.PartialAUC(theta=1))
+        ]
         assert optima[0] == optima[1]
 
 
@@ -128,10 +164,16 @@ def test_metrics_fall_in_both_errors(task):
 )
 def test_engines_equal_the_list_of_all_trees(seed, make):
     for problem in problems(seed, make):
-        result, oracle = mt.solve(problem, oracle=None), registry.method("enumerate-counts").run(problem)
+        result, oracle = (
+            mt.solve(problem, oracle=None),
+            registry.method("enumerate-counts").run(problem),
+        )
         assert result.optimal, result
         if oracle.value.exact is not None:
-            assert (result.value.exact, result.certificate.bound_exact or result.value.exact) == (oracle.value.exact, oracle.value.exact)
+            assert (result.value.exact, result.certificate.bound_exact or result.value.exact) == (
+                oracle.value.exact,
+                oracle.value.exact,
+            )
         assert result.objective == pytest.approx(oracle.objective, abs=1e-12)
         assert result.bound == pytest.approx(oracle.objective, abs=1e-12)
 
@@ -141,18 +183,27 @@ def test_all_combinations_of_switches_agree(hulls):
     for name in RANKED:
         problem = named(name)
         expected = registry.method("enumerate-counts").run(problem).value.exact
-        for off in itertools.islice(itertools.product((True, False), repeat=len(SWITCHES)), hulls, None, 3):
+        for off in itertools.islice(
+            itertools.product((True, False), repeat=len(SWITCHES)), hulls, None, 3
+        ):
             result = PartialTrees(hulls=hulls, **dict(zip(SWITCHES, off, strict=True))).run(problem)
             assert result.optimal, (name, off)
             assert result.value.exact == expected, (name, hulls, off)
 
 
 def test_a_leaf_limit_keeps_the_optimum_that_the_printed_bound_cuts_off():
-    """H' < H + ⌊(R - b)/λ⌋ would leave the single leaf only; with and without every bound two leaves are found."""
+    """H' < H + ⌊(R - b)/λ⌋ would leave the single leaf only; with and without every bound two
+    leaves are found.
+    """
     problem = named("auc_perfect_first_split")
     single, perfect, penalty = F(1, 2) + F(3, 10), F(0) + F(3, 10), F(3, 10)
     assert 1 + (single - perfect) // penalty == 2  # the printed form: fewer than two leaves
-    for switches in ({}, {"hulls": 0, **dict.fromkeys(SWITCHES, False)}, {"look_ahead": False}, {"leaf_limit": False}):
+    for switches in (
+        {},
+        {"hulls": 0, **dict.fromkeys(SWITCHES, False)},
+        {"look_ahead": False},
+        {"leaf_limit": False},
+    ):
         result = PartialTrees(**switches).run(problem)
         assert (result.value.exact, result.tree.n_leaves) == (F(6, 10), 2)
 
@@ -174,7 +225,10 @@ def test_a_leaf_limit_keeps_the_optimum_that_the_printed_bound_cuts_off():
 def test_every_switch_changes_a_counter(switch, off, counter, task):
     problem = mt.Problem(data(1, 40, 4 if switch == "equal_rows" else 7), task, mt.Trees(3))
     plain = {"hulls": 1} if switch == "equal_rows" else {}
-    on, without = PartialTrees(**plain).run(problem), PartialTrees(**{**plain, switch: off}).run(problem)
+    on, without = (
+        PartialTrees(**plain).run(problem),
+        PartialTrees(**{**plain, switch: off}).run(problem),
+    )
     assert on.value.exact == without.value.exact
     assert on.sizes[counter] != without.sizes[counter]
 
@@ -182,17 +236,27 @@ def test_every_switch_changes_a_counter(switch, off, counter, task):
 def test_no_depth_limit():
     """With a penalty the limit on leaves limits the depth."""
     rows = data(1, 12, 3)
-    for task in (mt.AUC(leaf_penalty="1/40"), mt.PartialAUC(theta="1/2", leaf_penalty="1/100"), mt.AUC()):
-        free, deep = (mt.solve(mt.Problem(rows, task, mt.Trees(depth)), oracle=None) for depth in (None, 3))
+    for task in (
+        mt.AUC(leaf_penalty="1/40"),
+        mt.PartialAUC(theta="1/2", leaf_penalty="1/100"),
+        mt.AUC(),
+    ):
+        free, deep = (
+            mt.solve(mt.Problem(rows, task, mt.Trees(depth)), oracle=None) for depth in (None, 3)
+        )
         assert free.optimal
         assert free.value.exact == deep.value.exact
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("task", [mt.F1(), mt.FBeta(beta=2), mt.Jaccard(positive=0), mt.F1(leaf_penalty="1/50")])
+@pytest.mark.parametrize(
+    "task", [mt.F1(), mt.FBeta(beta=2), mt.Jaccard(positive=0), mt.F1(leaf_penalty="1/50")]
+)
 def test_ratios_by_fronts_equal_ratios_by_steps(seed, task):
     problem = mt.Problem(data(seed, 40, 6), task, mt.Trees(3, min_samples_leaf=2))
-    assert ParetoFront().run(problem).value.exact == mt.solve(problem, "dp", oracle=None).value.exact
+    assert (
+        ParetoFront().run(problem).value.exact == mt.solve(problem, "dp", oracle=None).value.exact
+    )
 
 
 def test_a_front_is_complete():
@@ -204,7 +268,11 @@ def test_a_front_is_complete():
     fronts = Fronts(view, 1, 8, lambda: None)
     found = {tuple(point) for point in fronts.front(fronts.root, 3).tolist()}
     everything = set(enumerate_counts(view, 3, leaves_apart=False))
-    best = {x for x in everything if not any(y != x and all(a <= b for a, b in zip(y, x, strict=True)) for y in everything)}
+    best = {
+        x
+        for x in everything
+        if not any(y != x and all(a <= b for a, b in zip(y, x, strict=True)) for y in everything)
+    }
     assert found == best
 
 
@@ -218,11 +286,15 @@ def stopped(problem, method, **limits):
     assert result.bound != result.objective
     better = [point.incumbent for point in result.trace]
     assert better == sorted(better, reverse=problem.task.sense == "min")
-    assert [point.bound for point in result.trace] == sorted((point.bound for point in result.trace), reverse=problem.task.sense == "max")
+    assert [point.bound for point in result.trace] == sorted(
+        (point.bound for point in result.trace), reverse=problem.task.sense == "max"
+    )
     return result
 
 
-@pytest.mark.parametrize("task", [mt.AUC(), mt.AUC(leaf_penalty="1/500"), mt.PartialAUC(theta="0.3")])
+@pytest.mark.parametrize(
+    "task", [mt.AUC(), mt.AUC(leaf_penalty="1/500"), mt.PartialAUC(theta="0.3")]
+)
 def test_a_limit_leaves_an_incumbent_and_a_bound(task):
     problem = mt.Problem(data(2, 120, 12), task, mt.Trees(4))
     optimum = PartialTrees().run(problem).value
@@ -235,10 +307,18 @@ def test_a_limit_leaves_an_incumbent_and_a_bound(task):
 
 
 def test_a_time_limit_leaves_a_front_unfinished():
-    assert stopped(mt.Problem(data(2, 120, 12), mt.Matthews(), mt.Trees(4)), ParetoFront(), time=1e-4).limit is Limit.TIME
+    assert (
+        stopped(
+            mt.Problem(data(2, 120, 12), mt.Matthews(), mt.Trees(4)), ParetoFront(), time=1e-4
+        ).limit
+        is Limit.TIME
+    )
 
 
-@pytest.mark.parametrize(("task", "method"), [(mt.AUC(leaf_penalty="1/300"), PartialTrees()), (mt.Matthews(), ParetoFront())])
+@pytest.mark.parametrize(
+    ("task", "method"),
+    [(mt.AUC(leaf_penalty="1/300"), PartialTrees()), (mt.Matthews(), ParetoFront())],
+)
 def test_an_interrupt_keeps_what_was_found(task, method):
     problem = mt.Problem(data(2, 120, 12), task, mt.Trees(4))
 
@@ -279,7 +359,11 @@ def test_sentences():
     with pytest.raises(mt.DataError, match="two classes"):
         mt.solve(mt.Problem(three, mt.AUC(), mt.Trees(1)))
     with pytest.raises(mt.DataError, match="no row is of class b"):
-        mt.solve(mt.Problem(mt.Dataset(rows.X, y=[0] * 12, classes=("a", "b")), mt.Matthews(), mt.Trees(1)))
+        mt.solve(
+            mt.Problem(
+                mt.Dataset(rows.X, y=[0] * 12, classes=("a", "b")), mt.Matthews(), mt.Trees(1)
+            )
+        )
     with pytest.raises(mt.DataError, match="theta"):
         mt.PartialAUC(theta=0)
     with pytest.raises(mt.DataError, match="none of the classes"):
@@ -292,7 +376,14 @@ def test_sentences():
         mt.solve(mt.Problem(rows, mt.Precision(), mt.Trees(1)), "pareto")
 
 
-@pytest.mark.parametrize("task", [mt.AUC(), mt.PartialAUC(theta="0.2", positive=0, leaf_penalty="1/9"), mt.Matthews(leaf_penalty="0.01")])
+@pytest.mark.parametrize(
+    "task",
+    [
+        mt.AUC(),
+        mt.PartialAUC(theta="0.2", positive=0, leaf_penalty="1/9"),
+        mt.Matthews(leaf_penalty="0.01"),
+    ],
+)
 def test_tasks_are_read_back(task):
     assert from_spec(task.spec()) == task
 
@@ -306,26 +397,51 @@ def test_german_credit(data_folder):
     result = mt.solve(mt.Problem(rows, mt.AUC(), mt.Trees(3)), oracle=None)
     assert result.optimal
     assert result.objective == pytest.approx(0.7720952381)
-    assert mt.solve(mt.Problem(rows, mt.Matthews(), mt.Trees(3)), oracle=None).objective == pytest.approx(0.4363032781)
+    assert mt.solve(
+        mt.Problem(rows, mt.Matthews(), mt.Trees(3)), oracle=None
+    ).objective == pytest.approx(0.4363032781)
 
 
 @pytest.mark.parametrize(
-    ("task", "method"), [(["auc"], "partial-trees"), (["partial-auc", "--theta", "0.2"], "partial-trees"), (["mcc", "--positive", "0"], "pareto")]
+    ("task", "method"),
+    [
+        (["auc"], "partial-trees"),
+        (["partial-auc", "--theta", "0.2"], "partial-trees"),
+        (["mcc", "--positive", "0"], "pareto"),
+    ],
 )
 def test_the_command_line_picks_the_engine(task, method):
     import json
 
     from typer.testing import CliRunner
 
-    from milp_trees.cli.app import app
+    from milp_trees.cli.main import app
 
-    found = CliRunner().invoke(app, ["solve", "planted:rows=60,tests=5,depth=2,noise=0.2,seed=4", "--task", *task, "--oracle", "none", "--json"])
+    found = CliRunner().invoke(
+        app,
+        [
+            "solve",
+            "planted:rows=60,tests=5,depth=2,noise=0.2,seed=4",
+            "--task",
+            *task,
+            "--oracle",
+            "none",
+            "--json",
+        ],
+    )
     data = json.loads(found.stdout)
-    assert (data["method"], data["status"], data["sense"], data["bound"]) == (method, "optimal", "max", data["objective"])
+    assert (data["method"], data["status"], data["sense"], data["bound"]) == (
+        method,
+        "optimal",
+        "max",
+        data["objective"],
+    )
 
 
 def test_a_penalty_that_no_split_can_pay_for_needs_no_search():
-    """Perfect separation already says that further leaves do not pay: neither hulls nor parts are made."""
+    """Perfect separation already says that further leaves do not pay: neither hulls nor parts are
+    made.
+    """
     data = mt.load("planted:rows=80,tests=12,depth=3,noise=0.2,seed=1")
     result = mt.solve(mt.Problem(data, mt.AUC(leaf_penalty="1/2"), mt.Trees(max_depth=None)))
     assert result.status.value == "optimal"
@@ -336,7 +452,11 @@ def test_a_penalty_that_no_split_can_pay_for_needs_no_search():
 
 def test_a_memory_limit_leaves_the_best_pair_counts_so_far():
     """Fronts are counted: at the limit there is a tree and a bound that is not crossed."""
-    problem = mt.Problem(mt.load("planted:rows=300,tests=60,depth=4,noise=0.3,seed=2"), mt.Matthews(), mt.Trees(max_depth=4))
+    problem = mt.Problem(
+        mt.load("planted:rows=300,tests=60,depth=4,noise=0.3,seed=2"),
+        mt.Matthews(),
+        mt.Trees(max_depth=4),
+    )
     result = mt.solve(problem, "pareto", memory_mb=1, time_limit=60)
     assert result.limit is Limit.MEMORY
     assert 0 < result.value.number <= result.bound

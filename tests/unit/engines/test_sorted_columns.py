@@ -15,17 +15,23 @@ from milp_trees.testing import brute_force, problem
 
 def numeric(seed: int, rows: int, columns: int, classes: int, distinct: int = 12) -> mt.Dataset:
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame({f"x{j}": rng.integers(0, distinct, rows).astype(float) for j in range(columns)})
+    frame = pd.DataFrame(
+        {f"x{j}": rng.integers(0, distinct, rows).astype(float) for j in range(columns)}
+    )
     frame["flag"] = rng.integers(0, 2, rows)
     frame["town"] = rng.choice(["a", "b", "c"], rows)
     y = np.concatenate([np.arange(classes), rng.integers(0, classes, rows - classes)])
-    return mt.Binarizer("midpoints").dataset(frame, y, weights=rng.integers(0, 4, rows).astype(float))
+    return mt.Binarizer("midpoints").dataset(
+        frame, y, weights=rng.integers(0, 4, rows).astype(float)
+    )
 
 
 TASKS = {
     "accuracy": lambda: mt.Accuracy(),
     "leaf penalty": lambda: mt.Accuracy(leaf_penalty="1/40"),
-    "feature costs": lambda: mt.Accuracy(feature_costs={"x0": "1/30", "flag": "1/300"}, leaf_penalty="1/500"),
+    "feature costs": lambda: mt.Accuracy(
+        feature_costs={"x0": "1/30", "flag": "1/300"}, leaf_penalty="1/500"
+    ),
     "weighted": lambda: mt.WeightedError(),
     "balanced": lambda: mt.BalancedAccuracy(split_penalty="1/60"),
     "costs": lambda: mt.MisclassificationCosts(matrix=[[0, 3, 1], [2, 0, 5], [1, 1, 0]]),
@@ -49,21 +55,38 @@ def test_equals_the_generic_engine(task, depth, least):
 
 
 def test_a_smallest_leaf_makes_supersets_cheaper():
-    """opt(D') >= opt(D) for D' in D is false with a smallest leaf: rows may be what makes a leaf possible. Interval bounds must come from trees without."""
-    grown = mt.Binarizer("midpoints").dataset(pd.DataFrame({"x": [0.0, 0, 0, 1, 1, 1, 1]}), [1, 1, 1, 0, 0, 0, 0])
-    values = [brute_force_value(mt.Problem(d, mt.Accuracy(), mt.Trees(2, min_samples_leaf=3))) for d in (grown.subset(np.arange(1, 7)), grown)]
+    """opt(D') >= opt(D) for D' in D is false with a smallest leaf: rows may be what makes a leaf
+    possible. Interval bounds must come from trees without.
+    """
+    grown = mt.Binarizer("midpoints").dataset(
+        pd.DataFrame({"x": [0.0, 0, 0, 1, 1, 1, 1]}), [1, 1, 1, 0, 0, 0, 0]
+    )
+    values = [
+        brute_force_value(mt.Problem(d, mt.Accuracy(), mt.Trees(2, min_samples_leaf=3)))
+        for d in (grown.subset(np.arange(1, 7)), grown)
+    ]
     assert values == [2, 0]
     rng = np.random.default_rng(5)
     for _ in range(40):
         rows = 14
-        frame = pd.DataFrame({"x": rng.integers(0, 6, rows).astype(float), "z": rng.integers(0, 6, rows).astype(float)})
+        frame = pd.DataFrame(
+            {
+                "x": rng.integers(0, 6, rows).astype(float),
+                "z": rng.integers(0, 6, rows).astype(float),
+            }
+        )
         y = np.concatenate([[0, 1], rng.integers(0, 2, rows - 2)])
-        data, space = mt.Binarizer("midpoints").dataset(frame, y, classes=(0, 1)), mt.Trees(2, min_samples_leaf=3)
+        data, space = (
+            mt.Binarizer("midpoints").dataset(frame, y, classes=(0, 1)),
+            mt.Trees(2, min_samples_leaf=3),
+        )
         asked = mt.Problem(data, mt.Accuracy(), space)
         assert mt.solve(asked, "dp-sorted").value.exact == brute_force_value(asked)
         deep = mt.Problem(data, mt.Accuracy(), mt.Trees(3, min_samples_leaf=3))
         view = deep.view(CostMatrix)
-        assert mt.solve(deep, "dp-sorted").value.exact == view.to_value(solve_view(view, deep.trees)[0])
+        assert mt.solve(deep, "dp-sorted").value.exact == view.to_value(
+            solve_view(view, deep.trees)[0]
+        )
 
 
 def brute_force_value(asked: mt.Problem):
@@ -81,9 +104,13 @@ def test_number_types(factor):
     """Sums of 16, 32 and 64 bits give the same tree."""
     data = numeric(1, 40, 2, 2)
     weights = np.array([1, factor])[data.y] * np.maximum(1, data.weights)
-    asked = mt.Problem(data.with_(y=data.y, classes=data.classes, weights=weights), mt.WeightedError(), mt.Trees(3))
+    asked = mt.Problem(
+        data.with_(y=data.y, classes=data.classes, weights=weights), mt.WeightedError(), mt.Trees(3)
+    )
     view = asked.view(CostMatrix)
-    assert mt.solve(asked, "dp-sorted").value.exact == view.to_value(solve_view(view, asked.trees)[0])
+    assert mt.solve(asked, "dp-sorted").value.exact == view.to_value(
+        solve_view(view, asked.trees)[0]
+    )
 
 
 def test_many_thresholds_are_never_a_matrix(monkeypatch):
@@ -100,7 +127,10 @@ def test_many_thresholds_are_never_a_matrix(monkeypatch):
     monkeypatch.setattr(RankedTests, "dense", property(refuse))
     result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(3)), "dp-sorted", oracle=None)
     assert result.optimal
-    few = mt.solve(mt.Problem(mt.Binarizer("quantiles").dataset(frame, y), mt.Accuracy(), mt.Trees(3)), "dp-sorted")
+    few = mt.solve(
+        mt.Problem(mt.Binarizer("quantiles").dataset(frame, y), mt.Accuracy(), mt.Trees(3)),
+        "dp-sorted",
+    )
     assert result.value.exact < few.value.exact
 
 
@@ -110,7 +140,12 @@ def test_a_time_limit_keeps_an_incumbent_and_an_honest_bound():
     data = mt.Binarizer("midpoints").dataset(frame, rng.integers(0, 2, 1500))
     mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)), "dp-sorted")
     points = []
-    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(4)), "dp-sorted", time_limit=1.0, progress=points.append)
+    result = mt.solve(
+        mt.Problem(data, mt.Accuracy(), mt.Trees(4)),
+        "dp-sorted",
+        time_limit=1.0,
+        progress=points.append,
+    )
     assert result.status is Status.FEASIBLE
     assert result.limit is Limit.TIME
     assert result.seconds < 5
@@ -130,9 +165,15 @@ def test_a_start_is_kept_where_nothing_is_better():
 def test_what_it_does_not_take_gets_a_sentence():
     data = numeric(0, 20, 1, 2)
     method = registry.method("dp-sorted")
-    assert "number of leaves" in method.unsupported(mt.Problem(data, mt.Accuracy(), mt.Trees(3, max_leaf_nodes=3)))
-    assert "depth limit" in method.unsupported(mt.Problem(data, mt.Accuracy(leaf_penalty="1/9"), mt.Trees(None)))
-    assert "not both" in method.unsupported(mt.Problem(data, mt.WeightedError(), mt.Trees(2, min_samples_leaf=2, min_weight_leaf=3)))
+    assert "number of leaves" in method.unsupported(
+        mt.Problem(data, mt.Accuracy(), mt.Trees(3, max_leaf_nodes=3))
+    )
+    assert "depth limit" in method.unsupported(
+        mt.Problem(data, mt.Accuracy(leaf_penalty="1/9"), mt.Trees(None))
+    )
+    assert "not both" in method.unsupported(
+        mt.Problem(data, mt.WeightedError(), mt.Trees(2, min_samples_leaf=2, min_weight_leaf=3))
+    )
 
 
 # -- ranks ---------------------------------------------------------------------------------------------------
@@ -141,7 +182,9 @@ def test_what_it_does_not_take_gets_a_sentence():
 def test_ranked_tests_are_the_same_data():
     """Same outcomes, fingerprint, rows and predictions as the matrix they stand for."""
     data = numeric(2, 25, 2, 3)
-    plain = mt.Dataset(np.array(data.X), data.tests, y=data.y, classes=data.classes, weights=data.weights)
+    plain = mt.Dataset(
+        np.array(data.X), data.tests, y=data.y, classes=data.classes, weights=data.weights
+    )
     assert data.ranked is not None
     assert plain.ranked is None
     assert data.sha256 == plain.sha256

@@ -23,14 +23,24 @@ COLUMNS = ["mean texture", "worst radius", "worst texture", "worst concave point
 
 def test_the_whole_check_estimator_passes():
     """No check fails; only what needs an environment variable is skipped."""
-    outcomes = check_estimator(mt.OptimalTreeClassifierCV(max_depth=2, max_leaf_nodes=3, cv=2), on_fail=None, on_skip=None)
-    assert {o["check_name"]: str(o["exception"]) for o in outcomes if o["status"] not in ("passed", "skipped")} == {}
-    assert {o["check_name"] for o in outcomes if o["status"] == "skipped"} <= {"check_array_api_input"}
+    outcomes = check_estimator(
+        mt.OptimalTreeClassifierCV(max_depth=2, max_leaf_nodes=3, cv=2), on_fail=None, on_skip=None
+    )
+    assert {
+        o["check_name"]: str(o["exception"])
+        for o in outcomes
+        if o["status"] not in ("passed", "skipped")
+    } == {}
+    assert {o["check_name"] for o in outcomes if o["status"] == "skipped"} <= {
+        "check_array_api_input"
+    }
     assert len(outcomes) > 40
 
 
 def test_the_chosen_penalty_has_the_best_mean_score_and_its_tree_is_kept():
-    """The scores are those of fixed penalties cross-validated one by one; the tree is that of the penalty on all rows."""
+    """The scores are those of fixed penalties cross-validated one by one; the tree is that of the
+    penalty on all rows.
+    """
     X, y = CANCER.data[COLUMNS], CANCER.target
     folds = StratifiedKFold(3)
     model = mt.OptimalTreeClassifierCV(max_depth=3, max_leaf_nodes=5, n_bins=4, cv=folds).fit(X, y)
@@ -39,13 +49,22 @@ def test_the_chosen_penalty_has_the_best_mean_score_and_its_tree_is_kept():
     assert list(table["cost_complexity"]) == sorted(table["cost_complexity"], reverse=True)
     assert list(table["n_leaves"]) == [p.n_leaves for p in model.cost_complexity_path_.hull]
     for penalty, mean in zip(table["cost_complexity"], table["mean_test_score"], strict=True):
-        fixed = mt.OptimalTreeClassifier(max_depth=3, max_leaf_nodes=5, n_bins=4, leaf_penalty=str(penalty))
-        assert cross_val_score(fixed, X, y, cv=folds).mean() == pytest.approx(mean, abs=0.01), "equal optima may predict differently"
-    alone = mt.OptimalTreeClassifier(max_depth=3, max_leaf_nodes=5, n_bins=4, leaf_penalty=str(model.cost_complexity_)).fit(X, y)
+        fixed = mt.OptimalTreeClassifier(
+            max_depth=3, max_leaf_nodes=5, n_bins=4, leaf_penalty=str(penalty)
+        )
+        assert cross_val_score(fixed, X, y, cv=folds).mean() == pytest.approx(mean, abs=0.01), (
+            "equal optima may predict differently"
+        )
+    alone = mt.OptimalTreeClassifier(
+        max_depth=3, max_leaf_nodes=5, n_bins=4, leaf_penalty=str(model.cost_complexity_)
+    ).fit(X, y)
     assert alone.result_.value.number == pytest.approx(model.result_.value.number)
     assert (model.status_, model.gap_) == ("optimal", 0.0)
     assert model.bound_ == model.result_.objective
-    assert model.get_n_leaves() == model.cost_complexity_path_.at_penalty(str(model.cost_complexity_)).n_leaves
+    assert (
+        model.get_n_leaves()
+        == model.cost_complexity_path_.at_penalty(str(model.cost_complexity_)).n_leaves
+    )
 
 
 def test_pickle_clone_names_text_weights_and_groups():
@@ -68,7 +87,9 @@ def test_pickle_clone_names_text_weights_and_groups():
 
 def test_candidates_lie_inside_their_intervals():
     """Every tree of the hull has one short penalty for which it alone is the best."""
-    path = mt.OptimalTreeClassifier(max_depth=4, max_leaf_nodes=8).cost_complexity_path(IRIS.data, IRIS.target)
+    path = mt.OptimalTreeClassifier(max_depth=4, max_leaf_nodes=8).cost_complexity_path(
+        IRIS.data, IRIS.target
+    )
     chosen = candidates(path)
     assert [path.at_penalty(p) for p in chosen] == list(path.hull)
     for point, penalty in zip(path.hull, chosen, strict=True):
@@ -83,10 +104,16 @@ def test_the_path_of_an_estimator_is_that_of_its_limits():
     path = model.cost_complexity_path(IRIS.data.iloc[:, 2:], IRIS.target)
     assert not hasattr(model, "tree_")
     assert (len(path.points), path.method) == (4, "dp-sizes")
-    slow = clone(model).set_params(method="flow-oct@highs").cost_complexity_path(IRIS.data.iloc[:, 2:], IRIS.target)
+    slow = (
+        clone(model)
+        .set_params(method="flow-oct@highs")
+        .cost_complexity_path(IRIS.data.iloc[:, 2:], IRIS.target)
+    )
     assert [p.value for p in slow.points] == [p.value for p in path.points]
     for point in path.hull[:-1]:
-        fitted = clone(model).set_params(cost_complexity=path.interval(point)[0] + Fraction(1, 1000))
+        fitted = clone(model).set_params(
+            cost_complexity=path.interval(point)[0] + Fraction(1, 1000)
+        )
         assert fitted.fit(IRIS.data.iloc[:, 2:], IRIS.target).get_n_leaves() == point.n_leaves
 
 
@@ -102,7 +129,9 @@ def metrics(objective, y, model, X):
 
 @pytest.mark.parametrize("objective", ["balanced", "f1", "mcc", "auc"])
 def test_objectives_by_name(objective):
-    """The value is scikit-learn's metric of the fitted tree on the training rows, and no other objective's tree has more of it."""
+    """The value is scikit-learn's metric of the fitted tree on the training rows, and no other
+    objective's tree has more of it.
+    """
     X, y = CANCER.data[COLUMNS], CANCER.target
     own = mt.OptimalTreeClassifier(max_depth=2, n_bins=3, objective=objective).fit(X, y)
     other = mt.OptimalTreeClassifier(max_depth=2, n_bins=3).fit(X, y)
@@ -114,7 +143,9 @@ def test_objectives_by_name(objective):
 def test_cost_complexity_without_split_penalties_is_per_leaf():
     """An objective that knows a penalty per leaf only takes the same number."""
     X, y = CANCER.data[COLUMNS], CANCER.target
-    model = mt.OptimalTreeClassifier(max_depth=2, n_bins=3, objective="f1", cost_complexity="1/100").fit(X, y)
+    model = mt.OptimalTreeClassifier(
+        max_depth=2, n_bins=3, objective="f1", cost_complexity="1/100"
+    ).fit(X, y)
     f1 = f1_score(y, model.predict(X))
     assert model.result_.value.number == pytest.approx(1 - f1 + 0.01 * model.get_n_leaves())
 
@@ -136,7 +167,10 @@ def test_engine_is_another_name_for_method():
     X, y = IRIS.data.iloc[:, 2:], IRIS.target
     by_engine = mt.OptimalTreeClassifier(max_depth=1, n_bins=3, engine="flow-oct@highs").fit(X, y)
     assert by_engine.result_.method == "flow-oct@highs"
-    assert by_engine.result_.value == mt.OptimalTreeClassifier(max_depth=1, n_bins=3, method="dp").fit(X, y).result_.value
+    assert (
+        by_engine.result_.value
+        == mt.OptimalTreeClassifier(max_depth=1, n_bins=3, method="dp").fit(X, y).result_.value
+    )
     with pytest.raises(ValueError, match="two methods"):
         mt.OptimalTreeClassifier(method="dp", engine="enumerate").fit(X, y)
     with pytest.raises(ValueError, match="objective must be"):

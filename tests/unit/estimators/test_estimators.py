@@ -26,8 +26,14 @@ IRIS = load_iris(as_frame=True)
 def test_the_whole_check_estimator_passes(make):
     """No check fails; only what needs an environment variable is skipped."""
     outcomes = check_estimator(make(), on_fail=None, on_skip=None)
-    assert {o["check_name"]: str(o["exception"]) for o in outcomes if o["status"] not in ("passed", "skipped")} == {}
-    assert {o["check_name"] for o in outcomes if o["status"] == "skipped"} <= {"check_array_api_input"}
+    assert {
+        o["check_name"]: str(o["exception"])
+        for o in outcomes
+        if o["status"] not in ("passed", "skipped")
+    } == {}
+    assert {o["check_name"] for o in outcomes if o["status"] == "skipped"} <= {
+        "check_array_api_input"
+    }
     assert len(outcomes) > 40
 
 
@@ -39,13 +45,17 @@ def test_array_api_checks_pass_too():
         "    assert {o['status'] for o in check_estimator(e, on_skip=None)} == {'passed'}"
     )
     environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("depth", [1, 2])
 def test_the_tree_is_at_least_as_accurate_as_any_greedy_one(depth):
-    """On 0/1 columns both search the same trees, so the optimum is no worse than scikit-learn's greedy tree; the result says optimal."""
+    """On 0/1 columns both search the same trees, so the optimum is no worse than scikit-learn's
+    greedy tree; the result says optimal.
+    """
     data = load_breast_cancer()
     X = (data.data > np.median(data.data, axis=0)).astype(int)
     ours = mt.OptimalTreeClassifier(max_depth=depth).fit(X, data.target)
@@ -56,7 +66,9 @@ def test_the_tree_is_at_least_as_accurate_as_any_greedy_one(depth):
 
 
 def test_names_labels_and_leaves_survive():
-    """A DataFrame's names are in the tree, labels come back as they were, probabilities are shares of the leaf's rows."""
+    """A DataFrame's names are in the tree, labels come back as they were, probabilities are shares
+    of the leaf's rows.
+    """
     y = IRIS.target_names[IRIS.target]
     model = mt.OptimalTreeClassifier(max_depth=2).fit(IRIS.data, y)
     assert list(model.feature_names_in_) == list(IRIS.data.columns)
@@ -84,10 +96,18 @@ def test_text_columns_of_a_frame_are_one_hot_encoded():
 
 def test_clone_pickle_and_grid_search():
     """The usual tools work, also with a penalty and a binarizer object."""
-    model = mt.OptimalTreeClassifier(binarizer=Binarizer("quantiles", n_bins=4), cost_complexity=0.01)
-    grid = {"optimaltreeclassifier__max_depth": [0, 1, 2], "optimaltreeclassifier__cost_complexity": [0, 0.4]}
+    model = mt.OptimalTreeClassifier(
+        binarizer=Binarizer("quantiles", n_bins=4), cost_complexity=0.01
+    )
+    grid = {
+        "optimaltreeclassifier__max_depth": [0, 1, 2],
+        "optimaltreeclassifier__cost_complexity": [0, 0.4],
+    }
     search = GridSearchCV(make_pipeline(clone(model)), grid, cv=3).fit(IRIS.data, IRIS.target)
-    assert search.best_params_ == {"optimaltreeclassifier__max_depth": 2, "optimaltreeclassifier__cost_complexity": 0}
+    assert search.best_params_ == {
+        "optimaltreeclassifier__max_depth": 2,
+        "optimaltreeclassifier__cost_complexity": 0,
+    }
     best = search.best_estimator_[0]
     again = pickle.loads(pickle.dumps(best))
     assert (again.predict(IRIS.data) == best.predict(IRIS.data)).all()
@@ -106,7 +126,9 @@ def test_penalties_and_leaf_limits_shape_the_tree():
 
 
 def test_objectives_and_weights():
-    """Balanced accuracy equals weighting by class; a Task is taken as it is, and not beside other penalties."""
+    """Balanced accuracy equals weighting by class; a Task is taken as it is, and not beside other
+    penalties.
+    """
     X, y = IRIS.data, np.where(IRIS.target == 1, "rare", "other")
     keep = np.r_[0:60, 100:150]
     X, y = X.iloc[keep], y[keep]
@@ -117,10 +139,16 @@ def test_objectives_and_weights():
         return sum(wrong[y == c].sum() / n for c, n in share.items())
 
     by_objective = mt.OptimalTreeClassifier(max_depth=1, objective="balanced-accuracy").fit(X, y)
-    by_weight = mt.OptimalTreeClassifier(max_depth=1).fit(X, y, sample_weight=np.where(y == "rare", share["other"], share["rare"]))
+    by_weight = mt.OptimalTreeClassifier(max_depth=1).fit(
+        X, y, sample_weight=np.where(y == "rare", share["other"], share["rare"])
+    )
     task = mt.WeightedError(class_weight={"rare": int(share["other"]), "other": int(share["rare"])})
     by_task = mt.OptimalTreeClassifier(max_depth=1, objective=task).fit(X, y)
-    assert balanced(by_objective) == pytest.approx(balanced(by_weight)) == pytest.approx(balanced(by_task))
+    assert (
+        balanced(by_objective)
+        == pytest.approx(balanced(by_weight))
+        == pytest.approx(balanced(by_task))
+    )
     with pytest.raises(ValueError, match="give them to the Task"):
         mt.OptimalTreeClassifier(objective=mt.Accuracy(), cost_complexity=0.1).fit(X, y)
     with pytest.raises(ValueError, match="objective must be"):
@@ -128,7 +156,13 @@ def test_objectives_and_weights():
 
 
 @pytest.mark.parametrize(
-    "weights, sentence", [([-1] + [1] * 149, "negative"), ([0] * 150, "at least one row"), ([1] * 3, "one entry per row"), ([np.nan] * 150, "NaN")]
+    "weights, sentence",
+    [
+        ([-1] + [1] * 149, "negative"),
+        ([0] * 150, "at least one row"),
+        ([1] * 3, "one entry per row"),
+        ([np.nan] * 150, "NaN"),
+    ],
 )
 def test_wrong_weights_are_refused_with_a_sentence(weights, sentence):
     """Weights must be nonnegative numbers, one per row, not all zero."""
@@ -153,13 +187,19 @@ def test_a_start_may_be_a_tree_or_an_estimator():
 
 
 def test_fair_trees_through_fit():
-    """The groups come with fit; naming a column keeps the tree from splitting on it; the constraint holds."""
+    """The groups come with fit; naming a column keeps the tree from splitting on it; the constraint
+    holds.
+    """
     rng = np.random.default_rng(3)
-    frame = pd.DataFrame({"group": rng.integers(0, 2, 80), "a": rng.integers(0, 2, 80), "b": rng.integers(0, 2, 80)})
+    frame = pd.DataFrame(
+        {"group": rng.integers(0, 2, 80), "a": rng.integers(0, 2, 80), "b": rng.integers(0, 2, 80)}
+    )
     frame["a"] |= frame["group"]
     y = ((frame["a"] + frame["group"] + rng.integers(0, 2, 80)) > 1).astype(int)
     free = mt.OptimalTreeClassifier(max_depth=2).fit(frame, y)
-    fair = mt.OptimalTreeClassifier(max_depth=2, method="flow-oct@highs", constraints=(mt.StatisticalParity(0.05),)).fit(frame, y, groups="group")
+    fair = mt.OptimalTreeClassifier(
+        max_depth=2, method="flow-oct@highs", constraints=(mt.StatisticalParity(0.05),)
+    ).fit(frame, y, groups="group")
     gap = abs(np.diff([fair.predict(frame)[frame["group"] == g].mean() for g in (0, 1)])[0])
     assert gap <= 0.05
     assert "group" not in {t.column for t in fair.tree_.splits}
@@ -180,29 +220,51 @@ def test_one_class_is_refused():
 def randomised_trial(n=400, seed=0):
     rng = np.random.default_rng(seed)
     X = pd.DataFrame({"age": rng.integers(20, 80, n), "smoker": rng.integers(0, 2, n)})
-    values = pd.DataFrame({"none": np.zeros(n), "pill": np.where(X["age"] > 50, 3.0, -1.0), "diet": np.where(X["smoker"] == 1, 1.0, 0.5)})
+    values = pd.DataFrame(
+        {
+            "none": np.zeros(n),
+            "pill": np.where(X["age"] > 50, 3.0, -1.0),
+            "diet": np.where(X["smoker"] == 1, 1.0, 0.5),
+        }
+    )
     taken = rng.integers(0, 3, n)
     outcome = values.to_numpy()[np.arange(n), taken]
     return X, values, np.array(values.columns)[taken], outcome
 
 
 def test_policy_from_known_values_is_the_best_policy():
-    """With the values known, a depth-2 tree with all midpoints recovers the best action of every row."""
+    """With the values known, a depth-2 tree with all midpoints recovers the best action of every
+    row.
+    """
     X, values, _, _ = randomised_trial()
     model = mt.OptimalPolicyTree(max_depth=2, binarizer="midpoints").fit(X, values)
     assert list(model.actions_) == ["none", "pill", "diet"]
-    assert model.score(X, values) == pytest.approx(values.max(axis=1).mean()) == pytest.approx(model.result_.objective)
+    assert (
+        model.score(X, values)
+        == pytest.approx(values.max(axis=1).mean())
+        == pytest.approx(model.result_.objective)
+    )
     assert model.predict(X.iloc[:5]).tolist() == values.iloc[:5].idxmax(axis=1).tolist()
 
 
 def test_policy_from_a_randomised_trial():
-    """Inverse propensity weighting recovers it from observed outcomes; perfect predictions make the doubly robust value the true one."""
+    """Inverse propensity weighting recovers it from observed outcomes; perfect predictions make the
+    doubly robust value the true one.
+    """
     X, values, treatments, outcomes = randomised_trial()
-    observed = {"treatments": treatments, "outcomes": outcomes, "propensities": np.full(len(X), 1 / 3)}
+    observed = {
+        "treatments": treatments,
+        "outcomes": outcomes,
+        "propensities": np.full(len(X), 1 / 3),
+    }
     ipw = mt.OptimalPolicyTree(binarizer="midpoints").fit(X, **observed)
     robust = mt.OptimalPolicyTree(binarizer="midpoints").fit(X, values, **observed)
     assert set(ipw.predict(X)) <= set(values.columns)
-    assert robust.score(X, values) == pytest.approx(values.max(axis=1).mean()) == pytest.approx(robust.result_.objective)
+    assert (
+        robust.score(X, values)
+        == pytest.approx(values.max(axis=1).mean())
+        == pytest.approx(robust.result_.objective)
+    )
     with pytest.raises(ValueError, match="propensities is missing"):
         mt.OptimalPolicyTree().fit(X, treatments=treatments, outcomes=outcomes)
 
@@ -217,11 +279,17 @@ def test_one_column_is_the_gain_of_acting():
 
 
 def test_policy_tree_in_grid_search_and_capacity():
-    """Its score is the mean value, so a grid search picks the deeper tree; a capacity limits how many rows get an action."""
+    """Its score is the mean value, so a grid search picks the deeper tree; a capacity limits how
+    many rows get an action.
+    """
     X, values, _, _ = randomised_trial(200)
-    search = GridSearchCV(mt.OptimalPolicyTree(), {"max_depth": [0, 2]}, cv=3).fit(X, values.to_numpy())
+    search = GridSearchCV(mt.OptimalPolicyTree(), {"max_depth": [0, 2]}, cv=3).fit(
+        X, values.to_numpy()
+    )
     assert search.best_params_ == {"max_depth": 2}
-    limited = mt.OptimalPolicyTree(max_depth=1, method="flow-oct@highs", constraints=(mt.Capacity("pill", at_most=20),)).fit(X, values)
+    limited = mt.OptimalPolicyTree(
+        max_depth=1, method="flow-oct@highs", constraints=(mt.Capacity("pill", at_most=20),)
+    ).fit(X, values)
     assert (limited.predict(X) == "pill").sum() <= 20
 
 
@@ -230,6 +298,8 @@ def test_estimators_draw_themselves_with_scikit_learn():
     model = mt.OptimalTreeClassifier().fit(IRIS.data, IRIS.target)
     theirs = model.to_sklearn()
     columns = IRIS.data[list(theirs.feature_names_in_)].to_numpy(dtype=np.float32)
-    assert (theirs.classes_[theirs.tree_.predict(columns).argmax(axis=1)] == model.predict(IRIS.data)).all()
+    assert (
+        theirs.classes_[theirs.tree_.predict(columns).argmax(axis=1)] == model.predict(IRIS.data)
+    ).all()
     X, values, _, _ = randomised_trial(60)
     assert set(mt.OptimalPolicyTree().fit(X, values).to_sklearn().classes_) == set(values.columns)

@@ -1,4 +1,6 @@
-"""A pickled estimator is a model with its certificate: training rows travel only where they are asked for."""
+"""A pickled estimator is a model with its certificate: training rows travel only where they are
+asked for.
+"""
 
 import copy
 import pickle
@@ -18,17 +20,36 @@ COSTS = np.c_[Y, 1 - Y].astype(float)
 
 TREES = {
     "classifier": (lambda **k: mt.OptimalTreeClassifier(**k), Y),
-    "all midpoints": (lambda **k: mt.OptimalTreeClassifier(max_depth=1, binarizer="midpoints", **k), Y),
-    "cross-validated": (lambda **k: mt.OptimalTreeClassifierCV(max_depth=2, max_leaf_nodes=3, cv=2, **k), Y),
+    "all midpoints": (
+        lambda **k: mt.OptimalTreeClassifier(max_depth=1, binarizer="midpoints", **k),
+        Y,
+    ),
+    "cross-validated": (
+        lambda **k: mt.OptimalTreeClassifierCV(max_depth=2, max_leaf_nodes=3, cv=2, **k),
+        Y,
+    ),
     "policy": (lambda **k: mt.OptimalPolicyTree(max_depth=1, **k), COSTS),
     "spo": (lambda **k: mt.SPOTree(max_depth=2, **k), COSTS),
-    "spo, exact, pruned": (lambda **k: mt.SPOTree(method="dp", max_depth=2, quantiles=4, validation_fraction=0.2, random_state=0, **k), COSTS),
+    "spo, exact, pruned": (
+        lambda **k: mt.SPOTree(
+            method="dp", max_depth=2, quantiles=4, validation_fraction=0.2, random_state=0, **k
+        ),
+        COSTS,
+    ),
 }
 ENSEMBLES = {
     "spo forest": (lambda: mt.SPOForest(5, max_depth=5, random_state=0), COSTS),
     "budget forest": (lambda: mt.BudgetForestClassifier(5, random_state=0), Y),
-    "pruner": (lambda: mt.EnsemblePruner(RandomForestClassifier(5, random_state=0), random_state=0), Y),
-    "pruner, out of bag": (lambda: mt.EnsemblePruner(RandomForestClassifier(5, random_state=0), errors="oob", budget=3), Y),
+    "pruner": (
+        lambda: mt.EnsemblePruner(RandomForestClassifier(5, random_state=0), random_state=0),
+        Y,
+    ),
+    "pruner, out of bag": (
+        lambda: mt.EnsemblePruner(
+            RandomForestClassifier(5, random_state=0), errors="oob", budget=3
+        ),
+        Y,
+    ),
 }
 
 
@@ -79,17 +100,28 @@ def test_a_pickled_tree_has_no_rows_and_predicts_the_same(tree):
 
 
 def test_what_needs_the_rows_says_so(tree):
-    """Verification and figures of nodes are refused in a sentence that names the remedy; with the rows they are there again."""
+    """Verification and figures of nodes are refused in a sentence that names the remedy; with the
+    rows they are there again.
+    """
     _, y, model = tree
     small = again(model)
-    for ask in small.result_.verify, small.to_sklearn, lambda: mt.solve(small.result_.problem, "dp"), lambda: small.result_.problem.dataset.y:
-        with pytest.raises(mt.DataError, match="left out when it was pickled or copied; set keep_data=True"):
+    for ask in (
+        small.result_.verify,
+        small.to_sklearn,
+        lambda: mt.solve(small.result_.problem, "dp"),
+        lambda: small.result_.problem.dataset.y,
+    ):
+        with pytest.raises(
+            mt.DataError, match="left out when it was pickled or copied; set keep_data=True"
+        ):
             ask()
     assert small.to_sklearn(X).tree_.n_node_samples[0] == N
     if model.result_.problem.question.name == "best":
         assert verify(small.result_.to_json(), model.result_.problem.dataset)
     if y is Y:
-        np.testing.assert_allclose(small.to_sklearn(X, y).tree_.value, model.to_sklearn().tree_.value)
+        np.testing.assert_allclose(
+            small.to_sklearn(X, y).tree_.value, model.to_sklearn().tree_.value
+        )
 
 
 def test_rows_are_kept_where_they_are_asked_for(tree):
@@ -115,7 +147,10 @@ def test_a_pickled_ensemble_has_no_rows_and_predicts_the_same(name):
     assert per_row(small) == []
     assert (small.predict(X) == model.predict(X)).all()
     if hasattr(model, "estimators_samples_"):
-        assert all((a == b).all() for a, b in zip(small.estimators_samples_, model.estimators_samples_, strict=True))
+        assert all(
+            (a == b).all()
+            for a, b in zip(small.estimators_samples_, model.estimators_samples_, strict=True)
+        )
     if name == "spo forest":
         assert (small.decide(X) == model.decide(X)).all()
         assert (small.apply(X) == model.apply(X)).all()
@@ -124,7 +159,9 @@ def test_a_pickled_ensemble_has_no_rows_and_predicts_the_same(name):
 def test_a_pickled_pruner_gives_every_pruning_of_its_path_and_no_certificate():
     """The path needs no rows; a program with a budget row, and a flow that proves a pruning, do."""
     forest = RandomForestClassifier(4, max_depth=3, random_state=0)
-    model = mt.EnsemblePruner(forest, errors="oob", lam="0.01").fit(X, Y, row_costs=np.full((N, X.shape[1]), 2))
+    model = mt.EnsemblePruner(forest, errors="oob", lam="0.01").fit(
+        X, Y, row_costs=np.full((N, X.shape[1]), 2)
+    )
     small = again(model)
     for ask in {"lam": 0.003}, {"budget": 4}:
         assert small.prune(**ask).pruning_ == model.prune(**ask).pruning_

@@ -1,4 +1,6 @@
-"""scikit-learn's faces of trees for decisions: the whole estimator check, regret, decisions, forests, and what goes wrong in one sentence."""
+"""scikit-learn's faces of trees for decisions: the whole estimator check, regret, decisions,
+forests, and what goes wrong in one sentence.
+"""
 
 import os
 import pickle
@@ -18,8 +20,11 @@ from milp_trees.engines.decision_trees.coder import Coder
 from milp_trees.engines.decision_trees.fitting import CostSample
 from milp_trees.estimators._spo import GREEDY
 
-#: Two bootstrap samples of 15 rows and of their repetitions differ; scikit-learn's own forests say the same of themselves.
-BOOTSTRAP = {"check_sample_weight_equivalence_on_dense_data": "rows drawn with weights are not repeated rows drawn"}
+#: Two bootstrap samples of 15 rows and of their repetitions differ; scikit-learn's own forests say
+#: the same of themselves.
+BOOTSTRAP = {
+    "check_sample_weight_equivalence_on_dense_data": "rows drawn with weights are not repeated rows drawn"
+}
 
 
 @pytest.mark.parametrize(
@@ -34,8 +39,14 @@ BOOTSTRAP = {"check_sample_weight_equivalence_on_dense_data": "rows drawn with w
 )
 def test_the_whole_check_estimator_passes(make, expected):
     outcomes = check_estimator(make(), on_fail=None, on_skip=None, expected_failed_checks=expected)
-    assert {o["check_name"]: str(o["exception"]) for o in outcomes if o["status"] not in ("passed", "skipped", "xfail")} == {}
-    assert {o["check_name"] for o in outcomes if o["status"] == "skipped"} <= {"check_array_api_input"}
+    assert {
+        o["check_name"]: str(o["exception"])
+        for o in outcomes
+        if o["status"] not in ("passed", "skipped", "xfail")
+    } == {}
+    assert {o["check_name"] for o in outcomes if o["status"] == "skipped"} <= {
+        "check_array_api_input"
+    }
     assert {o["check_name"] for o in outcomes if o["status"] == "xfail"} == set(expected)
     assert len(outcomes) > 40
 
@@ -55,16 +66,25 @@ def regret(S, C, W):
 
 
 def test_leaves_predict_means_and_decide_what_is_best_for_them():
-    """`predict` is the mean cost vector of the training rows in the leaf, `decide` the oracle's answer to it, `score` minus the regret."""
+    """`predict` is the mean cost vector of the training rows in the leaf, `decide` the oracle's
+    answer to it, `score` minus the regret.
+    """
     data, test = paths(), paths(80, 1)
     model = mt.SPOTree(data.decisions, max_depth=2, min_samples_leaf=5).fit(data.X, data.C)
     leaf = model.apply(data.X)
     means = np.array([data.C[leaf == k].mean(axis=0) for k in range(model.get_n_leaves())])
     assert model.get_n_leaves() == 4
     assert model.predict(test.X) == pytest.approx(means[model.apply(test.X)])
-    assert model.decide(test.X).tolist() == data.decisions.solve(means).decisions[model.apply(test.X)].tolist()
-    assert model.score(test.X, test.C) == pytest.approx(-regret(data.decisions, test.C, model.decide(test.X)))
-    assert model.result_.objective == pytest.approx(regret(data.decisions, data.C, model.decide(data.X)) * _optimum(data))
+    assert (
+        model.decide(test.X).tolist()
+        == data.decisions.solve(means).decisions[model.apply(test.X)].tolist()
+    )
+    assert model.score(test.X, test.C) == pytest.approx(
+        -regret(data.decisions, test.C, model.decide(test.X))
+    )
+    assert model.result_.objective == pytest.approx(
+        regret(data.decisions, data.C, model.decide(data.X)) * _optimum(data)
+    )
     assert model.result_.verify()
 
 
@@ -84,10 +104,14 @@ def test_regret_of_negative_costs_is_divided_by_absolute_values():
 
 @pytest.mark.parametrize("splits", ["quantiles", "midpoints"])
 def test_exact_methods_lose_no_more_than_the_greedy_tree(splits):
-    """dp and dp-oracle agree, prove what they return, and are never worse than greedy on the same thresholds."""
+    """dp and dp-oracle agree, prove what they return, and are never worse than greedy on the same
+    thresholds.
+    """
     data = paths(60)
     fitted = {
-        m: mt.SPOTree(data.decisions, m, 2, min_samples_leaf=4, splits=splits, quantiles=61).fit(data.X, data.C)
+        m: mt.SPOTree(data.decisions, m, 2, min_samples_leaf=4, splits=splits, quantiles=61).fit(
+            data.X, data.C
+        )
         for m in ("greedy", "cart", "dp", "dp-oracle")
     }
     loss = {m: model.result_.objective for m, model in fitted.items()}
@@ -126,8 +150,12 @@ def test_weights_are_repetitions():
 
 
 def test_categories_are_split_off_alone_and_names_survive():
-    """Text columns are categories, numbers are if they are named; a leaf decides by its costs' own names."""
-    frame = pd.DataFrame({"colour": list("rgbrgb") * 5, "code": [1, 2, 3, 1, 2, 3] * 5, "size": np.arange(30.0)})
+    """Text columns are categories, numbers are if they are named; a leaf decides by its costs' own
+    names.
+    """
+    frame = pd.DataFrame(
+        {"colour": list("rgbrgb") * 5, "code": [1, 2, 3, 1, 2, 3] * 5, "size": np.arange(30.0)}
+    )
     costs = pd.DataFrame({"bus": (frame.code == 2) * 1.0, "train": (frame.code != 2) * 1.0})
     model = mt.SPOTree(max_depth=1, categorical=["code"]).fit(frame.drop(columns="colour"), costs)
     assert [t.name for t in model.tree_.splits] == ["code == 2"]
@@ -138,13 +166,17 @@ def test_categories_are_split_off_alone_and_names_survive():
     assert text.decide(pd.DataFrame({"colour": ["g", "violet"]})).tolist() == [[0, 1], [1, 0]]
     assert "colour == g" in text.to_text()
     assert text.to_svg().startswith("<svg")
-    forest = mt.SPOForest(5, max_features=None, categorical=["code"], random_state=0).fit(frame, costs)
+    forest = mt.SPOForest(5, max_features=None, categorical=["code"], random_state=0).fit(
+        frame, costs
+    )
     assert forest.score(frame, costs) == 0
 
 
 @pytest.mark.parametrize("method", ["greedy", "cart", "dp"])
 def test_validation_rows_prune_the_tree(method):
-    """Given rows or a share of the rows choose; leaves keep the decisions of the training rows, and the result is about the pruned tree."""
+    """Given rows or a share of the rows choose; leaves keep the decisions of the training rows, and
+    the result is about the pruned tree.
+    """
     data, held = paths(100, 0, 8), paths(100, 5, 8)
     depth = 2 if method == "dp" else None
     options = {"method": method, "max_depth": depth, "quantiles": 10, "min_samples_leaf": 2}
@@ -159,12 +191,16 @@ def test_validation_rows_prune_the_tree(method):
         assert path.validation[path.chosen] == pytest.approx(lost.mean())
         assert model.score(held.X, held.C) >= full.score(held.X, held.C) - 1e-9
     else:
-        assert path.validation[path.chosen] == pytest.approx(((held.C - model.predict(held.X)) ** 2).sum(axis=1).mean())
+        assert path.validation[path.chosen] == pytest.approx(
+            ((held.C - model.predict(held.X)) ** 2).sum(axis=1).mean()
+        )
     assert model.result_.problem.dataset.n_rows == 100
     share = mt.SPOTree(data.decisions, **options, validation_fraction=0.3, random_state=1)
     assert share.fit(data.X, data.C).result_.problem.dataset.n_rows == 70
     assert clone(share).fit(data.X, data.C).tree_.to_json() == share.tree_.to_json()
-    small = mt.SPOTree(data.decisions, **options, one_standard_error=True).fit(data.X, data.C, validation=(held.X, held.C))
+    small = mt.SPOTree(data.decisions, **options, one_standard_error=True).fit(
+        data.X, data.C, validation=(held.X, held.C)
+    )
     assert small.get_n_leaves() <= model.get_n_leaves()
 
 
@@ -172,7 +208,12 @@ def test_validation_rows_prune_the_tree(method):
 def test_no_more_leaves_than_allowed(method):
     data = paths()
     for most in (1, 3, 5):
-        assert mt.SPOTree(data.decisions, method, max_depth=None, max_leaf_nodes=most).fit(data.X, data.C).get_n_leaves() <= most
+        assert (
+            mt.SPOTree(data.decisions, method, max_depth=None, max_leaf_nodes=most)
+            .fit(data.X, data.C)
+            .get_n_leaves()
+            <= most
+        )
 
 
 def test_estimators_are_cloned_pickled_and_searched():
@@ -180,8 +221,13 @@ def test_estimators_are_cloned_pickled_and_searched():
     model = mt.SPOTree(data.decisions, max_depth=2).fit(data.X, data.C)
     forest = mt.SPOForest(5, data.decisions, random_state=0).fit(data.X, data.C)
     for fitted in (model, forest):
-        assert pickle.loads(pickle.dumps(fitted)).decide(data.X).tolist() == fitted.decide(data.X).tolist()
-    search = GridSearchCV(mt.SPOTree(data.decisions), {"max_depth": [0, 2]}, cv=2).fit(data.X, data.C)
+        assert (
+            pickle.loads(pickle.dumps(fitted)).decide(data.X).tolist()
+            == fitted.decide(data.X).tolist()
+        )
+    search = GridSearchCV(mt.SPOTree(data.decisions), {"max_depth": [0, 2]}, cv=2).fit(
+        data.X, data.C
+    )
     assert search.best_params_["max_depth"] in (0, 2)
     assert mt.SPOTree(max_depth=1).fit(data.X, data.C[:, 0]).predict(data.X).shape == (60,)
 
@@ -191,7 +237,12 @@ def test_estimators_are_cloned_pickled_and_searched():
 
 def test_a_forest_is_the_same_for_any_number_of_jobs():
     data = paths(60)
-    options = {"decisions": data.decisions, "min_samples_leaf": 3, "random_state": 7, "oob_score": True}
+    options = {
+        "decisions": data.decisions,
+        "min_samples_leaf": 3,
+        "random_state": 7,
+        "oob_score": True,
+    }
     one, two = (mt.SPOForest(6, n_jobs=jobs, **options).fit(data.X, data.C) for jobs in (1, 2))
     assert (one.apply(data.X) == two.apply(data.X)).all()
     assert (one.predict(data.X) == two.predict(data.X)).all()
@@ -201,10 +252,14 @@ def test_a_forest_is_the_same_for_any_number_of_jobs():
 
 
 def test_a_forest_averages_the_trees_grown_on_its_samples():
-    """Every leaf holds the mean of its drawn rows, weights with them; the forest's costs are the mean of the trees', decided once."""
+    """Every leaf holds the mean of its drawn rows, weights with them; the forest's costs are the
+    mean of the trees', decided once.
+    """
     data = paths(60)
     w = np.random.default_rng(0).integers(1, 4, 60)
-    forest = mt.SPOForest(7, data.decisions, min_samples_leaf=4, random_state=0).fit(data.X, data.C, sample_weight=w)
+    forest = mt.SPOForest(7, data.decisions, min_samples_leaf=4, random_state=0).fit(
+        data.X, data.C, sample_weight=w
+    )
     leaves, total = forest.apply(data.X), np.zeros_like(data.C)
     for t, rows in enumerate(forest.estimators_samples_):
         assert len(rows) == 60
@@ -213,31 +268,46 @@ def test_a_forest_averages_the_trees_grown_on_its_samples():
             assert len(drawn) >= 4
             total[leaves[:, t] == leaf] += np.average(data.C[drawn], axis=0, weights=w[drawn])
     assert forest.predict(data.X) == pytest.approx(total / 7)
-    assert forest.decide(data.X).tolist() == data.decisions.solve(forest.predict(data.X)).decisions.tolist()
+    assert (
+        forest.decide(data.X).tolist()
+        == data.decisions.solve(forest.predict(data.X)).decisions.tolist()
+    )
     assert len({tuple(rows) for rows in forest.estimators_samples_}) == 7
 
 
 @pytest.mark.parametrize("listed", [True, False])
 @pytest.mark.parametrize("method", ["greedy", "smoothed", "cart"])
 def test_a_tree_of_a_forest_is_the_tree_grown_on_its_drawn_rows(method, listed):
-    """Counts and weights of the draws enter splits and smallest leaves: repeating the rows instead gives the same leaves."""
+    """Counts and weights of the draws enter splits and smallest leaves: repeating the rows instead
+    gives the same leaves.
+    """
     data = paths(60)
     V = data.decisions.vertices()
-    S = data.decisions if listed else mt.Oracle(lambda C: V[(C @ V.T).argmin(axis=1)], V.shape[1], batch=True)
+    S = (
+        data.decisions
+        if listed
+        else mt.Oracle(lambda C: V[(C @ V.T).argmin(axis=1)], V.shape[1], batch=True)
+    )
     w = np.random.default_rng(0).integers(1, 4, 60).astype(float)
     options = {"method": method, "min_samples_leaf": 4, "max_depth": 4, "random_state": 0}
     forest = mt.SPOForest(5, S, max_features=None, **options).fit(data.X, data.C, sample_weight=w)
     leaves = forest.apply(data.X)
     for t, rows in enumerate(forest.estimators_samples_):
         table = {str(j): data.X[rows, j] for j in range(5)}
-        again = CostSample(data.C[rows], w[rows], S).grow(Coder(table).columns(table), mt.Trees(4, min_samples_leaf=4), GREEDY[method].by, 100)
-        assert [set(rows[again.rows[k]]) for k in again.leaves] == [set(rows[leaves[rows, t] == k]) for k in range(len(again.leaves))]
+        again = CostSample(data.C[rows], w[rows], S).grow(
+            Coder(table).columns(table), mt.Trees(4, min_samples_leaf=4), GREEDY[method].by, 100
+        )
+        assert [set(rows[again.rows[k]]) for k in again.leaves] == [
+            set(rows[leaves[rows, t] == k]) for k in range(len(again.leaves))
+        ]
 
 
 @pytest.mark.parametrize("aggregate", ["costs", "votes"])
 def test_rows_out_of_bag_are_judged_by_the_trees_that_left_them_out(aggregate):
     data = paths(80)
-    forest = mt.SPOForest(8, data.decisions, min_samples_leaf=4, oob_score=True, aggregate=aggregate, random_state=0).fit(data.X, data.C)
+    forest = mt.SPOForest(
+        8, data.decisions, min_samples_leaf=4, oob_score=True, aggregate=aggregate, random_state=0
+    ).fit(data.X, data.C)
     out = np.array([~np.isin(np.arange(80), rows) for rows in forest.estimators_samples_])
     codes = forest._codes(data.X)
     each = np.array([tree.predict(codes) for tree in forest.estimators_])
@@ -251,11 +321,15 @@ def test_rows_out_of_bag_are_judged_by_the_trees_that_left_them_out(aggregate):
         for i in np.flatnonzero(seen):
             votes = [tuple(w) for w in data.decisions.solve(each[out[:, i], i]).decisions.tolist()]
             taken.append(min(set(votes), key=lambda w: (-votes.count(w), w)))
-    assert forest.oob_score_ == pytest.approx(-regret(data.decisions, data.C[seen], np.array(taken)))
+    assert forest.oob_score_ == pytest.approx(
+        -regret(data.decisions, data.C[seen], np.array(taken))
+    )
 
 
 def test_columns_are_drawn_at_every_node():
-    """With one column drawn per node the trees use several columns where a single best column would do."""
+    """With one column drawn per node the trees use several columns where a single best column would
+    do.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 3))
     C = np.column_stack([X[:, 0], -X[:, 0]])
@@ -308,7 +382,12 @@ def test_an_oracle_that_fails_midway_leaves_the_estimator_unfitted(make):
     "options, X, y, sentence",
     [
         ({}, [[0], [1]], [[1, np.nan], [1, 2]], "Input y contains NaN"),
-        ({"decisions": mt.simplex_decisions(3)}, [[0], [1]], [[1, 2], [1, 2]], "length 2, but a decision has 3 entries"),
+        (
+            {"decisions": mt.simplex_decisions(3)},
+            [[0], [1]],
+            [[1, 2], [1, 2]],
+            "length 2, but a decision has 3 entries",
+        ),
         ({"decisions": 7}, [[0], [1]], [[1, 2], [1, 2]], "decisions must be a DecisionSet"),
         ({"splits": "thirds"}, [[0], [1]], [[1, 2], [1, 2]], "splits is"),
         ({"quantiles": 1}, [[0], [1]], [[1, 2], [1, 2]], "quantiles must be a whole number"),
@@ -348,6 +427,11 @@ def test_more_errors():
 
 
 def test_the_package_imports_none_of_this():
-    """`import milp_trees` stays light: the estimators load scikit-learn and numba when they are asked for."""
+    """`import milp_trees` stays light: the estimators load scikit-learn and numba when they are
+    asked for.
+    """
     script = "import sys, milp_trees; assert not {'sklearn', 'numba'} & set(sys.modules); milp_trees.SPOForest; assert 'numba' not in sys.modules"
-    assert subprocess.run([sys.executable, "-c", script], env=dict(os.environ), check=False).returncode == 0
+    assert (
+        subprocess.run([sys.executable, "-c", script], env=dict(os.environ), check=False).returncode
+        == 0
+    )

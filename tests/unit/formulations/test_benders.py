@@ -1,4 +1,6 @@
-"""BendersOCT: cuts hold at every tree, none is missed, and they are minimum cuts of the row's flow network."""
+"""BendersOCT: cuts hold at every tree, none is missed, and they are minimum cuts of the row's flow
+network.
+"""
 
 import itertools
 import pickle
@@ -120,8 +122,14 @@ def test_separator_travels():
 
 @pytest.mark.parametrize("seed", range(6))
 def test_loop_ends_at_the_optimum(seed):
-    given = random_cost_problem(seed, n_rows=10, n_tests=3, n_actions=2 + seed % 2, depth=seed % 3, penalty=seed % 2 == 1)
-    problem = mt.Problem(given.dataset, given.task, Trees(given.trees.max_depth, max_leaf_nodes=3 if seed > 3 else None))
+    given = random_cost_problem(
+        seed, n_rows=10, n_tests=3, n_actions=2 + seed % 2, depth=seed % 3, penalty=seed % 2 == 1
+    )
+    problem = mt.Problem(
+        given.dataset,
+        given.task,
+        Trees(given.trees.max_depth, max_leaf_nodes=3 if seed > 3 else None),
+    )
     f, m, matrix, cuts = built(problem)
     best = problem.instance().objective(mt.solve(problem, method="enumerate").predictor)
     point = minimise(matrix, cuts)
@@ -135,7 +143,9 @@ def test_on_a_solver(solver):
     if not mt.registry.solver(solver).availability().found:
         pytest.skip(f"{solver} is not installed")
     rng = np.random.default_rng(0)
-    problem = mt.Problem(mt.Dataset(rng.integers(0, 2, (24, 4)), y=rng.integers(0, 2, 24)), mt.Accuracy(), Trees(2))
+    problem = mt.Problem(
+        mt.Dataset(rng.integers(0, 2, (24, 4)), y=rng.integers(0, 2, 24)), mt.Accuracy(), Trees(2)
+    )
     result = mt.solve(problem, method=f"benders-oct@{solver}", time_limit=60)
     assert result.status is mt.Status.OPTIMAL
     assert result.value.number == mt.solve(problem, method="enumerate").value.number

@@ -34,12 +34,16 @@ def test_every_threshold_has_a_code_that_reads_back(m):
     assert [read_threshold(m, bits) for bits in codes] == list(range(m))
     assert max(map(len, codes)) == n_bits([column(m)]) == int(np.ceil(np.log2(m)))
     spare = [bits + [1] * (5 - len(bits)) for bits in codes]
-    assert [read_threshold(m, bits) for bits in spare] == list(range(m)), "bits that a threshold does not need are free"
+    assert [read_threshold(m, bits) for bits in spare] == list(range(m)), (
+        "bits that a threshold does not need are free"
+    )
 
 
 @pytest.mark.parametrize("m", range(1, 12))
 def test_codes_bind_exactly_the_rows_of_each_side(m):
-    """With the code of threshold p, rows above it may not go left and rows below it not right, and no others are bound."""
+    """With the code of threshold p, rows above it may not go left and rows below it not right, and
+    no others are bound.
+    """
     up, low = halves([column(m)])
     for p in range(m):
         bits = write_threshold(m, p) + [0] * 5
@@ -60,7 +64,11 @@ def test_misclassification_has_the_form_of_the_paper():
     assert constant == 0
     n, F, K, B, T = 20, view.n_tests, 3, 3, 4
     sizes = mt.registry.formulation("bin-oct", merge_rows=False).sizes(view, asked.space)
-    assert (sizes.variables, sizes.binaries, sizes.rows) == (B * F + n * T + 2 * T * K, B * F + T * K, B * (1 + F) + n + T * (1 + K))
+    assert (sizes.variables, sizes.binaries, sizes.rows) == (
+        B * F + n * T + 2 * T * K,
+        B * F + T * K,
+        B * (1 + F) + n + T * (1 + K),
+    )
     assert sizes.nonzeros == F * (n * 2 * 2 + 2 * B) + n * T + T * (n + 3 * K)
 
 
@@ -74,19 +82,26 @@ def test_any_cost_is_a_constant_and_the_gains_given_away():
 
 
 def test_a_single_leaf_can_be_had_where_leaves_cost():
-    asked = mt.Problem(mt.Dataset([[0], [1], [1]], y=[0, 1, 1]), mt.Accuracy(leaf_penalty="1/2"), Trees(2))
+    asked = mt.Problem(
+        mt.Dataset([[0], [1], [1]], y=[0, 1, 1]), mt.Accuracy(leaf_penalty="1/2"), Trees(2)
+    )
     tree, value = optimum(asked)
     assert tree.n_leaves == 1
     assert asked.instance().objective(tree) == value
 
 
 def test_a_single_leaf_can_be_had_where_no_split_holds_enough_rows():
-    asked = mt.Problem(mt.Dataset([[0], [1], [1]], y=[0, 1, 1]), mt.Accuracy(), Trees(1, min_samples_leaf=2))
+    asked = mt.Problem(
+        mt.Dataset([[0], [1], [1]], y=[0, 1, 1]), mt.Accuracy(), Trees(1, min_samples_leaf=2)
+    )
     tree, value = optimum(asked)
     assert (tree.n_leaves, value) == (1, 1)
 
 
-@pytest.mark.parametrize("name", ["leaf_penalty", "split_penalty", "min_leaf", "max_leaves", "adjacent_thresholds", "no_tests"])
+@pytest.mark.parametrize(
+    "name",
+    ["leaf_penalty", "split_penalty", "min_leaf", "max_leaves", "adjacent_thresholds", "no_tests"],
+)
 def test_conformance_where_leaves_count_and_where_they_do_not(name):
     check_formulation(mt.registry.formulation("bin-oct"), {name: problem(name)}, metamorphic=False)
 
@@ -109,4 +124,6 @@ def test_below_an_early_leaf_all_leaves_predict_its_action():
 def test_prices_per_test_are_refused():
     view = problem("xor").instance()
     priced = replace(view, split_costs=np.array([1, 2]))
-    assert "every split must cost the same" in mt.registry.formulation("bin-oct").unsupported_view(priced, Trees(2))
+    assert "every split must cost the same" in mt.registry.formulation("bin-oct").unsupported_view(
+        priced, Trees(2)
+    )

@@ -1,4 +1,6 @@
-"""Path cuts, rival cuts, CUT and CUT_W: how their relaxations compare, what continuous choices decode to, and the slips of published code."""
+"""Path cuts, rival cuts, CUT and CUT_W: how their relaxations compare, what continuous choices
+decode to, and the slips of published code.
+"""
 
 from dataclasses import replace
 
@@ -13,14 +15,24 @@ from milp_trees.linear.matrix import compile_model
 from milp_trees.testing import check_formulation, planted_problem, random_cost_problem, random_tree
 from milp_trees.testing.solve import minimise
 
-VARIANTS = ["path-cut", "path-cut:rivals=0", "path-cut:rivals=3", "path-cut:strengthen=off", "path-cut:strengthen=off,rivals=0", "cut", "cut-w"]
+VARIANTS = [
+    "path-cut",
+    "path-cut:rivals=0",
+    "path-cut:rivals=3",
+    "path-cut:strengthen=off",
+    "path-cut:strengthen=off,rivals=0",
+    "cut",
+    "cut-w",
+]
 
 
 def formulation(label):
     name, _, given = label.partition(":")
     spelled = {"on": True, "off": False}
     options = dict(item.split("=") for item in given.split(",") if item)
-    return mt.registry.formulation(name, **{k: spelled[v] if v in spelled else int(v) for k, v in options.items()})
+    return mt.registry.formulation(
+        name, **{k: spelled[v] if v in spelled else int(v) for k, v in options.items()}
+    )
 
 
 def matrix_of(label, problem):
@@ -39,15 +51,24 @@ def labelled(seed, n_rows=14, n_tests=4, depth=2, n_classes=2):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n_rows)
     y[:n_classes] = np.arange(n_classes)
-    return mt.Problem(mt.Dataset(rng.integers(0, 2, (n_rows, n_tests)), y=y), mt.Accuracy(), Trees(depth))
+    return mt.Problem(
+        mt.Dataset(rng.integers(0, 2, (n_rows, n_tests)), y=y), mt.Accuracy(), Trees(depth)
+    )
 
 
 def random_problem(seed):
-    """Costs of any sign, two or three actions, with and without penalties and a leaf limit, depth 0 to 2."""
+    """Costs of any sign, two or three actions, with and without penalties and a leaf limit, depth 0
+    to 2.
+    """
     rng = np.random.default_rng(seed)
     given = random_cost_problem(
-        seed, n_rows=int(rng.integers(1, 11)), n_tests=int(rng.integers(1, 4)), n_actions=int(rng.integers(2, 4)), depth=int(rng.integers(0, 3)), penalty=bool(seed % 2)
-    )  # fmt: skip
+        seed,
+        n_rows=int(rng.integers(1, 11)),
+        n_tests=int(rng.integers(1, 4)),
+        n_actions=int(rng.integers(2, 4)),
+        depth=int(rng.integers(0, 3)),
+        penalty=bool(seed % 2),
+    )
     limit = int(rng.integers(1, 5)) if seed % 3 == 0 else None
     return mt.Problem(given.dataset, given.task, Trees(given.trees.max_depth, max_leaf_nodes=limit))
 
@@ -79,13 +100,17 @@ def test_random_costs(label):
 @pytest.mark.parametrize("label", VARIANTS)
 def test_rows_that_are_not_merged(label):
     problem = labelled(3, n_rows=10, n_tests=2, depth=1, n_classes=3)
-    check_formulation(replace(formulation(label), merge_rows=False, drop_tests=False), {"equal rows": problem})
+    check_formulation(
+        replace(formulation(label), merge_rows=False, drop_tests=False), {"equal rows": problem}
+    )
 
 
 @pytest.mark.parametrize("label", VARIANTS)
 def test_rows_that_cannot_gain(label):
     values = np.array([[3, 3], [1, 1]])
-    problem = mt.Problem(mt.Dataset([[0, 1], [1, 0]], values=values), mt.ActionCostMatrix(), Trees(2))
+    problem = mt.Problem(
+        mt.Dataset([[0, 1], [1, 0]], values=values), mt.ActionCostMatrix(), Trees(2)
+    )
     _f, m, matrix = matrix_of(label, problem)
     assert minimise(matrix).objective == problem.instance().objective(Tree(Leaf(0), (0, 1)))
     assert not m.scored
@@ -142,7 +167,11 @@ def test_relaxation_is_integral_at_depth_one():
 def test_only_the_root_is_branched_on_at_depth_two():
     problem = labelled(0)
     _f, _m, matrix = matrix_of("path-cut", problem)
-    tests = [v.name for v, integer in zip(matrix.columns, matrix.integer, strict=True) if integer and v.name.startswith("b[")]
+    tests = [
+        v.name
+        for v, integer in zip(matrix.columns, matrix.integer, strict=True)
+        if integer and v.name.startswith("b[")
+    ]
     assert tests == [f"b[1,{f}]" for f in range(problem.instance().n_tests)]
 
 
@@ -151,7 +180,9 @@ def test_only_the_root_is_branched_on_at_depth_two():
 
 def test_rivals_are_the_nearest_rows_of_another_class():
     X = [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 1], [1, 1, 1, 1]]
-    view = mt.Problem(mt.Dataset(X, y=[0, 0, 1, 1]), mt.Accuracy(), Trees(2)).instance(merge_rows=False, drop_tests=False)
+    view = mt.Problem(mt.Dataset(X, y=[0, 0, 1, 1]), mt.Accuracy(), Trees(2)).instance(
+        merge_rows=False, drop_tests=False
+    )
     pairs, joint = _rivals.nearest_rivals(view, 1)
     assert pairs.tolist() == [[0, 2], [1, 2], [1, 3]]
     assert joint.tolist() == [1, 1, 1]
@@ -171,7 +202,9 @@ def test_rivals_in_blocks(monkeypatch):
 
 
 def test_rivals_with_equal_tests_are_the_equivalent_points_cut():
-    problem = mt.Problem(mt.Dataset([[0, 1]] * 4 + [[1, 0]], y=[0, 1, 0, 1, 1]), mt.Accuracy(), Trees(2))
+    problem = mt.Problem(
+        mt.Dataset([[0, 1]] * 4 + [[1, 0]], y=[0, 1, 0, 1, 1]), mt.Accuracy(), Trees(2)
+    )
     label = "path-cut:merge_rows=off,drop_tests=off"
     assert bound(f"{label},strengthen=off,rivals=0", problem) == pytest.approx(0, abs=1e-6)
     assert bound(f"{label},strengthen=off", problem) == pytest.approx(2, abs=1e-6)
@@ -181,7 +214,9 @@ def test_rivals_with_equal_tests_are_the_equivalent_points_cut():
 
 
 def test_shared_tests_and_labels_decode_to_the_best_of_them():
-    """Continuous choices on the last level may be shared in a feasible point; the tree is no dearer than the mixture."""
+    """Continuous choices on the last level may be shared in a feasible point; the tree is no dearer
+    than the mixture.
+    """
     problem = labelled(1, n_rows=20, n_tests=5)
     view = problem.instance()
     f, m, matrix = matrix_of("path-cut", problem)
@@ -191,7 +226,14 @@ def test_shared_tests_and_labels_decode_to_the_best_of_them():
         points, costs = [], []
         for _ in range(2):
             a, b = (view.tests[int(rng.integers(1, view.n_tests))] for _ in range(2))
-            tree = Tree(Branch(root, Branch(a, Leaf(0), Leaf(1)), Branch(b, Leaf(1), Leaf(int(rng.integers(2))))), view.actions)
+            tree = Tree(
+                Branch(
+                    root,
+                    Branch(a, Leaf(0), Leaf(1)),
+                    Branch(b, Leaf(1), Leaf(int(rng.integers(2)))),
+                ),
+                view.actions,
+            )
             f.encode(tree, m)
             points.append(matrix.values())
             costs.append(view.objective(tree))
@@ -206,14 +248,18 @@ def test_shared_tests_and_labels_decode_to_the_best_of_them():
 
 @pytest.mark.parametrize("label", ["cut", "cut-w"])
 def test_the_root_counts_where_it_predicts(label):
-    """The authors' code leaves v = 1 out of the objective, so that a tree of one leaf is right nowhere."""
+    """The authors' code leaves v = 1 out of the objective, so that a tree of one leaf is right
+    nowhere.
+    """
     problem = labelled(2, depth=2)
     view = problem.instance()
     f, m, matrix = matrix_of(label, problem)
     for action in range(2):
         tree = Tree(Leaf(action), view.actions)
         f.encode(tree, m)
-        assert matrix.objective(matrix.values()) == view.objective(tree) < view.costs.max(axis=1).sum()
+        assert (
+            matrix.objective(matrix.values()) == view.objective(tree) < view.costs.max(axis=1).sum()
+        )
 
 
 def test_right_is_a_share_where_costs_differ():
@@ -232,7 +278,9 @@ def test_right_is_a_share_where_costs_differ():
 @pytest.mark.data
 @pytest.mark.parametrize("name, errors", [("primary-tumor", 58), ("hepatitis", 16)])
 def test_path_cut_closes_depth_two(data_folder, name, errors):
-    problem = mt.Problem(mt.load(str(data_folder / "classification" / f"{name}.txt")), mt.Accuracy(), Trees(2))
+    problem = mt.Problem(
+        mt.load(str(data_folder / "classification" / f"{name}.txt")), mt.Accuracy(), Trees(2)
+    )
     result = mt.solve(problem, method="path-cut@highs", time_limit=100)
     assert result.status is mt.Status.OPTIMAL
     assert result.value.number == errors

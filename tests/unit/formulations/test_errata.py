@@ -1,4 +1,6 @@
-"""Errors of the literature on decision-tree MIPs, each shown on a small problem beside the form that is right."""
+"""Errors of the literature on decision-tree MIPs, each shown on a small problem beside the form
+that is right.
+"""
 
 from itertools import pairwise
 
@@ -34,7 +36,9 @@ def optimum_of(model):
 
 
 def test_printed_oct_sends_rows_freely_at_nodes_that_do_not_split():
-    """Equal rows with different labels: the printed model claims no error and no split, every repair the true value."""
+    """Equal rows with different labels: the printed model claims no error and no split, every
+    repair the true value.
+    """
     asked = problem("free_routing")  # errors / n + splits / 20
     view = asked.instance(merge_rows=False)
     true = view.from_value(brute_force(asked)[1].exact)
@@ -42,9 +46,13 @@ def test_printed_oct_sends_rows_freely_at_nodes_that_do_not_split():
     m = PrintedOCT(merge_rows=False).build(asked)
     assert optimum_of(m) == pytest.approx(0)
     assert sum(m.d[v].value for v in m.branch) == 0
-    assert len({t for t in m.leaves if any(m.z[i, t].value > 0.5 for i in m.rows)}) > 1, "rows of one node are in different leaves"
+    assert len({t for t in m.leaves if any(m.z[i, t].value > 0.5 for i in m.rows)}) > 1, (
+        "rows of one node are in different leaves"
+    )
     for repair in OCT.repairs:
-        assert optimum_of(OCT(repair=repair, merge_rows=False).build(asked)) == pytest.approx(float(true)), repair
+        assert optimum_of(OCT(repair=repair, merge_rows=False).build(asked)) == pytest.approx(
+            float(true)
+        ), repair
 
 
 @pytest.mark.parametrize("depth", [1, 2])
@@ -60,7 +68,9 @@ def test_printed_oct_claims_less_than_any_tree_has(depth):
 
 
 def test_cart_midpoints_are_infeasible_thresholds_of_oct():
-    """Between neighbouring values the midpoint leaves less than epsilon on the left; the upper value is feasible."""
+    """Between neighbouring values the midpoint leaves less than epsilon on the left; the upper
+    value is feasible.
+    """
     data = numeric_dataset({"x": [1, 2, 3, 4]}, y=[0, 0, 1, 1])
     asked = mt.Problem(data, mt.Accuracy(), Trees(1))
     formulation = mt.registry.formulation("oct")
@@ -107,8 +117,12 @@ def test_cart_trees_are_feasible_starts_once_their_thresholds_are_observed_value
 
 
 def test_binoct_column_without_thresholds_would_free_the_rows():
-    """XOR at depth 1: with a column that appears in no threshold row the optimum is 0 errors; forbidden, it is the true one."""
-    asked = mt.Problem(mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], y=[0, 1, 1, 0]), mt.Accuracy(), Trees(1))
+    """XOR at depth 1: with a column that appears in no threshold row the optimum is 0 errors;
+    forbidden, it is the true one.
+    """
+    asked = mt.Problem(
+        mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], y=[0, 1, 1, 0]), mt.Accuracy(), Trees(1)
+    )
     m = mt.registry.formulation("bin-oct").build(asked)
     matrix = compile_model(m)
     free = [j for j, x in enumerate(matrix.columns) if x.name == "f[1,0]"]
@@ -116,7 +130,11 @@ def test_binoct_column_without_thresholds_would_free_the_rows():
     matrix.row_upper[speaks & (np.array(matrix.row_labels) == "outer")] = np.inf
     assert minimise(matrix).objective == pytest.approx(0)
     matrix.upper[free] = 0
-    assert minimise(matrix).objective == pytest.approx(brute_force(asked)[1].number) == pytest.approx(2)
+    assert (
+        minimise(matrix).objective
+        == pytest.approx(brute_force(asked)[1].number)
+        == pytest.approx(2)
+    )
 
 
 @pytest.mark.parametrize("name", ["bin-oct", "oct"])
@@ -129,14 +147,24 @@ def test_constant_columns_are_no_columns(name):
 
 
 def test_binoct_needs_all_thresholds():
-    """Thresholds only between neighbours of different classes, as in the authors' code, lose the optimal tree of six rows."""
+    """Thresholds only between neighbours of different classes, as in the authors' code, lose the
+    optimal tree of six rows.
+    """
     points, y = [(5, 3), (0, 2), (1, 4), (2, 0), (4, 1), (3, 5)], [0, 0, 1, 0, 1, 0]
     data = numeric_dataset({"x": [p[0] for p in points], "y": [p[1] for p in points]}, y=y)
     label = [dict(zip([p[j] for p in points], y, strict=True)) for j in range(2)]
-    kept = [f for f, t in enumerate(data.tests) if label["xy".index(t.column)][int(t.value)] != label["xy".index(t.column)][int(t.value) + 1]]
+    kept = [
+        f
+        for f, t in enumerate(data.tests)
+        if label["xy".index(t.column)][int(t.value)]
+        != label["xy".index(t.column)][int(t.value) + 1]
+    ]
     assert len(kept) == len(data.tests) - 2
     fewer = mt.Dataset(data.X[:, kept], [data.tests[f] for f in kept], y=y)
-    values = [optimum_of(mt.registry.formulation("bin-oct").build(mt.Problem(d, mt.Accuracy(), Trees(2)))) for d in (data, fewer)]
+    values = [
+        optimum_of(mt.registry.formulation("bin-oct").build(mt.Problem(d, mt.Accuracy(), Trees(2))))
+        for d in (data, fewer)
+    ]
     assert values == pytest.approx([0, 1])
 
 
@@ -144,7 +172,9 @@ def test_binoct_needs_all_thresholds():
 
 
 def test_fractional_labels_randomise_in_multi_sink_flow_with_side_constraints():
-    """Rates may differ by 1/2. Trees give all rows one class (2 errors); with w continuous one leaf predicts half of each (1 error)."""
+    """Rates may differ by 1/2. Trees give all rows one class (2 errors); with w continuous one leaf
+    predicts half of each (1 error).
+    """
     data = mt.Dataset([[0], [0], [1], [1]], y=[0, 0, 1, 1], groups=["a", "a", "b", "b"])
     asked = mt.Problem(data, mt.Accuracy(constraints=(mt.StatisticalParity("1/2", 1),)), Trees(1))
     m = mt.registry.formulation("flow-oct", merge_rows=False).build(asked)
@@ -165,4 +195,6 @@ def test_without_side_constraints_continuous_labels_lose_nothing():
     asked = problem("cost_matrix")
     m = mt.registry.formulation("flow-oct").build(asked)
     assert not m.w[1, 0].is_binary()
-    assert optimum_of(m) == pytest.approx(float(asked.instance().from_value(brute_force(asked)[1].exact)))
+    assert optimum_of(m) == pytest.approx(
+        float(asked.instance().from_value(brute_force(asked)[1].exact))
+    )

@@ -1,4 +1,6 @@
-"""What thresholds lose: bucketization, and the label that goes with the data into every result (Lin et al. 2020, figure 1 and Theorem 3.1)."""
+"""What thresholds lose: bucketization, and the label that goes with the data into every result (Lin
+et al. 2020, figure 1 and Theorem 3.1).
+"""
 
 import json
 
@@ -32,7 +34,9 @@ def test_figure_1_on_generated_data():
 
 @pytest.mark.parametrize("seed", [3, 7, 8, 9])
 def test_the_effect_is_no_accident_of_a_seed(seed):
-    assert errors(mt.load(f"hidden-cut:seed={seed}"), 2) < errors(mt.load(f"hidden-cut:seed={seed},binarizer=buckets"), 2)
+    assert errors(mt.load(f"hidden-cut:seed={seed}"), 2) < errors(
+        mt.load(f"hidden-cut:seed={seed},binarizer=buckets"), 2
+    )
 
 
 def test_six_rows_are_enough():
@@ -45,14 +49,22 @@ def test_six_rows_are_enough():
 
 
 def test_which_thresholds_buckets_drop():
-    """Only those between values whose rows are all of one class; a value with two classes keeps both its neighbours."""
+    """Only those between values whose rows are all of one class; a value with two classes keeps
+    both its neighbours.
+    """
     frame = pd.DataFrame({"x": [1, 2, 3, 3, 4, 5, 6]}, dtype=float)
     binarizer = mt.Binarizer("buckets").fit(frame, ["n", "n", "n", "y", "y", "y", "n"])
     assert [t.value for t in binarizer.tests] == [2.5, 3.5, 5.5]
 
 
 @pytest.mark.parametrize(
-    ("kind", "word"), [("quantiles:3", "quantiles"), ("buckets", "bucketized"), ("tree-guess:3", "guessed"), ("auto", "quantiles")]
+    ("kind", "word"),
+    [
+        ("quantiles:3", "quantiles"),
+        ("buckets", "bucketized"),
+        ("tree-guess:3", "guessed"),
+        ("auto", "quantiles"),
+    ],
 )
 def test_the_label_is_in_every_report(kind, word):
     data = mt.load("wine", binarizer=kind, features=["alcohol", "hue"])

@@ -20,7 +20,9 @@ def toy(depth=1, **task):
     """One numeric column with values 1, 3, 9 (thresholds 2 and 6) and one 0/1 column."""
     data = numeric_dataset({"x": [1, 3, 9, 9]}, y=[0, 1, 1, 0])
     X = np.column_stack([data.X, [0, 1, 0, 1]])
-    return mt.Problem(mt.Dataset(X, [*data.tests, mt.Test("on")], y=data.y), mt.Accuracy(**task), Trees(depth))
+    return mt.Problem(
+        mt.Dataset(X, [*data.tests, mt.Test("on")], y=data.y), mt.Accuracy(**task), Trees(depth)
+    )
 
 
 def solved(formulation, asked):
@@ -49,20 +51,28 @@ def test_ranks_count_thresholds_whatever_their_order_and_spacing():
 
 
 def test_tests_that_are_not_nested_are_refused():
-    data = mt.Dataset([[1, 0], [0, 1]], [mt.Test("x", "<=", 1.0), mt.Test("x", "<=", 2.0)], y=[0, 1])
+    data = mt.Dataset(
+        [[1, 0], [0, 1]], [mt.Test("x", "<=", 1.0), mt.Test("x", "<=", 2.0)], y=[0, 1]
+    )
     with pytest.raises(mt.DataError, match="not nested"):
-        mt.registry.formulation("oct", drop_tests=False).build(mt.Problem(data, mt.Accuracy(), Trees(1)))
+        mt.registry.formulation("oct", drop_tests=False).build(
+            mt.Problem(data, mt.Accuracy(), Trees(1))
+        )
 
 
 def test_constraint_13_and_14_on_a_toy():
-    """Row of rank 1 of 2, on; steps 1/2 and 1: (13) 1/2 a_x + 3/2 a_on + 1/2 <= b + 2 (1 - z), (14) 1/2 a_x + a_on >= b - (1 - z)."""
+    """Row of rank 1 of 2, on; steps 1/2 and 1: (13) 1/2 a_x + 3/2 a_on + 1/2 <= b + 2 (1 - z), (14)
+    1/2 a_x + a_on >= b - (1 - z).
+    """
     m = mt.registry.formulation("oct", merge_rows=False).build(toy())
     matrix = compile_model(m)
     at = {v.name: j for j, v in enumerate(matrix.columns)}
 
     def row(label, leaf):
         z = at[f"z[1,{leaf}]"]
-        return next(i for i, name in enumerate(matrix.row_labels) if name == label and matrix.A[i, z])
+        return next(
+            i for i, name in enumerate(matrix.row_labels) if name == label and matrix.A[i, z]
+        )
 
     names = ["a[0,1]", "a[1,1]", "b[1]"]
     left, right = row("left", 2), row("right", 3)
@@ -77,7 +87,9 @@ def test_constraint_13_and_14_on_a_toy():
 @pytest.mark.parametrize("repair", REPAIRS)
 def test_every_repair_passes_the_conformance_checks(repair):
     names = ("free_routing", "uneven_gaps", "adjacent_thresholds", "min_leaf", "feature_costs")
-    problems = {name: problem(name) for name in names} | {f"random-{s}": random_cost_problem(s, numeric=True) for s in range(2)}
+    problems = {name: problem(name) for name in names} | {
+        f"random-{s}": random_cost_problem(s, numeric=True) for s in range(2)
+    }
     check_formulation(mt.registry.formulation("oct", repair=repair), problems, metamorphic=False)
 
 
@@ -104,7 +116,9 @@ def test_tests_and_children_survive_encoding_and_decoding(name):
     asked = toy(depth=2)
     view = asked.instance()
     by_name = {t.name: t for t in view.tests}
-    tree = Tree(Branch(by_name["x <= 2"], Branch(by_name["on"], Leaf(1), Leaf(0)), Leaf(0)), view.actions)
+    tree = Tree(
+        Branch(by_name["x <= 2"], Branch(by_name["on"], Leaf(1), Leaf(0)), Leaf(0)), view.actions
+    )
     formulation = mt.registry.formulation(name)
     m = formulation.build(asked)
     formulation.encode(tree, m)
@@ -141,15 +155,21 @@ def test_sizes_are_those_of_the_paper_without_its_constraint_21():
 def test_tests_of_one_column_must_cost_the_same():
     asked = toy()
     view = replace(asked.instance(), split_costs=np.array([1, 2, 0]))
-    assert "prices splits by column" in mt.registry.formulation("oct").unsupported_view(view, asked.space)
+    assert "prices splits by column" in mt.registry.formulation("oct").unsupported_view(
+        view, asked.space
+    )
     assert mt.registry.formulation("oct-binary").unsupported_view(view, asked.space) is None
 
 
 def test_more_thresholds_than_tolerances_can_tell_apart_are_refused(monkeypatch):
     monkeypatch.setattr(module, "MOST_THRESHOLDS", 1)
-    assert "cannot tell 2 thresholds of 'x' apart" in mt.registry.formulation("oct").unsupported(toy())
+    assert "cannot tell 2 thresholds of 'x' apart" in mt.registry.formulation("oct").unsupported(
+        toy()
+    )
 
 
 def test_side_constraints_are_refused_with_the_sentence_that_names_who_takes_them():
     for name in ("oct", "oct-binary", "bin-oct"):
-        assert "flow-oct and state-flow can" in mt.registry.formulation(name).unsupported(problem("parity"))
+        assert "flow-oct and state-flow can" in mt.registry.formulation(name).unsupported(
+            problem("parity")
+        )

@@ -7,7 +7,12 @@ from pathlib import Path
 from milp_trees.formulations import _template
 
 import milp_trees as mt
-from milp_trees.testing import check_deletable_constraints, check_formulation, problem, random_cost_problem
+from milp_trees.testing import (
+    check_deletable_constraints,
+    check_formulation,
+    problem,
+    random_cost_problem,
+)
 
 NAMES = (
     "xor",
@@ -25,7 +30,10 @@ NAMES = (
 
 
 def problems():
-    return {name: problem(name) for name in NAMES} | {"random-0": random_cost_problem(0, side=True), "random-1": random_cost_problem(1, penalty=True)}
+    return {name: problem(name) for name in NAMES} | {
+        "random-0": random_cost_problem(0, side=True),
+        "random-1": random_cost_problem(1, penalty=True),
+    }
 
 
 def test_the_template_passes_the_conformance_checks():
@@ -44,10 +52,14 @@ def test_the_template_is_not_listed():
 def test_a_copy_that_follows_the_comments_registers(monkeypatch):
     """The two comments about `register`, carried out, give a class the registry takes."""
     source = Path(_template.__file__).read_text(encoding="utf-8")
-    source = source.replace("Trees\n\nfrom .", "Trees, register\n\nfrom .").replace("# @register  <- uncomment in your copy.", "@register  #")
+    source = source.replace("Trees\n\nfrom .", "Trees, register\n\nfrom .").replace(
+        "# @register  <- uncomment in your copy.", "@register  #"
+    )
     module = types.ModuleType("milp_trees.formulations.my_model")
     module.__package__ = "milp_trees.formulations"
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(mt.registry._classes, "formulations", dict(mt.registry.classes("formulations")))
+    monkeypatch.setitem(
+        mt.registry._classes, "formulations", dict(mt.registry.classes("formulations"))
+    )
     exec(compile(source, "my_model.py", "exec"), module.__dict__)
     assert mt.registry.formulation("my-model").name == "my-model"

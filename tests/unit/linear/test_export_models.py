@@ -1,4 +1,6 @@
-"""Exported models: each file is solved by every reader that is here, and its description turns the optimum into the natural value."""
+"""Exported models: each file is solved by every reader that is here, and its description turns the
+optimum into the natural value.
+"""
 
 import gzip
 import json
@@ -18,13 +20,34 @@ from milp_trees.testing import problem
 from milp_trees.testing.decision_problems import decision_problem
 from milp_trees.testing.pruning_examples import EXAMPLES
 
-#: Tiny problems by what is special about them: the first that a formulation takes is in the quick run, all are in the slow one.
-TREES = ("doubly_robust", "capacity", "min_leaf", "feature_costs", "max_leaves", "cannot_hold", "depth_0", "no_tests")
+#: Tiny problems by what is special about them: the first that a formulation takes is in the quick
+#: run, all are in the slow one.
+TREES = (
+    "doubly_robust",
+    "capacity",
+    "min_leaf",
+    "feature_costs",
+    "max_leaves",
+    "cannot_hold",
+    "depth_0",
+    "no_tests",
+)
 DECISIONS = ("equal-rows", "depth-1", "penalties")
 PRUNINGS = ("groups", "knapsack", "regression", "single-node")
-MAKERS = {**dict.fromkeys(TREES, problem), **dict.fromkeys(DECISIONS, decision_problem), **dict.fromkeys(PRUNINGS, lambda name: EXAMPLES[name]())}
-#: Problems that the quick run takes with one formulation each: a side row with two sides, an infeasible one, and models of little more than a constant.
-ALSO = (("flow-oct", "capacity"), ("state-flow", "cannot_hold"), ("flow-oct", "depth_0"), ("path-cut", "no_tests"), ("flow-oct", "min_leaf"))
+MAKERS = {
+    **dict.fromkeys(TREES, problem),
+    **dict.fromkeys(DECISIONS, decision_problem),
+    **dict.fromkeys(PRUNINGS, lambda name: EXAMPLES[name]()),
+}
+#: Problems that the quick run takes with one formulation each: a side row with two sides, an
+#: infeasible one, and models of little more than a constant.
+ALSO = (
+    ("flow-oct", "capacity"),
+    ("state-flow", "cannot_hold"),
+    ("flow-oct", "depth_0"),
+    ("path-cut", "no_tests"),
+    ("flow-oct", "min_leaf"),
+)
 
 
 def made(name):
@@ -35,17 +58,27 @@ def pairs(quick_only=False):
     """(formulation, problem): every registered formulation on the problems of its kind."""
     found = []
     for formulation, model in sorted(registry.classes("formulations").items()):
-        names = PRUNINGS if model.space is mt.PrunedEnsembles else DECISIONS if model.needs is mt.LeafOracle else TREES
+        names = (
+            PRUNINGS
+            if model.space is mt.PrunedEnsembles
+            else DECISIONS
+            if model.needs is mt.LeafOracle
+            else TREES
+        )
         for name in names:
             quick = name == names[0] or (formulation, name) in ALSO
             if quick or not quick_only:
-                found.append(pytest.param(formulation, name, marks=() if quick else pytest.mark.slow))
+                found.append(
+                    pytest.param(formulation, name, marks=() if quick else pytest.mark.slow)
+                )
     return found
 
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
-    """What the export of a pair returns for each ending, written once; {} where the formulation does not take it, which the export must say."""
+    """What the export of a pair returns for each ending, written once; {} where the formulation
+    does not take it, which the export must say.
+    """
     known = {}
 
     def export(formulation, name):
@@ -53,7 +86,10 @@ def exported(tmp_path_factory):
             folder = tmp_path_factory.mktemp("models")
             model, given = named_formulation(formulation), made(name)
             if model.complete and model.unsupported(given) is None:
-                found = {end: mt.export_model(given, formulation, folder / f"{end[1:3]}{end}") for end in (".mps", ".lp", ".mps.gz")}
+                found = {
+                    end: mt.export_model(given, formulation, folder / f"{end[1:3]}{end}")
+                    for end in (".mps", ".lp", ".mps.gz")
+                }
             else:
                 found = {}
                 with pytest.raises(mt.Unsupported):
@@ -72,13 +108,18 @@ def described(written):
 
 @pytest.mark.parametrize(("formulation", "name"), pairs())
 def test_every_reader_finds_the_proven_optimum_in_every_format(formulation, name, exported):
-    """And offset and scale turn it into the natural value; a solver that cannot read a format is said to be one when the file is written."""
+    """And offset and scale turn it into the natural value; a solver that cannot read a format is
+    said to be one when the file is written.
+    """
     for suffix, written in exported(formulation, name).items():
         path, objective = Path(written["model"]), described(written)["objective"]
         assert written["status"] == described(written)["solution"]["status"]
         if suffix == ".mps.gz":  # readers have read the same text
             plain = Path(exported(formulation, name)[".mps"]["model"]).read_bytes()
-            assert gzip.decompress(path.read_bytes()).split(b"\nROWS", 1)[1] == plain.split(b"\nROWS", 1)[1]
+            assert (
+                gzip.decompress(path.read_bytes()).split(b"\nROWS", 1)[1]
+                == plain.split(b"\nROWS", 1)[1]
+            )
             continue
         for reader in present():
             if refuses(reader, path):
@@ -90,8 +131,11 @@ def test_every_reader_finds_the_proven_optimum_in_every_format(formulation, name
                 assert found == INFEASIBLE, where
                 continue
             assert not isinstance(found, str), (where, found)
-            # Whole units where costs are exact, otherwise the unit in which values are the same; PuLP reads seven digits of a solution.
-            assert found == pytest.approx(written["objective"], rel=1e-9, abs=1e-5 if objective["exact"] else 1), where
+            # Whole units where costs are exact, otherwise the unit in which values are the same;
+            # PuLP reads seven digits of a solution.
+            assert found == pytest.approx(
+                written["objective"], rel=1e-9, abs=1e-5 if objective["exact"] else 1
+            ), where
             natural = Fraction(objective["offset"]) + Fraction(objective["scale"]) * Fraction(found)
             assert float(natural) == pytest.approx(written["value"], rel=1e-6, abs=1e-6), where
 
@@ -115,22 +159,37 @@ def test_the_solution_file_is_feasible_and_optimal_in_the_model_file(formulation
         assert set(lp.col_names_) == set(described(written)["variables"])
         x = np.array([values.get(key, 0.0) for key in lp.col_names_])
         assert _violation(lp, x) <= 1e-6
-        whole = np.array([kind == highspy.HighsVarType.kInteger for kind in lp.integrality_], dtype=bool)
+        whole = np.array(
+            [kind == highspy.HighsVarType.kInteger for kind in lp.integrality_], dtype=bool
+        )
         assert not whole.any() or np.abs(x - np.rint(x))[whole].max() == 0
-        assert float(np.array(lp.col_cost_) @ x) == pytest.approx(written["objective"], rel=1e-9, abs=1e-9)
+        assert float(np.array(lp.col_cost_) @ x) == pytest.approx(
+            written["objective"], rel=1e-9, abs=1e-9
+        )
         assert float(first.removeprefix("=obj= ")) == written["objective"]
 
 
 def _violation(lp, x):
     from scipy import sparse
 
-    parts = (np.array(lp.a_matrix_.value_), np.array(lp.a_matrix_.index_), np.array(lp.a_matrix_.start_))
+    parts = (
+        np.array(lp.a_matrix_.value_),
+        np.array(lp.a_matrix_.index_),
+        np.array(lp.a_matrix_.start_),
+    )
     activity = sparse.csc_matrix(parts, shape=(lp.num_row_, lp.num_col_)) @ x
-    gaps = (np.array(lp.row_lower_) - activity, activity - np.array(lp.row_upper_), np.array(lp.col_lower_) - x, x - np.array(lp.col_upper_))
+    gaps = (
+        np.array(lp.row_lower_) - activity,
+        activity - np.array(lp.row_upper_),
+        np.array(lp.col_lower_) - x,
+        x - np.array(lp.col_upper_),
+    )
     return max(float(gap.max(initial=0)) for gap in gaps)
 
 
-def test_a_formulation_whose_rows_are_found_while_it_is_solved_is_refused_with_the_complete_ones(tmp_path):
+def test_a_formulation_whose_rows_are_found_while_it_is_solved_is_refused_with_the_complete_ones(
+    tmp_path,
+):
     """Its master alone has another optimum; the rule asks for a separator and for no name."""
     given = problem("xor")
     for name in registry.formulations_for(given):
@@ -140,7 +199,10 @@ def test_a_formulation_whose_rows_are_found_while_it_is_solved_is_refused_with_t
         m = model.build(given)
         assert model.complete is (model.separator(m, compile_model(m)) is None), name
         if not model.complete:
-            with pytest.raises(mt.Unsupported, match=r"rows are found while it is solved.*export .*flow-oct.* instead"):
+            with pytest.raises(
+                mt.Unsupported,
+                match=r"rows are found while it is solved.*export .*flow-oct.* instead",
+            ):
                 mt.export_model(given, name, tmp_path / "m.mps")
             assert not list(tmp_path.iterdir())
     assert not named_formulation("benders-oct").complete
@@ -164,14 +226,24 @@ def test_a_policy_s_large_objective_is_turned_into_its_value(tmp_path):
     about = described(written)
     offset, scale = Fraction(about["objective"]["offset"]), Fraction(about["objective"]["scale"])
     assert offset + scale * Fraction(written["objective"]) == Fraction(about["solution"]["exact"])
-    assert float(Fraction(about["solution"]["exact"])) == written["value"] == mt.solve(given, method="enumerate").value.number
+    assert (
+        float(Fraction(about["solution"]["exact"]))
+        == written["value"]
+        == mt.solve(given, method="enumerate").value.number
+    )
     assert (about["objective"]["unit"], about["objective"]["natural_sense"]) == ("reward", "max")
-    text = " ".join(line[2:].strip() for line in Path(written["model"]).read_text().splitlines() if line.startswith("*"))
+    text = " ".join(
+        line[2:].strip()
+        for line in Path(written["model"]).read_text().splitlines()
+        if line.startswith("*")
+    )
     assert f"Value in reward (maximised) = {offset} + {scale} * objective of this file" in text
 
 
 def names_problem():
-    """Rows 0 and 3 are equal, and so are the tests of `b` and `same`; names are such that no format takes them."""
+    """Rows 0 and 3 are equal, and so are the tests of `b` and `same`; names are such that no format
+    takes them.
+    """
     data = mt.Dataset(
         [[0, 1, 0], [1, 0, 1], [1, 1, 1], [0, 1, 0]],
         tests=[mt.Test("âge <= 3"), mt.Test("b"), mt.Test("âge <= 3 too")],
@@ -190,7 +262,11 @@ def test_names_are_mapped_to_rows_tests_nodes_and_actions(tmp_path):
     assert sets["actions"] == {"0": "no", "1": "yes"}
     assert sets["nodes"] == {"1": "root", "2": "root, left", "3": "root, right"}
     assert about["variables"]["b_1_0"] == ["b", 1, 0]
-    assert about["components"]["b"] == {"kind": "variable", "doc": "b[v,f] = 1 iff node v tests f", "sets": ["branch", "tests"]}
+    assert about["components"]["b"] == {
+        "kind": "variable",
+        "doc": "b[v,f] = 1 iff node v tests f",
+        "sets": ["branch", "tests"],
+    }
     assert about["rows"]["one_role_1"] == ["one_role", 1]
     assert about["components"]["one_role"]["doc"].startswith("(1b)")
     text = Path(written["model"]).read_text()
@@ -204,7 +280,9 @@ def test_names_are_mapped_to_rows_tests_nodes_and_actions(tmp_path):
 
 @pytest.mark.parametrize(("formulation", "name"), pairs(quick_only=True))
 def test_every_variable_and_row_is_described(formulation, name, exported):
-    """Each name leads to a component with its documentation, and each index to an element of the sets it ranges over."""
+    """Each name leads to a component with its documentation, and each index to an element of the
+    sets it ranges over.
+    """
     written = exported(formulation, name).get(".lp")
     if written is None:
         return
@@ -220,22 +298,34 @@ def test_every_variable_and_row_is_described(formulation, name, exported):
             assert known["doc"], component
             elements = [about["sets"][s].get("elements") for s in known["sets"]]
             if len(elements) == len(index):
-                assert all(e is None or str(i) in e for e, i in zip(elements, index, strict=True)), key
+                assert all(
+                    e is None or str(i) in e for e, i in zip(elements, index, strict=True)
+                ), key
 
 
 def test_side_rows_are_called_by_their_constraints(tmp_path):
-    about = described(mt.export_model(problem("capacity"), "flow-oct", tmp_path / "m.mps", solution=False))
+    about = described(
+        mt.export_model(problem("capacity"), "flow-oct", tmp_path / "m.mps", solution=False)
+    )
     view = problem("capacity").view(mt.CostMatrix)
-    assert about["components"]["side"]["elements"] == {str(j): row.name for j, row in enumerate(view.side)}
+    assert about["components"]["side"]["elements"] == {
+        str(j): row.name for j, row in enumerate(view.side)
+    }
 
 
 def test_splits_purchases_and_columns_of_states_are_said_in_words(tmp_path):
     about = described(mt.export_model(made("groups"), "ip3", tmp_path / "p.mps", solution=False))
     nodes, ensemble = about["sets"]["nodes"]["elements"], made("groups").space.ensemble
     test = f"{ensemble.columns[ensemble.column[0]]} <= {ensemble.threshold[0]:g}"
-    assert nodes["0"] == f"tree 0, split {test}: to node 1 if true, else to node {ensemble.right[0]}"
-    assert set(about["sets"]["purchases"]["elements"]) == {",".join(map(str, place[1:])) for place in about["variables"].values() if place[0] == "W"}
-    about = described(mt.export_model(names_problem(), "state-flow", tmp_path / "s.mps", solution=False))
+    assert (
+        nodes["0"] == f"tree 0, split {test}: to node 1 if true, else to node {ensemble.right[0]}"
+    )
+    assert set(about["sets"]["purchases"]["elements"]) == {
+        ",".join(map(str, place[1:])) for place in about["variables"].values() if place[0] == "W"
+    }
+    about = described(
+        mt.export_model(names_problem(), "state-flow", tmp_path / "s.mps", solution=False)
+    )
     columns = about["sets"]["columns"]["elements"].values()
     assert {"state 0: stop with no", "state 0: stop with yes"} & set(columns)
     assert any(text.startswith("state 0: test b, ") for text in columns)
@@ -268,7 +358,9 @@ def test_the_same_problem_gives_the_same_bytes(tmp_path):
 def test_a_json_of_another_kind_is_not_overwritten(tmp_path):
     """`NAME.json` may be a result of the user's; an earlier description is replaced."""
     (tmp_path / "m.json").write_text('{"method": "dp"}')
-    with pytest.raises(mt.DataError, match="exists already as another kind of file; choose another name"):
+    with pytest.raises(
+        mt.DataError, match="exists already as another kind of file; choose another name"
+    ):
         mt.export_model(problem("xor"), "flow-oct", tmp_path / "m.mps")
     assert (tmp_path / "m.json").read_text() == '{"method": "dp"}'
     for _ in range(2):
@@ -276,7 +368,9 @@ def test_a_json_of_another_kind_is_not_overwritten(tmp_path):
 
 
 def test_an_optimum_that_its_own_model_does_not_confirm_is_not_written(tmp_path, monkeypatch):
-    """A formulation whose encode leaves its objective above the value is an error, not a solution file."""
+    """A formulation whose encode leaves its objective above the value is an error, not a solution
+    file.
+    """
     flow = type(named_formulation("flow-oct"))
     encode = flow.encode
 
@@ -294,7 +388,9 @@ def test_a_file_is_read_by_the_check_of_unimodularity(tmp_path):
     from milp_trees.unimodular.files import read_model_file
 
     for suffix in (".mps", ".mps.gz", ".lp"):
-        written = mt.export_model(problem("xor"), "state-flow", tmp_path / f"m{suffix}", solution=False)
+        written = mt.export_model(
+            problem("xor"), "state-flow", tmp_path / f"m{suffix}", solution=False
+        )
         matrix = read_model_file(Path(written["model"]))
         assert set(matrix.column_names) == set(described(written)["variables"])
         assert list(matrix.row_names) == list(described(written)["rows"])

@@ -1,4 +1,6 @@
-"""Model files that every reader takes in the same way: names, bounds, digits, empty parts, comments."""
+"""Model files that every reader takes in the same way: names, bounds, digits, empty parts,
+comments.
+"""
 
 import gzip
 import shutil
@@ -25,9 +27,21 @@ def _end():
 def model(c, rows, lower, upper, low=None, up=None, integer=None, offset=0.0):
     n = len(c)
     A = sparse.csr_matrix(np.array(rows, dtype=float).reshape(len(lower), n))
-    bounds = [np.array(given if given is not None else default, dtype=float) for given, default in ((low, [0] * n), (up, [1] * n))]
+    bounds = [
+        np.array(given if given is not None else default, dtype=float)
+        for given, default in ((low, [0] * n), (up, [1] * n))
+    ]
     whole = np.array([True] * n if integer is None else integer, dtype=bool)
-    return MatrixModel("a model", np.array(c, dtype=float), offset, A, np.array(lower, dtype=float), np.array(upper, dtype=float), *bounds, whole)
+    return MatrixModel(
+        "a model",
+        np.array(c, dtype=float),
+        offset,
+        A,
+        np.array(lower, dtype=float),
+        np.array(upper, dtype=float),
+        *bounds,
+        whole,
+    )
 
 
 def knapsack(n=3):
@@ -53,7 +67,12 @@ CASES = {
         -3 - 3.5 - 7 + 2 + 2 - 2 + 3,
     ),
     "two-sided rows": (model([1, 2], [[1, 1], [2, 1]], [1, -2], [2, 1], up=[5, 5]), 2),
-    "free, empty and equal rows": (model([1, 1], [[1, 1], [0, 0], [1, -1]], [-INF, -INF, 0], [INF, 5, 0], low=[1, 0], up=[5, 5]), 2),
+    "free, empty and equal rows": (
+        model(
+            [1, 1], [[1, 1], [0, 0], [1, -1]], [-INF, -INF, 0], [INF, 5, 0], low=[1, 0], up=[5, 5]
+        ),
+        2,
+    ),
     "constant": (model([1, 1], [[1, 1]], [1], [INF], offset=2.5), 3.5),
     "constant below zero": (model([1, 1], [[1, 1]], [1], [INF], offset=-1e6), -999999),
     "constant alone": (model([], [], [], [], offset=7.0), 7),
@@ -64,7 +83,10 @@ CASES = {
     "infeasible": (model([1, 1], [[1, 1], [1, 1]], [2, -INF], [INF, 1]), INFEASIBLE),
     "two sides that exclude each other": (model([1, 1], [[1, 1]], [2], [1]), INFEASIBLE),
     "an empty row that cannot hold": (model([1], [[0]], [1], [INF]), INFEASIBLE),
-    "digits": (model([BIG, 1 / 3], [[1, 0], [0, 3]], [1, 1], [INF, INF], integer=[1, 0]), BIG + 1 / 9),
+    "digits": (
+        model([BIG, 1 / 3], [[1, 0], [0, 3]], [1, 1], [INF, INF], integer=[1, 0]),
+        BIG + 1 / 9,
+    ),
 }
 
 #: Optimum that a reader gives for "digits" if it keeps all of them; GLPK prints nine.
@@ -80,17 +102,40 @@ def agrees(reader, found, expected):
 @pytest.mark.parametrize("suffix", [".mps", ".lp"])
 @pytest.mark.parametrize("name", CASES)
 def test_every_reader_finds_the_same_optimum(name, suffix, tmp_path):
-    """What readers disagree about (sections, constants, sides, empty parts, digits) is not in the files."""
+    """What readers disagree about (sections, constants, sides, empty parts, digits) is not in the
+    files.
+    """
     given, expected = CASES[name]
     path = write_model(given, tmp_path / f"model{suffix}")
     wrong = {}
     for reader in present():
-        if refuses(reader, path) is None and not agrees(reader, found := READERS[reader](path), expected):
+        if refuses(reader, path) is None and not agrees(
+            reader, found := READERS[reader](path), expected
+        ):
             wrong[reader] = found
     assert not wrong, f"expected {expected}, got {wrong}:\n{path.read_text()[:2000]}"
 
 
-WORDS = ["e1", "E", "e_4", "inf", "Infinity", "nan", "st", "s.t.", "subject", "free", "bin", "gen", "end", "Bounds", "max", "min", "integer", "sos1"]
+WORDS = [
+    "e1",
+    "E",
+    "e_4",
+    "inf",
+    "Infinity",
+    "nan",
+    "st",
+    "s.t.",
+    "subject",
+    "free",
+    "bin",
+    "gen",
+    "end",
+    "Bounds",
+    "max",
+    "min",
+    "integer",
+    "sos1",
+]
 STRANGE = [
     "1a",
     ".5x",
@@ -135,7 +180,12 @@ def test_names_are_safe_different_and_stable():
     assert len(set(names)) == len(names)
     assert all(len(name) <= LONGEST + 10 and name.isascii() and name[0].isalpha() for name in names)
     assert safe_names(WORDS + STRANGE, "x") == names
-    assert safe_names(["b[1,2]", "w", "b[1,2]", "b[1,2]"], "x") == ["b_1_2", "w", "b_1_2__2", "b_1_2__3"]
+    assert safe_names(["b[1,2]", "w", "b[1,2]", "b[1,2]"], "x") == [
+        "b_1_2",
+        "w",
+        "b_1_2__2",
+        "b_1_2__3",
+    ]
     assert safe_names(["a", "a__2", "a"], "x") == ["a", "a__2", "a__3"]
 
 
@@ -162,7 +212,9 @@ def test_comments_are_taken_for_nothing_else(suffix, tmp_path):
     path = write_model(knapsack(), tmp_path / f"model{suffix}", COMMENTS)
     text = path.read_text()
     assert "caf\\xe9 <= 3" in text
-    assert {line[0] for line in text.splitlines()[: len(COMMENTS)]} == {"*" if suffix == ".mps" else "\\"}
+    assert {line[0] for line in text.splitlines()[: len(COMMENTS)]} == {
+        "*" if suffix == ".mps" else "\\"
+    }
     found = {reader: READERS[reader](path) for reader in present() if refuses(reader, path) is None}
     assert set(found.values()) == {-5}, found
 
@@ -183,13 +235,21 @@ def test_what_a_solver_cannot_read_is_what_its_adapter_says(reader, suffix, tmp_
 def test_the_same_model_gives_the_same_bytes(tmp_path):
     """A gzipped file holds no time and no name."""
     for suffix in (".mps", ".lp", ".mps.gz", ".lp.gz"):
-        one, other = (write_model(CASES["bounds"][0], tmp_path / f"{name}{suffix}", COMMENTS).read_bytes() for name in ("one", "other"))
+        one, other = (
+            write_model(CASES["bounds"][0], tmp_path / f"{name}{suffix}", COMMENTS).read_bytes()
+            for name in ("one", "other")
+        )
         assert one == other
-    assert gzip.decompress((tmp_path / "one.mps.gz").read_bytes()) == (tmp_path / "one.mps").read_bytes()
+    assert (
+        gzip.decompress((tmp_path / "one.mps.gz").read_bytes())
+        == (tmp_path / "one.mps").read_bytes()
+    )
 
 
 def test_a_constant_is_a_column_fixed_at_one_and_rows_know_where_they_come_from():
-    file = file_model(model([1, 1], [[1, 1], [1, 0], [0, 1]], [0, -INF, 1], [1, INF, 1], offset=2.5))
+    file = file_model(
+        model([1, 1], [[1, 1], [1, 0], [0, 1]], [0, -INF, 1], [1, INF, 1], offset=2.5)
+    )
     assert (file.columns, file.rows) == (["x0", "x1", CONSTANT], ["r0_low", "r0_up", "r2"])
     assert file.source.tolist() == [0, 0, 2]
     assert file.point(np.array([0.0, 1.0])).tolist() == [0, 1, 1]

@@ -1,4 +1,6 @@
-"""Temporary folders are removed: by their owner, by a solver process whose parent was killed, and by the next start if everybody was."""
+"""Temporary folders are removed: by their owner, by a solver process whose parent was killed, and
+by the next start if everybody was.
+"""
 
 import os
 import subprocess
@@ -12,7 +14,8 @@ import pytest
 from milp_trees.linear import scratch
 from milp_trees.registry import registry
 
-#: A process that solves what takes hours, with a solver that works through files; it says the number of the solver's process.
+#: A process that solves what takes hours, with a solver that works through files; it says the
+#: number of the solver's process.
 SOLVING = textwrap.dedent(
     """
     import sys, threading
@@ -45,7 +48,12 @@ def children(pid: int) -> list[psutil.Process]:
 
 def launch(home, solver: str, limit: float) -> subprocess.Popen:
     environment = {**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(home))}
-    return subprocess.Popen([sys.executable, "-c", SOLVING, solver, str(limit)], stdout=subprocess.PIPE, text=True, env=environment)
+    return subprocess.Popen(
+        [sys.executable, "-c", SOLVING, solver, str(limit)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    )
 
 
 def start(home, solver: str) -> tuple[subprocess.Popen, psutil.Process]:

@@ -146,7 +146,9 @@ def test_it_works_in_any_thread():
 
 @pytest.mark.parametrize("seconds", [20, 0.1])
 def test_code_that_is_traced_goes_on_afterwards(seconds):
-    """A debugger, a profiler and a measurement of coverage trace: Python must not be left looking for an exception that never comes."""
+    """A debugger, a profiler and a measurement of coverage trace: Python must not be left looking
+    for an exception that never comes.
+    """
     program = f"""
 import contextlib, sys, time
 from milp_trees import deadline
@@ -163,12 +165,16 @@ with contextlib.suppress(TimeUp):
 after()
 print("went on")
 """
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
     assert found.stdout == "went on\n", found.stderr
 
 
 def test_a_finaliser_may_wake_the_timer_at_any_moment():
-    """The exception of a stop may be freed by a collection of garbage anywhere, also where the timer is being ended."""
+    """The exception of a stop may be freed by a collection of garbage anywhere, also where the
+    timer is being ended.
+    """
     timer = deadline._Timer(20)
     timer.start()
     timer.wake.put(None)
@@ -179,7 +185,8 @@ def test_a_finaliser_may_wake_the_timer_at_any_moment():
     assert not timer.fired
 
 
-# A thread that gets the exception as it starts ends with it; Python says so, and the timer fires again.
+# A thread that gets the exception as it starts ends with it; Python says so, and the timer fires
+# again.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_the_end_of_the_outer_one_does_not_leave_the_inner_one_running():
     """Whichever comes in the middle of the other's end."""
@@ -201,6 +208,8 @@ with pyomo_without("Overtime"):
     logging.getLogger({name!r}).error("Error compiling: Overtime")
     logging.getLogger({name!r}).error("something else")
 """
-    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    found = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120
+    )
     assert "Overtime" not in found.stdout + found.stderr
     assert "something else" in found.stdout + found.stderr

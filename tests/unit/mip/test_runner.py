@@ -1,4 +1,6 @@
-"""The parent's side of solver processes: limits from outside, crashes, interrupts. The solver is a fake one that misbehaves on request."""
+"""The parent's side of solver processes: limits from outside, crashes, interrupts. The solver is a
+fake one that misbehaves on request.
+"""
 
 import importlib
 import os
@@ -88,7 +90,9 @@ def fake(folder):
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))
         registry.classes("solvers")
-        patch.setitem(registry._classes["solvers"], "fake", importlib.import_module("fake_solver_plugin").Fake)
+        patch.setitem(
+            registry._classes["solvers"], "fake", importlib.import_module("fake_solver_plugin").Fake
+        )
         yield "fake"
     sys.modules.pop("fake_solver_plugin", None)
     discard_idle()
@@ -96,7 +100,17 @@ def fake(folder):
 
 def job(do: str, **limits) -> Job:
     one = np.ones(1)
-    model = MatrixModel("one", one, 2.0, sparse.csr_matrix((0, 1)), np.zeros(0), np.zeros(0), np.zeros(1), one, np.ones(1, dtype=bool))
+    model = MatrixModel(
+        "one",
+        one,
+        2.0,
+        sparse.csr_matrix((0, 1)),
+        np.zeros(0),
+        np.zeros(0),
+        np.zeros(1),
+        one,
+        np.ones(1, dtype=bool),
+    )
     return Job(model, Limits(**limits), options={"do": do})
 
 
@@ -118,7 +132,9 @@ def test_process_is_used_again(fake):
 
 
 def test_late_news_of_an_earlier_job_are_not_taken_for_news_of_this_one(fake):
-    """Seen with SCIP: an earlier model that is freed while the next one is solved called its event handler with old bounds."""
+    """Seen with SCIP: an earlier model that is freed while the next one is solved called its event
+    handler with old bounds.
+    """
     runner.run(fake, job("answer"))
     answer = runner.run(fake, job("late"))
     assert [event.bound for event in answer.events] == [1.0, 1.5]
@@ -147,13 +163,18 @@ def test_crash_is_an_error_with_a_sentence_and_keeps_the_incumbent(fake, do, sai
 
 def test_killed_by_somebody_else_is_an_error(fake):
     pid = int(runner.run(fake, job("answer")).message)
-    answer = runner.run(fake, job("hang"), lambda event: os.kill(pid, signal.SIGKILL) if event.nodes == 3 else None)
+    answer = runner.run(
+        fake, job("hang"), lambda event: os.kill(pid, signal.SIGKILL) if event.nodes == 3 else None
+    )
     assert answer.status is Status.ERROR
     assert "SIGKILL" in answer.message
     assert answer.x is not None
 
 
-@pytest.mark.parametrize("do, said", [("raise", "fake: the status 'blue' is not known."), ("bug", "fake: ZeroDivisionError: oh")])
+@pytest.mark.parametrize(
+    "do, said",
+    [("raise", "fake: the status 'blue' is not known."), ("bug", "fake: ZeroDivisionError: oh")],
+)
 def test_exception_in_an_adapter_is_an_error_with_its_traceback(fake, do, said):
     answer = runner.run(fake, job(do))
     assert (answer.status, answer.message) == (Status.ERROR, said)
@@ -229,14 +250,21 @@ def test_memory_is_enforced_from_outside(fake):
 
 
 def test_ctrl_c_asks_for_the_incumbent(fake):
-    """The adapter that obeys is not killed; its answer is completed by the last incumbent it reported."""
+    """The adapter that obeys is not killed; its answer is completed by the last incumbent it
+    reported.
+    """
 
     def interrupt(event):
         if event.nodes == 3:
             raise KeyboardInterrupt
 
     answer = runner.run(fake, job("obey"), interrupt)
-    assert (answer.status, answer.limit, answer.objective, answer.bound) == (Status.FEASIBLE, Limit.INTERRUPTED, 2.0, 1.5)
+    assert (answer.status, answer.limit, answer.objective, answer.bound) == (
+        Status.FEASIBLE,
+        Limit.INTERRUPTED,
+        2.0,
+        1.5,
+    )
     assert answer.message == ""
 
 
@@ -266,7 +294,11 @@ def test_ctrl_c_is_not_lost_where_python_forgets_exceptions(fake):
 def test_interrupt_of_a_hanging_solver_kills_it(fake, monkeypatch):
     monkeypatch.setattr(runner, "STOPPING", 0.3)
     answer = runner.run(fake, job("hang"), stop=lambda: True)
-    assert (answer.status, answer.limit, answer.objective) == (Status.FEASIBLE, Limit.INTERRUPTED, 2.0)
+    assert (answer.status, answer.limit, answer.objective) == (
+        Status.FEASIBLE,
+        Limit.INTERRUPTED,
+        2.0,
+    )
     assert "did not answer" in answer.message
 
 
@@ -311,7 +343,9 @@ def test_job_that_cannot_be_read_is_an_error(fake, folder, monkeypatch):
     rows = importlib.import_module("vanishing").Rows()
     (folder / "vanishing.py").unlink()
     try:
-        answer = runner.run(fake, Job(job("answer").model, Limits(), options={"do": "answer"}, lazy=rows))
+        answer = runner.run(
+            fake, Job(job("answer").model, Limits(), options={"do": "answer"}, lazy=rows)
+        )
     finally:
         del sys.modules["vanishing"]
     assert answer.status is Status.ERROR
@@ -321,7 +355,10 @@ def test_job_that_cannot_be_read_is_an_error(fake, folder, monkeypatch):
 
 def test_threads_solve_at_the_same_time(fake):
     answers = []
-    threads = [threading.Thread(target=lambda: answers.append(runner.run(fake, job("answer")))) for _ in range(3)]
+    threads = [
+        threading.Thread(target=lambda: answers.append(runner.run(fake, job("answer"))))
+        for _ in range(3)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -349,7 +386,9 @@ def test_forked_process_uses_workers_of_its_own(fake):
 def test_workers_end_with_their_parent():
     """Even if the parent is killed without a chance to clean up."""
     code = "from milp_trees import runner; runner.warm_up('highs'); w = runner._pool.idle['highs']; print(w.process.pid, flush=True); input()"
-    parent = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
     worker = psutil.Process(int(parent.stdout.readline()))
     parent.kill()
     parent.communicate()

@@ -1,4 +1,6 @@
-"""Trees read from files: what is no tree is refused as damaged, not read as another tree; files of others are not written over."""
+"""Trees read from files: what is no tree is refused as damaged, not read as another tree; files of
+others are not written over.
+"""
 
 import copy
 
@@ -13,13 +15,19 @@ TREE = mt.Tree(mt.Branch(mt.Test("0"), mt.Leaf(0), mt.Leaf(1)), ("no", "yes")).t
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        (("root", "test", "kind"), "zz"), (("root", "test", "kind"), "<="), (("root", "true", "action"), 1.7), (("root", "true", "action"), True),
-        (("root", "true", "action"), "1"), (("actions",), "no"),
+        (("root", "test", "kind"), "zz"),
+        (("root", "test", "kind"), "<="),
+        (("root", "true", "action"), 1.7),
+        (("root", "true", "action"), True),
+        (("root", "true", "action"), "1"),
+        (("actions",), "no"),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_a_tree_with_a_changed_part_is_damaged(path, value):
-    """An unknown kind of test was read as a yes/no question, an action 1.7 as 1, the letters of a text as actions."""
+    """An unknown kind of test was read as a yes/no question, an action 1.7 as 1, the letters of a
+    text as actions.
+    """
     assert mt.Tree.from_json(TREE).to_json() == TREE
     changed = copy.deepcopy(TREE)
     place = changed
@@ -42,7 +50,9 @@ def test_a_solver_s_own_solution_file_is_not_written_over(tmp_path):
 
 
 def test_a_refusal_to_export_names_the_formulation_once(tmp_path):
-    problem = mt.Problem(DATA, mt.Accuracy(constraints=(mt.Capacity("yes", at_most=1),)), mt.Trees(1))
+    problem = mt.Problem(
+        DATA, mt.Accuracy(constraints=(mt.Capacity("yes", at_most=1),)), mt.Trees(1)
+    )
     for formulation in "oct", "benders-oct":
         with pytest.raises(mt.Unsupported) as said:
             mt.export_model(problem, formulation, tmp_path / "m.mps")

@@ -18,7 +18,12 @@ TESTS = (
     Test("a very long column name that nobody can remember", "<=", 1 / 3),
     Test("naïve ☃ 列", "==", 'it\'s "quoted"\x00\n'),
 )
-ACTIONS = ("benign", "malignant", '<odd> & "label"', "a label that is longer than any box should ever be")
+ACTIONS = (
+    "benign",
+    "malignant",
+    '<odd> & "label"',
+    "a label that is longer than any box should ever be",
+)
 
 
 def random_tree(depth, seed, p=0.85):
@@ -53,7 +58,9 @@ def test_text_of_a_single_leaf_is_its_label():
 
 
 def test_text_shows_counts_by_class_and_by_leaf():
-    """Counts by class say how many of a leaf's rows have its label; counts by leaf say how many rows there are."""
+    """Counts by class say how many of a leaf's rows have its label; counts by leaf say how many
+    rows there are.
+    """
     tree = Tree(Branch(TESTS[1], Leaf(0), Leaf(1)), ("low", "high"))
     data = Dataset([[0], [0], [1]], tests=[TESTS[1]], y=["low", "high", "high"])
     counts = draw.leaf_counts(tree, data)
@@ -71,7 +78,9 @@ def test_counts_of_the_wrong_shape_are_refused_with_the_remedy():
 
 @pytest.mark.parametrize("depth", range(7))
 def test_svg_is_well_formed_and_complete_at_every_depth(depth):
-    """Whatever the names hold, the picture is XML with one box and one tooltip per node, needs nothing from elsewhere, has no ids."""
+    """Whatever the names hold, the picture is XML with one box and one tooltip per node, needs
+    nothing from elsewhere, has no ids.
+    """
     tree = random_tree(depth, seed=depth)
     svg = draw.tree_svg(tree, counts=np.ones((tree.n_leaves, len(ACTIONS)), dtype=int))
     assert len(titles(svg)) == 2 * tree.n_leaves - 1
@@ -110,7 +119,9 @@ def test_long_names_are_shortened_and_kept_in_the_tooltip():
 
 
 def test_leaves_are_coloured_by_action():
-    """Equal actions have equal colours and different actions different ones, far beyond the palette."""
+    """Equal actions have equal colours and different actions different ones, far beyond the
+    palette.
+    """
     tree = Tree(Branch(TESTS[0], Leaf(1), Branch(TESTS[1], Leaf(0), Leaf(1))), ("low", "high"))
     svg = draw.tree_svg(tree)
     assert svg.count(draw.action_colour(1)) == 2

@@ -1,4 +1,6 @@
-"""Ensembles: read from every kind of model they predict what the stock does, stand in preorder, survive JSON, and refuse what is none."""
+"""Ensembles: read from every kind of model they predict what the stock does, stand in preorder,
+survive JSON, and refuse what is none.
+"""
 
 import copy
 import json
@@ -25,7 +27,12 @@ from sklearn.ensemble import (
 )
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor
+from sklearn.tree import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    ExtraTreeClassifier,
+    ExtraTreeRegressor,
+)
 
 import milp_trees as mt
 from milp_trees.models.read_ensemble import ensemble_from_trees, out_of_bag
@@ -43,19 +50,45 @@ CLASSIFIERS = {
     "forest": (RandomForestClassifier(6, **SEED), WINE_Y, {}),
     "forest of names": (RandomForestClassifier(6, **SEED), NAMES, {}),
     "forest with weights": (RandomForestClassifier(6, **SEED), NAMES, {"sample_weight": WEIGHTS}),
-    "forest with class weights": (RandomForestClassifier(6, class_weight="balanced_subsample", **SEED), NAMES, {}),
-    "forest of large leaves": (RandomForestClassifier(6, min_samples_leaf=5, max_samples=0.5, **SEED), NAMES, {}),
-    "best first": (RandomForestClassifier(6, max_leaf_nodes=7, criterion="entropy", **SEED), NAMES, {}),
+    "forest with class weights": (
+        RandomForestClassifier(6, class_weight="balanced_subsample", **SEED),
+        NAMES,
+        {},
+    ),
+    "forest of large leaves": (
+        RandomForestClassifier(6, min_samples_leaf=5, max_samples=0.5, **SEED),
+        NAMES,
+        {},
+    ),
+    "best first": (
+        RandomForestClassifier(6, max_leaf_nodes=7, criterion="entropy", **SEED),
+        NAMES,
+        {},
+    ),
     "extra trees": (ExtraTreesClassifier(6, **SEED), NAMES, {}),
     "bagging of columns": (BaggingClassifier(n_estimators=6, max_features=0.5, **SEED), NAMES, {}),
-    "bagging that misses classes": (BaggingClassifier(n_estimators=9, max_features=3, bootstrap_features=True, max_samples=4, **SEED), RARE, {}),
-    "bagging of extra trees": (BaggingClassifier(ExtraTreeClassifier(), n_estimators=5, **SEED), WINE_Y * 5 - 3, {}),
+    "bagging that misses classes": (
+        BaggingClassifier(
+            n_estimators=9, max_features=3, bootstrap_features=True, max_samples=4, **SEED
+        ),
+        RARE,
+        {},
+    ),
+    "bagging of extra trees": (
+        BaggingClassifier(ExtraTreeClassifier(), n_estimators=5, **SEED),
+        WINE_Y * 5 - 3,
+        {},
+    ),
     "tree": (DecisionTreeClassifier(max_leaf_nodes=6, **SEED), NAMES, {}),
     "extra tree": (ExtraTreeClassifier(**SEED), NAMES, {}),
     "one class": (RandomForestClassifier(3, **SEED), np.zeros(len(WINE_X), dtype=int), {}),
     "truth values": (RandomForestClassifier(3, **SEED), WINE_Y > 0, {}),
     "budget forest": (mt.BudgetForestClassifier(5, **SEED), NAMES, {}),
-    "budget forest by majority": (mt.BudgetForestClassifier(5, voting="majority", max_depth=2, **SEED), NAMES, {}),
+    "budget forest by majority": (
+        mt.BudgetForestClassifier(5, voting="majority", max_depth=2, **SEED),
+        NAMES,
+        {},
+    ),
 }
 REGRESSORS = {
     "forest": RandomForestRegressor(4, max_depth=5, **SEED),
@@ -78,13 +111,27 @@ def slow_errors(ensemble, X, y):
         for h in ensemble.roots.tolist():
             while h >= 0:
                 value = ensemble.value[h]
-                out[h] += (value[0] - target) ** 2 if ensemble.classes is None else ensemble.classes[int(value.argmax())] != target
-                h = -1 if ensemble.left[h] < 0 else int(ensemble.left[h] if x[ensemble.column[h]] <= ensemble.threshold[h] else ensemble.right[h])
+                out[h] += (
+                    (value[0] - target) ** 2
+                    if ensemble.classes is None
+                    else ensemble.classes[int(value.argmax())] != target
+                )
+                h = (
+                    -1
+                    if ensemble.left[h] < 0
+                    else int(
+                        ensemble.left[h]
+                        if x[ensemble.column[h]] <= ensemble.threshold[h]
+                        else ensemble.right[h]
+                    )
+                )
     return out
 
 
 def gains(ensemble, X, y):
-    return mt.Problem(data(ensemble, X, y), mt.PrunedError("1/100"), mt.PrunedEnsembles(ensemble)).view(mt.NodeGains)
+    return mt.Problem(
+        data(ensemble, X, y), mt.PrunedError("1/100"), mt.PrunedEnsembles(ensemble)
+    ).view(mt.NodeGains)
 
 
 def check_preorder_and_json(ensemble):
@@ -107,7 +154,9 @@ def test_classifiers_predict_what_the_stock_does_and_count_their_errors(name):
     ensemble = mt.read_ensemble(model)
     np.testing.assert_array_equal(ensemble.predict(WINE_X), model.predict(WINE_X))
     if hasattr(model, "predict_proba"):
-        np.testing.assert_array_equal(ensemble.mean_value(ensemble.walk(WINE_X).leaf), model.predict_proba(WINE_X))
+        np.testing.assert_array_equal(
+            ensemble.mean_value(ensemble.walk(WINE_X).leaf), model.predict_proba(WINE_X)
+        )
     view = gains(ensemble, WINE_X, y)
     assert view.exact
     assert view.error.tolist() == slow_errors(ensemble, WINE_X, y).tolist()
@@ -129,9 +178,13 @@ def test_regressors_predict_what_the_stock_does_and_add_up_their_errors(name):
 def test_squared_errors_keep_their_digits_where_the_target_is_far_from_zero():
     y = 1e9 + SUGAR_Y
     ensemble = mt.read_ensemble(DecisionTreeRegressor(max_depth=4, random_state=0).fit(SUGAR_X, y))
-    problem = mt.Problem(data(ensemble, SUGAR_X, y), mt.PrunedError(0), mt.PrunedEnsembles(ensemble))
+    problem = mt.Problem(
+        data(ensemble, SUGAR_X, y), mt.PrunedError(0), mt.PrunedEnsembles(ensemble)
+    )
     view = problem.view(mt.NodeGains)
-    assert float(view.to_value(view.objective(ensemble))) == pytest.approx(problem.value(ensemble).number, rel=1e-9)
+    assert float(view.to_value(view.objective(ensemble))) == pytest.approx(
+        problem.value(ensemble).number, rel=1e-9
+    )
 
 
 def test_names_of_a_frame_are_kept_and_another_order_is_refused():
@@ -146,7 +199,10 @@ def test_names_of_a_frame_are_kept_and_another_order_is_refused():
 
 def test_own_trees_predict_the_same_as_an_ensemble():
     dataset = mt.load("planted:rows=80,tests=5,depth=2,noise=0.1,seed=4")
-    trees = [mt.solve(mt.Problem(dataset, mt.Accuracy(), mt.Trees(max_depth=d)), "dp").predictor for d in (1, 2)]
+    trees = [
+        mt.solve(mt.Problem(dataset, mt.Accuracy(), mt.Trees(max_depth=d)), "dp").predictor
+        for d in (1, 2)
+    ]
     ensemble, rows = ensemble_from_trees(trees, dataset)
     leaf = ensemble.routes(rows).leaf
     for t, tree in enumerate(trees):
@@ -169,7 +225,9 @@ def test_features_may_stand_for_several_columns():
 
 
 def test_pruned_trees_end_where_they_are_cut():
-    ensemble = mt.read_ensemble(RandomForestClassifier(3, max_depth=3, random_state=0).fit(WINE_X, WINE_Y))
+    ensemble = mt.read_ensemble(
+        RandomForestClassifier(3, max_depth=3, random_state=0).fit(WINE_X, WINE_Y)
+    )
     keep = np.zeros(ensemble.n_nodes, dtype=bool)
     keep[ensemble.roots[0]] = True
     cut = ensemble.pruned(keep)
@@ -205,7 +263,11 @@ def test_out_of_bag_rows_are_those_that_a_tree_did_not_see(model):
     ("model", "rows", "sentence"),
     [
         (RandomForestClassifier(2, bootstrap=False).fit(WINE_X, WINE_Y), 178, "no out-of-bag rows"),
-        (BaggingClassifier(n_estimators=2, bootstrap=False).fit(WINE_X, WINE_Y), 178, "no out-of-bag rows"),
+        (
+            BaggingClassifier(n_estimators=2, bootstrap=False).fit(WINE_X, WINE_Y),
+            178,
+            "no out-of-bag rows",
+        ),
         (DecisionTreeClassifier().fit(WINE_X, WINE_Y), 178, "no out-of-bag rows"),
         (RandomForestClassifier(2), 178, "not fitted"),
         (RandomForestClassifier(2).fit(WINE_X, WINE_Y), 170, "fitted on 178 rows, 170 are given"),
@@ -240,8 +302,14 @@ TWO_OUTPUTS = np.column_stack([WINE_Y, WINE_Y > 0])
         (HistGradientBoostingClassifier(max_iter=2), "adds up its trees"),
         (AdaBoostClassifier(n_estimators=2), "adds up its trees"),
         (Committee(n_estimators=2).fit(WINE_X, WINE_Y), "no ensemble of trees"),
-        (VotingClassifier([("tree", DecisionTreeClassifier())]).fit(WINE_X, WINE_Y), "no ensemble of trees"),
-        (StackingClassifier([("tree", DecisionTreeClassifier())]).fit(WINE_X, WINE_Y), "no ensemble of trees"),
+        (
+            VotingClassifier([("tree", DecisionTreeClassifier())]).fit(WINE_X, WINE_Y),
+            "no ensemble of trees",
+        ),
+        (
+            StackingClassifier([("tree", DecisionTreeClassifier())]).fit(WINE_X, WINE_Y),
+            "no ensemble of trees",
+        ),
         (OneVsRestClassifier(DecisionTreeClassifier()).fit(WINE_X, WINE_Y), "no ensemble of trees"),
         (IsolationForest(n_estimators=2).fit(WINE_X), "no ensemble of trees"),
         (RandomTreesEmbedding(n_estimators=2).fit(WINE_X), "no ensemble of trees"),
@@ -281,8 +349,14 @@ def test_names_that_do_not_fit_are_refused(options, sentence):
         (WINE_X[0], "fitted on 13 columns"),
         ([["a"] * 13], "needs numbers"),
         ([[1, 2], [1]], "needs numbers"),
-        (np.where(WINE_X > 1000, np.nan, WINE_X), "Row 0 has a missing or infinite value in the column 'x12'"),
-        (np.where(WINE_X > 1000, np.inf, WINE_X), "Row 0 has a missing or infinite value in the column 'x12'"),
+        (
+            np.where(WINE_X > 1000, np.nan, WINE_X),
+            "Row 0 has a missing or infinite value in the column 'x12'",
+        ),
+        (
+            np.where(WINE_X > 1000, np.inf, WINE_X),
+            "Row 0 has a missing or infinite value in the column 'x12'",
+        ),
         (WINE_X * 1e300, "missing or infinite"),
     ],
 )
@@ -295,7 +369,9 @@ def test_datasets_that_do_not_fit_are_refused():
     ensemble = mt.read_ensemble(FOREST)
     for columns, sentence in ((ensemble.columns[::-1], "another order"), (None, "no column 'x0'")):
         with pytest.raises(mt.DataError, match=sentence):
-            ensemble.routes(mt.Dataset(np.zeros((178, 0)), numeric=WINE_X, columns=columns, y=WINE_Y))
+            ensemble.routes(
+                mt.Dataset(np.zeros((178, 0)), numeric=WINE_X, columns=columns, y=WINE_Y)
+            )
     with pytest.raises(mt.DataError, match="numeric columns"):
         ensemble.routes(mt.Dataset(np.zeros((178, 0)), y=WINE_Y))
 
@@ -304,7 +380,11 @@ def test_what_is_no_pruning_is_refused():
     ensemble = mt.read_ensemble(FOREST)
     orphan = ensemble.left >= 0
     orphan[0] = False
-    for keep, sentence in (([True], "one entry per node"), (np.ones(ensemble.n_nodes), "A leaf"), (orphan, "with its parent")):
+    for keep, sentence in (
+        ([True], "one entry per node"),
+        (np.ones(ensemble.n_nodes), "A leaf"),
+        (orphan, "with its parent"),
+    ):
         with pytest.raises(mt.DataError, match=sentence):
             ensemble.pruned(keep)
     with pytest.raises(mt.DataError, match=r"mt\.read_ensemble"):
@@ -368,5 +448,7 @@ def test_a_large_forest_is_read_and_viewed_in_a_second():
 
 def test_a_series_of_labels_and_a_frame_make_a_dataset():
     frame = pd.DataFrame(WINE_X[:5], columns=[f"x{j}" for j in range(13)])
-    rows = mt.Dataset(np.zeros((5, 0)), numeric=frame, columns=list(frame.columns), y=pd.Series(NAMES[:5]))
+    rows = mt.Dataset(
+        np.zeros((5, 0)), numeric=frame, columns=list(frame.columns), y=pd.Series(NAMES[:5])
+    )
     assert mt.read_ensemble(FOREST).routes(rows).leaf.shape == (5, 2)

@@ -13,9 +13,19 @@ from milp_trees.models.export import to_dot, to_networkx, to_sklearn
 
 matplotlib.use("Agg")
 
-FRAME = pd.DataFrame({"age": [20, 30, 40, 50, 60, 70], "smoker": [0, 1, 0, 1, 1, 0], "colour": ["red", "blue", "red", "red", "blue", "blue"]})
+FRAME = pd.DataFrame(
+    {
+        "age": [20, 30, 40, 50, 60, 70],
+        "smoker": [0, 1, 0, 1, 1, 0],
+        "colour": ["red", "blue", "red", "red", "blue", "blue"],
+    }
+)
 TREE = Tree(
-    Branch(Test("age", "<=", 45.0), Branch(Test("colour", "==", "red"), Leaf(0), Leaf(1)), Branch(Test("smoker"), Leaf(0), Leaf(1))),
+    Branch(
+        Test("age", "<=", 45.0),
+        Branch(Test("colour", "==", "red"), Leaf(0), Leaf(1)),
+        Branch(Test("smoker"), Leaf(0), Leaf(1)),
+    ),
     ("low", "high"),
 )
 LABELS = ["low", "high", "low", "high", "low", "low"]
@@ -23,7 +33,9 @@ LABELS = ["low", "high", "low", "high", "low", "low"]
 
 def numeric(frame):
     """The columns of the converted tree."""
-    return np.column_stack([frame["age"], frame["smoker"], frame["colour"] == "red"]).astype(np.float32)
+    return np.column_stack([frame["age"], frame["smoker"], frame["colour"] == "red"]).astype(
+        np.float32
+    )
 
 
 def test_the_converted_tree_predicts_the_same_with_original_thresholds():
@@ -51,7 +63,10 @@ def test_scikit_learns_plotting_tools_take_it():
     text = export_text(model, feature_names=names)
     assert "age <= 45.00" in text
     assert "class: high" in text
-    drawn = " ".join(a.get_text() for a in plot_tree(model, feature_names=names, class_names=list(model.classes_)))
+    drawn = " ".join(
+        a.get_text()
+        for a in plot_tree(model, feature_names=names, class_names=list(model.classes_))
+    )
     assert "smoker <= 0.5" in drawn
     assert "class = low" in drawn
 
@@ -59,7 +74,9 @@ def test_scikit_learns_plotting_tools_take_it():
 def test_a_leaf_against_its_majority_still_predicts_its_action():
     """Side constraints and costs give leaves another action than their most frequent class."""
     model = to_sklearn(Tree(Leaf(1), ("low", "high")), FRAME, LABELS)
-    assert model.classes_[model.tree_.predict(np.zeros((1, 2), dtype=np.float32)).argmax()] == "high"
+    assert (
+        model.classes_[model.tree_.predict(np.zeros((1, 2), dtype=np.float32)).argmax()] == "high"
+    )
 
 
 def test_a_dataset_brings_its_labels_and_a_policy_needs_none():
@@ -67,8 +84,12 @@ def test_a_dataset_brings_its_labels_and_a_policy_needs_none():
     data = Dataset([[0], [1], [1]], tests=[Test("smoker")], y=["high", "low", "high"])
     tree = Tree(Branch(Test("smoker"), Leaf(1), Leaf(0)), ("high", "low"))
     assert to_sklearn(tree, data).tree_.value[0, 0].tolist() == pytest.approx([2 / 3, 1 / 3])
-    assert to_sklearn(tree, data.with_(y=None)).tree_.value[0, 0].tolist() == pytest.approx([2 / 3, 1 / 3])
-    assert to_sklearn(tree, {"smoker": [0, 0, 1]}).tree_.value[0, 0].tolist() == pytest.approx([1 / 3, 2 / 3])
+    assert to_sklearn(tree, data.with_(y=None)).tree_.value[0, 0].tolist() == pytest.approx(
+        [2 / 3, 1 / 3]
+    )
+    assert to_sklearn(tree, {"smoker": [0, 0, 1]}).tree_.value[0, 0].tolist() == pytest.approx(
+        [1 / 3, 2 / 3]
+    )
 
 
 def test_unknown_labels_and_single_precision_are_refused():
@@ -98,27 +119,49 @@ def converted(theirs, X):
     return theirs.predict(pd.DataFrame(X, columns=names) if len(names) else X)
 
 
-@pytest.mark.parametrize("make", [
-    lambda k: mt.OptimalTreeClassifier(max_depth=3, binarizer=k, threads=1), lambda k: mt.OptimalTreeClassifierCV(max_depth=2, max_leaf_nodes=4, cv=2, binarizer=k),
-    lambda k: mt.OptimalPolicyTree(max_depth=2, binarizer=k), lambda k: mt.SPOTree(max_depth=3, splits=k), lambda k: mt.SPOTree(method="dp", max_depth=2, splits=k),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda k: mt.OptimalTreeClassifier(max_depth=3, binarizer=k, threads=1),
+        lambda k: mt.OptimalTreeClassifierCV(max_depth=2, max_leaf_nodes=4, cv=2, binarizer=k),
+        lambda k: mt.OptimalPolicyTree(max_depth=2, binarizer=k),
+        lambda k: mt.SPOTree(max_depth=3, splits=k),
+        lambda k: mt.SPOTree(method="dp", max_depth=2, splits=k),
+    ],
+)
 @pytest.mark.parametrize("name", CLOSE)
 def test_thresholds_are_chosen_that_single_precision_holds(name, make):
-    """Wherever rounded values differ, the converted tree of every estimator predicts what the tree predicts on all its training rows."""
+    """Wherever rounded values differ, the converted tree of every estimator predicts what the tree
+    predicts on all its training rows.
+    """
     kind = "quantiles" if name in ("time stamps", "large") else "midpoints"
     X = np.asarray(CLOSE[name]).reshape(-1, 1)
     y = (np.arange(40) // 3) % 2
     model = make(kind)
     model.fit(X, y if "Classifier" in type(model).__name__ else np.c_[y, 1 - y])
-    labels = model.predict(X) if not isinstance(model, mt.SPOTree) else model.tree_.predict({"0": X[:, 0]})
+    labels = (
+        model.predict(X)
+        if not isinstance(model, mt.SPOTree)
+        else model.tree_.predict({"0": X[:, 0]})
+    )
     for theirs in (model.to_sklearn(), model.to_sklearn(X)):
         theirs.feature_names_in_ = np.array(["0"], dtype=object)
         assert (converted(theirs, X).astype(str) == labels.astype(str)).all()
 
 
-@pytest.mark.parametrize("values", [1_700_000_000 + np.arange(40.0), 1 + np.arange(40) * 1e-12, np.arange(40) * 5e-324, 1e39 + np.arange(40) * 1e38])
+@pytest.mark.parametrize(
+    "values",
+    [
+        1_700_000_000 + np.arange(40.0),
+        1 + np.arange(40) * 1e-12,
+        np.arange(40) * 5e-324,
+        1e39 + np.arange(40) * 1e38,
+    ],
+)
 def test_what_no_threshold_divides_in_single_precision_is_refused(values):
-    """From the training data and from a table alike, with the two values that cannot be told apart; not where the node's own rows are far apart."""
+    """From the training data and from a table alike, with the two values that cannot be told apart;
+    not where the node's own rows are far apart.
+    """
     X, y = values.reshape(-1, 1), np.arange(40) % 2
     model = mt.OptimalTreeClassifier(max_depth=3, binarizer="midpoints").fit(X, y)
     for rows in ((), (X,), (X, y)):
@@ -139,7 +182,10 @@ def test_rows_that_do_not_reach_a_node_do_not_hinder_its_threshold():
                     to_sklearn(tree, rows)
                 continue
             theirs = to_sklearn(tree, rows)
-            assert converted(theirs, frame[list(theirs.feature_names_in_)].to_numpy()).tolist() == tree.predict(frame).tolist()
+            assert (
+                converted(theirs, frame[list(theirs.feature_names_in_)].to_numpy()).tolist()
+                == tree.predict(frame).tolist()
+            )
 
 
 def test_a_dataset_without_values_cannot_promise_thresholds():
@@ -159,7 +205,12 @@ def test_networkx_graph_has_the_tree_s_shape_and_labels():
     assert networkx.is_arborescence(graph)
     assert graph.nodes[0]["test"] == Test("age", "<=", 45.0)
     assert [d["label"] for _, _, d in graph.out_edges(0, data=True)] == ["no", "yes"]
-    assert sorted(d["action"] for _, d in graph.nodes(data=True) if "action" in d) == ["high", "high", "low", "low"]
+    assert sorted(d["action"] for _, d in graph.nodes(data=True) if "action" in d) == [
+        "high",
+        "high",
+        "low",
+        "low",
+    ]
 
 
 def test_dot_text_quotes_names():

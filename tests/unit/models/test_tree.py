@@ -37,7 +37,9 @@ def test_a_tree_predicts_on_raw_columns():
     """A table that was never binarized, by column name."""
     table = {"a": [0, 1, 1], "b": [9.0, 2.5, 2.6]}
     assert TREE.predict(table).tolist() == ["no", "no", "yes"]
-    with pytest.raises(DataError, match="column 'b', which the table does not have; its columns are a"):
+    with pytest.raises(
+        DataError, match="column 'b', which the table does not have; its columns are a"
+    ):
         TREE.predict({"a": [0, 1]})
 
 

@@ -10,12 +10,29 @@ import pytest
 import milp_trees as mt
 from milp_trees.results.report import json_safe, plain_table, result_from_json, result_json
 
-FIELDS = ["method", "objective", "unit", "sense", "exact", "bound", "gap", "status", "proved_by", "seconds", "times", "sizes", "predictor", "agrees"]
+FIELDS = [
+    "method",
+    "objective",
+    "unit",
+    "sense",
+    "exact",
+    "bound",
+    "gap",
+    "status",
+    "proved_by",
+    "seconds",
+    "times",
+    "sizes",
+    "predictor",
+    "agrees",
+]
 
 
 @pytest.fixture(scope="module")
 def problem():
-    return mt.Problem(mt.load("planted:rows=60,tests=5,noise=0.1,seed=4"), mt.Accuracy(), mt.Trees(2))
+    return mt.Problem(
+        mt.load("planted:rows=60,tests=5,noise=0.1,seed=4"), mt.Accuracy(), mt.Trees(2)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +48,9 @@ def test_json_has_the_documented_fields(result):
 
 
 def test_json_is_strict(result):
-    strange = replace(result, root_bound=float("-inf"), sizes={"rows": np.int64(3)}, scores={"test": float("nan")})
+    strange = replace(
+        result, root_bound=float("-inf"), sizes={"rows": np.int64(3)}, scores={"test": float("nan")}
+    )
     data = json.loads(json.dumps(result_json(strange), allow_nan=False))
     assert data["root_bound"] is None
     assert data["scores"] == {"test": None}
@@ -45,14 +64,18 @@ def test_json_is_read_back_as_the_same_result(problem, result):
 
 
 def test_a_penalised_value_is_a_rate_with_its_fraction():
-    problem = mt.Problem(mt.load("planted:rows=60,tests=5,noise=0.1"), mt.Accuracy(leaf_penalty="1/200"), mt.Trees(2))
+    problem = mt.Problem(
+        mt.load("planted:rows=60,tests=5,noise=0.1"), mt.Accuracy(leaf_penalty="1/200"), mt.Trees(2)
+    )
     data = result_json(mt.solve(problem))
     assert data["unit"] == "rate"
     assert data["objective"] == pytest.approx(float(Fraction(data["exact"])))
 
 
 def test_plain_python_comes_out_of_anything():
-    assert json_safe({1: (Fraction(1, 3), np.float64(2), {np.bool_(True)})}) == {"1": ["1/3", 2.0, [True]]}
+    assert json_safe({1: (Fraction(1, 3), np.float64(2), {np.bool_(True)})}) == {
+        "1": ["1/3", 2.0, [True]]
+    }
 
 
 def test_html_holds_tree_and_certificate_and_needs_nothing(result):
@@ -77,5 +100,18 @@ def test_html_escapes_what_users_wrote():
 
 def test_the_table_has_every_column_of_a_comparison(result):
     text = plain_table([result_json(result)])
-    for word in ("variables", "binaries", "nonzeros", "objective", "bound", "gap", "nodes", "start", "accepted", "agrees", "dp", "optimal"):
+    for word in (
+        "variables",
+        "binaries",
+        "nonzeros",
+        "objective",
+        "bound",
+        "gap",
+        "nodes",
+        "start",
+        "accepted",
+        "agrees",
+        "dp",
+        "optimal",
+    ):
         assert word in text

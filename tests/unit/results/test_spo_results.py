@@ -1,4 +1,6 @@
-"""Results of trees for decisions outside the process that made them: verified from their JSON, drawn, compared."""
+"""Results of trees for decisions outside the process that made them: verified from their JSON,
+drawn, compared.
+"""
 
 import json
 from fractions import Fraction
@@ -15,7 +17,9 @@ from milp_trees.verification import verify
 
 
 def solved(kind: str, **options):
-    problem, test = DecisionData(kind, rows=25, test_rows=10, thresholds=5, features=2, **options).problem(1)
+    problem, test = DecisionData(
+        kind, rows=25, test_rows=10, thresholds=5, features=2, **options
+    ).problem(1)
     result = mt.solve(problem, "dp-oracle", test=test)
     return json.loads(json.dumps(result_json(result)))
 
@@ -96,16 +100,26 @@ def test_normalised_regret_of_a_tiny_total_beside_a_large_cost():
 def test_paths_that_begin_and_end_alike_look_different_in_the_picture():
     begin, end = "0>1+1>2+2>3+3>4", "9>10+10>11+11>12+12>13"
     labels = tuple(f"{begin}+{middle}+{end}" for middle in ("4>5+5>9", "4>8+8>9", "4>9"))
-    tree = mt.Tree(mt.Branch(mt.Test("x", "<=", 1.0), mt.Leaf(0), mt.Branch(mt.Test("z"), mt.Leaf(1), mt.Leaf(0))), labels)
+    tree = mt.Tree(
+        mt.Branch(
+            mt.Test("x", "<=", 1.0), mt.Leaf(0), mt.Branch(mt.Test("z"), mt.Leaf(1), mt.Leaf(0))
+        ),
+        labels,
+    )
     picture = tree.to_svg()
     assert picture.count(">…4&gt;5+5&gt;9…</text>") == 2
     assert picture.count(">…4&gt;8+8&gt;9…</text>") == 1
-    assert f"<title>{labels[0].replace('>', '&gt;')}</title>" in picture  # the whole path is in the tooltip
+    assert (
+        f"<title>{labels[0].replace('>', '&gt;')}</title>" in picture
+    )  # the whole path is in the tooltip
 
 
 def test_leaves_of_one_long_label_keep_its_shortened_form():
     label = "0>1+1>2+2>3+3>4+4>5+5>6+6>7"
-    tree = mt.Tree(mt.Branch(mt.Test("x"), mt.Leaf(0), mt.Branch(mt.Test("z"), mt.Leaf(1), mt.Leaf(0))), (label, "none"))
+    tree = mt.Tree(
+        mt.Branch(mt.Test("x"), mt.Leaf(0), mt.Branch(mt.Test("z"), mt.Leaf(1), mt.Leaf(0))),
+        (label, "none"),
+    )
     short = f"{label[:12]}…{label[-11:]}".replace(">", "&gt;")
     assert tree.to_svg().count(f">{short}</text>") == 2
 
@@ -173,36 +187,59 @@ def test_dp_oracle_keeps_its_tree_when_compiled_code_is_interrupted(monkeypatch)
 def test_dp_oracle_that_is_stopped_at_once_at_depth_3_is_no_worse_than_the_greedy_tree():
     problem, _ = DecisionData("news", rows=150, test_rows=0, thresholds=10).problem(3)
     greedy = mt.solve(problem, "greedy-spo")
-    stopped = mt.solve(problem, "dp-oracle", time_limit=2.0)  # of which greedy may take a quarter, on a busy machine too
+    stopped = mt.solve(
+        problem, "dp-oracle", time_limit=2.0
+    )  # of which greedy may take a quarter, on a busy machine too
     assert stopped.value.number <= greedy.value.number * (1 + 1e-9)
-    assert [p.incumbent for p in stopped.trace] == sorted((p.incumbent for p in stopped.trace), reverse=True)
+    assert [p.incumbent for p in stopped.trace] == sorted(
+        (p.incumbent for p in stopped.trace), reverse=True
+    )
 
 
 @pytest.mark.parametrize("space", [{"min_samples_leaf": 6}, {"min_weight_leaf": 9}])
 def test_dp_oracle_begins_with_the_greedy_tree_under_smallest_leaves_too(space):
-    generated, _ = DecisionData("shortest-path", rows=30, test_rows=0, thresholds=4, features=2).problem(3)
+    generated, _ = DecisionData(
+        "shortest-path", rows=30, test_rows=0, thresholds=4, features=2
+    ).problem(3)
     problem = mt.Problem(generated.dataset, generated.task, mt.Trees(3, **space))
-    assert mt.solve(problem, "dp-oracle").value.number == pytest.approx(mt.solve(problem, "dp").value.number, rel=1e-6)
+    assert mt.solve(problem, "dp-oracle").value.number == pytest.approx(
+        mt.solve(problem, "dp").value.number, rel=1e-6
+    )
 
 
 def test_a_forest_that_is_interrupted_in_compiled_code_says_so_and_is_not_fitted(monkeypatch):
-    monkeypatch.setattr("milp_trees.engines.decision_trees.grow._Grower.grow", lambda self: interrupt())
+    monkeypatch.setattr(
+        "milp_trees.engines.decision_trees.grow._Grower.grow", lambda self: interrupt()
+    )
     forest = mt.SPOForest(2)
     with pytest.raises(KeyboardInterrupt):
         forest.fit([[0.0], [1.0]], [[1, 2], [2, 1]])
     assert not hasattr(forest, "estimators_")
 
 
-@pytest.mark.parametrize("make", [lambda: mt.grid_paths(2.5, 2), lambda: mt.simplex_decisions(2.5), lambda: mt.simplex_decisions("ab"), lambda: mt.assignment_decisions(2.5), lambda: mt.knapsack_decisions(["a"], 3)])  # fmt: skip
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: mt.grid_paths(2.5, 2),
+        lambda: mt.simplex_decisions(2.5),
+        lambda: mt.simplex_decisions("ab"),
+        lambda: mt.assignment_decisions(2.5),
+        lambda: mt.knapsack_decisions(["a"], 3),
+    ],
+)
 def test_a_size_that_is_none_gets_a_sentence(make):
     with pytest.raises(mt.DataError):
         make()
 
 
 def test_costs_under_strange_names_are_not_taken_by_position():
-    """Names that are not those of the components would give every cost to another entry; the components in another order are put in order."""
+    """Names that are not those of the components would give every cost to another entry; the
+    components in another order are put in order.
+    """
     S = mt.ListedDecisions([[1, 0], [0, 1]], ["left", "right"])
     data = mt.Dataset([[0], [1]], values=[[1, 2], [4, 1]], actions=["right", "left"])
     assert mt.Decision(decisions=S).vectors(data).tolist() == [[2, 1], [1, 4]]
     with pytest.raises(mt.DataError, match="'up', which is none"):
-        mt.Decision(decisions=S).vectors(mt.Dataset([[0], [1]], values=[[1, 2], [4, 1]], actions=["up", "right"]))
+        mt.Decision(decisions=S).vectors(
+            mt.Dataset([[0], [1]], values=[[1, 2], [4, 1]], actions=["up", "right"])
+        )

@@ -21,7 +21,10 @@ REFUSED = {
     "nested lists": ("[" * 100_000 + "]" * 100_000, "levels of brackets"),
     "nested objects": ('{"a":' * 100_000 + "1" + "}" * 100_000, "levels of brackets"),
     "brackets that stay open": ("[" * 100_000, "levels of brackets"),
-    "a few levels too many": ("[" * (MOST_LEVELS + 1) + "]" * (MOST_LEVELS + 1), "levels of brackets"),
+    "a few levels too many": (
+        "[" * (MOST_LEVELS + 1) + "]" * (MOST_LEVELS + 1),
+        "levels of brackets",
+    ),
     "a name twice": ('{"a": 1, "b": {"x": 1, "x": 2}}', "names 'x' twice"),
     "half a surrogate pair": ('{"a": "\\ud800"}', "surrogate"),
     "empty": ("", "is empty"),
@@ -52,7 +55,14 @@ def test_plain_json_is_read_as_the_standard_library_does():
     deep = [1]
     for _ in range(MOST_LEVELS - 1):
         deep = [deep]
-    for value in ({"a": [1, -2.5, 1e300, None, True, "ü😀\u2028"], "b": {}}, [], 3, "x", 10**900, deep):
+    for value in (
+        {"a": [1, -2.5, 1e300, None, True, "ü😀\u2028"], "b": {}},
+        [],
+        3,
+        "x",
+        10**900,
+        deep,
+    ):
         assert parse_json(json.dumps(value), "It") == value
         assert parse_json(json.dumps(value, ensure_ascii=False).encode(), "It") == value
 
@@ -82,6 +92,9 @@ def test_files_that_are_no_stored_json_get_one_sentence(tmp_path):
 
 @pytest.mark.parametrize("schema", [None, "1", 1.0, True, 0, -1, [1], 3, 10**30])
 def test_a_layout_that_is_newer_or_none_is_refused(schema):
-    with pytest.raises(mt.DataError, match="newer version" if type(schema) is int and schema > 2 else "reads layout"):
+    with pytest.raises(
+        mt.DataError,
+        match="newer version" if type(schema) is int and schema > 2 else "reads layout",
+    ):
         refuse_newer(schema, 2, "The store")
     refuse_newer(1, 2, "The store")

@@ -1,4 +1,6 @@
-"""A run is identified by everything that can change it: the label with all options, problem, start, limits, seed, solver options, test rows, versions."""
+"""A run is identified by everything that can change it: the label with all options, problem, start,
+limits, seed, solver options, test rows, versions.
+"""
 
 import re
 from dataclasses import dataclass, replace
@@ -18,17 +20,27 @@ from milp_trees.study.attempt import Start, failed, named_method
 from milp_trees.study.identity import problem_key, run_key
 from milp_trees.testing.pruning_examples import EXAMPLES
 
-PLUG_INS = [("methods", name) for name in registry.classes("methods")] + [("formulations", name) for name in registry.classes("formulations")]
-OPTIONS = [(group, name, option) for group, name in PLUG_INS for option in labels.declared(registry.classes(group)[name])]
+PLUG_INS = [("methods", name) for name in registry.classes("methods")] + [
+    ("formulations", name) for name in registry.classes("formulations")
+]
+OPTIONS = [
+    (group, name, option)
+    for group, name in PLUG_INS
+    for option in labels.declared(registry.classes(group)[name])
+]
 
 
 @pytest.fixture(scope="module")
 def problem():
-    return mt.Problem(mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"), mt.Accuracy(), mt.Trees(2))
+    return mt.Problem(
+        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"), mt.Accuracy(), mt.Trees(2)
+    )
 
 
 def alternatives(group, name, option):
-    """Labels of a plug-in with every other value of an option: both states, the next number, each of the words that it takes."""
+    """Labels of a plug-in with every other value of an option: both states, the next number, each
+    of the words that it takes.
+    """
     cls = registry.classes(group)[name]
     default = labels.declared(cls)[option]
     if isinstance(default, bool):
@@ -53,7 +65,11 @@ def words(cls, option):
     except MilpTreesError as error:
         said = str(error)
     listed = said.rpartition("one of")[2] if "one of" in said else said.partition(" is ")[2]
-    found = [word for word in re.findall(r"[a-z][a-z-]*", listed.partition("got")[0]) if word not in ("or", "and")]
+    found = [
+        word
+        for word in re.findall(r"[a-z][a-z-]*", listed.partition("got")[0])
+        if word not in ("or", "and")
+    ]
     assert len(found) > 1, f"{cls.name}:{option} does not list its words: {said}"
     return found
 
@@ -68,7 +84,12 @@ class Random(mt.Method):
 
     def search(self, problem, limits, start, progress):
         found = registry.method("cart").search(problem, limits, start, progress)
-        return replace(found, method=self.name, certificate=replace(found.certificate, proved_by=self.name), nodes=self.tries)
+        return replace(
+            found,
+            method=self.name,
+            certificate=replace(found.certificate, proved_by=self.name),
+            nodes=self.tries,
+        )
 
 
 @dataclass(frozen=True)
@@ -108,18 +129,29 @@ def test_every_option_is_in_the_label_which_can_be_read_back(group, name, option
 
 
 def test_labels_of_third_parties_name_their_options(third_party):
-    """Dataclass or not; numbers are read by the type of the default, and the order is that of the declaration."""
+    """Dataclass or not; numbers are read by the type of the default, and the order is that of the
+    declaration.
+    """
     assert registry.method("random:share=0.25,tries=2000").label == "random:tries=2000,share=0.25"
     assert registry.method("random:tries=100").label == "random"
     assert registry.method("chance:tries=2000").label == "chance:tries=2000"
-    for wrong, sentence in (("tries=many", "a whole number"), ("share=x", "a number"), ("trees=2", "has no option 'trees'; it has tries, share, kind"), ("tries=1,tries=2", "given twice")):
+    for wrong, sentence in (
+        ("tries=many", "a whole number"),
+        ("share=x", "a number"),
+        ("trees=2", "has no option 'trees'; it has tries, share, kind"),
+        ("tries=1,tries=2", "given twice"),
+    ):
         with pytest.raises(UnknownName, match=sentence):
             registry.method(f"random:{wrong}")
 
 
-@pytest.mark.parametrize("word", ["a,b", "a,tries=7", "50%", "%2C", "on", "7", "tcp://you@host:1", ""])
+@pytest.mark.parametrize(
+    "word", ["a,b", "a,tries=7", "50%", "%2C", "on", "7", "tcp://you@host:1", ""]
+)
 def test_a_word_of_any_letters_is_read_back(third_party, word):
-    """A comma in a word does not begin another option, and @ names no solver in an engine's options."""
+    """A comma in a word does not begin another option, and @ names no solver in an engine's
+    options.
+    """
     label = labels.label(Random(kind=word))
     again = registry.method(label)
     assert (again.kind, again.tries, again.label) == (word, 100, label)
@@ -142,7 +174,10 @@ def test_an_engine_that_hides_an_option_is_refused(third_party, monkeypatch):
     [
         ("dp, cart", ["dp", "cart"]),
         ("dp:cache=off,order=best-first,cart", ["dp:cache=off,order=best-first", "cart"]),
-        ("flow-oct:merge_rows=off,drop_tests=off@highs,dp:ties=first", ["flow-oct:merge_rows=off,drop_tests=off@highs", "dp:ties=first"]),
+        (
+            "flow-oct:merge_rows=off,drop_tests=off@highs,dp:ties=first",
+            ["flow-oct:merge_rows=off,drop_tests=off@highs", "dp:ties=first"],
+        ),
         ("", []),
         (",", []),
     ],
@@ -155,11 +190,19 @@ def test_a_list_of_labels_is_split_between_labels(text, expected):
 
 
 def base(problem):
-    return {"problem": problem, "method": named_method("flow-oct@highs"), "limits": Limits(), "start": Start(), "test": None}
+    return {
+        "problem": problem,
+        "method": named_method("flow-oct@highs"),
+        "limits": Limits(),
+        "start": Start(),
+        "test": None,
+    }
 
 
 def keys(options):
-    return run_key(options["problem"], options["method"], options["limits"], options["start"], options["test"])
+    return run_key(
+        options["problem"], options["method"], options["limits"], options["start"], options["test"]
+    )
 
 
 def test_every_option_of_every_method_gives_another_key(problem):
@@ -167,7 +210,10 @@ def test_every_option_of_every_method_gives_another_key(problem):
     found = {}
     for group, name in PLUG_INS:
         at = "@highs" if group == "formulations" else ""
-        every = [alternatives(group, name, option) for option in labels.declared(registry.classes(group)[name])]
+        every = [
+            alternatives(group, name, option)
+            for option in labels.declared(registry.classes(group)[name])
+        ]
         for label in [name + at, *(label for some in every for label in some)]:
             key = run_key(problem, registry.method(label), Limits(), Start(), None)
             assert key == run_key(problem, registry.method(label), Limits(), Start(), None)
@@ -182,14 +228,26 @@ def leaf(action):
 @pytest.mark.parametrize(
     "change",
     [
-        {"limits": Limits(time=59.0)}, {"limits": Limits(time=None)}, {"limits": Limits(memory_mb=500)}, {"limits": Limits(nodes=5)},
-        {"limits": Limits(threads=2)}, {"limits": Limits(seed=1)}, {"limits": Limits(nonzeros=1000)}, {"limits": Limits(rel_gap=0.1)},
-        {"limits": Limits(abs_gap=0.5)}, {"method": named_method("flow-oct@highs", {"presolve": "off"})}, {"method": named_method("flow-oct@cbc")},
-        {"method": named_method("cut@highs")}, {"start": Start(leaf(0), "dp")}, {"start": Start(None, "dp", reason="no tree")},
+        {"limits": Limits(time=59.0)},
+        {"limits": Limits(time=None)},
+        {"limits": Limits(memory_mb=500)},
+        {"limits": Limits(nodes=5)},
+        {"limits": Limits(threads=2)},
+        {"limits": Limits(seed=1)},
+        {"limits": Limits(nonzeros=1000)},
+        {"limits": Limits(rel_gap=0.1)},
+        {"limits": Limits(abs_gap=0.5)},
+        {"method": named_method("flow-oct@highs", {"presolve": "off"})},
+        {"method": named_method("flow-oct@cbc")},
+        {"method": named_method("cut@highs")},
+        {"start": Start(leaf(0), "dp")},
+        {"start": Start(None, "dp", reason="no tree")},
         {"test": mt.load("planted:rows=20,tests=5,seed=9")},
     ],
-    ids=lambda change: next(iter(change)),  # an object's own text holds an address, which differs from process to process
-)  # fmt: skip
+    ids=lambda change: next(
+        iter(change)
+    ),  # an object's own text holds an address, which differs from process to process
+)
 def test_whatever_can_change_a_run_changes_its_key(problem, change):
     assert keys({**base(problem), **change}) != keys(base(problem))
 
@@ -200,9 +258,14 @@ def test_where_the_log_goes_changes_no_run(problem):
 
 def test_the_content_of_a_start_is_in_the_key(problem):
     """Its maker's name is not enough: another time limit may have given another tree."""
-    found = {keys({**base(problem), "start": start}) for start in (Start(leaf(0), "dp"), Start(leaf(1), "dp"), Start(leaf(0), "given"))}
+    found = {
+        keys({**base(problem), "start": start})
+        for start in (Start(leaf(0), "dp"), Start(leaf(1), "dp"), Start(leaf(0), "given"))
+    }
     assert len(found) == 3
-    assert keys({**base(problem), "start": Start(leaf(0), "dp", 1.0)}) == keys({**base(problem), "start": Start(leaf(0), "dp", 2.0)})
+    assert keys({**base(problem), "start": Start(leaf(0), "dp", 1.0)}) == keys(
+        {**base(problem), "start": Start(leaf(0), "dp", 2.0)}
+    )
 
 
 @pytest.mark.parametrize("package", ["numpy", "numba", "pyomo", "milp-trees", "highs"])
@@ -250,11 +313,17 @@ def test_every_part_of_a_problem_is_in_its_key(problem):
 
 
 def test_oracles_of_one_name_are_other_problems():
-    """Two functions may be called the same; only the same object is known to be the same set of decisions."""
+    """Two functions may be called the same; only the same object is known to be the same set of
+    decisions.
+    """
 
     def made(sign):
         oracle = mt.Oracle(lambda c: np.eye(len(c))[np.argmin(sign * c)], 2)
-        return mt.Problem(mt.Dataset([[0], [1]], values=[[1.0, 2.0], [2.0, 1.0]]), mt.Decision(decisions=oracle), mt.Trees(1))
+        return mt.Problem(
+            mt.Dataset([[0], [1]], values=[[1.0, 2.0], [2.0, 1.0]]),
+            mt.Decision(decisions=oracle),
+            mt.Trees(1),
+        )
 
     a, b = made(1), made(-1)
     assert problem_key(a) != problem_key(b)
@@ -299,9 +368,17 @@ def test_a_store_serves_no_run_for_another(problem, tmp_path):
 
 
 def test_a_third_party_s_options_are_runs_of_their_own(problem, third_party, tmp_path):
-    study = mt.compare(problem, ["random", "random:tries=2000", "chance:tries=7"], store=tmp_path / "s.sqlite")
-    assert [(row["method"], row["nodes"]) for row in study.rows] == [("random", 100), ("random:tries=2000", 2000), ("chance:tries=7", 7)]
-    assert [row["proved_by"] for row in study.rows] == [None] * 3 or all(row["proved_by"] in (row["method"], None) for row in study.rows)
+    study = mt.compare(
+        problem, ["random", "random:tries=2000", "chance:tries=7"], store=tmp_path / "s.sqlite"
+    )
+    assert [(row["method"], row["nodes"]) for row in study.rows] == [
+        ("random", 100),
+        ("random:tries=2000", 2000),
+        ("chance:tries=7", 7),
+    ]
+    assert [row["proved_by"] for row in study.rows] == [None] * 3 or all(
+        row["proved_by"] in (row["method"], None) for row in study.rows
+    )
     result = mt.solve(problem, "random:tries=2000")
     assert (result.method, result.to_json()["method"]) == ("random:tries=2000", "random:tries=2000")
     assert repr(result).startswith("<random:tries=2000:")
@@ -317,12 +394,16 @@ def test_an_error_is_signed_with_the_label(problem, third_party, monkeypatch):
 
 def test_pruning_methods_with_options_are_rows_of_their_own():
     """`subgradient,subgradient:steps=1000`."""
-    study = mt.compare(EXAMPLES["figure-1"](), "subgradient,subgradient:steps=1000", start=None, oracle="min-cut")
+    study = mt.compare(
+        EXAMPLES["figure-1"](), "subgradient,subgradient:steps=1000", start=None, oracle="min-cut"
+    )
     assert [row["method"] for row in study.rows] == ["subgradient", "subgradient:steps=1000"]
 
 
 def test_the_oracle_s_own_run_is_never_a_row(problem, tmp_path, monkeypatch):
-    """The reference runs once for itself; a row of the same method is a run of its own, also when a study resumes."""
+    """The reference runs once for itself; a row of the same method is a run of its own, also when a
+    study resumes.
+    """
     runs = []
     original = compare.attempt
 
@@ -357,7 +438,9 @@ def test_every_method_and_option_gets_a_row_of_its_own(problem, tmp_path, monkey
         mt.compare(problem, part, store=path, oracle=None, start=None)
     study = mt.compare(problem, names, store=path, oracle=None, start=None)
     assert runs == names
-    assert [(row["method"], row["message"]) for row in study.rows] == [(name, f"run {k}") for k, name in enumerate(names, 1)]
+    assert [(row["method"], row["message"]) for row in study.rows] == [
+        (name, f"run {k}") for k, name in enumerate(names, 1)
+    ]
 
 
 def test_an_oracle_with_options_is_the_one_that_was_asked_for(problem):
@@ -378,12 +461,19 @@ def test_runs_of_one_method_on_different_problems_are_not_averaged(problem):
 
 
 def test_tables_tell_seeds_and_problems_apart(problem):
-    """Rows of one method are not shown as the same where seeds or problems differ; where they do not, nothing is added."""
+    """Rows of one method are not shown as the same where seeds or problems differ; where they do
+    not, nothing is added.
+    """
     other = mt.Problem(problem.dataset, problem.task, mt.Trees(1))
-    one, several = mt.compare(problem, ["cart", "dp"]), mt.compare([problem, other], ["dp"], seeds=[0, 7])
+    one, several = (
+        mt.compare(problem, ["cart", "dp"]),
+        mt.compare([problem, other], ["dp"], seeds=[0, 7]),
+    )
     assert "seed" not in one.table()
     assert "<th>seed</th>" not in one._repr_html_()
-    shown = {tuple(line.split()[:3]) for line in several.table().splitlines() if line.startswith("dp")}
+    shown = {
+        tuple(line.split()[:3]) for line in several.table().splitlines() if line.startswith("dp")
+    }
     assert shown == {("dp", row["problem_key"][:6], str(row["seed"])) for row in several.rows}
     assert "<th>seed</th>" in several._repr_html_()
 
@@ -425,9 +515,7 @@ def test_the_command_line_takes_options_of_methods(command, methods, expected):
 
     from typer.testing import CliRunner
 
-    import milp_trees.cli.prune
-    import milp_trees.cli.spo  # noqa: F401  (they add their commands)
-    from milp_trees.cli.app import app
+    from milp_trees.cli.main import app
 
     done = CliRunner().invoke(app, [*command, "--methods", methods, "--json"])
     assert done.exit_code == 0, done.output

@@ -1,4 +1,6 @@
-"""A study's file that is damaged, newer or something else: a sentence, never a traceback, and no promise that is not known to hold."""
+"""A study's file that is damaged, newer or something else: a sentence, never a traceback, and no
+promise that is not known to hold.
+"""
 
 import json
 import random
@@ -21,7 +23,9 @@ from milp_trees.study.store import LAYOUT, Store
 
 @pytest.fixture(scope="module")
 def problem():
-    return mt.Problem(mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"), mt.Accuracy(), mt.Trees(2))
+    return mt.Problem(
+        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"), mt.Accuracy(), mt.Trees(2)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +53,24 @@ def change(path, statement, *values):
 def edit(path, **changes):
     """Change fields of cart's stored row; a value of ... takes the field away."""
     with sqlite3.connect(path) as db:
-        row = json.loads(db.execute("SELECT result FROM runs WHERE role = 'run' AND method = 'cart'").fetchone()[0])
+        row = json.loads(
+            db.execute("SELECT result FROM runs WHERE role = 'run' AND method = 'cart'").fetchone()[
+                0
+            ]
+        )
         row = {k: v for k, v in {**row, **changes}.items() if v is not ...}
-        db.execute("UPDATE runs SET result = ? WHERE role = 'run' AND method = 'cart'", (json.dumps(row),))
+        db.execute(
+            "UPDATE runs SET result = ? WHERE role = 'run' AND method = 'cart'", (json.dumps(row),)
+        )
     db.close()
 
 
 def stored(path):
-    (text,) = sqlite3.connect(path).execute("SELECT result FROM runs WHERE role = 'run' AND method = 'cart'").fetchone()
+    (text,) = (
+        sqlite3.connect(path)
+        .execute("SELECT result FROM runs WHERE role = 'run' AND method = 'cart'")
+        .fetchone()
+    )
     return json.loads(text)
 
 
@@ -79,17 +93,31 @@ DAMAGE = {
 def test_a_row_that_is_no_row_is_left_out_and_run_again(problem, path, what):
     """The rest of the study is there, and the same comparison mends it."""
     change(path, "UPDATE runs SET result = ? WHERE role = 'run' AND method = 'cart'", DAMAGE[what])
-    with pytest.warns(DamagedRowWarning, match=r"Row \d+ of the study file .* is damaged \(.*\) and is left out; the same comparison runs it again"):
+    with pytest.warns(
+        DamagedRowWarning,
+        match=r"Row \d+ of the study file .* is damaged \(.*\) and is left out; the same comparison runs it again",
+    ):
         study = Study.open(path)
     assert [row["method"] for row in study.rows] == ["dp"]
     assert study.best.method == "dp"
     with pytest.warns(DamagedRowWarning):
         again = mt.compare(problem, ["cart", "dp"], store=path)
     assert [row["status"] for row in again.rows] == ["feasible", "optimal"]
-    assert {row["method"] for row in Study.open(path).rows} == {"cart", "dp"}, "without a word on the damaged row, which is replaced"
+    assert {row["method"] for row in Study.open(path).rows} == {"cart", "dp"}, (
+        "without a word on the damaged row, which is replaced"
+    )
 
 
-@pytest.mark.parametrize("field", sorted(set(mt.solve(mt.Problem(mt.Dataset([[0], [1]], y=[0, 1]), mt.Accuracy(), mt.Trees(1)), "cart").to_json())))
+@pytest.mark.parametrize(
+    "field",
+    sorted(
+        set(
+            mt.solve(
+                mt.Problem(mt.Dataset([[0], [1]], y=[0, 1]), mt.Accuracy(), mt.Trees(1)), "cart"
+            ).to_json()
+        )
+    ),
+)
 def test_a_row_without_one_of_its_fields_is_damaged(path, field):
     """The one without `predictor` was a traceback."""
     edit(path, **{field: ...})
@@ -100,14 +128,42 @@ def test_a_row_without_one_of_its_fields_is_damaged(path, field):
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ("status", "splendid"), ("limit", "boredom"), ("objective", "few"), ("objective", None), ("seconds", "long"), ("seconds", None),
-        ("exact", "1e9999999"), ("exact", "1/0"), ("bound_exact", 5), ("agrees", "yes"), ("sense", "up"), ("method", 3), ("unit", None),
-        ("trace", [1]), ("trace", [[0, "a", None]]), ("times", []), ("sizes", "big"), ("sizes", {"rows": "many"}), ("start", None),
-        ("scores", {"train": "good"}), ("predictor", 5), ("predictor", {"root": {}}), ("predictor", {"kind": "ensemble"}), ("problem", {}),
-        ("problem", None), ("options", 1), ("versions", []), ("checked", "all"), ("message", None), ("schema", "new"), ("nodes", "x"),
-        ("objective", float("nan")), ("bound", float("inf")), ("gap", -float("inf")),
+        ("status", "splendid"),
+        ("limit", "boredom"),
+        ("objective", "few"),
+        ("objective", None),
+        ("seconds", "long"),
+        ("seconds", None),
+        ("exact", "1e9999999"),
+        ("exact", "1/0"),
+        ("bound_exact", 5),
+        ("agrees", "yes"),
+        ("sense", "up"),
+        ("method", 3),
+        ("unit", None),
+        ("trace", [1]),
+        ("trace", [[0, "a", None]]),
+        ("times", []),
+        ("sizes", "big"),
+        ("sizes", {"rows": "many"}),
+        ("start", None),
+        ("scores", {"train": "good"}),
+        ("predictor", 5),
+        ("predictor", {"root": {}}),
+        ("predictor", {"kind": "ensemble"}),
+        ("problem", {}),
+        ("problem", None),
+        ("options", 1),
+        ("versions", []),
+        ("checked", "all"),
+        ("message", None),
+        ("schema", "new"),
+        ("nodes", "x"),
+        ("objective", float("nan")),
+        ("bound", float("inf")),
+        ("gap", -float("inf")),
     ],
-)  # fmt: skip
+)
 def test_a_row_with_a_field_of_another_kind_is_damaged(path, field, value):
     edit(path, **{field: value})
     with pytest.warns(DamagedRowWarning):
@@ -130,7 +186,10 @@ def test_a_column_of_another_kind_is_damage(path, column):
 def test_a_tree_that_cannot_be_read_is_run_again(problem, path):
     """A row can be shown although its tree cannot be read."""
     tree = stored(path)["predictor"]
-    edit(path, predictor={**tree, "root": {"test": {}, "false": {"action": 0}, "true": {"action": 0}}})
+    edit(
+        path,
+        predictor={**tree, "root": {"test": {}, "false": {"action": 0}, "true": {"action": 0}}},
+    )
     study = Study.open(path)
     with pytest.raises(StoreError, match=r"A row of cart in .* is damaged"):
         _ = study.results
@@ -141,18 +200,35 @@ def test_a_tree_that_cannot_be_read_is_run_again(problem, path):
 
 #: What is changed in cart's row → what is said of it.
 LIES = {
-    "an action that there is not": (lambda row: row["predictor"].update(root={"action": 9, "label": 0}), "a leaf has the action 9"),
-    "no tree": (lambda row: row.update(predictor=None), "its status is 'feasible', and it holds no tree"),
-    "another status": (lambda row: row.update(status="no solution"), "its status is 'no solution', and it holds a tree"),
-    "another tree": (lambda row: row["predictor"].update(root={"action": 0, "label": 0}), "its tree has the value"),
+    "an action that there is not": (
+        lambda row: row["predictor"].update(root={"action": 9, "label": 0}),
+        "a leaf has the action 9",
+    ),
+    "no tree": (
+        lambda row: row.update(predictor=None),
+        "its status is 'feasible', and it holds no tree",
+    ),
+    "another status": (
+        lambda row: row.update(status="no solution"),
+        "its status is 'no solution', and it holds a tree",
+    ),
+    "another tree": (
+        lambda row: row["predictor"].update(root={"action": 0, "label": 0}),
+        "its tree has the value",
+    ),
     "another value": (lambda row: row.update(objective=0, exact="0/1"), "and it states 0 errors"),
-    "a method that steers the terminal": (lambda row: row.update(method="ca\x1b[31mrt"), "method is"),
+    "a method that steers the terminal": (
+        lambda row: row.update(method="ca\x1b[31mrt"),
+        "method is",
+    ),
 }
 
 
 @pytest.mark.parametrize("what", LIES)
 def test_a_row_that_does_not_fit_itself_is_no_answer(problem, path, what):
-    """A comparison took such a row for a finished run; one with a leaf of no action ended in a traceback."""
+    """A comparison took such a row for a finished run; one with a leaf of no action ended in a
+    traceback.
+    """
     lie, said = LIES[what]
     honest = stored(path)
     lie(row := json.loads(json.dumps(honest)))
@@ -171,7 +247,9 @@ def test_predict_takes_no_tree_of_an_error(path, tmp_path):
         if found is not None:
             assert read_result(tmp_path / "rows.json") == found
             continue
-        with pytest.raises(mt.DataError, match="holds no tree but those of runs that ended in an error"):
+        with pytest.raises(
+            mt.DataError, match="holds no tree but those of runs that ended in an error"
+        ):
             read_result(tmp_path / "rows.json")
 
 
@@ -179,7 +257,10 @@ def test_a_row_of_a_newer_version_is_refused(problem, path):
     """It is not damaged, and to run it again would be wrong."""
     edit(path, schema=99)
     for read in (lambda: Study.open(path), lambda: mt.compare(problem, ["cart"], store=path)):
-        with pytest.raises(StoreError, match=r"Row \d+ of the study file .* is newer: it has the layout 99, .*; update milp-trees"):
+        with pytest.raises(
+            StoreError,
+            match=r"Row \d+ of the study file .* is newer: it has the layout 99, .*; update milp-trees",
+        ):
             read()
     with pytest.raises(NewerRow):
         read_row('{"schema": 2}')
@@ -188,7 +269,13 @@ def test_a_row_of_a_newer_version_is_refused(problem, path):
 def test_values_beyond_a_float_are_kept(tmp_path):
     """SQLite holds 64 bits; the row's JSON holds the number."""
     store = Store(tmp_path / "s.sqlite")
-    store.append({"method": "m", "status": "optimal", "objective": 10**400, "bound": 2**70}, key="k", role="run", problem="p", seed=0)
+    store.append(
+        {"method": "m", "status": "optimal", "objective": 10**400, "bound": 2**70},
+        key="k",
+        role="run",
+        problem="p",
+        seed=0,
+    )
     assert len(store) == 1
 
 
@@ -209,7 +296,10 @@ def test_a_file_from_before_layouts_were_counted_is_read(problem, path):
 def refused(problem, path, sentence):
     """Reading and writing say the same sentence, and the file is left as it is."""
     before = path.read_bytes() if path.is_file() else None
-    for use in (lambda: mt.compare(problem, ["cart"], store=path), lambda: Store(path, read_only=True)):
+    for use in (
+        lambda: mt.compare(problem, ["cart"], store=path),
+        lambda: Store(path, read_only=True),
+    ):
         with pytest.raises(StoreError, match=sentence) as caught:
             use()
         assert "safe" not in str(caught.value)
@@ -218,10 +308,16 @@ def refused(problem, path, sentence):
 
 def test_a_file_of_a_newer_version_is_refused(problem, path):
     change(path, f"PRAGMA user_version = {LAYOUT + 1}")
-    refused(problem, path, rf"written by a newer milp-trees \(layout {LAYOUT + 1}; this version reads up to {LAYOUT}\); update milp-trees")
+    refused(
+        problem,
+        path,
+        rf"written by a newer milp-trees \(layout {LAYOUT + 1}; this version reads up to {LAYOUT}\); update milp-trees",
+    )
 
 
-@pytest.mark.parametrize("table", ["CREATE TABLE addresses (name TEXT)", "CREATE TABLE runs (id INTEGER, key TEXT)"])
+@pytest.mark.parametrize(
+    "table", ["CREATE TABLE addresses (name TEXT)", "CREATE TABLE runs (id INTEGER, key TEXT)"]
+)
 def test_a_database_of_something_else_is_not_written_to(problem, tmp_path, table):
     """A table of rows was added to it."""
     path = tmp_path / "other.sqlite"
@@ -262,7 +358,9 @@ def test_of_a_file_that_was_cut_nothing_is_promised(problem, path, share):
     whole = path.read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
     for use in (lambda: Study.open(path), lambda: mt.compare(problem, ["dp", "cart"], store=path)):
-        with pytest.raises(StoreError, match=r"rows in it may be lost|something else, or damaged") as caught:
+        with pytest.raises(
+            StoreError, match=r"rows in it may be lost|something else, or damaged"
+        ) as caught:
             use()
         assert "safe" not in str(caught.value)
 
@@ -284,12 +382,16 @@ def test_a_name_of_a_table_that_is_no_text_is_damage(path):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_no_damage_is_a_traceback(path, seed):
-    """Bytes changed anywhere in the file, or in the text of a row: what can be read is shown, the rest is said."""
+    """Bytes changed anywhere in the file, or in the text of a row: what can be read is shown, the
+    rest is said.
+    """
     rng = random.Random(seed)
     whole = bytearray(path.read_bytes())
     begin = whole.find(b'{"schema"', rng.randrange(len(whole) // 2)) if seed % 2 else 0
     for _ in range(rng.choice([1, 1, 5, 20])):
-        whole[begin + rng.randrange(2000 if seed % 2 else len(whole))] = rng.choice(b'x9["-n{:,' + bytes([0, rng.randrange(256)]))
+        whole[begin + rng.randrange(2000 if seed % 2 else len(whole))] = rng.choice(
+            b'x9["-n{:,' + bytes([0, rng.randrange(256)])
+        )
     path.write_bytes(whole)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DamagedRowWarning)
@@ -310,8 +412,13 @@ def test_a_read_only_file_is_read_and_not_written(problem, path, monkeypatch):
     """Opening it to read writes nothing; a comparison says that it cannot."""
     study = Study.open(path)
     assert len(study.rows) == 2
-    with pytest.raises(StoreError, match=r"readonly.*make it writable, or name another file: finished rows in it are safe"):
-        study.store.append({"method": "m", "status": "optimal"}, key="k", role="run", problem="p", seed=0)
+    with pytest.raises(
+        StoreError,
+        match=r"readonly.*make it writable, or name another file: finished rows in it are safe",
+    ):
+        study.store.append(
+            {"method": "m", "status": "optimal"}, key="k", role="run", problem="p", seed=0
+        )
     before = path.read_bytes()
     Study.open(path)
     assert path.read_bytes() == before
@@ -321,8 +428,23 @@ def test_a_read_only_file_is_read_and_not_written(problem, path, monkeypatch):
 def test_the_command_line_says_what_it_left_out(path):
     """On standard error, one line; the rows on standard output are complete."""
     change(path, "UPDATE runs SET result = '{' WHERE role = 'run' AND method = 'cart'")
-    command = ["compare", "planted:rows=60,tests=5,depth=2,noise=0.1,seed=4", "--methods", "cart", "--oracle", "none", "--start", "none", "--json"]
-    done = subprocess.run([sys.executable, "-m", "milp_trees", *command, "--store", str(path)], capture_output=True, text=True, check=False)
+    command = [
+        "compare",
+        "planted:rows=60,tests=5,depth=2,noise=0.1,seed=4",
+        "--methods",
+        "cart",
+        "--oracle",
+        "none",
+        "--start",
+        "none",
+        "--json",
+    ]
+    done = subprocess.run(
+        [sys.executable, "-m", "milp_trees", *command, "--store", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["method"] == "cart"
     assert [line for line in done.stderr.splitlines() if line.startswith("Warning: Row ")] != []

@@ -20,7 +20,9 @@ from milp_trees.tasks.base import Value
 
 @pytest.fixture(scope="module")
 def problem():
-    return mt.Problem(mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"), mt.Accuracy(), mt.Trees(2))
+    return mt.Problem(
+        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"), mt.Accuracy(), mt.Trees(2)
+    )
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +48,9 @@ class Counts(mt.Method):
     def search(self, problem, limits, start, progress):
         Counts.runs += 1
         result = mt.registry.method("dp").run(problem, limits)
-        return replace(result, method=self.name, limit=Limit.INTERRUPTED if limits.seed == 13 else None)
+        return replace(
+            result, method=self.name, limit=Limit.INTERRUPTED if limits.seed == 13 else None
+        )
 
 
 @pytest.fixture
@@ -64,8 +68,18 @@ def plugins(monkeypatch):
 
 def claims(problem, value, bound, status=Status.OPTIMAL):
     """A result that claims a value and a bound."""
-    solutions = () if value is None else (Solution(mt.Tree(mt.Leaf(0), (0, 1)), Value(float(value), Fraction(value), "errors", "min")),)
-    certificate = Certificate(None if bound is None else float(bound), None if bound is None else Fraction(bound), "x")
+    solutions = (
+        ()
+        if value is None
+        else (
+            Solution(
+                mt.Tree(mt.Leaf(0), (0, 1)), Value(float(value), Fraction(value), "errors", "min")
+            ),
+        )
+    )
+    certificate = Certificate(
+        None if bound is None else float(bound), None if bound is None else Fraction(bound), "x"
+    )
     return mt.Result(problem, "x", status, solutions=solutions, certificate=certificate)
 
 
@@ -100,17 +114,30 @@ def test_agreement_is_proven_and_equal_or_a_crossing(problem, mine, oracle, expe
 
 def test_agreement_minds_the_sense():
     """A maximised value above the oracle's bound is a crossing; one below its optimum is not."""
-    problem = mt.Problem(mt.load("planted:rows=40,tests=4,noise=0.1"), mt.BalancedAccuracy(), mt.Trees(1))
+    problem = mt.Problem(
+        mt.load("planted:rows=40,tests=4,noise=0.1"), mt.BalancedAccuracy(), mt.Trees(1)
+    )
     best = mt.solve(problem)
-    better = replace(best, solutions=(Solution(best.predictor, replace(best.value, number=1.0, exact=Fraction(1))),))
-    worse = replace(best, status=FEASIBLE, solutions=(Solution(best.predictor, replace(best.value, number=0.1, exact=Fraction(1, 10))),))
+    better = replace(
+        best,
+        solutions=(Solution(best.predictor, replace(best.value, number=1.0, exact=Fraction(1))),),
+    )
+    worse = replace(
+        best,
+        status=FEASIBLE,
+        solutions=(
+            Solution(best.predictor, replace(best.value, number=0.1, exact=Fraction(1, 10))),
+        ),
+    )
     assert agreement(better, best) is False
     assert agreement(worse, best) is None
     assert agreement(best, best) is True
 
 
 def test_rounded_bounds_do_not_cross(problem):
-    nearly = replace(claims(problem, 5, None, FEASIBLE), certificate=Certificate(5.0000001, None, "solver"))
+    nearly = replace(
+        claims(problem, 5, None, FEASIBLE), certificate=Certificate(5.0000001, None, "solver")
+    )
     assert agreement(nearly, claims(problem, 5, 5)) is None
 
 
@@ -129,7 +156,11 @@ def test_who_judges(problem):
     assert choose_oracle(problem, None) is None
     assert judge_of("dp", problem) == "enumerate"
     assert judge_of("flow-oct@highs", problem) == "dp"
-    fair = mt.Problem(problem.dataset.with_(groups=problem.dataset.y), mt.Accuracy(constraints=[mt.StatisticalParity(1)]), mt.Trees(2))
+    fair = mt.Problem(
+        problem.dataset.with_(groups=problem.dataset.y),
+        mt.Accuracy(constraints=[mt.StatisticalParity(1)]),
+        mt.Trees(2),
+    )
     assert choose_oracle(fair) == "enumerate"
 
 
@@ -173,7 +204,14 @@ def test_scores_on_rows_left_out():
 
     train, test = load_split("planted:rows=80,tests=4,depth=1", test_size=0.25)
     result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(1)), test=test)
-    assert result.scores == {"train": 0, "train_accuracy": 1, "train_rows": 60, "test": 0, "test_accuracy": 1, "test_rows": 20}
+    assert result.scores == {
+        "train": 0,
+        "train_accuracy": 1,
+        "train_rows": 60,
+        "test": 0,
+        "test_accuracy": 1,
+        "test_rows": 20,
+    }
 
 
 # -- studies -------------------------------------------------------------------------------------------------
@@ -182,7 +220,12 @@ def test_scores_on_rows_left_out():
 def test_a_comparison_has_a_row_per_method_and_seed(problem):
     study = mt.compare(problem, ["dp", "enumerate"], seeds=(0, 1))
     frame = study.frame()
-    assert frame[["method", "seed"]].to_numpy().tolist() == [["dp", 0], ["dp", 1], ["enumerate", 0], ["enumerate", 1]]
+    assert frame[["method", "seed"]].to_numpy().tolist() == [
+        ["dp", 0],
+        ["dp", 1],
+        ["enumerate", 0],
+        ["enumerate", 1],
+    ]
     assert frame["agrees"].tolist() == [True] * 4
     assert frame["objective"].nunique() == 1
     assert study.best.method in ("dp", "enumerate")
@@ -258,7 +301,9 @@ def test_a_study_is_readable_while_it_is_written(problem, tmp_path):
     def watch(moment):
         if moment.result is not None:
             with sqlite3.connect(path) as other:
-                seen.append(other.execute("SELECT COUNT(*) FROM runs WHERE role = 'run'").fetchone()[0])
+                seen.append(
+                    other.execute("SELECT COUNT(*) FROM runs WHERE role = 'run'").fetchone()[0]
+                )
 
     mt.compare(problem, ["dp", "enumerate"], store=path, progress=watch)
     assert seen == [1, 2]
@@ -267,7 +312,9 @@ def test_a_study_is_readable_while_it_is_written(problem, tmp_path):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full here")
 def test_a_full_disk_loses_no_finished_row(problem, tmp_path):
-    """SQLite is told that the file may not grow; the rows that were finished are in the study and in the file."""
+    """SQLite is told that the file may not grow; the rows that were finished are in the study and
+    in the file.
+    """
     path = tmp_path / "study.db"
     mt.compare(problem, ["dp"], store=path)
     study = Study(path)
@@ -276,7 +323,9 @@ def test_a_full_disk_loses_no_finished_row(problem, tmp_path):
     from milp_trees.study.compare import Comparison
 
     with pytest.raises(StoreError, match=r"free some space.*resumes") as caught:
-        Comparison(study, Limits(), None, None, {}, None, None).all([problem], ["dp", "enumerate"], range(50))
+        Comparison(study, Limits(), None, None, {}, None, None).all(
+            [problem], ["dp", "enumerate"], range(50)
+        )
     assert caught.value.study.rows[0]["status"] == "optimal"
     assert Study.open(path).rows
 
@@ -284,7 +333,10 @@ def test_a_full_disk_loses_no_finished_row(problem, tmp_path):
 @pytest.mark.parametrize(
     ("make", "sentence"),
     [
-        (lambda p: p.write_text("not a database, but long enough to be read as one " * 30), "not a database"),
+        (
+            lambda p: p.write_text("not a database, but long enough to be read as one " * 30),
+            "not a database",
+        ),
         (lambda p: p.mkdir(), "is a folder; name a file in it"),
     ],
 )
@@ -306,18 +358,27 @@ def test_estimate_knows_sizes_and_reasons(problem):
 
 
 def test_estimate_says_why_a_formulation_cannot_take_a_problem(problem):
-    fair = mt.Problem(problem.dataset.with_(groups=problem.dataset.X[:, 0]), mt.Accuracy(constraints=[mt.StatisticalParity()]), mt.Trees(2))
+    fair = mt.Problem(
+        problem.dataset.with_(groups=problem.dataset.X[:, 0]),
+        mt.Accuracy(constraints=[mt.StatisticalParity()]),
+        mt.Trees(2),
+    )
     frame = mt.estimate(fair).set_index("formulation")
     for name in mt.registry.formulations_for(fair):
         if not mt.registry.formulation(name).takes_side_rows:
             assert "side constraints" in frame.loc[name, "reason"], name
 
 
-def test_a_model_too_large_to_build_is_a_row_with_a_reason_and_runs_once_it_is_allowed(problem, tmp_path):
+def test_a_model_too_large_to_build_is_a_row_with_a_reason_and_runs_once_it_is_allowed(
+    problem, tmp_path
+):
     small = mt.compare(problem, ["flow-oct@highs"], max_nonzeros=100, store=tmp_path / "s.sqlite")
     assert small.rows[0]["status"] == "unsupported"
     assert "raise --max-nonzeros" in small.rows[0]["message"]
-    assert mt.compare(problem, ["flow-oct@highs"], store=tmp_path / "s.sqlite").rows[0]["status"] == "optimal"
+    assert (
+        mt.compare(problem, ["flow-oct@highs"], store=tmp_path / "s.sqlite").rows[0]["status"]
+        == "optimal"
+    )
 
 
 def test_a_model_that_takes_longer_to_build_than_the_time_limit_is_not_built():
@@ -331,7 +392,11 @@ def test_a_model_that_takes_longer_to_build_than_the_time_limit_is_not_built():
 def test_bounds_that_are_far_off_do_not_flatten_the_picture():
     from milp_trees.study.plot import visible_range
 
-    rows = [{"trace": [(0.1, 40.0, -2900.0), (0.5, 33.0, 9.0)]}, {"trace": [(0.1, 33.0, -1e9)]}, {"trace": [(0.1, None, None)]}]
+    rows = [
+        {"trace": [(0.1, 40.0, -2900.0), (0.5, 33.0, 9.0)]},
+        {"trace": [(0.1, 33.0, -1e9)]},
+        {"trace": [(0.1, None, None)]},
+    ]
     low, high = visible_range(rows)
     assert -60 < low < 9
     assert 40 < high < 60

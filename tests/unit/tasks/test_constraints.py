@@ -17,7 +17,9 @@ from milp_trees.testing.strategies import datasets, rates
 #: Which rows each notion compares, from its definition.
 COMPARED = {
     "statistical-parity": lambda d, y: [np.ones(d.n_rows, dtype=bool)],
-    "conditional-statistical-parity": lambda d, y: [d.factor == level for level in np.unique(d.factor)],
+    "conditional-statistical-parity": lambda d, y: [
+        d.factor == level for level in np.unique(d.factor)
+    ],
     "equal-opportunity": lambda d, y: [y == 1],
     "predictive-equality": lambda d, y: [y != 1],
     "equalised-odds": lambda d, y: [y == 1, y != 1],
@@ -41,13 +43,21 @@ def fair_by_rates(name, data, predicted, delta):
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_group_constraints_equal_their_definition(name, data):
-    """For any actions, any number of groups and any disparity, the integer rows hold iff the rates do."""
+    """For any actions, any number of groups and any disparity, the integer rows hold iff the rates
+    do.
+    """
     dataset = data.draw(datasets())
     delta = data.draw(rates)
     actions = tuple(range(len(dataset.actions)))
-    predicted = np.array(data.draw(st.lists(st.sampled_from(actions), min_size=dataset.n_rows, max_size=dataset.n_rows)))
+    predicted = np.array(
+        data.draw(
+            st.lists(st.sampled_from(actions), min_size=dataset.n_rows, max_size=dataset.n_rows)
+        )
+    )
     notion = constraint(name, max_disparity=delta, favourable=1)
-    assert (not notion.violations(predicted, dataset, actions)) == fair_by_rates(name, dataset, predicted, notion.max_disparity)
+    assert (not notion.violations(predicted, dataset, actions)) == fair_by_rates(
+        name, dataset, predicted, notion.max_disparity
+    )
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -56,7 +66,11 @@ def test_rows_divided_by_their_common_divisor_say_the_same(data):
     """Reduction of a side row changes neither what holds nor what does not."""
     dataset = data.draw(datasets())
     actions = tuple(range(len(dataset.actions)))
-    predicted = np.array(data.draw(st.lists(st.sampled_from(actions), min_size=dataset.n_rows, max_size=dataset.n_rows)))
+    predicted = np.array(
+        data.draw(
+            st.lists(st.sampled_from(actions), min_size=dataset.n_rows, max_size=dataset.n_rows)
+        )
+    )
     for row in mt.StatisticalParity(data.draw(rates), 1).rows(dataset, actions):
         short, at = row.reduced(), (np.arange(dataset.n_rows), predicted)
         assert row.holds(int(row.coefs[at].sum())) == short.holds(int(short.coefs[at].sum()))
@@ -73,14 +87,18 @@ def test_every_pair_of_four_groups_has_a_row():
     """Six pairs, each with coefficients n_b and -n_a."""
     data = mt.Dataset(np.zeros((8, 1)), y=[0, 1] * 4, groups=list("aaabbcdd"))
     rows = mt.StatisticalParity(0, 1).rows(data, (0, 1))
-    assert [r.name for r in rows] == [f"statistical-parity {a}/{b}" for a, b in combinations("abcd", 2)]
+    assert [r.name for r in rows] == [
+        f"statistical-parity {a}/{b}" for a, b in combinations("abcd", 2)
+    ]
     assert rows[0].coefs[:, 1].tolist() == [2, 2, 2, -3, -3, 0, 0, 0]
 
 
 def test_the_favourable_action_is_the_last_class_unless_it_is_named():
     """Named by its label, of any type."""
     data = mt.Dataset(np.zeros((4, 1)), y=["yes", "no", "no", "yes"], groups=[0, 0, 1, 1])
-    last, first = (mt.StatisticalParity(0, f).rows(data, ("no", "yes"))[0].coefs for f in (None, "no"))
+    last, first = (
+        mt.StatisticalParity(0, f).rows(data, ("no", "yes"))[0].coefs for f in (None, "no")
+    )
     assert last[:, 1].any()
     assert not last[:, 0].any()
     assert first[:, 0].any()
@@ -90,22 +108,34 @@ def test_capacity_bounds_the_number_of_rows():
     """From above and from below, and the sentence says the number."""
     data, treat = mt.Dataset(np.zeros((3, 1)), y=[0, 1, 1]), mt.Capacity(1, at_most=2, at_least=1)
     assert not treat.violations(np.array([1, 1, 0]), data, (0, 1))
-    assert treat.violations(np.array([1, 1, 1]), data, (0, 1)) == [r"capacity of 1: 3 is outside [1, 2]."]
+    assert treat.violations(np.array([1, 1, 1]), data, (0, 1)) == [
+        r"capacity of 1: 3 is outside [1, 2]."
+    ]
     assert treat.violations(np.array([0, 0, 0]), data, (0, 1))
 
 
 def test_side_totals_survive_merging_of_rows():
     """The view's left-hand sides are the constraint's."""
     data = mt.Dataset([[0], [0], [1], [1]], y=[0, 1, 1, 0], groups=["a", "b", "a", "b"])
-    problem = mt.Problem(data, mt.Accuracy(constraints=(mt.StatisticalParity(0, 1), mt.Capacity(1, at_most=2))), mt.Trees(1))
+    problem = mt.Problem(
+        data,
+        mt.Accuracy(constraints=(mt.StatisticalParity(0, 1), mt.Capacity(1, at_most=2))),
+        mt.Trees(1),
+    )
     tree = mt.Tree(mt.Branch(mt.Test("0"), mt.Leaf(0), mt.Leaf(1)), (0, 1))
-    assert problem.view(CostMatrix).side_totals(tree) == problem.instance().side_totals(tree) == [0, 2]
+    assert (
+        problem.view(CostMatrix).side_totals(tree) == problem.instance().side_totals(tree) == [0, 2]
+    )
 
 
 @pytest.mark.parametrize("name", CONSTRAINTS)
 def test_a_constraint_is_found_by_its_name(name):
     """As the command line and stored results spell it."""
-    made = constraint(name, action="x", at_most=1) if name == "capacity" else constraint(name, max_disparity="1/7")
+    made = (
+        constraint(name, action="x", at_most=1)
+        if name == "capacity"
+        else constraint(name, max_disparity="1/7")
+    )
     assert type(made).name == name
     assert constraint(**made.spec()) == made
 

@@ -1,4 +1,6 @@
-"""Feature costs: every kind of price is charged as it is stated, exactly; what cannot be exact is refused in one sentence."""
+"""Feature costs: every kind of price is charged as it is stated, exactly; what cannot be exact is
+refused in one sentence.
+"""
 
 import json
 from decimal import Decimal
@@ -45,7 +47,12 @@ def charge(costs, weights=(1, 1, 1), unit=ONE):
         (FeatureCosts(0, groups=[Group("g", ["x1", "x3"], 7)]), 14),
         (FeatureCosts(0, groups=[Group("g", ["x2", "x3"], 7)]), 7),
         (FeatureCosts(1, groups=[Group("g", ["x3"], 7), Group("h", ["g", "x2"], 11)]), 3 + 7 + 11),
-        (FeatureCosts(0, groups=[Group("a", ["x3"], 1), Group("b", ["a"], 10), Group("c", ["b"], 100)]), 111),
+        (
+            FeatureCosts(
+                0, groups=[Group("a", ["x3"], 1), Group("b", ["a"], 10), Group("c", ["b"], 100)]
+            ),
+            111,
+        ),
         (FeatureCosts(0, groups=[Group("a", ["x1"], 1), Group("b", ["x1"], 10)]), 22),
         (FeatureCosts(0, groups=[Group("g", ["x1", "x1"], 7)]), 14),
         (FeatureCosts(0, groups=[Group("g", [], 7)]), 0),
@@ -53,7 +60,10 @@ def charge(costs, weights=(1, 1, 1), unit=ONE):
         (FeatureCosts(0, groups=[Group("g", ["x1"], 7, once=True)]), 7),
         (FeatureCosts(0, groups=[Group("g", ["x2"], 7, once=True)]), 0),
         (FeatureCosts(0.123456789012, denominator=100), Fraction(9, 25)),
-        (FeatureCosts(0, groups=[Group("g", ["x3"], 1 / 3)], denominator=np.int64(10)), Fraction(3, 10)),
+        (
+            FeatureCosts(0, groups=[Group("g", ["x3"], 1 / 3)], denominator=np.int64(10)),
+            Fraction(3, 10),
+        ),
     ],
 )
 def test_prices_are_charged_as_stated(costs, total):
@@ -65,15 +75,24 @@ def test_leaves_are_not_divided_by_rows():
 
 
 def test_weights_count_and_the_unit_of_weights_matters_for_what_is_bought_once_only():
-    each, once = FeatureCosts([1, 0, 10]), FeatureCosts(0, groups=[Group("g", ["x3"], 6, once=True)])
-    assert charge(each, (5, 2, 3)) == charge(each, (5, 2, 3), Fraction(1, 10)) == Fraction(2 + 33, 10)
+    each, once = (
+        FeatureCosts([1, 0, 10]),
+        FeatureCosts(0, groups=[Group("g", ["x3"], 6, once=True)]),
+    )
+    assert (
+        charge(each, (5, 2, 3)) == charge(each, (5, 2, 3), Fraction(1, 10)) == Fraction(2 + 33, 10)
+    )
     assert charge(once, (5, 2, 3)) == Fraction(6, 10)
     assert charge(once, (5, 2, 3), Fraction(1, 10)) == 6
     assert charge(once, (5, 2, 0)) == 0
 
 
 def test_what_a_row_pays_adds_up_to_the_mean():
-    costs = FeatureCosts([1, 2, 3], groups=[Group("g", ["x1", "x3"], "1/2"), Group("d", ["g"], 5, once=True)], node="1/4")
+    costs = FeatureCosts(
+        [1, 2, 3],
+        groups=[Group("g", ["x1", "x3"], "1/2"), Group("d", ["g"], 5, once=True)],
+        node="1/4",
+    )
     paid = costs.per_row_cost(USED, EVALUATIONS, NAMES)
     assert paid.tolist() == [0, 1.75, 5.25]
     assert float(charge(costs)) == pytest.approx(paid.mean() + 5 / 3)
@@ -95,7 +114,13 @@ def test_somebody_must_pay(weights):
         FeatureCosts({"x1": 0.5, "x3": 2}),
         FeatureCosts([0.1, 0, 7]),
         FeatureCosts(per_row=np.arange(9).reshape(3, 3) / 4),
-        FeatureCosts(0.123456789012, groups=[Group("g", ["x1"], 1 / 3), Group("h", ["g"], 2, once=True)], node=1 / 7, leaf=1 / 9, denominator=100),
+        FeatureCosts(
+            0.123456789012,
+            groups=[Group("g", ["x1"], 1 / 3), Group("h", ["g"], 2, once=True)],
+            node=1 / 7,
+            leaf=1 / 9,
+            denominator=100,
+        ),
     ],
 )
 def test_a_stored_description_has_the_same_prices(costs):
@@ -114,12 +139,19 @@ def test_prices_by_name_are_no_stored_description():
 
 # -- refusals -----------------------------------------------------------------------------------------------------
 
-TREES, ROWS = [("A", "x1", 0.5, ("A", "x2", 0.5, "A", "B"), ("B", "x3", 0.5, "A", "B"))], {c: [0, 1, 1] for c in NAMES}
+TREES, ROWS = (
+    [("A", "x1", 0.5, ("A", "x2", 0.5, "A", "B"), ("B", "x3", 0.5, "A", "B"))],
+    {c: [0, 1, 1] for c in NAMES},
+)
 
 
 def view(costs):
-    """A cost structure as far as the view: some prices are looked at only with the ensemble and rows at hand."""
-    return pruning_problem(TREES, ROWS, ["A", "B", "A"], mt.PrunedError(1, costs())).view(mt.NodeGains)
+    """A cost structure as far as the view: some prices are looked at only with the ensemble and
+    rows at hand.
+    """
+    return pruning_problem(TREES, ROWS, ["A", "B", "A"], mt.PrunedError(1, costs())).view(
+        mt.NodeGains
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,7 +165,10 @@ def view(costs):
         (lambda: "many", "must be a number"),
         (lambda: object(), "must be a number"),
         (lambda: 0.1234567890123, "more digits than exact arithmetic takes"),
-        (lambda: np.array([0.1, 0.2, 0.3], dtype=np.float32), "more digits than exact arithmetic takes"),
+        (
+            lambda: np.array([0.1, 0.2, 0.3], dtype=np.float32),
+            "more digits than exact arithmetic takes",
+        ),
         (lambda: {"q": 1}, "cost for 'q', which is no feature"),
         (lambda: {0: 1}, "cost for 0, which is no feature"),
         (lambda: pd.Series([1, 2, 3]), "cost for 0, which is no feature"),
@@ -158,9 +193,18 @@ def view(costs):
         (lambda: FeatureCosts(groups=[Group("g", ["x1"], -1)]), "must not be negative"),
         (lambda: FeatureCosts(groups=[Group("g", ["x1"], 1 / 3)]), "more digits"),
         (lambda: FeatureCosts(groups=[Group("g", ["q"], 1)]), "'q', which is no feature or group"),
-        (lambda: FeatureCosts(groups=[Group("x1", ["x2"], 1)]), "name of a feature or of another group"),
-        (lambda: FeatureCosts(groups=[Group("g", ["x1"], 1), Group("g", ["x2"], 1)]), "name of a feature or of another group"),
-        (lambda: FeatureCosts(groups=[Group("g", ["h"], 1), Group("h", ["g"], 1)]), "contains itself"),
+        (
+            lambda: FeatureCosts(groups=[Group("x1", ["x2"], 1)]),
+            "name of a feature or of another group",
+        ),
+        (
+            lambda: FeatureCosts(groups=[Group("g", ["x1"], 1), Group("g", ["x2"], 1)]),
+            "name of a feature or of another group",
+        ),
+        (
+            lambda: FeatureCosts(groups=[Group("g", ["h"], 1), Group("h", ["g"], 1)]),
+            "contains itself",
+        ),
         (lambda: FeatureCosts(groups=[Group("g", ["g"], 1)]), "contains itself"),
     ],
 )
@@ -197,15 +241,24 @@ def test_long_paths_count_in_the_bound_on_prices():
     problem = pruning_problem([deep], {"x1": [1.0]}, ["A"], mt.PrunedError(1, costs))
     with pytest.raises(mt.DataError, match="64 bits"):
         problem.view(mt.NodeGains)
-    shallow = pruning_problem([("A", "x1", 0.5, "A", "B")], {"x1": [1.0]}, ["A"], mt.PrunedError(1, costs))
+    shallow = pruning_problem(
+        [("A", "x1", 0.5, "A", "B")], {"x1": [1.0]}, ["A"], mt.PrunedError(1, costs)
+    )
     assert shallow.view(mt.NodeGains).keep_cost.max() == 2**57 + 1
 
 
 def test_large_weights_beside_prices_of_leaves_are_no_overflow():
     weights = [10**9, 1, 1]
-    problem = pruning_problem(TREES, ROWS, ["A", "B", "A"], mt.PrunedError(1, FeatureCosts(1, leaf=1), cost_weights=weights))
+    problem = pruning_problem(
+        TREES,
+        ROWS,
+        ["A", "B", "A"],
+        mt.PrunedError(1, FeatureCosts(1, leaf=1), cost_weights=weights),
+    )
     whole = problem.space.ensemble
-    assert problem.value(whole).exact == problem.view(mt.NodeGains).to_value(problem.view(mt.NodeGains).objective(whole))
+    assert problem.value(whole).exact == problem.view(mt.NodeGains).to_value(
+        problem.view(mt.NodeGains).objective(whole)
+    )
 
 
 def test_a_feature_that_no_tree_tests_costs_nothing():

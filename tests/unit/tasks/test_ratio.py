@@ -1,4 +1,6 @@
-"""Ratios of counts: the tasks against scikit-learn, Dinkelbach steps against a front of all achievable counts, bounds, limits and the conundrum."""
+"""Ratios of counts: the tasks against scikit-learn, Dinkelbach steps against a front of all
+achievable counts, bounds, limits and the conundrum.
+"""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -18,7 +20,8 @@ from milp_trees.testing import brute_force
 from milp_trees.testing.generate import random_tree
 from milp_trees.testing.problems import problem
 
-#: F1 of the optimal tree of depth 3 on german-credit, class 1 positive (pystreed 1.4.0 finds the same).
+#: F1 of the optimal tree of depth 3 on german-credit, class 1 positive (pystreed 1.4.0 finds the
+#: same).
 GERMAN = 0.8438287153652393
 
 
@@ -39,7 +42,9 @@ def random_problem(seed, depth=None, **task):
 
 
 def front(asked):
-    """The best value, from all (leaves, TP, FP) that trees of the problem achieve: no ratio before the end, and no code of the package's methods."""
+    """The best value, from all (leaves, TP, FP) that trees of the problem achieve: no ratio before
+    the end, and no code of the package's methods.
+    """
     data, space, task = asked.dataset, asked.space, asked.task
     positive = data.y == task.positive_index(data)
     weight = [Fraction(w) for w in data.row_weights.tolist()]
@@ -48,14 +53,19 @@ def front(asked):
     def achieved(rows, depth):
         out = set()
         if len(rows) >= space.min_samples_leaf:
-            p, n = sum(weight[i] for i in rows if positive[i]), sum(weight[i] for i in rows if not positive[i])
+            p, n = (
+                sum(weight[i] for i in rows if positive[i]),
+                sum(weight[i] for i in rows if not positive[i]),
+            )
             out = {(1, 0, 0), (1, p, n)}
         for f in range(data.n_tests if depth else 0):
             sides = [tuple(i for i in rows if data.X[i, f] == side) for side in (0, 1)]
             if all(sides):
                 out |= {
                     tuple(a + b for a, b in zip(left, right, strict=True))
-                    for left, right in product(achieved(sides[0], depth - 1), achieved(sides[1], depth - 1))
+                    for left, right in product(
+                        achieved(sides[0], depth - 1), achieved(sides[1], depth - 1)
+                    )
                 }
         return out
 
@@ -66,7 +76,9 @@ def front(asked):
         if leaves > (space.max_leaf_nodes or 99):
             continue
         counts = {"TP": tp, "FP": fp, "FN": total - tp}
-        n, d = (sum(c * counts[name] for name, c in coefs.items()) for coefs in (numerator, denominator))
+        n, d = (
+            sum(c * counts[name] for name, c in coefs.items()) for coefs in (numerator, denominator)
+        )
         ratio = Fraction(n) / d if d else Fraction(0)
         value = 1 - ratio + task.leaf_penalty * leaves if task.leaf_penalty else ratio
         if best is None or (value < best if task.leaf_penalty else value > best):
@@ -79,7 +91,9 @@ def front(asked):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_values_are_those_of_scikit_learn(seed):
-    """F-beta, Jaccard and precision of random trees, with weights, either class positive, and 0 where nothing is counted."""
+    """F-beta, Jaccard and precision of random trees, with weights, either class positive, and 0
+    where nothing is counted.
+    """
     asked = random_problem(seed, depth=2)
     data, rng = asked.dataset, np.random.default_rng(seed)
     tree = random_tree(replace(asked, space=mt.Trees(2)), rng)
@@ -111,9 +125,13 @@ def test_penalised_ratios_are_losses():
 
 @pytest.mark.parametrize(
     "task",
-    [mt.F1(), mt.FBeta(beta=2, positive="a"), mt.Precision(min_recall="0.3", constraints=(mt.Capacity("a", at_most=3),)),
-     mt.CountRatio(numerator={"TP": 1}, denominator={"TP": 1, "FP": "1/3"}, leaf_penalty=0.01)],
-)  # fmt: skip
+    [
+        mt.F1(),
+        mt.FBeta(beta=2, positive="a"),
+        mt.Precision(min_recall="0.3", constraints=(mt.Capacity("a", at_most=3),)),
+        mt.CountRatio(numerator={"TP": 1}, denominator={"TP": 1, "FP": "1/3"}, leaf_penalty=0.01),
+    ],
+)
 def test_a_task_is_read_back_from_its_description(task):
     """`spec` holds what makes the task, in JSON."""
     import json
@@ -125,7 +143,9 @@ def test_a_ratio_of_ones_own_equals_f1():
     """CountRatio with F1's coefficients, or with multiples of them, has F1's optimum."""
     asked = random_problem(5)
     best = mt.solve(replace(asked, task=mt.F1())).value.exact
-    own = mt.CountRatio(numerator={"TP": "2/3"}, denominator={"TP": "2/3", "FP": "1/3", "FN": "1/3"})
+    own = mt.CountRatio(
+        numerator={"TP": "2/3"}, denominator={"TP": "2/3", "FP": "1/3", "FN": "1/3"}
+    )
     assert mt.solve(replace(asked, task=own)).value.exact == best
 
 
@@ -136,8 +156,14 @@ def test_a_ratio_of_ones_own_equals_f1():
         (lambda: mt.F1(leaf_penalty=-1), "leaf_penalty must not be negative"),
         (lambda: mt.Precision(min_recall=2), "between 0 and 1"),
         (lambda: mt.CountRatio(), "needs numerator="),
-        (lambda: mt.CountRatio(numerator={"XP": 1}, denominator={"TP": 1}), "'XP' is no confusion count"),
-        (lambda: mt.CountRatio(numerator={"TP": -1}, denominator={"TP": 1}), "must not be negative"),
+        (
+            lambda: mt.CountRatio(numerator={"XP": 1}, denominator={"TP": 1}),
+            "'XP' is no confusion count",
+        ),
+        (
+            lambda: mt.CountRatio(numerator={"TP": -1}, denominator={"TP": 1}),
+            "must not be negative",
+        ),
     ],
 )
 def test_wrong_parameters_are_named(make, said):
@@ -162,7 +188,9 @@ def test_wrong_data_are_named():
 
 @pytest.mark.parametrize("penalty", ["0", "1/40", "0.07", "1/3"])
 def test_dp_and_the_enumerator_equal_the_front(penalty):
-    """The largest ratio, or least penalised loss, among all achievable counts; proven, with an equal bound."""
+    """The largest ratio, or least penalised loss, among all achievable counts; proven, with an
+    equal bound.
+    """
     for seed in range(40 if penalty == "0" else 20):
         asked = random_problem(seed, leaf_penalty=penalty)
         expected = front(asked)
@@ -197,7 +225,9 @@ def test_without_a_depth_limit_the_penalty_alone_stops():
 
 
 def test_side_constraints_and_floors():
-    """Precision at a floor on recall and F1 under a capacity, by methods that take side rows; the others say who does."""
+    """Precision at a floor on recall and F1 under a capacity, by methods that take side rows; the
+    others say who does.
+    """
     asked = problem("precision_at_recall")
     best = brute_force(asked)[1].exact
     assert best < brute_force(replace(asked, task=mt.Precision()))[1].exact
@@ -207,7 +237,9 @@ def test_side_constraints_and_floors():
         mt.solve(asked, "dp")
     limited = replace(asked, task=mt.F1(constraints=(mt.Capacity(1, at_most=2),)))
     assert mt.solve(limited, "enumerate").value.exact == brute_force(limited)[1].exact
-    impossible = replace(asked, task=mt.F1(constraints=(mt.Capacity(1, at_most=2), mt.Capacity(0, at_most=2))))
+    impossible = replace(
+        asked, task=mt.F1(constraints=(mt.Capacity(1, at_most=2), mt.Capacity(0, at_most=2)))
+    )
     assert mt.solve(impossible, "enumerate").status is Status.INFEASIBLE
 
 
@@ -257,7 +289,9 @@ def test_results_agree_verify_and_survive_a_file(tmp_path):
 
 
 class Stopping(Enumerator):
-    """The enumerator, except that it stops: the bound it knows is weaker by `slack`, and step number `last` hits a limit."""
+    """The enumerator, except that it stops: the bound it knows is weaker by `slack`, and step
+    number `last` hits a limit.
+    """
 
     def __init__(self, slack, last=1, limit=Limit.TIME):
         self.slack, self.last, self.limit, self.calls = slack, last, limit, 0
@@ -279,7 +313,9 @@ class Stopping(Enumerator):
 @pytest.mark.parametrize("penalty", ["0", "1/40"])
 @pytest.mark.parametrize("slack", [Fraction(0), Fraction(1, 2), Fraction(3)])
 def test_the_bound_of_an_unfinished_run_holds(penalty, slack):
-    """Whatever a step knew when it stopped is a bound on the ratio, and nothing is called optimal that was not proven."""
+    """Whatever a step knew when it stopped is a bound on the ratio, and nothing is called optimal
+    that was not proven.
+    """
     gaps = 0
     for seed in range(25):
         asked = random_problem(seed, leaf_penalty=penalty)
@@ -291,7 +327,11 @@ def test_the_bound_of_an_unfinished_run_holds(penalty, slack):
                 continue
             assert result.limit is Limit.TIME
             exact, bound = result.value.exact, result.certificate.bound_exact
-            assert (expected <= exact and bound <= expected) if penalty != "0" else (exact <= expected <= bound), f"seed {seed}"
+            assert (
+                (expected <= exact and bound <= expected)
+                if penalty != "0"
+                else (exact <= expected <= bound)
+            ), f"seed {seed}"
             assert result.optimal <= (exact == expected)
             gaps += bound != expected
     assert gaps or not slack
@@ -316,14 +356,20 @@ def test_an_error_of_a_step_is_an_error():
 
     class Wrong(Enumerator):
         def search(self, problem, limits, start, progress):
-            return replace(super().search(problem, limits, start, progress), status=Status.ERROR, message="broken")
+            return replace(
+                super().search(problem, limits, start, progress),
+                status=Status.ERROR,
+                message="broken",
+            )
 
     result = Wrong().run(random_problem(4))
     assert (result.status, result.message) == (Status.ERROR, "broken")
 
 
 def test_denominators_and_ceilings_bound_every_tree():
-    """No tree's ratio is above the ceiling, and none with a ratio above q has a denominator below `least_denominator(q)`."""
+    """No tree's ratio is above the ceiling, and none with a ratio above q has a denominator below
+    `least_denominator(q)`.
+    """
     rng = np.random.default_rng(0)
     tight = 0
     for seed in range(30):
@@ -349,14 +395,21 @@ def test_denominators_and_ceilings_bound_every_tree():
 
 
 def by_threshold(asked, price):
-    """The largest F1 of all trees whose leaves are labelled by `price · positives > negatives` (a tie: whichever is better)."""
+    """The largest F1 of all trees whose leaves are labelled by `price · positives > negatives` (a
+    tie: whichever is better).
+    """
     data, best = asked.dataset, Fraction(0)
     seen = set()
     from milp_trees.testing.generate import all_trees
 
     for node in all_trees(tuple(data.tests), 1, asked.space.max_depth):
         routes = mt.Tree(node, (0, 1)).routes(data)
-        cells = tuple(sorted((int(data.y[routes.leaf == v].sum()), int((1 - data.y[routes.leaf == v]).sum())) for v in np.unique(routes.leaf)))
+        cells = tuple(
+            sorted(
+                (int(data.y[routes.leaf == v].sum()), int((1 - data.y[routes.leaf == v]).sum()))
+                for v in np.unique(routes.leaf)
+            )
+        )
         if cells in seen:
             continue
         seen.add(cells)
@@ -368,12 +421,17 @@ def by_threshold(asked, price):
 
 
 def test_labels_by_one_threshold_miss_the_best_f_score():
-    """Majority and balanced labels lose on the named problem, and no price of a false negative suits both problems; the steps are optimal on both."""
+    """Majority and balanced labels lose on the named problem, and no price of a false negative
+    suits both problems; the steps are optimal on both.
+    """
     first, second = problem("f_score_conundrum"), problem("f_score_conundrum_reversed")
     assert by_threshold(first, Fraction(1)) == Fraction(1, 2)
     assert by_threshold(first, Fraction(4, 3)) == Fraction(3, 5)
     prices = [Fraction(k, 20) for k in range(1, 200)]
-    right = [{w for w in prices if by_threshold(p, w) == brute_force(p)[1].exact} for p in (first, second)]
+    right = [
+        {w for w in prices if by_threshold(p, w) == brute_force(p)[1].exact}
+        for p in (first, second)
+    ]
     assert right[0]
     assert right[1]
     assert right[0] & right[1] <= {Fraction(3, 2)}, "only a tie, broken in two ways, suits both"

@@ -25,14 +25,18 @@ def score(task, data, tree=SPLIT):
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_the_view_scores_every_tree_as_the_task_does(data):
-    """value == to_value(objective) for every task, penalty, feature cost and tree, exactly where the view says it is exact."""
+    """value == to_value(objective) for every task, penalty, feature cost and tree, exactly where
+    the view says it is exact.
+    """
     problem = data.draw(problems())
     view = problem.view(CostMatrix)
     tree = data.draw(trees(problem.dataset, view.n_actions))
     value, Z = problem.value(tree), view.objective(tree)
     if view.exact:
         assert value.exact == view.to_value(Z)
-    assert value.number == pytest.approx(float(view.to_value(Z)), abs=1e-6 + float(abs(view.scale)) * view.tolerance)
+    assert value.number == pytest.approx(
+        float(view.to_value(Z)), abs=1e-6 + float(abs(view.scale)) * view.tolerance
+    )
     assert view.from_value(view.to_value(Z)) == Z
 
 
@@ -80,17 +84,32 @@ def test_balanced_accuracy_is_the_mean_of_the_classes_shares():
 def test_balanced_accuracy_ignores_classes_without_rows():
     """A class that no row has neither helps nor harms."""
     data = mt.Dataset(X, y=[0, 0, 2, 2], classes=("a", "b", "c"))
-    assert score(mt.BalancedAccuracy(), data, mt.Tree(mt.Branch(mt.Test("0"), mt.Leaf(0), mt.Leaf(2)), ("a", "b", "c"))).exact == 1
+    assert (
+        score(
+            mt.BalancedAccuracy(),
+            data,
+            mt.Tree(mt.Branch(mt.Test("0"), mt.Leaf(0), mt.Leaf(2)), ("a", "b", "c")),
+        ).exact
+        == 1
+    )
 
 
 def test_a_cost_matrix_reads_true_class_by_prediction():
     """Row = true class, column = prediction, rewards allowed."""
     data = mt.Dataset(X, y=[0, 1, 1, 0])
-    assert score(mt.MisclassificationCosts(matrix=[[-1, 10], [3, 0]]), data).exact == -1 + 3 + 0 + 10
+    assert (
+        score(mt.MisclassificationCosts(matrix=[[-1, 10], [3, 0]]), data).exact == -1 + 3 + 0 + 10
+    )
 
 
 def policy_data(**more):
-    return mt.Dataset(X, treatments=[0, 1, 1, 0], outcomes=[2, -4, 3, 1], propensities=[0.5, 0.25, 0.5, 0.2], **more)
+    return mt.Dataset(
+        X,
+        treatments=[0, 1, 1, 0],
+        outcomes=[2, -4, 3, 1],
+        propensities=[0.5, 0.25, 0.5, 0.2],
+        **more,
+    )
 
 
 def test_inverse_propensity_by_hand():
@@ -103,14 +122,21 @@ def test_direct_method_and_doubly_robust_by_hand():
     nu = [[1, 2], [3, 4], [5, 6], [7, 8]]
     data = policy_data(values=nu)
     assert score(mt.DirectMethod(), data).exact == Fraction(1 + 3 + 6 + 8, 4)
-    assert score(mt.DoublyRobust(), data).exact == Fraction(1 + 3 + 6 + 8 + 2 * (2 - 1) + 2 * (3 - 6), 4)
+    assert score(mt.DoublyRobust(), data).exact == Fraction(
+        1 + 3 + 6 + 8 + 2 * (2 - 1) + 2 * (3 - 6), 4
+    )
 
 
 def test_penalties_are_on_the_scale_of_a_rate():
     """rate + leaves * leaf_penalty + splits * split_penalty + feature costs."""
     data = mt.Dataset(X, y=[0, 1, 1, 1])
     task = mt.Accuracy(leaf_penalty=0.01, split_penalty="1/50", feature_costs={"0": 0.1})
-    assert score(task, data) == mt.Value(0.39, Fraction(1, 4) + 2 * Fraction(1, 100) + Fraction(1, 50) + Fraction(1, 10), "rate", "min")
+    assert score(task, data) == mt.Value(
+        0.39,
+        Fraction(1, 4) + 2 * Fraction(1, 100) + Fraction(1, 50) + Fraction(1, 10),
+        "rate",
+        "min",
+    )
 
 
 def test_a_measured_cost_is_marked_inexact():
@@ -120,7 +146,9 @@ def test_a_measured_cost_is_marked_inexact():
     view = problem.view(CostMatrix)
     assert not view.exact
     assert problem.value(SPLIT).exact is None
-    assert problem.value(SPLIT).number == pytest.approx(float(view.to_value(view.objective(SPLIT))), abs=1e-7)
+    assert problem.value(SPLIT).number == pytest.approx(
+        float(view.to_value(view.objective(SPLIT))), abs=1e-7
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,14 +198,22 @@ def test_a_parameter_that_does_not_fit_the_data_is_named(task, words):
         mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), task, mt.Trees(1)).view(CostMatrix)
 
 
-@pytest.mark.parametrize("task", [mt.WeightedError, partial(mt.MisclassificationCosts, matrix=[[0, 1], [1, 0]])], ids=["weighted", "cost-matrix"])
+@pytest.mark.parametrize(
+    "task",
+    [mt.WeightedError, partial(mt.MisclassificationCosts, matrix=[[0, 1], [1, 0]])],
+    ids=["weighted", "cost-matrix"],
+)
 def test_a_total_weight_of_zero_is_refused_where_a_rate_is_asked_for(task):
-    """Penalties are on the scale of a rate, and there is none. Costs of actions are not weighed, so theirs is per row."""
+    """Penalties are on the scale of a rate, and there is none. Costs of actions are not weighed, so
+    theirs is per row.
+    """
     data = mt.Dataset(X, y=[0, 1, 1, 0], values=np.ones((4, 2)), weights=np.zeros(4))
     assert mt.Problem(data, task(), mt.Trees(1)).view(CostMatrix).exact
     with pytest.raises(DataError, match="total weight, which is zero"):
         mt.Problem(data, task(leaf_penalty=0.1), mt.Trees(1)).view(CostMatrix)
-    assert mt.Problem(data, mt.ActionCostMatrix(leaf_penalty=0.1), mt.Trees(1)).view(CostMatrix).exact
+    assert (
+        mt.Problem(data, mt.ActionCostMatrix(leaf_penalty=0.1), mt.Trees(1)).view(CostMatrix).exact
+    )
 
 
 def test_an_unknown_view_is_refused_with_what_there_is():

@@ -15,7 +15,9 @@ QUIET = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCh
 @QUIET
 @given(st.data())
 def test_presolve_never_makes_a_tree_dearer_and_keeps_its_actions(data):
-    """With each switch on or off: side totals equal, objective equal (less only where a dropped test had a cheaper twin or was constant)."""
+    """With each switch on or off: side totals equal, objective equal (less only where a dropped
+    test had a cheaper twin or was constant).
+    """
     made = data.draw(problems())
     full = made.view(CostMatrix)
     tree = data.draw(trees(made.dataset, full.n_actions))
@@ -86,7 +88,11 @@ def test_labels_are_offered_where_all_wrong_actions_cost_the_same():
 
 def test_columns_group_thresholds_by_rising_value():
     """Numeric tests of one column are one group, others are groups of their own."""
-    data = mt.Dataset([[0, 1, 1], [1, 0, 1]], [mt.Test("a", "<=", 3.0), mt.Test("b"), mt.Test("a", "<=", 1.0)], y=[0, 1])
+    data = mt.Dataset(
+        [[0, 1, 1], [1, 0, 1]],
+        [mt.Test("a", "<=", 3.0), mt.Test("b"), mt.Test("a", "<=", 1.0)],
+        y=[0, 1],
+    )
     view = mt.Problem(data, mt.Accuracy(), mt.Trees(1)).view(CostMatrix)
     assert view.columns == (("a", (2, 0)), ("b", (1,)))
 

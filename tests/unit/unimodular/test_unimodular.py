@@ -1,4 +1,6 @@
-"""Total unimodularity: every check against all subdeterminants, certificates against tampering, the published counterexample, files and sizes."""
+"""Total unimodularity: every check against all subdeterminants, certificates against tampering, the
+published counterexample, files and sizes.
+"""
 
 import gzip
 import json
@@ -13,8 +15,7 @@ from scipy import sparse
 from typer.testing import CliRunner
 
 import milp_trees as mt
-import milp_trees.cli.unimodular
-from milp_trees.cli.app import app
+from milp_trees.cli.main import app
 from milp_trees.errors import DataError, SolverUnavailable, VerificationError
 from milp_trees.unimodular import (
     Composition,
@@ -35,11 +36,17 @@ from milp_trees.unimodular import (
 )
 from milp_trees.unimodular.cmr import check_cmr, cmr_is_installed
 
-#: R. E. Bixby's and P. Seymour's: totally unimodular, but neither a network matrix nor the transpose of one (Schrijver 1986, section 19.4).
-R10 = np.array([[1, -1, 0, 0, -1], [-1, 1, -1, 0, 0], [0, -1, 1, -1, 0], [0, 0, -1, 1, -1], [-1, 0, 0, -1, 1]])
-R10_OTHER = np.array([[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 1, 1, 0], [1, 0, 0, 1, 1], [1, 1, 0, 0, 1]])
+#: R. E. Bixby's and P. Seymour's: totally unimodular, but neither a network matrix nor the
+#: transpose of one (Schrijver 1986, section 19.4).
+R10 = np.array(
+    [[1, -1, 0, 0, -1], [-1, 1, -1, 0, 0], [0, -1, 1, -1, 0], [0, 0, -1, 1, -1], [-1, 0, 0, -1, 1]]
+)
+R10_OTHER = np.array(
+    [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 1, 1, 0], [1, 0, 0, 1, 1], [1, 1, 0, 0, 1]]
+)
 
-#: From Lemma 4.1's differenced rows above the rows w <= W of Nan, Wang, Saligrama (2016): the matrix the printed proof of Theorem 4.2 argues about.
+#: From Lemma 4.1's differenced rows above the rows w <= W of Nan, Wang, Saligrama (2016): the
+#: matrix the printed proof of Theorem 4.2 argues about.
 PUBLISHED = np.array([
     [-1, 1, 0, 0, 0, 0, 0, 0],
     [0, 0, -1, -1, 0, 0, 0, 0],
@@ -65,7 +72,10 @@ def tu_by_definition(a):
 
 def random_network(rng, m, n, chain=0.5, longest=None):
     """Random paths in a random directed tree, rows and columns shuffled and negated."""
-    parent = [0, *(v - 1 if rng.random() < chain else int(rng.integers(0, v)) for v in range(1, m + 1))]
+    parent = [
+        0,
+        *(v - 1 if rng.random() < chain else int(rng.integers(0, v)) for v in range(1, m + 1)),
+    ]
     depth = [0] * (m + 1)
     for v in range(1, m + 1):
         depth[v] = depth[parent[v]] + 1
@@ -89,7 +99,9 @@ def random_network(rng, m, n, chain=0.5, longest=None):
 def two_sum(a, b):
     """Joined at the last row of a and the first column of b: totally unimodular iff both are."""
     below = np.hstack([np.outer(b[:, 0], a[-1]), b[:, 1:]])
-    return np.vstack([np.hstack([a[:-1], np.zeros((len(a) - 1, b.shape[1] - 1), dtype=int)]), below])
+    return np.vstack(
+        [np.hstack([a[:-1], np.zeros((len(a) - 1, b.shape[1] - 1), dtype=int)]), below]
+    )
 
 
 def random_case(rng, kind):
@@ -119,13 +131,18 @@ def assert_proven(a, answer):
     if answer.answer == "no":
         found = answer.submatrix
         assert len(set(found.rows)) == len(set(found.columns)) == len(found.rows)
-        assert round(np.linalg.det(np.asarray(a)[np.ix_(found.rows, found.columns)].astype(float))) == found.determinant
+        assert (
+            round(np.linalg.det(np.asarray(a)[np.ix_(found.rows, found.columns)].astype(float)))
+            == found.determinant
+        )
         assert abs(found.determinant) >= 2
     json.dumps(answer.to_json(), allow_nan=False)
 
 
 def test_matrices_up_to_ten_by_ten_get_the_answer_of_all_subdeterminants():
-    """500 random matrices of four kinds: yes or no, never unknown, as the definition says; the submatrix or certificate holds."""
+    """500 random matrices of four kinds: yes or no, never unknown, as the definition says; the
+    submatrix or certificate holds.
+    """
     rng, answers = np.random.default_rng(5), {}
     for case in range(500):
         a = random_case(rng, case % 4)
@@ -136,11 +153,18 @@ def test_matrices_up_to_ten_by_ten_get_the_answer_of_all_subdeterminants():
         answers[answer.answer, answer.proof] = answers.get((answer.answer, answer.proof), 0) + 1
     assert sum(count for (said, _), count in answers.items() if said == "yes") > 100
     assert sum(count for (said, _), count in answers.items() if said == "no") > 100
-    assert {proof for _, proof in answers} >= {"network", "transposed network", "all subdeterminants", "submatrix"}
+    assert {proof for _, proof in answers} >= {
+        "network",
+        "transposed network",
+        "all subdeterminants",
+        "submatrix",
+    }
 
 
 def test_the_exponential_checks_agree_with_the_definition():
-    """All subdeterminants by expansion and Ghouila-Houri's partitions, on matrices that the other checks would decide first."""
+    """All subdeterminants by expansion and Ghouila-Houri's partitions, on matrices that the other
+    checks would decide first.
+    """
     rng = np.random.default_rng(6)
     for case in range(60):
         a = random_case(rng, case % 4)
@@ -149,11 +173,16 @@ def test_the_exponential_checks_agree_with_the_definition():
 
 
 def test_searches_for_a_violation_never_refute_a_totally_unimodular_matrix():
-    """Chordless cycles, deletions and pivots say no only with a submatrix; on small matrices pivots and deletions find every violation."""
+    """Chordless cycles, deletions and pivots say no only with a submatrix; on small matrices pivots
+    and deletions find every violation.
+    """
     rng = np.random.default_rng(7)
     for case in range(48):
         a = random_case(rng, case % 4)
-        truth, found = tu_by_definition(a), [check_pivots(a, rounds=20), check_by_deletion(a, rounds=3), check_chordless_cycles(a)]
+        truth, found = (
+            tu_by_definition(a),
+            [check_pivots(a, rounds=20), check_by_deletion(a, rounds=3), check_chordless_cycles(a)],
+        )
         for answer in found:
             assert answer.answer == "unknown" or not truth, (case, a.tolist(), answer)
             if answer.answer == "no":
@@ -162,11 +191,18 @@ def test_searches_for_a_violation_never_refute_a_totally_unimodular_matrix():
 
 
 def test_a_long_violation_hidden_in_a_sparse_matrix_is_found():
-    """Differenced ensembles: nearly network matrices, whose smallest violations have a dozen rows and more."""
+    """Differenced ensembles: nearly network matrices, whose smallest violations have a dozen rows
+    and more.
+    """
     rng, longest, answers = np.random.default_rng(0), 0, set()
     for _ in range(60):
-        names, trees, below = ordered_path_form(rng, int(rng.integers(2, 4)), int(rng.integers(1, 4)))
-        paths, stacked = np.vstack([*trees, below]), np.vstack([*(np.vstack([rows[:1], np.diff(rows, axis=0)]) for rows in trees), below])
+        names, trees, below = ordered_path_form(
+            rng, int(rng.integers(2, 4)), int(rng.integers(1, 4))
+        )
+        paths, stacked = (
+            np.vstack([*trees, below]),
+            np.vstack([*(np.vstack([rows[:1], np.diff(rows, axis=0)]) for rows in trees), below]),
+        )
         assert mt.check_unimodular(paths).answer == "yes"
         answer = mt.check_unimodular(stacked, time_limit=20)
         assert_proven(stacked, answer)
@@ -177,14 +213,18 @@ def test_a_long_violation_hidden_in_a_sparse_matrix_is_found():
 
 
 def test_2_sums_are_taken_apart():
-    """2-sums of matrices of both kinds and R10, too large for all subdeterminants: yes with a proof that holds, and no longer after tampering."""
+    """2-sums of matrices of both kinds and R10, too large for all subdeterminants: yes with a proof
+    that holds, and no longer after tampering.
+    """
     rng, seen = np.random.default_rng(16), 0
     for _ in range(6):
         a = R10
         for _ in range(int(rng.integers(3, 6))):
             network = random_network(rng, 10, 12, 0.3)
             b = (R10, R10_OTHER, network, network.T)[int(rng.integers(4))]
-            a = two_sum(a[np.argsort(np.abs(a).sum(axis=1))], b[:, np.argsort(-np.abs(b).sum(axis=0))])
+            a = two_sum(
+                a[np.argsort(np.abs(a).sum(axis=1))], b[:, np.argsort(-np.abs(b).sum(axis=0))]
+            )
         a = a[rng.permutation(len(a))][:, rng.permutation(a.shape[1])]
         answer = mt.check_unimodular(a)
         assert answer.answer == "yes", a.tolist()
@@ -203,7 +243,9 @@ def test_2_sums_are_taken_apart():
     from milp_trees.unimodular.two_sum import Split
 
     with pytest.raises(VerificationError, match="not the 2-sum"):
-        verify_two_sum(two_sum(R10, R10), TwoSum(Split((0, 1, 2), (0, 1), 0, 3), (summand, summand), (9, 9)))
+        verify_two_sum(
+            two_sum(R10, R10), TwoSum(Split((0, 1, 2), (0, 1), 0, 3), (summand, summand), (9, 9))
+        )
     with pytest.raises(VerificationError, match="outside"):
         verify_unimodularity(PUBLISHED, summand)
     with pytest.raises(VerificationError, match="no proof"):
@@ -212,7 +254,9 @@ def test_2_sums_are_taken_apart():
 
 @pytest.mark.parametrize("transposed", [False, True])
 def test_network_matrices_are_recognised_without_a_tree(transposed):
-    """Up to 40 × 60, shuffled and negated, of stars to chains; the certificate is verified entry by entry."""
+    """Up to 40 × 60, shuffled and negated, of stars to chains; the certificate is verified entry by
+    entry.
+    """
     rng = np.random.default_rng(8)
     for _ in range(150):
         a = random_network(rng, int(rng.integers(1, 41)), int(rng.integers(1, 61)), rng.random())
@@ -225,17 +269,25 @@ def test_network_matrices_are_recognised_without_a_tree(transposed):
 
 
 def test_recognition_is_complete_on_small_matrices():
-    """All 0/1 matrices of 3 × 3 and random 4 × 5 ones: recognised iff some tree carries them, by brute force over all trees."""
+    """All 0/1 matrices of 3 × 3 and random 4 × 5 ones: recognised iff some tree carries them, by
+    brute force over all trees.
+    """
     import networkx as nx
 
     def paths_of(tree):
         distances = dict(nx.all_pairs_shortest_path(tree))
         name = {frozenset(edge): k for k, edge in enumerate(tree.edges)}
-        return {frozenset(name[frozenset(pair)] for pair in pairwise(p)) for ends in distances.values() for p in ends.values()}
+        return {
+            frozenset(name[frozenset(pair)] for pair in pairwise(p))
+            for ends in distances.values()
+            for p in ends.values()
+        }
 
     rng = np.random.default_rng(9)
     trees = {m: [paths_of(t) for t in nx.nonisomorphic_trees(m + 1)] for m in (3, 4)}
-    cases = [np.array([k >> b & 1 for b in range(9)]).reshape(3, 3) for k in range(512)] + [rng.integers(0, 2, (4, 5)) for _ in range(150)]
+    cases = [np.array([k >> b & 1 for b in range(9)]).reshape(3, 3) for k in range(512)] + [
+        rng.integers(0, 2, (4, 5)) for _ in range(150)
+    ]
     from milp_trees.unimodular.reading import Deadline
     from milp_trees.unimodular.realise import realise
 
@@ -245,10 +297,16 @@ def test_recognition_is_complete_on_small_matrices():
         if not columns:
             continue
         m = len(a)
-        truth = any(all(frozenset(order[e] for e in c) in paths for c in columns) for paths in trees[m] for order in permutations(range(m)))
+        truth = any(
+            all(frozenset(order[e] for e in c) in paths for c in columns)
+            for paths in trees[m]
+            for order in permutations(range(m))
+        )
         connected = nx.Graph([(i, ("c", j)) for j, c in enumerate(columns) for i in c])
         found = all(
-            realise([columns[v[1]] for v in part if isinstance(v, tuple)], Deadline(None)) is not None for part in nx.connected_components(connected)
+            realise([columns[v[1]] for v in part if isinstance(v, tuple)], Deadline(None))
+            is not None
+            for part in nx.connected_components(connected)
         )
         assert found == truth, a.tolist()
         seen.add(truth)
@@ -256,7 +314,9 @@ def test_recognition_is_complete_on_small_matrices():
 
 
 def test_a_wrong_certificate_is_refused():
-    """A moved arc, a turned arc, an exchanged end, a lost arc: refused by both functions that look at certificates."""
+    """A moved arc, a turned arc, an exchanged end, a lost arc: refused by both functions that look
+    at certificates.
+    """
     rng = np.random.default_rng(10)
     a = random_network(rng, 12, 20)
     good = check_network(a).certificate
@@ -294,7 +354,9 @@ def test_a_wrong_certificate_is_refused():
 
 
 def test_a_tree_with_wrong_labels_is_an_error_in_one_sentence():
-    """Unknown labels, two arcs for a row, a row without an arc, a circle, labels that fit both sides."""
+    """Unknown labels, two arcs for a row, a row without an arc, a circle, labels that fit both
+    sides.
+    """
     a = np.array([[1, 0, 1], [1, 1, 0]])
     good = [("c", "a", "r0"), ("b", "c", "r1")]
     assert check_network_certificate(a, good).proof == "network"
@@ -313,7 +375,10 @@ def test_a_tree_with_wrong_labels_is_an_error_in_one_sentence():
             check_network_certificate(a, arcs)
     with pytest.raises(DataError, match="transposed=True"):
         check_network_certificate(np.eye(2), [("c", "a", 0), ("b", "c", 1)])
-    assert check_network_certificate(np.eye(2), [("c", "a", 0), ("b", "c", 1)], transposed=True).proof == "transposed network"
+    assert (
+        check_network_certificate(np.eye(2), [("c", "a", 0), ("b", "c", 1)], transposed=True).proof
+        == "transposed network"
+    )
 
 
 def test_a_composition_that_was_tampered_with_is_refused():
@@ -343,7 +408,9 @@ def test_a_composition_that_was_tampered_with_is_refused():
 
 
 def test_the_published_counterexample_is_not_totally_unimodular():
-    """The 8 × 8 submatrix of the differenced IP3 has determinant -2: no partition of its rows can prove Theorem 4.2 in that form."""
+    """The 8 × 8 submatrix of the differenced IP3 has determinant -2: no partition of its rows can
+    prove Theorem 4.2 in that form.
+    """
     answer = mt.check_unimodular(PUBLISHED)
     assert answer.answer == "no"
     assert_proven(PUBLISHED, answer)
@@ -353,28 +420,49 @@ def test_the_published_counterexample_is_not_totally_unimodular():
 
 
 def two_trees():
-    """One example, feature 1 at the roots and 2 at an inner child: on the right in tree 1, on the left in tree 2. Columns and the rows of J1 in order
-    (left to right, fictitious child last) of each tree, and the rows w - W of J2."""
-    columns = [f"{v}({t})" for t in (1, 2) for v in ("z1", "z2", "z3", "z4", "z5", "w11", "w21")] + ["W11", "W21"]
+    """One example, feature 1 at the roots and 2 at an inner child: on the right in tree 1, on the
+    left in tree 2. Columns and the rows of J1 in order (left to right, fictitious child last) of
+    each tree, and the rows w - W of J2.
+    """
+    columns = [
+        f"{v}({t})" for t in (1, 2) for v in ("z1", "z2", "z3", "z4", "z5", "w11", "w21")
+    ] + ["W11", "W21"]
     inner_right = ["z1 z2", "z1 z3 z4", "z1 z3 z5", "w21 z1 z3", "w11 z1"]
     inner_left = ["z1 z2 z4", "z1 z2 z5", "w21 z1 z2", "z1 z3", "w11 z1"]
-    trees = [[[f"{v}({t})" for v in row.split()] for row in rows] for t, rows in ((1, inner_right), (2, inner_left))]
+    trees = [
+        [[f"{v}({t})" for v in row.split()] for row in rows]
+        for t, rows in ((1, inner_right), (2, inner_left))
+    ]
     first = [np.array([[c in row for c in columns] for row in tree]).astype(int) for tree in trees]
-    second = np.array([[(c == f"w{k}({t})") - (c == f"W{k}") for c in columns] for k in ("11", "21") for t in (1, 2)], dtype=int)
+    second = np.array(
+        [
+            [(c == f"w{k}({t})") - (c == f"W{k}") for c in columns]
+            for k in ("11", "21")
+            for t in (1, 2)
+        ],
+        dtype=int,
+    )
     return columns, first, second
 
 
 def test_the_printed_proof_argues_about_a_matrix_that_is_not_totally_unimodular():
-    """The rows of J1, differenced as in Lemma 4.1 (one 1 and one -1 per column), above J2 contain the 8 × 8 matrix; as paths they are fine."""
+    """The rows of J1, differenced as in Lemma 4.1 (one 1 and one -1 per column), above J2 contain
+    the 8 × 8 matrix; as paths they are fine.
+    """
     columns, first, second = two_trees()
     differenced = [np.vstack([rows[:1], np.diff(rows, axis=0), -rows[-1:]]) for rows in first]
     for rows in differenced:
-        assert check_difference_rows(rows[:, :14], columns=True).answer == "yes"  # the lemma itself is right
+        assert (
+            check_difference_rows(rows[:, :14], columns=True).answer == "yes"
+        )  # the lemma itself is right
     stacked = np.vstack([*differenced, second])
     answer = mt.check_unimodular(stacked)
     assert answer.answer == "no"
     assert_proven(stacked, answer)
-    chosen = [columns.index(c) for c in ("w11(1)", "w21(1)", "z1(2)", "z2(2)", "w11(2)", "w21(2)", "W11", "W21")]
+    chosen = [
+        columns.index(c)
+        for c in ("w11(1)", "w21(1)", "z1(2)", "z2(2)", "w11(2)", "w21(2)", "W11", "W21")
+    ]
     there = {tuple(sign * row) for row in stacked[:, chosen] for sign in (1, -1)}
     assert {tuple(row) for row in PUBLISHED} <= there
     paths = np.vstack([*first, second])
@@ -383,7 +471,9 @@ def test_the_printed_proof_argues_about_a_matrix_that_is_not_totally_unimodular(
 
 
 def ordered_path_form(rng, n_trees, n_rows, depth=2):
-    """As `path_form`, but arrays: per tree the rows of J1, left to right with the fictitious child last, and the rows of J2."""
+    """As `path_form`, but arrays: per tree the rows of J1, left to right with the fictitious child
+    last, and the rows of J2.
+    """
     names, trees, uses = {}, [], []
 
     def at(name):
@@ -398,7 +488,12 @@ def ordered_path_form(rng, n_trees, n_rows, depth=2):
                 return
             k, cut = int(rng.integers(3)), rng.random(n_rows) < 0.5
             for side in (0, 1):
-                grow(2 * h + side, [*path, at(f"z{t},{2 * h + side}")], tests | {k}, [i for i in reach if cut[i] == side])
+                grow(
+                    2 * h + side,
+                    [*path, at(f"z{t},{2 * h + side}")],
+                    tests | {k},
+                    [i for i in reach if cut[i] == side],
+                )
             if k not in tests:
                 rows.extend([*path, at(f"w{t},{k},{i}")] for i in reach)
                 uses.extend((f"w{t},{k},{i}", f"W{k},{i}") for i in reach)
@@ -408,11 +503,20 @@ def ordered_path_form(rng, n_trees, n_rows, depth=2):
     below = np.zeros((len(uses), len(names) + len({bought for _, bought in uses})), dtype=int)
     for r, (used, bought) in enumerate(uses):
         below[r, at(used)], below[r, at(bought)] = 1, -1
-    return names, [np.array([[j in row for j in range(below.shape[1])] for row in rows]).astype(int) for rows in trees], below
+    return (
+        names,
+        [
+            np.array([[j in row for j in range(below.shape[1])] for row in rows]).astype(int)
+            for rows in trees
+        ],
+        below,
+    )
 
 
 def path_form(rng, n_trees, n_rows, depth=3):
-    """IP3 of a random ensemble as printed, and the arcs of its spanning tree: rows sum of z = 1, w + sum of z = 1, w - W <= 0."""
+    """IP3 of a random ensemble as printed, and the arcs of its spanning tree: rows sum of z = 1, w
+    + sum of z = 1, w - W <= 0.
+    """
     names, rows, arcs = [], [], []
 
     def column(name, tail, head):
@@ -436,7 +540,12 @@ def path_form(rng, n_trees, n_rows, depth=3):
             for side in (0, 1):
                 child = 2 * h + side
                 column(f"z[{t},{child}]", ("node", t, h), ("node", t, child))
-                grow(child, [*path, f"z[{t},{child}]"], tests | {k}, [i for i in reach if cut[i] == side])
+                grow(
+                    child,
+                    [*path, f"z[{t},{child}]"],
+                    tests | {k},
+                    [i for i in reach if cut[i] == side],
+                )
 
         grow(1, [f"z[{t},1]"], frozenset(), list(range(n_rows)))
         for (k, i), path in used.items():
@@ -452,12 +561,16 @@ def path_form(rng, n_trees, n_rows, depth=3):
 def as_pyomo(names, rows):
     m = pyo.ConcreteModel(name="path form")
     m.x = pyo.Var(names, domain=pyo.Binary)
-    m.path = pyo.Constraint(range(len(rows)), rule=lambda m, i: sum(s * m.x[v] for v, s in rows[i].items()) <= 1)
+    m.path = pyo.Constraint(
+        range(len(rows)), rule=lambda m, i: sum(s * m.x[v] for v, s in rows[i].items()) <= 1
+    )
     return m
 
 
 def test_the_path_form_of_ip3_is_totally_unimodular_with_its_tree_and_without():
-    """Theorem 4.2 is true in path form: the spanning tree proves it, and is found again without being given; from a Pyomo model, by its names."""
+    """Theorem 4.2 is true in path form: the spanning tree proves it, and is found again without
+    being given; from a Pyomo model, by its names.
+    """
     rng = np.random.default_rng(11)
     for _ in range(12):
         names, rows, arcs = path_form(rng, int(rng.integers(1, 4)), int(rng.integers(1, 4)))
@@ -466,18 +579,28 @@ def test_the_path_form_of_ip3_is_totally_unimodular_with_its_tree_and_without():
         answer = mt.check_unimodular(model, tree)
         assert (answer.answer, answer.proof) == ("yes", "transposed network"), answer
         verify_network(model, answer.certificate)
-        path = next(p for p in answer.to_json()["certificate"]["paths"] if any(name.startswith("x['z") for name, _ in p["arcs"]))
+        path = next(
+            p
+            for p in answer.to_json()["certificate"]["paths"]
+            if any(name.startswith("x['z") for name, _ in p["arcs"])
+        )
         assert path["of"].startswith("path")
         alone = mt.check_unimodular(model)
         assert alone.answer == "yes"
         verify_unimodularity(model, alone)
-        wrong = [(h, t, label) if label.startswith("x['W") else (t, h, label) for t, h, label in tree]
+        wrong = [
+            (h, t, label) if label.startswith("x['W") else (t, h, label) for t, h, label in tree
+        ]
         assert check_network_certificate(model, wrong).answer == "unknown"
 
 
-@pytest.mark.parametrize("a", [R10, R10_OTHER, R10.T, -R10_OTHER.T], ids=["R10", "other", "transposed", "negated"])
+@pytest.mark.parametrize(
+    "a", [R10, R10_OTHER, R10.T, -R10_OTHER.T], ids=["R10", "other", "transposed", "negated"]
+)
 def test_matrices_that_no_tree_carries_are_decided_by_subdeterminants(a):
-    """The two 5 × 5 matrices of Seymour's decomposition are totally unimodular, but no network matrices."""
+    """The two 5 × 5 matrices of Seymour's decomposition are totally unimodular, but no network
+    matrices.
+    """
     answer = mt.check_unimodular(a)
     assert answer.answer == "yes"
     assert "all subdeterminants" in answer.proof
@@ -493,12 +616,22 @@ def test_simple_forms_are_seen_at_once():
     assert check_consecutive_ones(interval.T).answer == "unknown"
     assert check_consecutive_ones(np.array([[1, 0, 1]])).answer == "unknown"
     assert check_consecutive_ones(np.array([[1, -1]])).answer == "unknown"
-    assert check_consecutive_ones(np.array([[0, 0, 1], [1, 0, 0]])).answer == "yes"  # a row's end is no neighbour of the next one's start
+    assert (
+        check_consecutive_ones(np.array([[0, 0, 1], [1, 0, 0]])).answer == "yes"
+    )  # a row's end is no neighbour of the next one's start
     difference = np.array([[1, -1, 0], [0, 1, -1], [0, 0, 1]])
     assert check_difference_rows(difference).proof == "difference rows"
     assert check_difference_rows(np.array([[1, 1]])).answer == "unknown"
-    assert check_difference_rows(np.array([[1, 1], [-1, -1]]), columns=True).proof == "difference columns"
-    assert mt.check_unimodular(np.zeros((3, 0))).answer == mt.check_unimodular(np.zeros((0, 3))).answer == mt.check_unimodular([[0]]).answer == "yes"
+    assert (
+        check_difference_rows(np.array([[1, 1], [-1, -1]]), columns=True).proof
+        == "difference columns"
+    )
+    assert (
+        mt.check_unimodular(np.zeros((3, 0))).answer
+        == mt.check_unimodular(np.zeros((0, 3))).answer
+        == mt.check_unimodular([[0]]).answer
+        == "yes"
+    )
 
 
 @pytest.mark.parametrize("entry, value", [(2, 2), (-3.0, -3), (0.5, Fraction(1, 2))])
@@ -507,16 +640,33 @@ def test_another_entry_than_0_and_1_is_a_violation_by_itself(entry, value):
     a = np.eye(3) * 1.0
     a[2, 1] = entry
     answer = mt.check_unimodular(sparse.csc_matrix(a))
-    assert (answer.answer, answer.submatrix.rows, answer.submatrix.columns, answer.submatrix.determinant) == ("no", (2,), (1,), value)
+    assert (
+        answer.answer,
+        answer.submatrix.rows,
+        answer.submatrix.columns,
+        answer.submatrix.determinant,
+    ) == ("no", (2,), (1,), value)
     json.dumps(answer.to_json())
     assert "row r2, column x1" in str(answer)
-    for check in (check_subdeterminants, check_ghouila_houri, check_pivots, check_chordless_cycles, check_network, check_difference_rows):
+    for check in (
+        check_subdeterminants,
+        check_ghouila_houri,
+        check_pivots,
+        check_chordless_cycles,
+        check_network,
+        check_difference_rows,
+    ):
         assert check(a).answer == "no"
 
 
 def test_what_is_no_matrix_is_refused_in_one_sentence():
     """Ragged, one-dimensional, text, not finite, and a negative time limit."""
-    for bad, says in [([[1], [1, 0]], "different lengths"), ([1, 0], "two dimensions"), ([["a"]], "two dimensions"), ([[np.nan]], "not finite")]:
+    for bad, says in [
+        ([[1], [1, 0]], "different lengths"),
+        ([1, 0], "two dimensions"),
+        ([["a"]], "two dimensions"),
+        ([[np.nan]], "not finite"),
+    ]:
         with pytest.raises(DataError, match=says):
             mt.check_unimodular(bad)
     with pytest.raises(DataError, match="time_limit"):
@@ -536,7 +686,9 @@ def test_a_pyomo_model_keeps_its_names_and_stays_as_it_is():
     """Whatever its objective: none, a maximum; the odd cycle of three is named by variables."""
     m = pyo.ConcreteModel(name="cycle")
     m.x = pyo.Var(["a", "b", "c"], domain=pyo.Binary)
-    m.edge = pyo.Constraint([("a", "b"), ("b", "c"), ("a", "c")], rule=lambda m, u, v: m.x[u] + m.x[v] <= 1)
+    m.edge = pyo.Constraint(
+        [("a", "b"), ("b", "c"), ("a", "c")], rule=lambda m, u, v: m.x[u] + m.x[v] <= 1
+    )
     assert mt.check_unimodular(m).submatrix.column_names == ("x[a]", "x[b]", "x[c]")
     m.most = pyo.Objective(expr=pyo.summation(m.x), sense=pyo.maximize)
     answer = mt.check_unimodular(m)
@@ -546,12 +698,17 @@ def test_a_pyomo_model_keeps_its_names_and_stays_as_it_is():
 
 
 def test_large_matrices_are_quick():
-    """A network matrix of 900 × 750 with 2 500 nonzeros, its transpose and a spoilt one; a difference matrix with 100 000 rows."""
+    """A network matrix of 900 × 750 with 2 500 nonzeros, its transpose and a spoilt one; a
+    difference matrix with 100 000 rows.
+    """
     rng = np.random.default_rng(12)
     a = random_network(rng, 750, 900, 0.9, longest=6)
     a[:, np.abs(a).sum(axis=0).cumsum() > 2500] = 0
     n = 100_000
-    difference = sparse.coo_matrix((np.tile([1, -1], n), (np.repeat(np.arange(n), 2), rng.permutation(2 * n) % (n + 7))), shape=(n, n + 7))
+    difference = sparse.coo_matrix(
+        (np.tile([1, -1], n), (np.repeat(np.arange(n), 2), rng.permutation(2 * n) % (n + 7))),
+        shape=(n, n + 7),
+    )
     began = time.perf_counter()
     for matrix in (a, a.T.copy()):
         answer = mt.check_unimodular(matrix)
@@ -589,14 +746,18 @@ def test_cmr_agrees_where_it_is_installed():
 def test_an_answer_can_be_shown(tmp_path):
     """A sentence, HTML with the tree, JSON with names."""
     answer = check_network(np.array([[1, 1, 0], [0, 1, 1]]))
-    assert str(answer).startswith("Yes: the 2 × 3 matrix with 4 nonzeros is totally unimodular (proof: network).")
+    assert str(answer).startswith(
+        "Yes: the 2 × 3 matrix with 4 nonzeros is totally unimodular (proof: network)."
+    )
     assert "<svg" in answer._repr_html_()
     data = answer.to_json()
     assert data["certificate"]["arcs_carry"] == "rows"
     assert {arc["carries"] for arc in data["certificate"]["arcs"]} == {"r0", "r1"}
     signs = {p["of"]: dict(p["arcs"]) for p in data["certificate"]["paths"]}
     assert signs["x1"] == {"r0": 1, "r1": 1}
-    assert mt.check_unimodular(PUBLISHED)._repr_html_() == f"<p>{mt.check_unimodular(PUBLISHED)}</p>"
+    assert (
+        mt.check_unimodular(PUBLISHED)._repr_html_() == f"<p>{mt.check_unimodular(PUBLISHED)}</p>"
+    )
 
 
 # -- the command ---------------------------------------------------------------------------------------------
@@ -613,7 +774,9 @@ def test_the_command_reads_every_kind_of_model_file(tmp_path):
 
     m = pyo.ConcreteModel(name="cycle")
     m.x = pyo.Var(["a", "b", "c"], domain=pyo.Binary)
-    m.edge = pyo.Constraint([("a", "b"), ("b", "c"), ("a", "c")], rule=lambda m, u, v: m.x[u] + m.x[v] <= 1)
+    m.edge = pyo.Constraint(
+        [("a", "b"), ("b", "c"), ("a", "c")], rule=lambda m, u, v: m.x[u] + m.x[v] <= 1
+    )
     m.cost = pyo.Objective(expr=pyo.summation(m.x))
     form = compile_model(m)
     files = [write_model(form, tmp_path / f"m{end}") for end in (".mps", ".mps.gz", ".lp")]
@@ -624,14 +787,20 @@ def test_the_command_reads_every_kind_of_model_file(tmp_path):
         done = run(file, "--json")
         assert done.exit_code == 0, (file, done.output)
         found = json.loads(done.stdout)
-        assert (found["answer"], abs(found["submatrix"]["determinant"]), found["rows"]) == ("no", 2, 3)
+        assert (found["answer"], abs(found["submatrix"]["determinant"]), found["rows"]) == (
+            "no",
+            2,
+            3,
+        )
         assert file.suffix == ".npz" or found["submatrix"]["column_names"] == ["x_a", "x_b", "x_c"]
     assert "not totally unimodular" in run(files[0]).stdout
 
 
 def test_the_command_writes_and_draws_the_tree(tmp_path):
     """--out and --plot; a picture is not written where the proof is no tree."""
-    sparse.save_npz(tmp_path / "m.npz", sparse.csr_matrix(random_network(np.random.default_rng(15), 6, 9)))
+    sparse.save_npz(
+        tmp_path / "m.npz", sparse.csr_matrix(random_network(np.random.default_rng(15), 6, 9))
+    )
     done = run(tmp_path / "m.npz", "--out", tmp_path / "a.json", "--plot", tmp_path / "a.svg")
     assert done.exit_code == 0, done.output
     assert json.loads((tmp_path / "a.json").read_text())["answer"] == "yes"
@@ -645,15 +814,21 @@ def test_the_command_writes_and_draws_the_tree(tmp_path):
 
 def test_the_command_takes_a_formulation_and_a_problem():
     """A formulation of trees on a table: the answer is about its matrix as written."""
-    done = run("flow-oct", "--data", "planted:rows=6,depth=1", "--depth", 1, "--json", "--time-limit", 20)
+    done = run(
+        "flow-oct", "--data", "planted:rows=6,depth=1", "--depth", 1, "--json", "--time-limit", 20
+    )
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout)["answer"] in ("yes", "no", "unknown")
 
 
 def test_a_formulation_completed_by_cuts_is_said_to_lack_them():
-    """The rows of BendersOCT before any cut are a network matrix; the answer says that it is about these."""
+    """The rows of BendersOCT before any cut are a network matrix; the answer says that it is about
+    these.
+    """
     said = {
-        name: json.loads(run(name, "--data", "planted:rows=6,depth=1", "--depth", 1, "--json").stdout)["reason"]
+        name: json.loads(
+            run(name, "--data", "planted:rows=6,depth=1", "--depth", 1, "--json").stdout
+        )["reason"]
         for name in ("benders-oct", "oct-binary")
     }
     assert "before cuts" in said["benders-oct"]
@@ -661,12 +836,22 @@ def test_a_formulation_completed_by_cuts_is_said_to_lack_them():
 
 
 def test_the_command_proves_ip3_by_its_own_tree_and_refutes_ip1():
-    """Figure 1 of the paper: IP3 by the tree the formulation names, its difference form by a look, IP1 by a submatrix."""
-    found = {name: json.loads(run(name, "--example", "figure-1", "--json").stdout) for name in ("ip3", "ip3-closure", "ip1")}
+    """Figure 1 of the paper: IP3 by the tree the formulation names, its difference form by a look,
+    IP1 by a submatrix.
+    """
+    found = {
+        name: json.loads(run(name, "--example", "figure-1", "--json").stdout)
+        for name in ("ip3", "ip3-closure", "ip1")
+    }
     assert (found["ip3"]["answer"], found["ip3"]["proof"]) == ("yes", "transposed network")
-    arcs = {arc["carries"]: (arc["tail"], arc["head"]) for arc in found["ip3"]["certificate"]["arcs"]}
+    arcs = {
+        arc["carries"]: (arc["tail"], arc["head"]) for arc in found["ip3"]["certificate"]["arcs"]
+    }
     assert arcs["z[0]"] == ("centre", "node 0")
-    assert (found["ip3-closure"]["answer"], found["ip3-closure"]["proof"]) == ("yes", "difference rows")
+    assert (found["ip3-closure"]["answer"], found["ip3-closure"]["proof"]) == (
+        "yes",
+        "difference rows",
+    )
     assert (found["ip1"]["answer"], abs(found["ip1"]["submatrix"]["determinant"])) == ("no", 2)
 
 

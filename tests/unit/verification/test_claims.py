@@ -15,7 +15,9 @@ def solvers(*names):
 
 
 def presolve_victim():
-    """Two tests, three classes, leaves of three rows: HiGHS 1.15 presolves it to a problem without solutions."""
+    """Two tests, three classes, leaves of three rows: HiGHS 1.15 presolves it to a problem without
+    solutions.
+    """
     X = [[1, 0], [1, 0], [0, 1], [1, 0], [1, 1], [1, 1], [0, 1], [1, 1]]
     data = mt.Dataset(X, y=[2, 2, 0, 1, 0, 0, 1, 2], classes=(0, 1, 2))
     return mt.Problem(data, mt.Accuracy(), mt.Trees(2, min_samples_leaf=3))
@@ -28,7 +30,9 @@ def test_highs_presolve_that_changes_the_problem_is_not_believed():
 
 
 def test_a_cut_loop_out_of_time_does_not_speak_of_digits():
-    problem = mt.Problem(mt.load("planted:rows=1500,tests=60,depth=3,noise=0.2"), mt.Accuracy(), mt.Trees(3))
+    problem = mt.Problem(
+        mt.load("planted:rows=1500,tests=60,depth=3,noise=0.2"), mt.Accuracy(), mt.Trees(3)
+    )
     result = mt.solve(problem, "benders-oct@highs", start="cart", time_limit=1.0)
     assert not result.optimal
     assert "digits" not in result.message
@@ -38,14 +42,18 @@ def rational(digits):
     """Six rows whose weights have so many decimals."""
     rng = np.random.default_rng(3)
     weights = [round(w, digits) for w in rng.uniform(0.2, 0.9, 6).tolist()]
-    data = mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [0, 1]], y=[0, 1, 1, 0, 1, 0], weights=weights)
+    data = mt.Dataset(
+        [[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [0, 1]], y=[0, 1, 1, 0, 1, 0], weights=weights
+    )
     return mt.Problem(data, mt.WeightedError(), mt.Trees(2))
 
 
 @pytest.mark.parametrize("formulation", MIP)
 @pytest.mark.parametrize("solver", solvers("highs", "cbc"))
 def test_costs_of_many_digits_are_proven(formulation, solver):
-    """A relative margin of 1e-6 on the bound is more than a unit here, and used to leave every gap open."""
+    """A relative margin of 1e-6 on the bound is more than a unit here, and used to leave every gap
+    open.
+    """
     asked = rational(6)
     assert 10**5 < asked.view(mt.CostMatrix).costs.sum() < 10**7
     result = mt.solve(asked, f"{formulation}@{solver}", oracle="enumerate")
@@ -66,7 +74,11 @@ def test_more_digits_than_solvers_tell_apart_are_not_called_proven(formulation):
 def test_measured_costs_are_proven(formulation, solver):
     """Costs on a grid of 2^31 steps: big-M rows in whole steps were beyond what solvers print."""
     rng = np.random.default_rng(5)
-    asked = mt.Problem(mt.Dataset(rng.integers(0, 2, (6, 2)), values=rng.normal(size=(6, 3))), mt.ActionValues(), mt.Trees(2))
+    asked = mt.Problem(
+        mt.Dataset(rng.integers(0, 2, (6, 2)), values=rng.normal(size=(6, 3))),
+        mt.ActionValues(),
+        mt.Trees(2),
+    )
     assert not asked.view(mt.CostMatrix).exact
     result = mt.solve(asked, f"{formulation}@{solver}", oracle="enumerate")
     assert (result.status, result.agrees) == (Status.OPTIMAL, True)
@@ -85,12 +97,21 @@ def xor(space):
 
 
 def full(first="a"):
-    same, other = mt.Branch(mt.Test("b"), mt.Leaf(0), mt.Leaf(1)), mt.Branch(mt.Test("b"), mt.Leaf(1), mt.Leaf(0))
-    return mt.Tree(mt.Branch(mt.Test(first), *((same, other) if first == "a" else (other, same))), (0, 1))
+    same, other = (
+        mt.Branch(mt.Test("b"), mt.Leaf(0), mt.Leaf(1)),
+        mt.Branch(mt.Test("b"), mt.Leaf(1), mt.Leaf(0)),
+    )
+    return mt.Tree(
+        mt.Branch(mt.Test(first), *((same, other) if first == "a" else (other, same))), (0, 1)
+    )
 
 
 @pytest.mark.parametrize("method", STARTED)
-@pytest.mark.parametrize("space", [mt.Trees(1), mt.Trees(2, max_leaf_nodes=2), mt.Trees(2, min_samples_leaf=3)], ids=["depth", "leaves", "leaf-size"])
+@pytest.mark.parametrize(
+    "space",
+    [mt.Trees(1), mt.Trees(2, max_leaf_nodes=2), mt.Trees(2, min_samples_leaf=3)],
+    ids=["depth", "leaves", "leaf-size"],
+)
 def test_a_start_from_another_space_is_left_aside(method, space):
     """It is better than every feasible tree, and the dynamic programme used to return it."""
     result = mt.solve(xor(space), method, start=full())
@@ -125,15 +146,22 @@ def test_what_all_actions_of_a_row_cost_does_not_blur_how_they_differ(offset, pe
     rng = np.random.default_rng(1)
     X, values = rng.integers(0, 2, (40, 4)), rng.normal(size=(40, 3))
     values = (values + offset) - offset  # the digits that are left beside the offset
-    near, far = (mt.Problem(mt.Dataset(X, values=v), mt.ActionCostMatrix(leaf_penalty=penalty), mt.Trees(2)) for v in (values, values + offset))
+    near, far = (
+        mt.Problem(mt.Dataset(X, values=v), mt.ActionCostMatrix(leaf_penalty=penalty), mt.Trees(2))
+        for v in (values, values + offset)
+    )
     assert not far.view(mt.CostMatrix).exact
-    assert near.value(mt.solve(far, "dp").predictor).number == pytest.approx(mt.solve(near, "dp").objective, abs=1e-5)
+    assert near.value(mt.solve(far, "dp").predictor).number == pytest.approx(
+        mt.solve(near, "dp").objective, abs=1e-5
+    )
     found = mt.solve(far, "state-flow@highs", oracle="dp")
     assert (found.status, found.agrees) == (Status.OPTIMAL, True)
 
 
 def test_a_root_bound_above_the_incumbent_is_cut_to_it():
-    """CBC cuts at the root until its relaxation is dearer than the incumbent; that is a proof, but no bound."""
+    """CBC cuts at the root until its relaxation is dearer than the incumbent; that is a proof, but
+    no bound.
+    """
     from types import SimpleNamespace
 
     from milp_trees.mip.run import _root_bound

@@ -1,4 +1,6 @@
-"""Derived, recomputed and only claimed differ in sentence, exit code and JSON; the problem decides who derives, not the name in the file."""
+"""Derived, recomputed and only claimed differ in sentence, exit code and JSON; the problem decides
+who derives, not the name in the file.
+"""
 
 import ast
 import copy
@@ -12,8 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees.cli import stored as cli_stored  # noqa: F401  (it adds its commands)
-from milp_trees.cli.app import app
+from milp_trees.cli.main import app
 from milp_trees.registry import registry
 from milp_trees.results.result import Certificate, Limit, Status
 from milp_trees.verification.derive import built_on, methods_for
@@ -35,19 +36,51 @@ def stored(result, folder, **changes):
 
 def areas(rows=150, tests=40):
     """Too many trees to be enumerated: one method alone takes it."""
-    return mt.Problem(mt.load(f"planted:rows={rows},tests={tests},depth=3,noise=0.2,seed=5"), mt.AUC(), mt.Trees(2))
+    return mt.Problem(
+        mt.load(f"planted:rows={rows},tests={tests},depth=3,noise=0.2,seed=5"),
+        mt.AUC(),
+        mt.Trees(2),
+    )
 
 
 def lie(problem, folder, maker="gurobi"):
     """The tree that is greedy for accuracy, called optimal by another program."""
     tree = mt.solve(mt.Problem(problem.dataset, mt.Accuracy(), problem.space), "cart").tree
     value = problem.value(tree)
-    certificate = Certificate(value.number, value.exact, f"{maker} 12", ("value recomputed from the tree",))
-    made = replace(mt.solve(problem, oracle=None), solutions=(mt.result.Solution(tree, value),), certificate=certificate)
-    return stored(replace(made, method=maker, trace=(), sizes={}, nodes=None, root_bound=None, status=Status.OPTIMAL), folder)
+    certificate = Certificate(
+        value.number, value.exact, f"{maker} 12", ("value recomputed from the tree",)
+    )
+    made = replace(
+        mt.solve(problem, oracle=None),
+        solutions=(mt.result.Solution(tree, value),),
+        certificate=certificate,
+    )
+    return stored(
+        replace(
+            made,
+            method=maker,
+            trace=(),
+            sizes={},
+            nodes=None,
+            root_bound=None,
+            status=Status.OPTIMAL,
+        ),
+        folder,
+    )
 
 
-@pytest.mark.parametrize("maker", ["gurobi", "enumerate-counts", "partial-trees", "dp", "oct@highs", "oct@gurobi", "no such method"])
+@pytest.mark.parametrize(
+    "maker",
+    [
+        "gurobi",
+        "enumerate-counts",
+        "partial-trees",
+        "dp",
+        "oct@highs",
+        "oct@gurobi",
+        "no such method",
+    ],
+)
 def test_a_false_optimum_is_refused_whoever_is_said_to_have_made_it(tmp_path, maker):
     found = run("verify", lie(areas(), tmp_path, maker))
     assert found.exit_code == 4
@@ -55,7 +88,9 @@ def test_a_false_optimum_is_refused_whoever_is_said_to_have_made_it(tmp_path, ma
 
 
 def test_a_renamed_lie_about_german_credit_is_refused(tmp_path, data_folder):
-    problem = mt.Problem(mt.load(data_folder / "classification/german-credit.txt"), mt.AUC(), mt.Trees(2))
+    problem = mt.Problem(
+        mt.load(data_folder / "classification/german-credit.txt"), mt.AUC(), mt.Trees(2)
+    )
     found = run("verify", lie(problem, tmp_path))
     assert found.exit_code == 4
     assert "calls 0.706347619 AUC optimal; partial-trees proves 0.7264095238" in found.stderr
@@ -66,19 +101,53 @@ def test_a_renamed_lie_about_german_credit_is_refused(tmp_path, data_folder):
 
 def verdicts(folder):
     """A result per verdict and claim: (file, verdict, exit code, beginning of the last sentence)."""
-    small = mt.Problem(mt.load("planted:rows=60,tests=5,depth=2,noise=0.1"), mt.Accuracy(), mt.Trees(2))
-    hard = mt.Problem(mt.load("planted:rows=900,tests=60,depth=5,noise=0.3,seed=1"), mt.AUC(), mt.Trees(5))
+    small = mt.Problem(
+        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1"), mt.Accuracy(), mt.Trees(2)
+    )
+    hard = mt.Problem(
+        mt.load("planted:rows=900,tests=60,depth=5,noise=0.3,seed=1"), mt.AUC(), mt.Trees(5)
+    )
     proven = mt.solve(small)
     guess = mt.solve(mt.Problem(hard.dataset, mt.Accuracy(), mt.Trees(1)), "dp").tree
     claimed = mt.Result(
-        hard, "gurobi", Status.FEASIBLE, Limit.TIME, (mt.result.Solution(guess, hard.value(guess)),), Certificate(0.999, None, "gurobi 12"), 9.0
+        hard,
+        "gurobi",
+        Status.FEASIBLE,
+        Limit.TIME,
+        (mt.result.Solution(guess, hard.value(guess)),),
+        Certificate(0.999, None, "gurobi 12"),
+        9.0,
     )
     for name, result, *expected in (
-        ("derived", proven, "derived", 0, "Derived: enumerate, which shares nothing with dp, proves too that the optimum is"),
-        ("unknown maker", replace(proven, method="gurobi"), "derived", 0, "Derived: enumerate, which shares nothing with gurobi,"),
-        ("same method", mt.solve(areas()), "recomputed", 6, "Recomputed: the same method, partial-trees, run anew, proves too"),
+        (
+            "derived",
+            proven,
+            "derived",
+            0,
+            "Derived: enumerate, which shares nothing with dp, proves too that the optimum is",
+        ),
+        (
+            "unknown maker",
+            replace(proven, method="gurobi"),
+            "derived",
+            0,
+            "Derived: enumerate, which shares nothing with gurobi,",
+        ),
+        (
+            "same method",
+            mt.solve(areas()),
+            "recomputed",
+            6,
+            "Recomputed: the same method, partial-trees, run anew, proves too",
+        ),
         ("no claim", mt.solve(small, "cart"), "recomputed", 0, "Recomputed: it claims no more."),
-        ("claimed", claimed, "claimed", 7, "Only claimed: the bound is claimed by gurobi 12 and was not derived here (partial-trees did not finish"),
+        (
+            "claimed",
+            claimed,
+            "claimed",
+            7,
+            "Only claimed: the bound is claimed by gurobi 12 and was not derived here (partial-trees did not finish",
+        ),
     ):
         (folder / name).mkdir()
         yield stored(result, folder / name), *expected
@@ -97,8 +166,14 @@ def test_the_three_verdicts_differ_in_sentence_exit_code_and_json(tmp_path):
         assert "verified" not in said
         assert said["checked"][-1].startswith(sentence)
         for require in order:
-            expected = 0 if order.index(verdict) <= order.index(require) else {"recomputed": 6, "claimed": 7}[verdict]
-            assert run("verify", file, "--time-limit", 1, "--require", require).exit_code == expected, (file, require)
+            expected = (
+                0
+                if order.index(verdict) <= order.index(require)
+                else {"recomputed": 6, "claimed": 7}[verdict]
+            )
+            assert (
+                run("verify", file, "--time-limit", 1, "--require", require).exit_code == expected
+            ), (file, require)
     assert "one of derived, recomputed, claimed" in run("verify", file, "--require", "proof").stderr
 
 
@@ -120,7 +195,9 @@ def test_a_false_bound_that_nothing_derives_in_time_is_claimed_and_nothing_more(
 
 
 def test_a_method_of_somebody_else_derives_too(monkeypatch):
-    """It takes what it is asked, so its proof counts; one that fails, or lies about its tree, is passed over."""
+    """It takes what it is asked, so its proof counts; one that fails, or lies about its tree, is
+    passed over.
+    """
     asked = []
 
     class Other(type(registry.method("partial-trees"))):
@@ -131,19 +208,36 @@ def test_a_method_of_somebody_else_derives_too(monkeypatch):
             if len(asked) == 2:
                 raise ZeroDivisionError("their own fault")
             found = super().search(problem, limits, start, progress)
-            return found if len(asked) == 1 else replace(found, solutions=(replace(found.solutions[0], value=replace(found.value, number=2.0)),))
+            return (
+                found
+                if len(asked) == 1
+                else replace(
+                    found,
+                    solutions=(
+                        replace(found.solutions[0], value=replace(found.value, number=2.0)),
+                    ),
+                )
+            )
 
     monkeypatch.setitem(registry._classes["methods"], "other", Other)
     result = mt.solve(areas(), "partial-trees")
-    for verdict, by in ((mt.Verdict.DERIVED, "other"), *[(mt.Verdict.RECOMPUTED, "partial-trees")] * 2):
+    for verdict, by in (
+        (mt.Verdict.DERIVED, "other"),
+        *[(mt.Verdict.RECOMPUTED, "partial-trees")] * 2,
+    ):
         found = mt.verify(result)
         assert (found.verdict, found.derived_by) == (verdict, by)
     assert len(asked) == 3
 
 
 def test_what_shares_nothing_imports_nothing_in_common():
-    """Methods that count as independent have no module of engines or formulations in common, directly or through others."""
-    files = {f"milp_trees.{'.'.join(p.relative_to(ROOT / 'milp_trees').with_suffix('').parts)}": p for p in (ROOT / "milp_trees/engines").rglob("*.py")}
+    """Methods that count as independent have no module of engines or formulations in common,
+    directly or through others.
+    """
+    files = {
+        f"milp_trees.{'.'.join(p.relative_to(ROOT / 'milp_trees').with_suffix('').parts)}": p
+        for p in (ROOT / "milp_trees/engines").rglob("*.py")
+    }
     files |= {f"milp_trees.formulations.{p.stem}": p for p in Path(_folder()).glob("*.py")}
     files = {name: path for name, path in files.items() if path.stem != "__init__"}
     imported = {name: list(_imports(name, path)) for name, path in files.items()}
@@ -158,9 +252,21 @@ def test_what_shares_nothing_imports_nothing_in_common():
                 todo += imported[here]
         return seen
 
-    classes = {**registry.classes("methods"), **{f"{n}@none": c for n, c in registry.classes("formulations").items()}}
-    able = {name: cls for name, cls in classes.items() if cls.__module__ in files and getattr(cls, "exact", True)}
-    independent = [(a, b) for a in able for b in able if a < b and not (built_on(a) - {"@none"}) & (built_on(b) - {"@none"})]
+    classes = {
+        **registry.classes("methods"),
+        **{f"{n}@none": c for n, c in registry.classes("formulations").items()},
+    }
+    able = {
+        name: cls
+        for name, cls in classes.items()
+        if cls.__module__ in files and getattr(cls, "exact", True)
+    }
+    independent = [
+        (a, b)
+        for a in able
+        for b in able
+        if a < b and not (built_on(a) - {"@none"}) & (built_on(b) - {"@none"})
+    ]
     assert len(independent) > 50
     common = {(a, b): shared for a, b in independent if (shared := parts(able[a]) & parts(able[b]))}
     helpers = {
@@ -180,7 +286,12 @@ def _folder():
 def _imports(name, path):
     """What a module imports, inside functions too, but not for types only."""
     tree = ast.parse(path.read_text())
-    typing = {id(n) for t in ast.walk(tree) if isinstance(t, ast.If) and getattr(t.test, "id", "") == "TYPE_CHECKING" for n in ast.walk(t)}
+    typing = {
+        id(n)
+        for t in ast.walk(tree)
+        if isinstance(t, ast.If) and getattr(t.test, "id", "") == "TYPE_CHECKING"
+        for n in ast.walk(t)
+    }
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and id(node) not in typing:
             base = node.module or ""
@@ -190,8 +301,14 @@ def _imports(name, path):
 
 
 def test_a_program_that_runs_another_does_not_confirm_it():
-    problem = mt.Problem(mt.load("planted:rows=60,tests=5,depth=2,noise=0.1"), mt.Accuracy(), mt.Trees(2))
-    for maker, banned in (("flow-oct@pulp", "cbc"), ("flow-oct@cbc", "pulp"), ("flow-oct@highs", "highs")):
+    problem = mt.Problem(
+        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1"), mt.Accuracy(), mt.Trees(2)
+    )
+    for maker, banned in (
+        ("flow-oct@pulp", "cbc"),
+        ("flow-oct@cbc", "pulp"),
+        ("flow-oct@highs", "highs"),
+    ):
         independent, sharing = methods_for(problem, maker)
         assert independent[:2] == ["enumerate", "dp"]
         assert any(name.startswith("state-flow@") for name in independent)
@@ -207,25 +324,43 @@ def people(tmp_path_factory):
     """A result on columns whose thresholds are quantiles."""
     folder = tmp_path_factory.mktemp("people")
     table = folder / "people.csv"
-    table.write_text("a,b,c,y\n" + "".join(f"{i},{i * 7 % 31},{i * 11 % 37},{int(i * 7 % 31 > 12)}\n" for i in range(60)))
+    table.write_text(
+        "a,b,c,y\n"
+        + "".join(f"{i},{i * 7 % 31},{i * 11 % 37},{int(i * 7 % 31 > 12)}\n" for i in range(60))
+    )
     data = mt.load(table, binarizer="quantiles:4")
     assert data.loss
-    return json.loads(json.dumps(mt.solve(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))).to_json()))
+    return json.loads(
+        json.dumps(
+            mt.solve(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))).to_json()
+        )
+    )
 
 
 def remade(people, **load):
-    """The same claim on other tests, with every hash renewed: its tree and bound are those of the other problem."""
+    """The same claim on other tests, with every hash renewed: its tree and bound are those of the
+    other problem.
+    """
     data = mt.load(people["problem"]["data"]["path"], **load)
-    return json.loads(json.dumps(mt.solve(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))).to_json()))
+    return json.loads(
+        json.dumps(
+            mt.solve(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))).to_json()
+        )
+    )
 
 
 def test_features_that_were_cut_are_refused_or_stated(people):
     cut = remade(people, binarizer="quantiles:4", features=["a", "c"])
     assert "2 of 3 columns" in mt.verify(cut).problem.lines()[1]
-    for hide in (lambda d: d["columns"].pop("features"), lambda d: d.update(features=["a", "b", "c"])):
+    for hide in (
+        lambda d: d["columns"].pop("features"),
+        lambda d: d.update(features=["a", "b", "c"]),
+    ):
         data = copy.deepcopy(cut)
         hide(data["problem"]["data"])
-        with pytest.raises(mt.VerificationError, match=r"features|arrays|data are not|tests are not"):
+        with pytest.raises(
+            mt.VerificationError, match=r"features|arrays|data are not|tests are not"
+        ):
             mt.verify(data)
 
 
@@ -236,34 +371,77 @@ def test_thresholds_and_their_loss_are_found_again(people):
     silent["problem"]["data"]["binarizer"]["loss"] = ""
     with pytest.raises(mt.VerificationError, match="states the loss ''"):
         mt.verify(silent)
-    fewer = mt.Binarizer.from_json({**people["problem"]["data"]["binarizer"], "columns": {"a": [7.0], "b": [], "c": [3.0]}})
+    fewer = mt.Binarizer.from_json(
+        {**people["problem"]["data"]["binarizer"], "columns": {"a": [7.0], "b": [], "c": [3.0]}}
+    )
     hidden = remade(people, binarizer=fewer)
     said = mt.verify(hidden)
-    assert "given (quantiles), not found again; fewer than all midpoints" in said.problem.data["thresholds"]
+    assert (
+        "given (quantiles), not found again; fewer than all midpoints"
+        in said.problem.data["thresholds"]
+    )
     assert "problem.data.binarizer" in said.not_verified
     hidden["problem"]["data"]["binarizer"]["given"] = False
-    with pytest.raises(mt.VerificationError, match="not those that the binarizer 'quantiles' finds"):
+    with pytest.raises(
+        mt.VerificationError, match="not those that the binarizer 'quantiles' finds"
+    ):
         mt.verify(hidden)
 
 
 def test_another_problem_is_stated_and_can_be_pinned(people, tmp_path):
     file = tmp_path / "r.json"
     file.write_text(json.dumps(people))
-    right = {"space.max_depth": "1", "penalties.leaf_penalty": "0.02", "penalties.split_penalty": "0", "task.name": "accuracy", "data.features": "a,b,c"}
-    right |= {"data.sha256": people["problem"]["data"]["sha256"], "fingerprint": mt.verify(people).problem.fingerprint, "constraints": ""}
-    assert run("verify", file, *(f"--expect={k}={v}" for k, v in right.items() if k != "constraints")).exit_code == 0
+    right = {
+        "space.max_depth": "1",
+        "penalties.leaf_penalty": "0.02",
+        "penalties.split_penalty": "0",
+        "task.name": "accuracy",
+        "data.features": "a,b,c",
+    }
+    right |= {
+        "data.sha256": people["problem"]["data"]["sha256"],
+        "fingerprint": mt.verify(people).problem.fingerprint,
+        "constraints": "",
+    }
+    assert (
+        run(
+            "verify", file, *(f"--expect={k}={v}" for k, v in right.items() if k != "constraints")
+        ).exit_code
+        == 0
+    )
     for place, value in right.items():
         found = run("verify", file, "--expect", f"{place}={value}1")
         assert found.exit_code == 4, place
         assert f"its {place} is" in found.stderr
     assert "states no 'space.depth'" in run("verify", file, "--expect", "space.depth=1").stderr
-    free = json.loads(json.dumps(mt.solve(mt.Problem(mt.load(people["problem"]["data"]["path"], binarizer="quantiles:4"), mt.Accuracy(), mt.Trees(1))).to_json()))
-    assert any(line.startswith("penalties") and line.endswith("none") for line in mt.verify(free).problem.lines())
+    free = json.loads(
+        json.dumps(
+            mt.solve(
+                mt.Problem(
+                    mt.load(people["problem"]["data"]["path"], binarizer="quantiles:4"),
+                    mt.Accuracy(),
+                    mt.Trees(1),
+                )
+            ).to_json()
+        )
+    )
+    assert any(
+        line.startswith("penalties") and line.endswith("none")
+        for line in mt.verify(free).problem.lines()
+    )
     assert mt.verify(free).problem.fingerprint != right["fingerprint"]
     file.write_text(json.dumps(free))
     for none in ("none", ""):
-        assert run("verify", file, f"--expect=penalties={none}", f"--expect=constraints={none}").exit_code == 0
-    assert "its constraints is 'none'; expected is 'capacity'" in run("verify", file, "--expect=constraints=capacity").stderr
+        assert (
+            run(
+                "verify", file, f"--expect=penalties={none}", f"--expect=constraints={none}"
+            ).exit_code
+            == 0
+        )
+    assert (
+        "its constraints is 'none'; expected is 'capacity'"
+        in run("verify", file, "--expect=constraints=capacity").stderr
+    )
     twice = run("verify", file, "--expect=space.max_depth=1", "--expect=space.max_depth=2")
     assert (twice.exit_code, "twice, as '1' and '2'" in twice.stderr) == (1, True)
 
@@ -271,7 +449,10 @@ def test_another_problem_is_stated_and_can_be_pinned(people, tmp_path):
 def test_predict_says_of_a_newer_layout_that_it_is_newer(tmp_path):
     """Which may lack a field that this version needs."""
     (tmp_path / "r.json").write_text('[{"schema": 99}]')
-    assert "has layout 99, which a newer version of milp-trees wrote" in run("predict", tmp_path / "r.json", "new.csv").stderr
+    assert (
+        "has layout 99, which a newer version of milp-trees wrote"
+        in run("predict", tmp_path / "r.json", "new.csv").stderr
+    )
 
 
 def test_a_score_that_does_not_exist_is_refused(people):
@@ -287,11 +468,17 @@ BROKEN = {
     "infinity": lambda text: text.replace('"seconds": ', '"seconds": -Infinity, "x": ', 1),
     "a huge number": lambda text: text.replace('"seconds": ', '"seconds": 1e9999999, "x": ', 1),
     "a huge fraction": lambda text: text.replace('"exact": "', '"exact": "1e9999999", "x": "', 1),
-    "a huge penalty": lambda text: text.replace('"leaf_penalty": "1/50"', '"leaf_penalty": "1e9999999"', 1),
-    "a deep tree": lambda text: text.replace('"predictor": ', '"predictor": ' + '{"false": ' * 100_000, 1),
+    "a huge penalty": lambda text: text.replace(
+        '"leaf_penalty": "1/50"', '"leaf_penalty": "1e9999999"', 1
+    ),
+    "a deep tree": lambda text: text.replace(
+        '"predictor": ', '"predictor": ' + '{"false": ' * 100_000, 1
+    ),
     "brackets": lambda text: "[" * 100_000 + text + "]" * 100_000,
     "a name twice": lambda text: text.replace('"seconds": ', '"seconds": 1, "seconds": ', 1),
-    "a great depth": lambda text: text.replace('"max_depth": 1,', '"max_depth": 100000000000000000000, "x": 1,', 1),
+    "a great depth": lambda text: text.replace(
+        '"max_depth": 1,', '"max_depth": 100000000000000000000, "x": 1,', 1
+    ),
     "another encoding": lambda text: text.encode("utf-16"),
     "a newer layout": lambda text: text.replace('"schema": 1', '"schema": 2', 1),
     "nothing": lambda text: "",
@@ -305,9 +492,15 @@ def test_what_is_no_result_gets_one_sentence_at_once(people, tmp_path, what, com
     assert broken != json.dumps(people)
     file.write_bytes(broken if isinstance(broken, bytes) else broken.encode())
     began = time.process_time()
-    found = run(command, file, *([people["problem"]["data"]["path"]] if command == "predict" else []))
+    found = run(
+        command, file, *([people["problem"]["data"]["path"]] if command == "predict" else [])
+    )
     assert time.process_time() - began < 5
-    ignored = command == "predict" and what in ("a huge fraction", "a huge penalty", "a great depth")  # not what predicting looks at
+    ignored = command == "predict" and what in (
+        "a huge fraction",
+        "a huge penalty",
+        "a great depth",
+    )  # not what predicting looks at
     assert found.exit_code in ((0,) if ignored else (1, 4)), found.output
     assert ignored or len(found.stderr.splitlines()) == 1
     assert "Traceback" not in found.output
@@ -325,8 +518,13 @@ def test_text_of_a_result_does_not_steer_the_terminal(people):
 
 def test_what_verify_does_not_take_is_named(tmp_path):
     """Sets of near-best trees and paths of sizes hold several answers, and no result."""
-    problem = mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(2))
-    for answer, words in ((mt.near_best(problem, slack=1), "near the best"), (mt.sizes(problem, max_leaves=3), "of all sizes")):
+    problem = mt.Problem(
+        mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(2)
+    )
+    for answer, words in (
+        (mt.near_best(problem, slack=1), "near the best"),
+        (mt.sizes(problem, max_leaves=3), "of all sizes"),
+    ):
         file = tmp_path / "r.json"
         file.write_text(json.dumps(answer.to_json()))
         found = run("verify", file)
@@ -338,5 +536,8 @@ def test_damage_without_words_is_a_sentence(people):
     """A part of a split that is asked for, and no split: an assertion said nothing."""
     made = json.loads(json.dumps(people))
     made["problem"]["data"]["split"] = {"part": "test"}
-    with pytest.raises(mt.VerificationError, match=r"The result is damaged: its parts do not fit each other\. Solve again\.$"):
+    with pytest.raises(
+        mt.VerificationError,
+        match=r"The result is damaged: its parts do not fit each other\. Solve again\.$",
+    ):
         mt.verify(made)

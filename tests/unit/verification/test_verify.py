@@ -18,7 +18,13 @@ def stored(tmp_path_factory):
     folder = tmp_path_factory.mktemp("verify")
     path = folder / "data.csv"
     data = mt.load("planted:rows=80,tests=5,depth=2,noise=0.15,seed=7")
-    path.write_text("\n".join(" ".join(map(str, [y, *x])) for y, x in zip(data.y.tolist(), data.X.tolist(), strict=True)) + "\n")
+    path.write_text(
+        "\n".join(
+            " ".join(map(str, [y, *x]))
+            for y, x in zip(data.y.tolist(), data.X.tolist(), strict=True)
+        )
+        + "\n"
+    )
     train, test = load_split(path, test_size=0.25, seed=1)
     result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(2)), "dp", test=test)
     return json.loads(json.dumps(result.to_json()))
@@ -27,9 +33,16 @@ def stored(tmp_path_factory):
 def test_a_true_result_is_verified_and_its_bound_derived_again(stored):
     found = verify(stored)
     assert any("recomputed value" in line for line in found)
-    assert "The scores train, train_accuracy, train_rows, test, test_accuracy, test_rows were recomputed." in found
+    assert (
+        "The scores train, train_accuracy, train_rows, test, test_accuracy, test_rows were recomputed."
+        in found
+    )
     assert found[-1].startswith("Derived: enumerate, which shares nothing with dp,")
-    assert (found.verdict, found.claim, found.derived_by) == (mt.Verdict.DERIVED, "optimal", "enumerate")
+    assert (found.verdict, found.claim, found.derived_by) == (
+        mt.Verdict.DERIVED,
+        "optimal",
+        "enumerate",
+    )
     assert str(found).endswith(found[-1])
 
 
@@ -57,7 +70,9 @@ def consistent_but_wrong(data):
 
 
 def worse_tree_called_optimal(data):
-    problem = mt.Problem(mt.load(data["problem"]["data"]["path"], test_size=0.25, seed=1), mt.Accuracy(), mt.Trees(2))
+    problem = mt.Problem(
+        mt.load(data["problem"]["data"]["path"], test_size=0.25, seed=1), mt.Accuracy(), mt.Trees(2)
+    )
     tree = mt.Tree(mt.Leaf(0), (0, 1))
     value = problem.value(tree)
     data["predictor"] = tree.to_json()
@@ -85,26 +100,45 @@ ALTERED = {
     "gap": (set_("gap", 0.5), "stated gap"),
     "status": (set_("status", "infeasible"), "holds a predictor"),
     "no such status": (set_("status", "best"), "status must be one of"),
-    "optimal without bound": (lambda d: d.update(bound=None, bound_exact=None, gap=None, proved_by=None), "there is no bound"),
-    "optimal with a gap": (lambda d: d.update(bound=1, bound_exact="1/1", gap=abs(d["objective"] - 1) / d["objective"]), "leaves a gap"),
+    "optimal without bound": (
+        lambda d: d.update(bound=None, bound_exact=None, gap=None, proved_by=None),
+        "there is no bound",
+    ),
+    "optimal with a gap": (
+        lambda d: d.update(
+            bound=1, bound_exact="1/1", gap=abs(d["objective"] - 1) / d["objective"]
+        ),
+        "leaves a gap",
+    ),
     "proved by nobody": (set_("proved_by", None), "who proved"),
-    "root bound": (lambda d: d.update(root_bound=1e6, root_gap=abs(d["objective"] - 1e6) / d["objective"]), "root bound"),
+    "root bound": (
+        lambda d: d.update(root_bound=1e6, root_gap=abs(d["objective"] - 1e6) / d["objective"]),
+        "root bound",
+    ),
     "trace incumbent": (set_("trace", [[0, 0.0, 0.0]]), "better than the answer"),
     "trace bound": (set_("trace", [[0, None, 1e6]]), "excludes the answer"),
     "predictor": (swap_leaf, "states exact|states the objective"),
     "predictor label": (lambda d: d["predictor"]["root"].update(name="other"), "is called 'other'"),
     "predictor test": (
-        lambda d: d["predictor"]["root"].update(test={"column": "z", "kind": "is", "value": None}, name="z"),
+        lambda d: d["predictor"]["root"].update(
+            test={"column": "z", "kind": "is", "value": None}, name="z"
+        ),
         "no test of the data|do not have",
     ),
     "predictor damaged": (lambda d: d["predictor"]["root"].pop("true"), "damaged"),
     "predictor gone": (set_("predictor", None), "holds no predictor"),
     "actions": (lambda d: d["predictor"].update(actions=[1, 0]), "actions are"),
-    "all that depends on the objective": (consistent_but_wrong, "states exact|states the objective"),
+    "all that depends on the objective": (
+        consistent_but_wrong,
+        "states exact|states the objective",
+    ),
     "a worse tree called optimal": (worse_tree_called_optimal, "proves"),
     "score": (lambda d: d["scores"].update(test=0.123), "stated score test"),
     "file": (lambda d: d["problem"]["data"].update(sha256="0" * 64), "has changed"),
-    "arrays": (lambda d: d["problem"]["data"].update(arrays_sha256="0" * 64), "not those of the result"),
+    "arrays": (
+        lambda d: d["problem"]["data"].update(arrays_sha256="0" * 64),
+        "not those of the result",
+    ),
     "space": (lambda d: d["problem"]["space"].update(max_depth=1), "not feasible"),
     "a field is missing": (lambda d: d.pop("gap"), "has no 'gap'"),
     "disagrees": (set_("agrees", False), "disagrees"),
@@ -122,7 +156,11 @@ def test_an_altered_result_is_refused(stored, what):
 
 def test_an_easier_task_does_not_make_a_bound_true(stored):
     """The stated limit on leaves is loosened: the tree is feasible, but no longer optimal."""
-    problem = mt.Problem(mt.load(stored["problem"]["data"]["path"], test_size=0.25, seed=1), mt.Accuracy(), mt.Trees(2, max_leaf_nodes=2))
+    problem = mt.Problem(
+        mt.load(stored["problem"]["data"]["path"], test_size=0.25, seed=1),
+        mt.Accuracy(),
+        mt.Trees(2, max_leaf_nodes=2),
+    )
     data = json.loads(json.dumps(mt.solve(problem).to_json()))
     assert verify(data)
     data["problem"]["space"]["max_leaf_nodes"] = None
@@ -153,14 +191,26 @@ def test_a_list_of_results_is_verified_one_by_one(stored, tmp_path):
 
 def test_a_result_without_a_model_claims_nothing(stored):
     data = copy.deepcopy(stored)
-    data.update(status="no solution", predictor=None, objective=None, exact=None, bound=None, bound_exact=None, gap=None, proved_by=None, scores={})
+    data.update(
+        status="no solution",
+        predictor=None,
+        objective=None,
+        exact=None,
+        bound=None,
+        bound_exact=None,
+        gap=None,
+        proved_by=None,
+        scores={},
+    )
     found = verify(data)
     assert (found.verdict, found.claim) == (mt.Verdict.RECOMPUTED, "")
     assert "holds nothing but its status" in found[-1]
 
 
 def test_an_engine_that_alone_takes_a_task_is_run_anew():
-    """A claim for shallower trees does not pass for deeper ones, though no other method can judge it."""
+    """A claim for shallower trees does not pass for deeper ones, though no other method can judge
+    it.
+    """
     data = mt.load("planted:rows=150,tests=20,depth=3,noise=0.1,seed=3")
     shallow, deep = (mt.Problem(data, mt.Matthews(), mt.Trees(max_depth=d)) for d in (2, 3))
     result = mt.solve(deep)

@@ -7,8 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees.cli import prune as cli_prune  # noqa: F401  (it adds its command)
-from milp_trees.cli.app import app
+from milp_trees.cli.main import app
 from milp_trees.verification import verify_file
 
 
@@ -51,8 +50,19 @@ def test_a_curve_is_verified_as_it_was_written(stored, tmp_path):
 
 def test_a_regression_curve_is_verified_too(tmp_path):
     file = tmp_path / "r.json"
-    (tmp_path / "t.csv").write_text("a,b,y\n" + "".join(f"{i},{i * i % 7},{i * 0.37 + i % 3}\n" for i in range(60)))
-    line = ["prune", str(tmp_path / "t.csv"), "--regression", "--trees", "3", "--path", "--out", str(file)]
+    (tmp_path / "t.csv").write_text(
+        "a,b,y\n" + "".join(f"{i},{i * i % 7},{i * 0.37 + i % 3}\n" for i in range(60))
+    )
+    line = [
+        "prune",
+        str(tmp_path / "t.csv"),
+        "--regression",
+        "--trees",
+        "3",
+        "--path",
+        "--out",
+        str(file),
+    ]
     assert CliRunner().invoke(app, line).exit_code == 0
     assert verify_file(file)[0].verdict is mt.Verdict.DERIVED
 

@@ -1,4 +1,6 @@
-"""Every field of every kind of stored result, changed one at a time: refused, or named among what was not verified."""
+"""Every field of every kind of stored result, changed one at a time: refused, or named among what
+was not verified.
+"""
 
 import copy
 import json
@@ -29,15 +31,24 @@ def table(folder, name="people.csv", rows=36):
     """Numbers, words, a group and a class."""
     rng = np.random.default_rng(4)
     path, age = folder / name, rng.integers(20, 70, rows)
-    color, sex, y = rng.choice(["red", "blue", "green"], rows), rng.integers(0, 2, rows), (age > 45) ^ (rng.random(rows) < 0.2)
-    lines = [f"{a},{c},{s},{'ill' if t else 'well'}" for a, c, s, t in zip(age, color, sex, y, strict=True)]
+    color, sex, y = (
+        rng.choice(["red", "blue", "green"], rows),
+        rng.integers(0, 2, rows),
+        (age > 45) ^ (rng.random(rows) < 0.2),
+    )
+    lines = [
+        f"{a},{c},{s},{'ill' if t else 'well'}"
+        for a, c, s, t in zip(age, color, sex, y, strict=True)
+    ]
     path.write_text("\n".join(["age,color,sex,state", *lines]) + "\n")
     return path
 
 
 def of_a_formulation(folder):
     """With a start, test rows, a penalty, and thresholds that lose something."""
-    train, test = load_split(table(folder), binarizer="quantiles:3", target="state", drop=["sex"], test_size=0.25, seed=2)
+    train, test = load_split(
+        table(folder), binarizer="quantiles:3", target="state", drop=["sex"], test_size=0.25, seed=2
+    )
     problem = mt.Problem(train, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))
     return plain(mt.solve(problem, "state-flow@highs", start="cart", test=test))
 
@@ -45,30 +56,75 @@ def of_a_formulation(folder):
 def with_constraints(folder):
     """A group, a capacity, weights in the objective."""
     data = mt.load(table(folder), target="state", group="sex")
-    task = mt.WeightedError(class_weight={"ill": 3}, constraints=(constraint("statistical-parity", max_disparity="0.3"), mt.Capacity("ill", 20)))
+    task = mt.WeightedError(
+        class_weight={"ill": 3},
+        constraints=(constraint("statistical-parity", max_disparity="0.3"), mt.Capacity("ill", 20)),
+    )
     return plain(mt.solve(mt.Problem(data, task, mt.Trees(1, min_samples_leaf=2)), "enumerate"))
 
 
 def of_a_heuristic(folder):
-    return plain(mt.solve(mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.F1(), mt.Trees(2)), "cart"))
+    return plain(
+        mt.solve(
+            mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.F1(), mt.Trees(2)),
+            "cart",
+        )
+    )
 
 
 def with_a_bound(folder):
     """Stopped before the proof: a tree that is not the best, and a bound below the optimum."""
-    data = plain(mt.solve(mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(1)), "cart"))
-    worst = plain(mt.solve(mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(0)), "cart"))
+    data = plain(
+        mt.solve(
+            mt.Problem(
+                mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(1)
+            ),
+            "cart",
+        )
+    )
+    worst = plain(
+        mt.solve(
+            mt.Problem(
+                mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(0)
+            ),
+            "cart",
+        )
+    )
     low = data["objective"] - 2
-    gap = {"bound": low, "bound_exact": f"{low}/1", "gap": (worst["objective"] - low) / worst["objective"], "proved_by": "gurobi 12"}
+    gap = {
+        "bound": low,
+        "bound_exact": f"{low}/1",
+        "gap": (worst["objective"] - low) / worst["objective"],
+        "proved_by": "gurobi 12",
+    }
     root = {"root_bound": low - 1, "root_gap": (worst["objective"] - low + 1) / worst["objective"]}
-    return {**data, **{k: worst[k] for k in ("predictor", "objective", "exact")}, **gap, **root, "limit": "time", "method": "oct@gurobi"}
+    return {
+        **data,
+        **{k: worst[k] for k in ("predictor", "objective", "exact")},
+        **gap,
+        **root,
+        "limit": "time",
+        "method": "oct@gurobi",
+    }
 
 
 def infeasible(folder):
-    return plain(mt.solve(mt.Problem(mt.load("planted:rows=20,tests=3"), mt.Accuracy(), mt.Trees(1, min_samples_leaf=30)), "dp"))
+    return plain(
+        mt.solve(
+            mt.Problem(
+                mt.load("planted:rows=20,tests=3"), mt.Accuracy(), mt.Trees(1, min_samples_leaf=30)
+            ),
+            "dp",
+        )
+    )
 
 
 def of_areas(folder):
-    return plain(mt.solve(mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.AUC(), mt.Trees(1))))
+    return plain(
+        mt.solve(
+            mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.AUC(), mt.Trees(1))
+        )
+    )
 
 
 def of_decisions(folder):
@@ -83,14 +139,43 @@ def of_a_pruning(folder):
 
 def of_a_curve(folder):
     grown = pruning_problem("iris", Growing(trees=2, max_depth=2))
-    result = mt.solve(mt.Problem(grown.problem.dataset, grown.problem.task, grown.problem.space, PruningPath()), "min-cut")
-    of_run = {"method": result.method, "seconds": result.seconds, "times": dict(result.times), "sizes": dict(result.sizes)}
-    curve = {"kind": "pruning-curve", "schema": SCHEMA, **result.path.to_json(), "problem": result.problem.spec(), **of_run}
+    result = mt.solve(
+        mt.Problem(grown.problem.dataset, grown.problem.task, grown.problem.space, PruningPath()),
+        "min-cut",
+    )
+    of_run = {
+        "method": result.method,
+        "seconds": result.seconds,
+        "times": dict(result.times),
+        "sizes": dict(result.sizes),
+    }
+    curve = {
+        "kind": "pruning-curve",
+        "schema": SCHEMA,
+        **result.path.to_json(),
+        "problem": result.problem.spec(),
+        **of_run,
+    }
     return json.loads(json.dumps({**curve, "budget": result.path.below("3/2").to_json()}))
 
 
 #: Fields of a result that nothing can recompute.
-HISTORY = ["method", "limit", "proved_by", "checked", "agrees", "seconds", "times", "sizes", "nodes", "start", "message", "trace", "options", "versions"]
+HISTORY = [
+    "method",
+    "limit",
+    "proved_by",
+    "checked",
+    "agrees",
+    "seconds",
+    "times",
+    "sizes",
+    "nodes",
+    "start",
+    "message",
+    "trace",
+    "options",
+    "versions",
+]
 PARAMETERS, GROWN = "problem.data.binarizer.parameters", "problem.space.ensemble.source"
 #: By name: what makes the result, its verdict, and what is not verified in it.
 EXAMPLES = {
@@ -123,8 +208,16 @@ def checked(data):
 
 
 def leaves(value, place=()):
-    """Places of everything that is no filled list or object; of long lists the first, the second and the last entry."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    """Places of everything that is no filled list or object; of long lists the first, the second
+    and the last entry.
+    """
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     inner = list(inner)
     if isinstance(value, list) and len(inner) > 6:
         inner = [*inner[:2], inner[-1]]
@@ -139,10 +232,22 @@ def other(value):
     if isinstance(value, bool):
         return [not value, "yes", None]
     if isinstance(value, (int, float)):
-        return [value + 1, -value - 2, value * 1.5 + 0.25, math.nan, math.inf, 10**400, str(value), None, [value]]
+        return [
+            value + 1,
+            -value - 2,
+            value * 1.5 + 0.25,
+            math.nan,
+            math.inf,
+            10**400,
+            str(value),
+            None,
+            [value],
+        ]
     if isinstance(value, str):
         return [f"{value} too", "1/3", "1e9999999", "", "\x1b[2J\nVerdict: derived.", 5, None]
-    return {None: [1, "x", True], "[]": [[1], ["x"], {}], "{}": [{"x": 1}, []]}[value if value is None else str(value)]
+    return {None: [1, "x", True], "[]": [[1], ["x"], {}], "{}": [{"x": 1}, []]}[
+        value if value is None else str(value)
+    ]
 
 
 def at(data, place):
@@ -194,7 +299,10 @@ def test_the_verdict_and_what_is_not_verified_are_what_they_should_be(made, name
     assert stated["problem"]["fingerprint"] == found.problem.fingerprint
 
 
-SLOW = [pytest.param(n, marks=pytest.mark.slow) if n in ("constraints", "pruning", "curve") else n for n in EXAMPLES]
+SLOW = [
+    pytest.param(n, marks=pytest.mark.slow) if n in ("constraints", "pruning", "curve") else n
+    for n in EXAMPLES
+]
 
 
 @pytest.mark.parametrize("name", SLOW)
@@ -204,7 +312,9 @@ def test_whatever_is_changed_is_refused_or_named_as_not_verified(made, name):
     tried = 0
     for place, value, altered in changes(data):
         tried += 1
-        assert passes(place, value, altered, original), f"{'.'.join(map(str, place))} = {value!r} passes in silence"
+        assert passes(place, value, altered, original), (
+            f"{'.'.join(map(str, place))} = {value!r} passes in silence"
+        )
     assert tried > 60
 
 
@@ -216,7 +326,9 @@ def test_whatever_is_left_out_is_noticed(made, name):
         altered = copy.deepcopy(data)
         del at(altered, place[:-1])[place[-1]]
         if place != ("budget",):  # a curve without a budget is one
-            assert passes(place, None, altered, original), f"{'.'.join(map(str, place))} can be left out"
+            assert passes(place, None, altered, original), (
+                f"{'.'.join(map(str, place))} can be left out"
+            )
 
 
 def refusal(file, rows):
@@ -240,8 +352,16 @@ def test_predict_reads_whatever_is_changed_or_gives_one_sentence(made, name, tmp
 
 @pytest.mark.slow
 def test_honest_results_of_every_method_stand():
-    """On one problem per method and kind of task: what an exact method proves is derived by another, or by itself run anew."""
-    names = [*registry.classes("methods"), "state-flow@highs", "ip3@highs", "spot@highs", "flow-oct@cbc"]
+    """On one problem per method and kind of task: what an exact method proves is derived by
+    another, or by itself run anew.
+    """
+    names = [
+        *registry.classes("methods"),
+        "state-flow@highs",
+        "ip3@highs",
+        "spot@highs",
+        "flow-oct@cbc",
+    ]
     done = set()
     for problem in default_problems().values():
         for name in names:
@@ -251,5 +371,7 @@ def test_honest_results_of_every_method_stand():
             done.add(kind)
             result = mt.solve(problem, name, oracle=None)
             found = verify(plain(result), problem.dataset)
-            assert found.verdict is (mt.Verdict.DERIVED if found.claim else mt.Verdict.RECOMPUTED), (kind, found[-1])
+            assert found.verdict is (
+                mt.Verdict.DERIVED if found.claim else mt.Verdict.RECOMPUTED
+            ), (kind, found[-1])
     assert len(done) > 60
