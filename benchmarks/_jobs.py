@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 __all__ = ["Job", "nested", "problem", "replace", "tree"]
 

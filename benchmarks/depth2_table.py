@@ -19,7 +19,7 @@ from _data import classification
 from joblib import Parallel, delayed
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 
 def measure(name: str, problem: mt.Problem, method: str, time_limit: float) -> dict:

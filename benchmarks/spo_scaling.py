@@ -21,8 +21,8 @@ from pathlib import Path
 import pandas as pd
 
 import milp_trees as mt
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
+from milp_trees.limits import Limits
 
 RESULTS = Path(__file__).parent / "results" / "spo_scaling.csv"
 KEY = ["what", "rows", "thresholds", "side", "depth", "method"]

@@ -18,7 +18,7 @@ import pandas as pd
 from _data import classification, fairness
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 DEPTH_3 = ("anneal", "heart-cleveland", "german-credit", "pendigits", "ionosphere")
 

@@ -17,7 +17,9 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Sizes, Trees
+from milp_trees.mip.formulation import Sizes
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _gains as gains
 from . import _tree_structure as ts

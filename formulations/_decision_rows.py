@@ -11,9 +11,12 @@ import numpy as np
 import pyomo.environ as pyo
 from scipy import sparse
 
-from milp_trees import LeafOracle, SolverFailure, Trees, exact
+from milp_trees import exact
 from milp_trees.decisions.base import LinearSet
+from milp_trees.errors import SolverFailure
 from milp_trees.linear.matrix import matrix_rows
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.decision_view import LeafOracle
 
 from ._oct_structure import SCALED
 

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import Branch, CostMatrix, Leaf, Tree
+from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts
 

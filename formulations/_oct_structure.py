@@ -18,7 +18,10 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Leaf, Sizes, Trees
+from milp_trees.mip.formulation import Sizes
+from milp_trees.models.nodes import Leaf
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts
 

@@ -18,8 +18,12 @@ import pyomo.environ as pyo
 from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
-from milp_trees import Ensemble, Formulation, NodeGains, Problem, PrunedEnsembles, Sizes
 from milp_trees.linear.matrix import matrix_rows
+from milp_trees.mip.formulation import Formulation, Sizes
+from milp_trees.models.ensemble import Ensemble
+from milp_trees.problem import Problem
+from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.tasks.pruning_view import NodeGains
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from milp_trees import CostMatrix, Trees
 from milp_trees.linear.matrix import matrix_rows
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _gains as gains
 

@@ -31,7 +31,10 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees
+from milp_trees.mip.formulation import Sizes, TreeFormulation
+from milp_trees.models.tree import Tree
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts
 

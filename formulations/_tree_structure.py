@@ -23,9 +23,12 @@ import pyomo.environ as pyo
 from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
-from milp_trees import Branch, CostMatrix, Leaf, Tree, Trees
 from milp_trees.linear.matrix import matrix_rows
 from milp_trees.mip.formulation import Sizes
+from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 
 def add_sets(m: Any, view: CostMatrix, space: Trees) -> None:

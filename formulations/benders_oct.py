@@ -24,8 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees, register
 from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.formulation import Sizes, TreeFormulation
+from milp_trees.models.tree import Tree
+from milp_trees.registering import register
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _gains as gains
 from . import _tree_structure as ts

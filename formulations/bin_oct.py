@@ -55,7 +55,13 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Leaf, Problem, Sizes, Tree, TreeFormulation, Trees, register
+from milp_trees.mip.formulation import Sizes, TreeFormulation
+from milp_trees.models.nodes import Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.problem import Problem
+from milp_trees.registering import register
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts
 from ._columns import (

@@ -19,7 +19,11 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees, register
+from milp_trees.mip.formulation import Sizes, TreeFormulation
+from milp_trees.models.tree import Tree
+from milp_trees.registering import register
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _cut_models as models
 from . import _gains as gains

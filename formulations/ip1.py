@@ -26,8 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import Ensemble, NodeGains, PrunedEnsembles, Sizes, register
 from milp_trees.linear.matrix import matrix_rows
+from milp_trees.mip.formulation import Sizes
+from milp_trees.models.ensemble import Ensemble
+from milp_trees.registering import register
+from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.tasks.pruning_view import NodeGains
 
 from . import _pruning as pruning
 

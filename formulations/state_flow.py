@@ -36,19 +36,15 @@ import pyomo.environ as pyo
 from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
-from milp_trees import (
-    Branch,
-    CostMatrix,
-    Leaf,
-    Problem,
-    Sizes,
-    Tree,
-    TreeFormulation,
-    Trees,
-    register,
-)
 from milp_trees.errors import DataError
 from milp_trees.linear.matrix import matrix_rows
+from milp_trees.mip.formulation import Sizes, TreeFormulation
+from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.problem import Problem
+from milp_trees.registering import register
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 STOP, SPLIT, LAST = 0, 1, 2
 

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
-from milp_trees.methods.method import Method, Progress
-from milp_trees.mip.solver import MAX_NONZEROS, Limits, check_limits
-from milp_trees.problem import BySize, NearBest, Problem
+from milp_trees.limits import MAX_NONZEROS, Limits, check_limits
+from milp_trees.methods.finish import Progress
+from milp_trees.methods.method import Method
+from milp_trees.problem import Problem
+from milp_trees.questions import BySize, NearBest
 from milp_trees.results.result import Limit, Result, Status
 from milp_trees.study import Study
 from milp_trees.study.agreement import judge_of, with_agreement
@@ -326,7 +328,7 @@ def sizes(
     >>> path.at_leaves(5).value.number
     0.0
     """
-    from milp_trees.results.size_path import by_runs
+    from milp_trees.methods.by_size import by_runs
 
     _check(problem)
     question = BySize(max_leaves)

@@ -87,9 +87,9 @@ SolverOption = Annotated[
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from milp_trees import __version__
+        from importlib import metadata
 
-        typer.echo(__version__)
+        typer.echo(metadata.version("milp-trees"))
         raise typer.Exit()
 
 
@@ -153,7 +153,7 @@ def show(rows: list[dict[str, Any]], best: Result | None, oracle: Result | None 
     """Tables (of a single result its summary) and the best tree, for people."""
     from rich.console import Console
 
-    from milp_trees.results.report import reasons, rich_tables, summary
+    from milp_trees.results.tables import reasons, rich_tables, summary
 
     typer.echo()
     if len(rows) == 1:

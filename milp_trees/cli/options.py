@@ -31,7 +31,7 @@ from milp_trees.errors import (
     SolverUnavailable,
     VerificationError,
 )
-from milp_trees.mip.solver import check_limits
+from milp_trees.limits import check_limits
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -229,7 +229,7 @@ class ProblemOptions:
         """The same problem without a depth limit, if none was given, splits cost something, and the
         method can do without.
         """
-        from milp_trees.registry import registry
+        from milp_trees.by_name import registry
         from milp_trees.study.attempt import default_method
 
         if self.depth is not None or not getattr(problem.task, "penalised", False):
@@ -239,7 +239,7 @@ class ProblemOptions:
         return free if registry.method(name).unsupported(free) is None else problem
 
     def make_task(self, dataset: Dataset) -> Any:
-        from milp_trees.registry import registry
+        from milp_trees.by_name import registry
         from milp_trees.tasks.constraints import Capacity, constraint
 
         kind: Any = registry.task(self.task)

@@ -42,7 +42,7 @@ from milp_trees.cli.options import (
 )
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
-from milp_trees.labels import split_labels
+from milp_trees.registering.labels import split_labels
 
 if TYPE_CHECKING:
     from milp_trees.engines.pruning.curve import PruningCurve
@@ -282,7 +282,7 @@ def _check_methods(names: list[str], whole_path: bool) -> None:
     """Refuse names of methods that do not exist, or do not answer for all λ, before an ensemble is
     grown.
     """
-    from milp_trees.registry import registry
+    from milp_trees.by_name import registry
 
     for name in names:
         chosen: Any = registry.method(name)
@@ -358,8 +358,8 @@ def _path(
     as_json: bool,
 ) -> None:
     from milp_trees.api import solve
-    from milp_trees.problem import PruningPath
-    from milp_trees.results.report import SCHEMA
+    from milp_trees.questions import PruningPath
+    from milp_trees.results.json import SCHEMA
     from milp_trees.results.result import Limit
 
     result = solve(replace(grown.problem, question=PruningPath()), method, **limits)

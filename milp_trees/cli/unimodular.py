@@ -110,8 +110,8 @@ def read_model(
     """The matrix of a file or formulation, the spanning tree if the formulation knows one, and what
     the matrix lacks, if it does.
     """
+    from milp_trees.by_name import registry
     from milp_trees.linear.matrix import compile_model
-    from milp_trees.registry import registry
 
     known = registry.classes("formulations")
     given = {name: value for name, value in options.items() if value is not None}

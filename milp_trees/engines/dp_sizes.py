@@ -7,12 +7,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
-from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Tree
-from milp_trees.problem import BySize, Problem
-from milp_trees.registry import register
+from milp_trees.problem import Problem
+from milp_trees.questions import BySize
+from milp_trees.registering import register
 from milp_trees.results.result import Result, Solution, TracePoint
 from milp_trees.results.size_path import Path, Point
 from milp_trees.spaces.trees import Trees

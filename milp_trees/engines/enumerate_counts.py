@@ -13,12 +13,14 @@ from functools import cache
 from typing import Any, ClassVar
 
 from milp_trees.engines._work import too_much_work
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
-from milp_trees.mip.solver import Limits
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
-from milp_trees.registry import register
+from milp_trees.registering import register
 from milp_trees.results.result import Result
 from milp_trees.spaces.trees import full_leaves
 from milp_trees.tasks.base import Value

@@ -21,11 +21,12 @@ import numpy as np
 
 from milp_trees import exact
 from milp_trees.errors import UnknownName
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
-from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Tree
-from milp_trees.registry import register
+from milp_trees.registering import register
 from milp_trees.results.result import Limit, Result
 from milp_trees.tasks.decision_view import LeafOracle
 
@@ -145,6 +146,8 @@ class GreedySPO(Greedy):
         or the one of least squared error of the cost vectors, after which splits further down can
         lower the loss.
     """
+
+    falls_back: ClassVar[bool] = True
 
     name: ClassVar[str] = "greedy-spo"  # type: ignore[misc]
     title: ClassVar[str] = "Greedy tree by the loss of its decisions (heuristic)"

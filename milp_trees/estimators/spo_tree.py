@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from milp_trees.errors import DataError, Infeasible, SolverFailure
 from milp_trees.estimators._spo import GREEDY, CostRows, DecisionEstimator
-from milp_trees.methods.method import Clock, finish
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.models.tree import RawRows
 from milp_trees.problem import Problem
 from milp_trees.results.result import Result, Status

@@ -24,6 +24,7 @@ from sklearn.utils import _safe_indexing
 
 from milp_trees.errors import DataError
 from milp_trees.estimators.trees import OptimalTreeClassifier
+from milp_trees.methods.by_size import result_at
 
 if TYPE_CHECKING:
     from milp_trees.results.size_path import Path
@@ -141,7 +142,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
             "std_test_score": scores.std(axis=0),
             **{f"split{i}_test_score": row for i, row in enumerate(scores)},
         }
-        self._keep(path.result_at(penalties[best]))
+        self._keep(result_at(path, penalties[best]))
         self._count(dataset, codes)
         return self
 

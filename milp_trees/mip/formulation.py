@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from milp_trees import labels
 from milp_trees.errors import Unsupported
 from milp_trees.problem import Problem, mismatch
+from milp_trees.registering import labels
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 

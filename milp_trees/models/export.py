@@ -11,7 +11,8 @@ import numpy as np
 from milp_trees.data.dataset import Dataset, Test
 from milp_trees.errors import DataError
 from milp_trees.models.draw import action_colour
-from milp_trees.models.tree import Branch, Leaf, Node, RawRows
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import RawRows
 
 if TYPE_CHECKING:
     import networkx

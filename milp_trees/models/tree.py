@@ -13,6 +13,7 @@ import numpy as np
 
 from milp_trees.data.dataset import Test
 from milp_trees.errors import DataError
+from milp_trees.models.nodes import Branch, Leaf, Node
 
 
 class Rows(Protocol):
@@ -22,25 +23,6 @@ class Rows(Protocol):
     def X(self) -> np.ndarray: ...
     @property
     def index(self) -> Mapping[Test, int]: ...
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """A leaf that gives its rows the action with this index."""
-
-    action: int
-
-
-@dataclass(frozen=True)
-class Branch:
-    """A branch node: rows on which `test` is false go left, the others right."""
-
-    test: Test
-    left: Node
-    right: Node
-
-
-Node = Leaf | Branch
 
 
 @dataclass(frozen=True, eq=False)

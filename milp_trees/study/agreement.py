@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 from milp_trees.results.result import Result, Status
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.views import Scale

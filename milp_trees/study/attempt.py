@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.by_name import registry
 from milp_trees.errors import DataError, MilpTreesError, SolverUnavailable, UnknownName, Unsupported
+from milp_trees.limits import Limits
 from milp_trees.methods.deadline import TimeUp, within
-from milp_trees.methods.method import Method, Progress, versions
-from milp_trees.mip.solver import Limits
+from milp_trees.methods.finish import Progress, versions
+from milp_trees.methods.method import Method
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.tree import Tree
-from milp_trees.problem import BySize, offers_what
-from milp_trees.registry import registry
+from milp_trees.problem import offers_what
+from milp_trees.questions import BySize
 from milp_trees.results.result import Result, Status
 from milp_trees.spaces.trees import Trees
 

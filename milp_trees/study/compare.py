@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.by_name import registry
 from milp_trees.errors import DataError, NoView, UnknownName
-from milp_trees.labels import split_labels
+from milp_trees.limits import Limits
 from milp_trees.methods.method import Method
-from milp_trees.mip.solver import Limits, availability_of
+from milp_trees.mip.solver import availability_of
 from milp_trees.models.tree import Tree
-from milp_trees.registry import registry
+from milp_trees.registering.labels import split_labels
 from milp_trees.results.result import Limit, Result, TracePoint
 from milp_trees.study.agreement import choose_oracle, judge_of, with_agreement
 from milp_trees.study.attempt import Start, attempt, find_start, named_method, start_from

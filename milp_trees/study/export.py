@@ -8,14 +8,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.by_name import registry
 from milp_trees.errors import DataError, MilpTreesError, Unsupported
+from milp_trees.limits import MAX_NONZEROS, Limits
 from milp_trees.linear.files import FileModel, file_model, suffix_of, write_text
 from milp_trees.linear.lp import spelled
 from milp_trees.linear.matrix import compile_model
 from milp_trees.mip.method import too_large
-from milp_trees.mip.solver import MAX_NONZEROS, Limits
-from milp_trees.registry import registry
-from milp_trees.results.report import json_safe
+from milp_trees.results.json import json_safe
 from milp_trees.results.result import Result, Status
 from milp_trees.study.agreement import choose_oracle, units
 from milp_trees.study.estimate import named_formulation

@@ -21,7 +21,7 @@ import numpy as np
 from milp_trees.decisions.base import LISTED, DecisionSet
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
-from milp_trees.registry import register_task
+from milp_trees.registering import register_task
 from milp_trees.tasks.action_costs import ActionCosts
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.decision_view import LeafOracle

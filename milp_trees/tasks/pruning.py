@@ -19,7 +19,7 @@ import numpy as np
 
 from milp_trees.errors import DataError, NoView
 from milp_trees.exact import fraction, integers
-from milp_trees.registry import register_task
+from milp_trees.registering import register_task
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.feature_costs import FeatureCosts
 from milp_trees.tasks.first_uses import integer_prices, purchases

@@ -26,7 +26,7 @@ import numpy as np
 
 from milp_trees import exact
 from milp_trees.errors import DataError, NoView
-from milp_trees.registry import register_task
+from milp_trees.registering import register_task
 from milp_trees.tasks.action_costs import _masses, _spec
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.classification import Accuracy, _classes

@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from milp_trees.mip.formulation import Formulation
-from milp_trees.models.tree import Branch, Node, Tree
+from milp_trees.models.nodes import Branch, Node
+from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.testing.checks import decoded, demand, encoded, refuse, sample_trees, slack
 from milp_trees.testing.describe import expression

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from milp_trees.mip.formulation import Formulation, Sizes
-from milp_trees.models.tree import Leaf, Tree
+from milp_trees.models.nodes import Leaf
+from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.describe import describe, expression

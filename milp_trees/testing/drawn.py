@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.dataset import Dataset, Test
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.classification import Accuracy

@@ -14,7 +14,8 @@ import numpy as np
 
 from milp_trees.engines.pruning.curve import PruningCurve, prune_path
 from milp_trees.errors import VerificationError
-from milp_trees.results.report import json_safe
+from milp_trees.results.json import json_safe
+from milp_trees.results.restore import restore
 from milp_trees.verification.claims import as_fraction
 from milp_trees.verification.fields import (
     amount,
@@ -29,7 +30,6 @@ from milp_trees.verification.fields import (
     text,
     truth,
 )
-from milp_trees.verification.problem import restore
 from milp_trees.verification.statement import statement_of
 from milp_trees.verification.verdict import Verdict, Verification
 
@@ -83,7 +83,7 @@ def verify_curve(
     VerificationError
         The first thing that does not hold.
     """
-    from milp_trees.verification.check import refusing_damage, told
+    from milp_trees.verification.damage import refusing_damage, told
 
     with refusing_damage():
         complete(data, FIELDS, "curve")

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, VerificationError
 from milp_trees.exact import fraction
-from milp_trees.results.report import json_safe
-from milp_trees.verification.verdict import printable
+from milp_trees.results.json import json_safe
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -292,3 +291,8 @@ def _equal(found: Any, expected: Any) -> bool:
         return fraction(str(found)) == fraction(str(expected))
     except DataError:
         return False
+
+
+def printable(text: str) -> str:
+    """Text from a file, without characters that steer a terminal or begin a line of their own."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

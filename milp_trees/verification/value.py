@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.data.dataset import Test
 from milp_trees.errors import VerificationError
-from milp_trees.results.report import json_safe
+from milp_trees.results.json import json_safe
 from milp_trees.spaces.trees import Trees
 from milp_trees.verification.claims import as_fraction
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
+from milp_trees.limits import Limits
 from milp_trees.linear.matrix import compile_model
 from milp_trees.mip.method import FormulationMethod
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
 from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.testing.pruning_checks import (
     PRUNING_CHECKS,

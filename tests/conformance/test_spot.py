@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.decisions.generated import DecisionData
+from milp_trees.limits import Limits
 from milp_trees.mip.method import FormulationMethod
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
+from milp_trees.study.spo import generated_problem
 from milp_trees.testing import METAMORPHIC_CHECKS, brute_force, check_formulation
 from milp_trees.testing.between import check_between_trees
 from milp_trees.testing.checks import CHECKS, sample_trees
@@ -417,9 +418,9 @@ def test_exact_incumbent_and_greedy_are_ordered(grid, exact):
     """On 40 rows: exact <= program <= what it starts from, whatever that is and however soon it is
     stopped.
     """
-    problem = DecisionData("shortest-path", 40, 0, 4.0, grid=grid, thresholds=4, seed=2).problem(2)[
-        0
-    ]
+    problem = generated_problem(
+        DecisionData("shortest-path", 40, 0, 4.0, grid=grid, thresholds=4, seed=2), 2
+    )[0]
     best, greedy = (registry.method(name).run(problem, LIMITS) for name in (exact, "greedy-spo"))
     assert best.status is mt.Status.OPTIMAL
     near = 1e-6 * greedy.objective
@@ -431,8 +432,8 @@ def test_exact_incumbent_and_greedy_are_ordered(grid, exact):
 
 
 def test_the_dynamic_programme_is_met_where_the_program_is_proven():
-    problem = DecisionData("shortest-path", 12, 0, 4.0, grid=(3, 3), thresholds=2, seed=3).problem(
-        1
+    problem = generated_problem(
+        DecisionData("shortest-path", 12, 0, 4.0, grid=(3, 3), thresholds=2, seed=3), 1
     )[0]
     study = mt.compare(
         problem, ["dp", "dp-oracle", "spot@highs", "greedy-spo"], time_limit=60, start="greedy-spo"

@@ -11,7 +11,7 @@ import pytest
 import wrong_wide as wrong
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import (
     brute_force,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyomo.environ as pyo
 
 from milp_trees import Branch, Leaf, Tree
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 FlowOCT = type(registry.formulation("flow-oct"))
 

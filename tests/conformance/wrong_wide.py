@@ -8,7 +8,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from milp_trees import Branch, Tree
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 FlowOCT, OCT, OCTBinary, BinOCT, PathCut, Cut, BendersOCT = (
     type(registry.formulation(name))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.views import CostMatrix

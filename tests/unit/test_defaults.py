@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees.problem import BySize, NearBest, PruningPath
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
+from milp_trees.questions import BySize, NearBest, PruningPath
 from milp_trees.results.result import Status
 from milp_trees.study.attempt import default_method, method_for_sizes
 from milp_trees.tasks.constraints import Capacity, StatisticalParity

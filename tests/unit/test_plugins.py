@@ -12,11 +12,11 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.errors import PluginWarning
-from milp_trees.registry import entry_points, register
+from milp_trees.registering import entry_points, register
 
 GOOD = """
 from milp_trees import Method, register
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 @register
 class Good(Method):

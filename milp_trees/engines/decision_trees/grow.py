@@ -12,7 +12,8 @@ from milp_trees.compiling import compiling, interruptible
 from milp_trees.engines.decision_trees import kernels
 from milp_trees.engines.decision_trees.columns import Columns
 from milp_trees.engines.decision_trees.criteria import Criterion, Lots, Split
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -336,7 +336,7 @@ class PruningCurve:
         """Plain data: every breakpoint and corner, fractions as "p/q", and when each node goes:
         corner i keeps nodes of a rank below max(rank) - i.
         """
-        from milp_trees.results.report import json_safe
+        from milp_trees.results.json import json_safe
 
         plain: dict[str, Any] = json_safe(
             {

@@ -24,7 +24,8 @@ from milp_trees.engines.sizes.instance import Instance, prepare
 from milp_trees.engines.sizes.limits import depth_of, mass_as_rows, refuse_large
 from milp_trees.errors import Unsupported
 from milp_trees.methods.watch import Watch
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.compiling import compiling
-from milp_trees.models.tree import Leaf, Node, Tree
+from milp_trees.models.nodes import Leaf, Node
+from milp_trees.models.tree import Tree
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 

@@ -425,7 +425,7 @@ def test_an_answer_that_cannot_be_kept_is_still_shown(table):
 
 def test_the_command_line_builds_as_large_models_as_python():
     from milp_trees.cli.app import MAX_NONZEROS
-    from milp_trees.mip.solver import MAX_NONZEROS as OF_PYTHON
+    from milp_trees.limits import MAX_NONZEROS as OF_PYTHON
 
     assert MAX_NONZEROS == OF_PYTHON
 
@@ -463,7 +463,7 @@ def test_methods_that_disagree_have_exit_code_4(table, monkeypatch):
 
     def worse(self, problem, limits, start, progress):
         tree = mt.Tree(mt.Leaf(0), problem.task.actions(problem.dataset))
-        from milp_trees.methods.method import Clock, finish
+        from milp_trees.methods.finish import Clock, finish
 
         return finish(
             problem,

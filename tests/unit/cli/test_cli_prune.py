@@ -525,7 +525,7 @@ def test_a_proof_within_a_budget_is_derived_again_by_another_solver():
     problem = pruning_problem("breast-cancer", Growing(trees=5), max_cost=4).problem
     result = mt.solve(problem, "ip3-closure@highs")
     assert result.optimal
-    found = result.verify()
+    found = mt.verify(result)
     assert found.verdict is mt.Verdict.DERIVED
     assert found.derived_by.split("@")[0] != "ip3-closure"
     assert found.derived_by.split("@")[1] != "highs"

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import milp_trees as mt
 from milp_trees.cli.main import app
 from milp_trees.errors import MilpTreesError
-from milp_trees.mip.solver import Limits
+from milp_trees.limits import Limits
 
 NAN, INF = float("nan"), float("inf")
 NO_NUMBERS = [

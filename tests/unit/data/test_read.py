@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.data.load import load_split, reload
+from milp_trees.data.load import load_split
 from milp_trees.data.read import read_table
+from milp_trees.results.reload import reload
 
 DATA = os.environ.get("MILP_TREES_DATA")
 

@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_flow
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.engines.dantzig_wolfe import DantzigWolfe
 from milp_trees.engines.decomposition import places
 from milp_trees.engines.decomposition.coupling import coupled
@@ -25,9 +26,8 @@ from milp_trees.engines.decomposition.pricing import part, path_pruning
 from milp_trees.engines.decomposition.run import Run, place_for
 from milp_trees.engines.subgradient import Subgradient
 from milp_trees.errors import DataError, SolverFailure, SolverUnavailable, Unsupported
+from milp_trees.limits import Limits
 from milp_trees.methods import watch
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
 from milp_trees.results.result import Limit
 from milp_trees.tasks.pruning_view import NodeGains
 

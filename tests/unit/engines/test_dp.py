@@ -180,7 +180,7 @@ def test_side_rows_are_refused():
 
 
 def test_listing_the_methods_does_not_load_numba():
-    code = "import sys; from milp_trees.registry import registry; assert 'dp' in registry.classes('methods'); assert 'numba' not in sys.modules"
+    code = "import sys; from milp_trees.by_name import registry; assert 'dp' in registry.classes('methods'); assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -16,7 +16,7 @@ from milp_trees.engines.decision_search.search import Search
 from milp_trees.engines.decision_search.two_splits import leaf_sets, loss_of
 from milp_trees.engines.dp_oracle import OracleProgramme
 from milp_trees.errors import DataError, SolverFailure, Unsupported
-from milp_trees.mip.solver import Limits
+from milp_trees.limits import Limits
 from milp_trees.results.result import Limit, Status
 
 
@@ -192,7 +192,7 @@ def test_depth_two_for_millions_of_decisions_that_are_never_listed(monkeypatch):
     assert result.objective == pytest.approx(by_pairs(problem), rel=1e-6)
     # Two sides of every split of both sides of every root would be four calls per pair of tests.
     assert result.sizes["oracle_calls"] < 4 * problem.dataset.n_tests**2
-    assert result.verify()
+    assert mt.verify(result)
 
 
 def test_most_splits_are_never_asked_about():

@@ -17,7 +17,7 @@ from random_views import random_view
 import milp_trees as mt
 from milp_trees.engines.dp import ORDERS, DynamicProgramme, _Run
 from milp_trees.engines.enumerate import enumerate_trees
-from milp_trees.mip.solver import Limits
+from milp_trees.limits import Limits
 from milp_trees.results.result import Limit, Status
 from milp_trees.testing.problems import problem
 

@@ -15,16 +15,17 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.cli.signals import interrupts
 from milp_trees.decisions.generated import DecisionData
+from milp_trees.limits import Limits
 from milp_trees.methods import method as method_module
 from milp_trees.methods import watch as watching
 from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Stopped, Watch
-from milp_trees.mip.solver import Limits
-from milp_trees.models.tree import Leaf, Tree
-from milp_trees.problem import BySize, NearBest, PruningPath
-from milp_trees.registry import registry
+from milp_trees.models.nodes import Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.questions import BySize, NearBest, PruningPath
 from milp_trees.results.result import Limit, Status, TracePoint
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.ratio_view import Ratio

@@ -15,8 +15,9 @@ import milp_trees as mt
 from milp_trees.engines.enumerate import enumerate_trees
 from milp_trees.engines.sizes import fronts
 from milp_trees.engines.sizes.fronts import solve_sizes
+from milp_trees.limits import Limits
+from milp_trees.methods.by_size import result_at
 from milp_trees.methods.watch import Watch
-from milp_trees.mip.solver import Limits
 from milp_trees.results.result import Limit, Status
 
 DATA = os.environ.get("MILP_TREES_DATA")
@@ -141,7 +142,7 @@ def test_the_hull_equals_runs_with_a_penalty_per_leaf(task):
         path = mt.sizes(problem, max_leaves=8)
         ends = [path.penalties[0] + 1, *path.penalties, Fraction(0)]
         for penalty in [*ends, *((a + b) / 2 for a, b in pairwise(ends))]:
-            result = path.result_at(penalty)
+            result = result_at(path, penalty)
             assert result.status is Status.OPTIMAL
             assert (
                 result.value.exact

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.engines.near import graph as near_graph
 from milp_trees.engines.near import states as near_states
-from milp_trees.models.tree import Branch, Leaf
-from milp_trees.registry import registry
+from milp_trees.models.nodes import Branch, Leaf
 
 DATA = os.environ.get("MILP_TREES_DATA")
 needs_data = pytest.mark.skipif(

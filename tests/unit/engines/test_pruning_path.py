@@ -12,8 +12,8 @@ from random_prunings import random_view, repeated, view_of
 from scipy import sparse
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.engines.enumerate_prunings import hull, prunings
-from milp_trees.registry import registry
 from milp_trees.testing.pruning_examples import EXAMPLES, random_problem
 
 SEEDS = range(400)

@@ -10,12 +10,13 @@ import pytest
 from sklearn.metrics import cohen_kappa_score, matthews_corrcoef, roc_auc_score
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.engines.enumerate_counts import enumerate_counts
 from milp_trees.engines.pareto import ParetoFront
 from milp_trees.engines.partial_trees import PartialTrees
-from milp_trees.mip.solver import Limits
-from milp_trees.models.tree import Branch, Leaf, Tree
-from milp_trees.registry import registry
+from milp_trees.limits import Limits
+from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit, Status
 from milp_trees.tasks import from_spec
 from milp_trees.tasks.count_views import hull_area
@@ -346,7 +347,7 @@ def test_a_start_is_kept_unless_a_better_tree_is_found(name):
 def test_results_are_verified(name):
     result = mt.solve(named(name), oracle="dp")
     assert result.agrees is True
-    found = result.verify()
+    found = mt.verify(result)
     assert (found.verdict, found.derived_by) == (mt.Verdict.DERIVED, "enumerate-counts")
 
 

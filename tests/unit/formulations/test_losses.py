@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees.results.report import result_html, summary
+from milp_trees.results.tables import summary
 from milp_trees.testing import problem
 from milp_trees.verification import verify
 
@@ -74,7 +74,7 @@ def test_the_label_is_in_every_report(kind, word):
     stored = json.loads(json.dumps(result.to_json()))
     assert word in stored["problem"]["data"]["loss"]
     assert word in dict(summary(stored))["tests"]
-    assert word in result_html(result)
+    assert word in result._repr_html_()
     assert "left out" in repr(result)
     assert word in data.subset(np.arange(20)).loss
     again = mt.Binarizer.from_json(stored["problem"]["data"]["binarizer"])

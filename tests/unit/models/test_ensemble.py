@@ -35,8 +35,9 @@ from sklearn.tree import (
 )
 
 import milp_trees as mt
+from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.read_ensemble import ensemble_from_trees, out_of_bag
-from milp_trees.models.tree import Branch, Leaf, Tree
+from milp_trees.models.tree import Tree
 from milp_trees.models.tree_arrays import assemble
 
 WINE_X, WINE_Y = load_wine(return_X_y=True)

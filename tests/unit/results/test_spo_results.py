@@ -11,17 +11,17 @@ import pytest
 import milp_trees as mt
 from milp_trees.decisions.generated import KINDS, DecisionData
 from milp_trees.errors import DataError, SolverFailure, UnknownName, VerificationError
-from milp_trees.results.report import result_json
 from milp_trees.results.result import Limit
+from milp_trees.study.spo import generated_problem
 from milp_trees.verification import verify
 
 
 def solved(kind: str, **options):
-    problem, test = DecisionData(
-        kind, rows=25, test_rows=10, thresholds=5, features=2, **options
-    ).problem(1)
+    problem, test = generated_problem(
+        DecisionData(kind, rows=25, test_rows=10, thresholds=5, features=2, **options), 1
+    )
     result = mt.solve(problem, "dp-oracle", test=test)
-    return json.loads(json.dumps(result_json(result)))
+    return json.loads(json.dumps(result.to_json()))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -61,7 +61,7 @@ def test_generated_data_take_no_path():
 
 
 def test_a_comparison_without_methods_is_refused_in_one_sentence():
-    problem, _ = DecisionData("two-roads", rows=5, test_rows=0).problem(1)
+    problem, _ = generated_problem(DecisionData("two-roads", rows=5, test_rows=0), 1)
     with pytest.raises(UnknownName, match="No method was named"):
         mt.compare(problem, [])
 
@@ -169,7 +169,7 @@ def test_ctrl_c_in_a_compiled_oracle_is_an_interrupt_and_no_failure(batch):
 
 
 def test_dp_oracle_keeps_its_tree_when_compiled_code_is_interrupted(monkeypatch):
-    problem, _ = DecisionData("shortest-path", rows=60, test_rows=0).problem(2)
+    problem, _ = generated_problem(DecisionData("shortest-path", rows=60, test_rows=0), 2)
     seen = []
 
     def check(self):
@@ -185,7 +185,7 @@ def test_dp_oracle_keeps_its_tree_when_compiled_code_is_interrupted(monkeypatch)
 
 
 def test_dp_oracle_that_is_stopped_at_once_at_depth_3_is_no_worse_than_the_greedy_tree():
-    problem, _ = DecisionData("news", rows=150, test_rows=0, thresholds=10).problem(3)
+    problem, _ = generated_problem(DecisionData("news", rows=150, test_rows=0, thresholds=10), 3)
     greedy = mt.solve(problem, "greedy-spo")
     stopped = mt.solve(
         problem, "dp-oracle", time_limit=2.0
@@ -198,9 +198,9 @@ def test_dp_oracle_that_is_stopped_at_once_at_depth_3_is_no_worse_than_the_greed
 
 @pytest.mark.parametrize("space", [{"min_samples_leaf": 6}, {"min_weight_leaf": 9}])
 def test_dp_oracle_begins_with_the_greedy_tree_under_smallest_leaves_too(space):
-    generated, _ = DecisionData(
-        "shortest-path", rows=30, test_rows=0, thresholds=4, features=2
-    ).problem(3)
+    generated, _ = generated_problem(
+        DecisionData("shortest-path", rows=30, test_rows=0, thresholds=4, features=2), 3
+    )
     problem = mt.Problem(generated.dataset, generated.task, mt.Trees(3, **space))
     assert mt.solve(problem, "dp-oracle").value.number == pytest.approx(
         mt.solve(problem, "dp").value.number, rel=1e-6

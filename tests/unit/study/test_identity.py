@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees import labels
+from milp_trees.by_name import registry
 from milp_trees.errors import MilpTreesError, UnknownName
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
+from milp_trees.limits import Limits
+from milp_trees.registering import labels, plugins
 from milp_trees.results.result import Status
 from milp_trees.study import Study, compare
 from milp_trees.study.attempt import Start, failed, named_method
@@ -103,7 +103,7 @@ class Chance(Random):
 @pytest.fixture
 def third_party(monkeypatch):
     for cls in (Random, Chance):
-        monkeypatch.setitem(registry._classes["methods"], cls.name, cls)
+        monkeypatch.setitem(plugins._classes["methods"], cls.name, cls)
 
 
 # -- labels --------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_an_engine_that_hides_an_option_is_refused(third_party, monkeypatch):
         def __init__(self, tries=100):
             self._tries = tries
 
-    monkeypatch.setitem(registry._classes["methods"], "random", Hides)
+    monkeypatch.setitem(plugins._classes["methods"], "random", Hides)
     with pytest.raises(UnknownName, match=r"keep the option 'tries' as an attribute of that name"):
         registry.method("random:tries=5")
 

@@ -8,7 +8,8 @@ from fractions import Fraction
 import pytest
 
 import milp_trees as mt
-from milp_trees.mip.solver import Limits
+from milp_trees.limits import Limits
+from milp_trees.registering import plugins
 from milp_trees.results.result import Certificate, Limit, Solution, Status
 from milp_trees.study import StoreError, Study
 from milp_trees.study.agreement import agreement, choose_oracle, judge_of
@@ -56,7 +57,7 @@ class Counts(mt.Method):
 @pytest.fixture
 def plugins(monkeypatch):
     classes = mt.registry.classes("methods")
-    known = mt.registry._classes["methods"]
+    known = plugins._classes["methods"]
     for cls in (Raises, Counts):
         monkeypatch.setitem(known, cls.name, cls)
     Counts.runs = 0
@@ -291,7 +292,7 @@ def test_rows_of_a_file_become_results_again(problem, optimum, tmp_path):
     (result,) = Study.open(path).results
     assert result.value == optimum.value
     assert problem_key(result.problem) == problem_key(problem)
-    assert Study.open(path).best.verify()
+    assert mt.verify(Study.open(path).best)
 
 
 def test_a_study_is_readable_while_it_is_written(problem, tmp_path):

@@ -12,8 +12,8 @@ import pytest
 from sklearn.metrics import fbeta_score, jaccard_score, precision_score
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.engines.enumerate import Enumerator
-from milp_trees.registry import registry
 from milp_trees.results.result import Limit, Status
 from milp_trees.tasks import from_spec
 from milp_trees.testing import brute_force

@@ -5,7 +5,7 @@ import pytest
 
 import milp_trees as mt
 from milp_trees import Status
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 MIP = ("oct", "oct-binary", "bin-oct", "flow-oct", "state-flow")
 

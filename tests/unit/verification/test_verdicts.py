@@ -14,8 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.cli.main import app
-from milp_trees.registry import registry
+from milp_trees.registering import plugins
 from milp_trees.results.result import Certificate, Limit, Status
 from milp_trees.verification.derive import built_on, methods_for
 
@@ -219,7 +220,7 @@ def test_a_method_of_somebody_else_derives_too(monkeypatch):
                 )
             )
 
-    monkeypatch.setitem(registry._classes["methods"], "other", Other)
+    monkeypatch.setitem(plugins._classes["methods"], "other", Other)
     result = mt.solve(areas(), "partial-trees")
     for verdict, by in (
         (mt.Verdict.DERIVED, "other"),

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.data.load import load_split
 from milp_trees.decisions.generated import DecisionData
-from milp_trees.problem import PruningPath
-from milp_trees.registry import registry
-from milp_trees.results.report import SCHEMA
+from milp_trees.questions import PruningPath
+from milp_trees.results.json import SCHEMA
 from milp_trees.study.predict import predict_file
 from milp_trees.study.pruning import Growing, pruning_problem
+from milp_trees.study.spo import generated_problem
 from milp_trees.tasks.constraints import constraint
 from milp_trees.testing.sets import default_problems
 from milp_trees.verification import verify
@@ -128,7 +129,9 @@ def of_areas(folder):
 
 
 def of_decisions(folder):
-    problem, test = DecisionData("two-roads", rows=12, test_rows=6, thresholds=3).problem(1)
+    problem, test = generated_problem(
+        DecisionData("two-roads", rows=12, test_rows=6, thresholds=3), 1
+    )
     return plain(mt.solve(problem, "dp-oracle", test=test))
 
 

@@ -14,11 +14,10 @@ import numpy as np
 from milp_trees.errors import VerificationError
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.problem import Problem
-from milp_trees.results.report import json_safe
+from milp_trees.results.json import json_safe, number
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.spaces.trees import Space, Trees
 from milp_trees.tasks import from_spec
-from milp_trees.verification.fields import number
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -103,7 +102,7 @@ def restore(
             loose,
             ("The data at hand are those of the result.",),
         )
-    from milp_trees.data.load import reload
+    from milp_trees.results.reload import reload
 
     if data.get("numeric") and not isinstance(data["regression"], bool):
         raise VerificationError(
@@ -214,7 +213,7 @@ def _thresholds(
     if "binarizer" not in data:
         return "", ()
     from milp_trees.data.binarize import LOSSES, Binarizer
-    from milp_trees.data.load import reload
+    from milp_trees.results.reload import reload
 
     stated = data["binarizer"]
     kind, given = stated["kind"], stated["given"]
