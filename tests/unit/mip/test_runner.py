@@ -22,6 +22,7 @@ from milp_trees.limits import Limits
 from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip import runner
 from milp_trees.mip.solver import Job
+from milp_trees.registering import plugins
 from milp_trees.results.result import Limit
 
 FAKE = textwrap.dedent(

@@ -9,7 +9,7 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.limits import Limits
-from milp_trees.registering import plugins
+from milp_trees.registering import plugins as store
 from milp_trees.results.result import Certificate, Limit, Solution, Status
 from milp_trees.study import StoreError, Study
 from milp_trees.study.agreement import agreement, choose_oracle, judge_of
@@ -57,7 +57,7 @@ class Counts(mt.Method):
 @pytest.fixture
 def plugins(monkeypatch):
     classes = mt.registry.classes("methods")
-    known = plugins._classes["methods"]
+    known = store._classes["methods"]
     for cls in (Raises, Counts):
         monkeypatch.setitem(known, cls.name, cls)
     Counts.runs = 0
