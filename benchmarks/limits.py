@@ -53,7 +53,7 @@ def parity(depth: int):
     import milp_trees as mt
 
     data = mt.load("planted:rows=1000,tests=60,depth=5,noise=0.2")
-    data = mt.Dataset(data.X, data.tests, y=data.y, groups=data.X[:, 0].tolist())
+    data = mt.Dataset(data.X, data.features, y=data.y, groups=data.X[:, 0].tolist())
     return mt.Problem(data, mt.Accuracy(constraints=(mt.StatisticalParity(0.01),)), mt.Trees(depth))
 
 

@@ -169,7 +169,7 @@ def compare(
     return {
         "set": name,
         "rows": n,
-        "tests": data.n_tests,
+        "tests": data.n_features,
         "depth": depth,
         "leaf_penalty": f"{each}/{n}",
         "slack": f"{slack}/{n}",

@@ -140,7 +140,7 @@ def main() -> None:
                     {
                         "set": name,
                         "rows": dataset.n_rows,
-                        "tests": dataset.n_tests,
+                        "tests": dataset.n_features,
                         "penalty": penalty,
                         "limit": args.time_limit,
                         "method": method,

@@ -55,9 +55,9 @@ def measure(problem: mt.Problem, program: str, start: str, args: argparse.Namesp
     )
     return {
         "start": start,
-        "variables": result.sizes["variables"],
-        "binaries": result.sizes["binaries"],
-        "constraints": result.sizes["rows"],
+        "variables": result.model_size["variables"],
+        "binaries": result.model_size["binaries"],
+        "constraints": result.model_size["rows"],
         "start_loss": first.objective,
         "start_accepted": result.start.get("accepted"),
         "incumbent": result.objective,

@@ -76,7 +76,7 @@ def measure(
         cpu = time.process_time() - cpu
         row = {
             **key,
-            "tests": asked.dataset.n_tests,
+            "tests": asked.dataset.n_features,
             "edges": S.dimension,
             "decisions": S.n_vertices,
             "status": result.status.value,

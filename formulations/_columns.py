@@ -126,7 +126,9 @@ def branch(view: CostMatrix | LeafOracle, column: Column, p: int, below: Any, ab
 def column_words(view: CostMatrix | LeafOracle) -> Callable[[int], str]:
     """For a column by its number, its name and its tests by rising threshold."""
     columns = numeric_columns(view)
-    return lambda j: f"{columns[j].name}: {', '.join(view.tests[f].name for f in columns[j].tests)}"
+    return lambda j: (
+        f"{columns[j].name}: {', '.join(view.features[f].name for f in columns[j].tests)}"
+    )
 
 
 # -- thresholds in binary (BinOCT) ---------------------------------------------------------------------------------

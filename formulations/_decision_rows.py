@@ -118,5 +118,5 @@ def row_costs(view: LeafOracle, rows_m: bool) -> Costs:
 
 def whole_weights(view: LeafOracle, space: Trees) -> tuple[np.ndarray, int]:
     """Row weights as integers, and the least sum of them in a leaf."""
-    mass, unit, _ = exact.integers(view.mass)
-    return mass, math.ceil(space.min_weight_leaf / unit)
+    row_weight, unit, _ = exact.integers(view.row_weight)
+    return row_weight, math.ceil(space.min_weight_leaf / unit)

@@ -98,9 +98,9 @@ def decode_by_rows(m: Any) -> Tree:
     def walk(v: int, here: np.ndarray) -> Any:
         if v in m.leaves or m.p[v].value > 0.5:
             return Leaf(best_label(view, here, [m.w[v, k].value for k in m.actions]))
-        f = max(m.tests, key=lambda f: m.b[v, f].value)
+        f = max(m.features, key=lambda f: m.b[v, f].value)
         true = view.X[here, f] == 1
-        return Branch(view.tests[f], walk(2 * v, here[~true]), walk(2 * v + 1, here[true]))
+        return Branch(view.features[f], walk(2 * v, here[~true]), walk(2 * v + 1, here[true]))
 
     return Tree(walk(1, np.arange(view.n_rows)), view.actions)
 

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from milp_trees.mip.formulation import Sizes
+from milp_trees.mip.formulation import ModelSize
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.registering import register
 from milp_trees.spaces.pruned import PrunedEnsembles
@@ -63,5 +63,5 @@ class IP0(pruning.PruningFormulation):
     def encode(self, predictor: Ensemble, m: Any) -> None:
         pruning.encode_leaves(predictor, m)
 
-    def sizes(self, view: NodeGains, space: PrunedEnsembles) -> Sizes:
+    def model_size(self, view: NodeGains, space: PrunedEnsembles) -> ModelSize:
         return pruning.leaf_sizes(view)

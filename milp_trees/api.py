@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from milp_trees.engines.near.tree_set import TreeSet
     from milp_trees.models.ensemble import Ensemble
     from milp_trees.models.tree import Tree
-    from milp_trees.results.size_path import Path as SizePath
+    from milp_trees.results.size_path import SizePath
 
 
 def solve(
@@ -42,7 +42,7 @@ def solve(
     *,
     time_limit: float | None = 60.0,
     start: str | Tree | Ensemble | None = None,
-    oracle: str | None = None,
+    reference: str | None = None,
     threads: int = 1,
     seed: int = 0,
     memory_mb: int | None = None,
@@ -50,7 +50,7 @@ def solve(
     max_nonzeros: int | None = MAX_NONZEROS,
     log_file: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
-    test: Dataset | None = None,
+    test_data: Dataset | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Solve one problem with one method.
@@ -67,7 +67,7 @@ def solve(
     start : Tree, Ensemble or str, optional
         A tree (or pruned ensemble) to begin with, or the method that makes one (`"dp"`, `"cart"`);
         its time is not part of the run's.
-    oracle : str, optional
+    reference : str, optional
         Another method that is run too, to fill in `result.agrees`: `"dp"` is the first of dp,
         enumerate, state-flow@highs that can.
     threads, seed, memory_mb, node_limit
@@ -106,8 +106,8 @@ def solve(
     limits = make_limits(time_limit, memory_mb, node_limit, threads, seed, log_file, max_nonzeros)
     chosen = named_method(method or default_method(problem), options)
     begin = find_start(problem, start, limits)
-    result = run_method(chosen, problem, limits, begin, progress, test)
-    judge = judge_of(chosen.label, problem, oracle)
+    result = run_method(chosen, problem, limits, begin, progress, test_data)
+    judge = judge_of(chosen.label, problem, reference)
     if judge is None or result.limit is Limit.INTERRUPTED:
         return result
     return with_agreement(
@@ -122,7 +122,7 @@ def compare(
     formulations: str | Iterable[str] = "all",
     solvers: str | Iterable[str] = ("highs",),
     start: str | Tree | None = "dp",
-    oracle: str | None = "dp",
+    reference: str | None = "dp",
     time_limit: float | None = 60.0,
     seeds: Iterable[int] = (0,),
     store: str | Path | None = None,
@@ -132,7 +132,7 @@ def compare(
     max_nonzeros: int | None = MAX_NONZEROS,
     log_file: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
-    test: Dataset | None = None,
+    test_data: Dataset | None = None,
     progress: bool | Watcher = False,
 ) -> Study:
     """Let methods compete: every method on every problem with every seed, under the same limits.
@@ -146,7 +146,7 @@ def compare(
         are the default; two labels of the same options are one row.
     start : str, Tree or None, default="dp"
         What formulations begin with.
-    oracle : str or None, default="dp"
+    reference : str or None, default="dp"
         Who judges the rows (`agrees`); if it cannot take the problem, the next of dp, enumerate,
         state-flow@highs that can.
     store : path, optional
@@ -184,11 +184,11 @@ def compare(
     settings: dict[str, Any] = {
         "limits": limits,
         "start": start,
-        "oracle": oracle,
+        "reference": reference,
         "seeds": seeds,
         "store": store,
         "options": options or {},
-        "test": test,
+        "test": test_data,
     }
     if progress is True:
         from milp_trees.study.live import Live
@@ -276,7 +276,7 @@ def near_best(
     return result.trees
 
 
-def sizes(
+def size_path(
     problem: Problem,
     *,
     max_leaves: int,
@@ -324,7 +324,7 @@ def sizes(
     --------
     >>> import milp_trees as mt
     >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(), mt.Trees(max_depth=None))
-    >>> path = mt.sizes(problem, max_leaves=5)
+    >>> path = mt.size_path(problem, max_leaves=5)
     >>> path.at_leaves(5).value.number
     0.0
     """
@@ -386,4 +386,4 @@ def make_limits(
     )
 
 
-__all__ = ["compare", "estimate", "near_best", "sizes", "solve"]
+__all__ = ["compare", "estimate", "near_best", "size_path", "solve"]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 V = TypeVar("V")
 
 
-def mismatch(taker: Any, problem: Problem) -> str | None:
+def unsupported_reason(taker: Any, problem: Problem) -> str | None:
     """The sentence why a problem is not for a method or formulation by what it declares (`space`,
     `questions`, `needs`), or None.
     """
@@ -134,7 +134,7 @@ class Problem:
         scale: Scale = self.view(next(iter(self.task.view_makers)))
         return scale
 
-    def instance(self, merge_rows: bool = True, drop_tests: bool = True) -> CostMatrix:
+    def presolved_view(self, merge_rows: bool = True, drop_tests: bool = True) -> CostMatrix:
         """The cost-matrix view after presolve (made once per combination of switches)."""
         key = (merge_rows, drop_tests)
         if key not in self._views:
@@ -170,7 +170,7 @@ class Problem:
         task, also = self.task.without_rows()
         return Problem(Outline(self.dataset, also), task, self.space, self.question)
 
-    def fresh(self) -> Problem:
+    def without_views(self) -> Problem:
         """The same problem with no view made yet: what a method is given when its preparation is to
         be timed.
         """
@@ -189,11 +189,11 @@ class Problem:
         """The task's value of a predictor on the problem's data."""
         return self.task.value(predictor.routes(self.dataset), self.dataset)
 
-    def beside(self, predictor: Any) -> dict[str, float]:
+    def extra_scores(self, predictor: Any) -> dict[str, float]:
         """Numbers that the task reports beside its value."""
         return (
-            self.task.beside(predictor.routes(self.dataset), self.dataset)
-            if self.task.reports
+            self.task.extra_scores(predictor.routes(self.dataset), self.dataset)
+            if self.task.has_extra_scores
             else {}
         )
 
@@ -239,7 +239,7 @@ class Problem:
             "data": {
                 **self.dataset.source,
                 "rows": self.dataset.n_rows,
-                "tests": self.dataset.n_tests,
+                "tests": self.dataset.n_features,
                 "arrays_sha256": self.dataset.sha256,
             },
         }

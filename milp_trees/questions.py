@@ -24,7 +24,7 @@ class Best:
 
 
 @dataclass(frozen=True)
-class PruningPath:
+class ByPrice:
     """The question "which pruning is best for each λ?": the lower hull of error and cost, with
     every λ at which it turns.
 

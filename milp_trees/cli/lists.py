@@ -138,7 +138,7 @@ def path(
     """The best tree of every number of leaves, each with its proof, and the penalties per leaf for
     which it is the best.
     """
-    from milp_trees.api import sizes
+    from milp_trees.api import size_path
     from milp_trees.results.result import Limit
     from milp_trees.study.live import Live
 
@@ -147,7 +147,7 @@ def path(
     problem, _ = options.problem(quiet=as_json)
     with Live() as live:
         live.bar.update(live.task, method=method or "")
-        found = sizes(
+        found = size_path(
             problem,
             max_leaves=leaves,
             method=method,

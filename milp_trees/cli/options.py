@@ -505,7 +505,7 @@ def _is_number(text: str) -> bool:
 def describe(train: Dataset, test: Dataset | None) -> str:
     """Which columns were taken as what."""
     source = train.source
-    features = source.get("features") or [t.column for t in train.tests]
+    features = source.get("features") or [t.column for t in train.features]
     target = source.get("columns", {}).get("target")
     shown = (
         ", ".join(features)
@@ -530,6 +530,6 @@ def describe(train: Dataset, test: Dataset | None) -> str:
         f"{role:<9} {', '.join(v) if isinstance(v, list) else v}" for role, v in roles.items()
     ]
     lines.append(
-        f"features  {len(features)} columns{'' if train.numeric is not None else f' as {train.n_tests} tests'}: {shown}"
+        f"features  {len(features)} columns{'' if train.numeric is not None else f' as {train.n_features} tests'}: {shown}"
     )
     return "\n".join(lines)

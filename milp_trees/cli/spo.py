@@ -133,7 +133,7 @@ def spo(
         split_penalty=split_penalty,
     )
     typer.echo(
-        f"data      {problem.dataset.source['path']}\nfeatures  {problem.dataset.n_tests} tests; decisions {_described(problem)}",
+        f"data      {problem.dataset.source['path']}\nfeatures  {problem.dataset.n_features} tests; decisions {_described(problem)}",
         err=as_json,
     )
     names = [_full(name) for name in split_labels(methods)]
@@ -142,10 +142,10 @@ def spo(
             problem,
             names,
             start=None if start == "none" else _full(start),
-            oracle=None if depth == "none" else "dp",
+            reference=None if depth == "none" else "dp",
             seeds=[seed],
             store=store,
-            test=test,
+            test_data=test,
             progress=live,
             time_limit=time_limit,
             memory_mb=memory_limit,

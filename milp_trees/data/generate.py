@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.data.dataset import Dataset, Test
+from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.errors import DataError
 
 #: Number of covariates → (halved and whole covariates of η, covariates of κ).
@@ -73,7 +73,9 @@ def planted_tree(
     grow(np.arange(rows), 0, (), 0)
     wrong = rng.permutation(rows)[: round(noise * rows)]
     y[wrong] = (y[wrong] + rng.integers(1, classes, len(wrong))) % classes
-    return Dataset(X, [Test(str(j)) for j in range(tests)], y=y, classes=tuple(range(classes)))
+    return Dataset(
+        X, [BinaryFeature(str(j)) for j in range(tests)], y=y, classes=tuple(range(classes))
+    )
 
 
 def random_costs(
@@ -140,7 +142,7 @@ def athey_imbens(
         [LinearRegression().fit(x[given == k], outcome[given == k]).predict(x) for k in (0, 1)]
     )
     tests = [
-        Test(f"x{j + 1}", "<=", round(float(t), 4))
+        BinaryFeature(f"x{j + 1}", "<=", round(float(t), 4))
         for j in range(columns)
         for t in norm.ppf(np.arange(1, bins) / bins)
     ]

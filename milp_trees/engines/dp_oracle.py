@@ -186,7 +186,7 @@ class OracleProgramme(Method):
             proved_by=self.label,
             clock=clock,
             limit=None if done else limit,
-            sizes={"rows": inst.n_rows, "tests": inst.n_tests, **inst.counters},
+            model_size={"rows": inst.n_rows, "tests": inst.n_features, **inst.counters},
             trace=tuple(run.trace),
             watch=run.watch,
         )
@@ -296,7 +296,7 @@ class _Run:
             return (
                 low
                 if isinstance(low, Leaf) and low == high
-                else Branch(self.view.tests[self.inst.test[shape[0]]], high, low)
+                else Branch(self.view.features[self.inst.test[shape[0]]], high, low)
             )
 
         return Tree(grow(self.shape), names)

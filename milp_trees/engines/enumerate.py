@@ -91,7 +91,7 @@ class Enumerator(Method):
                 proved_by=self.name,
                 clock=clock,
                 infeasible=True,
-                sizes=sizes,
+                model_size=sizes,
             )
         return finish(
             problem,
@@ -101,7 +101,7 @@ class Enumerator(Method):
             claims_optimal=True,
             proved_by=self.name,
             clock=clock,
-            sizes=sizes,
+            model_size=sizes,
         )
 
 
@@ -116,7 +116,7 @@ def enumerate_trees(
     """
     costs, counts = view.costs.tolist(), view.counts.tolist()
     side = [row.coefs.tolist() for row in view.side]
-    true = [sum(1 << i for i in range(view.n_rows) if view.X[i, f]) for f in range(view.n_tests)]
+    true = [sum(1 << i for i in range(view.n_rows) if view.X[i, f]) for f in range(view.n_features)]
 
     @cache
     def trees(rows: int, depth: int) -> Achieved:
@@ -131,7 +131,7 @@ def enumerate_trees(
             for k in range(view.n_actions):
                 totals = tuple(sum(coefs[i][k] for i in members) for coefs in side)
                 offer(1, totals, sum(costs[i][k] for i in members) + view.leaf_cost, Leaf(k))
-        for f in range(view.n_tests if depth else 0):
+        for f in range(view.n_features if depth else 0):
             left, right = rows & ~true[f], rows & true[f]
             check()
             if left and right:
@@ -141,7 +141,10 @@ def enumerate_trees(
                         totals = tuple(a + b for a, b in zip(totals_l, totals_r, strict=True))
                         cost = cost_l + cost_r + int(view.split_costs[f])
                         offer(
-                            leaves_l + leaves_r, totals, cost, Branch(view.tests[f], node_l, node_r)
+                            leaves_l + leaves_r,
+                            totals,
+                            cost,
+                            Branch(view.features[f], node_l, node_r),
                         )
         return out
 

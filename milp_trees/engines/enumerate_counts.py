@@ -105,7 +105,7 @@ class CountEnumerator(Method):
                 proved_by=self.name,
                 clock=clock,
                 infeasible=True,
-                sizes=sizes,
+                model_size=sizes,
             )
         bound = best[1].number if best[1].exact is None else best[1].exact
         return finish(
@@ -116,7 +116,7 @@ class CountEnumerator(Method):
             claims_optimal=True,
             proved_by=self.name,
             clock=clock,
-            sizes=sizes,
+            model_size=sizes,
         )
 
 
@@ -140,7 +140,8 @@ def enumerate_counts(
     """
     errors, ones = view.errors, view.is_positive.tolist()
     true = [
-        sum(1 << i for i in range(errors.n_rows) if errors.X[i, f]) for f in range(errors.n_tests)
+        sum(1 << i for i in range(errors.n_rows) if errors.X[i, f])
+        for f in range(errors.n_features)
     ]
     join: Callable[[Any, Any], tuple[Any, ...]] = _together if leaves_apart else _added
 
@@ -157,7 +158,7 @@ def enumerate_counts(
             else:
                 out[1, q, 0] = positive
                 out[1, 0, p] = negative
-        for f in range(errors.n_tests if depth else 0):
+        for f in range(errors.n_features if depth else 0):
             left, right = rows & ~true[f], rows & true[f]
             if left and right:
                 for a, node_a in trees(left, depth - 1).items():

@@ -104,7 +104,7 @@ class ParetoFront(Method):
             proved_by=self.name,
             clock=clock,
             limit=limit,
-            sizes={
+            model_size={
                 "fronts": len(run.fronts.memo),
                 "reused": run.fronts.reused,
                 "sums": run.fronts.sums,
@@ -131,7 +131,7 @@ class _Run:
         self.view, self.progress, self.began = view, progress, began
         self.watch = Watch(limits, began, problem)
         self.most_bytes = None if limits.memory_mb is None else limits.memory_mb * 2**20
-        self.depth = min(space.depth, view.errors.n_tests, len(view.is_positive) - 1)
+        self.depth = min(space.depth, view.errors.n_features, len(view.is_positive) - 1)
         most = min(full_leaves(self.depth), len(view.is_positive))
         counts_leaves = bool(view.leaf_penalty) or space.limits_leaves
         self.fronts = Fronts(

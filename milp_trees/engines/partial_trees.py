@@ -152,7 +152,7 @@ class PartialTrees(Switches, Method):
             proved_by=self.label,
             clock=clock,
             limit=limit,
-            sizes=run.sizes(),
+            model_size=run.sizes(),
             trace=tuple(run.trace),
             nodes=run.search.counters.expanded,
             root_bound=run.root_bound,
@@ -179,7 +179,7 @@ class _Run:
         self.view, self.limits, self.progress, self.began = view, limits, progress, began
         self.watch = Watch(limits, began, problem)
         # No path has more useful tests than there are tests, or rows to part.
-        most = min(view.errors.n_tests, len(view.is_positive) - 1)
+        most = min(view.errors.n_features, len(view.is_positive) - 1)
         depth = most if space.max_depth is None else min(space.max_depth, most)
         self.parts = Parts(
             view,

@@ -64,7 +64,7 @@ class SortedColumnsSearch(Method):
             return "dp-sorted takes penalties and test costs of at least 0; some are negative."
         if space.limits_leaves:
             return "dp-sorted takes no largest number of leaves; the method dp does."
-        if view.least_mass and space.min_samples_leaf > 1:
+        if view.min_weight_leaf and space.min_samples_leaf > 1:
             return "dp-sorted takes a smallest leaf in rows or in weight, not both at once; the method dp takes both."
         return None
 
@@ -105,7 +105,7 @@ class SortedColumnsSearch(Method):
             proved_by=self.name,
             clock=clock,
             limit=limit,
-            sizes=run.counters(),
+            model_size=run.counters(),
             trace=tuple(run.trace),
             watch=watch,
         )
@@ -326,7 +326,7 @@ class SortedRun:
         low, high = int(ranks[found.column, k - 1]), int(ranks[found.column, k])
         # Every threshold between the two runs divides these rows alike; the one in the middle is
         # taken.
-        test = self.view.tests[int(self.columns.tests[found.column][(low + high - 1) // 2])]
+        test = self.view.features[int(self.columns.tests[found.column][(low + high - 1) // 2])]
         inside = np.zeros(self.view.n_rows, dtype=bool)
         inside[order[found.column, :k]] = True
         sides = []

@@ -322,11 +322,14 @@ class SPOTree(DecisionEstimator):
             raise SolverFailure(result.message)
         tree = result.tree
         routes = tree.routes(result.problem.dataset)
-        sums, mass = np.zeros((routes.n_leaves, rows.costs.shape[1])), np.zeros(routes.n_leaves)
+        sums, row_weight = (
+            np.zeros((routes.n_leaves, rows.costs.shape[1])),
+            np.zeros(routes.n_leaves),
+        )
         np.add.at(sums, routes.leaf, rows.costs * rows.weights[:, None])
-        np.add.at(mass, routes.leaf, rows.weights)
+        np.add.at(row_weight, routes.leaf, rows.weights)
         self.decisions_ = decisions
-        self.leaf_costs_ = sums / mass[:, None]
+        self.leaf_costs_ = sums / row_weight[:, None]
         self.leaf_decisions_ = np.array(
             [decisions.vector(str(tree.actions[a])) for a in routes.leaf_actions]
         )

@@ -32,7 +32,7 @@ from milp_trees.tasks.policy import ActionValues, DoublyRobust, InversePropensit
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-    from milp_trees.results.size_path import Path
+    from milp_trees.results.size_path import SizePath
 
 #: Tasks by name that weigh rows, and those that are about other things than classes.
 WEIGHED = ("weighted", "f1", "f-beta", "jaccard", "precision")
@@ -170,7 +170,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         sample_weight: Any = None,
         groups: Any = None,
         max_leaf_nodes: int | None = None,
-    ) -> Path:
+    ) -> SizePath:
         """The optimal trees of all sizes on these rows, and the penalties for which each is the
         best. Nothing is fitted.
 
@@ -190,11 +190,13 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         """
         model = clone(self)
         dataset, _ = model._prepare(X, y, sample_weight, groups)
-        path: Path = model._path(dataset, sample_weight is not None, max_leaf_nodes)
+        path: SizePath = model._path(dataset, sample_weight is not None, max_leaf_nodes)
         return path
 
-    def _path(self, dataset: Dataset, weighted: bool, max_leaf_nodes: int | None = None) -> Path:
-        from milp_trees.api import sizes
+    def _path(
+        self, dataset: Dataset, weighted: bool, max_leaf_nodes: int | None = None
+    ) -> SizePath:
+        from milp_trees.api import size_path
         from milp_trees.problem import Problem
         from milp_trees.questions import BySize
         from milp_trees.study.attempt import method_for_sizes
@@ -216,7 +218,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
                 is None
             )
             method = "dp-sizes" if at_once else self._method() or method_for_sizes(problem, most)
-        return sizes(
+        return size_path(
             problem,
             max_leaves=most,
             method=method,

@@ -27,7 +27,7 @@ from milp_trees.estimators.trees import OptimalTreeClassifier
 from milp_trees.methods.by_size import result_at
 
 if TYPE_CHECKING:
-    from milp_trees.results.size_path import Path
+    from milp_trees.results.size_path import SizePath
 
 
 class OptimalTreeClassifierCV(OptimalTreeClassifier):
@@ -182,7 +182,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         return np.array(rows)
 
 
-def candidates(path: Path) -> list[Fraction]:
+def candidates(path: SizePath) -> list[Fraction]:
     """A penalty from the interval of every tree of the hull, falling: a short decimal near the
     geometric mean; 0 for the largest tree.
     """

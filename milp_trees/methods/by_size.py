@@ -12,10 +12,10 @@ from milp_trees.methods.finish import Clock, finish
 from milp_trees.problem import Problem
 from milp_trees.questions import Best
 from milp_trees.results.result import Limit, Result
-from milp_trees.results.size_path import Path, Point, exact_value
+from milp_trees.results.size_path import Point, SizePath, exact_value
 
 
-def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> Path:
+def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> SizePath:
     """The path from one run of `solve(problem, start)` per size, for methods that answer one size
     at a time.
     """
@@ -41,10 +41,10 @@ def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> Path:
             )
         if result.limit is Limit.INTERRUPTED:
             break
-    return Path(problem, tuple(points), method, limit, seconds)
+    return SizePath(problem, tuple(points), method, limit, seconds)
 
 
-def result_at(path: Path, penalty: Any) -> Result:
+def result_at(path: SizePath, penalty: Any) -> Result:
     """The tree that is best for a penalty per leaf, as the result of the problem with that penalty
     (within the sizes of the path).
 

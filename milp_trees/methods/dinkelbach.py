@@ -381,7 +381,7 @@ class _Run:
             limit=self.stopped,
             trace=tuple(self.trace),
             nodes=sum(nodes) if nodes else None,
-            sizes={"steps": len(self.results), **(last.sizes if last else {})},
+            model_size={"steps": len(self.results), **(last.model_size if last else {})},
             log="\n".join(r.log for r in self.results if r.log),
             **more,
         )

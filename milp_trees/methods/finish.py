@@ -97,7 +97,7 @@ def finish(
     if tree is not None:
         value = problem.value(tree)
         wrong = problem.violations(tree)
-        more.setdefault("scores", problem.beside(tree))
+        more.setdefault("scores", problem.extra_scores(tree))
         checked.append("value recomputed from the tree")
         checked.append("limits and side constraints checked on the tree")
         solutions = (Solution(tree, value),)

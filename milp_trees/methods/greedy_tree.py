@@ -126,7 +126,7 @@ def reduced_view(problem: Problem) -> CostMatrix:
     there.
     """
     whole = problem.view(CostMatrix)
-    return whole if whole.ranked is not None else problem.instance()
+    return whole if whole.ranked is not None else problem.presolved_view()
 
 
 def greedy_tree(view: CostMatrix, space: Trees, deadline: float | None = None) -> Tree | None:
@@ -146,7 +146,7 @@ def greedy_prunings(
     """The cheapest prunings of the greedy tree with 1, 2, … leaves, at most so many; 0: only the
     cheapest of all. Empty if there is no tree.
     """
-    heavy = view.mass is None or int(view.mass.sum()) >= view.least_mass
+    heavy = view.row_weight is None or int(view.row_weight.sum()) >= view.min_weight_leaf
     if view.total_rows < space.min_samples_leaf or not heavy:
         return []
     depth = min(ANY_DEPTH if space.max_depth is None else space.max_depth, DEEPEST)
@@ -181,7 +181,7 @@ class _Grower:
             return out
         true = self.view.outcome(f, rows) == 1
         left, right = self.grow(rows[~true], depth - 1), self.grow(rows[true], depth - 1)
-        price, test = int(self.view.split_costs[f]), self.view.tests[f]
+        price, test = int(self.view.split_costs[f]), self.view.features[f]
         if not self.most:
             (a, a_node), (b, b_node) = left[0], right[0]  # type: ignore[misc]
             return [min(out[0], (a + b + price, Branch(test, a_node, b_node)), key=lambda p: p[0])]  # type: ignore[index, return-value]
@@ -201,14 +201,14 @@ class _Grower:
         """
         view, K = self.view, self.view.n_actions
         needs = [(view.counts[rows], self.least)]
-        if view.mass is not None and view.least_mass:
-            needs.append((view.mass[rows], view.least_mass))
+        if view.row_weight is not None and view.min_weight_leaf:
+            needs.append((view.row_weight[rows], view.min_weight_leaf))
         sums = np.column_stack(
             [self.costs[rows], self.pull[rows], *(amounts for amounts, _ in needs)]
         )
         right = self.true_sums(rows, sums)
         left = sums.sum(axis=0) - right
-        allowed = np.ones(view.n_tests, dtype=bool)
+        allowed = np.ones(view.n_features, dtype=bool)
         for i, (_, least) in enumerate(needs):
             allowed &= (right[:, 2 * K + i] >= least) & (left[:, 2 * K + i] >= least)
         if not allowed.any():
@@ -225,7 +225,7 @@ class _Grower:
         if self.X is not None:
             return np.asarray(self.X[rows].T @ values)
         view = self.view
-        out = np.empty((view.n_tests, values.shape[1]))
+        out = np.empty((view.n_features, values.shape[1]))
         if view.ranked is not None:
             codes = view.ranked.codes[rows]
             for c in np.unique(view.ranked.column).tolist():
@@ -241,7 +241,7 @@ class _Grower:
                     out[here, s] = upto[view.ranked.cut[here]]
             return out
         block = max(1, AS_DOUBLES // max(1, len(rows)))
-        for begin in range(0, view.n_tests, block):
+        for begin in range(0, view.n_features, block):
             out[begin : begin + block] = (
                 view.X[rows, begin : begin + block].astype(float).T @ values
             )

@@ -17,7 +17,7 @@ from milp_trees.limits import Limits
 from milp_trees.methods.deadline import TimeUp, within
 from milp_trees.methods.finish import Clock, Progress, _installed, finish, versions
 from milp_trees.methods.watch import hearing
-from milp_trees.problem import Problem, mismatch
+from milp_trees.problem import Problem, unsupported_reason
 from milp_trees.registering import labels, plugins
 from milp_trees.results.result import Limit, Result
 from milp_trees.spaces.trees import Trees
@@ -85,7 +85,7 @@ class Method(ABC):
         """The sentence why this method cannot take a problem, or None."""
 
         problem = problem.one_step() if problem.by_steps(self) else problem
-        why = mismatch(self, problem)
+        why = unsupported_reason(self, problem)
         if why:
             return why
         if getattr(problem.first_view(self.needs), "side", ()) and not self.takes_side_rows:
@@ -135,7 +135,7 @@ class Method(ABC):
         self.warm_up()
         limits, clock = limits or Limits(), Clock()
         fresh = (
-            problem.fresh()
+            problem.without_views()
         )  # so that the preparation of the data is part of every method's time
         try:
             why = self._unsupported_within(limits, fresh)
@@ -248,7 +248,7 @@ class Method(ABC):
 def _is_large(problem: Problem) -> bool:
     """Whether preparing a problem may take a moment."""
     data = problem.dataset
-    return data.n_rows * data.n_tests > LARGE or not isinstance(problem.space, Trees)
+    return data.n_rows * data.n_features > LARGE or not isinstance(problem.space, Trees)
 
 
 def _simplest(problem: Problem) -> Any:
@@ -274,7 +274,7 @@ def _refused(problem: Problem, start: Tree) -> str | None:
     DataError
         It is a tree for other data: its tests or actions are not the problem's.
     """
-    strange = problem.task.strange_actions(start.actions, problem.dataset)
+    strange = problem.task.unknown_actions(start.actions, problem.dataset)
     if strange:
         raise DataError(f"The start is for another problem: {strange}")
     wrong = problem.violations(start)

@@ -143,7 +143,7 @@ class FormulationMethod(Method):
         None. The watch looks at memory after each of them.
         """
         problem, clock = run.problem, run.clock
-        run.view = self.formulation.instance(problem)
+        run.view = self.formulation.presolved_view(problem)
         run.bound = float(run.view.unavoidable)
         if start is not None:
             # Before the model is built: it is what a run has that is stopped there.
@@ -151,7 +151,9 @@ class FormulationMethod(Method):
             run.record(None, None)
             run.start_info = {"accepted": None, "value": problem.value(start).number}
         with clock("build"):
-            why = too_large(self.formulation.sizes(run.view, problem.space).nonzeros, run.limits)
+            why = too_large(
+                self.formulation.model_size(run.view, problem.space).nonzeros, run.limits
+            )
             if why:
                 raise Unsupported(f"{self.formulation.label} {why}")
             _look_at_memory(watch)

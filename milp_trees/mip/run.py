@@ -190,7 +190,7 @@ def result(method: Runner, run: Run) -> Result:
         proved_by=_infeasible_says(method.solver.name, last) if infeasible and last else run.prover,
         clock=run.clock,
         limit=run.stopped,
-        sizes=_sizes(run),
+        model_size=_sizes(run),
         trace=tuple(run.trace),
         nodes=_total_nodes(answers),
         root_bound=run.natural(_root_bound(run)),

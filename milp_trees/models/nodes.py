@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from milp_trees.data.dataset import Test
+from milp_trees.data.dataset import BinaryFeature
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Leaf:
 class Branch:
     """A branch node: rows on which `test` is false go left, the others right."""
 
-    test: Test
+    test: BinaryFeature
     left: Node
     right: Node
 

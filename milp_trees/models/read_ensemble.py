@@ -202,12 +202,12 @@ def ensemble_from_trees(trees: Sequence[Tree], dataset: Dataset) -> tuple[Ensemb
             raise DataError(
                 f"A tree chooses among {tree.actions}, the data have the classes {classes}."
             )
-    names = [t.name for t in dataset.tests]
+    names = [t.name for t in dataset.features]
     arrays = [_tree_arrays(tree, dataset, np.asarray(y), len(classes)) for tree in trees]
     ensemble = Ensemble(
         **assemble(arrays, names),
         classes=classes,
-        **_features(names, {t.name: t.column for t in dataset.tests}),
+        **_features(names, {t.name: t.column for t in dataset.features}),
         source={"model": "Tree", "trees": len(trees)},
     )
     return ensemble, dataset.with_(numeric=dataset.X.astype(float), columns=names)

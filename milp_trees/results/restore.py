@@ -176,7 +176,7 @@ def _same_data(
         {
             **dataset.source,
             "rows": dataset.n_rows,
-            "tests": dataset.n_tests,
+            "tests": dataset.n_features,
             "arrays_sha256": dataset.sha256,
         }
     )
@@ -262,7 +262,7 @@ def _spelled(kind: str, parameters: Mapping[str, Any]) -> str:
 def _counts(dataset: Dataset) -> dict[str, int]:
     """Number of tests of every column."""
     out: dict[str, int] = {}
-    for test in dataset.tests:
+    for test in dataset.features:
         out[test.column] = out.get(test.column, 0) + 1
     return out
 
@@ -271,7 +271,7 @@ def _same_tests(a: Dataset, b: Dataset) -> bool:
     """Whether tests divide the rows alike: a threshold may lie anywhere between the same two
     values.
     """
-    if [(t.column, t.kind) for t in a.tests] != [(t.column, t.kind) for t in b.tests]:
+    if [(t.column, t.kind) for t in a.features] != [(t.column, t.kind) for t in b.features]:
         return False
     if a.ranked is not None and b.ranked is not None:
         return bool(

@@ -120,7 +120,7 @@ class Result:
     certificate: Certificate = field(default_factory=Certificate)
     seconds: float = 0.0
     times: Mapping[str, float] = field(default_factory=dict)
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    model_size: Mapping[str, int] = field(default_factory=dict)
     trace: tuple[TracePoint, ...] = ()
     root_bound: float | None = None
     nodes: int | None = None
@@ -203,7 +203,7 @@ class Result:
             "agrees": self.agrees,
             "seconds": self.seconds,
             "times": dict(self.times),
-            "sizes": dict(self.sizes),
+            "sizes": dict(self.model_size),
             "root_bound": self.root_bound,
             "root_gap": relative_gap(self.objective, self.root_bound),
             "nodes": self.nodes,

@@ -87,7 +87,7 @@ def exact_value(value: Value) -> Fraction:
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class SizePath:
     """The best trees of all sizes up to a largest one.
 
     Parameters
@@ -105,7 +105,7 @@ class Path:
     --------
     >>> import milp_trees as mt
     >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(), mt.Trees(max_depth=3))
-    >>> path = mt.sizes(problem, max_leaves=6)
+    >>> path = mt.size_path(problem, max_leaves=6)
     >>> path.at_leaves(6).value.number
     0.0
     """
@@ -193,7 +193,7 @@ class Path:
             raise DataError("The path is empty: no tree is feasible.")
         return min(self.hull, key=lambda p: (p.loss + each * p.n_leaves, p.n_leaves))
 
-    def without_rows(self) -> Path:
+    def without_rows(self) -> SizePath:
         """The same path without the rows of its problem."""
         return replace(self, problem=self.problem.without_rows())
 

@@ -51,7 +51,7 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def rich_tables(
-    rows: Iterable[Mapping[str, Any]], width: int = 200, oracle: str = "oracle"
+    rows: Iterable[Mapping[str, Any]], width: int = 200, reference: str = "reference"
 ) -> list[Table]:
     """The comparison as one rich table, or as two or three where the terminal is narrower."""
     rows = list(rows)
@@ -63,7 +63,7 @@ def rich_tables(
             if width >= 115
             else [MODEL_COLUMNS, SEARCH_COLUMNS, ANSWER_COLUMNS]
         )
-    return [_rich_table(rows, (*_who(rows), *columns), oracle) for columns in parts]
+    return [_rich_table(rows, (*_who(rows), *columns), reference) for columns in parts]
 
 
 def _who(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -76,13 +76,13 @@ def _who(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
     return ("method", *several)
 
 
-def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], oracle: str) -> Table:
+def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], reference: str) -> Table:
     from rich.table import Table
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for name in columns:
         heading = (
-            f"agrees\nwith {oracle}"
+            f"agrees\nwith {reference}"
             if name == "agrees"
             else name.replace(" ", "\n")
             if " " in name
@@ -135,7 +135,7 @@ def summary(row: Mapping[str, Any]) -> list[tuple[str, str]]:
             if row["start"].get("method")
             else "",
         ),
-        ("agrees", {True: "yes, with the oracle", False: "NO", None: ""}[row["agrees"]]),
+        ("agrees", {True: "yes, with the reference", False: "NO", None: ""}[row["agrees"]]),
         ("scores", ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items())),
         ("tests", _scope(row["problem"]["data"].get("loss"))),
         ("note", row["message"]),
@@ -224,7 +224,7 @@ def row_html(row: Mapping[str, Any], loss: str) -> str:
         "gap": shown["gap"],
         "seconds": shown["seconds"],
         "recomputed by us": "; ".join(row["checked"]) or "nothing",
-        "agrees with the oracle": shown["agrees"],
+        "agrees with the reference": shown["agrees"],
         "tests": _scope(loss),
         "message": row["message"],
     }

@@ -149,9 +149,9 @@ class Trees(Space):
     def candidates(self, dataset: Dataset) -> np.ndarray:
         """Indices of the dataset's tests that may be used."""
         if self.split_on_group or dataset.group_column is None:
-            return np.arange(dataset.n_tests)
+            return np.arange(dataset.n_features)
         return np.array(
-            [j for j, t in enumerate(dataset.tests) if t.column != dataset.group_column],
+            [j for j, t in enumerate(dataset.features) if t.column != dataset.group_column],
             dtype=np.int64,
         )
 

@@ -52,7 +52,7 @@ def _estimate(formulation: Formulation, problem: Problem) -> dict[str, Any]:
     why = formulation.unsupported(problem)
     if why:
         return {**row, "time_class": None, "reason": why}
-    sizes = formulation.sizes(formulation.instance(problem), problem.space)
+    sizes = formulation.model_size(formulation.presolved_view(problem), problem.space)
     view: Any = problem.view(formulation.needs)
     side = bool(getattr(view, "side", ())) or getattr(view, "budget", None) is not None
     return {

@@ -64,7 +64,7 @@ class Study:
     ----------
     rows : list of dict
         One per problem × method × seed: the object `Result.to_json()` gives, with `seed`.
-    oracle : Result or None
+    reference : Result or None
         What the rows' `agrees` refers to (of the last problem).
     interrupted : bool
         Whether the comparison was stopped before its last row.
@@ -73,7 +73,7 @@ class Study:
     def __init__(self, path: str | Path | None = None, *, read_only: bool = False) -> None:
         self.store = Store(path, read_only)
         self.rows: list[dict[str, Any]] = []
-        self.oracle: Result | None = None
+        self.reference: Result | None = None
         self.interrupted = False
         self._problems: dict[str, Problem] = {}
 

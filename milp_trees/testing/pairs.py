@@ -193,5 +193,5 @@ def relaxation_is_tight(formulation: Formulation, problem: Problem) -> bool:
     best, b = brute_force(problem), built(formulation, problem)
     Z = minimise(b.matrix, b.separator, relax=True).objective
     return best is None or (
-        Z is not None and abs(Z - formulation.instance(problem).objective(best[0])) < 1e-6
+        Z is not None and abs(Z - formulation.presolved_view(problem).objective(best[0])) < 1e-6
     )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.engines.pruning.curve import PruningCurve, prune_path
+from milp_trees.engines.pruning.curve import PruningCurve, prune_curve
 from milp_trees.errors import VerificationError
 from milp_trees.results.json import json_safe
 from milp_trees.results.restore import restore
@@ -93,7 +93,7 @@ def verify_curve(
         problem = restored.problem
         statement = statement_of(problem)
         statement.require(expect or {})
-        curve = prune_path(problem, merge=False)
+        curve = prune_curve(problem, merge=False)
         checked = [*restored.checked, _check_corners(data, problem), _derive_again(data, curve)]
         if "budget" in data:
             checked.append(_check_budget(data["budget"], curve))

@@ -119,7 +119,7 @@ def derive(result: Result, time_limit: float) -> Derivation:
 def _run(name: str, problem: Problem, seconds: float) -> Result | str:
     """The answer of a method if it stands up to recomputation, or a sentence why there is none."""
     try:
-        other = registry.method(name).run(problem.fresh(), Limits(time=seconds))
+        other = registry.method(name).run(problem.without_views(), Limits(time=seconds))
     except (MilpTreesError, MemoryError) as error:
         return str(error) or "out of memory"
     except Exception as error:  # a plug-in of somebody else may fail in any way
@@ -203,7 +203,7 @@ def _models(problem: Problem, own: frozenset[str]) -> Iterator[tuple[int, int, s
             if registry.method(f"{name}@{able[0]}").unsupported(problem):
                 continue
             asked = problem.one_step()
-            sizes = model.sizes(model.instance(asked), asked.space)
+            sizes = model.model_size(model.presolved_view(asked), asked.space)
         except Exception:
             continue
         if sizes.variables <= MOST_COLUMNS:

@@ -148,9 +148,9 @@ def statement_of(problem: Problem, thresholds: str = "") -> Statement:
         "part": f"{split.get('part')} of test_size={split.get('test_size')}, seed={split.get('seed')}"
         if split
         else None,
-        "tests": dataset.n_tests,
+        "tests": dataset.n_features,
         "features": source.get("features")
-        or list(dict.fromkeys(t.column for t in dataset.tests))
+        or list(dict.fromkeys(t.column for t in dataset.features))
         or list(dataset.columns or ()),
         "candidates": _candidates(source),
         "columns": source.get("columns"),

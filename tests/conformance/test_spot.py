@@ -132,7 +132,7 @@ def test_what_is_redundant_depends_on_the_options():
 def test_a_tree_is_encoded_with_its_own_objective(name):
     """Not only no dearer: the point's objective is the tree's, whatever its leaves decide."""
     problem = decision_problem(name)
-    view, b = SPOT().instance(problem), built(SPOT(), problem)
+    view, b = SPOT().presolved_view(problem), built(SPOT(), problem)
     for tree in sample_trees(problem):
         SPOT().encode(tree, b.model)
         assert b.matrix.objective(b.matrix.values()) == pytest.approx(view.objective(tree), abs=0.1)
@@ -286,7 +286,7 @@ def test_smaller_constants_and_cuts_only_raise_the_relaxation(name):
             "spot:leaf_cut=on",
         )
     ]
-    best = SPOT().instance(problem).objective(brute_force(problem)[0])
+    best = SPOT().presolved_view(problem).objective(brute_force(problem)[0])
     for low, high in zip([*ladder], [*ladder[1:], best], strict=True):
         assert low <= high + 1.0
 
@@ -304,7 +304,7 @@ def test_the_constants_are_the_oracles_answers():
     largest about 1000; the paper's are their largest.
     """
     problem = decision_problem("simplex-of-both-signs")
-    view = SPOT().instance(problem)
+    view = SPOT().presolved_view(problem)
     own, paper = SPOT()._costs(view), SPOT(rows_m=False)._costs(view)
     assert own.most * own.unit == pytest.approx(np.maximum(view.vectors.max(axis=1), 0))
     assert own.gain * own.unit == pytest.approx(np.maximum(-view.vectors.min(axis=1), 0))
@@ -345,15 +345,15 @@ def test_decisions_with_variables_beside_them_are_encoded():
 
 def test_merged_rows_pay_together_and_prove_what_they_cannot_avoid():
     problem = decision_problem("equal-rows")
-    whole, merged = SPOT(merge_rows=False).instance(problem), SPOT().instance(problem)
+    whole, merged = SPOT(merge_rows=False).presolved_view(problem), SPOT().presolved_view(problem)
     assert (whole.n_rows, merged.n_rows, merged.counts.tolist()) == (7, 4, [3, 1, 1, 2])
     assert whole.unavoidable == 0
     assert merged.unavoidable > 0
     for tree in sample_trees(problem):
         assert merged.objective(tree) == pytest.approx(whole.objective(tree))
     assert (
-        SPOT().sizes(merged, problem.space).rows
-        < SPOT(merge_rows=False).sizes(whole, problem.space).rows
+        SPOT().model_size(merged, problem.space).rows
+        < SPOT(merge_rows=False).model_size(whole, problem.space).rows
     )
 
 

@@ -61,7 +61,7 @@ class SlowToSupport(FlowOCT):
 
 
 class SlowToCount(FlowOCT):
-    def sizes(self, view, space):
+    def model_size(self, view, space):
         spin()
 
 

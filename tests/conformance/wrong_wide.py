@@ -160,7 +160,7 @@ class LostOnTheWay(BendersOCT):
 
     def encode(self, tree, m):
         super().encode(tree, m)
-        for f in m.tests if m.space.depth > 2 else ():
+        for f in m.features if m.space.depth > 2 else ():
             m.b[7, f].set_value(0)
 
 

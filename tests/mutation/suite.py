@@ -150,7 +150,7 @@ def effort(problem: Any) -> int:
     """About how large the models of a problem are."""
     return int(
         problem.dataset.n_rows
-        * max(1, problem.dataset.n_tests)
+        * max(1, problem.dataset.n_features)
         * 2 ** (getattr(problem.space, "max_depth", None) or 2)
     )
 

@@ -94,7 +94,10 @@ def test_no_seconds_at_all_are_refused(problem, call):
 
 @pytest.mark.parametrize(
     "call",
-    [lambda p, **k: mt.near_best(p, slack=1, **k), lambda p, **k: mt.sizes(p, max_leaves=2, **k)],
+    [
+        lambda p, **k: mt.near_best(p, slack=1, **k),
+        lambda p, **k: mt.size_path(p, max_leaves=2, **k),
+    ],
     ids=["near_best", "sizes"],
 )
 @pytest.mark.parametrize(

@@ -44,9 +44,7 @@ def oracle(view, space):
 def check(view, space, seed):
     expected = oracle(view, space)
     Z, tree = solve_view(view, space, ties="fewest-leaves")
-    where = (
-        f"seed {seed}, {view.n_rows} rows, {view.n_tests} tests, {view.n_actions} actions, {space}"
-    )
+    where = f"seed {seed}, {view.n_rows} rows, {view.n_features} tests, {view.n_actions} actions, {space}"
     if expected is None:
         assert Z is None, where
         return

@@ -299,7 +299,7 @@ def test_an_ensemble_of_leaves_has_nothing_to_cut():
     problem = EXAMPLES["single-node"]()
     result = mt.solve(problem, "min-cut")
     assert result.optimal
-    assert mt.prune_path(problem).breakpoints == ()
+    assert mt.prune_curve(problem).breakpoints == ()
 
 
 # -- the engine ---------------------------------------------------------------------------------------------------

@@ -246,7 +246,11 @@ def names_problem():
     """
     data = mt.Dataset(
         [[0, 1, 0], [1, 0, 1], [1, 1, 1], [0, 1, 0]],
-        tests=[mt.Test("âge <= 3"), mt.Test("b"), mt.Test("âge <= 3 too")],
+        features=[
+            mt.BinaryFeature("âge <= 3"),
+            mt.BinaryFeature("b"),
+            mt.BinaryFeature("âge <= 3 too"),
+        ],
         y=["no", "yes", "no", "yes"],
     )
     return mt.Problem(data, mt.Accuracy(), mt.Trees(1))

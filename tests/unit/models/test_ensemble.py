@@ -213,7 +213,7 @@ def test_own_trees_predict_the_same_as_an_ensemble():
 
 def test_inner_nodes_of_own_trees_count_weights():
     dataset = mt.Dataset([[0], [0], [1]], y=["a", "a", "b"], weights=[1, 1, 5])
-    tree = Tree(Branch(dataset.tests[0], Leaf(0), Leaf(1)), ("a", "b"))
+    tree = Tree(Branch(dataset.features[0], Leaf(0), Leaf(1)), ("a", "b"))
     ensemble, _ = ensemble_from_trees([tree], dataset)
     assert ensemble.value[0].tolist() == [2, 5]
 

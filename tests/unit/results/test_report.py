@@ -51,7 +51,10 @@ def test_json_has_the_documented_fields(result):
 
 def test_json_is_strict(result):
     strange = replace(
-        result, root_bound=float("-inf"), sizes={"rows": np.int64(3)}, scores={"test": float("nan")}
+        result,
+        root_bound=float("-inf"),
+        model_size={"rows": np.int64(3)},
+        scores={"test": float("nan")},
     )
     data = json.loads(json.dumps(strange.to_json(), allow_nan=False))
     assert data["root_bound"] is None
@@ -94,7 +97,7 @@ def test_html_draws_how_many_rows_a_leaf_has(problem, result):
 
 
 def test_html_escapes_what_users_wrote():
-    data = mt.Dataset([[0], [1]], tests=[mt.Test("<b>")], y=["<i>", "x"])
+    data = mt.Dataset([[0], [1]], features=[mt.BinaryFeature("<b>")], y=["<i>", "x"])
     page = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)))._repr_html_()
     assert "<b>" not in page
     assert "<i>" not in page

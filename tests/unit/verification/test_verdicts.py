@@ -52,7 +52,7 @@ def lie(problem, folder, maker="gurobi"):
         value.number, value.exact, f"{maker} 12", ("value recomputed from the tree",)
     )
     made = replace(
-        mt.solve(problem, oracle=None),
+        mt.solve(problem, reference=None),
         solutions=(mt.result.Solution(tree, value),),
         certificate=certificate,
     )
@@ -61,7 +61,7 @@ def lie(problem, folder, maker="gurobi"):
             made,
             method=maker,
             trace=(),
-            sizes={},
+            model_size={},
             nodes=None,
             root_bound=None,
             status=Status.OPTIMAL,
@@ -524,7 +524,7 @@ def test_what_verify_does_not_take_is_named(tmp_path):
     )
     for answer, words in (
         (mt.near_best(problem, slack=1), "near the best"),
-        (mt.sizes(problem, max_leaves=3), "of all sizes"),
+        (mt.size_path(problem, max_leaves=3), "of all sizes"),
     ):
         file = tmp_path / "r.json"
         file.write_text(json.dumps(answer.to_json()))

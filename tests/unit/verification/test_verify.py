@@ -26,7 +26,7 @@ def stored(tmp_path_factory):
         + "\n"
     )
     train, test = load_split(path, test_size=0.25, seed=1)
-    result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(2)), "dp", test=test)
+    result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(2)), "dp", test_data=test)
     return json.loads(json.dumps(result.to_json()))
 
 
