@@ -59,7 +59,10 @@ def test_labels_of_any_type_survive_to_the_prediction(labels):
     """A tree predicts the labels that were given, not their codes."""
     data = mt.Dataset(X, y=labels)
     first, second = data.classes
-    tree = mt.Tree(mt.Branch(mt.BinaryFeature("0"), mt.Leaf(0), mt.Leaf(1)), data.classes)
+    tree = mt.Tree(
+        mt.plugins.Branch(mt.BinaryFeature("0"), mt.plugins.Leaf(0), mt.plugins.Leaf(1)),
+        data.classes,
+    )
     assert first < second
     assert tree.predict(data).tolist() == [first, second, second]
     assert [data.classes[c] for c in data.y] == list(labels)
