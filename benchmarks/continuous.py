@@ -70,7 +70,7 @@ for _ in range(repeats):
     seconds = time.process_time() - began
     print(json.dumps({
         "errors": int(result.value.number), "seconds": seconds, "status": result.status.value, "note": f"bound {result.bound:g}",
-        "thresholds": data.n_tests, "rows": data.n_rows, "classes": len(data.classes), "columns": data.ranked.codes.shape[1],
+        "thresholds": data.n_features, "rows": data.n_rows, "classes": len(data.classes), "columns": data.ranked.codes.shape[1],
     }))
 """
 

@@ -31,7 +31,7 @@ problem = mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(max_depth=2))
 problem
 """,
     ),
-    ("code", "[test.name for test in data.tests]"),
+    ("code", "[test.name for test in data.features]"),
     (
         "markdown",
         """

@@ -164,7 +164,7 @@ for ax, name in zip(axes, ["accuracy", "F-score", "AUC"]):
     tree = found[name].tree
     counts = leaf_counts(tree, points)
     raw = {"x1": a.ravel(), "x2": b.ravel()}
-    grid = mt.Dataset(np.column_stack([t.evaluate(raw[t.column]) for t in points.tests]).astype(int), points.tests)
+    grid = mt.Dataset(np.column_stack([t.evaluate(raw[t.column]) for t in points.features]).astype(int), points.tests)
     ax.pcolormesh(a, b, (counts[:, 1] / counts.sum(axis=1))[tree.routes(grid).leaf].reshape(a.shape), cmap="RdBu_r", vmin=0, vmax=1, alpha=0.6)
     ax.scatter(plane.x1, plane.x2, s=3, c=np.where(label == "yes", "#8b0a1a", "#05386b"))
     ax.set(title=f"{name}: {tree.n_leaves} leaves", xticks=[], yticks=[])

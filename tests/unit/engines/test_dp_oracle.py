@@ -50,7 +50,7 @@ def rows_of(rng, d, n, whole_costs, thresholds, weights):
         x = rng.integers(0, 6, (n, 3))
         pairs = list(itertools.product(range(3), range(5)))
         X = np.column_stack([x[:, j] <= t for j, t in pairs]).astype(np.uint8)
-        more["tests"] = [Question(f"x{j}", "<=", float(t)) for j, t in pairs]
+        more["features"] = [Question(f"x{j}", "<=", float(t)) for j, t in pairs]
     else:
         X = rng.integers(0, 2, (n, 5))
     return mt.Dataset(X, values=C, actions=[f"c{j}" for j in range(d)], **more)

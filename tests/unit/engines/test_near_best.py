@@ -155,7 +155,7 @@ def test_counts_and_order_are_those_of_the_list_of_all_trees(part):
         assert not any(problem.violations(s.predictor) for s in found[:20])
         assert trees[-1].predictor.root == found[-1].predictor.root
         used = trees.importance().set_index("test")
-        for test in problem.view(mt.plugins.CostMatrix).tests:
+        for test in problem.view(mt.plugins.CostMatrix).features:
             users = [v for root, v in expected.items() if test in mt.Tree(root, ()).splits]
             others = [v for root, v in expected.items() if test not in mt.Tree(root, ()).splits]
             if not users:

@@ -64,7 +64,7 @@ def problems(seed, make):
 @pytest.mark.parametrize("seed", range(5))
 def test_values_are_those_of_scikit_learn(seed):
     rows = data(seed, 30)
-    a, b, c, _ = rows.tests
+    a, b, c, _ = rows.features
     tree = Tree(Branch(a, Branch(b, Leaf(0), Leaf(1)), Branch(c, Leaf(1), Leaf(0))), (0, 1))
     routes = tree.routes(rows)
     share = np.array([rows.y[routes.leaf == leaf].mean() for leaf in range(4)])
@@ -95,7 +95,7 @@ def test_one_leaf():
 def test_the_auc_of_labels_is_balanced_accuracy(seed):
     """Two leaves that predict different labels."""
     rows = data(seed, 20)
-    tree = Tree(Branch(rows.tests[0], Leaf(0), Leaf(1)), (0, 1))
+    tree = Tree(Branch(rows.features[0], Leaf(0), Leaf(1)), (0, 1))
     balanced = mt.tasks.BalancedAccuracy().value(tree.routes(rows), rows).exact
     assert mt.tasks.AUC().value(tree.routes(rows), rows).exact == max(
         balanced, 1 - balanced

@@ -80,7 +80,7 @@ def test_cart_midpoints_are_infeasible_thresholds_of_oct():
     m = formulation.build(asked)
     matrix = compile_model(m)
     values = np.unique(column.ranks / column.m)
-    for test, (low, high) in zip(column.features, pairwise(values), strict=True):
+    for test, (low, high) in zip(column.tests, pairwise(values), strict=True):
         formulation.encode(
             Tree(mt.plugins.Branch(view.features[test], Leaf(1), Leaf(0)), view.actions), m
         )

@@ -49,7 +49,7 @@ def test_ranks_count_thresholds_whatever_their_order_and_spacing():
     tests = [mt.BinaryFeature("x", "<=", 6.0), mt.BinaryFeature("x", "<=", 2.0)]
     data = mt.Dataset([[1, 1], [1, 0], [0, 0]], tests, y=[0, 1, 1])
     (column,) = numeric_columns(mt.Problem(data, mt.tasks.Accuracy(), Trees(1)).presolved_view())
-    assert column.features == (1, 0)
+    assert column.tests == (1, 0)
     assert sorted(column.ranks.tolist()) == [0, 1, 2]
 
 
