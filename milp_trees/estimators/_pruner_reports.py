@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from milp_trees.errors import DataError
 from milp_trees.estimators import _pruner_rows as parts
-from milp_trees.estimators._prunings import Pruning
+from milp_trees.estimators import _prunings as prunings
+from milp_trees.models.write_ensemble import write_ensemble
 from milp_trees.study.along_curve import RowPrice, Rows, feature_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from milp_trees.engines.pruning.curve import PruningCurve
     from milp_trees.models.ensemble import Ensemble
+
+
+#: What solves the program with a budget row by default.
+EXACT = "ip3-closure@highs"
 
 
 def _has_proba(pruner: PrunedModel) -> bool:
@@ -28,7 +36,7 @@ class PrunedModel:
 
     estimator: Any
     best_estimator_: Any
-    selected_: Pruning
+    selected_: prunings.Pruning
     ensemble_: Ensemble
     costs_: Any
     problem_: Any
@@ -38,6 +46,7 @@ class PrunedModel:
     unpruned_: dict[str, float]
     validation_rows_: str
     lam_: float | None
+    path_: PruningCurve
     estimator_: Any
 
     # -- predictions -------------------------------------------------------------------------------------------
@@ -74,6 +83,83 @@ class PrunedModel:
         )
         parts.check_complete(rows, self.ensemble_.columns)
         return rows
+
+    # -- pruning ---------------------------------------------------------------------------------------------
+
+    def prune(
+        self,
+        lam: Any = None,
+        *,
+        budget: Any = None,
+        exact: bool = False,
+        time_limit: float | None = 60.0,
+        method: str = EXACT,
+    ) -> Any:
+        """A pruned copy of the fitted ensemble; the selected one stays what it is.
+
+        Parameters
+        ----------
+        lam : number, optional
+            Price of cost in terms of error. At a breakpoint the smaller pruning is taken; a double
+            that is the nearest to one stands for it.
+        budget : number, optional
+            Largest mean cost of a row, on the rows that the objective counts. Without `exact` the
+            result is the best pruning *on the path* within it, which is in general not the best
+            within it.
+        exact : bool, default=False
+            Solve the program with the budget as a row, started from that pruning, bounded by the
+            path.
+        time_limit : float or None, default=60
+            Seconds for that. A result without proof comes with a ConvergenceWarning.
+        method : str
+            A formulation with a solver.
+
+        Returns
+        -------
+        estimator
+            Of the fitted estimator's class. `pruning_` is a dict: `lam`, `error`, `cost`, `status`,
+            `bound`, `gap`, `note`, `splits`.
+
+        Raises
+        ------
+        DataError
+            The budget is below what the smallest pruning costs, or λ is negative.
+        """
+        return self._written(
+            self.pruned(lam, budget=budget, exact=exact, time_limit=time_limit, method=method)
+        )
+
+    def pruned(
+        self,
+        lam: Any = None,
+        *,
+        budget: Any = None,
+        exact: bool = False,
+        time_limit: float | None = 60.0,
+        method: str = EXACT,
+    ) -> prunings.Pruning:
+        """The same as an `Ensemble` with exact figures."""
+        check_is_fitted(self, "path_")
+        if (lam is None) == (budget is None):
+            raise DataError("Give lam or budget: one of them says which pruning is meant.")
+        if lam is not None:
+            if exact:
+                raise DataError(
+                    "exact=True belongs to a budget; for one lam every pruning on the path is optimal already."
+                )
+            return prunings.at_lam(self.problem_, self.path_, lam)
+        point = prunings.at_budget(self.problem_, self.path_, budget)
+        if not exact or point.status == "optimal":
+            return point
+        found = prunings.within_budget(self.problem_, point, budget, method, time_limit)
+        if found.status != "optimal":
+            warnings.warn(found.note, ConvergenceWarning, stacklevel=3)
+        return found
+
+    def _written(self, pruning: prunings.Pruning) -> Any:
+        out = write_ensemble(self.estimator_, pruning.ensemble)
+        out.pruning_ = pruning.plain()
+        return out
 
     # -- costs -------------------------------------------------------------------------------------------------
 

@@ -8,46 +8,30 @@ All its optima come from one parametric minimum cut; see `milp_trees.prune_path`
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_array,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
 
 from milp_trees.data.dataset import Dataset
 from milp_trees.data.outline import lean
-from milp_trees.data.parameters import OF_PRUNING, check_parameters
-from milp_trees.errors import DataError
 from milp_trees.estimators import _pruner_rows as parts
 from milp_trees.estimators import _prunings as prunings
+from milp_trees.estimators._pruner_inputs import PrunerInputs
 from milp_trees.estimators._pruner_reports import PrunedModel
-from milp_trees.models.read_ensemble import check_prunable, out_of_bag, read_ensemble
-from milp_trees.models.write_ensemble import write_ensemble
+from milp_trees.models.read_ensemble import out_of_bag, read_ensemble
 from milp_trees.problem import Problem
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.study.along_curve import Rows, judge
-from milp_trees.tasks.feature_costs import FeatureCosts
 from milp_trees.tasks.pruning import PrunedError
 
 if TYPE_CHECKING:
     from milp_trees.models.ensemble import Ensemble
 
-#: What solves the program with a budget row by default.
-EXACT = "ip3-closure@highs"
 
-
-class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: ignore[misc]
+class EnsemblePruner(MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimator):  # type: ignore[misc]
     """An ensemble of trees, pruned so that its predictions need cheaper features.
 
     Parameters
@@ -258,104 +242,6 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         self._prune(rows, validation)
         return self
 
-    def _check_options(self) -> tuple[Any, bool]:
-        check_parameters(self, OF_PRUNING)
-        parts.check_choice(self.slack, self.reference)
-        if self.loss not in ("auto", "error", "squared"):
-            raise DataError(f"loss is 'auto', 'error' or 'squared'; got {self.loss!r}.")
-        if self.exact and self.budget is None:
-            raise DataError(
-                "exact=True belongs to a budget; for one lam every pruning on the path is optimal already."
-            )
-        if self.errors not in ("train", "oob", "held-out"):
-            raise DataError(f"errors is 'train', 'oob' or 'held-out'; got {self.errors!r}.")
-        if self.lam is not None and self.budget is not None:
-            raise DataError("Give lam or budget, not both: each of them selects a pruning.")
-        model, prefit = parts.unwrapped(self.estimator, self.prefit)
-        check_prunable(model)
-        return model, prefit
-
-    def _needs_rows(self) -> bool:
-        """Whether rows are to be set aside when none are given."""
-        if self.errors == "held-out":
-            if self.validation is None:
-                raise DataError(
-                    "errors='held-out' needs rows that the trees have not seen: give X_val and y_val, or validation=0.25."
-                )
-            return True
-        return self.lam is None and self.budget is None and self.validation is not None
-
-    def _check_rows(
-        self, X: Any, y: Any, sample_weight: Any, row_costs: Any, reset: bool = True
-    ) -> tuple[Rows, np.ndarray]:
-        """Checked rows, as doubles."""
-        shape: tuple[int, ...] = getattr(y, "shape", ())
-        if len(shape) == 2 and shape[1] > 1:
-            raise DataError(
-                f"y has {shape[1]} columns; ensembles with one output can be pruned, so give one column."
-            )
-        classes = is_classifier(self)
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            reset=reset,
-            dtype=np.float64,
-            ensure_all_finite=False,
-            y_numeric=not classes,
-        )
-        y = column_or_1d(y, warn=True)
-        if classes and reset:
-            check_classification_targets(y)
-        weights = None
-        if sample_weight is not None:
-            weights = parts.round_weights(
-                _check_sample_weight(sample_weight, X, ensure_non_negative=True), self.denominator
-            )
-        costs = (
-            None
-            if row_costs is None
-            else check_array(row_costs, dtype=None, input_name="row_costs")
-        )
-        if costs is not None and len(costs) != len(X):
-            raise DataError(
-                f"row_costs has {len(costs)} rows for {len(X)} rows of X; give the prices of each row."
-            )
-        return Rows(X, y, weights, costs), y
-
-    def _validation(self, X: Any, y: Any, sample_weight: Any, row_costs: Any) -> Rows | None:
-        if X is None and y is None:
-            return None
-        if X is None or y is None:
-            raise DataError("Give X_val and y_val together.")
-        rows, _ = self._check_rows(X, y, sample_weight, row_costs, reset=False)
-        parts.check_complete(rows.X, self._columns(), "X_val")
-        return rows
-
-    def _columns(self) -> list[str]:
-        return [
-            str(c)
-            for c in getattr(
-                self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)]
-            )
-        ]
-
-    def _costs(self) -> FeatureCosts:
-        given = self.feature_costs
-        if isinstance(given, FeatureCosts):
-            if self.groups or self.node_cost or self.leaf_cost or self.denominator:
-                raise DataError(
-                    "feature_costs is a FeatureCosts, which has groups, node and leaf prices of its own; give them to it instead."
-                )
-            if given.per_row is not None:
-                raise DataError(
-                    "Prices that differ from row to row belong to rows: call fit(X, y, row_costs=prices)."
-                )
-            return given
-        return FeatureCosts(
-            given, None, self.groups, self.node_cost, self.leaf_cost, self.denominator
-        )
-
     def _prune(self, rows: Rows, validation: Rows | None) -> None:
         from milp_trees.engines.pruning.curve import prune_curve
 
@@ -427,83 +313,6 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         )
         self.gap_ = chosen.gap
         self.best_estimator_ = self._written(chosen)
-
-    # -- pruning ---------------------------------------------------------------------------------------------
-
-    def prune(
-        self,
-        lam: Any = None,
-        *,
-        budget: Any = None,
-        exact: bool = False,
-        time_limit: float | None = 60.0,
-        method: str = EXACT,
-    ) -> Any:
-        """A pruned copy of the fitted ensemble; the selected one stays what it is.
-
-        Parameters
-        ----------
-        lam : number, optional
-            Price of cost in terms of error. At a breakpoint the smaller pruning is taken; a double
-            that is the nearest to one stands for it.
-        budget : number, optional
-            Largest mean cost of a row, on the rows that the objective counts. Without `exact` the
-            result is the best pruning *on the path* within it, which is in general not the best
-            within it.
-        exact : bool, default=False
-            Solve the program with the budget as a row, started from that pruning, bounded by the
-            path.
-        time_limit : float or None, default=60
-            Seconds for that. A result without proof comes with a ConvergenceWarning.
-        method : str
-            A formulation with a solver.
-
-        Returns
-        -------
-        estimator
-            Of the fitted estimator's class. `pruning_` is a dict: `lam`, `error`, `cost`, `status`,
-            `bound`, `gap`, `note`, `splits`.
-
-        Raises
-        ------
-        DataError
-            The budget is below what the smallest pruning costs, or λ is negative.
-        """
-        return self._written(
-            self.pruned(lam, budget=budget, exact=exact, time_limit=time_limit, method=method)
-        )
-
-    def pruned(
-        self,
-        lam: Any = None,
-        *,
-        budget: Any = None,
-        exact: bool = False,
-        time_limit: float | None = 60.0,
-        method: str = EXACT,
-    ) -> prunings.Pruning:
-        """The same as an `Ensemble` with exact figures."""
-        check_is_fitted(self, "path_")
-        if (lam is None) == (budget is None):
-            raise DataError("Give lam or budget: one of them says which pruning is meant.")
-        if lam is not None:
-            if exact:
-                raise DataError(
-                    "exact=True belongs to a budget; for one lam every pruning on the path is optimal already."
-                )
-            return prunings.at_lam(self.problem_, self.path_, lam)
-        point = prunings.at_budget(self.problem_, self.path_, budget)
-        if not exact or point.status == "optimal":
-            return point
-        found = prunings.within_budget(self.problem_, point, budget, method, time_limit)
-        if found.status != "optimal":
-            warnings.warn(found.note, ConvergenceWarning, stacklevel=3)
-        return found
-
-    def _written(self, pruning: prunings.Pruning) -> Any:
-        out = write_ensemble(self.estimator_, pruning.ensemble)
-        out.pruning_ = pruning.plain()
-        return out
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

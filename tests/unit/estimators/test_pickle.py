@@ -106,7 +106,7 @@ def test_what_needs_the_rows_says_so(tree):
     _, y, model = tree
     small = again(model)
     for ask in (
-        small.result_.verify,
+        lambda: mt.verify(small.result_),
         small.to_sklearn,
         lambda: mt.solve(small.result_.problem, "dp"),
         lambda: small.result_.problem.dataset.y,
