@@ -34,7 +34,7 @@ class PrunerInputs:
     exact: bool
     slack: Any
     reference: str
-    validation: Any
+    validation_fraction: Any
     loss: str
     node_cost: Any
     leaf_cost: Any
@@ -44,12 +44,13 @@ class PrunerInputs:
 
     def _check_options(self) -> tuple[Any, bool]:
         check_parameters(self, OF_PRUNING)
-        parts.check_choice(self.slack, self.reference)
+        if self.reference not in ("unpruned", "best"):
+            raise DataError(f"reference is 'unpruned' or 'best'; got {self.reference!r}.")
         if self.loss not in ("auto", "error", "squared"):
             raise DataError(f"loss is 'auto', 'error' or 'squared'; got {self.loss!r}.")
         if self.exact and self.budget is None:
             raise DataError(
-                "exact=True belongs to a budget; for one lam every pruning on the path is optimal already."
+                "exact=True belongs to a budget; every pruning on the curve is already optimal for its lam."
             )
         if self.errors not in ("train", "oob", "held-out"):
             raise DataError(f"errors is 'train', 'oob' or 'held-out'; got {self.errors!r}.")
@@ -60,19 +61,37 @@ class PrunerInputs:
         return model, prefit
 
     def _needs_rows(self) -> bool:
-        """Whether rows are to be set aside when none are given."""
+        """Whether rows must be set aside if no validation rows are given."""
         if self.errors == "held-out":
-            if self.validation is None:
+            if self.validation_fraction is None:
                 raise DataError(
-                    "errors='held-out' needs rows that the trees have not seen: give X_val and y_val, or validation=0.25."
+                    "errors='held-out' needs rows that the trees have not seen: give X_val and y_val, or validation_fraction=0.25."
                 )
             return True
-        return self.lam is None and self.budget is None and self.validation is not None
+        return self.lam is None and self.budget is None and self.validation_fraction is not None
 
     def _check_rows(
         self, X: Any, y: Any, sample_weight: Any, row_costs: Any, reset: bool = True
     ) -> tuple[Rows, np.ndarray]:
-        """Checked rows, as doubles."""
+        """Check rows and convert them to double precision.
+
+        Parameters
+        ----------
+        X, y, sample_weight, row_costs
+            As in `fit`.
+        reset : bool, default=True
+            Whether these are the training rows, whose columns are remembered.
+
+        Returns
+        -------
+        rows : Rows
+        y : array of shape (n,)
+
+        Raises
+        ------
+        DataError, ValueError
+            A value or a shape is not allowed.
+        """
         shape: tuple[int, ...] = getattr(y, "shape", ())
         if len(shape) == 2 and shape[1] > 1:
             raise DataError(

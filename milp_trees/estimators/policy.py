@@ -13,23 +13,25 @@ from milp_trees.tasks.policy import ActionValues, DoublyRobust, InversePropensit
 
 
 class OptimalPolicyTree(OptimalTree):
-    """A tree whose leaves choose actions, with the largest mean value of the chosen actions on the
-    training rows.
+    """A tree whose leaves choose actions so that their mean value on the training rows is largest.
+
+    All parameters are given by name.
 
     Parameters
     ----------
-    max_depth, max_leaf_nodes, min_samples_leaf, cost_complexity, leaf_penalty, constraints
-    method, time_limit, binarizer, n_bins, start, random_state, engine, threads, keep_data
-        As for `OptimalTreeClassifier`; penalties are in units of the mean value.
+    max_depth, max_leaf_nodes, min_samples_leaf
+        Limits on the size, as for `OptimalTreeClassifier`.
+    ccp_alpha : number, default=0
+        Penalty per leaf, in the unit of the mean value.
+    constraints, method, time_limit, binarizer, n_bins, start, random_state, n_jobs, keep_data
+        As for `OptimalTreeClassifier`.
 
     Attributes
     ----------
-    result_ : Result
-    tree_, predictor_ : Tree
     actions_ : array of shape (K,)
         Names of the actions.
-    binarizer_ : Binarizer
-    n_features_in_, feature_names_in_
+    result_, tree_, status_, bound_, gap_, binarizer_, n_features_in_, feature_names_in_
+        As for `OptimalTreeClassifier`.
 
     Examples
     --------
@@ -39,11 +41,11 @@ class OptimalPolicyTree(OptimalTree):
 
     def __init__(
         self,
+        *,
         max_depth: int | None = 2,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
-        cost_complexity: Any = 0.0,
-        leaf_penalty: Any = 0.0,
+        ccp_alpha: Any = 0.0,
         constraints: Any = (),
         method: str = "auto",
         time_limit: float | None = 60.0,
@@ -51,15 +53,13 @@ class OptimalPolicyTree(OptimalTree):
         n_bins: int = 8,
         start: Any = None,
         random_state: Any = None,
-        engine: str | None = None,
-        threads: int = 1,
+        n_jobs: int | None = None,
         keep_data: bool = False,
     ) -> None:
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
-        self.cost_complexity = cost_complexity
-        self.leaf_penalty = leaf_penalty
+        self.ccp_alpha = ccp_alpha
         self.constraints = constraints
         self.method = method
         self.time_limit = time_limit
@@ -67,8 +67,7 @@ class OptimalPolicyTree(OptimalTree):
         self.n_bins = n_bins
         self.start = start
         self.random_state = random_state
-        self.engine = engine
-        self.threads = threads
+        self.n_jobs = n_jobs
         self.keep_data = keep_data
 
     def fit(
@@ -83,19 +82,40 @@ class OptimalPolicyTree(OptimalTree):
     ) -> OptimalPolicyTree:
         """Find the optimal policy.
 
+        The values of the actions are either known (`y` alone), or they are estimated from observed
+        treatments: by inverse propensity weighting without `y`, and by the doubly robust estimate
+        if `y` contains predicted outcomes.
+
         Parameters
         ----------
         X : array or DataFrame of shape (n, p)
-        y : array or DataFrame of shape (n, K), or of shape (n,)
-            Value of every action on every row; the columns of a DataFrame name the actions. One
-            column alone is the gain of acting (1) over not acting (0), for example an estimated
+        y : array or DataFrame of shape (n, K), or of shape (n,), optional
+            Value of every action on every row; the columns of a DataFrame name the actions. A
+            single column is the gain of acting (1) over not acting (0), for example an estimated
             treatment effect.
-        treatments, outcomes, propensities : arrays of shape (n,), optional
-            Observed action, its outcome (larger is better), and the probability with which it was
-            chosen. Without `y` the value is estimated by inverse propensity weighting; with it
-            (predicted outcomes) by the doubly robust estimate.
+        treatments : array of shape (n,), optional
+            The action that was observed on each row.
+        outcomes : array of shape (n,), optional
+            The outcome of that action; larger is better.
+        propensities : array of shape (n,), optional
+            The probability with which that action was chosen, above 0.
         groups : array of shape (n,), or name of a column of X, optional
-            For constraints.
+            Values of the protected attribute, for constraints.
+
+        Returns
+        -------
+        OptimalPolicyTree
+            The estimator itself.
+
+        Raises
+        ------
+        DataError
+            A parameter is not allowed, or only some of treatments, outcomes and propensities are
+            given.
+        Infeasible
+            No tree satisfies the limits and constraints.
+        NothingFound, SolverFailure
+            The method found no tree within the limits, or it failed.
         """
         observed = {"treatments": treatments, "outcomes": outcomes, "propensities": propensities}
         missing = [k for k, v in observed.items() if v is None]
@@ -106,8 +126,8 @@ class OptimalPolicyTree(OptimalTree):
         names = tuple(y.columns) if hasattr(y, "columns") and len(y.columns) > 1 else None
         if y is None and not missing:
             X, _ = self._checked(X, np.zeros(len(outcomes)))
-            # A binarizer that learns from a target gets the action that was taken, or the one that
-            # looks best.
+            # Some binarizers learn thresholds from a target: here the observed treatment, and below
+            # the action of largest value.
             target = np.unique(treatments, return_inverse=True)[1]
         else:
             X, y = self._checked(X, y, multi_output=True, y_numeric=True)
@@ -128,13 +148,13 @@ class OptimalPolicyTree(OptimalTree):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Action for every row."""
+        """Chosen action of every row, shape (n,)."""
         chosen = self._chosen(X)
         actions: np.ndarray = self.actions_[chosen]
         return actions
 
     def score(self, X: Any, y: Any) -> float:
-        """Mean value of the chosen actions, `y` as in `fit`; larger is better."""
+        """Mean value of the chosen actions on rows with values `y` as in `fit`; larger is better."""
         chosen = self._chosen(X)
         values = action_values(check_array(y, ensure_2d=False, dtype=float))
         if values.shape[1] != len(self.actions_):

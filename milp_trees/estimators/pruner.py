@@ -1,9 +1,8 @@
-"""scikit-learn's face of pruning: `EnsemblePruner` fits an ensemble, prunes it for every λ at once
-and chooses one pruning.
+"""`EnsemblePruner`: fits an ensemble, prunes it for every λ at once, and selects one pruning.
 
 The objective is that of Nan, Wang, Saligrama (2016), "Optimally pruning decision tree ensembles
 with feature cost" (ICML): mean error of the trees + λ · mean cost of the features that a row needs.
-All its optima come from one parametric minimum cut; see `milp_trees.prune_path`.
+One parametric minimum cut gives the optimal prunings for all λ; see `milp_trees.prune_curve`.
 """
 
 from __future__ import annotations
@@ -34,108 +33,122 @@ if TYPE_CHECKING:
 class EnsemblePruner(MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimator):  # type: ignore[misc]
     """An ensemble of trees, pruned so that its predictions need cheaper features.
 
+    All parameters are given by name.
+
     Parameters
     ----------
     estimator : estimator
-        Tree, forest, extra trees or bagging of trees of scikit-learn (classifier or regressor), or
-        a `BudgetForestClassifier`.
+        A tree, forest, extra trees or bagging of trees of scikit-learn (classifier or regressor),
+        or a `BudgetForestClassifier`.
     feature_costs : number, mapping of name to number, sequence, or FeatureCosts, default=1
-        What it costs to know a feature of one row; numbers count as written. Features that a
-        mapping leaves out are free.
+        Price of a feature for one row; a decimal number counts exactly as it is written. Features
+        that are not in a mapping are free.
     groups : sequence of Group, default=()
-        Features with a common price on top of their own.
+        Features that have a common price in addition to their own prices.
     features : mapping of column to feature, or sequence of length d, optional
         Columns that are acquired together as one feature, such as the dummy variables of one
-        question. A sequence of `feature_costs` then has one entry per feature, in the order in
-        which they first appear.
+        question. `feature_costs` as a sequence then has one entry per feature, in the order in
+        which the features first appear.
     errors : {"train", "oob", "held-out"}, default="train"
-        Rows on which errors of nodes are counted: those given to `fit`; for each tree those that it
-        did not see; or the validation rows (that is also where feature use is then counted).
+        Rows on which the errors of the nodes are counted: the rows given to `fit` ("train"), for
+        each tree the rows that it did not draw ("oob"), or the validation rows ("held-out"; the use
+        of features is then counted on them too).
     lam : number, optional
-        λ of the pruning to select.
+        The pruning that is optimal for this λ is selected.
     budget : number, optional
-        Largest mean cost of a row, to select the best pruning on the path within it. Without `lam`
-        and `budget` one is chosen on validation rows.
+        Largest mean cost of a row; the best pruning on the curve within the budget is selected.
+        Without `lam` and `budget` the validation rows choose the pruning.
     exact : bool, default=False
-        With a budget: solve the program with a budget row, for a proof.
+        Whether the best of all prunings within the budget is found, by a mixed-integer program with
+        the budget as a constraint.
     slack : number or "one-se", default=0
-        Select the cheapest pruning whose validation error is at most that of the reference + slack.
-        `one-se`: one standard error of it.
+        The cheapest pruning is selected whose validation error exceeds that of the reference by at
+        most this number; "one-se" stands for one standard error of the reference.
     reference : {"unpruned", "best"}, default="unpruned"
-        `best`: the best of the unpruned ensemble and all prunings.
-    validation : number or None, default=0.25
-        Share of the rows that `fit` sets aside before it grows the trees, where rows are needed and
-        none are given; for classification of every class. None: choose on the rows given to `fit`.
-    loss : {"auto", "error", "squared"}
+        The unpruned ensemble, or the best of it and all prunings on the curve.
+    validation_fraction : float or None, default=0.25
+        Share of the rows (for classification, of every class) that `fit` sets aside before it grows
+        the trees, if validation rows are needed and not given. With None the rows given to `fit`
+        are used.
+    loss : {"auto", "error", "squared"}, default="auto"
+        The error of a tree: share of wrong labels, or squared error. "auto" takes the first for a
+        classifier and the second for a regressor.
     node_cost, leaf_cost : number, default=0
-        Price of every node evaluated for a row, and of every leaf of the ensemble.
+        Price of every node that is evaluated for a row, and of every leaf of the ensemble.
     denominator : int, optional
-        Costs, and row weights, are rounded to multiples of 1/denominator. Without it they must be
-        short numbers.
+        Costs and row weights are rounded to multiples of 1/denominator. Without it they must be
+        numbers with few digits.
     prefit : {"auto", True, False}, default="auto"
-        Whether `estimator` is fitted already. `auto` looks. A fitted one, or one in scikit-learn's
-        `FrozenEstimator`, is pruned as it is; any other is cloned and fitted.
+        Whether `estimator` is already fitted; "auto" checks it. A fitted estimator, or one in
+        scikit-learn's `FrozenEstimator`, is pruned as it is, and any other is cloned and fitted.
     time_limit : float or None, default=60
-        Seconds for the program with a budget.
-    random_state : int, RandomState or None
-        Of the rows that are set aside. The estimator has its own.
+        Seconds for the program with `exact=True`.
+    random_state : int, RandomState or None, default=None
+        Draws the rows that are set aside; the inner estimator has its own.
     keep_data : bool, default=False
-        Whether a pickle or copy holds the rows on which errors and costs were counted. Without them
-        it predicts, and `prune` gives every pruning of the path; a budget with `exact=True` needs
-        them.
+        Whether a pickle or copy contains the rows on which errors and costs were counted. Without
+        them it still predicts, and `prune` gives every pruning on the curve; a budget with
+        `exact=True` needs the rows.
 
     Attributes
     ----------
     best_estimator_ : estimator
-        The selected pruning, of the estimator's class. Its `pruning_` is a dict of what is known
-        about it.
+        The selected pruning, of the same class as `estimator`. Its attribute `pruning_` is a dict
+        with error, cost and certificate.
     selected_ : Pruning
         The same with exact numbers.
     lam_ : float or None
-        The smallest λ for which it is optimal; None where it is not on the path.
+        The smallest λ for which the selected pruning is optimal; None if it is not on the curve.
     hull_bound_ : float or None
-        With a budget: no pruning within it has a smaller error than this, by the path alone.
+        With a budget: a lower bound, given by the curve, on the error of all prunings within the
+        budget.
     gap_ : float or None
+        With a budget: relative distance between the error and its best known lower bound.
     estimator_ : estimator
         The unpruned ensemble.
     ensemble_ : Ensemble
-        The same as arrays.
-    path_ : PruningCurve
-        Every λ at which the optimum changes, exactly.
+        The unpruned ensemble as arrays.
+    curve_ : PruningCurve
+        The optimal prunings for all λ, with the exact values of λ at which they change.
     validation_curve_ : DataFrame
-        A row per pruning on the path, `lam` (where it begins) rising: objective's `error` and
-        `cost`; `validation_error` of the vote (for regression the mean squared error of the mean),
-        its `standard_error`, `validation_cost`, `splits`.
+        One row per pruning on the curve, by increasing `lam` (the least λ for which it is optimal).
+        `error` and `cost` are those of the objective; `validation_error` is that of the vote (for
+        regression the mean squared error of the mean), with its `standard_error`; further columns
+        are `validation_cost` and `splits`.
     feature_shares_ : DataFrame
         Share of the validation rows that need each feature, with the same index.
     unpruned_ : dict
-        `validation_error`, `standard_error`, `validation_cost`, `splits` of the unpruned ensemble.
+        `error`, `cost`, `validation_error`, `standard_error`, `validation_cost` and `splits` of the
+        unpruned ensemble.
     validation_rows_ : str
-        Which rows those are: `given`, `set aside`, or `rows of fit`.
+        Which rows the validation rows are: "given", "set aside", or "rows of fit".
     problem_ : Problem
+        The pruning problem, with the rows on which errors and costs are counted.
     costs_ : FeatureCosts
     classes_, n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
 
     Notes
     -----
-    The objective is the error of single trees, averaged, not of their vote; a pruning is chosen by
-    its vote.
+    The objective is the mean error of the single trees, not the error of their vote. The validation
+    rows choose among the prunings by the error of the vote.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True)
-    >>> pruner = EnsemblePruner(RandomForestClassifier(10, random_state=0), feature_costs=[1, 1, 5, 5], random_state=0).fit(X, y)
+    >>> forest = RandomForestClassifier(10, random_state=0)
+    >>> pruner = EnsemblePruner(estimator=forest, feature_costs=[1, 1, 5, 5], random_state=0).fit(X, y)
     >>> bool(pruner.feature_cost(X).mean() <= pruner.feature_cost(X, unpruned=True).mean())
     True
     """
 
     def __init__(
         self,
+        *,
         estimator: Any,
         feature_costs: Any = 1,
-        *,
         groups: Any = (),
         features: Any = None,
         errors: str = "train",
@@ -144,7 +157,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimato
         exact: bool = False,
         slack: Any = 0,
         reference: str = "unpruned",
-        validation: Any = 0.25,
+        validation_fraction: Any = 0.25,
         loss: str = "auto",
         node_cost: Any = 0,
         leaf_cost: Any = 0,
@@ -164,7 +177,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimato
         self.exact = exact
         self.slack = slack
         self.reference = reference
-        self.validation = validation
+        self.validation_fraction = validation_fraction
         self.loss = loss
         self.node_cost = node_cost
         self.leaf_cost = leaf_cost
@@ -175,11 +188,11 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimato
         self.keep_data = keep_data
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle and copies: without the rows, unless `keep_data`."""
+        """State for pickle and copies, without the rows unless `keep_data=True`."""
         state = dict(super().__getstate__())
         return state if self.keep_data else lean(state)
 
-    # -- fitting ---------------------------------------------------------------------------------------------
+    # -- fitting -------------------------------------------------------------------------------------
 
     def fit(
         self,
@@ -193,37 +206,47 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimato
         row_costs: Any = None,
         row_costs_val: Any = None,
     ) -> EnsemblePruner:
-        """Fit the ensemble (if it is not fitted), prune it for every λ, select a pruning.
+        """Fit the ensemble if it is not fitted, prune it for every λ, and select a pruning.
 
         Parameters
         ----------
-        X : array or DataFrame of shape (n, d), numbers
-            For a fitted estimator any rows on which errors and feature use are to be counted; with
-            `errors="oob"` its training rows in their order (which cannot be checked: its samples
-            are positions).
+        X : array or DataFrame of shape (n, d)
+            Numbers. For a fitted estimator: any rows on which errors and the use of features are to
+            be counted. With `errors="oob"` they must be its training rows in the same order, which
+            cannot be checked.
         y : array of shape (n,)
+            Labels of any type, or numbers for regression.
         sample_weight : array of shape (n,), optional
+            Weights of the rows.
         X_val, y_val, sample_weight_val : as X, y, sample_weight, optional
-            Validation rows, to choose a pruning on; with `errors="held-out"` to count errors on,
-            too.
-        row_costs, row_costs_val : arrays of shape (n, K), optional
+            Validation rows, which choose the pruning; with `errors="held-out"` errors are counted
+            on them too.
+        row_costs : array of shape (n, K), optional
             Price of each feature for each row, instead of `feature_costs`.
+        row_costs_val : array of shape (n_val, K), optional
+            The same for the validation rows.
+
+        Returns
+        -------
+        EnsemblePruner
+            The estimator itself.
 
         Raises
         ------
         DataError
-            Arguments do not fit together, or values are missing.
+            The arguments do not fit together, or values are missing.
+        SolverFailure
+            The solver failed (only with `exact=True`).
         """
         model, prefit = self._check_options()
         rows, y = self._check_rows(X, y, sample_weight, row_costs)
         parts.check_complete(rows.X, self._columns())
-        frame = (
-            X if hasattr(X, "iloc") else rows.X
-        )  # a DataFrame's names are to be known to the inner estimator too
+        # A DataFrame is passed on as it is, so that the inner estimator knows its column names.
+        frame = X if hasattr(X, "iloc") else rows.X
         validation = self._validation(X_val, y_val, sample_weight_val, row_costs_val)
         if validation is None and not prefit and self._needs_rows():
             fit_on, aside = parts.set_aside(
-                self.validation, y, is_classifier(model), self.random_state
+                self.validation_fraction, y, is_classifier(model), self.random_state
             )
             validation = Rows(*parts.take(aside, rows.X, rows.y, rows.weights, rows.row_costs))
             frame, y = parts.take(fit_on, frame, y)
@@ -269,19 +292,19 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimato
         self.problem_ = Problem(
             data, PrunedError(0, costs, weights, loss=self.loss), PrunedEnsembles(self.ensemble_)
         )
-        self.path_ = prune_curve(self.problem_)
+        self.curve_ = prune_curve(self.problem_)
         self._priced_by_row = costs.per_row is not None
         self._judge(validation or rows)
         self._select()
 
     def _judge(self, rows: Rows) -> None:
-        """Figures of all prunings, and of the unpruned ensemble, on the validation rows."""
+        """Evaluate all prunings, and the unpruned ensemble, on the validation rows."""
         import pandas as pd
 
-        enters, n = prunings.stages(self.path_)
+        enters, n = prunings.stages(self.curve_)
         judged, shares = judge(self.ensemble_, enters, n, rows, self.costs_)
         rising = slice(None, None, -1)
-        points = self.path_.vertices
+        points = self.curve_.vertices
         path = {
             "lam": [float(p.lambda_from) for p in points],
             "error": [float(p.error) for p in points],
@@ -304,12 +327,12 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, PrunerInputs, BaseEstimato
             chosen = (
                 prunings.unpruned(self.problem_)
                 if k is None
-                else self.pruned(self.path_.vertices[k].lambda_from)
+                else self.pruned(self.curve_.vertices[k].lambda_from)
             )
         self.selected_ = chosen
         self.lam_ = None if chosen.lam is None else float(chosen.lam)
         self.hull_bound_ = (
-            None if self.budget is None else float(self.path_.below(self.budget).bound)
+            None if self.budget is None else float(self.curve_.below(self.budget).bound)
         )
         self.gap_ = chosen.gap
         self.best_estimator_ = self._written(chosen)
