@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,11 @@ class PrunerInputs:
 
     def _check_options(self) -> tuple[Any, bool]:
         check_parameters(self, OF_PRUNING)
+        share = self.validation_fraction
+        if share is not None and not (isinstance(share, Real) and 0 < float(share) < 1):
+            raise DataError(
+                f"validation_fraction is a share of the rows between 0 and 1, or None; got {share!r}."
+            )
         if self.reference not in ("unpruned", "best"):
             raise DataError(f"reference is 'unpruned' or 'best'; got {self.reference!r}.")
         if self.loss not in ("auto", "error", "squared"):

@@ -74,6 +74,10 @@ class PrunedModel:
         sample_weight : array of shape (n,), optional
             Weights of the rows.
 
+        Returns
+        -------
+        float
+
         Raises
         ------
         DataError
@@ -161,6 +165,10 @@ class PrunedModel:
         ----------
         lam, budget, exact, time_limit, method
             As in `prune`.
+
+        Returns
+        -------
+        Pruning
 
         Raises
         ------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -66,6 +65,11 @@ def fitted_clone(estimator: Any, X: Any, y: np.ndarray, sample_weight: np.ndarra
     X : array or DataFrame of shape (n, d)
     y : array of shape (n,)
     sample_weight : array of shape (n,) or None
+
+    Returns
+    -------
+    estimator
+        The fitted clone.
 
     Raises
     ------
@@ -170,12 +174,8 @@ def set_aside(
     Raises
     ------
     DataError
-        The share is not between 0 and 1, or no row would be set aside.
+        No row would be set aside.
     """
-    if not _is_number(share) or not 0 < share < 1:
-        raise DataError(
-            f"validation_fraction is a share of the rows between 0 and 1, or None; got {share!r}."
-        )
     rng = check_random_state(random_state)
     groups = [np.flatnonzero(y == c) for c in np.unique(y)] if classes else [np.arange(len(y))]
     taken = [rng.permutation(g)[: min(round(share * len(g)), len(g) - 1)] for g in groups]
@@ -185,10 +185,6 @@ def set_aside(
             f"validation_fraction={share} of n_samples={len(y)} leaves no row to choose lambda on; give X_val and y_val, or lam, or validation_fraction=None."
         )
     return np.setdiff1d(np.arange(len(y)), aside), aside
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def take(rows: np.ndarray, *arrays: Any) -> list[Any]:

@@ -108,6 +108,10 @@ def of(
         Error and cost; by default they are counted on the rows of the problem.
     **more
         Further fields of `Pruning`.
+
+    Returns
+    -------
+    Pruning
     """
     ensemble: Ensemble = problem.space.ensemble  # type: ignore[attr-defined]
     return Pruning(ensemble.pruned(keep), lam, *(figures or totals(problem, keep)), status, **more)
@@ -157,6 +161,10 @@ def at_lam(problem: Problem, curve: PruningCurve, lam: Any) -> Pruning:
         The curve of this problem.
     lam : number
 
+    Returns
+    -------
+    Pruning
+
     Raises
     ------
     DataError
@@ -186,6 +194,11 @@ def at_budget(problem: Problem, curve: PruningCurve, budget: Any) -> Pruning:
         The curve of this problem.
     budget : number
         Largest mean cost of a row.
+
+    Returns
+    -------
+    Pruning
+        With status "optimal" or "hull point".
 
     Raises
     ------
@@ -237,6 +250,11 @@ def within_budget(
         The formulation and the solver.
     time_limit : float or None
         Seconds.
+
+    Returns
+    -------
+    Pruning
+        With status "optimal" or "feasible".
 
     Raises
     ------

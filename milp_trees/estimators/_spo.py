@@ -32,7 +32,7 @@ GREEDY = {
 
 @dataclass(frozen=True, eq=False)
 class CostRows:
-    """Rows with cost vectors.
+    """Rows of a table with their cost vectors.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
     # -- rows ------------------------------------------------------------------------------------------------
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> CostRows:
-        """Check the training rows, and leave out those of weight 0."""
+        """Check the training rows given to `fit`, and leave out those of weight 0."""
         self._cost_names = [str(c) for c in y.columns] if hasattr(y, "columns") else None
         X, y = self._checked(X, y, multi_output=True, y_numeric=True)
         self._flat = np.ndim(y) == 1
@@ -252,6 +252,11 @@ def normalised_regret(
         Decisions w.
     weights : float array of shape (n,)
         Weights of the rows in both sums.
+
+    Returns
+    -------
+    float
+        Infinity if the numerator is positive and the denominator 0.
     """
     least = decisions.value(costs)
     lost = float(weights @ ((costs * taken).sum(axis=1) - least))

@@ -97,16 +97,16 @@ def test_text_columns_of_a_frame_are_one_hot_encoded():
 def test_clone_pickle_and_grid_search():
     """The usual tools work, also with a penalty and a binarizer object."""
     model = mt.OptimalTreeClassifier(
-        binarizer=Binarizer("quantiles", n_bins=4), cost_complexity=0.01
+        binarizer=Binarizer(kind="quantiles", n_bins=4), ccp_alpha=0.01
     )
     grid = {
         "optimaltreeclassifier__max_depth": [0, 1, 2],
-        "optimaltreeclassifier__cost_complexity": [0, 0.4],
+        "optimaltreeclassifier__ccp_alpha": [0, 0.4],
     }
     search = GridSearchCV(make_pipeline(clone(model)), grid, cv=3).fit(IRIS.data, IRIS.target)
     assert search.best_params_ == {
         "optimaltreeclassifier__max_depth": 2,
-        "optimaltreeclassifier__cost_complexity": 0,
+        "optimaltreeclassifier__ccp_alpha": 0,
     }
     best = search.best_estimator_[0]
     again = pickle.loads(pickle.dumps(best))
@@ -116,16 +116,15 @@ def test_clone_pickle_and_grid_search():
 
 
 def test_penalties_and_leaf_limits_shape_the_tree():
-    """A large penalty per split leaves a single leaf; max_leaf_nodes and min_samples_leaf hold."""
+    """A large penalty per leaf leaves a single leaf; max_leaf_nodes and min_samples_leaf hold."""
     X, y = IRIS.data, IRIS.target
-    assert mt.OptimalTreeClassifier(cost_complexity=0.5).fit(X, y).get_n_leaves() == 1
-    assert mt.OptimalTreeClassifier(leaf_penalty=0.5).fit(X, y).get_n_leaves() == 1
+    assert mt.OptimalTreeClassifier(ccp_alpha=0.5).fit(X, y).get_n_leaves() == 1
     assert mt.OptimalTreeClassifier(max_depth=3, max_leaf_nodes=3).fit(X, y).get_n_leaves() == 3
     model = mt.OptimalTreeClassifier(min_samples_leaf=40).fit(X, y)
     assert np.bincount(model.apply(X)).min() >= 40
 
 
-def test_objectives_and_weights():
+def test_tasks_and_weights():
     """Balanced accuracy equals weighting by class; a Task is taken as it is, and not beside other
     penalties.
     """
@@ -138,23 +137,23 @@ def test_objectives_and_weights():
         wrong = model.predict(X) != y
         return sum(wrong[y == c].sum() / n for c, n in share.items())
 
-    by_objective = mt.OptimalTreeClassifier(max_depth=1, objective="balanced-accuracy").fit(X, y)
+    by_task_name = mt.OptimalTreeClassifier(max_depth=1, task="balanced-accuracy").fit(X, y)
     by_weight = mt.OptimalTreeClassifier(max_depth=1).fit(
         X, y, sample_weight=np.where(y == "rare", share["other"], share["rare"])
     )
     task = mt.tasks.WeightedError(
         class_weight={"rare": int(share["other"]), "other": int(share["rare"])}
     )
-    by_task = mt.OptimalTreeClassifier(max_depth=1, objective=task).fit(X, y)
+    by_task = mt.OptimalTreeClassifier(max_depth=1, task=task).fit(X, y)
     assert (
-        balanced(by_objective)
+        balanced(by_task_name)
         == pytest.approx(balanced(by_weight))
         == pytest.approx(balanced(by_task))
     )
     with pytest.raises(ValueError, match="give them to the Task"):
-        mt.OptimalTreeClassifier(objective=mt.tasks.Accuracy(), cost_complexity=0.1).fit(X, y)
-    with pytest.raises(ValueError, match="objective must be"):
-        mt.OptimalTreeClassifier(objective="gini").fit(X, y)
+        mt.OptimalTreeClassifier(task=mt.tasks.Accuracy(), ccp_alpha=0.1).fit(X, y)
+    with pytest.raises(ValueError, match="task must be"):
+        mt.OptimalTreeClassifier(task="gini").fit(X, y)
 
 
 @pytest.mark.parametrize(

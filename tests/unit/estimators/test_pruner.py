@@ -51,7 +51,7 @@ FOREST = RandomForestClassifier(6, max_depth=4, random_state=0)
 @pytest.fixture(scope="module")
 def cancer():
     """A pruner on a small forest, selected on rows set aside."""
-    return mt.EnsemblePruner(FOREST, random_state=0).fit(CANCER.data, CANCER.target)
+    return mt.EnsemblePruner(estimator=FOREST, random_state=0).fit(CANCER.data, CANCER.target)
 
 
 def tiny(seed, n_trees=2, **options):
@@ -61,7 +61,7 @@ def tiny(seed, n_trees=2, **options):
     )
     X = np.round(X, 1)
     forest = RandomForestClassifier(n_trees, max_depth=2, random_state=seed)
-    return mt.EnsemblePruner(forest, validation=None, **options).fit(X, y), X, y
+    return mt.EnsemblePruner(estimator=forest, validation_fraction=None, **options).fit(X, y), X, y
 
 
 def prunings(ensemble):
@@ -89,7 +89,7 @@ def test_for_every_lambda_the_path_is_as_good_as_the_best_of_all_prunings(seed, 
         )
         for k in prunings(pruner.ensemble_)
     ]
-    breaks = [Fraction(b) for b in pruner.path_.breakpoints]
+    breaks = [Fraction(b) for b in pruner.curve_.breakpoints]
     middles = [
         (a + b) / 2
         for a, b in itertools.pairwise([Fraction(0), *breaks, 2 * max(breaks, default=Fraction(1))])
@@ -105,8 +105,8 @@ def test_the_validation_curve_is_what_each_pruning_does_on_those_rows(cancer):
     """Figures computed along the path equal those of every pruned ensemble predicting on its own."""
     X, y = CANCER.data, CANCER.target
     pruner = mt.EnsemblePruner(
-        FOREST,
-        {"worst area": 3, "mean area": "0.5"},
+        estimator=FOREST,
+        feature_costs={"worst area": 3, "mean area": "0.5"},
         groups=[mt.tasks.Group("worst", ["worst area", "worst texture"], 2)],
         node_cost="0.1",
     )
@@ -180,8 +180,8 @@ MODELS = [
         n_estimators=5, max_features=0.4, bootstrap_features=True, max_samples=0.2, random_state=0
     ),
     DecisionTreeClassifier(random_state=0),
-    mt.BudgetForestClassifier(4, random_state=0),
-    mt.BudgetForestClassifier(4, voting="majority", random_state=0),
+    mt.BudgetForestClassifier(n_estimators=4, random_state=0),
+    mt.BudgetForestClassifier(n_estimators=4, voting="hard", random_state=0),
     RandomForestRegressor(6, random_state=0),
     ExtraTreesRegressor(4, min_samples_leaf=4, random_state=0),
     BaggingRegressor(
@@ -202,7 +202,7 @@ def test_the_stock_predict_of_a_pruned_ensemble_says_exactly_what_ours_does(mode
     """
     data = DIABETES if is_regressor(model) else IRIS if text else CANCER
     X, y = data.data, (np.array(data.target_names)[data.target] if text else data.target)
-    pruner = mt.EnsemblePruner(model, random_state=0).fit(X, y)
+    pruner = mt.EnsemblePruner(estimator=model, random_state=0).fit(X, y)
     lams = pruner.validation_curve_.lam
     for lam in [0, *lams[:: max(1, len(lams) // 5)], 10**9]:
         ours, stock = pruner.pruned(lam).ensemble, pruner.prune(lam)
@@ -286,7 +286,8 @@ def test_out_of_bag_figures_of_the_unpruned_forest_are_not_carried_over():
         CANCER.data, CANCER.target
     )
     assert not hasattr(
-        mt.EnsemblePruner(forest).fit(CANCER.data, CANCER.target).best_estimator_, "oob_score_"
+        mt.EnsemblePruner(estimator=forest).fit(CANCER.data, CANCER.target).best_estimator_,
+        "oob_score_",
     )
 
 
@@ -307,12 +308,20 @@ BOOTSTRAP = {"check_sample_weight_equivalence_on_dense_data"}
 @pytest.mark.parametrize(
     "pruner, expected",
     [
-        (mt.EnsemblePruner(ExtraTreesClassifier(5, random_state=0), lam="0.001"), set()),
-        (mt.EnsemblePruner(DecisionTreeRegressor(random_state=0), validation=None), set()),
-        (mt.EnsemblePruner(RandomForestClassifier(5, random_state=0), random_state=0), BOOTSTRAP),
+        (mt.EnsemblePruner(estimator=ExtraTreesClassifier(5, random_state=0), lam="0.001"), set()),
         (
             mt.EnsemblePruner(
-                RandomForestRegressor(5, random_state=0), errors="oob", random_state=0
+                estimator=DecisionTreeRegressor(random_state=0), validation_fraction=None
+            ),
+            set(),
+        ),
+        (
+            mt.EnsemblePruner(estimator=RandomForestClassifier(5, random_state=0), random_state=0),
+            BOOTSTRAP,
+        ),
+        (
+            mt.EnsemblePruner(
+                estimator=RandomForestRegressor(5, random_state=0), errors="oob", random_state=0
             ),
             BOOTSTRAP,
         ),
@@ -337,22 +346,24 @@ def test_the_whole_check_estimator_passes(pruner, expected):
 
 def test_it_is_a_classifier_or_a_regressor_as_its_estimator_is():
     """And has probabilities where that has."""
-    assert is_classifier(mt.EnsemblePruner(FOREST))
-    assert is_regressor(mt.EnsemblePruner(RandomForestRegressor()))
-    assert is_regressor(mt.EnsemblePruner(FrozenEstimator(RandomForestRegressor())))
-    assert hasattr(mt.EnsemblePruner(FOREST), "predict_proba")
-    assert not hasattr(mt.EnsemblePruner(RandomForestRegressor()), "predict_proba")
+    assert is_classifier(mt.EnsemblePruner(estimator=FOREST))
+    assert is_regressor(mt.EnsemblePruner(estimator=RandomForestRegressor()))
+    assert is_regressor(mt.EnsemblePruner(estimator=FrozenEstimator(RandomForestRegressor())))
+    assert hasattr(mt.EnsemblePruner(estimator=FOREST), "predict_proba")
+    assert not hasattr(mt.EnsemblePruner(estimator=RandomForestRegressor()), "predict_proba")
 
 
 def test_it_works_in_a_grid_search_and_a_pipeline():
     """λ and parameters of the inner estimator are tuned like any other."""
     grid = GridSearchCV(
-        mt.EnsemblePruner(FOREST), {"lam": [0, "0.01"], "estimator__n_estimators": [2, 4]}, cv=2
+        mt.EnsemblePruner(estimator=FOREST),
+        {"lam": [0, "0.01"], "estimator__n_estimators": [2, 4]},
+        cv=2,
     ).fit(CANCER.data, CANCER.target)
     assert grid.best_estimator_.lam_ is not None
     assert len(grid.best_estimator_.best_estimator_.estimators_) in (2, 4)
     assert (
-        make_pipeline(mt.EnsemblePruner(FOREST, lam="0.01"))
+        make_pipeline(mt.EnsemblePruner(estimator=FOREST, lam="0.01"))
         .fit(CANCER.data, CANCER.target)
         .score(CANCER.data, CANCER.target)
         > 0.8
@@ -364,14 +375,14 @@ def test_a_fitted_estimator_is_pruned_as_it_is_and_an_unfitted_one_is_cloned():
     X, y = CANCER.data, CANCER.target
     forest = clone(FOREST).fit(X[:300], y[:300])
     for given in (forest, FrozenEstimator(forest)):
-        pruner = mt.EnsemblePruner(given).fit(X[300:], y[300:])
+        pruner = mt.EnsemblePruner(estimator=given).fit(X[300:], y[300:])
         assert pruner.estimator_ is forest
         assert pruner.validation_rows_ == "rows of fit"
         assert pruner.problem_.dataset.n_rows == len(X) - 300
-    again = mt.EnsemblePruner(forest, prefit=False, lam=0).fit(X, y)
+    again = mt.EnsemblePruner(estimator=forest, prefit=False, lam=0).fit(X, y)
     assert again.estimator_ is not forest
     fresh = clone(FOREST)
-    mt.EnsemblePruner(fresh, lam=0).fit(X, y)
+    mt.EnsemblePruner(estimator=fresh, lam=0).fit(X, y)
     assert not hasattr(fresh, "estimators_")
 
 
@@ -380,8 +391,10 @@ def test_row_weights_count_like_repeated_rows():
     X, y = CANCER.data, CANCER.target
     forest = clone(FOREST).fit(X, y)
     times = np.arange(len(y)) % 3
-    weighted = mt.EnsemblePruner(forest).fit(X, y, sample_weight=times)
-    repeated = mt.EnsemblePruner(forest).fit(X.loc[np.repeat(X.index, times)], np.repeat(y, times))
+    weighted = mt.EnsemblePruner(estimator=forest).fit(X, y, sample_weight=times)
+    repeated = mt.EnsemblePruner(estimator=forest).fit(
+        X.loc[np.repeat(X.index, times)], np.repeat(y, times)
+    )
     columns = ["lam", "error", "cost", "validation_error", "validation_cost", "splits"]
     pd.testing.assert_frame_equal(
         weighted.validation_curve_[columns], repeated.validation_curve_[columns]
@@ -393,8 +406,8 @@ def test_long_weights_are_rounded_where_a_denominator_is_stated():
     X, y = CANCER.data, CANCER.target
     weights = np.random.default_rng(0).random(len(y))
     with pytest.raises(mt.DataError, match="more digits than exact"):
-        mt.EnsemblePruner(FOREST, lam=0).fit(X, y, sample_weight=weights)
-    mt.EnsemblePruner(FOREST, lam=0, denominator=1000).fit(X, y, sample_weight=weights)
+        mt.EnsemblePruner(estimator=FOREST, lam=0).fit(X, y, sample_weight=weights)
+    mt.EnsemblePruner(estimator=FOREST, lam=0, denominator=1000).fit(X, y, sample_weight=weights)
 
 
 # -- where errors are counted ----------------------------------------------------------------------------------------
@@ -404,7 +417,7 @@ def test_out_of_bag_errors_count_for_each_tree_the_rows_it_did_not_see():
     """The unpruned error is the mean error of the trees on those rows."""
     X, y = CANCER.data.to_numpy(), CANCER.target.to_numpy()
     forest = RandomForestClassifier(7, random_state=0).fit(X, y)
-    pruner = mt.EnsemblePruner(forest, errors="oob").fit(X, y)
+    pruner = mt.EnsemblePruner(estimator=forest, errors="oob").fit(X, y)
     wrong = seen = 0
     for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
         out = np.setdiff1d(np.arange(len(y)), rows)
@@ -415,14 +428,14 @@ def test_out_of_bag_errors_count_for_each_tree_the_rows_it_did_not_see():
 def test_held_out_errors_are_those_on_validation_rows():
     """Given, or set aside."""
     X, y = CANCER.data, CANCER.target
-    pruner = mt.EnsemblePruner(FOREST, errors="held-out").fit(
+    pruner = mt.EnsemblePruner(estimator=FOREST, errors="held-out").fit(
         X[:300], y[:300], X_val=X[300:], y_val=y[300:]
     )
     assert pruner.problem_.dataset.n_rows == len(y) - 300
     trees = [tree.predict(X[300:].to_numpy()) for tree in pruner.estimator_.estimators_]
     assert pruner.unpruned_["error"] == pytest.approx(np.mean([t != y[300:] for t in trees]))
     aside = mt.EnsemblePruner(
-        FOREST, errors="held-out", lam="0.001", validation=0.3, random_state=0
+        estimator=FOREST, errors="held-out", lam="0.001", validation_fraction=0.3, random_state=0
     ).fit(X, y)
     assert aside.validation_rows_ == "set aside"
     assert 0.28 < aside.problem_.dataset.n_rows / len(y) < 0.32
@@ -470,7 +483,10 @@ def test_the_acquisition_table_adds_up_to_the_mean_cost(cancer):
     )
     assert (table["share"] <= table["share_unpruned"]).all()
     grouped = mt.EnsemblePruner(
-        FOREST, "0.5", groups=[mt.tasks.Group("all", list(CANCER.data.columns), 7)], lam="0.001"
+        estimator=FOREST,
+        feature_costs="0.5",
+        groups=[mt.tasks.Group("all", list(CANCER.data.columns), 7)],
+        lam="0.001",
     ).fit(CANCER.data, CANCER.target)
     table = grouped.acquisition(CANCER.data)
     assert table["mean_cost"].iloc[0] == pytest.approx(7.5 * table["share"].iloc[0])
@@ -497,7 +513,9 @@ def test_prices_may_differ_from_row_to_row():
     with pytest.raises(mt.DataError, match="as row_costs"):
         pruner.feature_cost(X)
     with pytest.raises(mt.DataError, match="fit\\(X, y, row_costs=prices\\)"):
-        mt.EnsemblePruner(FOREST, mt.tasks.FeatureCosts(per_row=prices)).fit(X, y)
+        mt.EnsemblePruner(
+            estimator=FOREST, feature_costs=mt.tasks.FeatureCosts(per_row=prices)
+        ).fit(X, y)
 
 
 def test_dummy_columns_of_one_question_are_one_feature():
@@ -512,10 +530,14 @@ def test_dummy_columns_of_one_question_are_one_feature():
     ).set_output(transform="pandas")
     X = coder.fit_transform(table)
     features = {c: c.split("__")[1].split("_")[0] for c in X.columns}
-    pruner = mt.EnsemblePruner(FOREST, {"colour": 5, "size": 1}, features=features, lam=0).fit(X, y)
+    pruner = mt.EnsemblePruner(
+        estimator=FOREST, feature_costs={"colour": 5, "size": 1}, features=features, lam=0
+    ).fit(X, y)
     assert pruner.ensemble_.features == ("colour", "size")
     assert pruner.feature_cost(X).max() <= 6
-    in_order = mt.EnsemblePruner(FOREST, [5, 1], features=list(features.values()), lam=0).fit(X, y)
+    in_order = mt.EnsemblePruner(
+        estimator=FOREST, feature_costs=[5, 1], features=list(features.values()), lam=0
+    ).fit(X, y)
     np.testing.assert_array_equal(in_order.feature_cost(X), pruner.feature_cost(X))
 
 
@@ -565,7 +587,7 @@ def test_where_no_pruning_passes_the_ensemble_stays_as_it_is():
         is None
     )
     X, y = CANCER.data, CANCER.target
-    pruner = mt.EnsemblePruner(FOREST, slack=-1).fit(X, y)
+    pruner = mt.EnsemblePruner(estimator=FOREST, slack=-1).fit(X, y)
     assert pruner.selected_.status == "unpruned"
     assert pruner.lam_ is None
     np.testing.assert_array_equal(pruner.predict(X), pruner.estimator_.predict(X))
@@ -629,7 +651,7 @@ def test_exact_budgets_equal_enumeration(seed):
 
 def test_a_budget_program_that_is_stopped_says_what_is_known():
     """No time at all: a ConvergenceWarning, the hull point at worst, and the hull's bound at worst."""
-    pruner = mt.EnsemblePruner(RandomForestClassifier(10, random_state=0), lam=0).fit(
+    pruner = mt.EnsemblePruner(estimator=RandomForestClassifier(10, random_state=0), lam=0).fit(
         CANCER.data, CANCER.target
     )
     with pytest.warns(ConvergenceWarning, match="stopped without a proof"):
@@ -643,7 +665,7 @@ def test_a_budget_program_that_is_stopped_says_what_is_known():
 
 def test_a_budget_given_to_the_pruner_selects_and_keeps_the_hull_bound():
     """`hull_bound_` and `gap_` say how far it may be from the best; the note is in words."""
-    pruner = mt.EnsemblePruner(FOREST, budget=3).fit(CANCER.data, CANCER.target)
+    pruner = mt.EnsemblePruner(estimator=FOREST, budget=3).fit(CANCER.data, CANCER.target)
     assert pruner.selected_.cost <= 3
     assert pruner.hull_bound_ <= float(pruner.selected_.error)
     assert pruner.best_estimator_.pruning_["gap"] == pruner.gap_
@@ -690,16 +712,19 @@ def test_a_budget_given_to_the_pruner_selects_and_keeps_the_hull_bound():
         ({"errors": "test"}, "errors is 'train', 'oob' or 'held-out'; got 'test'"),
         ({"estimator": ExtraTreesClassifier(2), "errors": "oob"}, "no out-of-bag rows"),
         ({"estimator": DecisionTreeClassifier(), "errors": "oob"}, "no out-of-bag rows"),
-        ({"errors": "held-out", "validation": None}, "give X_val and y_val"),
-        ({"validation": 2}, "validation is a share of the rows between 0 and 1"),
+        ({"errors": "held-out", "validation_fraction": None}, "give X_val and y_val"),
+        ({"validation_fraction": 2}, "validation_fraction is a share of the rows between 0 and 1"),
         ({"lam": 1, "budget": 1}, "Give lam or budget, not both"),
         ({"lam": -1}, "lam must be a finite number of at least 0"),
         ({"budget": -1}, "budget must be a finite number of at least 0, or None; got -1"),
         ({"leaf_cost": 1, "budget": 3}, "the cheapest costs 6, the budget is 3"),
-        ({"slack": "two-se"}, "slack is a number or 'one-se'"),
-        ({"slack": None}, "slack is a number or 'one-se'; got None"),
-        ({"slack": float("nan")}, "slack is a number or 'one-se'; got nan"),
-        ({"validation": (1, 2)}, "validation is a share of the rows between 0 and 1"),
+        ({"slack": "two-se"}, "slack must be a finite number or 'one-se'"),
+        ({"slack": None}, "slack must be a finite number or 'one-se'; got None"),
+        ({"slack": float("nan")}, "slack must be a finite number or 'one-se'; got nan"),
+        (
+            {"validation_fraction": (1, 2)},
+            "validation_fraction is a share of the rows between 0 and 1",
+        ),
         ({"reference": "worst"}, "reference is 'unpruned' or 'best'"),
         ({"loss": "squared"}, "use loss='error'"),
     ],
@@ -734,27 +759,31 @@ def test_rows_that_do_not_fit_are_named():
     X, y = CANCER.data, CANCER.target
     forest = clone(FOREST).fit(X, y)
     with pytest.raises(mt.DataError, match="fitted on 30 columns; X has 29"):
-        mt.EnsemblePruner(forest).fit(X.iloc[:, 1:], y)
+        mt.EnsemblePruner(estimator=forest).fit(X.iloc[:, 1:], y)
     with pytest.raises(mt.DataError, match="column 0 was 'mean radius' and is 'mean texture'"):
-        mt.EnsemblePruner(forest).fit(X.iloc[:, [1, 0, *range(2, 30)]], y)
+        mt.EnsemblePruner(estimator=forest).fit(X.iloc[:, [1, 0, *range(2, 30)]], y)
     holes = X.copy()
     holes.iloc[3, 2] = np.nan
     with pytest.raises(mt.DataError, match=r"Row 3 of X has nan .* column 'mean perimeter'"):
-        mt.EnsemblePruner(FOREST).fit(holes, y)
+        mt.EnsemblePruner(estimator=FOREST).fit(holes, y)
     with pytest.raises(mt.DataError, match="Row 3 of X_val has nan"):
-        mt.EnsemblePruner(FOREST).fit(X, y, X_val=holes, y_val=y)
+        mt.EnsemblePruner(estimator=FOREST).fit(X, y, X_val=holes, y_val=y)
     with pytest.raises(mt.DataError, match="Row 3 of X has nan"):
-        mt.EnsemblePruner(forest).fit(X, y).predict(holes)
+        mt.EnsemblePruner(estimator=forest).fit(X, y).predict(holes)
     with pytest.raises(mt.DataError, match="y has 2 columns"):
-        mt.EnsemblePruner(FOREST).fit(X, np.column_stack([y, y]))
+        mt.EnsemblePruner(estimator=FOREST).fit(X, np.column_stack([y, y]))
     with pytest.raises(mt.DataError, match="X_val and y_val together"):
-        mt.EnsemblePruner(FOREST).fit(X, y, X_val=X)
+        mt.EnsemblePruner(estimator=FOREST).fit(X, y, X_val=X)
     with pytest.raises(mt.DataError, match=r"y_val has the classes .* none in common"):
-        mt.EnsemblePruner(FOREST).fit(X, y, X_val=X, y_val=np.where(y == 1, "benign", "malignant"))
+        mt.EnsemblePruner(estimator=FOREST).fit(
+            X, y, X_val=X, y_val=np.where(y == 1, "benign", "malignant")
+        )
     with pytest.raises(ValueError, match="row_costs contains NaN"):
-        mt.EnsemblePruner(FOREST).fit(X, y, row_costs=np.full(X.shape, np.nan))
+        mt.EnsemblePruner(estimator=FOREST).fit(X, y, row_costs=np.full(X.shape, np.nan))
     with pytest.raises(mt.DataError, match="takes no sample_weight"):
-        mt.EnsemblePruner(mt.BudgetForestClassifier(2)).fit(X, y, sample_weight=np.ones(len(y)))
+        mt.EnsemblePruner(estimator=mt.BudgetForestClassifier(n_estimators=2)).fit(
+            X, y, sample_weight=np.ones(len(y))
+        )
 
 
 def test_prune_asks_for_one_of_two(cancer):
@@ -784,13 +813,15 @@ def test_pictures_are_drawn_with_their_labels(cancer):
     assert [
         t.get_text() for t in cancer.plot_acquisition(CANCER.data, most=3).get_yticklabels()
     ] == list(used.index[:3])
-    numbers = mt.EnsemblePruner(RandomForestRegressor(3, max_depth=3, random_state=0)).fit(
-        DIABETES.data, DIABETES.target
-    )
+    numbers = mt.EnsemblePruner(
+        estimator=RandomForestRegressor(3, max_depth=3, random_state=0)
+    ).fit(DIABETES.data, DIABETES.target)
     _, given = plt.subplots()
     assert numbers.plot(given) is given
     assert given.get_ylabel() == "mean squared error"
-    flat = mt.EnsemblePruner(FOREST, validation=None).fit(np.zeros((10, 2)), np.arange(10) % 2)
+    flat = mt.EnsemblePruner(estimator=FOREST, validation_fraction=None).fit(
+        np.zeros((10, 2)), np.arange(10) % 2
+    )
     for picture in (
         flat.plot,
         flat.plot_features,
