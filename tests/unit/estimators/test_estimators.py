@@ -1,5 +1,6 @@
 """scikit-learn's face: the whole estimator check, and that what comes out is the optimum."""
 
+import inspect
 import os
 import pickle
 import subprocess
@@ -8,7 +9,8 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
@@ -20,6 +22,55 @@ import milp_trees as mt
 from milp_trees.data.binarize import Binarizer
 
 IRIS = load_iris(as_frame=True)
+#: Every public estimator.
+ESTIMATORS = [
+    thing
+    for thing in (getattr(mt, name) for name in dir(mt))
+    if isinstance(thing, type) and issubclass(thing, BaseEstimator)
+]
+
+
+def test_all_parameters_of_all_estimators_are_given_by_name():
+    """So that an order of parameters is never part of the interface."""
+    kinds = {
+        (cls.__name__, p.name): p.kind
+        for cls in ESTIMATORS
+        for p in inspect.signature(cls).parameters.values()
+    }
+    assert set(kinds.values()) == {inspect.Parameter.KEYWORD_ONLY}, kinds
+    assert len(ESTIMATORS) == 8
+
+
+def test_an_idea_has_the_same_name_in_all_estimators():
+    """Parameters are found in at least one estimator, and their other names in none."""
+    one_name = {
+        "method": ["engine", "solver"],
+        "ccp_alpha": ["cost_complexity", "leaf_penalty", "split_penalty"],
+        "n_jobs": ["threads", "jobs"],
+        "task": ["objective"],
+        "slack": ["one_standard_error"],
+        "validation_fraction": ["validation"],
+        "n_bins": ["quantiles"],
+        "binarizer": ["splits", "thresholds"],
+        "categorical_features": ["categorical"],
+        "voting": ["aggregate"],
+        "criterion": ["impurity"],
+        "random_state": ["seed"],
+    }
+    found = {p for cls in ESTIMATORS for p in inspect.signature(cls).parameters}
+    assert set(one_name) <= found
+    assert found.isdisjoint(other for others in one_name.values() for other in others)
+
+
+@pytest.mark.parametrize("n_jobs, threads", [(None, 1), (2, 2), (-1, effective_n_jobs(-1))])
+def test_n_jobs_is_the_number_of_threads_of_the_solver(n_jobs, threads, monkeypatch):
+    """As in joblib -1 stands for all cores and None for one; the run gets the number."""
+    asked, solve = [], mt.solve
+    monkeypatch.setattr(
+        "milp_trees.api.solve", lambda *a, **k: asked.append(k["threads"]) or solve(*a, **k)
+    )
+    mt.OptimalTreeClassifier(max_depth=1, n_bins=3, n_jobs=n_jobs).fit(IRIS.data, IRIS.target)
+    assert asked == [threads]
 
 
 @pytest.mark.parametrize("make", [mt.OptimalTreeClassifier, mt.OptimalPolicyTree])
