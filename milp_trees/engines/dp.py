@@ -449,7 +449,7 @@ def solve_view(
     return (None, None) if run.tree is None or run.value is None else (run.value, run.tree)
 
 
-_warm: set[tuple[str, bool, bool, bool]] = set()
+_warm: set[tuple[bool, str, bool, bool, bool]] = set()
 
 
 def warm_up(instance: Instance) -> float:
@@ -460,13 +460,19 @@ def warm_up(instance: Instance) -> float:
     from milp_trees.engines.dynamic.arrays import BY_ROW, N_MASSES
 
     par = instance.data.par
-    kind = (instance.kind, bool(instance.data.split.any()), bool(par[N_MASSES]), bool(par[BY_ROW]))
+    kind = (
+        instance.depth <= 2,
+        instance.kind,
+        bool(instance.data.split.any()),
+        bool(par[N_MASSES]),
+        bool(par[BY_ROW]),
+    )
     if kind not in _warm:
         from milp_trees.engines.dynamic.buffers import kernels_of
         from milp_trees.engines.dynamic.warm import compile_search
 
         with compiling("the exact search"):
-            compile_search()
+            compile_search(instance.depth)
             kernels_of(instance)
         _warm.add(kind)
     return time.perf_counter() - began

@@ -6,8 +6,8 @@ matter. Loads numba.
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import njit
 from milp_trees.engines.dynamic.arrays import INFINITY
 from milp_trees.engines.dynamic.stack import ALLOWED, BEST, BUDGET, POSITION, RUNG, SHARED_BEST
 from milp_trees.engines.dynamic.words import atomic_add

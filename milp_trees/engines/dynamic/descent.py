@@ -22,7 +22,7 @@ sibling : what a side must cost at least is taken from the budget of the other s
 # ruff: isort: skip_file
 
 import numpy as np
-from numba import njit
+from milp_trees.compiling.kernels import njit
 
 from milp_trees.engines.dynamic.arrays import (
     INFINITY,

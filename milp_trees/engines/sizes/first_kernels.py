@@ -17,8 +17,9 @@ V / 4 additions without; `evaluate` F² V; `search_three` F times both.
 from typing import Any
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+
+from milp_trees.compiling.inside import intrinsic, types
+from milp_trees.compiling.kernels import njit
 
 #: Tests are padded to a multiple of this many columns: one vector register of bytes.
 LANES = 32

@@ -25,8 +25,8 @@ Values are absolute here (the regret of the first action is included), in int64.
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import njit
 from milp_trees.engines.sizes.first_kernels import pair_sums
 from milp_trees.engines.sizes.pairs import add_up, both_sides, front_two, leaf_value
 from milp_trees.engines.sizes.state import (

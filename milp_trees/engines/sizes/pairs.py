@@ -6,8 +6,8 @@ of tests. It loads numba.
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import njit
 from milp_trees.engines.sizes.first_kernels import LANES, evaluate, pair_sums
 from milp_trees.engines.sizes.state import BIG, F_, INF, LEAF, LEAST, combine, fill, inner
 

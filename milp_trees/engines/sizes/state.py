@@ -8,7 +8,8 @@ the memo. It loads numba.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from milp_trees.compiling.kernels import njit
 
 BIG = 2**60
 #: Solved sets per depth that are compared with new ones.
@@ -25,7 +26,7 @@ _ONE = np.uint64(1)
 
 #: Decorator of what only kernels call: Python needs no way into it, which saves half of the
 #: compilation.
-inner = njit(cache=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+inner = njit(cache=True)
 
 
 class Data(NamedTuple):
