@@ -131,7 +131,11 @@ class Kernel(inside.CPUDispatcher):
         self._cache = Store(function, tuple(sorted(self.targetoptions.items())))
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """What numba asks when compiled code calls this function."""
+        """What numba asks when compiled code calls this function. There is one version for numbers,
+        and none for each constant that is passed.
+        """
+        args = tuple(inside.types.unliteral(kind) for kind in args)
+        kws = {name: inside.types.unliteral(kind) for name, kind in kws.items()}
         with self._compiled_as_part():
             return super().get_call_template(args, kws)
 

@@ -35,7 +35,8 @@ def up_to_two(data_address, work_address, depth, tests, sides):
     if test < 0:
         return value, 1
     n = children(data.everything, data.tests[test], sides[0], sides[1])
-    all_left, all_right = n == count(data.everything), n == 0
+    # Rows on which the test is true are on the right.
+    all_left, all_right = n == 0, n == count(data.everything)
     written = 0 if all_left or all_right else 1
     for k in range(2):
         if (k == 0 and all_right) or (k == 1 and all_left):

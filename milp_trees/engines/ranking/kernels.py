@@ -73,7 +73,7 @@ def hull(xs, ys, n, p, q):
     keys = np.empty(n, dtype=np.int64)
     for i in range(n):
         keys[i] = xs[i] * np.int64(p + 1) + ys[i]
-    order = np.argsort(keys)
+    order = np.argsort(keys, kind="mergesort")
     hx, hy = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2, dtype=np.int64)
     m = 1
     for k in range(n + 1):
@@ -159,10 +159,10 @@ def merge(a, b):
     i = j = 0
     for k in range(len(out)):
         if j == len(b) or (i < len(a) and a[i, 0] * b[j, 1] >= b[j, 0] * a[i, 1]):
-            out[k] = a[i]
+            out[k, 0], out[k, 1] = a[i, 0], a[i, 1]
             i += 1
         else:
-            out[k] = b[j]
+            out[k, 0], out[k, 1] = b[j, 0], b[j, 1]
             j += 1
     return out
 

@@ -175,7 +175,8 @@ def archive(state: Any, level: int, depth: int, value: int) -> None:
     s = state.archived[depth]
     state.archived[depth] = (s + 1) % state.archive.shape[1]
     state.archive[depth, s] = value
-    state.archive_words[depth, s] = state.words[level]
+    for w in range(state.words.shape[1]):
+        state.archive_words[depth, s, w] = state.words[level, w]
 
 
 @kernel(nogil=True)
@@ -238,8 +239,9 @@ def open_node(columns: Any, lists: Any, state: Any, level: int) -> None:
         last = lists.runs[level, c] - 1
         if last > 0:
             n = s[OPEN]
-            state.spans[level, :, n] = (c, -1, last)
-            state.bounds[level, :, n] = columns.leaf
+            spans, bounds = state.spans[level], state.bounds[level]
+            spans[0, n], spans[1, n], spans[2, n] = c, -1, last
+            bounds[0, n] = bounds[1, n] = bounds[2, n] = columns.leaf
             s[OPEN] = n + 1
 
 
@@ -256,7 +258,8 @@ def choose(columns: Any, state: Any, level: int) -> bool:
             if spans[2, i] - spans[1, i] > 1:
                 s[BOUND] = min(s[BOUND], bound)
             n -= 1
-            spans[:, i], bounds[:, i] = spans[:, n], bounds[:, n]
+            for k in range(3):
+                spans[k, i], bounds[k, i] = spans[k, n], bounds[k, n]
             continue
         if bound < value or (
             bound == value and spans[2, i] - spans[1, i] > spans[2, best] - spans[1, best]
@@ -331,15 +334,7 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
     else a lower bound of at least the budget; what the root does is in its state. With `stop` set
     the answer is only what was found.
     """
-    # Typed numbers: every literal at a call compiles the callee once more.
-    level, answer = np.int64(0), np.int64(0)
-    no, one = np.int64(0), np.int64(1)
-    got_low, got_high, got_limited_low, got_limited_high = (
-        np.int64(GOT_LOW),
-        np.int64(GOT_HIGH),
-        np.int64(GOT_LIMITED_LOW),
-        np.int64(GOT_LIMITED_HIGH),
-    )
+    level = answer = np.int64(0)
     while True:
         s = state.level[level]
         phase = s[PHASE]
@@ -388,7 +383,7 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
             state.shared[CUTS] += 1
             c = state.spans[level, 0, s[SPAN]]
             budget = s[UB] - columns.costs[c] - state.bounds[level, 1, s[SPAN]]
-            level = ask(columns, lists, state, level, no, budget, no, got_low)
+            level = ask(columns, lists, state, level, 0, budget, 0, GOT_LOW)
         elif phase == GOT_LOW:
             s[LOW] = answer
             c = state.spans[level, 0, s[SPAN]]
@@ -400,10 +395,10 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
                 s[BOUND] = min(
                     s[BOUND], answer + state.bounds[level, 1, s[SPAN]] + columns.costs[c]
                 )
-                divide(state, level, answer, no)
+                divide(state, level, answer, 0)
                 s[PHASE] = NEXT
                 continue
-            level = ask(columns, lists, state, level, one, budget, no, got_high)
+            level = ask(columns, lists, state, level, 1, budget, 0, GOT_HIGH)
         elif phase == GOT_HIGH:
             s[HIGH] = answer
             c = state.spans[level, 0, s[SPAN]]
@@ -421,10 +416,10 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
                         lists,
                         state,
                         level,
-                        no,
+                        0,
                         s[UB] - columns.costs[c] - s[HIGH],
-                        one,
-                        got_limited_low,
+                        1,
+                        GOT_LIMITED_LOW,
                     )
                     continue
             elif value < s[UB]:
@@ -444,10 +439,10 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
                     lists,
                     state,
                     level,
-                    one,
+                    1,
                     s[UB] - columns.costs[c] - answer,
-                    one,
-                    got_limited_high,
+                    1,
+                    GOT_LIMITED_HIGH,
                 )
                 continue
             s[BOUND] = min(s[BOUND], answer + s[HIGH] + columns.costs[c])

@@ -157,8 +157,10 @@ def last_columns(
             )
             done[small] = True
         if not done[large]:
-            totals[2] = totals[0] - totals[1]
-            sums[2] = sums[0] - sums[1]
+            for v in range(V):
+                totals[2, v] = totals[0, v] - totals[1, v]
+                for f in range(X.shape[1]):
+                    sums[2, v, f] = sums[0, v, f] - sums[1, v, f]
             n_columns = _leaf_columns(
                 large, totals[2], sums[2], F, K, S, leaf, split, least, info, side, n_columns, table
             )
@@ -278,7 +280,8 @@ def _last_splits(
                     at = n_columns
                     n_columns += 1
                     table[slot] = at
-                    side[at] = number
+                    for j in range(S):
+                        side[at, j] = number[j]
                 elif info[at, 5] <= cost:
                     continue
                 _put(info[at], s, LAST, f, left, right, cost)

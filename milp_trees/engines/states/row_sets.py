@@ -36,6 +36,13 @@ def _same(a, b):
 
 
 @kernel
+def _copy(source, target):
+    """Copy a set. (Between arrays, `target[:] = source` is slow to compile.)"""
+    for w in range(len(source)):
+        target[w] = source[w]
+
+
+@kernel
 def _find(words, h, bits, hashes, table):
     """Position of a set in the hash table: of its own entry, or of the free slot where it belongs."""
     last = len(table) - 1
@@ -111,7 +118,7 @@ def _partitions(state, T, split, counts, least, sides, keys, tests):
                 break
         if known < 0:
             keys[n] = h
-            sides[n] = side
+            _copy(side, sides[n])
             tests[n] = f
             n += 1
         elif split[f] < split[tests[known]]:
@@ -153,7 +160,7 @@ def expand(
                 slot = _find(child, h, bits, hashes, table)
                 if table[slot] < 0:
                     table[slot] = n_sets
-                    bits[n_sets] = child
+                    _copy(child, bits[n_sets])
                     hashes[n_sets] = h
                     n_sets += 1
                 columns[n_columns, 2 + side] = table[slot]
