@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 __all__ = ["Job", "nested", "problem", "replace", "tree"]
 
@@ -80,7 +80,7 @@ def problem(settings: dict[str, Any], arrays: dict[str, np.ndarray | None]) -> m
     known = {"values": values} if values is not None else {"y": y, "classes": tuple(range(classes))}
     data = mt.Dataset(
         arrays["X"],
-        [mt.Test(*t) for t in settings["tests"] or ()],
+        [mt.BinaryFeature(*t) for t in settings["tests"] or ()],
         weights=arrays.get("weights"),
         **known,
     )
@@ -97,13 +97,13 @@ def problem(settings: dict[str, Any], arrays: dict[str, np.ndarray | None]) -> m
 
 def tree(nested: Any, stated: mt.Problem) -> mt.Tree:
     """The tree that an engine returned, over the problem's tests."""
-    tests = stated.dataset.tests
+    tests = stated.dataset.features
 
     def node(part: Any) -> Any:
         return (
-            mt.Leaf(part)
+            mt.plugins.Leaf(part)
             if isinstance(part, int)
-            else mt.Branch(tests[part[0]], node(part[1]), node(part[2]))
+            else mt.plugins.Branch(tests[part[0]], node(part[1]), node(part[2]))
         )
 
     return mt.Tree(node(nested), stated.task.actions(stated.dataset))
@@ -115,7 +115,7 @@ def nested(found: mt.Tree, data: mt.Dataset) -> Any:
     def part(node: Any) -> Any:
         return (
             int(node.action)
-            if isinstance(node, mt.Leaf)
+            if isinstance(node, mt.plugins.Leaf)
             else [data.index[node.test], part(node.left), part(node.right)]
         )
 

@@ -19,7 +19,7 @@ from _data import classification
 from joblib import Parallel, delayed
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 
 def measure(name: str, problem: mt.Problem, method: str, time_limit: float) -> dict:
@@ -30,7 +30,7 @@ def measure(name: str, problem: mt.Problem, method: str, time_limit: float) -> d
     if why:
         return {**row, "status": "unsupported", "message": why}
     r = plug_in.run(problem, mt.Limits(time=time_limit), start=begin.predictor)
-    s, t = r.sizes, r.times
+    s, t = r.model_size, r.times
     return {
         **row,
         "incumbent": r.objective,
@@ -65,7 +65,7 @@ def main() -> None:
     done = pd.read_csv(out) if out.exists() else pd.DataFrame(columns=["set", "method", "limit"])
     known = set(zip(done["set"], done["method"], done["limit"], strict=True))
     problems = {
-        n: mt.Problem(d, mt.Accuracy(), mt.Trees(2))
+        n: mt.Problem(d, mt.tasks.Accuracy(), mt.Trees(2))
         for n, d in classification(1000).items()
         if args.sets == "all" or n in args.sets.split(",")
     }

@@ -36,7 +36,7 @@ def ionosphere(depth: int):
 
     import milp_trees as mt
 
-    return mt.Problem(_data.classification()["ionosphere"], mt.Accuracy(), mt.Trees(depth))
+    return mt.Problem(_data.classification()["ionosphere"], mt.tasks.Accuracy(), mt.Trees(depth))
 
 
 def planted(depth: int, rows: int = 1000, tests: int = 60):
@@ -44,7 +44,7 @@ def planted(depth: int, rows: int = 1000, tests: int = 60):
 
     return mt.Problem(
         mt.load(f"planted:rows={rows},tests={tests},depth={depth},noise=0.2"),
-        mt.Accuracy(),
+        mt.tasks.Accuracy(),
         mt.Trees(depth),
     )
 
@@ -53,8 +53,10 @@ def parity(depth: int):
     import milp_trees as mt
 
     data = mt.load("planted:rows=1000,tests=60,depth=5,noise=0.2")
-    data = mt.Dataset(data.X, data.tests, y=data.y, groups=data.X[:, 0].tolist())
-    return mt.Problem(data, mt.Accuracy(constraints=(mt.StatisticalParity(0.01),)), mt.Trees(depth))
+    data = mt.Dataset(data.X, data.features, y=data.y, groups=data.X[:, 0].tolist())
+    return mt.Problem(
+        data, mt.tasks.Accuracy(constraints=(mt.tasks.StatisticalParity(0.01),)), mt.Trees(depth)
+    )
 
 
 def numeric(depth: int, rows: int = 300):
@@ -67,7 +69,9 @@ def numeric(depth: int, rows: int = 300):
     y = (X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] > 0.5) ^ (rng.random(rows) < 0.1)
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(6)])
     return mt.Problem(
-        mt.Binarizer("midpoints").dataset(frame, y.astype(int)), mt.Accuracy(), mt.Trees(depth)
+        mt.Binarizer("midpoints").dataset(frame, y.astype(int)),
+        mt.tasks.Accuracy(),
+        mt.Trees(depth),
     )
 
 
@@ -83,13 +87,16 @@ def forest(trees: int, **more):
         RandomForestClassifier(trees, max_depth=12, random_state=0).fit(X, y)
     )
     data = mt.Dataset(np.zeros((len(y), 0)), y=y, numeric=X, columns=ensemble.columns)
-    return mt.Problem(data, mt.PrunedError("0.001", **more), mt.PrunedEnsembles(ensemble))
+    return mt.Problem(data, mt.tasks.PrunedError("0.001", **more), mt.PrunedEnsembles(ensemble))
 
 
 def roads(depth: int):
     from milp_trees.decisions.generated import DecisionData
+    from milp_trees.study.spo import generated_problem
 
-    return DecisionData("shortest-path", 500, 0, 6.0, 0.25, thresholds=50, seed=1).problem(depth)[0]
+    return generated_problem(
+        DecisionData("shortest-path", 500, 0, 6.0, 0.25, thresholds=50, seed=1), depth
+    )[0]
 
 
 #: What the names of engines' problems begin with.
@@ -140,8 +147,8 @@ def problems_for(method: str, problems: list[str]) -> list[str]:
 def one(problem: str, method: str, limit: float, start: str) -> dict:
     """One run in this process; what the program that measures prints."""
     import milp_trees as mt
+    from milp_trees.by_name import registry
     from milp_trees.compiling import uncharged
-    from milp_trees.registry import registry
 
     stated, chosen = problem_of(problem), registry.method(method)
     began = time.perf_counter()
@@ -155,7 +162,7 @@ def one(problem: str, method: str, limit: float, start: str) -> dict:
     began = time.perf_counter() - uncharged()
     try:
         result = chosen.run(stated, mt.Limits(time=limit), start=tree)
-    except mt.Unsupported as why:
+    except mt.errors.Unsupported as why:
         return {
             "seconds": time.perf_counter() - uncharged() - began,
             "warm_up": warm,
@@ -179,7 +186,7 @@ def one(problem: str, method: str, limit: float, start: str) -> dict:
 
 
 def all_methods() -> list[str]:
-    from milp_trees.registry import registry
+    from milp_trees.by_name import registry
 
     present = [s for s in registry.classes("solvers") if registry.solver(s).availability().found]
     return [

@@ -135,7 +135,7 @@ def compare(
     # Penalties of whole rows, so that values are multiples of 1/n on both sides.
     n = data.n_rows
     each = max(1, round(Fraction(penalty) * n))
-    problem = mt.Problem(data, mt.Accuracy(leaf_penalty=Fraction(each, n)), mt.Trees(depth))
+    problem = mt.Problem(data, mt.tasks.Accuracy(leaf_penalty=Fraction(each, n)), mt.Trees(depth))
     began = time.perf_counter()
     ours = mt.near_best(problem, slack=Fraction(2 * slack + 1, 2 * n), time_limit=time_limit)
     seconds = time.perf_counter() - began
@@ -169,7 +169,7 @@ def compare(
     return {
         "set": name,
         "rows": n,
-        "tests": data.n_tests,
+        "tests": data.n_features,
         "depth": depth,
         "leaf_penalty": f"{each}/{n}",
         "slack": f"{slack}/{n}",
@@ -193,7 +193,7 @@ def main() -> None:
     parser.add_argument("--sets", default="all")
     parser.add_argument("--out", default="benchmarks/results/near_best_treefarms.csv")
     args = parser.parse_args()
-    from milp_trees.registry import registry
+    from milp_trees.by_name import registry
 
     registry.method("near-best").warm_up()  # compiling is not counted
     peer = str(Path(args.peer).absolute()) if os.sep in args.peer else args.peer

@@ -23,7 +23,7 @@ import pandas as pd
 from report import markdown
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 from milp_trees.results.result import TracePoint
 
 RESULTS = Path(__file__).parent / "results" / "search_orders.csv"
@@ -122,7 +122,7 @@ def main() -> None:
     registry.method("dp").run(
         mt.Problem(
             generated(8).subset(np.arange(400) < 40),
-            mt.Accuracy(leaf_penalty="1/20"),
+            mt.tasks.Accuracy(leaf_penalty="1/20"),
             mt.Trees(None),
         )
     )
@@ -130,7 +130,7 @@ def main() -> None:
     for name in args.sets.split(","):
         dataset = load(name)
         for penalty in args.penalties.split(","):
-            problem = mt.Problem(dataset, mt.Accuracy(leaf_penalty=penalty), mt.Trees(None))
+            problem = mt.Problem(dataset, mt.tasks.Accuracy(leaf_penalty=penalty), mt.Trees(None))
             results = {
                 m: registry.method(m).run(problem, mt.Limits(time=args.time_limit)) for m in METHODS
             }
@@ -140,7 +140,7 @@ def main() -> None:
                     {
                         "set": name,
                         "rows": dataset.n_rows,
-                        "tests": dataset.n_tests,
+                        "tests": dataset.n_features,
                         "penalty": penalty,
                         "limit": args.time_limit,
                         "method": method,

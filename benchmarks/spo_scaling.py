@@ -21,8 +21,8 @@ from pathlib import Path
 import pandas as pd
 
 import milp_trees as mt
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
+from milp_trees.limits import Limits
 
 RESULTS = Path(__file__).parent / "results" / "spo_scaling.csv"
 KEY = ["what", "rows", "thresholds", "side", "depth", "method"]
@@ -49,12 +49,14 @@ def cases(only: str | None) -> list[dict[str, object]]:
 
 def problem(rows: int, thresholds: int, side: int, depth: int) -> mt.Problem:
     """Shortest paths with thresholds at quantiles."""
-    made = mt.shortest_path_data(rows, degree=6, noise=0.25, grid=(side, side), seed=0)
+    made = mt.decisions.shortest_path_data(rows, degree=6, noise=0.25, grid=(side, side), seed=0)
     frame = pd.DataFrame(made.X, columns=[f"x{j}" for j in range(made.X.shape[1])])
     data = mt.Binarizer("quantiles", n_bins=thresholds + 1).dataset(
         frame, values=made.C, actions=list(made.decisions.components)
     )
-    return mt.Problem(data, mt.Decision(decisions=made.decisions, normalised=True), mt.Trees(depth))
+    return mt.Problem(
+        data, mt.tasks.Decision(decisions=made.decisions, normalised=True), mt.Trees(depth)
+    )
 
 
 def measure(
@@ -76,7 +78,7 @@ def measure(
         cpu = time.process_time() - cpu
         row = {
             **key,
-            "tests": asked.dataset.n_tests,
+            "tests": asked.dataset.n_features,
             "edges": S.dimension,
             "decisions": S.n_vertices,
             "status": result.status.value,

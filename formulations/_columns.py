@@ -24,7 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import Branch, CostMatrix, DataError, Leaf, LeafOracle, Tree
+from milp_trees.errors import DataError
+from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.tasks.decision_view import LeafOracle
+from milp_trees.tasks.views import CostMatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +67,7 @@ def numeric_columns(view: CostMatrix | LeafOracle) -> list[Column]:
     columns = []
     for name, tests in view.columns:
         outcomes = view.X[:, tests].astype(np.int64)
-        true_left = view.tests[tests[0]].kind == "<="
+        true_left = view.features[tests[0]].kind == "<="
         if (np.diff(outcomes, axis=1) < 0).any():
             raise DataError(
                 f"The tests of {name!r} are not nested: a row is below one threshold and above a higher one. Binarize the column again."
@@ -116,13 +120,15 @@ def reached(
 def branch(view: CostMatrix | LeafOracle, column: Column, p: int, below: Any, above: Any) -> Branch:
     """The branch node of threshold p of a column."""
     left, right = (above, below) if column.true_left else (below, above)
-    return Branch(view.tests[column.tests[p]], left, right)
+    return Branch(view.features[column.tests[p]], left, right)
 
 
 def column_words(view: CostMatrix | LeafOracle) -> Callable[[int], str]:
     """For a column by its number, its name and its tests by rising threshold."""
     columns = numeric_columns(view)
-    return lambda j: f"{columns[j].name}: {', '.join(view.tests[f].name for f in columns[j].tests)}"
+    return lambda j: (
+        f"{columns[j].name}: {', '.join(view.features[f].name for f in columns[j].tests)}"
+    )
 
 
 # -- thresholds in binary (BinOCT) ---------------------------------------------------------------------------------

@@ -125,7 +125,9 @@ def test_all_json_fields_are_described():
     import milp_trees as mt
 
     result = mt.solve(
-        mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.Accuracy(), mt.Trees(max_depth=1))
+        mt.Problem(
+            mt.Dataset([[0], [1]], y=["no", "yes"]), mt.tasks.Accuracy(), mt.Trees(max_depth=1)
+        )
     )
     described = set(re.findall(r"`([a-z_]+)`", text("docs/cli.md").split("## JSON")[1]))
     assert set(result.to_json()) - {"schema"} <= described
@@ -133,7 +135,7 @@ def test_all_json_fields_are_described():
 
 def test_every_solver_is_described():
     """Every registered solver has a row in docs/solvers.md."""
-    from milp_trees import registry
+    from milp_trees.by_name import registry
 
     page = text("docs/solvers.md")
     assert [name for name in registry.classes("solvers") if f"| `{name}` |" not in page] == []

@@ -20,8 +20,8 @@ import numpy as np
 
 from milp_trees.engines.dantzig_wolfe import Decomposition
 from milp_trees.errors import DataError
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import register
+from milp_trees.limits import Limits
+from milp_trees.registering import register
 
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.run import Run
@@ -63,7 +63,7 @@ class Subgradient(Decomposition):
 
     def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
         limit = run.until(lambda: self._steps(run))
-        return {"limit": limit, "sizes": run.sizes}
+        return {"limit": limit, "model_size": run.sizes}
 
     def _steps(self, run: Run) -> None:
         p = run.problem

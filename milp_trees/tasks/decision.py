@@ -21,7 +21,7 @@ import numpy as np
 from milp_trees.decisions.base import LISTED, DecisionSet
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
-from milp_trees.registry import register_task
+from milp_trees.registering import register_task
 from milp_trees.tasks.action_costs import ActionCosts
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.decision_view import LeafOracle
@@ -53,15 +53,15 @@ class Decision(ActionCosts):
     Examples
     --------
     >>> import milp_trees as mt
-    >>> S = mt.ListedDecisions([[1, 0], [0, 1]], ["left", "right"])
+    >>> S = mt.decisions.ListedDecisions([[1, 0], [0, 1]], ["left", "right"])
     >>> data = mt.Dataset([[0], [0], [1]], values=[[1, 2], [1, 3], [4, 1]], actions=["left", "right"])
-    >>> mt.solve(mt.Problem(data, mt.Decision(decisions=S), mt.Trees(1)), "dp").value.number
+    >>> mt.solve(mt.Problem(data, mt.tasks.Decision(decisions=S), mt.Trees(1)), "dp").value.number
     0.0
     """
 
     name: ClassVar[str] = "decision"
     units: ClassVar[tuple[str, str]] = ("SPO loss", "SPO loss + penalties")
-    reports: ClassVar[bool] = True
+    has_extra_scores: ClassVar[bool] = True
 
     decisions: Any = None
     normalised: bool = False
@@ -75,7 +75,7 @@ class Decision(ActionCosts):
             object.__setattr__(self, "decisions", decisions_from_spec(self.decisions))
         if not isinstance(self.decisions, DecisionSet):
             raise DataError(
-                f"A Decision task needs decisions=, a DecisionSet such as mt.grid_paths(4, 4); got {type(self.decisions).__name__}."
+                f"A Decision task needs decisions=, a DecisionSet such as mt.decisions.grid_paths(4, 4); got {type(self.decisions).__name__}."
             )
         if self.constraints:
             raise DataError(
@@ -183,7 +183,7 @@ class Decision(ActionCosts):
         )
         return Value(float(number), None, self.unit, self.sense)
 
-    def beside(self, routes: Routes, dataset: Dataset) -> dict[str, float]:
+    def extra_scores(self, routes: Routes, dataset: Dataset) -> dict[str, float]:
         """`normalised_regret`: total SPO loss over the total of |z*(c)|, as PyEPO scores regret
         (Tang, Khalil 2022); none where the latter is 0.
         """
@@ -195,9 +195,9 @@ class Decision(ActionCosts):
         total = float(weights @ np.abs(least))
         return {"normalised_regret": float(weights @ (paid - least)) / total} if total > 0 else {}
 
-    def strange_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
+    def unknown_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
         if self._listed is not None:
-            return super().strange_actions(actions, dataset)
+            return super().unknown_actions(actions, dataset)
         try:
             W = [self.decisions.vector(str(a)) for a in actions]
         except DataError as why:
@@ -212,7 +212,7 @@ class Decision(ActionCosts):
     def leaf_oracle(self, dataset: Dataset, space: Space) -> LeafOracle:
         """Cost vectors and the oracle, on the candidate tests of a space."""
         candidates = space.candidates(dataset)
-        tests = tuple(dataset.tests[j] for j in candidates)
+        tests = tuple(dataset.features[j] for j in candidates)
         columns = [t.column for t in tests]
         leaf, splits = self._penalties(columns, dataset)
         weights = dataset.row_weights

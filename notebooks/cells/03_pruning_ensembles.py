@@ -33,7 +33,7 @@ X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 train, test, y_train, y_test = train_test_split(X, y, test_size=0.4, stratify=y, random_state=0)
 
 quantities = {c: c.removeprefix("mean ").removeprefix("worst ").removesuffix(" error") for c in X.columns}
-groups = [mt.Group(f"segmenting {q}", [c for c in X.columns if quantities[c] == q], 1) for q in dict.fromkeys(quantities.values())]
+groups = [mt.tasks.Group(f"segmenting {q}", [c for c in X.columns if quantities[c] == q], 1) for q in dict.fromkeys(quantities.values())]
 len(groups), groups[0].members
 """,
     ),
@@ -137,7 +137,7 @@ after a change of variables, and as a minimum cut. They must agree, and do. The 
 from dataclasses import replace
 
 problem = replace(small.problem_, task=replace(small.problem_.task, lam="1/100"))
-study = mt.compare(problem, ["min-cut", "ip3@highs", "ip3-closure@highs"], start=None, oracle="min-cut")
+study = mt.compare(problem, ["min-cut", "ip3@highs", "ip3-closure@highs"], start=None, reference="min-cut")
 study.frame()[["method", "status", "objective", "root_bound", "variables", "rows", "nonzeros", "agrees"]]
 """,
     ),

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
+from milp_trees.limits import Limits
 from milp_trees.linear.matrix import compile_model
 from milp_trees.mip.method import FormulationMethod
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
 from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.testing.pruning_checks import (
     PRUNING_CHECKS,
@@ -26,10 +26,10 @@ from milp_trees.testing.pruning_checks import (
 from milp_trees.testing.pruning_examples import EXAMPLES, random_problem
 from milp_trees.testing.solve import built, minimise
 from milp_trees.unimodular import (
-    check_consecutive_ones,
-    check_difference_rows,
     check_network_certificate,
-    check_unimodular,
+    decide_by_consecutive_ones,
+    decide_by_difference_rows,
+    total_unimodularity,
 )
 
 FORMULATIONS = registry.formulations_for(example("figure-1").space)
@@ -86,7 +86,7 @@ def test_programs_with_features_take_every_problem(label):
 def test_ip0_refuses_features_that_cost_and_budgets():
     assert "ip0 has no features" in make("ip0").unsupported(example("figure-1"))
     assert "budget" in make("ip0").unsupported(example("two-items"))
-    with pytest.raises(mt.Unsupported, match="ip3-closure"):
+    with pytest.raises(mt.errors.Unsupported, match="ip3-closure"):
         make("ip0").build(example("figure-1"))
 
 
@@ -198,7 +198,10 @@ def test_budgets_break_integrality():
     view = free.view(NodeGains)
     hull = {
         min(
-            (view.totals(p.kept)[0] + lam * float(free.beside(p)["cost"]), view.totals(p.kept))
+            (
+                view.totals(p.kept)[0] + lam * float(free.extra_scores(p)["cost"]),
+                view.totals(p.kept),
+            )
             for _, p in scored(free)
         )[1]
         for lam in np.linspace(0, 5, 400)
@@ -258,36 +261,36 @@ def test_the_published_proof_is_about_another_matrix():
     as printed are; for one tree both are.
     """
     b = built(make("ip3"), example("mirrored-trees"))
-    answer = check_unimodular(differenced(b))
+    answer = total_unimodularity(differenced(b))
     assert (answer.answer, abs(answer.submatrix.determinant)) == ("no", 2)
-    assert check_unimodular(b.matrix).answer == "yes"
+    assert total_unimodularity(b.matrix).answer == "yes"
     one = built(make("ip3"), example("negative-gain"))
-    assert check_unimodular(differenced(one)).answer == "yes"
+    assert total_unimodularity(differenced(one)).answer == "yes"
 
 
 def test_ip0_has_consecutive_ones_and_the_closure_difference_rows():
     for name, problem in default_pruning_problems().items():
         if not make("ip0").unsupported(problem):
             assert (
-                check_consecutive_ones(built(make("ip0"), problem).matrix, columns=True).answer
+                decide_by_consecutive_ones(built(make("ip0"), problem).matrix, columns=True).answer
                 == "yes"
             ), name
         if problem.view(NodeGains).budget is None:
             for label in ("ip3-closure", "ip3-closure:merge_pairs=off"):
-                assert check_difference_rows(built(make(label), problem).matrix).answer == "yes", (
-                    name
-                )
+                assert (
+                    decide_by_difference_rows(built(make(label), problem).matrix).answer == "yes"
+                ), name
 
 
 def test_merging_makes_the_program_smaller_and_not_different():
     for problem in default_pruning_problems().values():
         view = problem.view(NodeGains)
-        small, large = (make(label).sizes(view, problem.space) for label in LABELS[-2:])
+        small, large = (make(label).model_size(view, problem.space) for label in LABELS[-2:])
         assert small.variables <= large.variables
         assert small.nonzeros <= large.nonzeros or len(view.above)
     problem = example("all-prices-and-a-budget")
     small, large = (
-        make(label).sizes(problem.view(NodeGains), problem.space) for label in LABELS[-2:]
+        make(label).model_size(problem.view(NodeGains), problem.space) for label in LABELS[-2:]
     )
     assert small.rows < large.rows
 
@@ -315,7 +318,7 @@ def test_highs_proves_the_optimum(label, name):
         assert label == "ip0", f"only ip0 refuses anything: {why}"
         pytest.skip(why)
     result = method.run(problem, LIMITS)
-    assert result.status is mt.Status.OPTIMAL, result
+    assert result.status is mt.plugins.Status.OPTIMAL, result
     assert float(problem.view(NodeGains).from_value(best_pruning(problem)[0])) == pytest.approx(
         float(problem.view(NodeGains).from_value(result.value.exact or result.value.number)),
         abs=2 * problem.view(NodeGains).tolerance,
@@ -331,7 +334,7 @@ def test_other_solvers_prove_the_optimum(label, solver):
     for name in ("figure-1", "all-prices-and-a-budget"):
         result = registry.method(f"{label}@{solver}").run(example(name), LIMITS)
         assert (result.status, result.value.exact) == (
-            mt.Status.OPTIMAL,
+            mt.plugins.Status.OPTIMAL,
             best_pruning(example(name))[0],
         ), result
 
@@ -344,12 +347,14 @@ def test_a_start_is_accepted(label):
     problem = example("all-prices-and-a-budget")
     for _, start in (scored(problem)[0], best_pruning(problem)):
         result = registry.method(f"{label}@highs").run(problem, LIMITS, start=start)
-        assert (result.status, result.start["accepted"]) == (mt.Status.OPTIMAL, True), result
+        assert (result.status, result.start["accepted"]) == (mt.plugins.Status.OPTIMAL, True), (
+            result
+        )
     for name in ("figure-1", "two-items", "regression"):
         result = registry.method(f"{label}@highs").run(
             example(name), LIMITS, start=scored(example(name))[0][1]
         )
-        assert result.status is mt.Status.OPTIMAL
+        assert result.status is mt.plugins.Status.OPTIMAL
         assert "reason" not in result.start, result.start
 
 
@@ -358,7 +363,7 @@ def test_a_wrong_model_is_never_reported_as_a_proof():
     result = FormulationMethod(NoChildLeaves(), registry.solver("highs")).run(
         problem, LIMITS, start=best_pruning(problem)[1]
     )
-    assert result.status is mt.Status.ERROR, result
+    assert result.status is mt.plugins.Status.ERROR, result
 
 
 def test_highs_does_not_probe_ip3():
@@ -389,4 +394,7 @@ def test_an_infeasible_budget_is_said_to_be_one():
     none = replace(problem, task=replace(problem.task, max_cost="1/1000"))
     assert best_pruning(none) is None
     for label in WITH_FEATURES:
-        assert registry.method(f"{label}@highs").run(none, LIMITS).status is mt.Status.INFEASIBLE
+        assert (
+            registry.method(f"{label}@highs").run(none, LIMITS).status
+            is mt.plugins.Status.INFEASIBLE
+        )

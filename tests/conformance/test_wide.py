@@ -11,7 +11,7 @@ import pytest
 import wrong_wide as wrong
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import (
     brute_force,
@@ -108,7 +108,7 @@ def test_the_recursion_equals_the_scoring_of_all_trees():
 
 
 def test_a_task_that_differs_from_its_view_stops_the_oracle():
-    class Own(mt.Accuracy):
+    class Own(mt.tasks.Accuracy):
         def cost_matrix(self, dataset, space):
             view = super().cost_matrix(dataset, space)
             return replace(view, costs=view.costs + 1)
@@ -132,7 +132,8 @@ def test_the_problems_reach_where_faults_hide():
     leaves of five rows, costs beyond a million.
     """
     views = {
-        name: (get(name).view(CostMatrix), get(name).instance(), get(name).space) for name in WIDE
+        name: (get(name).view(CostMatrix), get(name).presolved_view(), get(name).space)
+        for name in WIDE
     }
     assert {3, 4} <= {space.max_depth for _, _, space in views.values()}
     assert max(view.n_actions for view, _, _ in views.values()) == 5
@@ -178,7 +179,7 @@ def test_the_levels():
     quick, thorough = default_problems(), default_problems("thorough")
     assert set(quick) < set(thorough)
     assert set(wide_problems()) == set(WIDE)
-    with pytest.raises(mt.UnknownName, match="no level 'slow'; known are quick, thorough"):
+    with pytest.raises(mt.errors.UnknownName, match="no level 'slow'; known are quick, thorough"):
         default_problems("slow")
 
 
@@ -202,7 +203,7 @@ def test_a_search_that_is_stopped_is_judged_by_its_bound_and_its_point():
     asked = get("wide-plain-0")
     point = minimise(built(FlowOCT(), asked).matrix, nodes=1)
     assert point.status in ("stopped", "optimal")
-    best = FlowOCT().instance(asked).objective(brute_force(asked)[0])
+    best = FlowOCT().presolved_view(asked).objective(brute_force(asked)[0])
     assert optimum_fault(FlowOCT(), asked, Point("stopped", None, None, best - 3)) is None
     assert "bound" in optimum_fault(FlowOCT(), asked, Point("stopped", None, None, best + 3))
     assert "expected" in optimum_fault(FlowOCT(), asked, Point("stopped", None, best - 2, best - 3))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.engines.near.graph import Graph, State, Table
-from milp_trees.models.tree import Branch, Leaf, Node
+from milp_trees.models.nodes import Branch, Leaf, Node
 
 #: Counts up to here are convolved as 64-bit integers, larger ones as Python's.
 SAFE = 2**62
@@ -43,7 +43,7 @@ class Lookup:
         if len(chosen) == 1:
             return Leaf(chosen[0])
         j, left, right, *more = chosen
-        test = self.graph.given.tests[int(self.graph.splits.number[j])]
+        test = self.graph.given.features[int(self.graph.splits.number[j])]
         if isinstance(left, int):
             return Branch(test, Leaf(left), Leaf(right))
         cost = more[0] * self.graph.base

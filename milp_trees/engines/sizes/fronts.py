@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.compiling import compiling
-from milp_trees.data.dataset import Test
+from milp_trees.data.dataset import BinaryFeature
 from milp_trees.engines.sizes.instance import Instance, prepare
 from milp_trees.engines.sizes.limits import depth_of, mass_as_rows, refuse_large
 from milp_trees.errors import Unsupported
 from milp_trees.methods.watch import Watch
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
@@ -121,7 +122,7 @@ def solve_sizes(
     """
     if space.max_depth is None and space.max_leaf_nodes is None:
         raise Unsupported("Trees of every size need a limit: give max_leaf_nodes or max_depth.")
-    if view.least_mass:
+    if view.min_weight_leaf:
         view, space = mass_as_rows(view, space)
     instance = prepare(view, space, settle_ties=False)
     most = instance.max_leaves
@@ -153,11 +154,11 @@ class FrontSearch:
         self.levels = max(1, self.depth - 2)
         refuse_large(instance, self.levels)
         self.data = self._data(similar)
-        self.frames = self._frames(max(1, (n + 63) // 64), max(1, n), max(1, instance.n_tests))
+        self.frames = self._frames(max(1, (n + 63) // 64), max(1, n), max(1, instance.n_features))
         self.room = self._room(n, padded)
         self.memo = self._memo(memory_bytes)
         self.archive = self._archive()
-        shape = (instance.values.shape[1], max(1, instance.n_tests), padded)
+        shape = (instance.values.shape[1], max(1, instance.n_features), padded)
         self.P, self.Q = (
             np.zeros(shape, dtype=instance.dtype),
             np.zeros(shape, dtype=instance.dtype),
@@ -176,7 +177,7 @@ class FrontSearch:
 
     def _data(self, similar: bool) -> Data:
         inst = self.instance
-        n, F = len(inst.X), inst.n_tests
+        n, F = len(inst.X), inst.n_features
         bits = np.zeros((max(1, F), max(1, (n + 63) // 64) * 8), dtype=np.uint8)
         if n and F:
             packed = np.packbits(inst.X[:, :F].T, axis=1, bitorder="little")
@@ -225,7 +226,7 @@ class FrontSearch:
 
     def _room(self, n: int, padded: int) -> Room:
         inst = self.instance
-        dtype, V, F = inst.dtype, inst.values.shape[1], max(1, inst.n_tests)
+        dtype, V, F = inst.dtype, inst.values.shape[1], max(1, inst.n_features)
         words = max(1, (n + 63) // 64)
         return self.parts.Room(
             rest=np.zeros((V, F, padded) if V > 1 else (1, 1, 1), dtype=dtype),
@@ -318,7 +319,7 @@ class FrontSearch:
         """The front on all rows."""
         inst = self.instance
         bits = self.all_rows()
-        if self.depth <= 2 or not len(inst.X) or not inst.n_tests:
+        if self.depth <= 2 or not len(inst.X) or not inst.n_features:
             best = self.shallow(bits, self.depth)[0]
             if progress:
                 progress(tuple(self.objective(v) for v in best[1:]))
@@ -395,7 +396,7 @@ class FrontSearch:
                 tree = sizes[-1].tree
             elif Z is None:
                 tree = None
-            elif self.depth <= 2 or not len(self.instance.X) or not self.instance.n_tests:
+            elif self.depth <= 2 or not len(self.instance.X) or not self.instance.n_features:
                 tree = Tree(self.tree(bits, self.depth, k), self.view.actions)
             else:
                 tree = Tree(
@@ -431,7 +432,7 @@ class FrontSearch:
             return Leaf(self._action(bits))
         true = self.data.test_bits[test]
         return Branch(
-            self.view.tests[test],
+            self.view.features[test],
             self.tree(bits & ~true, depth - 1, left),
             self.tree(bits & true, depth - 1, leaves - left),
         )
@@ -471,7 +472,7 @@ class FrontSearch:
             rows,
             self.P,
             self.total,
-            min(most, 1 << depth) if self.instance.n_tests else 1,
+            min(most, 1 << depth) if self.instance.n_features else 1,
             value,
             test,
             left,
@@ -494,7 +495,7 @@ def warm_up(instance: Instance) -> float:
             X = rng.integers(0, 2, (24, 6)).astype(np.uint8)
             tiny = CostMatrix(
                 X=X,
-                tests=tuple(Test(str(f)) for f in range(6)),
+                features=tuple(BinaryFeature(str(f)) for f in range(6)),
                 costs=rng.integers(0, 2 if kind == "int32" else 2**40, (24, 3)),
                 actions=(0, 1, 2),
                 counts=np.ones(24, dtype=np.int64),

@@ -60,7 +60,7 @@ class Instance:
     least: int
     unit: int
     constant: int
-    n_tests: int
+    n_features: int
     max_leaves: int
 
     @property
@@ -112,24 +112,24 @@ def prepare(view: CostMatrix, space: Trees, settle_ties: bool = True) -> Instanc
         values = np.column_stack([values, view.counts])
         largest = max(largest, view.total_rows)
     dtype = np.int32 if largest < SMALL else np.int64
-    rows, group, coef, rowwise = _groups(values, view.n_tests)
+    rows, group, coef, rowwise = _groups(values, view.n_features)
     first, worst = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows), dtype=np.int64)
     if len(rows):
         # A row of the data that is spread over several rows here is charged once.
         position = np.unique(rows, return_index=True)
         first[position[1]] = r[position[0], 0] * unit
         worst[position[1]] = r[position[0]].max(axis=1) * unit
-    padded = -(-max(1, view.n_tests) // LANES) * LANES
+    padded = -(-max(1, view.n_features) // LANES) * LANES
     sums = 3 * values.shape[1] * padded**2 * np.dtype(dtype).itemsize
     if sums > MOST_BYTES:
         raise Unsupported(
-            f"dp keeps sums for all pairs of tests; {view.n_tests} tests need {sums / 2**30:.0f} GB. Use fewer thresholds."
+            f"dp keeps sums for all pairs of tests; {view.n_features} tests need {sums / 2**30:.0f} GB. Use fewer thresholds."
         )
     X = np.zeros((len(rows), padded), dtype=np.uint8)
-    X[:, : view.n_tests] = view.X[rows]
+    X[:, : view.n_features] = view.X[rows]
     split = np.zeros(padded, dtype=dtype)
-    split[: view.n_tests] = view.split_costs * unit
-    split[view.n_tests :] = SMALL if dtype == np.int32 else LARGE
+    split[: view.n_features] = view.split_costs * unit
+    split[view.n_features :] = SMALL if dtype == np.int32 else LARGE
     own = coef[group] if len(rows) else np.zeros((0, values.shape[1]), dtype=np.int64)
     return Instance(
         X=X,
@@ -147,12 +147,12 @@ def prepare(view: CostMatrix, space: Trees, settle_ties: bool = True) -> Instanc
         least=least,
         unit=unit,
         constant=int(view.base.sum()) * unit,
-        n_tests=view.n_tests,
+        n_features=view.n_features,
         max_leaves=max_leaves,
     )
 
 
-def _groups(values: np.ndarray, n_tests: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
+def _groups(values: np.ndarray, n_features: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, bool]:
     """Rows (repeated if need be), their groups in rising order, the groups' value vectors, and
     whether summing row by row is cheaper.
     """

@@ -20,7 +20,7 @@ def check_size(view: CostMatrix, space: Trees) -> None:
     Unsupported
         With the sentence why.
     """
-    if view.least_mass:
+    if view.min_weight_leaf:
         view, space = mass_as_rows(view, space)
     instance = prepare(view, space, settle_ties=False)
     refuse_large(instance, max(1, depth_of(space, instance) - 2))
@@ -39,12 +39,12 @@ def refuse_large(instance: Instance, levels: int) -> None:
     """Refuse arrays for so many levels that are too large."""
     leaves, padded = instance.max_leaves, instance.X.shape[1]
     needed = (
-        32 * levels * instance.n_tests * (leaves + 5)
+        32 * levels * instance.n_features * (leaves + 5)
         + 3 * instance.values.shape[1] * padded**2 * instance.dtype.itemsize
     )
     if needed > MOST_BYTES:
         raise Unsupported(
-            f"Trees of {leaves} sizes on {instance.n_tests} tests need {needed / 2**30:.0f} GB; use fewer thresholds or leaves."
+            f"Trees of {leaves} sizes on {instance.n_features} tests need {needed / 2**30:.0f} GB; use fewer thresholds or leaves."
         )
 
 
@@ -52,8 +52,8 @@ def mass_as_rows(view: CostMatrix, space: Trees) -> tuple[CostMatrix, Trees]:
     """A minimum weight of leaves as a minimum number of rows (twice the weights, so that a minimum
     of 1 is one too).
     """
-    if space.min_samples_leaf > 1 or view.mass is None:
+    if space.min_samples_leaf > 1 or view.row_weight is None:
         raise Unsupported("Fronts take min_samples_leaf or min_weight_leaf, not both.")
-    return replace(view, counts=2 * view.mass, mass=None, least_mass=0), replace(
-        space, min_samples_leaf=2 * view.least_mass, min_weight_leaf=0
+    return replace(view, counts=2 * view.row_weight, row_weight=None, min_weight_leaf=0), replace(
+        space, min_samples_leaf=2 * view.min_weight_leaf, min_weight_leaf=0
     )

@@ -15,11 +15,11 @@ from milp_trees.cli.main import app
 COMMANDS = typer.main.get_command(app).commands
 VALUES = ("nan", "-1", "0", "1.5", "", "1e99")
 
-SOLVE = ["--oracle", "none", "--method", "cart"]
+SOLVE = ["--reference", "none", "--method", "cart"]
 #: Command → what a run needs beside the option; option → what it needs more.
 NEEDS = {
     "solve": ["t.csv", *SOLVE],
-    "compare": ["t.csv", "--methods", "cart", "--oracle", "none"],
+    "compare": ["t.csv", "--methods", "cart", "--reference", "none"],
     "near-best": ["t.csv", "--slack", "0"],
     "path": ["t.csv"],
     "export": ["t.csv", "--formulation", "state-flow", "--out", "m.mps", "--no-solution"],
@@ -184,7 +184,7 @@ def test_every_option_that_takes_a_number_is_in_the_table():
 def test_numbers_that_are_read_exactly_are_of_ordinary_size(text):
     """At once: 1e999999999 written out is minutes of work."""
     with seconds(5), pytest.raises(mt.DataError, match="beta must be"):
-        mt.FBeta(beta=text)
+        mt.tasks.FBeta(beta=text)
 
 
 def test_options_without_a_use_are_said_to_be_so(folder):

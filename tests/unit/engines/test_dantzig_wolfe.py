@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_flow
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.engines.dantzig_wolfe import DantzigWolfe
 from milp_trees.engines.decomposition import places
 from milp_trees.engines.decomposition.coupling import coupled
@@ -25,9 +26,8 @@ from milp_trees.engines.decomposition.pricing import part, path_pruning
 from milp_trees.engines.decomposition.run import Run, place_for
 from milp_trees.engines.subgradient import Subgradient
 from milp_trees.errors import DataError, SolverFailure, SolverUnavailable, Unsupported
+from milp_trees.limits import Limits
 from milp_trees.methods import watch
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
 from milp_trees.results.result import Limit
 from milp_trees.tasks.pruning_view import NodeGains
 
@@ -312,8 +312,8 @@ def forest():
     X, y = make_classification(150, 12, n_informative=5, flip_y=0.1, random_state=0)
     ensemble = mt.read_ensemble(RandomForestClassifier(12, random_state=0).fit(X, y))
     dataset = mt.Dataset(np.zeros((150, 0)), y=y, numeric=X, columns=ensemble.columns)
-    costs = mt.FeatureCosts({name: 1 + k % 3 for k, name in enumerate(ensemble.columns)})
-    return mt.Problem(dataset, mt.PrunedError("0.01", costs), mt.PrunedEnsembles(ensemble))
+    costs = mt.tasks.FeatureCosts({name: 1 + k % 3 for k, name in enumerate(ensemble.columns)})
+    return mt.Problem(dataset, mt.tasks.PrunedError("0.01", costs), mt.PrunedEnsembles(ensemble))
 
 
 @pytest.fixture(scope="module")
@@ -405,8 +405,8 @@ def test_a_problem_is_solved_with_its_proof_and_its_rounds(forest):
     assert result.optimal
     assert result.value.exact == result.certificate.bound_exact
     assert result.certificate.proved_by == "dantzig-wolfe"
-    assert result.sizes["rounds"] == len(result.trace) == len(seen)
-    assert result.sizes["columns"] > 24
+    assert result.model_size["rounds"] == len(result.trace) == len(seen)
+    assert result.model_size["columns"] > 24
     assert result.versions["highs"]
     heuristic = registry.method("subgradient").run(forest)
     assert heuristic.bound <= result.objective <= heuristic.objective
@@ -429,7 +429,7 @@ def test_a_start_is_an_incumbent_and_a_column(forest):
 @pytest.mark.parametrize("name", ["dantzig-wolfe", "subgradient"])
 def test_what_they_cannot_do_is_said(forest, name):
     """A budget, and a master that is too large."""
-    budgeted = mt.Problem(forest.dataset, mt.PrunedError("0.01", max_cost=1), forest.space)
+    budgeted = mt.Problem(forest.dataset, mt.tasks.PrunedError("0.01", max_cost=1), forest.space)
     with pytest.raises(Unsupported, match=f"{name} takes no budget"):
         registry.method(name).run(budgeted)
     if name == "dantzig-wolfe":

@@ -17,7 +17,7 @@ from random_views import random_view
 import milp_trees as mt
 from milp_trees.engines.dp import ORDERS, DynamicProgramme, _Run
 from milp_trees.engines.enumerate import enumerate_trees
-from milp_trees.mip.solver import Limits
+from milp_trees.limits import Limits
 from milp_trees.results.result import Limit, Status
 from milp_trees.testing.problems import problem
 
@@ -66,15 +66,17 @@ def case(seed):
     )
     view = random_view(rng, X=X, costs=costs)
     depth, least = int(rng.integers(2, 6)), int(rng.choice([1, 1, 2, 3]))
-    limit = None if rng.random() < 0.4 and view.n_tests <= depth else depth
+    limit = None if rng.random() < 0.4 and view.n_features <= depth else depth
     if rng.random() < 0.25:  # the enumerator knows row counts only, so that masses take their place
         view = replace(
-            view, mass=rng.integers(1, 5, view.n_rows), least_mass=int(rng.integers(2, 8))
+            view,
+            row_weight=rng.integers(1, 5, view.n_rows),
+            min_weight_leaf=int(rng.integers(2, 8)),
         )
         return (
             view,
             mt.Trees(limit, min_weight_leaf=1),
-            best(replace(view, counts=view.mass), depth, view.least_mass),
+            best(replace(view, counts=view.row_weight), depth, view.min_weight_leaf),
         )
     return view, mt.Trees(limit, min_samples_leaf=least), best(view, depth, least)
 
@@ -188,7 +190,7 @@ def planted(depth, seed=1, rows=120, tests=14, **task):
     X = (rng.random((rows, tests)) < rng.uniform(0.15, 0.5, tests)).astype(int)
     y = ((X[:, 0] & X[:, 1]) ^ (X[:, 2] | X[:, 3])) ^ (rng.random(rows) < 0.1)
     X[:, -1] = 1 - X[:, 0]
-    return mt.Problem(mt.Dataset(X, y=y.astype(int)), mt.Accuracy(**task), mt.Trees(depth))
+    return mt.Problem(mt.Dataset(X, y=y.astype(int)), mt.tasks.Accuracy(**task), mt.Trees(depth))
 
 
 INSTANCES = {
@@ -222,12 +224,17 @@ def test_each_switch_changes_a_counter_and_not_the_optimum(name):
     assert on.optimal
     assert off.optimal
     assert on.objective == off.objective
-    assert expected(on.sizes[counter], off.sizes[counter]), (on.sizes, off.sizes)
+    assert expected(on.model_size[counter], off.model_size[counter]), (
+        on.model_size,
+        off.model_size,
+    )
 
 
 def test_one_thread_counts_the_same_in_every_run():
     for make in INSTANCES.values():
-        assert DynamicProgramme().run(make()).sizes == DynamicProgramme().run(make()).sizes
+        assert (
+            DynamicProgramme().run(make()).model_size == DynamicProgramme().run(make()).model_size
+        )
 
 
 # -- bounds that would be wrong ------------------------------------------------------------------------------
@@ -257,7 +264,7 @@ def naive(view, depth, least, rule, costs):
         if (rows, d) in solved:
             return solved[rows, d]
         found = int(costs[sorted(rows)].sum(axis=0).min()) if len(rows) >= least else infinite
-        for f in range(view.n_tests if d else 0):
+        for f in range(view.n_features if d else 0):
             right = frozenset(i for i in rows if view.X[i, f])
             left = rows - right
             if (
@@ -285,7 +292,7 @@ def naive(view, depth, least, rule, costs):
 )
 def test_a_search_that_trusts_an_invalid_bound_is_wrong_and_dp_is_not(name, rule):
     tiny = problem(name)
-    view, least = tiny.view(mt.CostMatrix), tiny.trees.min_samples_leaf
+    view, least = tiny.view(mt.plugins.CostMatrix), tiny.trees.min_samples_leaf
     true = best(view, 2, least)[0]
     assert naive(view, 2, least, None, view.costs) == true
     assert naive(view, 2, least, rule, view.costs) > true
@@ -302,7 +309,7 @@ def test_a_search_that_trusts_an_invalid_bound_is_wrong_and_dp_is_not(name, rule
 
 
 def test_gains_of_several_actions_fit_the_numbers():
-    view = problem("many_gains").view(mt.CostMatrix)
+    view = problem("many_gains").view(mt.plugins.CostMatrix)
     for depth in (2, 3):
         assert solve(view, mt.Trees(depth)).value == best(view, depth)[0] == -59_999
 
@@ -345,10 +352,10 @@ def test_no_search_goes_deeper_than_its_stack(monkeypatch, off):
 def test_depth_limits_beyond_the_keys_of_the_table_are_refused():
     """A chain of seventy levels: none of them fits 64 levels, which a table entry has no room for."""
     dataset = mt.Dataset(np.eye(140, dtype=int), y=np.arange(140) % 2)
-    with pytest.raises(mt.Unsupported, match="up to 62"):
-        DynamicProgramme().run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(64)))
+    with pytest.raises(mt.errors.Unsupported, match="up to 62"):
+        DynamicProgramme().run(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(64)))
     for depth in (None, 200):
-        result = DynamicProgramme().run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(depth)))
+        result = DynamicProgramme().run(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(depth)))
         assert result.optimal
         assert result.objective == 0
 
@@ -400,7 +407,7 @@ def long_problem(depth=5, penalty=0, rows=200, tests=24):
     X = rng.integers(0, 2, (rows, tests))
     y = (X[:, 0] ^ X[:, 1]) | (rng.random(rows) < 0.3)
     return mt.Problem(
-        mt.Dataset(X, y=y.astype(int)), mt.Accuracy(leaf_penalty=penalty), mt.Trees(depth)
+        mt.Dataset(X, y=y.astype(int)), mt.tasks.Accuracy(leaf_penalty=penalty), mt.Trees(depth)
     )
 
 
@@ -460,7 +467,7 @@ def test_the_bound_rises_in_the_trace_without_a_new_tree():
     rng = np.random.default_rng(1)
     asked = mt.Problem(
         mt.Dataset(rng.integers(0, 2, (400, 60)), y=rng.integers(0, 2, 400)),
-        mt.Accuracy(),
+        mt.tasks.Accuracy(),
         mt.Trees(5),
     )
     result = DynamicProgramme(order="best-first").run(asked, mt.Limits(time=20.0))
@@ -581,7 +588,7 @@ def test_looking_ahead_without_limit_and_penalty_fits_all_rows_that_differ():
     dataset = mt.Dataset(X, y=(X[:, 0] & X[:, 1]) | (X[:, 2] & X[:, 3]))
     assert (
         DynamicProgramme(lookahead=2)
-        .run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(None)))
+        .run(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(None)))
         .objective
         == 0
     )
@@ -609,7 +616,7 @@ def test_a_second_process_reads_the_compiled_search():
         "X = np.array([[a >> k & 1 for k in range(6)] for a in range(64)])\n"
         "data = mt.Dataset(X, y=(X.sum(axis=1) > 3).astype(int))\n"
         "for depth in (5, None):\n"
-        "    result = mt.solve(mt.Problem(data, mt.Accuracy(leaf_penalty='1/64'), mt.Trees(depth)), method='dp')\n"
+        "    result = mt.solve(mt.Problem(data, mt.tasks.Accuracy(leaf_penalty='1/64'), mt.Trees(depth)), method='dp')\n"
         "    print(result.status.value, result.seconds < 5)\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -650,7 +657,8 @@ def test_published_optima_at_depth_four_and_five(name):
     dataset = mt.Dataset(table[:, 1:], y=table[:, 0])
     for depth, errors in zip((4, 5), DEEP[name], strict=True):
         result = DynamicProgramme().run(
-            mt.Problem(dataset, mt.Accuracy(), mt.Trees(depth)), mt.Limits(threads=1 + depth % 2)
+            mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(depth)),
+            mt.Limits(threads=1 + depth % 2),
         )
         assert result.optimal
         assert result.objective == result.bound == errors
@@ -665,7 +673,7 @@ def test_published_optima_at_depth_four_and_five(name):
 def test_sparse_optima_on_car(depth, penalty, value):
     dataset = mt.load(str(Path(DATA, "gosdt", "car.csv")))
     result = DynamicProgramme().run(
-        mt.Problem(dataset, mt.Accuracy(leaf_penalty=penalty), mt.Trees(depth))
+        mt.Problem(dataset, mt.tasks.Accuracy(leaf_penalty=penalty), mt.Trees(depth))
     )
     assert result.optimal
     assert result.objective / dataset.n_rows == pytest.approx(

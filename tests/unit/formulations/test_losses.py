@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees.results.report import result_html, summary
+from milp_trees.results.tables import summary
 from milp_trees.testing import problem
 from milp_trees.verification import verify
 
 
 def errors(data: mt.Dataset, depth: int) -> int:
-    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(depth)), "dp-sorted")
+    result = mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(depth)), "dp-sorted")
     assert result.optimal
     return int(result.value.number)
 
@@ -24,11 +24,11 @@ def test_figure_1_on_generated_data():
     """93.5 % with all midpoints, 92.2 % with buckets; one level does not tell them apart."""
     all_of_them, buckets = mt.load("hidden-cut"), mt.load("hidden-cut:binarizer=buckets")
     assert all_of_them.n_rows == 77
-    assert buckets.n_tests < all_of_them.n_tests
+    assert buckets.n_features < all_of_them.n_features
     assert (errors(all_of_them, 2), errors(buckets, 2)) == (5, 6)
     assert round(100 * 72 / 77, 1) == 93.5
     assert errors(all_of_them, 1) == errors(buckets, 1)
-    generic = mt.solve(mt.Problem(all_of_them, mt.Accuracy(), mt.Trees(2)), "dp")
+    generic = mt.solve(mt.Problem(all_of_them, mt.tasks.Accuracy(), mt.Trees(2)), "dp")
     assert generic.value.number == 5
 
 
@@ -54,7 +54,7 @@ def test_which_thresholds_buckets_drop():
     """
     frame = pd.DataFrame({"x": [1, 2, 3, 3, 4, 5, 6]}, dtype=float)
     binarizer = mt.Binarizer("buckets").fit(frame, ["n", "n", "n", "y", "y", "y", "n"])
-    assert [t.value for t in binarizer.tests] == [2.5, 3.5, 5.5]
+    assert [t.value for t in binarizer.features] == [2.5, 3.5, 5.5]
 
 
 @pytest.mark.parametrize(
@@ -69,12 +69,12 @@ def test_which_thresholds_buckets_drop():
 def test_the_label_is_in_every_report(kind, word):
     data = mt.load("wine", binarizer=kind, features=["alcohol", "hue"])
     assert word in data.loss
-    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(2)))
+    result = mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(2)))
     assert word in result.loss
     stored = json.loads(json.dumps(result.to_json()))
     assert word in stored["problem"]["data"]["loss"]
     assert word in dict(summary(stored))["tests"]
-    assert word in result_html(result)
+    assert word in result._repr_html_()
     assert "left out" in repr(result)
     assert word in data.subset(np.arange(20)).loss
     again = mt.Binarizer.from_json(stored["problem"]["data"]["binarizer"])
@@ -88,7 +88,7 @@ def test_nothing_is_said_where_nothing_is_lost():
     for kind in ("midpoints", "auto"):
         data = mt.Binarizer(kind).dataset(frame, [0, 1, 1, 0])
         assert data.loss == ""
-        result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)))
+        result = mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(1)))
         assert "tests" not in dict(summary(result.to_json()))
         assert "left out" not in repr(result)
 

@@ -12,9 +12,9 @@ import pytest
 from model_readers import INFEASIBLE, READERS, UNREADABLE, ortools, present, refuses
 
 import milp_trees as mt
+from milp_trees.by_name import registry
+from milp_trees.limits import Limits
 from milp_trees.linear.matrix import compile_model
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
 from milp_trees.study.estimate import named_formulation
 from milp_trees.testing import problem
 from milp_trees.testing.decision_problems import decision_problem
@@ -62,7 +62,7 @@ def pairs(quick_only=False):
             PRUNINGS
             if model.space is mt.PrunedEnsembles
             else DECISIONS
-            if model.needs is mt.LeafOracle
+            if model.needs is mt.plugins.LeafOracle
             else TREES
         )
         for name in names:
@@ -92,7 +92,7 @@ def exported(tmp_path_factory):
                 }
             else:
                 found = {}
-                with pytest.raises(mt.Unsupported):
+                with pytest.raises(mt.errors.Unsupported):
                     mt.export_model(given, formulation, folder / "m.mps")
                 assert not list(folder.iterdir())
             known[formulation, name] = found
@@ -200,7 +200,7 @@ def test_a_formulation_whose_rows_are_found_while_it_is_solved_is_refused_with_t
         assert model.complete is (model.separator(m, compile_model(m)) is None), name
         if not model.complete:
             with pytest.raises(
-                mt.Unsupported,
+                mt.errors.Unsupported,
                 match=r"rows are found while it is solved.*export .*flow-oct.* instead",
             ):
                 mt.export_model(given, name, tmp_path / "m.mps")
@@ -246,10 +246,14 @@ def names_problem():
     """
     data = mt.Dataset(
         [[0, 1, 0], [1, 0, 1], [1, 1, 1], [0, 1, 0]],
-        tests=[mt.Test("âge <= 3"), mt.Test("b"), mt.Test("âge <= 3 too")],
+        features=[
+            mt.BinaryFeature("âge <= 3"),
+            mt.BinaryFeature("b"),
+            mt.BinaryFeature("âge <= 3 too"),
+        ],
         y=["no", "yes", "no", "yes"],
     )
-    return mt.Problem(data, mt.Accuracy(), mt.Trees(1))
+    return mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(1))
 
 
 def test_names_are_mapped_to_rows_tests_nodes_and_actions(tmp_path):
@@ -307,7 +311,7 @@ def test_side_rows_are_called_by_their_constraints(tmp_path):
     about = described(
         mt.export_model(problem("capacity"), "flow-oct", tmp_path / "m.mps", solution=False)
     )
-    view = problem("capacity").view(mt.CostMatrix)
+    view = problem("capacity").view(mt.plugins.CostMatrix)
     assert about["components"]["side"]["elements"] == {
         str(j): row.name for j, row in enumerate(view.side)
     }
@@ -375,7 +379,7 @@ def test_an_optimum_that_its_own_model_does_not_confirm_is_not_written(tmp_path,
     encode = flow.encode
 
     def wrong(self, tree, m):
-        encode(self, mt.Tree(mt.Leaf(0), tree.actions), m)
+        encode(self, mt.Tree(mt.plugins.Leaf(0), tree.actions), m)
 
     monkeypatch.setattr(flow, "encode", wrong)
     with pytest.raises(mt.MilpTreesError, match="a bug in its encode"):

@@ -8,10 +8,11 @@ from fractions import Fraction
 import pytest
 
 import milp_trees as mt
-from milp_trees.mip.solver import Limits
+from milp_trees.limits import Limits
+from milp_trees.registering import plugins as store
 from milp_trees.results.result import Certificate, Limit, Solution, Status
 from milp_trees.study import StoreError, Study
-from milp_trees.study.agreement import agreement, choose_oracle, judge_of
+from milp_trees.study.agreement import agreement, choose_reference, judge_of
 from milp_trees.study.attempt import Start, attempt, find_start, named_method
 from milp_trees.study.compare import method_names
 from milp_trees.study.study import problem_key
@@ -21,7 +22,9 @@ from milp_trees.tasks.base import Value
 @pytest.fixture(scope="module")
 def problem():
     return mt.Problem(
-        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"), mt.Accuracy(), mt.Trees(2)
+        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"),
+        mt.tasks.Accuracy(),
+        mt.Trees(2),
     )
 
 
@@ -30,7 +33,7 @@ def optimum(problem):
     return mt.solve(problem, "dp")
 
 
-class Raises(mt.Method):
+class Raises(mt.plugins.Method):
     """A method with a bug."""
 
     name = "raises"
@@ -39,7 +42,7 @@ class Raises(mt.Method):
         raise RuntimeError("a bug")
 
 
-class Counts(mt.Method):
+class Counts(mt.plugins.Method):
     """Counts its runs."""
 
     name = "counts"
@@ -56,7 +59,7 @@ class Counts(mt.Method):
 @pytest.fixture
 def plugins(monkeypatch):
     classes = mt.registry.classes("methods")
-    known = mt.registry._classes["methods"]
+    known = store._classes["methods"]
     for cls in (Raises, Counts):
         monkeypatch.setitem(known, cls.name, cls)
     Counts.runs = 0
@@ -73,7 +76,8 @@ def claims(problem, value, bound, status=Status.OPTIMAL):
         if value is None
         else (
             Solution(
-                mt.Tree(mt.Leaf(0), (0, 1)), Value(float(value), Fraction(value), "errors", "min")
+                mt.Tree(mt.plugins.Leaf(0), (0, 1)),
+                Value(float(value), Fraction(value), "errors", "min"),
             ),
         )
     )
@@ -115,7 +119,7 @@ def test_agreement_is_proven_and_equal_or_a_crossing(problem, mine, oracle, expe
 def test_agreement_minds_the_sense():
     """A maximised value above the oracle's bound is a crossing; one below its optimum is not."""
     problem = mt.Problem(
-        mt.load("planted:rows=40,tests=4,noise=0.1"), mt.BalancedAccuracy(), mt.Trees(1)
+        mt.load("planted:rows=40,tests=4,noise=0.1"), mt.tasks.BalancedAccuracy(), mt.Trees(1)
     )
     best = mt.solve(problem)
     better = replace(
@@ -142,7 +146,9 @@ def test_rounded_bounds_do_not_cross(problem):
 
 
 def test_inexact_values_agree_within_the_tolerance_of_the_view():
-    problem = mt.Problem(mt.load("athey-imbens:rows=40,bins=3"), mt.DoublyRobust(), mt.Trees(1))
+    problem = mt.Problem(
+        mt.load("athey-imbens:rows=40,bins=3"), mt.tasks.DoublyRobust(), mt.Trees(1)
+    )
     best = mt.solve(problem)
     assert best.value.exact is None
     near = replace(best.value, number=best.value.number * (1 - 1e-9))
@@ -152,16 +158,16 @@ def test_inexact_values_agree_within_the_tolerance_of_the_view():
 
 
 def test_who_judges(problem):
-    assert choose_oracle(problem) == "dp"
-    assert choose_oracle(problem, None) is None
+    assert choose_reference(problem) == "dp"
+    assert choose_reference(problem, None) is None
     assert judge_of("dp", problem) == "enumerate"
     assert judge_of("flow-oct@highs", problem) == "dp"
     fair = mt.Problem(
         problem.dataset.with_(groups=problem.dataset.y),
-        mt.Accuracy(constraints=[mt.StatisticalParity(1)]),
+        mt.tasks.Accuracy(constraints=[mt.tasks.StatisticalParity(1)]),
         mt.Trees(2),
     )
-    assert choose_oracle(fair) == "enumerate"
+    assert choose_reference(fair) == "enumerate"
 
 
 # -- runs ----------------------------------------------------------------------------------------------------
@@ -170,14 +176,14 @@ def test_who_judges(problem):
 def test_whatever_goes_wrong_becomes_a_row(problem, plugins):
     row = attempt(Raises(), problem, Limits())
     assert (row.status, row.message) == (Status.ERROR, "RuntimeError: a bug")
-    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.Accuracy(), mt.Trees(3))
+    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.tasks.Accuracy(), mt.Trees(3))
     assert attempt(named_method("enumerate"), big, Limits()).status is Status.UNSUPPORTED
 
 
 def test_a_start_says_who_made_it_or_why_there_is_none(problem):
     assert find_start(problem, "dp", Limits()).method == "dp"
-    assert find_start(problem, mt.Tree(mt.Leaf(0), (0, 1)), Limits()).method == "given"
-    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.Accuracy(), mt.Trees(3))
+    assert find_start(problem, mt.Tree(mt.plugins.Leaf(0), (0, 1)), Limits()).method == "given"
+    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.tasks.Accuracy(), mt.Trees(3))
     none = find_start(big, "enumerate", Limits())
     assert none.tree is None
     assert "tiny problems" in none.reason
@@ -196,14 +202,14 @@ def test_solve_checks_its_numbers(problem):
 
 def test_solve_asks_an_oracle_where_one_is_wanted(problem):
     assert mt.solve(problem, "dp").agrees is None
-    assert mt.solve(problem, "dp", oracle="dp").agrees is True
+    assert mt.solve(problem, "dp", reference="dp").agrees is True
 
 
 def test_scores_on_rows_left_out():
     from milp_trees.data.load import load_split
 
     train, test = load_split("planted:rows=80,tests=4,depth=1", test_size=0.25)
-    result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(1)), test=test)
+    result = mt.solve(mt.Problem(train, mt.tasks.Accuracy(), mt.Trees(1)), test_data=test)
     assert result.scores == {
         "train": 0,
         "train_accuracy": 1,
@@ -241,27 +247,27 @@ def test_formulations_begin_with_the_start_and_are_judged(problem):
     assert row["start"]["method"] == "dp"
     assert row["start"]["accepted"] is True
     assert row["sizes"]["binaries"] > 0
-    assert study.oracle.method == "dp"
+    assert study.reference.method == "dp"
 
 
 def test_unsupported_rows_have_their_reason():
-    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.Accuracy(), mt.Trees(3))
-    study = mt.compare(big, ["enumerate"], oracle=None, start=None)
+    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.tasks.Accuracy(), mt.Trees(3))
+    study = mt.compare(big, ["enumerate"], reference=None, start=None)
     assert study.rows[0]["status"] == "unsupported"
     assert "tiny problems" in study.table()
 
 
 def test_unknown_methods_are_refused_before_anything_runs(problem):
-    with pytest.raises(mt.UnknownName, match="flow-otc"):
+    with pytest.raises(mt.errors.UnknownName, match="flow-otc"):
         mt.compare(problem, formulations=["flow-oct", "flow-otc"])
-    with pytest.raises(mt.UnknownName, match="No formulation"):
+    with pytest.raises(mt.errors.UnknownName, match="No formulation"):
         method_names(None, "", "highs")
 
 
 def test_a_wrong_question_is_an_error_not_a_row():
     data = mt.Dataset([[0], [1]], y=["a", "a"])
     with pytest.raises(mt.DataError, match="one class only"):
-        mt.compare(mt.Problem(data, mt.Accuracy(), mt.Trees(1)), ["dp"])
+        mt.compare(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(1)), ["dp"])
 
 
 def test_a_study_resumes_and_runs_nothing_twice(problem, plugins, tmp_path):
@@ -291,7 +297,7 @@ def test_rows_of_a_file_become_results_again(problem, optimum, tmp_path):
     (result,) = Study.open(path).results
     assert result.value == optimum.value
     assert problem_key(result.problem) == problem_key(problem)
-    assert Study.open(path).best.verify()
+    assert mt.verify(Study.open(path).best)
 
 
 def test_a_study_is_readable_while_it_is_written(problem, tmp_path):
@@ -354,13 +360,16 @@ def test_estimate_knows_sizes_and_reasons(problem):
     from milp_trees.study.estimate import named_formulation
 
     formulation = named_formulation("flow-oct")
-    assert formulation.sizes(formulation.instance(problem), problem.trees).rows == frame["rows"][0]
+    assert (
+        formulation.model_size(formulation.presolved_view(problem), problem.trees).rows
+        == frame["rows"][0]
+    )
 
 
 def test_estimate_says_why_a_formulation_cannot_take_a_problem(problem):
     fair = mt.Problem(
         problem.dataset.with_(groups=problem.dataset.X[:, 0]),
-        mt.Accuracy(constraints=[mt.StatisticalParity()]),
+        mt.tasks.Accuracy(constraints=[mt.tasks.StatisticalParity()]),
         mt.Trees(2),
     )
     frame = mt.estimate(fair).set_index("formulation")

@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.data.load import load_split
 from milp_trees.decisions.generated import DecisionData
-from milp_trees.problem import PruningPath
-from milp_trees.registry import registry
-from milp_trees.results.report import SCHEMA
+from milp_trees.questions import ByPrice
+from milp_trees.results.json import SCHEMA
 from milp_trees.study.predict import predict_file
 from milp_trees.study.pruning import Growing, pruning_problem
+from milp_trees.study.spo import generated_problem
 from milp_trees.tasks.constraints import constraint
 from milp_trees.testing.sets import default_problems
 from milp_trees.verification import verify
@@ -49,16 +50,19 @@ def of_a_formulation(folder):
     train, test = load_split(
         table(folder), binarizer="quantiles:3", target="state", drop=["sex"], test_size=0.25, seed=2
     )
-    problem = mt.Problem(train, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))
-    return plain(mt.solve(problem, "state-flow@highs", start="cart", test=test))
+    problem = mt.Problem(train, mt.tasks.Accuracy(leaf_penalty="1/50"), mt.Trees(1))
+    return plain(mt.solve(problem, "state-flow@highs", start="cart", test_data=test))
 
 
 def with_constraints(folder):
     """A group, a capacity, weights in the objective."""
     data = mt.load(table(folder), target="state", group="sex")
-    task = mt.WeightedError(
+    task = mt.tasks.WeightedError(
         class_weight={"ill": 3},
-        constraints=(constraint("statistical-parity", max_disparity="0.3"), mt.Capacity("ill", 20)),
+        constraints=(
+            constraint("statistical-parity", max_disparity="0.3"),
+            mt.tasks.Capacity("ill", 20),
+        ),
     )
     return plain(mt.solve(mt.Problem(data, task, mt.Trees(1, min_samples_leaf=2)), "enumerate"))
 
@@ -66,7 +70,9 @@ def with_constraints(folder):
 def of_a_heuristic(folder):
     return plain(
         mt.solve(
-            mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.F1(), mt.Trees(2)),
+            mt.Problem(
+                mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.tasks.F1(), mt.Trees(2)
+            ),
             "cart",
         )
     )
@@ -77,7 +83,9 @@ def with_a_bound(folder):
     data = plain(
         mt.solve(
             mt.Problem(
-                mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(1)
+                mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"),
+                mt.tasks.Accuracy(),
+                mt.Trees(1),
             ),
             "cart",
         )
@@ -85,7 +93,9 @@ def with_a_bound(folder):
     worst = plain(
         mt.solve(
             mt.Problem(
-                mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(0)
+                mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"),
+                mt.tasks.Accuracy(),
+                mt.Trees(0),
             ),
             "cart",
         )
@@ -112,7 +122,9 @@ def infeasible(folder):
     return plain(
         mt.solve(
             mt.Problem(
-                mt.load("planted:rows=20,tests=3"), mt.Accuracy(), mt.Trees(1, min_samples_leaf=30)
+                mt.load("planted:rows=20,tests=3"),
+                mt.tasks.Accuracy(),
+                mt.Trees(1, min_samples_leaf=30),
             ),
             "dp",
         )
@@ -122,32 +134,36 @@ def infeasible(folder):
 def of_areas(folder):
     return plain(
         mt.solve(
-            mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.AUC(), mt.Trees(1))
+            mt.Problem(
+                mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.tasks.AUC(), mt.Trees(1)
+            )
         )
     )
 
 
 def of_decisions(folder):
-    problem, test = DecisionData("two-roads", rows=12, test_rows=6, thresholds=3).problem(1)
-    return plain(mt.solve(problem, "dp-oracle", test=test))
+    problem, test = generated_problem(
+        DecisionData("two-roads", rows=12, test_rows=6, thresholds=3), 1
+    )
+    return plain(mt.solve(problem, "dp-oracle", test_data=test))
 
 
 def of_a_pruning(folder):
     grown = pruning_problem("iris", Growing(trees=2, max_depth=2, test_size=0.3), lam="1/100")
-    return plain(mt.solve(grown.problem, "ip3@highs", test=grown.test))
+    return plain(mt.solve(grown.problem, "ip3@highs", test_data=grown.test))
 
 
 def of_a_curve(folder):
     grown = pruning_problem("iris", Growing(trees=2, max_depth=2))
     result = mt.solve(
-        mt.Problem(grown.problem.dataset, grown.problem.task, grown.problem.space, PruningPath()),
+        mt.Problem(grown.problem.dataset, grown.problem.task, grown.problem.space, ByPrice()),
         "min-cut",
     )
     of_run = {
         "method": result.method,
         "seconds": result.seconds,
         "times": dict(result.times),
-        "sizes": dict(result.sizes),
+        "sizes": dict(result.model_size),
     }
     curve = {
         "kind": "pruning-curve",
@@ -369,9 +385,9 @@ def test_honest_results_of_every_method_stand():
             if kind in done or registry.method(name).unsupported(problem):
                 continue
             done.add(kind)
-            result = mt.solve(problem, name, oracle=None)
+            result = mt.solve(problem, name, reference=None)
             found = verify(plain(result), problem.dataset)
             assert found.verdict is (
-                mt.Verdict.DERIVED if found.claim else mt.Verdict.RECOMPUTED
+                mt.plugins.Verdict.DERIVED if found.claim else mt.plugins.Verdict.RECOMPUTED
             ), (kind, found[-1])
     assert len(done) > 60
