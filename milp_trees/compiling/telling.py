@@ -102,6 +102,11 @@ class _Told:
 _told = _Told()
 
 
+def compile_seconds() -> float:
+    """Seconds in which this process has compiled kernels that were not found on disk."""
+    return _told.spent
+
+
 @contextmanager
 def kernel_compiled() -> Iterator[None]:
     """Within this block a kernel is compiled: it is not charged, and said if it lasts."""
