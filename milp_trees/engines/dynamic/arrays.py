@@ -79,6 +79,12 @@ class Instance:
         par = self.data.par
         return bool(par[LEAF] + par[LEAST_SPLIT] > 0)
 
+    @property
+    def kernel_kind(self) -> tuple[str, bool, bool, bool]:
+        """What decides which compiled kernels the instance needs."""
+        par = self.data.par
+        return self.kind, bool(self.data.split.any()), bool(par[N_MASSES]), bool(par[BY_ROW])
+
     def to_Z(self, value: int, n_leaves: int = 0) -> int:
         """Integer objective of a search value, or a lower bound on it."""
         return (int(value) - (n_leaves if self.unit > 1 else 0)) // self.unit + self.constant

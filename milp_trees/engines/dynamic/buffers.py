@@ -31,6 +31,7 @@ from milp_trees.engines.dynamic.pair_counts import (
     GATHER,
     HASH,
     PACK,
+    SIDES,
     aligned,
     kernel_addresses,
 )
@@ -93,22 +94,32 @@ def stack_of(
     )
 
 
-def kernels_of(inst: Instance) -> np.ndarray:
-    """Addresses of the kernels that an instance needs."""
+def kernels_of(inst: Instance, sides: bool = False) -> np.ndarray:
+    """Addresses of the kernels that an instance needs; with `sides` nodes are evaluated by SIDES."""
     par = inst.data.par
     how = (GATHER,) if par[BY_ROW] else (COUNT, PACK)
-    return kernel_addresses(
+    evaluate = SIDES if sides else EVALUATE
+    found = kernel_addresses(
         inst.kind,
         bool(inst.data.split.any()),
         bool(par[N_MASSES]),
         int(par[N_VALUES]),
-        (*how, EVALUATE, HASH),
+        (*how, evaluate, HASH),
         int(par[N_MASSES]),
     )
+    found[EVALUATE] = found[evaluate]
+    return found
 
 
-def work_of(inst: Instance, flags: np.ndarray, depth: int) -> Context:
-    """Buffers of one thread, and the table of arguments of its kernels."""
+def work_of(inst: Instance, flags: np.ndarray, depth: int, sizes: int = 0) -> Context:
+    """Buffers of one thread, and the table of arguments of its kernels.
+
+    Parameters
+    ----------
+    sizes : int, default=0
+        For a search by number of leaves: how many bounds the archive keeps per set. By default it
+        keeps one per root test and one in all.
+    """
     data, par = inst.data, inst.data.par
     F, S, W = max(1, int(par[N_TESTS])), int(par[STRIDE]), int(par[N_WORDS])
     V, M, n = int(par[N_VALUES]), int(par[N_MASSES]), max(1, inst.n_rows)
@@ -134,6 +145,7 @@ def work_of(inst: Instance, flags: np.ndarray, depth: int) -> Context:
         "mask": np.zeros(words, dtype=np.uint64),
         "test_bits": np.zeros((F if by_row else 1, words), dtype=np.uint64),
         "weighted": aligned((U, weighted_rows, S), number),
+        "values": np.zeros((8 if sizes else 0, S), dtype=np.int64),
         "least": data.least.copy() if M else np.zeros(1, dtype=np.int64),
     }
     keep["split"][:] = data.split
@@ -160,6 +172,7 @@ def work_of(inst: Instance, flags: np.ndarray, depth: int) -> Context:
         at.MASK: address(keep["mask"]),
         at.WORDS: words,
         at.SET_WORDS: W,
+        at.SIDES_OUT: address(keep["values"]),
         at.SET_TESTS: address(data.tests),
         at.SET_TESTS_STRIDE: W,
         at.SET_COUNT: int(par[N_TESTS]),
@@ -171,7 +184,7 @@ def work_of(inst: Instance, flags: np.ndarray, depth: int) -> Context:
     work = Context(
         WORK,
         args=args,
-        kernels=kernels_of(inst),
+        kernels=kernels_of(inst, bool(sizes)),
         flags=flags,
         counters=np.zeros(16, dtype=np.int64),
         rows=np.zeros(n, dtype=np.int64),
@@ -193,14 +206,15 @@ def work_of(inst: Instance, flags: np.ndarray, depth: int) -> Context:
             for b in (16, 32, 64)
         },
         value=np.zeros((2, 2), dtype=np.int64),
+        values=keep["values"],
         weight=np.zeros((F + 1, int(par[N_ACTIONS])), dtype=np.int64),
         impurity=np.zeros(F),
         kept_bits=np.zeros((depths, RING, W), dtype=np.uint64),
         kept_bound=np.zeros((depths, RING), dtype=np.int64),
-        kept_tests=np.zeros((depths, RING, F), dtype=np.int64),
+        kept_tests=np.zeros((depths, RING, sizes or F), dtype=np.int64),
         kept=np.zeros((depths, 2), dtype=np.int64),
     )
-    work.buffers = keep  # known to the kernels by their address only
+    work.buffers.update(keep)  # known to the kernels by their address only
     return work
 
 

@@ -17,8 +17,8 @@ from milp_trees.engines.dynamic.nodes import (
     LOOK_AHEAD,
     PER_TEST,
     SIMILARITY,
+    best_two,
     hash_children,
-    load,
     pair,
 )
 from milp_trees.engines.dynamic.stack import STOP
@@ -47,7 +47,7 @@ def depth_three(data, work, table, board, bits, budget, bound):
         if floor > budget:
             work.counters[CUT_SIMILAR] += 1
             return floor, False, np.int64(-1)
-    best, test = load(data, work, bits)
+    best, test = best_two(data, work, bits)
     four = 4 * leaf + 3 * split
     if best <= floor or (work.flags[LOOK_AHEAD] and best <= four):
         work.counters[CUT_AHEAD] += 1

@@ -53,7 +53,7 @@ from milp_trees.engines.dynamic.nodes import (
     hash_children,
     large_enough,
     leaf_value,
-    load,
+    best_two,
     pair,
     sums,
 )
@@ -180,7 +180,7 @@ def _order(data, work, table, stack, lev):
         sort_tests(stack.order[lev], work.impurity, F)
     else:
         if lev == 0 and work.flags[UPPER] and number[ALLOWED] < 0:
-            value, test = load(data, work, bits)
+            value, test = best_two(data, work, bits)
             if value < number[BEST]:
                 number[BEST], number[TEST] = value, test
         if work.flags[GINI] or number[ALLOWED] >= 0:
@@ -204,7 +204,7 @@ def _expand(data, work, table, stack, lev):
     number, bits = stack.number[lev], stack.bits[lev]
     budget = number[BUDGET]
     four = 4 * data.par[LEAF] + 3 * data.par[LEAST_SPLIT]
-    value, test = load(data, work, bits)
+    value, test = best_two(data, work, bits)
     if value < number[BEST]:
         number[BEST], number[TEST] = value, test
     number[LOWER] = max(number[LOWER], min(number[BEST], four))

@@ -15,7 +15,7 @@ from milp_trees.engines.dynamic.arrays import INFINITY, LEAF, UNLIMITED
 from milp_trees.engines.dynamic.gains import gini_order
 from milp_trees.engines.dynamic.layouts import data_at, stack_at, table_at, tree_at, work_at
 from milp_trees.engines.dynamic.memory import look_up
-from milp_trees.engines.dynamic.nodes import best_one, hash_children, load
+from milp_trees.engines.dynamic.nodes import best_one, best_two, hash_children
 from milp_trees.engines.dynamic.stack import (
     ALLOWED,
     BASE,
@@ -54,7 +54,7 @@ def _root_test(data, work, table, stack, tree, bits, key, depth, allowed, most):
     if known and exact:
         return test, value
     if depth == 2:
-        value, test = load(data, work, bits)
+        value, test = best_two(data, work, bits)
         return test, value
     stack.state[BASE] = stack.state[LEVEL] = 1
     number = stack.number[1]
@@ -69,13 +69,13 @@ def _two_suffice(data, work, table, left, right, h, most):
     """Whether trees of depth two on both sides cost at most `most` together."""
     known, value, _, _ = look_up(table, h[0], h[1], 2)
     if not known:
-        value = load(data, work, left)[0]
+        value = best_two(data, work, left)[0]
     if value >= most:
         return False
     most -= value
     known, value, _, _ = look_up(table, h[2], h[3], 2)
     if not known:
-        value = load(data, work, right)[0]
+        value = best_two(data, work, right)[0]
     return value <= most
 
 

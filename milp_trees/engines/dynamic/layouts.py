@@ -35,7 +35,7 @@ WORK = ContextType(
     fields(
         "args:int64:1 kernels:int64:1 flags:int64:1 counters:int64:1 rows:int64:1 local:int64:1 X:uint8:2 listed:int64:1 first:int64:1 total:int64:2"
         " sides:uint64:2 hashes:uint64:2 pairs:int64:1 totals:int64:1 test_bits:uint64:2 mask:uint64:1 weighted_16:int16:3 weighted_32:int32:3"
-        " weighted_64:int64:3 value:int64:2 weight:int64:2 impurity:float64:1 kept_bits:uint64:3 kept_bound:int64:2 kept_tests:int64:3 kept:int64:2"
+        " weighted_64:int64:3 value:int64:2 values:int64:2 weight:int64:2 impurity:float64:1 kept_bits:uint64:3 kept_bound:int64:2 kept_tests:int64:3 kept:int64:2"
     ),
 )
 

@@ -179,9 +179,7 @@ def _weigh(out, row, value):
 
 @njit(cache=True)
 def load(data, work, bits):
-    """Prepare a node for `pair`; returns the value and root test of its best tree of depth at most
-    two (-1: a leaf).
-    """
+    """Prepare a node for `split`: its rows, its pair sums, and what the kernel EVALUATE of this instance says of it."""
     m = 0
     for w in range(len(bits)):
         word = bits[w]
@@ -200,7 +198,33 @@ def load(data, work, bits):
     work.args[at.TOTALS] = work.totals[0]
     work.args[at.PARENT] = 0
     call(work.kernels[EVALUATE], work.args.ctypes.data)
+
+
+@njit(cache=True)
+def best_two(data, work, bits):
+    """Load a node; returns the value and root test of its best tree of depth at most two (-1: a leaf)."""
+    load(data, work, bits)
     return _at_most_two(data, work.total[0], work.args[at.BEST], work.args[at.BEST_TEST])
+
+
+@njit(cache=True)
+def split(data, work, n, size):
+    """Evaluate both sides of the loaded node in `work.sides`, n of its rows on the right: the smaller one is counted.
+
+    Returns which side that was (1: the right one), whose sums are then `work.total[1]`, and -1 if a side is too small.
+    """
+    small = 1 if 2 * n <= size or not work.flags[SMALLER_COUNTED] else 0
+    sums(data, work.sides[small], work.total[1])
+    subtract(work.total[0], work.total[1], work.total[2])
+    if not large_enough(data, work.total[1]) or not large_enough(data, work.total[2]):
+        return np.int64(-1)
+    work.counters[CALLS] += 1
+    _count(data, work, work.sides[small], work.pairs[1])
+    work.args[at.TOTALS] = work.totals[1]
+    work.args[at.PARENT] = work.pairs[0]
+    work.args[at.PARENT_TOTALS] = work.totals[0]
+    call(work.kernels[EVALUATE], work.args.ctypes.data)
+    return np.int64(small)
 
 
 @njit(cache=True)
@@ -250,19 +274,9 @@ def pair(data, work, table, bits, f, goal):
         cost = data.split[f] + data.par[LEAF]
         if (known_left and a + cost >= goal) or (known_right and b + cost >= goal):
             return False
-    small = 1 if 2 * n <= size else 0
-    if not work.flags[SMALLER_COUNTED]:
-        small = 1
-    sums(data, work.sides[small], work.total[1])
-    subtract(work.total[0], work.total[1], work.total[2])
-    if not large_enough(data, work.total[1]) or not large_enough(data, work.total[2]):
+    small = split(data, work, n, size)
+    if small < 0:
         return False
-    work.counters[CALLS] += 1
-    _count(data, work, work.sides[small], work.pairs[1])
-    work.args[at.TOTALS] = work.totals[1]
-    work.args[at.PARENT] = work.pairs[0]
-    work.args[at.PARENT_TOTALS] = work.totals[0]
-    call(work.kernels[EVALUATE], work.args.ctypes.data)
     v, t = _at_most_two(data, work.total[1], work.args[at.BEST], work.args[at.BEST_TEST])
     work.value[small, 0], work.value[small, 1] = v, t
     v, t = _at_most_two(data, work.total[2], work.args[at.REST], work.args[at.REST_TEST])

@@ -213,11 +213,13 @@ def test_a_minimum_weight_in_the_leaves():
         assert (
             mt.solve(weighed, "dp-sizes").value.exact == mt.solve(repeated, "enumerate").value.exact
         )
-    with pytest.raises(mt.Unsupported, match="not both"):
+    values = [
         mt.solve(
-            mt.Problem(dataset, mt.WeightedError(), mt.Trees(3, 5, 2, min_weight_leaf=3)),
-            "dp-sizes",
-        )
+            mt.Problem(dataset, mt.WeightedError(), mt.Trees(2, leaves, 4, min_weight_leaf=6)), name
+        ).value.exact
+        for name, leaves in (("dp-sizes", 4), ("dp", 4), ("dp", None))
+    ]
+    assert len(set(values)) == 1, "rows and weight at once"
 
 
 def test_a_run_that_is_stopped_keeps_honest_bounds(monkeypatch):
