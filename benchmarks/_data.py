@@ -29,7 +29,7 @@ def classification(max_rows: int | None = None) -> dict[str, mt.Dataset]:
     return dict(
         sorted(
             ((n, d) for n, d in sets.items() if max_rows is None or d.n_rows <= max_rows),
-            key=lambda item: item[1].n_rows * item[1].n_tests,
+            key=lambda item: item[1].n_rows * item[1].n_features,
         )
     )
 
@@ -53,4 +53,4 @@ def sparse() -> dict[str, mt.Dataset]:
         "compas-binned",
     )
     sets = {n: mt.load(str(root() / "gosdt" / f"{n}.csv")) for n in names}
-    return dict(sorted(sets.items(), key=lambda item: item[1].n_rows * item[1].n_tests))
+    return dict(sorted(sets.items(), key=lambda item: item[1].n_rows * item[1].n_features))

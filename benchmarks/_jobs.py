@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 __all__ = ["Job", "nested", "problem", "replace", "tree"]
 
@@ -80,7 +80,7 @@ def problem(settings: dict[str, Any], arrays: dict[str, np.ndarray | None]) -> m
     known = {"values": values} if values is not None else {"y": y, "classes": tuple(range(classes))}
     data = mt.Dataset(
         arrays["X"],
-        [mt.Test(*t) for t in settings["tests"] or ()],
+        [mt.BinaryFeature(*t) for t in settings["tests"] or ()],
         weights=arrays.get("weights"),
         **known,
     )
@@ -97,7 +97,7 @@ def problem(settings: dict[str, Any], arrays: dict[str, np.ndarray | None]) -> m
 
 def tree(nested: Any, stated: mt.Problem) -> mt.Tree:
     """The tree that an engine returned, over the problem's tests."""
-    tests = stated.dataset.tests
+    tests = stated.dataset.features
 
     def node(part: Any) -> Any:
         return (

@@ -54,7 +54,7 @@ def milp_trees(method="dp"):
             time.perf_counter() - began
         )
         clock["engine"] += min(1.0, share) * (time.process_time() - cpu)
-        more = {"seconds": result.seconds, "bound": result.bound, "sizes": dict(result.sizes)}
+        more = {"seconds": result.seconds, "bound": result.bound, "sizes": dict(result.model_size)}
         return (
             result.optimal,
             lambda: None if result.tree is None else _jobs.nested(result.tree, stated.dataset),
@@ -225,7 +225,7 @@ def small(job, arrays):
     return SimpleNamespace(
         **{
             **vars(job),
-            "tests": job.tests and job.tests[:10],
+            "tests": job.features and job.features[:10],
             "time_limit": min(20.0, job.time_limit),
         }
     ), few

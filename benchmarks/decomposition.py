@@ -16,7 +16,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 METHODS = (
     "min-cut",

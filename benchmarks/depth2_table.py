@@ -19,7 +19,7 @@ from _data import classification
 from joblib import Parallel, delayed
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 
 def measure(name: str, problem: mt.Problem, method: str, time_limit: float) -> dict:
@@ -30,7 +30,7 @@ def measure(name: str, problem: mt.Problem, method: str, time_limit: float) -> d
     if why:
         return {**row, "status": "unsupported", "message": why}
     r = plug_in.run(problem, mt.Limits(time=time_limit), start=begin.predictor)
-    s, t = r.sizes, r.times
+    s, t = r.model_size, r.times
     return {
         **row,
         "incumbent": r.objective,

@@ -16,8 +16,8 @@ import highspy
 import numpy as np
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.linear.matrix import compile_model
-from milp_trees.registry import registry
 
 
 def planted(rows: int, tests: int) -> mt.Dataset:
@@ -57,9 +57,9 @@ def pass_arrays(model) -> highspy.Highs:
 
 def by_highspy(problem: mt.Problem) -> tuple[highspy.Highs, float]:
     """The same model through highspy's modelling layer, one `addConstr` per row."""
-    view, D = problem.instance(), problem.trees.max_depth
+    view, D = problem.presolved_view(), problem.trees.max_depth
     best, weight = view.labels
-    X, n, F, K = view.X, view.n_rows, view.n_tests, view.n_actions
+    X, n, F, K = view.X, view.n_rows, view.n_features, view.n_actions
     began = time.process_time()
     h = silent()
     branch, nodes = range(1, 2**D), range(1, 2 ** (D + 1))
@@ -111,7 +111,7 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=3)
     parser.add_argument("--repeat", type=int, default=3)
     args = parser.parse_args()
-    dataset = planted(args.rows, args.tests)
+    dataset = planted(args.rows, args.features)
     ways = {
         "milp-trees (Pyomo, templates, one matrix)": by_pyomo,
         "highspy addConstr": by_highspy,
@@ -122,13 +122,13 @@ def main() -> None:
     for _ in range(args.repeat):
         for name, build in ways.items():
             problem = mt.Problem(dataset, mt.Accuracy(), mt.Trees(args.depth))
-            problem.instance()
+            problem.presolved_view()
             h, seconds = build(problem)
             best[name] = min(seconds, best.get(name, np.inf))
             shapes[name] = (h.getNumCol(), h.getNumRow(), h.getNumNz())
     assert len(set(shapes.values())) == 1, shapes
     print(
-        f"FlowOCT, {args.rows} rows, {args.tests} tests, depth {args.depth}: columns, rows, nonzeros = {next(iter(shapes.values()))}"
+        f"FlowOCT, {args.rows} rows, {args.features} tests, depth {args.depth}: columns, rows, nonzeros = {next(iter(shapes.values()))}"
     )
     for name, seconds in best.items():
         print(

@@ -53,7 +53,7 @@ def parity(depth: int):
     import milp_trees as mt
 
     data = mt.load("planted:rows=1000,tests=60,depth=5,noise=0.2")
-    data = mt.Dataset(data.X, data.tests, y=data.y, groups=data.X[:, 0].tolist())
+    data = mt.Dataset(data.X, data.features, y=data.y, groups=data.X[:, 0].tolist())
     return mt.Problem(data, mt.Accuracy(constraints=(mt.StatisticalParity(0.01),)), mt.Trees(depth))
 
 
@@ -88,8 +88,11 @@ def forest(trees: int, **more):
 
 def roads(depth: int):
     from milp_trees.decisions.generated import DecisionData
+    from milp_trees.study.spo import generated_problem
 
-    return DecisionData("shortest-path", 500, 0, 6.0, 0.25, thresholds=50, seed=1).problem(depth)[0]
+    return generated_problem(
+        DecisionData("shortest-path", 500, 0, 6.0, 0.25, thresholds=50, seed=1), depth
+    )[0]
 
 
 #: What the names of engines' problems begin with.
@@ -140,8 +143,8 @@ def problems_for(method: str, problems: list[str]) -> list[str]:
 def one(problem: str, method: str, limit: float, start: str) -> dict:
     """One run in this process; what the program that measures prints."""
     import milp_trees as mt
+    from milp_trees.by_name import registry
     from milp_trees.compiling import uncharged
-    from milp_trees.registry import registry
 
     stated, chosen = problem_of(problem), registry.method(method)
     began = time.perf_counter()
@@ -179,7 +182,7 @@ def one(problem: str, method: str, limit: float, start: str) -> dict:
 
 
 def all_methods() -> list[str]:
-    from milp_trees.registry import registry
+    from milp_trees.by_name import registry
 
     present = [s for s in registry.classes("solvers") if registry.solver(s).availability().found]
     return [

@@ -169,7 +169,7 @@ def compare(
     return {
         "set": name,
         "rows": n,
-        "tests": data.n_tests,
+        "tests": data.n_features,
         "depth": depth,
         "leaf_penalty": f"{each}/{n}",
         "slack": f"{slack}/{n}",
@@ -193,7 +193,7 @@ def main() -> None:
     parser.add_argument("--sets", default="all")
     parser.add_argument("--out", default="benchmarks/results/near_best_treefarms.csv")
     args = parser.parse_args()
-    from milp_trees.registry import registry
+    from milp_trees.by_name import registry
 
     registry.method("near-best").warm_up()  # compiling is not counted
     peer = str(Path(args.peer).absolute()) if os.sep in args.peer else args.peer

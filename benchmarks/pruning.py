@@ -98,9 +98,9 @@ def ortools(view: Any) -> dict[str, Any]:
 
 
 def frontier(view: Any) -> dict[str, Any]:
-    from milp_trees import prune_path
+    from milp_trees import prune_curve
 
-    curve = prune_path(view)
+    curve = prune_curve(view)
     p, q = price(view)
     best = min(
         float(v.error / view.error_unit) + p / q * float(v.cost / view.cost_unit)

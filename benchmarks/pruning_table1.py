@@ -99,7 +99,7 @@ def curves(split: Split, trees: int, alpha: float, errors: str) -> dict[str, np.
     ensemble = problem.space.ensemble
     out = {}
     for how, seen in (("joint", view), ("individual", view.unshared())):
-        path = mt.prune_path(seen)
+        path = mt.prune_curve(seen)
         rows = [score(problem, ensemble, test)]
         last: tuple[bytes, list[float]] = (b"", [])
         for lam in GRID:
@@ -113,7 +113,7 @@ def curves(split: Split, trees: int, alpha: float, errors: str) -> dict[str, np.
 
 def score(problem: mt.Problem, ensemble: mt.Ensemble, test: mt.Dataset) -> list[float]:
     task = replace(problem.task, error_weights=None, cost_weights=None)
-    found = task.beside(ensemble.routes(test), test)
+    found = task.extra_scores(ensemble.routes(test), test)
     return [found["vote_error"], found["cost"]]
 
 

@@ -24,7 +24,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 RESULTS = Path(__file__).parent / "results"
 #: Name → (task, its parameters, method). Weighted: a missed positive costs four times a false
@@ -170,8 +170,8 @@ def draw_regions(train: mt.Dataset, frame: pd.DataFrame, y: np.ndarray, trees: d
     a, b = np.meshgrid(np.linspace(low.x1, high.x1, 400), np.linspace(low.x2, high.x2, 400))
     raw = {"x1": a.ravel(), "x2": b.ravel()}
     grid = mt.Dataset(
-        np.column_stack([t.evaluate(raw[t.column]) for t in train.tests]).astype(np.uint8),
-        train.tests,
+        np.column_stack([t.evaluate(raw[t.column]) for t in train.features]).astype(np.uint8),
+        train.features,
     )
     shown = None
     for ax, (name, tree) in zip(axes.ravel(), trees.items(), strict=True):

@@ -23,7 +23,7 @@ import pandas as pd
 from report import markdown
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 from milp_trees.results.result import TracePoint
 
 RESULTS = Path(__file__).parent / "results" / "search_orders.csv"
@@ -140,7 +140,7 @@ def main() -> None:
                     {
                         "set": name,
                         "rows": dataset.n_rows,
-                        "tests": dataset.n_tests,
+                        "tests": dataset.n_features,
                         "penalty": penalty,
                         "limit": args.time_limit,
                         "method": method,

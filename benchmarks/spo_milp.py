@@ -18,8 +18,9 @@ from pathlib import Path
 import pandas as pd
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.decisions.generated import DecisionData
-from milp_trees.registry import registry
+from milp_trees.study.spo import generated_problem
 
 #: Spelling of the program → its big-M and its cut.
 PROGRAMS = {
@@ -43,7 +44,7 @@ def cases(args: argparse.Namespace):
             seed=args.seed,
         )
         for depth in map(int, args.depths.split(",")):
-            yield degree, depth, data.problem(depth)[0]
+            yield degree, depth, generated_problem(data, depth)[0]
 
 
 def measure(problem: mt.Problem, program: str, start: str, args: argparse.Namespace) -> dict:
@@ -54,9 +55,9 @@ def measure(problem: mt.Problem, program: str, start: str, args: argparse.Namesp
     )
     return {
         "start": start,
-        "variables": result.sizes["variables"],
-        "binaries": result.sizes["binaries"],
-        "constraints": result.sizes["rows"],
+        "variables": result.model_size["variables"],
+        "binaries": result.model_size["binaries"],
+        "constraints": result.model_size["rows"],
         "start_loss": first.objective,
         "start_accepted": result.start.get("accepted"),
         "incumbent": result.objective,

@@ -21,8 +21,8 @@ from pathlib import Path
 import pandas as pd
 
 import milp_trees as mt
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
+from milp_trees.limits import Limits
 
 RESULTS = Path(__file__).parent / "results" / "spo_scaling.csv"
 KEY = ["what", "rows", "thresholds", "side", "depth", "method"]
@@ -76,7 +76,7 @@ def measure(
         cpu = time.process_time() - cpu
         row = {
             **key,
-            "tests": asked.dataset.n_tests,
+            "tests": asked.dataset.n_features,
             "edges": S.dimension,
             "decisions": S.n_vertices,
             "status": result.status.value,

@@ -18,7 +18,7 @@ import pandas as pd
 from _data import classification, fairness
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 DEPTH_3 = ("anneal", "heart-cleveland", "german-credit", "pendigits", "ionosphere")
 
@@ -46,7 +46,7 @@ def row(name: str, problem: mt.Problem, time_limit: float) -> dict:
         if oracle.unsupported(problem)
         else oracle.run(problem, mt.Limits(time=time_limit)).objective
     )
-    t, s = result.times, result.sizes
+    t, s = result.times, result.model_size
     return {
         "set, depth": name,
         "rows": problem.dataset.n_rows,

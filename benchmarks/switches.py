@@ -65,7 +65,7 @@ def main() -> None:
                 "off": off,
                 "seconds": round(result.seconds, 4),
                 "status": result.status.value,
-                **result.sizes,
+                **result.model_size,
             }
             rows.append({**found, "objective": result.objective})
         print(kind, name, len(rows), flush=True)

@@ -46,7 +46,7 @@ def measure(args: argparse.Namespace, table: pd.DataFrame) -> pd.DataFrame:
                 str(_data.root() / args.data),
                 binarizer="midpoints" if bins == "all" else f"quantiles:{bins}",
             )
-            tests = tuple((t.column, t.kind, t.value) for t in data.tests)
+            tests = tuple((t.column, t.kind, t.value) for t in data.features)
             penalty = args.penalty if question == "penalty" else "0"
             job = _jobs.Job(
                 bins,
@@ -60,7 +60,7 @@ def measure(args: argparse.Namespace, table: pd.DataFrame) -> pd.DataFrame:
             shared = {
                 **dict(zip(KEY, key, strict=True)),
                 "rows": data.n_rows,
-                "tests": data.n_tests,
+                "tests": data.n_features,
             }
             found = _peers.interleaved(job, able, args.repeat, long=5)
             new = pd.DataFrame([{**shared, "method": n, **columns} for n, columns in found.items()])
@@ -68,7 +68,7 @@ def measure(args: argparse.Namespace, table: pd.DataFrame) -> pd.DataFrame:
             table.to_csv(RESULTS, index=False)
             print(
                 *key[1:3],
-                data.n_tests,
+                data.n_features,
                 *(
                     f"{r.method} {r.status} {r.get('value')} {r.get('engine')}"
                     for _, r in new.iterrows()
@@ -107,8 +107,8 @@ def draw(table: pd.DataFrame, depth: int, penalty: str):
                     "label": method,
                     "linewidth": 1.6,
                 }
-                axes[row][0].loglog(line.tests, line.engine, **style)
-                axes[row][1].loglog(line.tests, line.engine / line.engine.iloc[0], **style)
+                axes[row][0].loglog(line.features, line.engine, **style)
+                axes[row][1].loglog(line.features, line.engine / line.engine.iloc[0], **style)
         axes[row][0].set(ylabel="seconds", title=titles[question])
         axes[row][1].set(ylabel="slow-down", title=titles[question])
         axes[row][0].legend()

@@ -24,7 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import Branch, CostMatrix, DataError, Leaf, LeafOracle, Tree
+from milp_trees.errors import DataError
+from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.tasks.decision_view import LeafOracle
+from milp_trees.tasks.views import CostMatrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +126,9 @@ def branch(view: CostMatrix | LeafOracle, column: Column, p: int, below: Any, ab
 def column_words(view: CostMatrix | LeafOracle) -> Callable[[int], str]:
     """For a column by its number, its name and its tests by rising threshold."""
     columns = numeric_columns(view)
-    return lambda j: f"{columns[j].name}: {', '.join(view.tests[f].name for f in columns[j].tests)}"
+    return lambda j: (
+        f"{columns[j].name}: {', '.join(view.features[f].name for f in columns[j].tests)}"
+    )
 
 
 # -- thresholds in binary (BinOCT) ---------------------------------------------------------------------------------

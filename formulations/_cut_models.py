@@ -17,7 +17,9 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Sizes, Trees
+from milp_trees.mip.formulation import ModelSize
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _gains as gains
 from . import _tree_structure as ts
@@ -102,14 +104,14 @@ def encode(m: Any, tree: Any) -> None:
             m.q[i, v].set_value(int(v in path), skip_validation=True)
 
 
-def common_sizes(view: CostMatrix, space: Trees) -> tuple[Sizes, int]:
+def common_sizes(view: CostMatrix, space: Trees) -> tuple[ModelSize, int]:
     """Sizes of what `declare_common` declares, and the number of scored rows."""
     n, actions = gains.counts(view)
-    V, B, F = 2 ** (space.depth + 1) - 1, 2**space.depth - 1, view.n_tests
+    V, B, F = 2 ** (space.depth + 1) - 1, 2**space.depth - 1, view.n_features
     base = ts.structure_sizes(view, space, True)
     nonzeros = base.nonzeros + V * (n + actions) + n * V + n * B * (F + 2)
     binaries = base.binaries - V + (0 if view.labels is None else n * V)
-    return Sizes(
+    return ModelSize(
         base.variables + n * (2 * V - 1), binaries, base.rows + n * (1 + V + 2 * B), nonzeros
     ), n
 

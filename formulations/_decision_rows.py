@@ -11,9 +11,12 @@ import numpy as np
 import pyomo.environ as pyo
 from scipy import sparse
 
-from milp_trees import LeafOracle, SolverFailure, Trees, exact
+from milp_trees import exact
 from milp_trees.decisions.base import LinearSet
+from milp_trees.errors import SolverFailure
 from milp_trees.linear.matrix import matrix_rows
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.decision_view import LeafOracle
 
 from ._oct_structure import SCALED
 
@@ -115,5 +118,5 @@ def row_costs(view: LeafOracle, rows_m: bool) -> Costs:
 
 def whole_weights(view: LeafOracle, space: Trees) -> tuple[np.ndarray, int]:
     """Row weights as integers, and the least sum of them in a leaf."""
-    mass, unit, _ = exact.integers(view.mass)
-    return mass, math.ceil(space.min_weight_leaf / unit)
+    row_weight, unit, _ = exact.integers(view.row_weight)
+    return row_weight, math.ceil(space.min_weight_leaf / unit)

@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import Branch, CostMatrix, Leaf, Tree
+from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts
 
@@ -96,9 +98,9 @@ def decode_by_rows(m: Any) -> Tree:
     def walk(v: int, here: np.ndarray) -> Any:
         if v in m.leaves or m.p[v].value > 0.5:
             return Leaf(best_label(view, here, [m.w[v, k].value for k in m.actions]))
-        f = max(m.tests, key=lambda f: m.b[v, f].value)
+        f = max(m.features, key=lambda f: m.b[v, f].value)
         true = view.X[here, f] == 1
-        return Branch(view.tests[f], walk(2 * v, here[~true]), walk(2 * v + 1, here[true]))
+        return Branch(view.features[f], walk(2 * v, here[~true]), walk(2 * v + 1, here[true]))
 
     return Tree(walk(1, np.arange(view.n_rows)), view.actions)
 

@@ -18,7 +18,10 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Leaf, Sizes, Trees
+from milp_trees.mip.formulation import ModelSize
+from milp_trees.models.nodes import Leaf
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts
 
@@ -159,7 +162,7 @@ def encode_leaves(
         m.L[t].set_value(regret[here, action[t]].sum().item() if used else 0, skip_validation=True)
 
 
-def leaf_sizes(view: CostMatrix, space: Trees) -> Sizes:
+def leaf_sizes(view: CostMatrix, space: Trees) -> ModelSize:
     """Size of variables and constraints of `add_splits` and `add_leaves`."""
     n, K, B, T = view.n_rows, view.n_actions, 2**space.depth - 1, 2**space.depth
     costly = view.regret > 0
@@ -175,7 +178,7 @@ def leaf_sizes(view: CostMatrix, space: Trees) -> Sizes:
     )
     if space.limits_leaves:
         rows, nonzeros = rows + 1, nonzeros + B
-    return Sizes(B + n * T + T * (2 + K), B + n * T + T * (1 + K), rows, nonzeros)
+    return ModelSize(B + n * T + T * (2 + K), B + n * T + T * (1 + K), rows, nonzeros)
 
 
 # -- trees and arrays ----------------------------------------------------------------------------------------------

@@ -18,8 +18,12 @@ import pyomo.environ as pyo
 from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
-from milp_trees import Ensemble, Formulation, NodeGains, Problem, PrunedEnsembles, Sizes
 from milp_trees.linear.matrix import matrix_rows
+from milp_trees.mip.formulation import Formulation, ModelSize
+from milp_trees.models.ensemble import Ensemble
+from milp_trees.problem import Problem
+from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.tasks.pruning_view import NodeGains
 
 
 @dataclass(frozen=True)
@@ -29,7 +33,7 @@ class PruningFormulation(Formulation):
     space = PrunedEnsembles
     needs = NodeGains
 
-    def instance(self, problem: Problem) -> NodeGains:
+    def presolved_view(self, problem: Problem) -> NodeGains:
         return problem.view(NodeGains)
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
@@ -211,10 +215,10 @@ def add_budget(m: Any, view: NodeGains) -> None:
 # -- sizes --------------------------------------------------------------------------------------------------------
 
 
-def leaf_sizes(view: NodeGains) -> Sizes:
+def leaf_sizes(view: NodeGains) -> ModelSize:
     """z and its path rows: a row per leaf, with the nodes on its path."""
     leaves = ~view.is_split
-    return Sizes(
+    return ModelSize(
         view.n_nodes, view.n_nodes, int(leaves.sum()), int((depths(view)[leaves] + 1).sum())
     )
 

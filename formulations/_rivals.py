@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from milp_trees import CostMatrix, Trees
 from milp_trees.linear.matrix import matrix_rows
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _gains as gains
 
@@ -64,7 +65,7 @@ def add_rivals(m: Any, view: CostMatrix, space: Trees, count: int) -> None:
     pairs, joint = nearest_rivals(view, count)
     if not len(pairs) or not space.depth:
         return
-    n_scored, F = len(m.scored), view.n_tests
+    n_scored, F = len(m.scored), view.n_features
     position = np.zeros(view.n_rows, dtype=np.int64)
     position[list(m.scored)] = np.arange(n_scored)
     each = np.repeat(np.arange(len(pairs)), 2)

@@ -31,7 +31,10 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees
+from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.models.tree import Tree
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts
 
@@ -179,10 +182,10 @@ class Template(TreeFormulation):
                 for k in m.actions:
                     m.s[i, v, k].set_value(int(v == end and k == leaves[end]), skip_validation=True)
 
-    def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
+    def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         # Columns, binary columns, rows and nonzeros of the model, exactly, without building it:
         # what `estimate` shows before you wait.
-        n, F, K, D = view.n_rows, view.n_tests, view.n_actions, space.depth
+        n, F, K, D = view.n_rows, view.n_features, view.n_actions, space.depth
         B, V = 2**D - 1, 2 ** (D + 1) - 1
         base = ts.structure_sizes(view, space, self._binary(view))
         below = sum(
@@ -194,7 +197,7 @@ class Template(TreeFormulation):
             rows, nonzeros = rows + 1, nonzeros + V * int((side.coefs != 0).sum())
         if space.min_samples_leaf > 1:
             rows, nonzeros = rows + V, nonzeros + V * (n * K + 1)
-        return Sizes(base.variables + n * V * K, base.binaries, rows, nonzeros)
+        return ModelSize(base.variables + n * V * K, base.binaries, rows, nonzeros)
 
     def _binary(self, view: CostMatrix) -> bool:
         # With side constraints w must be binary: at w = (1/2, 1/2) a leaf would randomise and meet

@@ -23,16 +23,19 @@ import pyomo.environ as pyo
 from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
-from milp_trees import Branch, CostMatrix, Leaf, Tree, Trees
 from milp_trees.linear.matrix import matrix_rows
-from milp_trees.mip.formulation import Sizes
+from milp_trees.mip.formulation import ModelSize
+from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 
 def add_sets(m: Any, view: CostMatrix, space: Trees) -> None:
     """Index sets of rows, tests, actions and nodes."""
     D = space.depth
     m.rows = pyo.RangeSet(0, view.n_rows - 1, doc="rows i (merged rows count once)")
-    m.tests = pyo.RangeSet(0, view.n_tests - 1, doc="tests f")
+    m.features = pyo.RangeSet(0, view.n_features - 1, doc="tests f")
     m.actions = pyo.RangeSet(0, view.n_actions - 1, doc="actions k")
     m.nodes = pyo.RangeSet(1, 2 ** (D + 1) - 1, doc="nodes V")
     m.branch = pyo.RangeSet(1, 2**D - 1, doc="branch nodes B")
@@ -62,7 +65,7 @@ def add_tests_by_row(m: Any, view: CostMatrix) -> None:
 
 def add_structure(m: Any, view: CostMatrix, space: Trees, binary_labels: bool) -> None:
     """Variables b, p, w and the constraints that make them a tree."""
-    m.b = pyo.Var(m.branch, m.tests, domain=pyo.Binary, doc="b[v,f] = 1 iff node v tests f")
+    m.b = pyo.Var(m.branch, m.features, domain=pyo.Binary, doc="b[v,f] = 1 iff node v tests f")
     m.p = pyo.Var(m.nodes, domain=pyo.Binary, doc="p[v] = 1 iff node v predicts")
     m.w = pyo.Var(
         m.nodes,
@@ -75,7 +78,7 @@ def add_structure(m: Any, view: CostMatrix, space: Trees, binary_labels: bool) -
         m.branch, doc="(1b) a branch node tests, predicts, or lies below a predicting node"
     )
     def one_role(m: Any, v: Any) -> Any:
-        return sum(m.b[v, f] for f in m.tests) + m.p[v] + sum(m.p[u] for u in m.above[v]) == 1
+        return sum(m.b[v, f] for f in m.features) + m.p[v] + sum(m.p[u] for u in m.above[v]) == 1
 
     @m.Constraint(m.leaves, doc="(1c) a leaf predicts or lies below a predicting node")
     def leaf_role(m: Any, v: Any) -> Any:
@@ -90,20 +93,22 @@ def add_structure(m: Any, view: CostMatrix, space: Trees, binary_labels: bool) -
 
 def add_split_limit(m: Any, space: Trees) -> None:
     """The leaf limit as a row over b, where it forbids anything."""
-    if space.limits_leaves and len(m.tests):
-        splits = sum(m.b[v, f] for v in m.branch for f in m.tests)
+    if space.limits_leaves and len(m.features):
+        splits = sum(m.b[v, f] for v in m.branch for f in m.features)
         m.most_splits = pyo.Constraint(
             expr=(None, splits, space.max_splits), doc="at most max_leaf_nodes - 1 splits"
         )
 
 
-def structure_sizes(view: CostMatrix, space: Trees, binary_labels: bool) -> Sizes:
+def structure_sizes(view: CostMatrix, space: Trees, binary_labels: bool) -> ModelSize:
     """Size of variables and constraints of `add_structure`."""
-    B, V, F, K = 2**space.depth - 1, 2 ** (space.depth + 1) - 1, view.n_tests, view.n_actions
+    B, V, F, K = 2**space.depth - 1, 2 ** (space.depth + 1) - 1, view.n_features, view.n_actions
     rows, nonzeros = 2 * V, B * F + V + sum_of_depths(space.depth) + V * (K + 1)
-    if space.limits_leaves and view.n_tests:
+    if space.limits_leaves and view.n_features:
         rows, nonzeros = rows + 1, nonzeros + B * F
-    return Sizes(B * F + V * (1 + K), B * F + V + (V * K if binary_labels else 0), rows, nonzeros)
+    return ModelSize(
+        B * F + V * (1 + K), B * F + V + (V * K if binary_labels else 0), rows, nonzeros
+    )
 
 
 def penalties(m: Any, view: CostMatrix) -> tuple[list[Any], list[int], int]:
@@ -111,7 +116,7 @@ def penalties(m: Any, view: CostMatrix) -> tuple[list[Any], list[int], int]:
     if not view.leaf_cost and not view.split_costs.any():
         return [], [], 0
     cost = (view.split_costs + view.leaf_cost).tolist()
-    pairs = [(m.b[v, f], cost[f]) for v in m.branch for f in m.tests]
+    pairs = [(m.b[v, f], cost[f]) for v in m.branch for f in m.features]
     return [x for x, _ in pairs], [c for _, c in pairs], view.leaf_cost
 
 
@@ -196,7 +201,7 @@ def reached(splits: dict[int, int], view: CostMatrix) -> np.ndarray:
 def encode_structure(m: Any, splits: dict[int, int], leaves: dict[int, int]) -> None:
     """Values of b, p and w."""
     for v in m.branch:
-        for f in m.tests:
+        for f in m.features:
             m.b[v, f].set_value(int(splits.get(v) == f), skip_validation=True)
     for v in m.nodes:
         m.p[v].set_value(int(v in leaves), skip_validation=True)
@@ -211,8 +216,8 @@ def decode_structure(m: Any) -> Tree:
     def walk(v: int) -> Any:
         if m.p[v].value > 0.5:
             return Leaf(max(m.actions, key=lambda k: (m.w[v, k].value, -k)))
-        f = max(m.tests, key=lambda f: m.b[v, f].value)
-        return Branch(view.tests[f], walk(2 * v), walk(2 * v + 1))
+        f = max(m.features, key=lambda f: m.b[v, f].value)
+        return Branch(view.features[f], walk(2 * v), walk(2 * v + 1))
 
     return Tree(walk(1), view.actions)
 

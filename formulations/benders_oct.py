@@ -24,8 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees, register
 from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.models.tree import Tree
+from milp_trees.registering import register
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _gains as gains
 from . import _tree_structure as ts
@@ -69,7 +73,7 @@ class BendersOCT(TreeFormulation):
         return BendersCuts(
             X=view.X[scored],
             share=share[scored],
-            b=columns(m.branch, m.tests, m.b),
+            b=columns(m.branch, m.features, m.b),
             w=columns(m.nodes, m.actions, m.w),
             g=np.array([at[id(m.g[i])] for i in m.scored], dtype=np.int64),
             n_columns=matrix.n_variables,
@@ -83,8 +87,8 @@ class BendersOCT(TreeFormulation):
         ts.encode_structure(m, splits, leaves)
         gains.set_gains(m, splits, leaves)
 
-    def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
+    def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         base = ts.structure_sizes(view, space, False)
-        return Sizes(
+        return ModelSize(
             base.variables + gains.counts(view)[0], base.binaries, base.rows, base.nonzeros
         )

@@ -55,7 +55,13 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Leaf, Problem, Sizes, Tree, TreeFormulation, Trees, register
+from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.models.nodes import Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.problem import Problem
+from milp_trees.registering import register
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts
 from ._columns import (
@@ -184,7 +190,7 @@ class BinOCT(TreeFormulation):
                 m.s[v].set_value(int(tested is None), skip_validation=True)
         _encode_leaves(m, end, leaves, counts_leaves)
 
-    def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
+    def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         columns, space = numeric_columns(view), _space(view, space)
         n, p, K, D = view.n_rows, len(columns), view.n_actions, space.depth
         B, T, bits = 2**D - 1, 2**D, n_bits(columns)
@@ -210,7 +216,7 @@ class BinOCT(TreeFormulation):
                 rows, nonzeros = rows + T, nonzeros + T * (n + 1)
             if space.limits_leaves:
                 rows, nonzeros = rows + 1, nonzeros + T
-        return Sizes(binaries + n * T + T * K, binaries, rows, nonzeros)
+        return ModelSize(binaries + n * T + T * K, binaries, rows, nonzeros)
 
 
 # -- the model, part by part ---------------------------------------------------------------------------------------
@@ -405,4 +411,4 @@ def _counts_leaves(view: CostMatrix, space: Trees) -> bool:
 
 def _space(view: CostMatrix, space: Trees) -> Trees:
     """Without tests the tree is a leaf: there is nothing its branch nodes could test."""
-    return space if view.n_tests else replace(space, max_depth=0)
+    return space if view.n_features else replace(space, max_depth=0)

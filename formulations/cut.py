@@ -19,7 +19,11 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees, register
+from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.models.tree import Tree
+from milp_trees.registering import register
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _cut_models as models
 from . import _gains as gains
@@ -78,12 +82,12 @@ class Cut(TreeFormulation):
     def encode(self, tree: Tree, m: Any) -> None:
         models.encode(m, tree)
 
-    def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
+    def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         base, n = models.common_sizes(view, space)
         D = space.depth
         rows = n * ts.sum_of_depths(D)
         # A node at depth d has d such rows over its 2^(D-d+1) - 1 descendants and one q; there are
         # 2^d of them.
-        return Sizes(
+        return ModelSize(
             base.variables, base.binaries, base.rows + rows, base.nonzeros + n * 2**D * D * (D + 1)
         )

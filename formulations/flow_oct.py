@@ -33,7 +33,11 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import CostMatrix, Sizes, Tree, TreeFormulation, Trees, register
+from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.models.tree import Tree
+from milp_trees.registering import register
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts
 
@@ -111,8 +115,8 @@ class FlowOCT(TreeFormulation):
                             int(v == end[i] and k == action), skip_validation=True
                         )
 
-    def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
-        n, F, K = view.n_rows, view.n_tests, view.n_actions
+    def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
+        n, F, K = view.n_rows, view.n_features, view.n_actions
         B, T = 2**space.depth - 1, 2**space.depth
         V = B + T
         base = ts.structure_sizes(view, space, bool(view.side))
@@ -123,9 +127,9 @@ class FlowOCT(TreeFormulation):
                 rows, nonzeros = rows + 1, nonzeros + V * int((side.coefs != 0).sum())
             if space.min_samples_leaf > 1:
                 rows, nonzeros = rows + V, nonzeros + V * (n * K + 1)
-            return Sizes(base.variables + n * V * (1 + K), base.binaries, rows, nonzeros)
+            return ModelSize(base.variables + n * V * (1 + K), base.binaries, rows, nonzeros)
         nonzeros = base.nonzeros + n * (B * (F + 6) + 2 * T + 2 * V)
-        return Sizes(
+        return ModelSize(
             base.variables + 2 * n * V, base.binaries, base.rows + n * (3 * B + T + V), nonzeros
         )
 

@@ -22,7 +22,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from milp_trees import Ensemble, NodeGains, PrunedEnsembles, Sizes, register
+from milp_trees.mip.formulation import ModelSize
+from milp_trees.models.ensemble import Ensemble
+from milp_trees.registering import register
+from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.tasks.pruning_view import NodeGains
 
 from . import _pruning as pruning
 
@@ -59,5 +63,5 @@ class IP0(pruning.PruningFormulation):
     def encode(self, predictor: Ensemble, m: Any) -> None:
         pruning.encode_leaves(predictor, m)
 
-    def sizes(self, view: NodeGains, space: PrunedEnsembles) -> Sizes:
+    def model_size(self, view: NodeGains, space: PrunedEnsembles) -> ModelSize:
         return pruning.leaf_sizes(view)

@@ -26,8 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import Ensemble, NodeGains, PrunedEnsembles, Sizes, register
 from milp_trees.linear.matrix import matrix_rows
+from milp_trees.mip.formulation import ModelSize
+from milp_trees.models.ensemble import Ensemble
+from milp_trees.registering import register
+from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.tasks.pruning_view import NodeGains
 
 from . import _pruning as pruning
 
@@ -65,14 +69,14 @@ class IP1(pruning.PruningFormulation):
         keep = pruning.encode_leaves(predictor, m)
         pruning.set_values(m.W, m.view.bought(keep))
 
-    def sizes(self, view: NodeGains, space: PrunedEnsembles) -> Sizes:
+    def model_size(self, view: NodeGains, space: PrunedEnsembles) -> ModelSize:
         base, (rows, nonzeros), needs = (
             pruning.leaf_sizes(view),
             pruning.purchase_sizes(view),
             n_needs_of_leaves(view),
         )
         columns = base.variables + view.n_purchases
-        return Sizes(
+        return ModelSize(
             columns, columns, base.rows + rows + needs, base.nonzeros + nonzeros + 2 * needs
         )
 

@@ -35,8 +35,12 @@ import numpy as np
 import pyomo.environ as pyo
 from scipy import sparse
 
-from milp_trees import Ensemble, NodeGains, PrunedEnsembles, Sizes, register
 from milp_trees.linear.matrix import matrix_rows
+from milp_trees.mip.formulation import ModelSize
+from milp_trees.models.ensemble import Ensemble
+from milp_trees.registering import register
+from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.tasks.pruning_view import NodeGains
 
 from . import _pruning as pruning
 
@@ -110,7 +114,7 @@ class IP3(pruning.PruningFormulation):
         pruning.set_values(m.w, keep[pruning.first_uses(m.view)[0]])
         pruning.set_values(m.W, m.view.bought(keep))
 
-    def sizes(self, view: NodeGains, space: PrunedEnsembles) -> Sizes:
+    def model_size(self, view: NodeGains, space: PrunedEnsembles) -> ModelSize:
         base, (rows, nonzeros), E = (
             pruning.leaf_sizes(view),
             pruning.purchase_sizes(view),
@@ -118,7 +122,7 @@ class IP3(pruning.PruningFormulation):
         )
         on_path = int((pruning.depths(view)[pruning.first_uses(view)[0]] + 1).sum())
         columns = base.variables + E + view.n_purchases
-        return Sizes(
+        return ModelSize(
             columns,
             columns,
             base.rows + rows + 2 * E,

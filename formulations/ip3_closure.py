@@ -38,8 +38,12 @@ import numpy as np
 import pyomo.environ as pyo
 from scipy import sparse
 
-from milp_trees import Ensemble, NodeGains, PrunedEnsembles, Sizes, register
 from milp_trees.linear.matrix import matrix_rows
+from milp_trees.mip.formulation import ModelSize
+from milp_trees.models.ensemble import Ensemble
+from milp_trees.registering import register
+from milp_trees.spaces.pruned import PrunedEnsembles
+from milp_trees.tasks.pruning_view import NodeGains
 
 from . import _pruning as pruning
 
@@ -174,11 +178,11 @@ class IP3Closure(pruning.PruningFormulation):
         bought[items.needs[keep[view.splits][items.needs[:, 0]], 1]] = True
         pruning.set_values(m.W, bought[H:])
 
-    def sizes(self, view: NodeGains, space: PrunedEnsembles) -> Sizes:
+    def model_size(self, view: NodeGains, space: PrunedEnsembles) -> ModelSize:
         items = self._items(view)
         rows = len(items.parents) + len(items.needs) + len(items.groups)
         budget = (1, int(np.count_nonzero(items.cost))) if view.budget is not None else (0, 0)
-        return Sizes(len(items.cost), len(view.splits), rows + budget[0], 2 * rows + budget[1])
+        return ModelSize(len(items.cost), len(view.splits), rows + budget[0], 2 * rows + budget[1])
 
     def _items(self, view: NodeGains) -> Items:
         """The closure problem, made once per view."""

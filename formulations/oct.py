@@ -43,16 +43,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import (
-    CostMatrix,
-    Problem,
-    Sizes,
-    Tree,
-    TreeFormulation,
-    Trees,
-    UnknownName,
-    register,
-)
+from milp_trees.errors import UnknownName
+from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.models.tree import Tree
+from milp_trees.problem import Problem
+from milp_trees.registering import register
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _oct_structure as parts
 from . import _tree_structure as ts
@@ -113,7 +110,7 @@ class OCT(TreeFormulation):
 
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
         for column in numeric_columns(view):
-            if len(set(view.split_costs[list(column.tests)].tolist())) > 1:
+            if len(set(view.split_costs[list(column.features)].tolist())) > 1:
                 return f"{self.name} prices splits by column, but tests of {column.name!r} differ in cost; flow-oct and state-flow can price tests."
             if column.m > MOST_THRESHOLDS:
                 return f"{self.name} cannot tell {column.m} thresholds of {column.name!r} apart (at most {MOST_THRESHOLDS}); binarize with fewer."
@@ -137,7 +134,7 @@ class OCT(TreeFormulation):
 
         parts.add_leaves(m, view, space)
         self.add_routing(m, columns)
-        cost = [int(view.split_costs[c.tests[0]]) + view.leaf_cost for c in columns]
+        cost = [int(view.split_costs[c.features[0]]) + view.leaf_cost for c in columns]
         parts.add_objective(
             m, view, [(cost[j], m.a[j, v]) for j in m.columns for v in m.branch if cost[j]]
         )
@@ -251,7 +248,7 @@ class OCT(TreeFormulation):
             rightmost=self.repair != "spo",
         )
 
-    def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
+    def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         columns = numeric_columns(view)
         n, p, D = view.n_rows, len(columns), space.depth
         B, T = 2**D - 1, 2**D
@@ -269,7 +266,7 @@ class OCT(TreeFormulation):
             nonzeros += n * arcs
         if self.repair == "z-le-d":
             rows, nonzeros = rows + n * arcs, nonzeros + 2 * n * arcs
-        return Sizes(base.variables + B * (p + 1), base.binaries + B * p, rows, nonzeros)
+        return ModelSize(base.variables + B * (p + 1), base.binaries + B * p, rows, nonzeros)
 
 
 def scaled(columns: list[Column], n_rows: int) -> np.ndarray:

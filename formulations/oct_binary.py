@@ -19,7 +19,12 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from milp_trees import Branch, CostMatrix, Sizes, Tree, TreeFormulation, Trees, register
+from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.models.nodes import Branch
+from milp_trees.models.tree import Tree
+from milp_trees.registering import register
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _oct_structure as parts
 from . import _tree_structure as ts
@@ -45,18 +50,18 @@ class OCTBinary(TreeFormulation):
             domain=pyo.Any,
             doc="tests false on row i",
         )
-        m.a = pyo.Var(m.tests, m.branch, domain=pyo.Binary, doc="a[f,v] = 1 iff node v tests f")
+        m.a = pyo.Var(m.features, m.branch, domain=pyo.Binary, doc="a[f,v] = 1 iff node v tests f")
         parts.add_splits(m, space)
 
         @m.Constraint(m.branch, doc="(2) a node that splits has one test")
         def one_test(m: Any, v: Any) -> Any:
-            return sum(m.a[f, v] for f in m.tests) == m.d[v]
+            return sum(m.a[f, v] for f in m.features) == m.d[v]
 
         parts.add_leaves(m, view, space)
         _add_routing(m, space)
         cost = (view.split_costs + view.leaf_cost).tolist()
         parts.add_objective(
-            m, view, [(cost[f], m.a[f, v]) for f in m.tests for v in m.branch if cost[f]]
+            m, view, [(cost[f], m.a[f, v]) for f in m.features for v in m.branch if cost[f]]
         )
 
     def decode(self, m: Any) -> Tree:
@@ -67,24 +72,24 @@ class OCTBinary(TreeFormulation):
                 return parts.chosen_action(m, v)
             if m.d[v].value < 0.5:
                 return walk(2 * v + 1)
-            f = max(m.tests, key=lambda f: m.a[f, v].value)
-            return Branch(view.tests[f], walk(2 * v), walk(2 * v + 1))
+            f = max(m.features, key=lambda f: m.a[f, v].value)
+            return Branch(view.features[f], walk(2 * v), walk(2 * v + 1))
 
         return Tree(walk(1), view.actions)
 
     def encode(self, tree: Tree, m: Any) -> None:
         splits, leaves = ts.place(tree, m.view)
         for v in m.branch:
-            for f in m.tests:
+            for f in m.features:
                 m.a[f, v].set_value(int(splits.get(v) == f), skip_validation=True)
         parts.encode_leaves(m, set(splits), leaves, ts.reached(splits, m.view), rightmost=True)
 
-    def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
-        n, F, D = view.n_rows, view.n_tests, space.depth
+    def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
+        n, F, D = view.n_rows, view.n_features, space.depth
         B, T = 2**D - 1, 2**D
         base = parts.leaf_sizes(view, space)
         nonzeros = base.nonzeros + B * (F + 1) + n * D * T + 2 * B * int((view.X == 0).sum())
-        return Sizes(
+        return ModelSize(
             base.variables + B * F, base.binaries + B * F, base.rows + B + 2 * n * B, nonzeros
         )
 

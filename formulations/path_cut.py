@@ -39,8 +39,13 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import Branch, CostMatrix, Leaf, Sizes, Tree, TreeFormulation, Trees, register
 from milp_trees.errors import DataError
+from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.registering import register
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 from . import _gains as gains
 from . import _tree_structure as ts
@@ -125,28 +130,30 @@ class PathCut(TreeFormulation):
         (_encode_per_test if hasattr(m, "l") else ts.encode_structure)(m, splits, leaves)
         gains.set_gains(m, splits, leaves)
 
-    def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
+    def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         base = (
             _per_test_sizes(view, space)
             if self.labels_per_test(space)
             else _plain_sizes(view, space)
         )
         rows, nonzeros = rival_sizes(view, space, self.rivals) if self.rivals else (0, 0)
-        return Sizes(base.variables, base.binaries, base.rows + rows, base.nonzeros + nonzeros)
+        return ModelSize(base.variables, base.binaries, base.rows + rows, base.nonzeros + nonzeros)
 
 
-def _plain_sizes(view: CostMatrix, space: Trees) -> Sizes:
+def _plain_sizes(view: CostMatrix, space: Trees) -> ModelSize:
     n, actions = gains.counts(view)
     D, base = space.depth, ts.structure_sizes(view, space, False)
     # A path has D + 1 labels. Half of the paths go left at a node, the others right, and every test
     # leaves one half of them.
-    nonzeros = base.nonzeros + 2**D * (n + (D + 1) * actions) + n * view.n_tests * _leaving_tests(D)
-    return Sizes(base.variables + n, base.binaries, base.rows + 2**D * n, nonzeros)
+    nonzeros = (
+        base.nonzeros + 2**D * (n + (D + 1) * actions) + n * view.n_features * _leaving_tests(D)
+    )
+    return ModelSize(base.variables + n, base.binaries, base.rows + 2**D * n, nonzeros)
 
 
-def _per_test_sizes(view: CostMatrix, space: Trees) -> Sizes:
+def _per_test_sizes(view: CostMatrix, space: Trees) -> ModelSize:
     n, actions = gains.counts(view)
-    D, F, K = space.depth, view.n_tests, view.n_actions
+    D, F, K = space.depth, view.n_features, view.n_actions
     B, Q = 2**D - 1, 2 ** (D - 1)
     roles = B * F + B + ts.sum_of_depths(D - 1)
     rows = 2 * B + 2 * Q * F + Q * n
@@ -159,7 +166,7 @@ def _per_test_sizes(view: CostMatrix, space: Trees) -> Sizes:
     )
     if space.limits_leaves and F:
         rows, nonzeros = rows + 1, nonzeros + B * F
-    return Sizes(B * F + B * (1 + K) + 2 * Q * F * K + n, (B - Q) * F + B, rows, nonzeros)
+    return ModelSize(B * F + B * (1 + K) + 2 * Q * F * K + n, (B - Q) * F + B, rows, nonzeros)
 
 
 def _leaving_tests(depth: int) -> int:

@@ -53,9 +53,14 @@ from typing import Any
 import numpy as np
 import pyomo.environ as pyo
 
-from milp_trees import Formulation, Leaf, LeafOracle, Problem, Sizes, Tree, Trees, register
-from milp_trees.mip.formulation import DEEPEST
+from milp_trees.mip.formulation import DEEPEST, Formulation, ModelSize
 from milp_trees.mip.meanings import tree_words
+from milp_trees.models.nodes import Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.problem import Problem
+from milp_trees.registering import register
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.decision_view import LeafOracle
 
 from . import _oct_structure as parts
 from . import _tree_structure as ts
@@ -108,12 +113,12 @@ class SPOT(Formulation):
             **cut,
         }
 
-    def instance(self, problem: Problem) -> LeafOracle:
+    def presolved_view(self, problem: Problem) -> LeafOracle:
         view = problem.view(LeafOracle)
         return view.merged if self.merge_rows else view
 
     def templates(self, view: LeafOracle, space: Trees) -> bool:
-        return space.depth > 0 and view.n_tests > 0
+        return space.depth > 0 and view.n_features > 0
 
     def unsupported_view(self, view: LeafOracle, space: Trees) -> str | None:
         if view.decisions.program() is None:
@@ -150,7 +155,7 @@ class SPOT(Formulation):
         self._add_costs(m, costs)
         step = float(view.step)
         per_leaf = [(costs.unit / step, m.y[i, t]) for i in m.rows for t in m.leaves]
-        price = [(float(view.split_costs[c.tests[0]]) + view.leaf_cost) / step for c in columns]
+        price = [(float(view.split_costs[c.features[0]]) + view.leaf_cost) / step for c in columns]
         terms = per_leaf + [(price[j], m.a[j, v]) for j in m.columns for v in m.branch if price[j]]
         constant = (view.leaf_cost - float(view.base.sum())) / step
         ts.minimise(
@@ -231,10 +236,10 @@ class SPOT(Formulation):
             return sum(m.count[i] * m.r[i, t] for i in m.rows) >= space.min_samples_leaf * m.l[t]
 
         if space.min_weight_leaf:
-            mass, least = whole_weights(view, space)
-            m.mass = pyo.Param(
+            row_weight, least = whole_weights(view, space)
+            m.row_weight = pyo.Param(
                 m.rows,
-                initialize=dict(enumerate(mass.tolist())),
+                initialize=dict(enumerate(row_weight.tolist())),
                 doc="weight of row i, in the unit of all weights",
             )
 
@@ -242,7 +247,7 @@ class SPOT(Formulation):
                 m.leaves, doc="(leaf size) a leaf in use holds rows of at least min_weight_leaf"
             )
             def leaf_weight(m: Any, t: Any) -> Any:
-                return sum(m.mass[i] * m.r[i, t] for i in m.rows) >= least * m.l[t]
+                return sum(m.row_weight[i] * m.r[i, t] for i in m.rows) >= least * m.l[t]
 
     def _add_costs(self, m: Any, costs: Costs) -> None:
         """Variable y and constraints (cost 1), (cost 2), (cut)."""
@@ -367,7 +372,7 @@ class SPOT(Formulation):
                 m.r[i, t].set_value(int(here[i]), skip_validation=True)
                 m.y[i, t].set_value(float(paid[i]), skip_validation=True)
 
-    def sizes(self, view: LeafOracle, space: Trees) -> Sizes:
+    def model_size(self, view: LeafOracle, space: Trees) -> ModelSize:
         columns, costs, program = numeric_columns(view), self._costs(view), view.decisions.program()
         n, p, D = view.n_rows, len(columns), space.depth
         B, T, arcs, links = 2**D - 1, 2**D, D * 2**D // 2, max(2**D - 2, 0)
@@ -394,6 +399,6 @@ class SPOT(Formulation):
             )
         if space.limits_leaves:
             rows, nonzeros = rows + 1, nonzeros + B
-        return Sizes(
+        return ModelSize(
             B * (p + 2) + T * (2 * n + 1 + v), B * (p + 1) + T * (n + 1 + whole), rows, nonzeros
         )

@@ -36,19 +36,15 @@ import pyomo.environ as pyo
 from pyomo.core.expr.numeric_expr import LinearExpression
 from scipy import sparse
 
-from milp_trees import (
-    Branch,
-    CostMatrix,
-    Leaf,
-    Problem,
-    Sizes,
-    Tree,
-    TreeFormulation,
-    Trees,
-    register,
-)
 from milp_trees.errors import DataError
 from milp_trees.linear.matrix import matrix_rows
+from milp_trees.mip.formulation import ModelSize, TreeFormulation
+from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.problem import Problem
+from milp_trees.registering import register
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
 
 STOP, SPLIT, LAST = 0, 1, 2
 
@@ -180,7 +176,7 @@ class StateFlow(TreeFormulation):
                 ends = f"{view.actions[h.action_left[c]]} if false, {view.actions[h.action_right[c]]} if true"
             else:
                 ends = f"to state {h.child_left[c]} if false, {h.child_right[c]} if true"
-            return f"{here}test {view.tests[h.test[c]].name}, {ends}"
+            return f"{here}test {view.features[h.test[c]].name}, {ends}"
 
         return {"columns": column, "states": lambda s: f"depth left {h.depth_left[s]}"}
 
@@ -192,7 +188,7 @@ class StateFlow(TreeFormulation):
             c = chosen[s]
             if h.kind[c] == STOP:
                 return Leaf(int(h.action_left[c]))
-            test = view.tests[int(h.test[c])]
+            test = view.features[int(h.test[c])]
             if h.kind[c] == LAST:
                 return Branch(test, Leaf(int(h.action_left[c])), Leaf(int(h.action_right[c])))
             return Branch(test, walk(int(h.child_left[c])), walk(int(h.child_right[c])))
@@ -205,11 +201,11 @@ class StateFlow(TreeFormulation):
         for c, x in m.x.items():
             x.set_value(int(c in on), skip_validation=True)
 
-    def sizes(self, view: CostMatrix, space: Trees) -> Sizes:
+    def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         h = self._states(view, space)
         rows, nonzeros = h.n_states, h.n_columns + 2 * int((h.kind == SPLIT).sum())
         for j in range(len(view.side)):
             rows, nonzeros = rows + 1, nonzeros + int((h.side[:, j] != 0).sum())
         if space.limits_leaves:
             rows, nonzeros = rows + 1, nonzeros + int((h.kind != STOP).sum())
-        return Sizes(h.n_columns, h.n_columns, rows, nonzeros)
+        return ModelSize(h.n_columns, h.n_columns, rows, nonzeros)

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
-from milp_trees.methods.method import Method, Progress
-from milp_trees.mip.solver import MAX_NONZEROS, Limits, check_limits
-from milp_trees.problem import BySize, NearBest, Problem
+from milp_trees.limits import MAX_NONZEROS, Limits, check_limits
+from milp_trees.methods.finish import Progress
+from milp_trees.methods.method import Method
+from milp_trees.problem import Problem
+from milp_trees.questions import BySize, NearBest
 from milp_trees.results.result import Limit, Result, Status
 from milp_trees.study import Study
 from milp_trees.study.agreement import judge_of, with_agreement
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from milp_trees.engines.near.tree_set import TreeSet
     from milp_trees.models.ensemble import Ensemble
     from milp_trees.models.tree import Tree
-    from milp_trees.results.size_path import Path as SizePath
+    from milp_trees.results.size_path import SizePath
 
 
 def solve(
@@ -40,7 +42,7 @@ def solve(
     *,
     time_limit: float | None = 60.0,
     start: str | Tree | Ensemble | None = None,
-    oracle: str | None = None,
+    reference: str | None = None,
     threads: int = 1,
     seed: int = 0,
     memory_mb: int | None = None,
@@ -48,7 +50,7 @@ def solve(
     max_nonzeros: int | None = MAX_NONZEROS,
     log_file: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
-    test: Dataset | None = None,
+    test_data: Dataset | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Solve one problem with one method.
@@ -65,7 +67,7 @@ def solve(
     start : Tree, Ensemble or str, optional
         A tree (or pruned ensemble) to begin with, or the method that makes one (`"dp"`, `"cart"`);
         its time is not part of the run's.
-    oracle : str, optional
+    reference : str, optional
         Another method that is run too, to fill in `result.agrees`: `"dp"` is the first of dp,
         enumerate, state-flow@highs that can.
     threads, seed, memory_mb, node_limit
@@ -104,8 +106,8 @@ def solve(
     limits = make_limits(time_limit, memory_mb, node_limit, threads, seed, log_file, max_nonzeros)
     chosen = named_method(method or default_method(problem), options)
     begin = find_start(problem, start, limits)
-    result = run_method(chosen, problem, limits, begin, progress, test)
-    judge = judge_of(chosen.label, problem, oracle)
+    result = run_method(chosen, problem, limits, begin, progress, test_data)
+    judge = judge_of(chosen.label, problem, reference)
     if judge is None or result.limit is Limit.INTERRUPTED:
         return result
     return with_agreement(
@@ -120,7 +122,7 @@ def compare(
     formulations: str | Iterable[str] = "all",
     solvers: str | Iterable[str] = ("highs",),
     start: str | Tree | None = "dp",
-    oracle: str | None = "dp",
+    reference: str | None = "dp",
     time_limit: float | None = 60.0,
     seeds: Iterable[int] = (0,),
     store: str | Path | None = None,
@@ -130,7 +132,7 @@ def compare(
     max_nonzeros: int | None = MAX_NONZEROS,
     log_file: str | Path | None = None,
     options: Mapping[str, Any] | None = None,
-    test: Dataset | None = None,
+    test_data: Dataset | None = None,
     progress: bool | Watcher = False,
 ) -> Study:
     """Let methods compete: every method on every problem with every seed, under the same limits.
@@ -144,7 +146,7 @@ def compare(
         are the default; two labels of the same options are one row.
     start : str, Tree or None, default="dp"
         What formulations begin with.
-    oracle : str or None, default="dp"
+    reference : str or None, default="dp"
         Who judges the rows (`agrees`); if it cannot take the problem, the next of dp, enumerate,
         state-flow@highs that can.
     store : path, optional
@@ -182,11 +184,11 @@ def compare(
     settings: dict[str, Any] = {
         "limits": limits,
         "start": start,
-        "oracle": oracle,
+        "reference": reference,
         "seeds": seeds,
         "store": store,
         "options": options or {},
-        "test": test,
+        "test": test_data,
     }
     if progress is True:
         from milp_trees.study.live import Live
@@ -274,7 +276,7 @@ def near_best(
     return result.trees
 
 
-def sizes(
+def size_path(
     problem: Problem,
     *,
     max_leaves: int,
@@ -322,11 +324,11 @@ def sizes(
     --------
     >>> import milp_trees as mt
     >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(), mt.Trees(max_depth=None))
-    >>> path = mt.sizes(problem, max_leaves=5)
+    >>> path = mt.size_path(problem, max_leaves=5)
     >>> path.at_leaves(5).value.number
     0.0
     """
-    from milp_trees.results.size_path import by_runs
+    from milp_trees.methods.by_size import by_runs
 
     _check(problem)
     question = BySize(max_leaves)
@@ -384,4 +386,4 @@ def make_limits(
     )
 
 
-__all__ = ["compare", "estimate", "near_best", "sizes", "solve"]
+__all__ = ["compare", "estimate", "near_best", "size_path", "solve"]

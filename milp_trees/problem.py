@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from fractions import Fraction
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from milp_trees.data.dataset import Dataset
 from milp_trees.errors import DataError, NoView
-from milp_trees.exact import fraction
+from milp_trees.questions import Best
 from milp_trees.spaces.trees import Space, Trees
 from milp_trees.tasks.base import Task, Value
+from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.views import CostMatrix, Scale
 
 if TYPE_CHECKING:
-    from milp_trees.methods.watch import Watch
     from milp_trees.models.tree import Tree
 
 V = TypeVar("V")
 
 
-def mismatch(taker: Any, problem: Problem) -> str | None:
+def unsupported_reason(taker: Any, problem: Problem) -> str | None:
     """The sentence why a problem is not for a method or formulation by what it declares (`space`,
     `questions`, `needs`), or None.
     """
@@ -53,118 +52,18 @@ def offers_what(taker: Any, task: Task) -> bool:
 
 def _no_view(taker: Any, problem: Problem) -> str:
     """That a method or formulation cannot take a task, and which methods can."""
-    from milp_trees.methods.dinkelbach import by_steps
-    from milp_trees.registry import registry
+    from milp_trees.registering import plugins
 
     task = problem.task
     offered = ", ".join(kind.__name__ for kind in task.view_makers) or "none"
-    classes: dict[str, Any] = registry.classes("methods")
+    classes: dict[str, Any] = plugins.classes("methods")
     able = [
         name
         for name, c in classes.items()
-        if problem.question.name in c.questions and (offers_what(c, task) or by_steps(c, problem))
+        if problem.question.name in c.questions and (offers_what(c, task) or problem.by_steps(c))
     ]
     remedy = f"; {', '.join(able)} can" if able else ""
     return f"{taker.name} cannot take the task {task.name} (views it offers: {offered}){remedy}."
-
-
-@dataclass(frozen=True)
-class Best:
-    """The question "which model is best?": one model and a proof.
-
-    Other questions (a Pareto front, a path over a parameter, all models near the best) are classes
-    beside this one; a method lists those it answers.
-    """
-
-    name = "best"
-
-
-@dataclass(frozen=True)
-class PruningPath:
-    """The question "which pruning is best for each λ?": the lower hull of error and cost, with
-    every λ at which it turns.
-
-    The task's own λ is not looked at.
-    """
-
-    name = "path"
-
-
-@dataclass(frozen=True)
-class BySize:
-    """The question "which tree is best for each number of leaves?": one model and a proof per size.
-
-    Parameters
-    ----------
-    max_leaves : int
-        Largest number of leaves asked about; all smaller ones are answered too.
-    """
-
-    name = "by-size"
-
-    max_leaves: int
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.max_leaves, int) or self.max_leaves < 1:
-            raise DataError(
-                f"max_leaves must be a whole number of at least 1; got {self.max_leaves!r}."
-            )
-
-
-@dataclass(frozen=True)
-class NearBest:
-    """The question "which trees are nearly as good as the best?": all of them, counted exactly (the
-    Rashomon set).
-
-    Two trees are different if they differ as drawn: in shape, in the test of a node or in which
-    side is left. A leaf chooses the cheapest action for its rows (of equal ones the first in
-    order), and no split has an empty side.
-
-    Parameters
-    ----------
-    slack : number, optional
-        How much worse than the best a tree may be, in the task's unit. Numbers are read as written:
-        0.1 is 1/10.
-    relative : number, optional
-        The same as a share of the best value; give one of the two.
-    trivial : bool, default=True
-        Whether trees count in which two sibling leaves choose the same action.
-    equal_tests : {"all", "one"}, default="all"
-        Tests that divide the rows of a node in the same way: every one makes a tree of its own, or
-        the cheapest (then the first) stands for all.
-    most : int, default=10
-        Number of trees to list in `Result.solutions`; all are in `Result.trees`.
-    """
-
-    name = "near-best"
-
-    slack: Any = None
-    relative: Any = None
-    trivial: bool = True
-    equal_tests: str = "all"
-    most: int = 10
-
-    def __post_init__(self) -> None:
-        if (self.slack is None) == (self.relative is None):
-            raise DataError(
-                "Give slack= (in the task's unit) or relative= (a share of the best value), and not both."
-            )
-        for field_name in ("slack", "relative"):
-            given = getattr(self, field_name)
-            if given is not None:
-                number = fraction(given, field_name)
-                if number < 0:
-                    raise DataError(f"{field_name} must not be negative; got {given!r}.")
-                object.__setattr__(self, field_name, number)
-        if self.equal_tests not in ("all", "one"):
-            raise DataError(f"equal_tests is 'all' or 'one'; got {self.equal_tests!r}.")
-        if not isinstance(self.most, int) or self.most < 1:
-            raise DataError(f"most must be a whole number of at least 1; got {self.most!r}.")
-
-    def allowance(self, best: Fraction) -> Fraction:
-        """How much worse than the best value a tree may be, in natural units."""
-        share: Fraction = self.slack if self.slack is not None else self.relative * abs(best)
-        return share
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +134,7 @@ class Problem:
         scale: Scale = self.view(next(iter(self.task.view_makers)))
         return scale
 
-    def instance(self, merge_rows: bool = True, drop_tests: bool = True) -> CostMatrix:
+    def presolved_view(self, merge_rows: bool = True, drop_tests: bool = True) -> CostMatrix:
         """The cost-matrix view after presolve (made once per combination of switches)."""
         key = (merge_rows, drop_tests)
         if key not in self._views:
@@ -244,13 +143,13 @@ class Problem:
         return instance
 
     @property
-    def watch(self) -> Watch | None:
+    def watch(self) -> Any:
         """Of the run that was given this very object: it is asked for what there is when the run
         has to be ended from outside.
         """
         return self._views.get("watch")
 
-    def watched_by(self, watch: Watch) -> None:
+    def watched_by(self, watch: Any) -> None:
         """Remember the watch of the run."""
         self._views["watch"] = watch
 
@@ -271,7 +170,7 @@ class Problem:
         task, also = self.task.without_rows()
         return Problem(Outline(self.dataset, also), task, self.space, self.question)
 
-    def fresh(self) -> Problem:
+    def without_views(self) -> Problem:
         """The same problem with no view made yet: what a method is given when its preparation is to
         be timed.
         """
@@ -290,13 +189,39 @@ class Problem:
         """The task's value of a predictor on the problem's data."""
         return self.task.value(predictor.routes(self.dataset), self.dataset)
 
-    def beside(self, predictor: Any) -> dict[str, float]:
+    def extra_scores(self, predictor: Any) -> dict[str, float]:
         """Numbers that the task reports beside its value."""
         return (
-            self.task.beside(predictor.routes(self.dataset), self.dataset)
-            if self.task.reports
+            self.task.extra_scores(predictor.routes(self.dataset), self.dataset)
+            if self.task.has_extra_scores
             else {}
         )
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether the best model is asked for, by a task that offers a `Ratio` and no cost matrix."""
+        offers = self.task.offers
+        return offers(Ratio) and not offers(CostMatrix) and self.question.name == "best"
+
+    def by_steps(self, taker: Any) -> bool:
+        """Whether a method has to solve this problem in steps (`milp_trees.methods.dinkelbach`): it
+        takes cost matrices, and the task offers ratios only.
+        """
+        needs = taker.needs if isinstance(taker.needs, tuple) else (taker.needs,)
+        return CostMatrix in needs and self.is_ratio and not any(map(self.task.offers, needs))
+
+    def one_step(self) -> Problem:
+        """One of the linear problems that solving a ratio takes, to be asked about support and
+        sizes; any other problem is itself.
+        """
+        if not self.is_ratio:
+            return self
+        ratio = self.view(Ratio)
+        step = Problem(self.dataset, ratio.at(ratio.ceiling / 2), self.space)
+        if ratio.leaf_penalty and (self.trees.max_depth or 0) > 1:
+            most = min(3, self.trees.max_leaf_nodes or 3)
+            return replace(step, space=replace(self.trees, max_leaf_nodes=most))
+        return step
 
     def violations(self, predictor: Tree) -> list[str]:
         """A sentence per limit or side constraint that a predictor breaks; empty if it is feasible."""
@@ -314,7 +239,7 @@ class Problem:
             "data": {
                 **self.dataset.source,
                 "rows": self.dataset.n_rows,
-                "tests": self.dataset.n_tests,
+                "tests": self.dataset.n_features,
                 "arrays_sha256": self.dataset.sha256,
             },
         }

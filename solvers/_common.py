@@ -11,8 +11,8 @@ from typing import TextIO
 
 import numpy as np
 
-from milp_trees import Event
 from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.solver import Event
 
 #: How far a start may violate the model and still be handed over.
 FEASIBILITY = 1e-6

@@ -21,18 +21,11 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees import (
-    Answer,
-    Availability,
-    Event,
-    Job,
-    Limit,
-    Solver,
-    SolverFailure,
-    Status,
-    register,
-)
+from milp_trees.errors import SolverFailure
 from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
+from milp_trees.registering import register
+from milp_trees.results.result import Limit, Status
 
 from ._common import FEASIBILITY, WINDOWS, agrees, bound_within, early
 

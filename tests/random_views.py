@@ -29,7 +29,7 @@ def random_view(rng, rows=14, tests=5, X=None, costs=None, split_costs=None):
         split_costs = rng.integers(0, 3, F) * scale if penal else np.zeros(F, dtype=np.int64)
     return mt.CostMatrix(
         X=X,
-        tests=tuple(mt.Test(f"x{f}") for f in range(F)),
+        features=tuple(mt.BinaryFeature(f"x{f}") for f in range(F)),
         costs=costs.astype(np.int64),
         actions=tuple(range(costs.shape[1])),
         counts=rng.integers(1, 4, n) if rng.random() < 0.3 else np.ones(n, dtype=np.int64),

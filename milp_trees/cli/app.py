@@ -87,9 +87,9 @@ SolverOption = Annotated[
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from milp_trees import __version__
+        from importlib import metadata
 
-        typer.echo(__version__)
+        typer.echo(metadata.version("milp-trees"))
         raise typer.Exit()
 
 
@@ -109,7 +109,7 @@ def report(study: Study, out: Path | None, as_json: bool) -> None:
     """Print the rows, who judged them, and the winning tree."""
     rows = [{k: v for k, v in row.items() if k not in ("key", "problem_key")} for row in study.rows]
     if not as_json:
-        show(rows, study.best, oracle=study.oracle)
+        show(rows, study.best, reference=study.reference)
     write(rows[0] if len(rows) == 1 else rows, out, as_json)
 
 
@@ -149,11 +149,11 @@ def write(data: Any, out: Path | None, as_json: bool) -> None:
             ) from None
 
 
-def show(rows: list[dict[str, Any]], best: Result | None, oracle: Result | None = None) -> None:
+def show(rows: list[dict[str, Any]], best: Result | None, reference: Result | None = None) -> None:
     """Tables (of a single result its summary) and the best tree, for people."""
     from rich.console import Console
 
-    from milp_trees.results.report import reasons, rich_tables, summary
+    from milp_trees.results.tables import reasons, rich_tables, summary
 
     typer.echo()
     if len(rows) == 1:
@@ -163,16 +163,16 @@ def show(rows: list[dict[str, Any]], best: Result | None, oracle: Result | None 
         console = Console()
         name = (
             "DP"
-            if oracle is not None and oracle.method == "dp"
-            else oracle.method
-            if oracle is not None
-            else "oracle"
+            if reference is not None and reference.method == "dp"
+            else reference.method
+            if reference is not None
+            else "reference"
         )
         for table in rich_tables(rows, console.width, name):
             console.print(table)
             typer.echo()
-        if oracle is not None:
-            typer.echo(f"oracle    {oracle!r}")
+        if reference is not None:
+            typer.echo(f"reference    {reference!r}")
         for line in reasons(rows):
             typer.echo(line)
         for row in rows:

@@ -138,7 +138,7 @@ def path(
     """The best tree of every number of leaves, each with its proof, and the penalties per leaf for
     which it is the best.
     """
-    from milp_trees.api import sizes
+    from milp_trees.api import size_path
     from milp_trees.results.result import Limit
     from milp_trees.study.live import Live
 
@@ -147,7 +147,7 @@ def path(
     problem, _ = options.problem(quiet=as_json)
     with Live() as live:
         live.bar.update(live.task, method=method or "")
-        found = sizes(
+        found = size_path(
             problem,
             max_leaves=leaves,
             method=method,
@@ -245,7 +245,7 @@ def near_best(
     and say which tests they use.
     """
     from milp_trees.api import solve as run
-    from milp_trees.problem import NearBest
+    from milp_trees.questions import NearBest
     from milp_trees.results.result import Limit
 
     writable(plot, out)
@@ -320,7 +320,7 @@ def show_trees(trees: TreeSet, tests: list[dict[str, Any]], drawn: dict[str, Any
 @explained
 def formulations(as_json: Json = False) -> None:
     """List the formulations."""
-    from milp_trees.registry import registry
+    from milp_trees.by_name import registry
 
     classes: dict[str, Any] = registry.classes("formulations")
     rows = [
@@ -349,7 +349,7 @@ def methods(as_json: Json = False) -> None:
     """List the methods that need no solver; formulations are methods with one, as
     FORMULATION@SOLVER.
     """
-    from milp_trees.registry import registry
+    from milp_trees.by_name import registry
 
     found = [registry.method(name) for name in registry.classes("methods")]
     rows = [
@@ -368,8 +368,8 @@ def methods(as_json: Json = False) -> None:
 @explained
 def solvers(as_json: Json = False) -> None:
     """List the solvers: found, or why not and how to get them."""
+    from milp_trees.by_name import registry
     from milp_trees.mip.solver import availability_of
-    from milp_trees.registry import registry
 
     classes: dict[str, Any] = registry.classes("solvers")
     rows = []
@@ -418,8 +418,8 @@ def demo(
     two minutes.
     """
     from milp_trees.api import compare as run
+    from milp_trees.by_name import registry
     from milp_trees.mip.solver import availability_of
-    from milp_trees.registry import registry
     from milp_trees.study.live import Live
 
     columns = "mean texture,worst radius,worst texture,worst concave points,worst smoothness"

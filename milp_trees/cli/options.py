@@ -31,7 +31,7 @@ from milp_trees.errors import (
     SolverUnavailable,
     VerificationError,
 )
-from milp_trees.mip.solver import check_limits
+from milp_trees.limits import check_limits
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -229,7 +229,7 @@ class ProblemOptions:
         """The same problem without a depth limit, if none was given, splits cost something, and the
         method can do without.
         """
-        from milp_trees.registry import registry
+        from milp_trees.by_name import registry
         from milp_trees.study.attempt import default_method
 
         if self.depth is not None or not getattr(problem.task, "penalised", False):
@@ -239,7 +239,7 @@ class ProblemOptions:
         return free if registry.method(name).unsupported(free) is None else problem
 
     def make_task(self, dataset: Dataset) -> Any:
-        from milp_trees.registry import registry
+        from milp_trees.by_name import registry
         from milp_trees.tasks.constraints import Capacity, constraint
 
         kind: Any = registry.task(self.task)
@@ -505,7 +505,7 @@ def _is_number(text: str) -> bool:
 def describe(train: Dataset, test: Dataset | None) -> str:
     """Which columns were taken as what."""
     source = train.source
-    features = source.get("features") or [t.column for t in train.tests]
+    features = source.get("features") or [t.column for t in train.features]
     target = source.get("columns", {}).get("target")
     shown = (
         ", ".join(features)
@@ -530,6 +530,6 @@ def describe(train: Dataset, test: Dataset | None) -> str:
         f"{role:<9} {', '.join(v) if isinstance(v, list) else v}" for role, v in roles.items()
     ]
     lines.append(
-        f"features  {len(features)} columns{'' if train.numeric is not None else f' as {train.n_tests} tests'}: {shown}"
+        f"features  {len(features)} columns{'' if train.numeric is not None else f' as {train.n_features} tests'}: {shown}"
     )
     return "\n".join(lines)

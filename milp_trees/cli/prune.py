@@ -42,7 +42,7 @@ from milp_trees.cli.options import (
 )
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
-from milp_trees.labels import split_labels
+from milp_trees.registering.labels import split_labels
 
 if TYPE_CHECKING:
     from milp_trees.engines.pruning.curve import PruningCurve
@@ -282,7 +282,7 @@ def _check_methods(names: list[str], whole_path: bool) -> None:
     """Refuse names of methods that do not exist, or do not answer for all λ, before an ensemble is
     grown.
     """
-    from milp_trees.registry import registry
+    from milp_trees.by_name import registry
 
     for name in names:
         chosen: Any = registry.method(name)
@@ -358,11 +358,11 @@ def _path(
     as_json: bool,
 ) -> None:
     from milp_trees.api import solve
-    from milp_trees.problem import PruningPath
-    from milp_trees.results.report import SCHEMA
+    from milp_trees.questions import ByPrice
+    from milp_trees.results.json import SCHEMA
     from milp_trees.results.result import Limit
 
-    result = solve(replace(grown.problem, question=PruningPath()), method, **limits)
+    result = solve(replace(grown.problem, question=ByPrice()), method, **limits)
     curve: Any = result.path
     if curve is None:
         _finish(result)
@@ -379,7 +379,7 @@ def _path(
         "method": result.method,
         "seconds": result.seconds,
         "times": dict(result.times),
-        "sizes": dict(result.sizes),
+        "sizes": dict(result.model_size),
     }
     if budget is not None:
         point = curve.below(budget)
@@ -441,7 +441,9 @@ def _within_budget(
     start = hull_start(grown.problem, budget)
     task = replace(grown.problem.task, max_cost=budget)  # type: ignore[type-var]
     problem: Problem = replace(grown.problem, task=task)
-    result = solve(problem, method or "ip3-closure@highs", start=start, test=grown.test, **limits)
+    result = solve(
+        problem, method or "ip3-closure@highs", start=start, test_data=grown.test, **limits
+    )
     if not as_json:
         show([result.to_json()], result)
     write(result.to_json(), out, as_json)
@@ -452,9 +454,9 @@ def hull_start(problem: Problem, budget: str) -> Any:
     """The best pruning on the hull that the budget allows; the command ends where even the cheapest
     costs more.
     """
-    from milp_trees.engines.pruning.curve import prune_path
+    from milp_trees.engines.pruning.curve import prune_curve
 
-    curve = prune_path(problem)
+    curve = prune_curve(problem)
     _affordable(curve, budget)
     return curve.below(budget).predictor
 
@@ -489,10 +491,10 @@ def _compare(
             grown.problem,
             names,
             start=None,
-            oracle="min-cut",
+            reference="min-cut",
             seeds=[seed],
             store=store,
-            test=grown.test,
+            test_data=grown.test,
             progress=live,
             **limits,
         )
@@ -509,7 +511,12 @@ def _solve(
     with Live() as live:
         live.bar.update(live.task, method=method)
         result = solve(
-            grown.problem, method, oracle="min-cut", test=grown.test, progress=live.point, **limits
+            grown.problem,
+            method,
+            reference="min-cut",
+            test_data=grown.test,
+            progress=live.point,
+            **limits,
         )
     if not as_json:
         show([result.to_json()], result)

@@ -54,10 +54,10 @@ def solve(
         str | None,
         typer.Option("--start", help="Method that makes a tree to begin with: dp, cart or none."),
     ] = None,
-    oracle: Annotated[
+    reference: Annotated[
         str,
         typer.Option(
-            "--oracle", help="Method that judges the answer (its time is not counted), or none."
+            "--reference", help="Method that judges the answer (its time is not counted), or none."
         ),
     ] = "dp",
     time_limit: TimeLimit = 60.0,
@@ -76,7 +76,7 @@ def solve(
     from milp_trees.study.live import Live
 
     writable(log, out)
-    problem, test = options.problem(quiet=as_json)
+    problem, test_data = options.problem(quiet=as_json)
     problem = options.free_of_depth(problem, method)
     method = method or default_method(problem)
     with Live() as live:
@@ -86,14 +86,14 @@ def solve(
             method,
             time_limit=time_limit,
             start=_none(start),
-            oracle=_none(oracle),
+            reference=_none(reference),
             threads=threads,
             seed=seed,
             memory_mb=memory_limit,
             max_nonzeros=max_nonzeros,
             log_file=log,
             options=solver_options(option),
-            test=test,
+            test=test_data,
             progress=live.point,
         )
     if not as_json:
@@ -123,8 +123,8 @@ def compare(
         str,
         typer.Option("--start", help="Method that makes a tree to begin with: dp, cart or none."),
     ] = "dp",
-    oracle: Annotated[
-        str, typer.Option("--oracle", help="Method that judges the answers, or none.")
+    reference: Annotated[
+        str, typer.Option("--reference", help="Method that judges the answers, or none.")
     ] = "dp",
     seeds: Annotated[str, typer.Option("--seeds", help="Seeds of solvers, comma-separated.")] = "0",
     store: Annotated[
@@ -158,7 +158,7 @@ def compare(
 
     writable(log, out, plot)
     check_picture(plot)
-    problem, test = options.problem(quiet=as_json)
+    problem, test_data = options.problem(quiet=as_json)
     broken: StoreError | None = None
     with Live() as live:
         try:
@@ -168,7 +168,7 @@ def compare(
                 formulations=formulations,
                 solvers=solvers,
                 start=_none(start),
-                oracle=_none(oracle),
+                reference=_none(reference),
                 time_limit=time_limit,
                 seeds=whole_numbers(seeds),
                 store=store,
@@ -177,7 +177,7 @@ def compare(
                 max_nonzeros=max_nonzeros,
                 log_file=log,
                 options=solver_options(option),
-                test=test,
+                test=test_data,
                 progress=live,
             )
         except StoreError as error:

@@ -24,7 +24,7 @@ from milp_trees.cli.app import (
     writable,
 )
 from milp_trees.cli.options import WRONG_INPUT, explained, fail, whole
-from milp_trees.labels import split_labels
+from milp_trees.registering.labels import split_labels
 
 #: Short names of methods for decisions.
 SHORT = {"greedy": "greedy-spo", "cart": "cart-spo"}
@@ -107,6 +107,7 @@ def spo(
     from milp_trees.api import compare
     from milp_trees.decisions.generated import DecisionData
     from milp_trees.study.live import Live
+    from milp_trees.study.spo import generated_problem
 
     writable(out)
     _own_options(context, data)
@@ -125,13 +126,14 @@ def spo(
         thresholds,
         seed,
     )
-    problem, test = generated.problem(
+    problem, test = generated_problem(
+        generated,
         None if depth == "none" else whole(depth, "--depth"),
         min_samples_leaf,
         split_penalty=split_penalty,
     )
     typer.echo(
-        f"data      {problem.dataset.source['path']}\nfeatures  {problem.dataset.n_tests} tests; decisions {_described(problem)}",
+        f"data      {problem.dataset.source['path']}\nfeatures  {problem.dataset.n_features} tests; decisions {_described(problem)}",
         err=as_json,
     )
     names = [_full(name) for name in split_labels(methods)]
@@ -140,10 +142,10 @@ def spo(
             problem,
             names,
             start=None if start == "none" else _full(start),
-            oracle=None if depth == "none" else "dp",
+            reference=None if depth == "none" else "dp",
             seeds=[seed],
             store=store,
-            test=test,
+            test_data=test,
             progress=live,
             time_limit=time_limit,
             memory_mb=memory_limit,

@@ -82,7 +82,7 @@ def unimodular(
     """Is a constraint matrix totally unimodular: yes with a proof, no with a violating submatrix,
     or unknown.
     """
-    from milp_trees.unimodular import NetworkCertificate, check_unimodular
+    from milp_trees.unimodular import NetworkCertificate, total_unimodularity
 
     writable(plot, out)
     check_picture(plot)
@@ -93,7 +93,7 @@ def unimodular(
     matrix, tree, incomplete = read_model(
         model, example, data, {"target": target, **of_trees, **of_prunings}, quiet=as_json
     )
-    answer = check_unimodular(matrix, tree, time_limit=time_limit).because(incomplete)
+    answer = total_unimodularity(matrix, tree, time_limit=time_limit).because(incomplete)
     if not as_json:
         show(answer)
     write(answer.to_json(), out, as_json)
@@ -110,8 +110,8 @@ def read_model(
     """The matrix of a file or formulation, the spanning tree if the formulation knows one, and what
     the matrix lacks, if it does.
     """
+    from milp_trees.by_name import registry
     from milp_trees.linear.matrix import compile_model
-    from milp_trees.registry import registry
 
     known = registry.classes("formulations")
     given = {name: value for name, value in options.items() if value is not None}

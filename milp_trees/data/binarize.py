@@ -1,5 +1,5 @@
 """`Binarizer`: from a table of columns to binary tests; original names, categories and thresholds
-survive in every `Test`.
+survive in every `BinaryFeature`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from milp_trees.data.dataset import Dataset, Test, check_finite
+from milp_trees.data.dataset import BinaryFeature, Dataset, check_finite
 from milp_trees.data.parameters import OF_BINARIZERS, check_parameters
 from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.table_columns import (
@@ -241,7 +241,9 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
             c: _only(rule, [t for t in kept if t.column == c]) for c, rule in self.rules_.items()
         }
 
-    def _numeric_guesses(self, frame: pd.DataFrame, y: np.ndarray, model: Any) -> list[Test]:
+    def _numeric_guesses(
+        self, frame: pd.DataFrame, y: np.ndarray, model: Any
+    ) -> list[BinaryFeature]:
         """Tests of the ensemble fitted on the columns themselves, their thresholds moved halfway
         between observed values.
         """
@@ -259,7 +261,7 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
             [*(frame[names[c]].to_numpy(dtype=float) for c in numeric), _outcomes(others, frame)]
         )
         model.fit(columns, y)
-        found: set[Test] = set()
+        found: set[BinaryFeature] = set()
         for tree in (t.tree_ for t in model.estimators_.ravel()):
             for feature, threshold in zip(
                 tree.feature.tolist(), tree.threshold.tolist(), strict=True
@@ -269,7 +271,7 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
                     # scikit-learn compares in single precision; the nearest midpoint is the same
                     # cut of the training rows.
                     found.add(
-                        Test(
+                        BinaryFeature(
                             numeric[feature],
                             "<=",
                             float(candidates[np.abs(candidates - threshold).argmin()]),
@@ -280,7 +282,7 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
     # -- using -----------------------------------------------------------------------------------------------
 
     @property
-    def tests(self) -> tuple[Test, ...]:
+    def tests(self) -> tuple[BinaryFeature, ...]:
         """The tests, in the order of the columns of `transform`."""
         if not hasattr(self, "rules_"):
             raise DataError("This Binarizer is not fitted yet; call fit(frame) first.")
@@ -288,11 +290,11 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
 
     def transform(self, X: Any) -> np.ndarray:
         """Outcome of every test on every row, uint8 of shape (n, F)."""
-        frame, tests = as_frame(X), self.tests
+        frame, tests = as_frame(X), self.features
         self._check_columns(frame, tests)
         return _outcomes(tests, frame)
 
-    def _check_columns(self, frame: pd.DataFrame, tests: tuple[Test, ...]) -> None:
+    def _check_columns(self, frame: pd.DataFrame, tests: tuple[BinaryFeature, ...]) -> None:
         """Refuse a table without a column that is tested, or with gaps in one."""
         needed = {t.column for t in tests}
         missing = needed - {str(c) for c in frame.columns}
@@ -304,13 +306,13 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Names of the tests."""
-        return np.array([t.name for t in self.tests], dtype=object)
+        return np.array([t.name for t in self.features], dtype=object)
 
     def dataset(self, frame: Any, y: Any = None, **fields: Any) -> Dataset:
         """A Dataset of a table; the binarizer is fitted on it first if it has not been fitted."""
         if not hasattr(self, "rules_"):
             self.fit(frame, y)
-        table, tests = as_frame(frame), self.tests
+        table, tests = as_frame(frame), self.features
         self._check_columns(table, tests)
         if getattr(self, "loss_", ""):
             fields["source"] = {**fields.get("source", {}), "loss": self.loss_}
@@ -367,19 +369,19 @@ def _thresholds(values: np.ndarray, cuts: np.ndarray) -> list[float]:
     return out
 
 
-def _tests(rules: Mapping[str, Rule]) -> tuple[Test, ...]:
-    tests: list[Test] = []
+def _tests(rules: Mapping[str, Rule]) -> tuple[BinaryFeature, ...]:
+    tests: list[BinaryFeature] = []
     for column, rule in rules.items():
         if rule == "0/1":
-            tests.append(Test(column))
+            tests.append(BinaryFeature(column))
         elif isinstance(rule, list):
-            tests += [Test(column, "<=", float(t)) for t in rule]
+            tests += [BinaryFeature(column, "<=", float(t)) for t in rule]
         else:
-            tests += [Test(column, "==", c) for c in rule["categories"]]
+            tests += [BinaryFeature(column, "==", c) for c in rule["categories"]]
     return tuple(tests)
 
 
-def _only(rule: Rule, kept: list[Test]) -> Rule:
+def _only(rule: Rule, kept: list[BinaryFeature]) -> Rule:
     """A rule reduced to some of its tests."""
     values = [t.value for t in kept]
     return (

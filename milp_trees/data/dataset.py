@@ -28,7 +28,7 @@ ROLES = {
 
 
 @dataclass(frozen=True)
-class Test:
+class BinaryFeature:
     """A yes/no question about one column: `column <= value`, `column == value` or a 0/1 column
     itself.
 
@@ -144,7 +144,7 @@ class Dataset(MaybeRanked):
     left_out: ClassVar[bool] = False
 
     X: np.ndarray
-    tests: Sequence[Test] = ()
+    features: Sequence[BinaryFeature] = ()
     y: np.ndarray | None = None
     classes: Sequence[Any] | None = None
     weights: np.ndarray | None = None
@@ -165,7 +165,7 @@ class Dataset(MaybeRanked):
         if X is None:
             X = _binary(self.X)
             self._put("X", _frozen(X))
-        tests = tuple(self.tests) or tuple(Test(str(j)) for j in range(X.shape[1]))
+        tests = tuple(self.features) or tuple(BinaryFeature(str(j)) for j in range(X.shape[1]))
         self._put("tests", tests)
         if len(tests) != X.shape[1]:
             raise DataError(
@@ -245,9 +245,9 @@ class Dataset(MaybeRanked):
     # -- reading ---------------------------------------------------------------------------------------------
 
     @cached_property
-    def index(self) -> dict[Test, int]:
+    def index(self) -> dict[BinaryFeature, int]:
         """Column of `X` that holds a test."""
-        return {t: j for j, t in enumerate(self.tests)}
+        return {t: j for j, t in enumerate(self.features)}
 
     @property
     def loss(self) -> str:
@@ -304,7 +304,7 @@ class Dataset(MaybeRanked):
     @cached_property
     def sha256(self) -> str:
         """Fingerprint of the arrays and the names of the tests."""
-        h = hashlib.sha256("\n".join(t.name for t in self.tests).encode())
+        h = hashlib.sha256("\n".join(t.name for t in self.features).encode())
         for f in fields(self):
             if f.name == "X" and self.ranked is not None:
                 h.update(b"X")
@@ -326,7 +326,7 @@ class Dataset(MaybeRanked):
     def __repr__(self) -> str:
         target = "" if self.classes is None else f", {len(self.classes)} classes"
         numeric = "" if self.numeric is None else f", {self.numeric.shape[1]} numeric columns"
-        return f"Dataset({self.n_rows} rows × {self.n_tests} tests{numeric}{target})"
+        return f"Dataset({self.n_rows} rows × {self.n_features} tests{numeric}{target})"
 
 
 def check_finite(column: str, numbers: np.ndarray) -> None:

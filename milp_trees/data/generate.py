@@ -26,9 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.data.dataset import Dataset, Test
+from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.errors import DataError
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
 
 #: Number of covariates → (halved and whole covariates of η, covariates of κ).
 _DESIGNS = {2: (1, 1, 1), 10: (2, 4, 2), 20: (4, 4, 4)}
@@ -41,7 +40,7 @@ def planted_tree(
     classes: int = 2,
     noise: float = 0.0,
     seed: int = 0,
-) -> tuple[Dataset, Tree]:
+) -> Dataset:
     """Rows labelled by a random tree of full depth; with `noise` = 0 the best tree of that depth
     makes no error.
 
@@ -52,9 +51,7 @@ def planted_tree(
 
     Returns
     -------
-    dataset : Dataset
-    tree : Tree
-        The tree that was planted.
+    Dataset
     """
     if not 0 <= depth <= tests or rows < 1 or classes < 2 or not 0 <= noise <= 1:
         raise DataError(
@@ -62,25 +59,23 @@ def planted_tree(
         )
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (rows, tests), dtype=np.uint8)
-    named = tuple(Test(str(j)) for j in range(tests))
+    y = np.zeros(rows, dtype=np.int64)
 
-    def grow(level: int, used: tuple[int, ...], label: int) -> Node:
+    def grow(here: np.ndarray, level: int, used: tuple[int, ...], label: int) -> None:
         if level == depth:
-            return Leaf(label % classes)
+            y[here] = label % classes
+            return
         j = int(rng.choice([f for f in range(tests) if f not in used]))
         # Siblings at the bottom differ, so no split of the planted tree is idle.
-        return Branch(
-            named[j],
-            grow(level + 1, (*used, j), 2 * label),
-            grow(level + 1, (*used, j), 2 * label + 1),
-        )
+        for side in (0, 1):
+            grow(here[X[here, j] == side], level + 1, (*used, j), 2 * label + side)
 
-    tree = Tree(grow(0, (), 0), tuple(range(classes)))
-    unlabelled = Dataset(X, named)
-    y = tree.routes(unlabelled).action.copy()
+    grow(np.arange(rows), 0, (), 0)
     wrong = rng.permutation(rows)[: round(noise * rows)]
     y[wrong] = (y[wrong] + rng.integers(1, classes, len(wrong))) % classes
-    return unlabelled.with_(y=y, classes=tuple(range(classes))), tree
+    return Dataset(
+        X, [BinaryFeature(str(j)) for j in range(tests)], y=y, classes=tuple(range(classes))
+    )
 
 
 def random_costs(
@@ -147,7 +142,7 @@ def athey_imbens(
         [LinearRegression().fit(x[given == k], outcome[given == k]).predict(x) for k in (0, 1)]
     )
     tests = [
-        Test(f"x{j + 1}", "<=", round(float(t), 4))
+        BinaryFeature(f"x{j + 1}", "<=", round(float(t), 4))
         for j in range(columns)
         for t in norm.ppf(np.arange(1, bins) / bins)
     ]

@@ -47,7 +47,7 @@ class Outline(Dataset):
         self.__dict__.update(
             {name: getattr(dataset, name) for name in _KEPT},
             sha256=dataset.sha256,
-            _shape=(dataset.n_rows, dataset.n_tests),
+            _shape=(dataset.n_rows, dataset.n_features),
         )
         if also:
             self.__dict__["source"] = {**dataset.source, "left_out": list(also)}
@@ -57,11 +57,11 @@ class Outline(Dataset):
         return int(self.__dict__["_shape"][0])
 
     @property
-    def n_tests(self) -> int:
+    def n_features(self) -> int:
         return int(self.__dict__["_shape"][1])
 
     def __repr__(self) -> str:
-        return f"Outline({self.n_rows} rows × {self.n_tests} tests, left out; SHA-256 {self.sha256[:12]}…)"
+        return f"Outline({self.n_rows} rows × {self.n_features} tests, left out; SHA-256 {self.sha256[:12]}…)"
 
 
 def _refused(name: str) -> property:

@@ -11,7 +11,7 @@ import numpy as np
 
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
-from milp_trees.mip.solver import check_limits
+from milp_trees.limits import check_limits
 
 
 class Whole(NamedTuple):

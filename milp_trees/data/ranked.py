@@ -114,7 +114,7 @@ class MaybeRanked:
         return int(self.stored.shape[0])
 
     @property
-    def n_tests(self) -> int:
+    def n_features(self) -> int:
         return int(self.stored.shape[1])
 
     @property

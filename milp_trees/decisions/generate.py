@@ -22,7 +22,7 @@ from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
-    from milp_trees.decisions.paths import Paths
+    from milp_trees.decisions.paths import GraphPaths
 
 #: Where the cheaper of the two roads changes: the positive root of 25x² - x - 1.74.
 CROSSING = (1 + 175**0.5) / 50
@@ -43,7 +43,7 @@ class ShortestPathData(NamedTuple):
 
     X: np.ndarray
     C: np.ndarray
-    decisions: Paths
+    decisions: GraphPaths
     B: np.ndarray
 
 

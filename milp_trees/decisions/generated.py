@@ -13,9 +13,6 @@ import numpy as np
 from milp_trees.data.binarize import Binarizer
 from milp_trees.decisions.generate import news_data, news_decisions, shortest_path_data, two_roads
 from milp_trees.errors import DataError
-from milp_trees.problem import Problem
-from milp_trees.spaces.trees import Trees
-from milp_trees.tasks.decision import Decision
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -127,14 +124,3 @@ class DecisionData:
         whole = binarizer.dataset(frame, source=source, **fields)
         train = whole.subset(np.arange(self.rows))
         return train, whole.subset(np.arange(self.rows, n)) if self.test_rows else None, S
-
-    def problem(
-        self, depth: int | None, min_samples_leaf: int = 1, **penalties: Any
-    ) -> tuple[Problem, Dataset | None]:
-        """The problem of the best tree of a depth on the training rows, and the test rows."""
-        train, test, S = self.make()
-        return Problem(
-            train,
-            Decision(decisions=S, **penalties),
-            Trees(depth, min_samples_leaf=min_samples_leaf),
-        ), test

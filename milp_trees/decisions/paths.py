@@ -1,4 +1,4 @@
-r"""`Paths`: S is the set of paths from a source to a target of a directed graph; a component is an
+r"""`GraphPaths`: S is the set of paths from a source to a target of a directed graph; a component is an
 edge, 1 if the path takes it.
 
 In a graph without cycles all costs are allowed, and a batch is one dynamic programme along a
@@ -23,7 +23,7 @@ from milp_trees.decisions.base import LISTED, Decided, DecisionSet, LinearSet, R
 from milp_trees.errors import DataError
 
 
-class Paths(DecisionSet):
+class GraphPaths(DecisionSet):
     """Paths of a directed graph; the components are its edges, named `tail>head`, in the graph's
     order.
 
@@ -264,7 +264,7 @@ def _edges(graph: Any) -> list[tuple[Any, Any]]:
     return edges
 
 
-def grid_paths(rows: int = 4, columns: int | None = None) -> Paths:
+def grid_paths(rows: int = 4, columns: int | None = None) -> GraphPaths:
     """Paths of a grid of nodes from the south-west to the north-east corner, edges to the east and
     to the north only.
 
@@ -291,4 +291,4 @@ def grid_paths(rows: int = 4, columns: int | None = None) -> Paths:
         row = range(r * columns, (r + 1) * columns)
         edges += [(v, v + 1) for v in row[:-1]]
         edges += [(v, v + columns) for v in row if r < rows - 1]
-    return Paths(edges, 0, rows * columns - 1)
+    return GraphPaths(edges, 0, rows * columns - 1)

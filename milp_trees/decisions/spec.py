@@ -56,9 +56,9 @@ def _linear(spec: Mapping[str, Any]) -> DecisionSet:
 
 
 def _paths(spec: Mapping[str, Any]) -> DecisionSet:
-    from milp_trees.decisions.paths import Paths
+    from milp_trees.decisions.paths import GraphPaths
 
-    return Paths([(u, v) for u, v in spec["edges"]], spec["source"], spec["target"])
+    return GraphPaths([(u, v) for u, v in spec["edges"]], spec["source"], spec["target"])
 
 
 def _assignment(spec: Mapping[str, Any]) -> DecisionSet:

@@ -10,36 +10,19 @@ the grown tree within the limit on leaves, the cheapest is returned, penalties i
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.greedy_tree import greedy_tree, reduced_view
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
-from milp_trees.mip.solver import Limits
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
-from milp_trees.registry import register
+from milp_trees.models.tree import Tree
+from milp_trees.registering import register
 from milp_trees.results.result import Limit, Result
-from milp_trees.spaces.trees import Trees
-from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
-    from milp_trees.tasks.base import Value
-    from milp_trees.tasks.ratio_view import Ratio
-
-#: Cheapest prunings of a subtree: entry l is (cost, tree) with exactly l + 1 leaves, or None.
-Prunings = list[tuple[int, Node] | None]
-
-
-#: Levels of a greedy tree where the space has no limit, and at most.
-ANY_DEPTH, DEEPEST = 8, 200
-#: Entries of the 0/1 matrix that are kept as doubles; larger ones are converted block by block.
-AS_DOUBLES = 4_000_000
-#: Sizes of greedy trees that are tried where errors alone do not say which is the best.
-SIZES = 32
 
 
 @register
@@ -56,7 +39,7 @@ class Cart(Method):
     ) -> Result:
         clock = Clock()
         with clock("prepare"):
-            view = _view(problem)
+            view = reduced_view(problem)
             deadline = Watch(limits, clock.begin).deadline
         with clock("solve"):
             tree = greedy_tree(view, problem.trees, deadline)
@@ -77,217 +60,3 @@ class Cart(Method):
             limit=limit,
             infeasible=infeasible,
         )
-
-
-def greedy_for(problem: Problem, deadline: float | None = None) -> Tree | None:
-    """A greedy tree for any problem on trees: of those that the task's views suggest the best that
-    is feasible; None if there is none.
-
-    Parameters
-    ----------
-    deadline : float, optional
-        `time.perf_counter()` at which nodes are no longer split.
-    """
-    found: list[tuple[Value, Tree]] = []
-    for tree in _suggested(problem, deadline):
-        if not problem.violations(tree):
-            found.append((problem.value(tree), tree))
-    best: tuple[Value, Tree] | None = None
-    for value, tree in found:
-        if best is None or value.better_than(best[0]):
-            best = value, tree
-    return None if best is None else best[1]
-
-
-def _suggested(problem: Problem, deadline: float | None) -> Iterator[Tree]:
-    from milp_trees.registry import registry
-    from milp_trees.tasks.count_views import LeafCounts, PairCounts
-    from milp_trees.tasks.decision_view import LeafOracle
-    from milp_trees.tasks.ratio_view import Ratio
-
-    task, space = problem.task, problem.trees
-    if task.offers(CostMatrix):
-        view = _view(problem)
-        tree = greedy_tree(view, space, deadline)
-        if tree is not None:
-            yield tree
-            if view.side:
-                yield from (Tree(Leaf(k), view.actions) for k in range(view.n_actions))
-    if task.offers(LeafOracle):
-        spo = registry.method("greedy-spo")
-        left = None if deadline is None else max(0.0, deadline - time.perf_counter())
-        found = (
-            spo.search(problem, Limits(time=left), None, None)
-            if spo.unsupported(problem) is None
-            else None
-        )
-        if found is not None and found.tree is not None:
-            yield found.tree
-    if task.offers(Ratio) and not task.offers(CostMatrix):
-        yield from _by_ratio(problem.view(Ratio).reduce(), space, deadline)
-    if not task.offers(CostMatrix) and (task.offers(LeafCounts) or task.offers(PairCounts)):
-        errors = problem.first_view((LeafCounts, PairCounts)).errors
-        for entry in greedy_prunings(errors, space, SIZES, deadline):
-            if entry is not None:
-                yield Tree(entry[1], errors.actions)
-
-
-def _by_ratio(ratio: Ratio, space: Trees, deadline: float | None) -> Iterator[Tree]:
-    """Greedy trees for a ratio as it grows, each for the linear problem at the ratio of the last
-    (see `milp_trees.methods.dinkelbach`).
-    """
-    loss: Fraction | None = None
-    trees: list[Tree | None] = [
-        Tree(Leaf(k), ratio.frame.actions) for k in range(ratio.frame.n_actions)
-    ]
-    while any(trees) and (loss is None or deadline is None or time.perf_counter() < deadline):
-        here, best = min(
-            ((ratio.leaf_penalty * t.n_leaves - ratio.of(t), t) for t in trees if t is not None),
-            key=lambda pair: pair[0],
-        )
-        if loss is not None and here >= loss:
-            return
-        yield best
-        loss = here
-        trees = [
-            greedy_tree(
-                ratio.matrix(-loss, ratio.leaf_penalty * ratio.least_denominator(-loss)),
-                space,
-                deadline,
-            )
-        ]
-
-
-def _view(problem: Problem) -> CostMatrix:
-    """After presolve; thresholds that are stored as ranks stay so, as the matrix is what takes long
-    there.
-    """
-    whole = problem.view(CostMatrix)
-    return whole if whole.ranked is not None else problem.instance()
-
-
-def greedy_tree(view: CostMatrix, space: Trees, deadline: float | None = None) -> Tree | None:
-    """The pruned greedy tree of a view; None if even one leaf would have too few rows, or too
-    little weight.
-    """
-    prunings = greedy_prunings(
-        view, space, space.max_leaf_nodes if space.limits_leaves else 0, deadline
-    )
-    best = min((p for p in prunings if p is not None), key=lambda p: p[0], default=None)
-    return None if best is None else Tree(best[1], view.actions)
-
-
-def greedy_prunings(
-    view: CostMatrix, space: Trees, most: int | None, deadline: float | None = None
-) -> Prunings:
-    """The cheapest prunings of the greedy tree with 1, 2, … leaves, at most so many; 0: only the
-    cheapest of all. Empty if there is no tree.
-    """
-    heavy = view.mass is None or int(view.mass.sum()) >= view.least_mass
-    if view.total_rows < space.min_samples_leaf or not heavy:
-        return []
-    depth = min(ANY_DEPTH if space.max_depth is None else space.max_depth, DEEPEST)
-    if space.max_leaf_nodes is not None and most:
-        most = min(most, space.max_leaf_nodes)
-    return _Grower(view, space.min_samples_leaf, most or 0, deadline).grow(
-        np.arange(view.n_rows), depth
-    )
-
-
-class _Grower:
-    """The arrays that growing needs. Sums are in doubles, exact for the whole numbers below 2^53
-    that costs are.
-    """
-
-    def __init__(self, view: CostMatrix, least: int, most: int, deadline: float | None) -> None:
-        self.view, self.least, self.most, self.deadline = view, least, most, deadline
-        small = view.ranked is None and view.X.size <= AS_DOUBLES
-        self.X = view.X.astype(float) if small else None
-        self.costs = view.regret.astype(float)
-        weight = self.costs.sum(axis=1) / max(1, view.n_actions - 1)
-        # Rows with several best actions pull towards all of them alike.
-        best = self.costs == 0
-        self.pull = best * (weight / best.sum(axis=1))[:, None]
-
-    def grow(self, rows: np.ndarray, depth: int) -> Prunings:
-        total = self.costs[rows].sum(axis=0)
-        out: Prunings = [(round(total.min()) + self.view.leaf_cost, Leaf(int(total.argmin())))]
-        late = self.deadline is not None and time.perf_counter() >= self.deadline
-        f = self.best_test(rows, depth) if depth and total.min() > 0 and not late else None
-        if f is None:
-            return out
-        true = self.view.outcome(f, rows) == 1
-        left, right = self.grow(rows[~true], depth - 1), self.grow(rows[true], depth - 1)
-        price, test = int(self.view.split_costs[f]), self.view.tests[f]
-        if not self.most:
-            (a, a_node), (b, b_node) = left[0], right[0]  # type: ignore[misc]
-            return [min(out[0], (a + b + price, Branch(test, a_node, b_node)), key=lambda p: p[0])]  # type: ignore[index, return-value]
-        out += [None] * (min(len(left) + len(right), self.most) - 1)
-        for i, p in enumerate(left):
-            for j, q in enumerate(right[: len(out) - i - 1]):
-                here = out[i + j + 1]
-                if p and q:
-                    cost = p[0] + q[0] + price
-                    if here is None or cost < here[0]:
-                        out[i + j + 1] = (cost, Branch(test, p[1], q[1]))
-        return out
-
-    def best_test(self, rows: np.ndarray, depth: int) -> int | None:
-        """The test with the least cost (last level) or impurity after it, ties by the other; None
-        if no side would be large enough.
-        """
-        view, K = self.view, self.view.n_actions
-        needs = [(view.counts[rows], self.least)]
-        if view.mass is not None and view.least_mass:
-            needs.append((view.mass[rows], view.least_mass))
-        sums = np.column_stack(
-            [self.costs[rows], self.pull[rows], *(amounts for amounts, _ in needs)]
-        )
-        right = self.true_sums(rows, sums)
-        left = sums.sum(axis=0) - right
-        allowed = np.ones(view.n_tests, dtype=bool)
-        for i, (_, least) in enumerate(needs):
-            allowed &= (right[:, 2 * K + i] >= least) & (left[:, 2 * K + i] >= least)
-        if not allowed.any():
-            return None
-        cost = right[:, :K].min(axis=1) + left[:, :K].min(axis=1) + view.split_costs
-        # Rounded: equal impurities must not be told apart by the last bit of a sum.
-        gini = np.round(_gini(right[:, K : 2 * K]) + _gini(left[:, K : 2 * K]), 9)
-        first, second = (cost, gini) if depth == 1 else (gini, cost)
-        order = np.lexsort((second, first))
-        return int(order[allowed[order]][0])
-
-    def true_sums(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
-        """Sums of rows' values (m, S) over those on which each test is true, shape (tests, S)."""
-        if self.X is not None:
-            return np.asarray(self.X[rows].T @ values)
-        view = self.view
-        out = np.empty((view.n_tests, values.shape[1]))
-        if view.ranked is not None:
-            codes = view.ranked.codes[rows]
-            for c in np.unique(view.ranked.column).tolist():
-                here = np.flatnonzero(view.ranked.column == c)
-                for s in range(values.shape[1]):
-                    upto = np.cumsum(
-                        np.bincount(
-                            codes[:, c],
-                            weights=values[:, s],
-                            minlength=int(view.ranked.cut[here].max()) + 1,
-                        )
-                    )
-                    out[here, s] = upto[view.ranked.cut[here]]
-            return out
-        block = max(1, AS_DOUBLES // max(1, len(rows)))
-        for begin in range(0, view.n_tests, block):
-            out[begin : begin + block] = (
-                view.X[rows, begin : begin + block].astype(float).T @ values
-            )
-        return out
-
-
-def _gini(sums: np.ndarray) -> np.ndarray:
-    """Gini impurity times weight, per row of sums."""
-    weight = sums.sum(axis=1)
-    safe = np.where(weight > 0, weight, 1.0)
-    impurity: np.ndarray = weight - (sums**2).sum(axis=1) / safe
-    return impurity

@@ -22,10 +22,11 @@ import numpy as np
 
 from milp_trees.compiling import compiling
 from milp_trees.errors import DataError, Unsupported
-from milp_trees.methods.method import Clock, Method, Progress, finish, versions
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish, versions
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Stopped
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import register
+from milp_trees.registering import register
 from milp_trees.results.result import Limit, Result
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.tasks.pruning_view import NodeGains

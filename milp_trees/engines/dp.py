@@ -24,11 +24,13 @@ import numpy as np
 from milp_trees.compiling import compiling
 from milp_trees.engines.dynamic.switches import Switches
 from milp_trees.errors import DataError, SolverFailure, Unsupported
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Stopped, Watch
-from milp_trees.mip.solver import Limits
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
-from milp_trees.registry import register
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
+from milp_trees.registering import register
 from milp_trees.results.result import Limit, Result, TracePoint
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
@@ -120,16 +122,19 @@ class DynamicProgramme(Switches, Method):
         from milp_trees.engines.dynamic.arrays import INFINITY, MOST_BYTES, UNLIMITED
 
         space = problem.trees
-        sums = 3 * (view.n_actions + 1) * (view.n_tests + 32) ** 2
+        sums = 3 * (view.n_actions + 1) * (view.n_features + 32) ** 2
         if (
             view.ranked is not None and 2 * sums > MOST_BYTES
         ):  # thresholds that are all different: presolve drops none, and would make them a matrix
-            return f"dp keeps sums for all pairs of tests; {view.n_tests} tests are too many. Use dp-sorted, or fewer thresholds."
+            return f"dp keeps sums for all pairs of tests; {view.n_features} tests are too many. Use dp-sorted, or fewer thresholds."
         costs = float(view.regret.sum(dtype=float)) * 16 * view.n_rows
         if 8 * sums < MOST_BYTES and costs < INFINITY and (space.max_depth or 0) < UNLIMITED:
             return None
         try:
-            instance, whole = problem.instance(self.merge_rows, self.drop_tests), not self.lookahead
+            instance, whole = (
+                problem.presolved_view(self.merge_rows, self.drop_tests),
+                not self.lookahead,
+            )
             if space.limits_leaves:
                 from milp_trees.engines.sizes.limits import prepare_sizes
 
@@ -145,7 +150,7 @@ class DynamicProgramme(Switches, Method):
     ) -> Result:
         clock = Clock()
         with clock("prepare"):
-            view = problem.instance(self.merge_rows, self.drop_tests)
+            view = problem.presolved_view(self.merge_rows, self.drop_tests)
         run = _Run(self, view, problem.trees, limits, start, progress)
         clock.begin += run.load()
         with clock("prepare"):
@@ -168,7 +173,7 @@ class DynamicProgramme(Switches, Method):
             clock=clock,
             limit=run.limit,
             infeasible=infeasible,
-            sizes=run.sizes,
+            model_size=run.sizes,
             trace=tuple(run.trace),
             watch=watch,
         )
@@ -206,7 +211,7 @@ class _Run:
         #: Seconds of compilation during the search, which it is not charged.
         self.compiling = 0.0
         self.penalised = bool(
-            view.leaf_cost or (view.split_costs.min(initial=1) > 0 and view.n_tests)
+            view.leaf_cost or (view.split_costs.min(initial=1) > 0 and view.n_features)
         )
 
     def load(self) -> float:
@@ -277,7 +282,7 @@ class _Run:
         )
         self.limit, self.sizes = (
             outcome.limit,
-            {"rows": self.view.n_rows, "tests": self.view.n_tests, **outcome.counters},
+            {"rows": self.view.n_rows, "tests": self.view.n_features, **outcome.counters},
         )
         if outcome.tests is not None and outcome.value < upper:
             self.tree = tree_of(outcome.tests, self.view)
@@ -384,7 +389,7 @@ def _part(view: CostMatrix, kept: np.ndarray) -> CostMatrix:
         costs=view.costs[kept],
         counts=view.counts[kept],
         rows=view.rows[kept],
-        mass=None if view.mass is None else view.mass[kept],
+        row_weight=None if view.row_weight is None else view.row_weight[kept],
     )
 
 
@@ -401,7 +406,9 @@ def tree_of(tests: np.ndarray, view: CostMatrix) -> Tree:
         true = view.X[rows, f] == 1
         left, right = grow(rows[~true]), grow(rows[true])
         return (
-            left if isinstance(left, Leaf) and left == right else Branch(view.tests[f], left, right)
+            left
+            if isinstance(left, Leaf) and left == right
+            else Branch(view.features[f], left, right)
         )
 
     return Tree(grow(np.arange(view.n_rows)), view.actions)

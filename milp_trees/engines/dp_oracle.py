@@ -56,12 +56,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.compiling import compiling, interruptible
+from milp_trees.engines.greedy_spo import GreedySPO
 from milp_trees.errors import DataError, SolverFailure
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Stopped, Watch
-from milp_trees.mip.solver import Limits
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
-from milp_trees.registry import register, registry
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
+from milp_trees.registering import register
 from milp_trees.results.result import Limit, Result, TracePoint
 from milp_trees.tasks.decision_view import LeafOracle
 
@@ -120,7 +123,7 @@ class OracleProgramme(Method):
 
     def warm_up(self) -> None:
         """Compile the sums, and the greedy tree that deep searches begin with."""
-        registry.method("greedy-spo").warm_up()
+        GreedySPO().warm_up()
         with compiling("the sums of cost vectors"):
             from milp_trees.engines.decision_search.tables import fill
 
@@ -183,7 +186,7 @@ class OracleProgramme(Method):
             proved_by=self.label,
             clock=clock,
             limit=None if done else limit,
-            sizes={"rows": inst.n_rows, "tests": inst.n_tests, **inst.counters},
+            model_size={"rows": inst.n_rows, "tests": inst.n_features, **inst.counters},
             trace=tuple(run.trace),
             watch=run.watch,
         )
@@ -249,7 +252,7 @@ class _Run:
         """The greedy tree, for at most a quarter of the time that is left."""
         left = None if self.watch.remaining is None else max(0.0, self.watch.remaining) / 4
         before = self.view.decisions.calls
-        found = registry.method("greedy-spo").search(self.problem, Limits(time=left), None, None)
+        found = GreedySPO().search(self.problem, Limits(time=left), None, None)
         self.inst.counters["oracle_calls"] += self.view.decisions.calls - before
         return found.tree
 
@@ -293,7 +296,7 @@ class _Run:
             return (
                 low
                 if isinstance(low, Leaf) and low == high
-                else Branch(self.view.tests[self.inst.test[shape[0]]], high, low)
+                else Branch(self.view.features[self.inst.test[shape[0]]], high, low)
             )
 
         return Tree(grow(self.shape), names)

@@ -7,14 +7,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
-from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Tree
-from milp_trees.problem import BySize, Problem
-from milp_trees.registry import register
+from milp_trees.problem import Problem
+from milp_trees.questions import BySize
+from milp_trees.registering import register
 from milp_trees.results.result import Result, Solution, TracePoint
-from milp_trees.results.size_path import Path, Point
+from milp_trees.results.size_path import Point, SizePath
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
@@ -49,7 +51,7 @@ class DynamicProgrammeBySize(Method):
 
         clock = Clock()
         with clock("prepare"):
-            view, space = problem.instance(), limited(problem)
+            view, space = problem.presolved_view(), limited(problem)
         trace: list[TracePoint] = []
         least = float(view.to_value(int(view.base.sum()) + view.leaf_cost))
 
@@ -98,7 +100,7 @@ class DynamicProgrammeBySize(Method):
             proved_by=self.name,
             clock=clock,
             limit=fronts.limit,
-            sizes=fronts.counters,
+            model_size=fronts.counters,
             trace=tuple(trace),
             watch=watch,
         )
@@ -109,7 +111,7 @@ class DynamicProgrammeBySize(Method):
             for size in fronts.sizes
             if size.tree is not None
         )
-        path = Path(problem, points, self.name, fronts.limit, clock.seconds)
+        path = SizePath(problem, points, self.name, fronts.limit, clock.seconds)
         return replace(
             result,
             path=path,

@@ -14,11 +14,13 @@ from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.engines._work import too_much_work
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
-from milp_trees.mip.solver import Limits
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
-from milp_trees.registry import register
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
+from milp_trees.registering import register
 from milp_trees.results.result import Result
 from milp_trees.spaces.trees import full_leaves
 from milp_trees.tasks.views import CostMatrix
@@ -89,7 +91,7 @@ class Enumerator(Method):
                 proved_by=self.name,
                 clock=clock,
                 infeasible=True,
-                sizes=sizes,
+                model_size=sizes,
             )
         return finish(
             problem,
@@ -99,7 +101,7 @@ class Enumerator(Method):
             claims_optimal=True,
             proved_by=self.name,
             clock=clock,
-            sizes=sizes,
+            model_size=sizes,
         )
 
 
@@ -114,7 +116,7 @@ def enumerate_trees(
     """
     costs, counts = view.costs.tolist(), view.counts.tolist()
     side = [row.coefs.tolist() for row in view.side]
-    true = [sum(1 << i for i in range(view.n_rows) if view.X[i, f]) for f in range(view.n_tests)]
+    true = [sum(1 << i for i in range(view.n_rows) if view.X[i, f]) for f in range(view.n_features)]
 
     @cache
     def trees(rows: int, depth: int) -> Achieved:
@@ -129,7 +131,7 @@ def enumerate_trees(
             for k in range(view.n_actions):
                 totals = tuple(sum(coefs[i][k] for i in members) for coefs in side)
                 offer(1, totals, sum(costs[i][k] for i in members) + view.leaf_cost, Leaf(k))
-        for f in range(view.n_tests if depth else 0):
+        for f in range(view.n_features if depth else 0):
             left, right = rows & ~true[f], rows & true[f]
             check()
             if left and right:
@@ -139,7 +141,10 @@ def enumerate_trees(
                         totals = tuple(a + b for a, b in zip(totals_l, totals_r, strict=True))
                         cost = cost_l + cost_r + int(view.split_costs[f])
                         offer(
-                            leaves_l + leaves_r, totals, cost, Branch(view.tests[f], node_l, node_r)
+                            leaves_l + leaves_r,
+                            totals,
+                            cost,
+                            Branch(view.features[f], node_l, node_r),
                         )
         return out
 

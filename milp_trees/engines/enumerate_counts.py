@@ -13,12 +13,14 @@ from functools import cache
 from typing import Any, ClassVar
 
 from milp_trees.engines._work import too_much_work
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
-from milp_trees.mip.solver import Limits
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
-from milp_trees.registry import register
+from milp_trees.registering import register
 from milp_trees.results.result import Result
 from milp_trees.spaces.trees import full_leaves
 from milp_trees.tasks.base import Value
@@ -103,7 +105,7 @@ class CountEnumerator(Method):
                 proved_by=self.name,
                 clock=clock,
                 infeasible=True,
-                sizes=sizes,
+                model_size=sizes,
             )
         bound = best[1].number if best[1].exact is None else best[1].exact
         return finish(
@@ -114,7 +116,7 @@ class CountEnumerator(Method):
             claims_optimal=True,
             proved_by=self.name,
             clock=clock,
-            sizes=sizes,
+            model_size=sizes,
         )
 
 
@@ -138,7 +140,8 @@ def enumerate_counts(
     """
     errors, ones = view.errors, view.is_positive.tolist()
     true = [
-        sum(1 << i for i in range(errors.n_rows) if errors.X[i, f]) for f in range(errors.n_tests)
+        sum(1 << i for i in range(errors.n_rows) if errors.X[i, f])
+        for f in range(errors.n_features)
     ]
     join: Callable[[Any, Any], tuple[Any, ...]] = _together if leaves_apart else _added
 
@@ -155,7 +158,7 @@ def enumerate_counts(
             else:
                 out[1, q, 0] = positive
                 out[1, 0, p] = negative
-        for f in range(errors.n_tests if depth else 0):
+        for f in range(errors.n_features if depth else 0):
             left, right = rows & ~true[f], rows & true[f]
             if left and right:
                 for a, node_a in trees(left, depth - 1).items():

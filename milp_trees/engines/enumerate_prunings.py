@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
-from milp_trees.mip.solver import Limits
-from milp_trees.problem import PruningPath
-from milp_trees.registry import register
+from milp_trees.questions import ByPrice
+from milp_trees.registering import register
 from milp_trees.results.result import Result
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.tasks.pruning_view import NodeGains
@@ -49,7 +50,7 @@ class PruningEnumerator(Method):
         number = count(view)
         if number > MOST:
             return f"enumerate-prunings is for tiny ensembles, of at most {MOST:,} prunings; this one has about 10^{len(str(number)) - 1}. Use min-cut."
-        if view.budget is not None and isinstance(problem.question, PruningPath):
+        if view.budget is not None and isinstance(problem.question, ByPrice):
             return "enumerate-prunings takes no budget (max_cost) with the question path."
         return None
 
@@ -89,7 +90,7 @@ class PruningEnumerator(Method):
                 proved_by=self.name,
                 clock=clock,
                 infeasible=True,
-                sizes=sizes,
+                model_size=sizes,
             )
         result = finish(
             problem,
@@ -99,9 +100,9 @@ class PruningEnumerator(Method):
             claims_optimal=True,
             proved_by=self.name,
             clock=clock,
-            sizes=sizes,
+            model_size=sizes,
         )
-        if not isinstance(problem.question, PruningPath):
+        if not isinstance(problem.question, ByPrice):
             return result
         corners = hull(points)
         gains = [p[0] - q[0] for p, q in pairwise(corners)]

@@ -21,11 +21,12 @@ import numpy as np
 
 from milp_trees import exact
 from milp_trees.errors import UnknownName
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
-from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Tree
-from milp_trees.registry import register
+from milp_trees.registering import register
 from milp_trees.results.result import Limit, Result
 from milp_trees.tasks.decision_view import LeafOracle
 
@@ -55,10 +56,10 @@ class Greedy(Method):
         with clock("prepare"):
             view = problem.view(LeafOracle)
             vertices = listed(problem)
-            mass, unit, _ = exact.integers(view.mass)
+            row_weight, unit, _ = exact.integers(view.row_weight)
             least = math.ceil(problem.trees.min_weight_leaf / unit)
         # That not even one leaf has enough rows is the only thing this heuristic knows for sure.
-        if view.n_rows < problem.trees.min_samples_leaf or int(mass.sum()) < least:
+        if view.n_rows < problem.trees.min_samples_leaf or int(row_weight.sum()) < least:
             return finish(
                 problem,
                 self.name,
@@ -71,7 +72,7 @@ class Greedy(Method):
             )
         with clock("solve"):
             deadline = Watch(limits, clock.begin).deadline
-            tree = self.tree(problem, view, vertices, mass, least, deadline)
+            tree = self.tree(problem, view, vertices, row_weight, least, deadline)
             limit = Limit.TIME if deadline is not None and time.perf_counter() >= deadline else None
             if start is not None and view.loss(start) < view.loss(tree):
                 tree = start
@@ -91,7 +92,7 @@ class Greedy(Method):
         problem: Problem,
         view: LeafOracle,
         vertices: np.ndarray | None,
-        mass: np.ndarray,
+        row_weight: np.ndarray,
         least: int,
         deadline: float | None,
     ) -> Tree:
@@ -110,7 +111,7 @@ class Greedy(Method):
         grown = grow(
             columns,
             columns.order(),
-            Sample(view.counts, mass),
+            Sample(view.counts, row_weight),
             self.criterion(view, vertices),
             rules,
         )
@@ -146,6 +147,8 @@ class GreedySPO(Greedy):
         lower the loss.
     """
 
+    falls_back: ClassVar[bool] = True
+
     name: ClassVar[str] = "greedy-spo"  # type: ignore[misc]
     title: ClassVar[str] = "Greedy tree by the loss of its decisions (heuristic)"
 
@@ -163,7 +166,7 @@ class GreedySPO(Greedy):
 
         loss = decision_loss(view.vectors, view.base, view.decisions, vertices)
         return chosen(
-            "loss" if self.plateaus == "first" else "smoothed", loss, view.vectors, view.mass
+            "loss" if self.plateaus == "first" else "smoothed", loss, view.vectors, view.row_weight
         )
 
 
@@ -179,7 +182,7 @@ class CartSPO(Greedy):
     def criterion(self, view: LeafOracle, vertices: np.ndarray | None) -> Criterion:
         from milp_trees.engines.decision_trees.criteria import SquaredError
 
-        return SquaredError(view.vectors, view.mass)
+        return SquaredError(view.vectors, view.row_weight)
 
 
 def listed(problem: Problem) -> np.ndarray | None:

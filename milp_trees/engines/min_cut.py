@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from milp_trees.compiling import compiling
-from milp_trees.engines.pruning.curve import prune_path
+from milp_trees.engines.pruning.curve import prune_curve
 from milp_trees.engines.pruning.stopped import unfinished
 from milp_trees.errors import SolverFailure, Unsupported
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
-from milp_trees.mip.solver import Limits
-from milp_trees.problem import PruningPath
-from milp_trees.registry import register
+from milp_trees.questions import ByPrice
+from milp_trees.registering import register
 from milp_trees.results.result import Result
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.tasks.pruning_view import NodeGains
@@ -100,7 +101,7 @@ class MinCut(Method):
                 f"{self.name} needs about {needed} MB for {len(view.need):,} first uses; raise --memory-limit (memory_mb=)."
             )
         watch = Watch(limits.after(READING * len(view.need)), clock.begin)
-        if isinstance(problem.question, PruningPath):
+        if isinstance(problem.question, ByPrice):
             return self._path(problem, view, start, clock, watch)
         with clock("solve"):
             found, limit = watch.until(lambda: self._best(view, watch))
@@ -115,7 +116,7 @@ class MinCut(Method):
             claims_optimal=True,
             proved_by=self.label,
             clock=clock,
-            sizes=sizes,
+            model_size=sizes,
         )
         checked = (*result.certificate.checked, proof)
         return replace(result, certificate=replace(result.certificate, checked=checked))
@@ -159,7 +160,7 @@ class MinCut(Method):
     ) -> Result:
         """The whole curve; the model of the result is the optimum for the task's own λ."""
         with clock("solve"):
-            curve, limit = watch.until(lambda: prune_path(problem, self.cut, self.merge, watch))
+            curve, limit = watch.until(lambda: prune_curve(problem, self.cut, self.merge, watch))
         if curve is None:
             return unfinished(problem, self.label, view, start, clock, limit)
         with clock("solve"):
@@ -173,7 +174,7 @@ class MinCut(Method):
             claims_optimal=True,
             proved_by=self.label,
             clock=clock,
-            sizes=curve.sizes,
+            model_size=curve.sizes,
         )
         E, C = view.totals(keep)
         if (E * view.error_unit, C * view.cost_unit + view.cost_offset) != (

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.compiling import compiling
 from milp_trees.engines.near.tree_set import TreeSet
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Stopped, Watch
-from milp_trees.mip.solver import Limits
 from milp_trees.models.tree import Tree
-from milp_trees.problem import NearBest
-from milp_trees.registry import register
+from milp_trees.questions import NearBest
+from milp_trees.registering import register
 from milp_trees.results.result import Limit, Result, Solution, Status
 from milp_trees.tasks.views import CostMatrix
 
@@ -65,13 +66,13 @@ class NearBestTrees(Method):
             return
         _warm.add(self.name)
         with compiling("near-best"):
-            from milp_trees.data.dataset import Test
+            from milp_trees.data.dataset import BinaryFeature
             from milp_trees.engines.near.states import RowSets
             from milp_trees.engines.states.graph import _tiny
             from milp_trees.spaces.trees import Trees
             from milp_trees.tasks.views import SideRow
 
-            sets = RowSets(replace(_tiny(Test, SideRow), side=()), Trees(2), None, 2**30)
+            sets = RowSets(replace(_tiny(BinaryFeature, SideRow), side=()), Trees(2), None, 2**30)
             sets.one(sets.all_rows)
             sets.two(sets.all_rows)
 
@@ -82,7 +83,7 @@ class NearBestTrees(Method):
             _warm_up_dp()
         clock = Clock()
         with clock("prepare"):
-            view = problem.instance()
+            view = problem.presolved_view()
             search = _Search(problem, view, limits, clock.begin)
         if not search.feasible:
             return finish(
@@ -141,7 +142,7 @@ class NearBestTrees(Method):
             proved_by=self.name,
             clock=clock,
             limit=limit,
-            sizes=sizes,
+            model_size=sizes,
             message=message,
         )
         if not isinstance(problem.question, NearBest) or result.status is not Status.OPTIMAL:
@@ -161,13 +162,13 @@ def _warm_up_dp() -> None:
     if "dp" in _warm:
         return
     _warm.add("dp")
-    from milp_trees.data.dataset import Test
+    from milp_trees.data.dataset import BinaryFeature
     from milp_trees.engines.dp import solve_view
     from milp_trees.engines.states.graph import _tiny
     from milp_trees.spaces.trees import Trees
     from milp_trees.tasks.views import SideRow
 
-    solve_view(replace(_tiny(Test, SideRow), side=()), Trees(2, max_leaf_nodes=3))
+    solve_view(replace(_tiny(BinaryFeature, SideRow), side=()), Trees(2, max_leaf_nodes=3))
 
 
 class _Search:
@@ -193,8 +194,11 @@ class _Search:
 
     @property
     def feasible(self) -> bool:
-        mass = 0 if self.view.mass is None else int(self.view.mass.sum())
-        return self.view.total_rows >= self.space.min_samples_leaf and mass >= self.view.least_mass
+        row_weight = 0 if self.view.row_weight is None else int(self.view.row_weight.sum())
+        return (
+            self.view.total_rows >= self.space.min_samples_leaf
+            and row_weight >= self.view.min_weight_leaf
+        )
 
     def run(self) -> Limit | None:
         from milp_trees.engines.near.graph import Graph
@@ -249,7 +253,7 @@ class _Search:
         equal rows one.
         """
         view, most = self.view, self.space.max_depth
-        each = self.sets.leaf_cost + (int(self.sets.split.min()) if view.n_tests else 0)
+        each = self.sets.leaf_cost + (int(self.sets.split.min()) if view.n_features else 0)
         splits = allowance // each if each else view.n_rows
-        free = max(0, min(view.n_tests, view.n_rows - 1, splits))
+        free = max(0, min(view.n_features, view.n_rows - 1, splits))
         return max(0, view.n_rows - 1) if most is None or most >= free else int(most)

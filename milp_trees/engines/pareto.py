@@ -25,11 +25,13 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Stopped, Watch
-from milp_trees.mip.solver import Limits
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
-from milp_trees.registry import register
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
+from milp_trees.registering import register
 from milp_trees.results.result import Limit, Result, TracePoint
 from milp_trees.spaces.trees import full_leaves
 from milp_trees.tasks.count_views import PairCounts
@@ -102,7 +104,7 @@ class ParetoFront(Method):
             proved_by=self.name,
             clock=clock,
             limit=limit,
-            sizes={
+            model_size={
                 "fronts": len(run.fronts.memo),
                 "reused": run.fronts.reused,
                 "sums": run.fronts.sums,
@@ -129,7 +131,7 @@ class _Run:
         self.view, self.progress, self.began = view, progress, began
         self.watch = Watch(limits, began, problem)
         self.most_bytes = None if limits.memory_mb is None else limits.memory_mb * 2**20
-        self.depth = min(space.depth, view.errors.n_tests, len(view.is_positive) - 1)
+        self.depth = min(space.depth, view.errors.n_features, len(view.is_positive) - 1)
         most = min(full_leaves(self.depth), len(view.is_positive))
         counts_leaves = bool(view.leaf_penalty) or space.limits_leaves
         self.fronts = Fronts(

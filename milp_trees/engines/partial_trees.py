@@ -52,11 +52,13 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.engines.ranking.switches import Switches
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Stopped, Watch
-from milp_trees.mip.solver import Limits
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
-from milp_trees.registry import register
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
+from milp_trees.registering import register
 from milp_trees.results.result import Limit, Result, TracePoint
 from milp_trees.tasks.count_views import LeafCounts
 
@@ -150,7 +152,7 @@ class PartialTrees(Switches, Method):
             proved_by=self.label,
             clock=clock,
             limit=limit,
-            sizes=run.sizes(),
+            model_size=run.sizes(),
             trace=tuple(run.trace),
             nodes=run.search.counters.expanded,
             root_bound=run.root_bound,
@@ -177,7 +179,7 @@ class _Run:
         self.view, self.limits, self.progress, self.began = view, limits, progress, began
         self.watch = Watch(limits, began, problem)
         # No path has more useful tests than there are tests, or rows to part.
-        most = min(view.errors.n_tests, len(view.is_positive) - 1)
+        most = min(view.errors.n_features, len(view.is_positive) - 1)
         depth = most if space.max_depth is None else min(space.max_depth, most)
         self.parts = Parts(
             view,

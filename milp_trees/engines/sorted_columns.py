@@ -22,11 +22,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from milp_trees.compiling import compiling
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Watch
-from milp_trees.mip.solver import Limits
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
-from milp_trees.registry import register
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
+from milp_trees.registering import register
 from milp_trees.results.result import Limit, Result, TracePoint
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
@@ -62,7 +64,7 @@ class SortedColumnsSearch(Method):
             return "dp-sorted takes penalties and test costs of at least 0; some are negative."
         if space.limits_leaves:
             return "dp-sorted takes no largest number of leaves; the method dp does."
-        if view.least_mass and space.min_samples_leaf > 1:
+        if view.min_weight_leaf and space.min_samples_leaf > 1:
             return "dp-sorted takes a smallest leaf in rows or in weight, not both at once; the method dp takes both."
         return None
 
@@ -103,7 +105,7 @@ class SortedColumnsSearch(Method):
             proved_by=self.name,
             clock=clock,
             limit=limit,
-            sizes=run.counters(),
+            model_size=run.counters(),
             trace=tuple(run.trace),
             watch=watch,
         )
@@ -324,7 +326,7 @@ class SortedRun:
         low, high = int(ranks[found.column, k - 1]), int(ranks[found.column, k])
         # Every threshold between the two runs divides these rows alike; the one in the middle is
         # taken.
-        test = self.view.tests[int(self.columns.tests[found.column][(low + high - 1) // 2])]
+        test = self.view.features[int(self.columns.tests[found.column][(low + high - 1) // 2])]
         inside = np.zeros(self.view.n_rows, dtype=bool)
         inside[order[found.column, :k]] = True
         sides = []

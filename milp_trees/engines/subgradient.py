@@ -20,8 +20,8 @@ import numpy as np
 
 from milp_trees.engines.dantzig_wolfe import Decomposition
 from milp_trees.errors import DataError
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import register
+from milp_trees.limits import Limits
+from milp_trees.registering import register
 
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.run import Run

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from milp_trees.errors import DataError
 from milp_trees.estimators import _pruner_rows as parts
 from milp_trees.estimators._prunings import Pruning
-from milp_trees.study.along_path import RowPrice, Rows, feature_table
+from milp_trees.study.along_curve import RowPrice, Rows, feature_table
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,8 @@ from milp_trees.data.binarize import Binarizer
 from milp_trees.data.outline import lean
 from milp_trees.data.parameters import OF_TREES, check_parameters
 from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
-from milp_trees.models.tree import Leaf, RawRows
+from milp_trees.models.nodes import Leaf
+from milp_trees.models.tree import RawRows
 from milp_trees.problem import Problem
 from milp_trees.results.result import Result, Status
 from milp_trees.spaces.trees import Trees

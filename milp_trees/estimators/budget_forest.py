@@ -9,6 +9,7 @@ average row pay for stay within a budget. How the trees are grown is in
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -223,7 +224,15 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             raise DataError(
                 f"The validation rows number {len(X)}, their labels {len(y)}; give one label per row."
             )
-        return Watch(self, X, y)
+        return Watch(
+            X,
+            y,
+            self.classes_,
+            self.units_,
+            self.unit_costs_,
+            math.inf if self.budget is None else self.budget,
+            self.voting,
+        )
 
     def _grow(
         self, columns: Columns, rules: Rules, seeds: np.ndarray, watch: Watch | None
@@ -248,6 +257,9 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                         return trees
                     trees.append(tree)
         return trees
+
+    #: Its trees can be pruned (`milp_trees.models.read_ensemble.check_prunable`).
+    prunable_trees = True
 
     # -- what can be asked of a fitted forest ------------------------------------------------------------------
 

@@ -36,7 +36,7 @@ from milp_trees.models.read_ensemble import check_prunable, out_of_bag, read_ens
 from milp_trees.models.write_ensemble import write_ensemble
 from milp_trees.problem import Problem
 from milp_trees.spaces.pruned import PrunedEnsembles
-from milp_trees.study.along_path import Rows, judge
+from milp_trees.study.along_curve import Rows, judge
 from milp_trees.tasks.feature_costs import FeatureCosts
 from milp_trees.tasks.pruning import PrunedError
 
@@ -357,7 +357,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         )
 
     def _prune(self, rows: Rows, validation: Rows | None) -> None:
-        from milp_trees.engines.pruning.curve import prune_path
+        from milp_trees.engines.pruning.curve import prune_curve
 
         columns = self._columns()
         self.ensemble_: Ensemble = read_ensemble(
@@ -383,7 +383,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         self.problem_ = Problem(
             data, PrunedError(0, costs, weights, loss=self.loss), PrunedEnsembles(self.ensemble_)
         )
-        self.path_ = prune_path(self.problem_)
+        self.path_ = prune_curve(self.problem_)
         self._priced_by_row = costs.per_row is not None
         self._judge(validation or rows)
         self._select()

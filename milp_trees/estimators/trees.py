@@ -16,6 +16,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, column_or_1d
 
+from milp_trees.by_name import registry
 from milp_trees.errors import DataError, UnknownName
 from milp_trees.estimators._trees import (
     OptimalTree,
@@ -25,14 +26,13 @@ from milp_trees.estimators._trees import (
     take,
 )
 from milp_trees.exact import fraction
-from milp_trees.registry import registry
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.base import Task
 from milp_trees.tasks.policy import ActionValues, DoublyRobust, InversePropensity
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-    from milp_trees.results.size_path import Path
+    from milp_trees.results.size_path import SizePath
 
 #: Tasks by name that weigh rows, and those that are about other things than classes.
 WEIGHED = ("weighted", "f1", "f-beta", "jaccard", "precision")
@@ -51,7 +51,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         Rows are counted, not weighed.
     objective : str or Task, default="accuracy"
         Name of a task: `accuracy`, `balanced-accuracy` (or `balanced`), `f1`, `f-beta`, `auc`,
-        `mcc`, … (`milp_trees.registry` knows all). Classes are weighted by
+        `mcc`, … (`milp_trees.by_name` knows all). Classes are weighted by
         `objective=mt.WeightedError(class_weight={"ill": 5})`. A Task brings its own penalties and
         constraints, and says whether rows are weighed.
     cost_complexity : number, default=0
@@ -82,7 +82,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     keep_data : bool, default=False
         Whether a pickle or copy of the fitted estimator holds the training rows. Without them it
         predicts, and `result_` shows the value, the bound, who proved it and hashes of the data;
-        `result_.verify()` and `to_sklearn()` without rows need them.
+        `mt.verify(model.result_)` and `to_sklearn()` without rows need them.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         sample_weight: Any = None,
         groups: Any = None,
         max_leaf_nodes: int | None = None,
-    ) -> Path:
+    ) -> SizePath:
         """The optimal trees of all sizes on these rows, and the penalties for which each is the
         best. Nothing is fitted.
 
@@ -190,12 +190,15 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         """
         model = clone(self)
         dataset, _ = model._prepare(X, y, sample_weight, groups)
-        path: Path = model._path(dataset, sample_weight is not None, max_leaf_nodes)
+        path: SizePath = model._path(dataset, sample_weight is not None, max_leaf_nodes)
         return path
 
-    def _path(self, dataset: Dataset, weighted: bool, max_leaf_nodes: int | None = None) -> Path:
-        from milp_trees.api import sizes
-        from milp_trees.problem import BySize, Problem
+    def _path(
+        self, dataset: Dataset, weighted: bool, max_leaf_nodes: int | None = None
+    ) -> SizePath:
+        from milp_trees.api import size_path
+        from milp_trees.problem import Problem
+        from milp_trees.questions import BySize
         from milp_trees.study.attempt import method_for_sizes
 
         most = (
@@ -215,7 +218,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
                 is None
             )
             method = "dp-sizes" if at_once else self._method() or method_for_sizes(problem, most)
-        return sizes(
+        return size_path(
             problem,
             max_leaves=most,
             method=method,

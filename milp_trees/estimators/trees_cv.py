@@ -24,9 +24,10 @@ from sklearn.utils import _safe_indexing
 
 from milp_trees.errors import DataError
 from milp_trees.estimators.trees import OptimalTreeClassifier
+from milp_trees.methods.by_size import result_at
 
 if TYPE_CHECKING:
-    from milp_trees.results.size_path import Path
+    from milp_trees.results.size_path import SizePath
 
 
 class OptimalTreeClassifierCV(OptimalTreeClassifier):
@@ -141,7 +142,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
             "std_test_score": scores.std(axis=0),
             **{f"split{i}_test_score": row for i, row in enumerate(scores)},
         }
-        self._keep(path.result_at(penalties[best]))
+        self._keep(result_at(path, penalties[best]))
         self._count(dataset, codes)
         return self
 
@@ -181,7 +182,7 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         return np.array(rows)
 
 
-def candidates(path: Path) -> list[Fraction]:
+def candidates(path: SizePath) -> list[Fraction]:
     """A penalty from the interval of every tree of the hull, falling: a short decimal near the
     geometric mean; 0 for the largest tree.
     """

@@ -25,57 +25,36 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
-from milp_trees.methods.method import Clock, Method, Progress, finish
+from milp_trees.limits import Limits
+from milp_trees.methods.finish import Clock, Progress, finish
 from milp_trees.methods.watch import GREEDY, GREEDY_SHARE
-from milp_trees.mip.solver import Limits
-from milp_trees.models.tree import Leaf, Tree
+from milp_trees.models.nodes import Leaf
+from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.results.result import Limit, Result, Status, TracePoint
 from milp_trees.spaces.trees import full_leaves
 from milp_trees.tasks.ratio_view import Ratio
-from milp_trees.tasks.views import CostMatrix
 
 
-def by_steps(method: Method, problem: Problem) -> bool:
-    """Whether a method has to solve a problem in steps: it takes cost matrices, and the task offers
-    ratios only.
-    """
-    needs = method.needs if isinstance(method.needs, tuple) else (method.needs,)
-    return (
-        CostMatrix in needs
-        and _is_ratio(problem)
-        and not any(problem.task.offers(kind) for kind in needs)
-    )
+class Stepper(Protocol):
+    """What a method must offer to solve ratios in steps: `Method` does."""
 
+    exact: bool
 
-def one_step(problem: Problem) -> Problem:
-    """One of the linear problems that solving a ratio takes, to be asked about support and sizes;
-    any other problem is itself.
-    """
-    if not _is_ratio(problem):
-        return problem
-    ratio = problem.view(Ratio)
-    step = Problem(problem.dataset, ratio.at(ratio.ceiling / 2), problem.space)
-    if ratio.leaf_penalty and (problem.trees.max_depth or 0) > 1:
-        return replace(
-            step,
-            space=replace(problem.trees, max_leaf_nodes=min(3, problem.trees.max_leaf_nodes or 3)),
-        )
-    return step
+    @property
+    def label(self) -> str:
+        """The name with the options that differ from their defaults."""
 
-
-def _is_ratio(problem: Problem) -> bool:
-    return (
-        problem.task.offers(Ratio)
-        and not problem.task.offers(CostMatrix)
-        and problem.question.name == "best"
-    )
+    def search(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
+        """Solve a problem that is known to be supported."""
 
 
 def search(
-    method: Method, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    method: Stepper, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
 ) -> Result:
     """What `method.search` is for a problem whose task offers a `Ratio`."""
     return _Run(method, problem, limits, progress).solve(start)
@@ -101,7 +80,7 @@ class _Run:
     """
 
     def __init__(
-        self, method: Method, problem: Problem, limits: Limits, progress: Progress | None
+        self, method: Stepper, problem: Problem, limits: Limits, progress: Progress | None
     ) -> None:
         self.method, self.problem, self.limits, self.progress = method, problem, limits, progress
         self.clock = Clock()
@@ -156,7 +135,7 @@ class _Run:
         """Trees to begin with: the given one, single leaves, and greedy trees for the ratio as it
         grows.
         """
-        from milp_trees.engines.cart import greedy_tree
+        from milp_trees.methods.greedy_tree import greedy_tree
 
         for tree in ([start] if start is not None else []) + [
             Tree(Leaf(k), self.small.frame.actions) for k in range(self.small.frame.n_actions)
@@ -402,7 +381,7 @@ class _Run:
             limit=self.stopped,
             trace=tuple(self.trace),
             nodes=sum(nodes) if nodes else None,
-            sizes={"steps": len(self.results), **(last.sizes if last else {})},
+            model_size={"steps": len(self.results), **(last.model_size if last else {})},
             log="\n".join(r.log for r in self.results if r.log),
             **more,
         )

@@ -4,32 +4,26 @@ an engine or a heuristic.
 
 from __future__ import annotations
 
-import platform
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
-from functools import cache, partial
-from importlib import metadata
-from numbers import Rational
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from milp_trees import labels
 from milp_trees.compiling import interruptible
 from milp_trees.errors import DataError, Unsupported
+from milp_trees.limits import Limits
 from milp_trees.methods.deadline import TimeUp, within
+from milp_trees.methods.finish import Clock, Progress, _installed, finish, versions
 from milp_trees.methods.watch import hearing
-from milp_trees.mip.solver import Limits
-from milp_trees.problem import Problem, mismatch
-from milp_trees.registry import registry
-from milp_trees.results.result import Certificate, Limit, Result, Solution, Status, TracePoint
+from milp_trees.problem import Problem, unsupported_reason
+from milp_trees.registering import labels, plugins
+from milp_trees.results.result import Limit, Result
 from milp_trees.spaces.trees import Trees
-from milp_trees.tasks.base import Value
-from milp_trees.tasks.views import CostMatrix, Scale
+from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
-    from milp_trees.methods.watch import Watch
     from milp_trees.models.tree import Tree
 
 #: Rows times tests from which on a timer watches an engine that watches the clock itself.
@@ -39,9 +33,6 @@ LARGE = 200_000
 LATE, LATE_SHARE = 0.3, 0.07
 #: Seconds that the predictors which take no search may take, when there is nothing else.
 LOOKING = 0.05
-
-#: Called with every new (seconds, incumbent, bound) of a run, natural units.
-Progress = Callable[[TracePoint], None]
 
 
 class Method(ABC):
@@ -63,6 +54,9 @@ class Method(ABC):
     #: Place among the methods for problems that nobody named one for: the smallest number that
     #: takes it is run. None: run only when named.
     default_rank: ClassVar[int | None] = None
+    #: Whether a run of another method that was stopped may use its answer: a quick heuristic for a
+    #: task without a cost matrix.
+    falls_back: ClassVar[bool] = False
     #: Whether it proves what it returns (a heuristic does not).
     exact: bool = True
     #: Distributions that it computes with: a run by another version of one is another run.
@@ -85,14 +79,13 @@ class Method(ABC):
         """Versions of everything that can change a run: this package, Python, the libraries, and
         the package that a plug-in is from.
         """
-        return dict(versions(**_installed(self.libraries), **registry.origin(type(self))))
+        return dict(versions(**_installed(self.libraries), **plugins.origin(type(self))))
 
     def unsupported(self, problem: Problem) -> str | None:
         """The sentence why this method cannot take a problem, or None."""
-        from milp_trees.methods.dinkelbach import by_steps, one_step
 
-        problem = one_step(problem) if by_steps(self, problem) else problem
-        why = mismatch(self, problem)
+        problem = problem.one_step() if problem.by_steps(self) else problem
+        why = unsupported_reason(self, problem)
         if why:
             return why
         if getattr(problem.first_view(self.needs), "side", ()) and not self.takes_side_rows:
@@ -142,7 +135,7 @@ class Method(ABC):
         self.warm_up()
         limits, clock = limits or Limits(), Clock()
         fresh = (
-            problem.fresh()
+            problem.without_views()
         )  # so that the preparation of the data is part of every method's time
         try:
             why = self._unsupported_within(limits, fresh)
@@ -151,9 +144,7 @@ class Method(ABC):
         if why:
             raise Unsupported(why)
         refused = None if start is None else _refused(fresh, start)
-        search = (
-            partial(dinkelbach.search, self) if dinkelbach.by_steps(self, fresh) else self.search
-        )
+        search = partial(dinkelbach.search, self) if fresh.by_steps(self) else self.search
         prepared = clock.seconds
         given, left = None if refused else start, limits.after(prepared)
         try:
@@ -257,7 +248,7 @@ class Method(ABC):
 def _is_large(problem: Problem) -> bool:
     """Whether preparing a problem may take a moment."""
     data = problem.dataset
-    return data.n_rows * data.n_tests > LARGE or not isinstance(problem.space, Trees)
+    return data.n_rows * data.n_features > LARGE or not isinstance(problem.space, Trees)
 
 
 def _simplest(problem: Problem) -> Any:
@@ -283,158 +274,8 @@ def _refused(problem: Problem, start: Tree) -> str | None:
     DataError
         It is a tree for other data: its tests or actions are not the problem's.
     """
-    strange = problem.task.strange_actions(start.actions, problem.dataset)
+    strange = problem.task.unknown_actions(start.actions, problem.dataset)
     if strange:
         raise DataError(f"The start is for another problem: {strange}")
     wrong = problem.violations(start)
     return f"The start is not feasible: {wrong[0]}" if wrong else None
-
-
-class Clock:
-    """Named stages of a run: `with clock("build"): …`; `times` holds their seconds."""
-
-    def __init__(self) -> None:
-        self.begin = time.perf_counter()
-        self.times: dict[str, float] = {}
-        self._stage: tuple[str, float, float] | None = None
-
-    def __call__(self, stage: str) -> Clock:
-        self._stage = (stage, time.perf_counter(), self.begin)
-        return self
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: Any) -> None:
-        assert self._stage is not None
-        stage, began, begin = self._stage
-        apart = self.begin - begin  # compilation during the stage, which a run is not charged
-        self.times[stage] = self.times.get(stage, 0.0) + max(
-            0.0, time.perf_counter() - began - apart
-        )
-
-    @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self.begin
-
-
-def finish(
-    problem: Problem,
-    method: str,
-    tree: Tree | None,
-    *,
-    bound: Fraction | float | None,
-    claims_optimal: bool,
-    proved_by: str | None,
-    clock: Clock,
-    limit: Limit | None = None,
-    infeasible: bool = False,
-    watch: Watch | None = None,
-    **more: Any,
-) -> Result:
-    """The one way to a Result: the value is recomputed from the tree, and claims that contradict it
-    become errors.
-
-    Parameters
-    ----------
-    tree : Tree or None
-        Incumbent in terms of the dataset's tests.
-    bound : number in natural units, or None
-        A float is a bound up to rounding; a Fraction is kept as an exact one, if the task's values
-        are exact.
-    claims_optimal, proved_by
-        Whether and by whom the tree is called optimal.
-    watch : Watch, optional
-        Of a run that was stopped: its greedy tree is the answer if the run has no better one.
-    more
-        Further fields of Result (`sizes`, `trace`, `nodes`, …).
-    """
-    scale = problem.scale
-    checked: list[str] = []
-    message = more.pop("message", "")
-    status = Status.NO_SOLUTION
-    solutions: tuple[Solution, ...] = ()
-    if watch is not None and limit is not None and not claims_optimal:
-        tree = watch.better(tree)
-        more["trace"] = watch.traced(more.get("trace", ()))
-    if tree is not None:
-        value = problem.value(tree)
-        wrong = problem.violations(tree)
-        more.setdefault("scores", problem.beside(tree))
-        checked.append("value recomputed from the tree")
-        checked.append("limits and side constraints checked on the tree")
-        solutions = (Solution(tree, value),)
-        if wrong:
-            status, message = (
-                Status.ERROR,
-                f"{method} returned an infeasible tree: {' '.join(wrong)}",
-            )
-        elif bound is not None and _crosses(
-            scale, value.exact if value.exact is not None else Fraction(value.number), bound
-        ):
-            status, message = (
-                Status.ERROR,
-                f"{method} claims the bound {float(bound):.12g}, but its own tree has {value.number:.12g}.",
-            )
-        else:
-            status = Status.OPTIMAL if claims_optimal else Status.FEASIBLE
-            bound = None if bound is None else _not_above(scale, value, bound)
-    elif infeasible:
-        status = Status.INFEASIBLE
-    exact_bound = Fraction(bound) if isinstance(bound, Rational) and scale.exact else None
-    certificate = Certificate(
-        None if bound is None else float(bound),
-        exact_bound,
-        proved_by if bound is not None or infeasible else None,
-        tuple(checked),
-    )
-    return Result(
-        problem,
-        method,
-        status,
-        limit,
-        solutions,
-        certificate,
-        clock.seconds,
-        dict(clock.times),
-        message=message,
-        versions=more.pop("versions", versions()),
-        **more,
-    )
-
-
-def _not_above(scale: Scale, value: Value, bound: Fraction | float) -> Fraction | float:
-    """The bound, or the tree's own value where rounding has put the bound on its other side: no
-    tree is better than itself.
-    """
-    own = value.exact if value.exact is not None else Fraction(value.number)
-    if scale.from_value(bound) <= scale.from_value(own):
-        return bound
-    return own if scale.exact else value.number
-
-
-def _crosses(scale: Scale, value: Fraction, bound: Fraction | float) -> bool:
-    """Whether a value is better than a bound says is possible, beyond rounding."""
-    slack = float(scale.from_value(bound) - scale.from_value(value))
-    return slack > max(scale.tolerance, 1e-6 * max(1.0, abs(float(scale.from_value(value)))))
-
-
-def versions(**more: str) -> Mapping[str, str]:
-    """Versions that a result is stored with."""
-    from milp_trees import __version__
-
-    return {"milp-trees": __version__, "python": platform.python_version(), **more}
-
-
-@cache
-def _version(distribution: str) -> str:
-    """Of an installed distribution; empty where it is absent."""
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return ""
-
-
-def _installed(distributions: tuple[str, ...]) -> dict[str, str]:
-    """Versions of those distributions that are installed."""
-    return {name: found for name in distributions if (found := _version(name))}

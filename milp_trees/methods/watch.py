@@ -23,7 +23,7 @@ from milp_trees.results.result import Limit, TracePoint
 if TYPE_CHECKING:
     import numpy as np
 
-    from milp_trees.mip.solver import Limits
+    from milp_trees.limits import Limits
     from milp_trees.problem import Problem
     from milp_trees.tasks.base import Value
 
@@ -215,7 +215,7 @@ class Watch:
         if self._asked or self.problem is None:
             return
         self._asked = True
-        from milp_trees.engines.cart import greedy_for
+        from milp_trees.methods.greedy_tree import greedy_for
 
         now = time.perf_counter()
         until = (

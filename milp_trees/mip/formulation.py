@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from milp_trees import labels
 from milp_trees.errors import Unsupported
-from milp_trees.problem import Problem, mismatch
+from milp_trees.problem import Problem, unsupported_reason
+from milp_trees.registering import labels
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from milp_trees.linear.matrix import MatrixModel, Separator
 
 
-class Sizes(NamedTuple):
+class ModelSize(NamedTuple):
     """Size of a model before or after it is built."""
 
     variables: int
@@ -90,11 +90,11 @@ class Formulation(ABC):
         """Set every variable of the model to the solution that a predictor describes."""
 
     @abstractmethod
-    def sizes(self, view: Any, space: Any) -> Sizes:
+    def model_size(self, view: Any, space: Any) -> ModelSize:
         """Size of the model, from formulas: nothing is built."""
 
     @abstractmethod
-    def instance(self, problem: Problem) -> Any:
+    def presolved_view(self, problem: Problem) -> Any:
         """The view that is modelled: after presolve, as far as the switches allow."""
 
     def unsupported_view(self, view: Any, space: Any) -> str | None:
@@ -137,8 +137,8 @@ class Formulation(ABC):
 
     def unsupported(self, problem: Problem) -> str | None:
         """The sentence why this formulation cannot take a problem, or None."""
-        return mismatch(self, problem) or self.unsupported_view(
-            self.instance(problem), problem.space
+        return unsupported_reason(self, problem) or self.unsupported_view(
+            self.presolved_view(problem), problem.space
         )
 
     def build(self, problem: Problem) -> Any:
@@ -155,7 +155,7 @@ class Formulation(ABC):
         import pyomo.environ as pyo
 
         m = pyo.ConcreteModel(name=self.name)
-        m.view, m.space = self.instance(problem), problem.space
+        m.view, m.space = self.presolved_view(problem), problem.space
         with _fast_building(self.templates(m.view, m.space)):
             self.declare(m, m.view, m.space)
         return m
@@ -195,8 +195,8 @@ class TreeFormulation(Formulation):
     merge_rows: bool = True
     drop_tests: bool = True
 
-    def instance(self, problem: Problem) -> CostMatrix:
-        return problem.instance(self.merge_rows, self.drop_tests)
+    def presolved_view(self, problem: Problem) -> CostMatrix:
+        return problem.presolved_view(self.merge_rows, self.drop_tests)
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
         from milp_trees.mip.meanings import tree_words
@@ -205,10 +205,10 @@ class TreeFormulation(Formulation):
         return {**words, **{name: words[like] for name, like in self.sets_like.items()}}
 
     def templates(self, view: CostMatrix, space: Trees) -> bool:
-        return space.depth > 0 and view.n_tests > 0
+        return space.depth > 0 and view.n_features > 0
 
     def unsupported(self, problem: Problem) -> str | None:
-        why = mismatch(self, problem)
+        why = unsupported_reason(self, problem)
         if why:
             return why
         view, space = problem.view(CostMatrix), problem.trees
@@ -222,7 +222,7 @@ class TreeFormulation(Formulation):
             return f"{self.name} has variables for every node of a full tree, of at most {DEEPEST} levels; the method dp takes any depth."
         if not self.takes_any_costs and view.labels is None:
             return f"{self.name} needs costs that are equal for all wrong actions of a row; flow-oct and state-flow take any."
-        return self.unsupported_view(self.instance(problem), space)
+        return self.unsupported_view(self.presolved_view(problem), space)
 
 
 @contextlib.contextmanager

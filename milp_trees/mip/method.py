@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.errors import SolverUnavailable, Unsupported
+from milp_trees.limits import Limits
 from milp_trees.linear.matrix import MatrixModel, compile_model, pyomo_without
 from milp_trees.methods.deadline import TimeUp, within
-from milp_trees.methods.method import Clock, Method, Progress
+from milp_trees.methods.finish import Clock, Progress
+from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Stopped, Watch
 from milp_trees.mip.formulation import Formulation, repaired
 from milp_trees.mip.run import Run, believed, result, round_up, solver_gap
-from milp_trees.mip.solver import Answer, Event, Job, Limits, Solver, availability_of
-from milp_trees.registry import registry
+from milp_trees.mip.solver import Answer, Event, Job, Solver, availability_of
+from milp_trees.registering import plugins
 from milp_trees.results.result import Limit, Result, Status
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class FormulationMethod(Method):
         return self.name
 
     def software(self) -> dict[str, str]:
-        origins = registry.origin(type(self.formulation)) | registry.origin(type(self.solver))
+        origins = plugins.origin(type(self.formulation)) | plugins.origin(type(self.solver))
         return {
             **super().software(),
             **origins,
@@ -67,10 +69,9 @@ class FormulationMethod(Method):
         }
 
     def unsupported(self, problem: Problem) -> str | None:
-        from milp_trees.methods.dinkelbach import by_steps, one_step
 
         return self.formulation.unsupported(
-            one_step(problem) if by_steps(self, problem) else problem
+            problem.one_step() if problem.by_steps(self) else problem
         )
 
     def _unsupported_within(self, limits: Limits, problem: Problem) -> str | None:
@@ -142,7 +143,7 @@ class FormulationMethod(Method):
         None. The watch looks at memory after each of them.
         """
         problem, clock = run.problem, run.clock
-        run.view = self.formulation.instance(problem)
+        run.view = self.formulation.presolved_view(problem)
         run.bound = float(run.view.unavoidable)
         if start is not None:
             # Before the model is built: it is what a run has that is stopped there.
@@ -150,7 +151,9 @@ class FormulationMethod(Method):
             run.record(None, None)
             run.start_info = {"accepted": None, "value": problem.value(start).number}
         with clock("build"):
-            why = too_large(self.formulation.sizes(run.view, problem.space).nonzeros, run.limits)
+            why = too_large(
+                self.formulation.model_size(run.view, problem.space).nonzeros, run.limits
+            )
             if why:
                 raise Unsupported(f"{self.formulation.label} {why}")
             _look_at_memory(watch)

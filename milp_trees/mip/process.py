@@ -20,14 +20,14 @@ import psutil
 from milp_trees.linear import scratch
 from milp_trees.mip.solver import Job
 from milp_trees.mip.worker import read_frame, write_frame
-from milp_trees.registry import registry
+from milp_trees.registering import plugins
 
 
 class Worker:
     """One solver process, from the parent's side."""
 
     def __init__(self, solver_name: str) -> None:
-        cls = registry.classes("solvers")[solver_name]
+        cls = plugins.classes("solvers")[solver_name]
         self.solver_name = solver_name
         self.ready = False
         self.number = 0

@@ -8,18 +8,18 @@ import math
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from milp_trees.limits import Limits
 from milp_trees.linear.files import write_model
 from milp_trees.linear.matrix import MatrixModel
-from milp_trees.methods.method import Clock, Progress, finish, versions
-from milp_trees.mip.solver import Answer, Limits
+from milp_trees.methods.finish import Clock, Progress, finish, versions
+from milp_trees.mip.solver import Answer, Solver
 from milp_trees.results.result import Limit, Result, Status, TracePoint
 
 if TYPE_CHECKING:
-    from milp_trees.mip.method import FormulationMethod
     from milp_trees.models.tree import Tree
     from milp_trees.problem import Problem
 
@@ -123,7 +123,18 @@ def round_up(bound: float, view: Any, finished: bool) -> float:
     return float(math.ceil(bound - margin - 1e-12 * abs(bound)))
 
 
-def result(method: FormulationMethod, run: Run) -> Result:
+class Runner(Protocol):
+    """What the result of a run says of its method: `FormulationMethod` does."""
+
+    solver: Solver
+    options: dict[str, Any]
+    name: str
+
+    def solver_options(self, run: Run) -> dict[str, Any]:
+        """Options that the solver was given."""
+
+
+def result(method: Runner, run: Run) -> Result:
     """Everything a run learned, as a Result."""
     if run.view is None:  # stopped before anything was known
         return finish(
@@ -179,7 +190,7 @@ def result(method: FormulationMethod, run: Run) -> Result:
         proved_by=_infeasible_says(method.solver.name, last) if infeasible and last else run.prover,
         clock=run.clock,
         limit=run.stopped,
-        sizes=_sizes(run),
+        model_size=_sizes(run),
         trace=tuple(run.trace),
         nodes=_total_nodes(answers),
         root_bound=run.natural(_root_bound(run)),
@@ -205,7 +216,7 @@ def _infeasible_says(solver: str, answer: Answer) -> str:
     return f"{solver} {answer.version}" if answer.version else "the rows of the model"
 
 
-def _settings(method: FormulationMethod, run: Run) -> dict[str, Any]:
+def _settings(method: Runner, run: Run) -> dict[str, Any]:
     options = method.options if run.compiled is None else method.solver_options(run)
     return {
         "solver": options,

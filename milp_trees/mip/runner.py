@@ -19,7 +19,7 @@ import numpy as np
 from milp_trees.errors import SolverUnavailable, Unsupported
 from milp_trees.mip.process import Pool, Worker
 from milp_trees.mip.solver import Answer, Event, Job, availability_of
-from milp_trees.registry import registry
+from milp_trees.registering import plugins
 from milp_trees.results.result import Limit, Status
 
 #: Seconds between two looks at the clock, at most.
@@ -183,7 +183,7 @@ def run(
     Unsupported
         The job has lazy rows, or asks for the relaxation, and the solver cannot do that.
     """
-    solver = registry.solver(solver_name)
+    solver = plugins.get("solvers", solver_name)()
     found = availability_of(solver)
     if not found.found:
         raise SolverUnavailable(found.reason)
@@ -191,7 +191,7 @@ def run(
         if wanted and capability not in solver.capabilities:
             able = [
                 name
-                for name, cls in registry.classes("solvers").items()
+                for name, cls in plugins.classes("solvers").items()
                 if capability in cls.capabilities  # type: ignore[attr-defined]
             ]
             raise Unsupported(f"{solver_name} cannot do {capability!r}; {', '.join(able)} can.")

@@ -14,17 +14,16 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
 from milp_trees.errors import DataError
-from milp_trees.models.tree import Branch, Leaf, Node
+from milp_trees.models.nodes import Branch, Leaf, Node
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-    from milp_trees.models.tree import Tree
 
 #: Longest line in a box; longer names are shortened in the middle, the whole name is in the
 #: tooltip.
@@ -40,7 +39,24 @@ _LEVEL = 78.0
 _TINTS = ("#cfe3f5", "#fbd9b5", "#cdebd6", "#f6cfdc", "#e2d8f3", "#f6efb2", "#d3eef0", "#e4dccf")
 
 
-def leaf_counts(tree: Tree, dataset: Dataset) -> np.ndarray:
+class Drawable(Protocol):
+    """What is drawn of a tree."""
+
+    @property
+    def root(self) -> Node: ...
+    @property
+    def actions(self) -> tuple[Any, ...]: ...
+    @property
+    def depth(self) -> int: ...
+    @property
+    def n_leaves(self) -> int: ...
+    @property
+    def nodes(self) -> Any: ...
+    def routes(self, rows: Any) -> Any:
+        """Leaf and action of every row."""
+
+
+def leaf_counts(tree: Drawable, dataset: Dataset) -> np.ndarray:
     """Rows of a dataset per leaf (from left to right): by class, shape (leaves, K), or shape
     (leaves,) without a target.
     """
@@ -55,7 +71,7 @@ def leaf_counts(tree: Tree, dataset: Dataset) -> np.ndarray:
     return counts
 
 
-def tree_text(tree: Tree, counts: Any = None) -> str:
+def tree_text(tree: Drawable, counts: Any = None) -> str:
     """The tree as indented text.
 
     Parameters
@@ -89,7 +105,7 @@ def tree_text(tree: Tree, counts: Any = None) -> str:
     return "\n".join(lines)
 
 
-def tree_svg(tree: Tree, counts: Any = None, title: str | None = None) -> str:
+def tree_svg(tree: Drawable, counts: Any = None, title: str | None = None) -> str:
     """The tree as one `<svg>` element that can stand in any HTML page or file.
 
     Parameters
@@ -160,7 +176,7 @@ class _Box:
             box.x += by
 
 
-def _leaf_labels(tree: Tree) -> dict[int, tuple[str, str]]:
+def _leaf_labels(tree: Drawable) -> dict[int, tuple[str, str]]:
     """Whole and short label of every action in a leaf; of long labels that would look alike (two
     paths) the parts between `+` that all of them begin and end with are left out.
     """
@@ -193,7 +209,7 @@ def _shared(parts: Sequence[Sequence[str]]) -> int:
 
 def _boxes(
     node: Node,
-    tree: Tree,
+    tree: Drawable,
     notes: Iterator[str],
     level: int = 0,
     known: dict[int, tuple[str, str]] | None = None,
@@ -295,7 +311,7 @@ def _edges(box: _Box) -> str:
     return "".join(out)
 
 
-def _notes(tree: Tree, counts: Any) -> Iterator[str]:
+def _notes(tree: Drawable, counts: Any) -> Iterator[str]:
     """What stands beside each leaf's label: `34 rows`, or `31 of 34` where rows are counted by
     class.
     """

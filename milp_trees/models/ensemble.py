@@ -378,7 +378,7 @@ class Ensemble:
         from milp_trees.models.tree_arrays import from_lists
 
         try:
-            return from_lists(data)
+            return cls(**from_lists(data))
         except KeyError as error:
             raise DataError(f"The stored ensemble has no {error}.") from None
         except (TypeError, ValueError, IndexError, OverflowError) as error:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.data.dataset import Dataset, Test
+from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.errors import DataError
 from milp_trees.models.draw import action_colour
-from milp_trees.models.tree import Branch, Leaf, Node, RawRows
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import RawRows
 
 if TYPE_CHECKING:
     import networkx
@@ -101,7 +102,7 @@ def _features(tree: Tree, X: Any) -> list[str]:
     the tree.
     """
     if isinstance(X, Dataset):
-        columns = [t.column for t in X.tests if t.kind != "=="]
+        columns = [t.column for t in X.features if t.kind != "=="]
     else:
         # A column of numbers is one of kind b, i, u or f; what only the tree tests is caught when
         # its rows are routed.
@@ -113,7 +114,7 @@ def _features(tree: Tree, X: Any) -> list[str]:
     return list(dict.fromkeys([*columns, *(_feature(t) for t in tree.splits)]))
 
 
-def _feature(test: Test) -> str:
+def _feature(test: BinaryFeature) -> str:
     return test.name if test.kind == "==" else test.column
 
 
@@ -186,7 +187,9 @@ def _arrays(
     return nodes, values
 
 
-def _neighbours(rows: Any, test: Test, below: np.ndarray, above: np.ndarray) -> tuple[float, float]:
+def _neighbours(
+    rows: Any, test: BinaryFeature, below: np.ndarray, above: np.ndarray
+) -> tuple[float, float]:
     """The largest value of the test's column among some rows and the smallest among others, or
     values between these that bound them.
     """
@@ -212,7 +215,7 @@ def _neighbours(rows: Any, test: Test, below: np.ndarray, above: np.ndarray) -> 
     return float(low), float(high)
 
 
-def single_threshold(test: Test, low: float, high: float) -> float:
+def single_threshold(test: BinaryFeature, low: float, high: float) -> float:
     """The threshold that divides two values when they are rounded to single precision: the test's
     own if it does, else the nearest that does.
 

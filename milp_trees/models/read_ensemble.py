@@ -15,7 +15,8 @@ from milp_trees.models.tree_arrays import assemble
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
-    from milp_trees.models.tree import Node, Tree
+    from milp_trees.models.nodes import Node
+    from milp_trees.models.tree import Tree
 
 
 def read_ensemble(
@@ -62,9 +63,8 @@ def read_ensemble(
             tree["value"] = np.eye(len(classes))[tree["value"].argmax(axis=1)]
     # Values are shares already; dividing them by their sum once more would change last digits, and
     # with them ties of votes.
-    return assemble(
-        trees,
-        names,
+    return Ensemble(
+        **assemble(trees, names),
         classes=classes,
         single=not getattr(model, "double_precision_", False),
         normalise=False,
@@ -85,8 +85,6 @@ def check_prunable(estimator: Any) -> None:
     from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
     from sklearn.tree import BaseDecisionTree
 
-    from milp_trees.estimators.budget_forest import BudgetForestClassifier
-
     kind = type(estimator).__name__
     if "Boost" in kind:
         raise DataError(
@@ -99,8 +97,8 @@ def check_prunable(estimator: Any) -> None:
                 f"This {kind} bags a {type(base).__name__}, which is no tree; bag a DecisionTreeClassifier or DecisionTreeRegressor."
             )
     elif not isinstance(
-        estimator, (ForestClassifier, ForestRegressor, BaseDecisionTree, BudgetForestClassifier)
-    ):
+        estimator, (ForestClassifier, ForestRegressor, BaseDecisionTree)
+    ) and not hasattr(estimator, "prunable_trees"):
         raise DataError(
             f"{kind} is no ensemble of trees; give a scikit-learn tree, forest, bagging or extra trees, or a BudgetForestClassifier."
         )
@@ -204,13 +202,12 @@ def ensemble_from_trees(trees: Sequence[Tree], dataset: Dataset) -> tuple[Ensemb
             raise DataError(
                 f"A tree chooses among {tree.actions}, the data have the classes {classes}."
             )
-    names = [t.name for t in dataset.tests]
+    names = [t.name for t in dataset.features]
     arrays = [_tree_arrays(tree, dataset, np.asarray(y), len(classes)) for tree in trees]
-    ensemble = assemble(
-        arrays,
-        names,
+    ensemble = Ensemble(
+        **assemble(arrays, names),
         classes=classes,
-        **_features(names, {t.name: t.column for t in dataset.tests}),
+        **_features(names, {t.name: t.column for t in dataset.features}),
         source={"model": "Tree", "trees": len(trees)},
     )
     return ensemble, dataset.with_(numeric=dataset.X.astype(float), columns=names)
@@ -219,7 +216,7 @@ def ensemble_from_trees(trees: Sequence[Tree], dataset: Dataset) -> tuple[Ensemb
 def _tree_arrays(
     tree: Tree, dataset: Dataset, y: np.ndarray, n_classes: int
 ) -> dict[str, np.ndarray]:
-    from milp_trees.models.tree import Leaf
+    from milp_trees.models.nodes import Leaf
 
     left: list[int] = []
     right: list[int] = []

@@ -11,8 +11,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from milp_trees.data.dataset import Test
+from milp_trees.data.dataset import BinaryFeature
 from milp_trees.errors import DataError
+from milp_trees.models.nodes import Branch, Leaf, Node
 
 
 class Rows(Protocol):
@@ -21,26 +22,7 @@ class Rows(Protocol):
     @property
     def X(self) -> np.ndarray: ...
     @property
-    def index(self) -> Mapping[Test, int]: ...
-
-
-@dataclass(frozen=True)
-class Leaf:
-    """A leaf that gives its rows the action with this index."""
-
-    action: int
-
-
-@dataclass(frozen=True)
-class Branch:
-    """A branch node: rows on which `test` is false go left, the others right."""
-
-    test: Test
-    left: Node
-    right: Node
-
-
-Node = Leaf | Branch
+    def index(self) -> Mapping[BinaryFeature, int]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,9 +46,9 @@ class Routes:
 
     leaf: np.ndarray
     action: np.ndarray
-    paths: tuple[tuple[Test, ...], ...]
+    paths: tuple[tuple[BinaryFeature, ...], ...]
     leaf_actions: tuple[int, ...]
-    splits: tuple[Test, ...]
+    splits: tuple[BinaryFeature, ...]
     actions: tuple[Any, ...] = ()
 
     @property
@@ -100,7 +82,7 @@ class Tree:
                 stack += [node.right, node.left]
 
     @cached_property
-    def splits(self) -> tuple[Test, ...]:
+    def splits(self) -> tuple[BinaryFeature, ...]:
         return tuple(n.test for n in self.nodes() if isinstance(n, Branch))
 
     @property
@@ -120,10 +102,10 @@ class Tree:
         """Leaf and action of every row of a Dataset (or of a view of one)."""
         outcome, index = _outcomes(rows), rows.index
         leaf = np.zeros(_length(rows), dtype=np.int64)
-        paths: list[tuple[Test, ...]] = []
+        paths: list[tuple[BinaryFeature, ...]] = []
         actions: list[int] = []
 
-        def walk(node: Node, here: np.ndarray, path: tuple[Test, ...]) -> None:
+        def walk(node: Node, here: np.ndarray, path: tuple[BinaryFeature, ...]) -> None:
             if isinstance(node, Leaf):
                 leaf[here] = len(paths)
                 paths.append(path)
@@ -156,7 +138,7 @@ class Tree:
 
     # -- changes ---------------------------------------------------------------------------------------------
 
-    def map_tests(self, to: Callable[[Test], tuple[Test, bool] | bool]) -> Tree:
+    def map_tests(self, to: Callable[[BinaryFeature], tuple[BinaryFeature, bool] | bool]) -> Tree:
         """Replace tests: `to` gives (new test, complement?) or, for a constant test, its truth (the
         node disappears).
         """
@@ -233,7 +215,7 @@ class Tree:
                         f"a leaf has the action {action!r}, and the tree names {len(actions)}"
                     )
                 return Leaf(action)
-            test = Test(**node["test"])
+            test = BinaryFeature(**node["test"])
             if test.kind not in ("<=", "==", "is") or (
                 test.kind == "<=" and type(test.value) not in (int, float)
             ):
@@ -311,7 +293,7 @@ class RawRows:
         self.index = {t: j for j, t in enumerate(used)}
 
 
-def _outcome(test: Test, values: np.ndarray) -> np.ndarray:
+def _outcome(test: BinaryFeature, values: np.ndarray) -> np.ndarray:
     """The test on a column, which must be complete and of the kind that the test asks for."""
     missing = (
         np.isnan(values)

@@ -1,5 +1,5 @@
-"""Trees as parallel arrays: put together to an `Ensemble` in preorder, and read back from lists,
-which are not believed.
+"""Trees as parallel arrays: put together in preorder for an `Ensemble`, and read from lists, of which
+every one is validated.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from milp_trees.errors import DataError
-from milp_trees.models.ensemble import Ensemble
 
 
 def _upwards(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -44,10 +43,8 @@ def _check_preorder(left: np.ndarray, right: np.ndarray) -> None:
             )
 
 
-def assemble(
-    trees: Sequence[Mapping[str, np.ndarray]], columns: Sequence[str], **more: Any
-) -> Ensemble:
-    """An Ensemble from trees as parallel arrays, brought into preorder.
+def assemble(trees: Sequence[Mapping[str, np.ndarray]], columns: Sequence[str]) -> dict[str, Any]:
+    """Fields of the `Ensemble` of trees given as parallel arrays, brought into preorder.
 
     Parameters
     ----------
@@ -75,18 +72,17 @@ def assemble(
     a = {name: np.concatenate(arrays) for name, arrays in parts.items()}
     left, right = a["left"].astype(np.int64), a["right"].astype(np.int64)
     parent, member = _upwards(left, right)
-    return Ensemble(
-        parent,
-        left,
-        right,
-        member,
-        a["column"].astype(np.int64),
-        a["threshold"].astype(float),
-        a["value"],
-        tuple(map(str, columns)),
-        original=a["original"],
-        **more,
-    )
+    return {
+        "parent": parent,
+        "left": left,
+        "right": right,
+        "member": member,
+        "column": a["column"].astype(np.int64),
+        "threshold": a["threshold"].astype(float),
+        "value": a["value"],
+        "columns": tuple(map(str, columns)),
+        "original": a["original"],
+    }
 
 
 def _preorder(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -101,8 +97,8 @@ def _preorder(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.array(out, dtype=np.int64)
 
 
-def from_lists(data: Mapping[str, Any]) -> Ensemble:
-    """The ensemble that `Ensemble.trees_json` described; see `Ensemble.from_json`."""
+def from_lists(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Fields of the ensemble that `Ensemble.trees_json` described; see `Ensemble.from_json`."""
     left, right, column, feature_of = (
         np.array(data[name], dtype=np.int64) for name in ("left", "right", "column", "feature_of")
     )
@@ -124,19 +120,19 @@ def from_lists(data: Mapping[str, Any]) -> Ensemble:
         if wrong:
             raise DataError(f"The stored ensemble is damaged: it has {what}.")
     parent, member = _upwards(left, right)
-    return Ensemble(
-        parent,
-        left,
-        right,
-        member,
-        column,
-        threshold,
-        value,
-        columns,
-        features,
-        feature_of,
-        classes,
-        single=bool(data["single"]),
-        normalise=bool(data["normalise"]),
-        source=data["source"],
-    )
+    return {
+        "parent": parent,
+        "left": left,
+        "right": right,
+        "member": member,
+        "column": column,
+        "threshold": threshold,
+        "value": value,
+        "columns": columns,
+        "features": features,
+        "feature_of": feature_of,
+        "classes": classes,
+        "single": bool(data["single"]),
+        "normalise": bool(data["normalise"]),
+        "source": data["source"],
+    }

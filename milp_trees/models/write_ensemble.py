@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from milp_trees.errors import DataError
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.read_ensemble import check_prunable
-
-if TYPE_CHECKING:
-    from milp_trees.engines.budget_forest.trees import GrownTree
 
 #: Attributes of a fitted ensemble that are about the unpruned trees and would be wrong in a pruned
 #: copy.
@@ -118,7 +115,8 @@ def _pruned_tree(tree: Any, nodes: np.ndarray, split: np.ndarray) -> Any:
     return out
 
 
-def _pruned_grown(tree: GrownTree, nodes: np.ndarray, split: np.ndarray) -> GrownTree:
+def _pruned_grown(tree: Any, nodes: np.ndarray, split: np.ndarray) -> Any:
+    """A tree of a BudgetForestClassifier with the given nodes only."""
     place = _place(tree.node_count, nodes)
     arrays = {
         name: getattr(tree, name)[nodes]

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import enum
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from milp_trees.results.json import SCHEMA, json_safe, plain_number, ratio_text, relative_gap
+from milp_trees.results.tables import row_html
 from milp_trees.tasks.base import Value
 
 if TYPE_CHECKING:
-    from milp_trees.engines.near.tree_set import TreeSet
-    from milp_trees.engines.pruning.curve import PruningCurve
     from milp_trees.problem import Problem
-    from milp_trees.results.size_path import Path
-    from milp_trees.verification import Verification
 
 
 class Status(enum.Enum):
@@ -123,7 +120,7 @@ class Result:
     certificate: Certificate = field(default_factory=Certificate)
     seconds: float = 0.0
     times: Mapping[str, float] = field(default_factory=dict)
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    model_size: Mapping[str, int] = field(default_factory=dict)
     trace: tuple[TracePoint, ...] = ()
     root_bound: float | None = None
     nodes: int | None = None
@@ -134,8 +131,8 @@ class Result:
     options: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
-    trees: TreeSet | None = None
-    path: Path | PruningCurve | None = None
+    trees: Any = None
+    path: Any = None
 
     @property
     def predictor(self) -> Any:
@@ -176,42 +173,60 @@ class Result:
         """The same result without the rows of its problem: predictor, value, bound, who proved it,
         and what was asked.
         """
-        path: Any = self.path
         return replace(
             self,
             problem=self.problem.without_rows(),
             trees=None,
-            path=None if path is None else path.without_rows(),
+            path=None if self.path is None else self.path.without_rows(),
         )
 
-    def verify(self) -> Verification:
-        """Recompute what it states and derive again what it claims; see `milp_trees.verify`."""
-        from milp_trees.verification import verify
-
-        return verify(self)
-
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints and `milp-trees verify` reads."""
-        from milp_trees.results.report import result_json
-
-        return result_json(self)
+        """The object that `--json` prints and `milp-trees verify` reads: plain, without NaN and
+        infinity, with the problem that it answers.
+        """
+        value, exact_bound = self.value, self.certificate.bound_exact
+        task = self.problem.task
+        out = {
+            "schema": SCHEMA,
+            "method": self.method,
+            "status": self.status.value,
+            "limit": None if self.limit is None else self.limit.value,
+            "objective": None if value is None else plain_number(value.number, value.exact),
+            "unit": task.unit,
+            "sense": task.sense,
+            "exact": None if value is None else ratio_text(value.exact),
+            "bound": plain_number(self.bound, exact_bound),
+            "bound_exact": ratio_text(exact_bound),
+            "gap": self.gap,
+            "proved_by": self.certificate.proved_by,
+            "checked": list(self.certificate.checked),
+            "agrees": self.agrees,
+            "seconds": self.seconds,
+            "times": dict(self.times),
+            "sizes": dict(self.model_size),
+            "root_bound": self.root_bound,
+            "root_gap": relative_gap(self.objective, self.root_bound),
+            "nodes": self.nodes,
+            "start": dict(self.start),
+            "scores": dict(self.scores),
+            "message": self.message,
+            "predictor": None if self.predictor is None else self.predictor.to_json(),
+            "trace": [list(point) for point in self.trace],
+            "options": dict(self.options),
+            "versions": dict(self.versions),
+            "problem": self.problem.spec(),
+        }
+        plain: dict[str, Any] = json_safe(out)
+        return plain
 
     def _repr_html_(self) -> str:
-        from milp_trees.results.report import result_html
-
-        return result_html(self)
+        """The tree as an inline SVG picture and the certificate as a table, without scripts."""
+        picture = "" if self.predictor is None else self.predictor.picture(self.problem.dataset)
+        row = self.to_json()
+        return f"<div>{picture}{row_html(row, self.problem.dataset.loss)}</div>"
 
     def __repr__(self) -> str:
         limit = f" ({self.limit.value} limit)" if self.limit else ""
         bound = "" if self.bound is None else f", bound {self.bound:.10g}"
         scope = "; thresholds were left out" if self.loss else ""
         return f"<{self.method}: {self.status.value}{limit}, {self.value or 'no model'}{bound}, {self.seconds:.2f} s{scope}>"
-
-
-def relative_gap(value: float | None, bound: float | None) -> float | None:
-    """|value − bound| / |value| with 0/0 = 0; infinite when only the value is 0."""
-    if value is None or bound is None or not math.isfinite(bound):
-        return None
-    if value == bound:
-        return 0.0
-    return abs(value - bound) / abs(value) if value else math.inf

@@ -13,10 +13,10 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError, SolverFailure
+from milp_trees.errors import DataError
 from milp_trees.exact import fraction
 from milp_trees.models.tree import Tree
-from milp_trees.results.result import Limit, Result
+from milp_trees.results.result import Limit
 from milp_trees.tasks.base import Value
 
 if TYPE_CHECKING:
@@ -78,16 +78,16 @@ def _loss(problem: Problem, tree: Tree, value: Value) -> Fraction:
         one = replace(task, leaf_penalty=task.leaf_penalty + 1).value(
             tree.routes(problem.dataset), problem.dataset
         )
-        return _exact(one) - tree.n_leaves
-    return _exact(value) if value.sense == "min" else -_exact(value)
+        return exact_value(one) - tree.n_leaves
+    return exact_value(value) if value.sense == "min" else -exact_value(value)
 
 
-def _exact(value: Value) -> Fraction:
+def exact_value(value: Value) -> Fraction:
     return Fraction(value.number) if value.exact is None else value.exact
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class SizePath:
     """The best trees of all sizes up to a largest one.
 
     Parameters
@@ -105,7 +105,7 @@ class Path:
     --------
     >>> import milp_trees as mt
     >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(), mt.Trees(max_depth=3))
-    >>> path = mt.sizes(problem, max_leaves=6)
+    >>> path = mt.size_path(problem, max_leaves=6)
     >>> path.at_leaves(6).value.number
     0.0
     """
@@ -193,42 +193,7 @@ class Path:
             raise DataError("The path is empty: no tree is feasible.")
         return min(self.hull, key=lambda p: (p.loss + each * p.n_leaves, p.n_leaves))
 
-    def result_at(self, penalty: Any) -> Result:
-        """The tree of `at_penalty` as the result of the problem with that penalty per leaf (within
-        the path's sizes).
-        """
-        from milp_trees.methods.method import Clock, finish
-        from milp_trees.problem import Best, Problem
-
-        each = fraction(penalty, "penalty")
-        task: Any = self.problem.task
-        if not hasattr(task, "leaf_penalty"):
-            raise DataError(
-                f"The task {task.name} has no penalty per leaf; take at_penalty, or the task's own penalty."
-            )
-        point = self.at_penalty(each)
-        most = max(p.leaves for p in self.points)
-        space = replace(self.problem.trees, max_leaf_nodes=most)
-        problem = Problem(
-            self.problem.dataset,
-            replace(task, leaf_penalty=task.leaf_penalty + each),
-            space,
-            Best(),
-        )
-        bound = _exact(problem.value(point.predictor)) if self.proven else None
-        result = finish(
-            problem,
-            self.method,
-            point.predictor,
-            bound=bound,
-            claims_optimal=self.proven,
-            proved_by=self.method,
-            clock=Clock(),
-            limit=self.limit,
-        )
-        return replace(result, seconds=self.seconds)
-
-    def without_rows(self) -> Path:
+    def without_rows(self) -> SizePath:
         """The same path without the rows of its problem."""
         return replace(self, problem=self.problem.without_rows())
 
@@ -279,7 +244,7 @@ class Path:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data: the rows with their trees, fractions as "p/q"."""
-        from milp_trees.results.report import json_safe
+        from milp_trees.results.json import json_safe
 
         rows = [
             {**row, "predictor": p.predictor.to_json()}
@@ -337,32 +302,3 @@ class Path:
 def _slope(a: Point, b: Point) -> Fraction:
     """Loss that each leaf from a to b saves."""
     return (a.loss - b.loss) / (b.n_leaves - a.n_leaves)
-
-
-def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> Path:
-    """The path from one run of `solve(problem, start)` per size, for methods that answer one size
-    at a time.
-    """
-    points: list[Point] = []
-    seconds, limit = 0.0, None
-    for k in range(1, max_leaves + 1):
-        start = points[-1].predictor if points else None
-        result: Result = solve(
-            replace(problem, space=replace(problem.trees, max_leaf_nodes=k)), start
-        )
-        if result.status.value in ("error", "unsupported"):
-            raise SolverFailure(f"{method} failed at {k} leaves: {result.message}")
-        seconds, limit = seconds + result.seconds, result.limit or limit
-        if result.predictor is not None:
-            bound = result.certificate.bound_exact
-            points.append(
-                Point.of(
-                    problem,
-                    k,
-                    result.predictor,
-                    Fraction(result.bound) if bound is None and result.bound is not None else bound,
-                )
-            )
-        if result.limit is Limit.INTERRUPTED:
-            break
-    return Path(problem, tuple(points), method, limit, seconds)

@@ -17,7 +17,6 @@ from milp_trees.errors import DataError, NoView, Unsupported
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Tree
-    from milp_trees.tasks.views import CostMatrix
 
 
 #: Levels beyond which powers of two are not computed: no data have as many rows as a full tree has
@@ -150,15 +149,16 @@ class Trees(Space):
     def candidates(self, dataset: Dataset) -> np.ndarray:
         """Indices of the dataset's tests that may be used."""
         if self.split_on_group or dataset.group_column is None:
-            return np.arange(dataset.n_tests)
+            return np.arange(dataset.n_features)
         return np.array(
-            [j for j, t in enumerate(dataset.tests) if t.column != dataset.group_column],
+            [j for j, t in enumerate(dataset.features) if t.column != dataset.group_column],
             dtype=np.int64,
         )
 
     def simplest(self, actions: tuple[Any, ...]) -> list[Tree]:
         """One leaf, with each of the actions."""
-        from milp_trees.models.tree import Leaf, Tree
+        from milp_trees.models.nodes import Leaf
+        from milp_trees.models.tree import Tree
 
         return [Tree(Leaf(k), actions) for k in range(len(actions))]
 
@@ -193,8 +193,9 @@ class Trees(Space):
                 )
         return out
 
-    def simplify(self, predictor: Tree, view: CostMatrix) -> Tree:
-        return view.canonical(predictor).prune_empty(view)
+    def simplify(self, predictor: Tree, view: Any) -> Tree:
+        simpler: Tree = view.canonical(predictor).prune_empty(view)
+        return simpler
 
     def read(self, stored: Mapping[str, Any]) -> Tree:
         from milp_trees.models.tree import Tree

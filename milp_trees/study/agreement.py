@@ -1,4 +1,4 @@
-"""Whether a result agrees with an oracle: the one place where two methods' answers to one problem
+"""Whether a result agrees with an reference: the one place where two methods' answers to one problem
 are compared.
 """
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 from milp_trees.results.result import Result, Status
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.views import Scale
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 #: they judge.
 ORACLES = (
     "dp",
-    "dp-oracle",
+    "dp-reference",
     "enumerate",
     "min-cut",
     "enumerate-prunings",
@@ -31,10 +31,10 @@ ORACLES = (
 BOUND_SLACK = 1e-6
 
 
-def choose_oracle(
+def choose_reference(
     problem: Problem, wanted: str | None = "dp", without: tuple[str, ...] = ()
 ) -> str | None:
-    """Name of the first oracle that supports a problem, `wanted` first; None if none does or none
+    """Name of the first reference that supports a problem, `wanted` first; None if none does or none
     is wanted.
 
     Parameters
@@ -70,7 +70,7 @@ def judge_of(method: str, problem: Problem, wanted: str | None = "dp") -> str | 
     a second run of equal cost is not asked for.
     """
     without = (method, "state-flow@highs") if base_name(method) in ORACLES[:5] else (method,)
-    return choose_oracle(problem, wanted, without)
+    return choose_reference(problem, wanted, without)
 
 
 def _known(name: str) -> bool:
@@ -82,26 +82,26 @@ def _known(name: str) -> bool:
     )
 
 
-def with_agreement(result: Result, oracle: Result | None) -> Result:
+def with_agreement(result: Result, reference: Result | None) -> Result:
     """The result with `agrees` filled in.
 
     True: both proven and equal. False: both proven and different, or a bound or an incumbent of one
     crosses the other's. None: neither.
     """
-    return replace(result, agrees=None if oracle is None else agreement(result, oracle))
+    return replace(result, agrees=None if reference is None else agreement(result, reference))
 
 
-def agreement(result: Result, oracle: Result) -> bool | None:
+def agreement(result: Result, reference: Result) -> bool | None:
     """See `with_agreement`. Values are compared as exact rationals, inexact ones with the scale's
     tolerance, in its units.
     """
     scale = result.problem.scale
-    mine, other = _interval(result, scale), _interval(oracle, scale)
+    mine, other = _interval(result, scale), _interval(reference, scale)
     if crosses(mine[0], other[1], scale) or crosses(other[0], mine[1], scale):
         return False
-    if result.status is Status.INFEASIBLE and oracle.status is Status.INFEASIBLE:
+    if result.status is Status.INFEASIBLE and reference.status is Status.INFEASIBLE:
         return True
-    if result.optimal and oracle.optimal:
+    if result.optimal and reference.optimal:
         assert mine[1] is not None
         assert other[1] is not None
         return abs(mine[1] - other[1]) <= scale.tolerance

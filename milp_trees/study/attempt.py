@@ -6,14 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.by_name import registry
 from milp_trees.errors import DataError, MilpTreesError, SolverUnavailable, UnknownName, Unsupported
+from milp_trees.limits import Limits
 from milp_trees.methods.deadline import TimeUp, within
-from milp_trees.methods.method import Method, Progress, versions
-from milp_trees.mip.solver import Limits
+from milp_trees.methods.finish import Progress, versions
+from milp_trees.methods.method import Method
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.tree import Tree
-from milp_trees.problem import BySize, offers_what
-from milp_trees.registry import registry
+from milp_trees.problem import offers_what
+from milp_trees.questions import BySize
 from milp_trees.results.result import Result, Status
 from milp_trees.spaces.trees import Trees
 
@@ -177,7 +179,7 @@ def run_method(
     limits: Limits,
     start: Start | None = None,
     progress: Progress | None = None,
-    test: Dataset | None = None,
+    test_data: Dataset | None = None,
 ) -> Result:
     """Run a method on a problem it has never seen (views are made anew, so that preparation is
     timed); errors are raised.
@@ -188,9 +190,9 @@ def run_method(
     """
     start = start or Start()
     method.warm_up()
-    result = method.run(problem.fresh(), limits, start.tree, progress)
+    result = method.run(problem.without_views(), limits, start.tree, progress)
     result = replace(result, problem=problem, start=start.describe(result.start))
-    return with_scores(result, test)
+    return with_scores(result, test_data)
 
 
 def attempt(
@@ -199,13 +201,13 @@ def attempt(
     limits: Limits,
     start: Start | None = None,
     progress: Progress | None = None,
-    test: Dataset | None = None,
+    test_data: Dataset | None = None,
 ) -> Result:
     """Like `run_method`, but whatever goes wrong becomes a result that says so: a study loses one
     row and nothing else.
     """
     try:
-        return run_method(method, problem, limits, start, progress, test)
+        return run_method(method, problem, limits, start, progress, test_data)
     except (Unsupported, SolverUnavailable) as why:
         return failed(problem, method.label, Status.UNSUPPORTED, str(why))
     except (DataError, UnknownName):
@@ -220,26 +222,26 @@ def failed(problem: Problem, method: str, status: Status, message: str) -> Resul
     return Result(problem, method, status, message=message, versions=versions())
 
 
-def with_scores(result: Result, test: Dataset | None) -> Result:
+def with_scores(result: Result, test_data: Dataset | None) -> Result:
     """The result with train and test scores: the task's value on both, and the share of rows
     classified correctly where there are classes.
     """
-    if test is None or result.predictor is None:
+    if test_data is None or result.predictor is None:
         return result
     return replace(
-        result, scores={**result.scores, **scores(result.problem, result.predictor, test)}
+        result, scores={**result.scores, **scores(result.problem, result.predictor, test_data)}
     )
 
 
-def scores(problem: Problem, tree: Tree, test: Dataset) -> dict[str, float]:
+def scores(problem: Problem, tree: Tree, test_data: Dataset) -> dict[str, float]:
     """`train` and `test`: the task's value; `train_accuracy` and `test_accuracy`; `train_rows` and
     `test_rows`.
     """
     out: dict[str, float] = {}
-    for name, data in (("train", problem.dataset), ("test", test)):
+    for name, data in (("train", problem.dataset), ("test", test_data)):
         routes = tree.routes(data)
         out[name] = problem.task.value(routes, data).number
-        out |= {f"{name}_{k}": v for k, v in problem.task.beside(routes, data).items()}
+        out |= {f"{name}_{k}": v for k, v in problem.task.extra_scores(routes, data).items()}
         if (
             data.y is not None
             and data.classes is not None

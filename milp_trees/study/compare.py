@@ -1,5 +1,5 @@
 """Running a comparison: every method on every problem with every seed, each row stored as it ends
-and judged by an oracle.
+and judged by an reference.
 """
 
 from __future__ import annotations
@@ -9,14 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.by_name import registry
 from milp_trees.errors import DataError, NoView, UnknownName
-from milp_trees.labels import split_labels
+from milp_trees.limits import Limits
 from milp_trees.methods.method import Method
-from milp_trees.mip.solver import Limits, availability_of
+from milp_trees.mip.solver import availability_of
 from milp_trees.models.tree import Tree
-from milp_trees.registry import registry
+from milp_trees.registering.labels import split_labels
 from milp_trees.results.result import Limit, Result, TracePoint
-from milp_trees.study.agreement import choose_oracle, judge_of, with_agreement
+from milp_trees.study.agreement import choose_reference, judge_of, with_agreement
 from milp_trees.study.attempt import Start, attempt, find_start, named_method, start_from
 from milp_trees.study.identity import run_key
 from milp_trees.study.store import StoreError
@@ -119,9 +120,9 @@ class Comparison:
     study: Study
     limits: Limits
     start: str | Tree | None
-    oracle: str | None
+    reference: str | None
     options: Mapping[str, Any]
-    test: Dataset | None
+    test_data: Dataset | None
     watch: Watcher | None
     number: int = 0
     total: int = 0
@@ -136,7 +137,7 @@ class Comparison:
             for problem in problems:
                 self._check(problem)
                 judge = self._judge(problem, names)
-                self.study.oracle = judge
+                self.study.reference = judge
                 start = self._start(problem, judge)
                 for name in names:
                     for seed in seeds:
@@ -158,15 +159,15 @@ class Comparison:
             return
 
     def _judge(self, problem: Problem, names: list[str]) -> Result | None:
-        """The oracle of a problem: one that is not a formulation in the comparison, if there is
+        """The reference of a problem: one that is not a formulation in the comparison, if there is
         one.
         """
         formulations = tuple(n for n in names if not registry.is_engine(n))
-        name = choose_oracle(problem, self.oracle, without=formulations)
+        name = choose_reference(problem, self.reference, without=formulations)
         return None if name is None else self._helper(problem, name)
 
     def _start(self, problem: Problem, judge: Result | None) -> Start:
-        """The start; the oracle's own tree if the start is to come from the same method."""
+        """The start; the reference's own tree if the start is to come from the same method."""
         if judge is not None and judge.method == self.start:
             return start_from(judge)
         if not isinstance(self.start, str):
@@ -178,13 +179,13 @@ class Comparison:
         one of them.
         """
         method = named_method(name)
-        key = run_key(problem, method, self.limits, Start(), self.test)
-        found = self.study.recall(problem, key, "oracle")
+        key = run_key(problem, method, self.limits, Start(), self.test_data)
+        found = self.study.recall(problem, key, "reference")
         if found is None:
-            found = attempt(method, problem, self.limits, test=self.test)
+            found = attempt(method, problem, self.limits, test_data=self.test_data)
             if found.limit is Limit.INTERRUPTED:
                 raise KeyboardInterrupt
-            self.study.keep(found, key, "oracle", self.limits.seed)
+            self.study.keep(found, key, "reference", self.limits.seed)
         return found
 
     def _row(
@@ -197,13 +198,13 @@ class Comparison:
         # Engines and heuristics begin with nothing.
         begin = start if modelled else Start()
         tell = self._teller(method)
-        key = run_key(problem, method, limits, begin, self.test)
+        key = run_key(problem, method, limits, begin, self.test_data)
         result = self.study.recall(problem, key, "run")
         fresh = result is None
         if result is None:
             tell(None, None)
             result = attempt(
-                method, problem, limits, begin, lambda point: tell(point, None), self.test
+                method, problem, limits, begin, lambda point: tell(point, None), self.test_data
             )
         own = judge if judge is None or judge.method != result.method else None
         result = with_agreement(
@@ -216,7 +217,7 @@ class Comparison:
         self.study.interrupted = result.limit is Limit.INTERRUPTED
 
     def _other_judge(self, problem: Problem, judge: Result | None) -> Result | None:
-        """Who judges the oracle itself."""
+        """Who judges the reference itself."""
         if judge is None:
             return None
         name = judge_of(judge.method, problem)
@@ -236,15 +237,15 @@ def compare_problems(
     *,
     limits: Limits,
     start: str | Tree | None,
-    oracle: str | None,
+    reference: str | None,
     seeds: Iterable[int],
     store: str | Path | None,
     options: Mapping[str, Any],
-    test: Dataset | None,
+    test_data: Dataset | None,
     watch: Watcher | None,
 ) -> Study:
     """See `milp_trees.compare`."""
     study = Study(store)
-    return Comparison(study, limits, start, oracle, options, test, watch).all(
+    return Comparison(study, limits, start, reference, options, test_data, watch).all(
         problems, names, seeds
     )

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from milp_trees.labels import split_labels
-from milp_trees.methods.dinkelbach import one_step
+from milp_trees.by_name import registry
 from milp_trees.mip.formulation import Formulation
 from milp_trees.mip.method import FormulationMethod
 from milp_trees.problem import Problem
-from milp_trees.registry import registry
+from milp_trees.registering.labels import split_labels
 
 CLASSES = ("under a second", "seconds", "minutes", "probably only a bound")
 #: Nonzeros up to which a model is in the first, second and third class.
@@ -42,7 +41,7 @@ def named_formulation(name: str) -> Formulation:
 
 
 def _estimate(formulation: Formulation, problem: Problem) -> dict[str, Any]:
-    problem = one_step(problem)
+    problem = problem.one_step()
     row: dict[str, Any] = {
         "formulation": formulation.label,
         "variables": None,
@@ -53,7 +52,7 @@ def _estimate(formulation: Formulation, problem: Problem) -> dict[str, Any]:
     why = formulation.unsupported(problem)
     if why:
         return {**row, "time_class": None, "reason": why}
-    sizes = formulation.sizes(formulation.instance(problem), problem.space)
+    sizes = formulation.model_size(formulation.presolved_view(problem), problem.space)
     view: Any = problem.view(formulation.needs)
     side = bool(getattr(view, "side", ())) or getattr(view, "budget", None) is not None
     return {

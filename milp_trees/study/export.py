@@ -8,16 +8,16 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.by_name import registry
 from milp_trees.errors import DataError, MilpTreesError, Unsupported
+from milp_trees.limits import MAX_NONZEROS, Limits
 from milp_trees.linear.files import FileModel, file_model, suffix_of, write_text
 from milp_trees.linear.lp import spelled
 from milp_trees.linear.matrix import compile_model
 from milp_trees.mip.method import too_large
-from milp_trees.mip.solver import MAX_NONZEROS, Limits
-from milp_trees.registry import registry
-from milp_trees.results.report import json_safe
+from milp_trees.results.json import json_safe
 from milp_trees.results.result import Result, Status
-from milp_trees.study.agreement import choose_oracle, units
+from milp_trees.study.agreement import choose_reference, units
 from milp_trees.study.estimate import named_formulation
 from milp_trees.study.model_description import SCHEMA, comments, description
 from milp_trees.tasks.ratio_view import Ratio
@@ -182,7 +182,7 @@ def _check_exportable(problem: Problem, model: Formulation, max_nonzeros: int | 
         )
         why = f"its rows are found while it is solved, so a file would hold a part of it only, with another optimum; {remedy}."
     why = why or too_large(
-        model.sizes(model.instance(problem), problem.space).nonzeros,
+        model.model_size(model.presolved_view(problem), problem.space).nonzeros,
         Limits(None, nonzeros=max_nonzeros),
     )
     if why:
@@ -193,9 +193,9 @@ def _optimum(problem: Problem, formulation: str, time_limit: float) -> Result:
     """A proven optimum, or the proof that there is none, by an oracle or else by the formulation
     itself.
     """
-    names = [n for n in (choose_oracle(problem, "dp"), f"{formulation}@highs") if n is not None]
+    names = [n for n in (choose_reference(problem, "dp"), f"{formulation}@highs") if n is not None]
     for name in dict.fromkeys(names):
-        result = registry.method(name).run(problem.fresh(), Limits(time=time_limit))
+        result = registry.method(name).run(problem.without_views(), Limits(time=time_limit))
         if result.optimal or result.status is Status.INFEASIBLE:
             return result
     raise MilpTreesError(

@@ -9,10 +9,10 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.by_name import registry
+from milp_trees.limits import Limits
 from milp_trees.methods.method import Method
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
-from milp_trees.results.report import json_safe
+from milp_trees.results.json import json_safe
 from milp_trees.study.attempt import Start
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from milp_trees.results.result import TracePoint, relative_gap
+from milp_trees.results.json import relative_gap
+from milp_trees.results.result import TracePoint
 
 if TYPE_CHECKING:
     from milp_trees.study.compare import Moment

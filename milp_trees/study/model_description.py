@@ -11,8 +11,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.linear.files import CONSTANT, FileModel
-from milp_trees.methods.method import versions
-from milp_trees.results.report import json_safe
+from milp_trees.methods.finish import versions
+from milp_trees.results.json import json_safe
 
 if TYPE_CHECKING:
     from milp_trees.linear.matrix import MatrixModel

@@ -5,19 +5,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
-
-if TYPE_CHECKING:
-    from milp_trees.study.study import Study
 
 #: Times below this (seconds) count as this: they measure nothing but noise.
 FLOOR = 0.001
 
 
-def plot_study(study: Study, axes: Any = None) -> Any:
+def plot_study(rows: Sequence[Mapping[str, Any]], frame: pd.DataFrame, axes: Any = None) -> Any:
     """Left: incumbent (solid) and bound (dashed) of every method over time. Right: the performance
     profile of proven runs.
     """
@@ -27,15 +24,15 @@ def plot_study(study: Study, axes: Any = None) -> Any:
         figure, axes = plt.subplots(1, 2, figsize=(12, 4.2), layout="constrained")
     else:
         figure = axes[0].figure
-    plot_traces(study, axes[0])
-    plot_profile(study.frame(), axes[1])
+    plot_traces(rows, axes[0])
+    plot_profile(frame, axes[1])
     return figure
 
 
-def plot_traces(study: Study, ax: Any) -> None:
+def plot_traces(rows: Sequence[Mapping[str, Any]], ax: Any) -> None:
     """Incumbent and bound over time of the rows of the study's first problem."""
-    first = study.rows[0]["problem_key"] if study.rows else None
-    shown = [row for row in study.rows if row["problem_key"] == first and row["trace"]]
+    first = rows[0]["problem_key"] if rows else None
+    shown = [row for row in rows if row["problem_key"] == first and row["trace"]]
     seeds = len({row["seed"] for row in shown}) > 1
     for i, row in enumerate(shown):
         colour = f"C{i % 10}"
@@ -60,7 +57,7 @@ def plot_traces(study: Study, ax: Any) -> None:
     ax.set(
         xscale="log",
         xlabel="seconds",
-        ylabel=study.rows[0]["unit"] if study.rows else "",
+        ylabel=rows[0]["unit"] if rows else "",
         title="incumbent (solid) and bound (dashed)",
     )
     if shown:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.data.read import TARGET, Table, read_table
 from milp_trees.errors import DataError
 from milp_trees.models.tree import Tree
-from milp_trees.results.report import SCHEMA
+from milp_trees.results.json import SCHEMA
 from milp_trees.results.result import Status
 from milp_trees.results.strict_json import read_json, refuse_newer
 

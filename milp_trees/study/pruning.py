@@ -13,7 +13,8 @@ import numpy as np
 from milp_trees.data.numeric import load_numeric_split
 from milp_trees.errors import DataError
 from milp_trees.models.read_ensemble import out_of_bag, read_ensemble
-from milp_trees.problem import Best, Problem
+from milp_trees.problem import Problem
+from milp_trees.questions import Best
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.tasks.feature_costs import FeatureCosts
 from milp_trees.tasks.pruning import PrunedError

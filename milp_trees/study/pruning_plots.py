@@ -4,18 +4,29 @@ which order rows need them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
 
-if TYPE_CHECKING:
-    from milp_trees.estimators._pruner_reports import PrunedModel
+from milp_trees.models.ensemble import Ensemble
 
 OBJECTIVE, VOTE, CHOSEN = "#7a7a7a", "#1f5a99", "#c8401f"
 
 
-def plot_curve(pruner: PrunedModel, ax: Any = None) -> Any:
+class Pruned(Protocol):
+    """What is plotted of a fitted `EnsemblePruner`, under the names of its attributes."""
+
+    ensemble_: Ensemble
+    selected_: Any
+    lam_: float | None
+    unpruned_: dict[str, float]
+    validation_rows_: str
+    validation_curve_: pd.DataFrame
+    feature_shares_: pd.DataFrame
+
+
+def plot_curve(pruner: Pruned, ax: Any = None) -> Any:
     """Error against mean cost: trees on the rows of the objective (a convex curve), the vote on
     validation rows, the unpruned and the selected ensemble.
     """
@@ -86,7 +97,7 @@ def plot_curve(pruner: PrunedModel, ax: Any = None) -> Any:
     return ax
 
 
-def plot_features(pruner: PrunedModel, ax: Any = None, most: int = 25) -> Any:
+def plot_features(pruner: Pruned, ax: Any = None, most: int = 25) -> Any:
     """Which features are needed at which λ: colour is the share of the validation rows. Those that
     are given up last stand at the top.
     """
@@ -179,7 +190,7 @@ def _axes(ax: Any, size: tuple[float, float]) -> Any:
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
-def _chosen(pruner: PrunedModel) -> int | None:
+def _chosen(pruner: Pruned) -> int | None:
     """Row of the validation curve with the selected pruning."""
     if pruner.lam_ is None:
         return None
@@ -189,7 +200,7 @@ def _chosen(pruner: PrunedModel) -> int | None:
     )
 
 
-def _title(pruner: PrunedModel) -> str:
+def _title(pruner: Pruned) -> str:
     chosen = pruner.selected_.ensemble
     return f"{pruner.ensemble_.n_trees} trees, {chosen.n_splits} of {pruner.ensemble_.n_splits} splits kept"
 

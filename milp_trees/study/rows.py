@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from milp_trees.errors import MilpTreesError
-from milp_trees.results.report import SCHEMA, reasons, summary
+from milp_trees.results.json import SCHEMA
 from milp_trees.results.result import Limit, Status, TracePoint
 from milp_trees.results.strict_json import parse_json
+from milp_trees.results.tables import reasons, summary
 
 #: What reading something raises that was not written by this package, or not in one piece.
 UNREADABLE = (

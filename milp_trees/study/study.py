@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import MilpTreesError
-from milp_trees.results.report import plain_table, reasons, result_from_json, result_json, rows_html
 from milp_trees.results.result import Limit, Result, Status
+from milp_trees.results.stored import result_from_json
+from milp_trees.results.tables import plain_table, reasons, rows_html
 from milp_trees.study.identity import problem_key
 from milp_trees.study.rows import UNREADABLE, DamagedRow, flat, said
 from milp_trees.study.store import Store, StoreError
@@ -63,7 +64,7 @@ class Study:
     ----------
     rows : list of dict
         One per problem × method × seed: the object `Result.to_json()` gives, with `seed`.
-    oracle : Result or None
+    reference : Result or None
         What the rows' `agrees` refers to (of the last problem).
     interrupted : bool
         Whether the comparison was stopped before its last row.
@@ -72,7 +73,7 @@ class Study:
     def __init__(self, path: str | Path | None = None, *, read_only: bool = False) -> None:
         self.store = Store(path, read_only)
         self.rows: list[dict[str, Any]] = []
-        self.oracle: Result | None = None
+        self.reference: Result | None = None
         self.interrupted = False
         self._problems: dict[str, Problem] = {}
 
@@ -112,7 +113,7 @@ class Study:
     def keep(self, result: Result, key: str, role: str, seed: int) -> None:
         """Store a finished run."""
         self.store.append(
-            result_json(result),
+            result.to_json(),
             key=key,
             role=role,
             problem=problem_key(result.problem),
@@ -124,7 +125,7 @@ class Study:
         """Make a run one of the study's rows."""
         identity = problem_key(result.problem)
         self._problems[identity] = result.problem
-        self.rows.append({**result_json(result), "seed": seed, "problem_key": identity, "key": key})
+        self.rows.append({**result.to_json(), "seed": seed, "problem_key": identity, "key": key})
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -146,7 +147,7 @@ class Study:
     def _problem(self, row: Mapping[str, Any]) -> Problem:
         identity = row["problem_key"]
         if identity not in self._problems:
-            from milp_trees.verification.problem import problem_of
+            from milp_trees.results.restore import problem_of
 
             self._problems[identity] = problem_of(row["problem"])
         return self._problems[identity]
@@ -190,7 +191,7 @@ class Study:
         """
         from milp_trees.study.plot import plot_study
 
-        return plot_study(self, axes)
+        return plot_study(self.rows, self.frame(), axes)
 
     def _repr_html_(self) -> str:
         return rows_html(self.rows)

@@ -8,11 +8,11 @@ from milp_trees.tasks.base import Task
 
 def from_spec(spec: Mapping[str, Any]) -> Task:
     """The task that `task.spec()` described."""
-    from milp_trees.registry import registry
+    from milp_trees.registering import plugins
     from milp_trees.tasks.constraints import constraint
 
     options = dict(spec)
-    kind = registry.task(options.pop("name"))
+    kind = plugins.get("tasks", options.pop("name"))
     if "constraints" in options:
         options["constraints"] = tuple(
             constraint(**dict(c)) if isinstance(c, Mapping) else c for c in options["constraints"]

@@ -157,9 +157,9 @@ class ActionCosts(Task):
         """The task as exact integers on the candidate tests of a space."""
         candidates = space.candidates(dataset)
         tests = (
-            tuple(dataset.tests)
-            if len(candidates) == dataset.n_tests
-            else tuple(dataset.tests[j] for j in candidates)
+            tuple(dataset.features)
+            if len(candidates) == dataset.n_features
+            else tuple(dataset.features[j] for j in candidates)
         )
         columns = list(dict.fromkeys(t.column for t in tests))
         costs, (leaf, splits) = self.costs(dataset), self._penalties(columns, dataset)
@@ -185,17 +185,17 @@ class ActionCosts(Task):
             offset = self.to_natural(least, dataset)
             scale = self.to_natural(least + scale, dataset) - offset
             leaf, splits = Fraction(0), [Fraction(0)] * len(columns)
-        mass, least_mass = _masses(dataset, space)
+        row_weight, min_weight_leaf = _masses(dataset, space)
         price = {c: round(s) for c, s in zip(columns, splits, strict=True)}
         if dataset.ranked is not None:
             X: Any = dataset.ranked.select(candidates)
         else:  # a copy of a large matrix takes a while
             X = np.ascontiguousarray(
-                dataset.X if len(candidates) == dataset.n_tests else dataset.X[:, candidates]
+                dataset.X if len(candidates) == dataset.n_features else dataset.X[:, candidates]
             )
         return CostMatrix(
             X=X,
-            tests=tests,
+            features=tests,
             costs=whole,
             actions=self.actions(dataset),
             counts=np.ones(dataset.n_rows, dtype=np.int64),
@@ -206,8 +206,8 @@ class ActionCosts(Task):
             scale=scale,
             exact=is_exact,
             rows=np.arange(dataset.n_rows, dtype=np.int64),
-            mass=mass,
-            least_mass=least_mass,
+            row_weight=row_weight,
+            min_weight_leaf=min_weight_leaf,
         )
 
     def _penalties(self, columns: list[str], dataset: Dataset) -> tuple[Fraction, list[Fraction]]:
@@ -215,7 +215,7 @@ class ActionCosts(Task):
         if not self.penalised:
             return Fraction(0), [Fraction(0)] * len(columns)
         n, of = self.rate_unit(dataset), self.feature_costs or {}
-        unknown = set(of) - {t.column for t in dataset.tests} if of else ()
+        unknown = set(of) - {t.column for t in dataset.features} if of else ()
         if unknown:
             raise DataError(
                 f"feature_costs names {sorted(unknown)[0]!r}, which is not a column of the data."

@@ -63,7 +63,7 @@ class Task(ABC):
     name: ClassVar[str]
     view_makers: ClassVar[dict[type, str]] = {}
     #: Whether `beside` has anything to say.
-    reports: ClassVar[bool] = False
+    has_extra_scores: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -85,7 +85,7 @@ class Task(ABC):
         feasible.
         """
 
-    def beside(self, routes: Any, dataset: Dataset) -> dict[str, float]:
+    def extra_scores(self, routes: Any, dataset: Dataset) -> dict[str, float]:
         """Numbers that are reported beside the value but not optimised; goes into `Result.scores`."""
         return {}
 
@@ -93,7 +93,7 @@ class Task(ABC):
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         """Names of the actions a leaf can choose."""
 
-    def strange_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
+    def unknown_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
         """Why a predictor with these actions is not one for the task on the data, or None."""
         own = self.actions(dataset)
         if list(map(str, actions)) == list(map(str, own)):

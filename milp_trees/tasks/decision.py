@@ -21,7 +21,7 @@ import numpy as np
 from milp_trees.decisions.base import LISTED, DecisionSet
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
-from milp_trees.registry import register_task
+from milp_trees.registering import register_task
 from milp_trees.tasks.action_costs import ActionCosts
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.decision_view import LeafOracle
@@ -61,7 +61,7 @@ class Decision(ActionCosts):
 
     name: ClassVar[str] = "decision"
     units: ClassVar[tuple[str, str]] = ("SPO loss", "SPO loss + penalties")
-    reports: ClassVar[bool] = True
+    has_extra_scores: ClassVar[bool] = True
 
     decisions: Any = None
     normalised: bool = False
@@ -183,7 +183,7 @@ class Decision(ActionCosts):
         )
         return Value(float(number), None, self.unit, self.sense)
 
-    def beside(self, routes: Routes, dataset: Dataset) -> dict[str, float]:
+    def extra_scores(self, routes: Routes, dataset: Dataset) -> dict[str, float]:
         """`normalised_regret`: total SPO loss over the total of |z*(c)|, as PyEPO scores regret
         (Tang, Khalil 2022); none where the latter is 0.
         """
@@ -195,9 +195,9 @@ class Decision(ActionCosts):
         total = float(weights @ np.abs(least))
         return {"normalised_regret": float(weights @ (paid - least)) / total} if total > 0 else {}
 
-    def strange_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
+    def unknown_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
         if self._listed is not None:
-            return super().strange_actions(actions, dataset)
+            return super().unknown_actions(actions, dataset)
         try:
             W = [self.decisions.vector(str(a)) for a in actions]
         except DataError as why:
@@ -212,7 +212,7 @@ class Decision(ActionCosts):
     def leaf_oracle(self, dataset: Dataset, space: Space) -> LeafOracle:
         """Cost vectors and the oracle, on the candidate tests of a space."""
         candidates = space.candidates(dataset)
-        tests = tuple(dataset.tests[j] for j in candidates)
+        tests = tuple(dataset.features[j] for j in candidates)
         columns = [t.column for t in tests]
         leaf, splits = self._penalties(columns, dataset)
         weights = dataset.row_weights

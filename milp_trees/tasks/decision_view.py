@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.data.dataset import Test
+from milp_trees.data.dataset import BinaryFeature
 from milp_trees.data.ranked import MaybeRanked
 from milp_trees.exact import INEXACT_TOLERANCE, integers
 from milp_trees.tasks.grouping import by_column, equal_rows, packed, sums_by_group
@@ -57,12 +57,12 @@ class LeafOracle(MaybeRanked):
     """
 
     X: np.ndarray
-    tests: tuple[Test, ...]
+    features: tuple[BinaryFeature, ...]
     vectors: np.ndarray
     base: np.ndarray
     decisions: DecisionSet
     counts: np.ndarray
-    mass: np.ndarray
+    row_weight: np.ndarray
     leaf_cost: float
     split_costs: np.ndarray
     norm: Fraction
@@ -143,20 +143,20 @@ class LeafOracle(MaybeRanked):
     @property
     def data_sizes(self) -> dict[str, int]:
         """Sizes of the problem that stand beside those of a model."""
-        return {"data_rows": self.n_rows, "data_tests": self.n_tests}
+        return {"data_rows": self.n_rows, "data_tests": self.n_features}
 
     # -- trees -----------------------------------------------------------------------------------------------
 
     @cached_property
-    def index(self) -> dict[Test, int]:
-        return {t: f for f, t in enumerate(self.tests)}
+    def index(self) -> dict[BinaryFeature, int]:
+        return {t: f for f, t in enumerate(self.features)}
 
     @cached_property
     def columns(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
         """Tests grouped by original column: (name, test indices by rising threshold); other tests
         are groups of their own.
         """
-        return by_column(self.tests)
+        return by_column(self.features)
 
     def canonical(self, tree: Tree) -> Tree:
         """The tree itself: no test is dropped from this view."""
@@ -224,8 +224,8 @@ class LeafOracle(MaybeRanked):
             np.add.at(out, group, array)
             return out
 
-        whole, scale, _ = integers(self.mass)
-        mass = np.array(
+        whole, scale, _ = integers(self.row_weight)
+        row_weight = np.array(
             [float(scale * int(v)) for v in sums_by_group(whole, group, m)]
         )  # three times 0.1 is 0.3
         X: Any = self.X[first] if self.ranked is None else self.ranked.take(first)
@@ -235,7 +235,7 @@ class LeafOracle(MaybeRanked):
             vectors=total(self.vectors),
             base=total(self.base),
             counts=sums_by_group(self.counts, group, m),
-            mass=mass,
+            row_weight=row_weight,
         )
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from milp_trees.data.dataset import Test
+    from milp_trees.data.dataset import BinaryFeature
 
 #: Odd numbers that rows are multiplied with to find equal ones; what they find is checked.
 _MULTIPLIERS = np.random.default_rng(1).integers(0, 2**63, 64, dtype=np.uint64) * np.uint64(
@@ -84,7 +84,7 @@ def sums_by_group(array: np.ndarray, group: np.ndarray, n_groups: int) -> np.nda
     return np.add.reduceat(array[order].astype(np.int64), starts, axis=0)
 
 
-def by_column(tests: Sequence[Test]) -> tuple[tuple[str, tuple[int, ...]], ...]:
+def by_column(tests: Sequence[BinaryFeature]) -> tuple[tuple[str, tuple[int, ...]], ...]:
     """Tests grouped by original column: (name, test indices by rising threshold); other tests are
     groups of their own.
     """

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from milp_trees.registry import register_task
+from milp_trees.registering import register_task
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.count_views import PairCounts
 from milp_trees.tasks.surd import Surd

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.errors import DataError
-from milp_trees.registry import register_task
+from milp_trees.registering import register_task
 from milp_trees.tasks.action_costs import ActionCosts
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import numpy as np
 
 from milp_trees.errors import DataError, NoView
 from milp_trees.exact import fraction, integers
-from milp_trees.registry import register_task
+from milp_trees.registering import register_task
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.feature_costs import FeatureCosts
 from milp_trees.tasks.first_uses import integer_prices, purchases
@@ -66,7 +66,7 @@ class PrunedError(Task):
 
     name: ClassVar[str] = "pruned-error"
     view_makers: ClassVar[dict[type, str]] = {NodeGains: "node_gains"}
-    reports: ClassVar[bool] = True
+    has_extra_scores: ClassVar[bool] = True
 
     lam: Any = 0
     costs: FeatureCosts = None  # type: ignore[assignment]
@@ -134,7 +134,7 @@ class PrunedError(Task):
             routes.used, routes.evaluations, routes.n_leaves, weights, unit, ensemble.features
         )
 
-    def beside(self, routes: EnsembleRoutes, dataset: Dataset) -> dict[str, float]:  # type: ignore[override]
+    def extra_scores(self, routes: EnsembleRoutes, dataset: Dataset) -> dict[str, float]:  # type: ignore[override]
         """The parts of the value, and what the ensemble as a whole predicts: error of its vote, or
         squared error of its mean.
         """
@@ -165,7 +165,7 @@ class PrunedError(Task):
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         return tuple(dataset.classes or ())
 
-    def strange_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
+    def unknown_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
         """None: an ensemble brings classes of its own, of which the data may lack some; whether its
         trees are the problem's, the space knows.
         """

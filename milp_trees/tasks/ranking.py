@@ -20,7 +20,7 @@ import numpy as np
 
 from milp_trees import exact
 from milp_trees.errors import DataError
-from milp_trees.registry import register_task
+from milp_trees.registering import register_task
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.count_views import LeafCounts, hull_area
 from milp_trees.tasks.two_classes import TwoClassTask

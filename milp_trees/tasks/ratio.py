@@ -26,7 +26,7 @@ import numpy as np
 
 from milp_trees import exact
 from milp_trees.errors import DataError, NoView
-from milp_trees.registry import register_task
+from milp_trees.registering import register_task
 from milp_trees.tasks.action_costs import _masses, _spec
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.classification import Accuracy, _classes
@@ -162,10 +162,10 @@ class ConfusionRatio(Task):
         """The task as exact integers on the candidate tests of a space."""
         candidates, actions = space.candidates(dataset), self.actions(dataset)
         numerator, denominator = (self.counts(coefs, dataset) for coefs in self._whole())
-        mass, least_mass = _masses(dataset, space)
+        row_weight, min_weight_leaf = _masses(dataset, space)
         frame = CostMatrix(
             X=np.ascontiguousarray(dataset.X[:, candidates]),
-            tests=tuple(dataset.tests[j] for j in candidates),
+            features=tuple(dataset.features[j] for j in candidates),
             costs=numerator,
             actions=actions,
             counts=np.ones(dataset.n_rows, dtype=np.int64),
@@ -179,8 +179,8 @@ class ConfusionRatio(Task):
             scale=Fraction(1),
             exact=True,
             rows=np.arange(dataset.n_rows, dtype=np.int64),
-            mass=mass,
-            least_mass=least_mass,
+            row_weight=row_weight,
+            min_weight_leaf=min_weight_leaf,
         )
         return Ratio(self, frame, denominator, self.leaf_penalty, self.least_denominator(dataset))
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from milp_trees.data.dataset import Test
+from milp_trees.data.dataset import BinaryFeature
 from milp_trees.data.ranked import MaybeRanked
 from milp_trees.tasks.grouping import by_column, equal_rows, packed, packed_columns, sums_by_group
 
@@ -123,7 +123,7 @@ class CostMatrix(MaybeRanked):
     """
 
     X: np.ndarray
-    tests: tuple[Test, ...]
+    features: tuple[BinaryFeature, ...]
     costs: np.ndarray
     actions: tuple[Any, ...]
     counts: np.ndarray
@@ -134,9 +134,9 @@ class CostMatrix(MaybeRanked):
     scale: Fraction
     exact: bool
     rows: np.ndarray
-    alias: Mapping[Test, tuple[int, bool] | bool] = field(default_factory=dict)
-    mass: np.ndarray | None = None
-    least_mass: int = 0
+    alias: Mapping[BinaryFeature, tuple[int, bool] | bool] = field(default_factory=dict)
+    row_weight: np.ndarray | None = None
+    min_weight_leaf: int = 0
 
     def __post_init__(self) -> None:
         self._keep_ranked()
@@ -209,7 +209,7 @@ class CostMatrix(MaybeRanked):
     @property
     def data_sizes(self) -> dict[str, int]:
         """Sizes of the problem that stand beside those of a model."""
-        return {"data_rows": self.n_rows, "data_tests": self.n_tests}
+        return {"data_rows": self.n_rows, "data_tests": self.n_features}
 
     @cached_property
     def labels(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -231,7 +231,7 @@ class CostMatrix(MaybeRanked):
         """Tests grouped by original column: (name, test indices by rising threshold); other tests
         are groups of their own.
         """
-        return by_column(self.tests)
+        return by_column(self.features)
 
     def objective(self, tree: Tree) -> int:
         """Integer objective Z of a tree that uses only this view's tests (or their aliases)."""
@@ -252,8 +252,8 @@ class CostMatrix(MaybeRanked):
     # -- tests -----------------------------------------------------------------------------------------------
 
     @cached_property
-    def index(self) -> dict[Test, int]:
-        return {t: f for f, t in enumerate(self.tests)}
+    def index(self) -> dict[BinaryFeature, int]:
+        return {t: f for f, t in enumerate(self.features)}
 
     def canonical(self, tree: Tree) -> Tree:
         """The same tree in terms of the tests that are left: complements swap children, constant
@@ -261,11 +261,11 @@ class CostMatrix(MaybeRanked):
         """
         return tree.map_tests(lambda t: (t, False) if t in self.index else self._alias(t))
 
-    def _alias(self, test: Test) -> tuple[Test, bool] | bool:
+    def _alias(self, test: BinaryFeature) -> tuple[BinaryFeature, bool] | bool:
         if test not in self.alias:
             raise KeyError(f"The test {test.name!r} is not a candidate of this problem.")
         kept = self.alias[test]
-        return kept if isinstance(kept, bool) else (self.tests[kept[0]], kept[1])
+        return kept if isinstance(kept, bool) else (self.features[kept[0]], kept[1])
 
     # -- presolve --------------------------------------------------------------------------------------------
 
@@ -281,15 +281,15 @@ class CostMatrix(MaybeRanked):
         return view._merge_rows() if merge_rows else view
 
     def _drop_tests(self) -> CostMatrix:
-        if not self.n_tests:
+        if not self.n_features:
             return self
         if not self.n_rows:
             return replace(
                 self,
                 X=self.X[:, :0],
-                tests=(),
+                features=(),
                 split_costs=self.split_costs[:0],
-                alias=dict.fromkeys(self.tests, False),
+                alias=dict.fromkeys(self.features, False),
             )
         # Complements are equal once every column begins with 0; constant columns are then all 0.
         words = packed_columns(self.X ^ self.X[0])
@@ -299,23 +299,23 @@ class CostMatrix(MaybeRanked):
         represent[group[cheapest_last]] = cheapest_last
         varies = words[first].any(axis=1)
         kept = np.sort(represent[varies])
-        position = np.full(self.n_tests, -1)
+        position = np.full(self.n_features, -1)
         position[kept] = np.arange(len(kept))
-        alias: dict[Test, tuple[int, bool] | bool] = {}
+        alias: dict[BinaryFeature, tuple[int, bool] | bool] = {}
         for f in np.flatnonzero(position < 0).tolist():
             g = int(represent[group[f]])
-            alias[self.tests[f]] = (
+            alias[self.features[f]] = (
                 (int(position[g]), bool(self.X[0, f] != self.X[0, g]))
                 if varies[group[f]]
                 else bool(self.X[0, f])
             )
         X = (
-            self.X if len(kept) == self.n_tests else np.ascontiguousarray(self.X[:, kept])
+            self.X if len(kept) == self.n_features else np.ascontiguousarray(self.X[:, kept])
         )  # a copy of a large matrix takes a while
         return replace(
             self,
             X=X,
-            tests=tuple(self.tests[f] for f in kept),
+            features=tuple(self.features[f] for f in kept),
             split_costs=self.split_costs[kept],
             alias=alias,
         )
@@ -337,5 +337,5 @@ class CostMatrix(MaybeRanked):
             counts=total(self.counts),
             side=side,
             rows=self.rows[first],
-            mass=None if self.mass is None else total(self.mass),
+            row_weight=None if self.row_weight is None else total(self.row_weight),
         )

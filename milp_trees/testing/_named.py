@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.data.dataset import Dataset, Test
+from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.classification import Accuracy
@@ -42,18 +42,18 @@ def numeric_dataset(columns: dict[str, list[float]], **more: Any) -> Dataset:
     """A dataset whose tests are all midpoints between neighbouring distinct values of numeric
     columns.
     """
-    tests: list[Test] = []
+    tests: list[BinaryFeature] = []
     outcomes: list[np.ndarray] = []
     for name, values in columns.items():
         distinct = sorted(set(values))
         for low, high in pairwise(distinct):
-            tests.append(Test(name, "<=", float((low + high) / 2)))
+            tests.append(BinaryFeature(name, "<=", float((low + high) / 2)))
             outcomes.append(tests[-1].evaluate(values))
     n = len(next(iter(columns.values())))
     return dataset(np.array(outcomes).T if outcomes else np.zeros((n, 0)), tests, **more)
 
 
-def dataset(X: Any, tests: Sequence[Test] = (), **more: Any) -> Dataset:
+def dataset(X: Any, tests: Sequence[BinaryFeature] = (), **more: Any) -> Dataset:
     # The constructor takes any array-like; the annotations of its fields say what it keeps.
     return Dataset(X, tests, **more)
 

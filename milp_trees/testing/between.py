@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from milp_trees.mip.formulation import Formulation
-from milp_trees.models.tree import Branch, Node, Tree
+from milp_trees.models.nodes import Branch, Node
+from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.testing.checks import decoded, demand, encoded, refuse, sample_trees, slack
 from milp_trees.testing.describe import expression
@@ -26,7 +27,7 @@ FEW_NODES = 50
 
 def check_between_trees(formulation: Formulation, problem: Problem) -> None:
     """The best point between two trees is worth a tree, and no dearer than either."""
-    view, b = formulation.instance(problem), built(formulation, problem)
+    view, b = formulation.presolved_view(problem), built(formulation, problem)
     for one, other in pairs_of_trees(problem):
         ends = [encoded(formulation, problem, tree) for tree in (one, other)]
         fixed = b.matrix.integer & (ends[0] == ends[1])
@@ -60,7 +61,7 @@ def too_cheap(
     formulation: Formulation, problem: Problem, x: np.ndarray, objective: float, where: str
 ) -> str | None:
     """Why a point is not worth the tree that it decodes to, or None."""
-    view = formulation.instance(problem)
+    view = formulation.presolved_view(problem)
     tree = decoded(formulation, problem, x).prune_empty(problem.dataset)
     wrong, Z = problem.violations(tree), view.objective(tree)
     if wrong:

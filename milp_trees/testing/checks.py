@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.mip.formulation import Formulation, Sizes
-from milp_trees.models.tree import Leaf, Tree
+from milp_trees.mip.formulation import Formulation, ModelSize
+from milp_trees.models.nodes import Leaf
+from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.describe import describe, expression
@@ -96,10 +97,12 @@ def check_components_documented(formulation: Formulation, problem: Problem) -> N
 def check_sizes(formulation: Formulation, problem: Problem) -> None:
     """`sizes` knows the size of the model without building it."""
     matrix = built(formulation, problem).matrix
-    actual = Sizes(
+    actual = ModelSize(
         matrix.n_variables, int(matrix.integer.sum()), matrix.n_rows, int(matrix.A.count_nonzero())
     )
-    stated = Sizes(*map(int, formulation.sizes(formulation.instance(problem), problem.space)))
+    stated = ModelSize(
+        *map(int, formulation.model_size(formulation.presolved_view(problem), problem.space))
+    )
     demand(
         stated == actual, formulation, problem, f"sizes() says {stated}; the model has {actual}."
     )
@@ -126,7 +129,7 @@ def optimum_fault(formulation: Formulation, problem: Problem, point: Point) -> s
     """What is wrong with a claimed optimum, or None; of a search that was stopped, with its bound
     and its best point.
     """
-    best, view = brute_force(problem), formulation.instance(problem)
+    best, view = brute_force(problem), formulation.presolved_view(problem)
     got = f"the model is {point.status} with {point.objective}"
     if best is None:
         return (
@@ -150,7 +153,7 @@ def decoded_fault(formulation: Formulation, problem: Problem, point: Point) -> s
     """What is wrong with the tree that a point decodes to, or None."""
     if point.x is None or point.objective is None:
         return None
-    view = formulation.instance(problem)
+    view = formulation.presolved_view(problem)
     try:
         tree = decoded(formulation, problem, point.x)
     except Exception as broken:  # a point that is no tree at all may break `decode` in any way
@@ -192,7 +195,7 @@ def check_every_tree_can_be_encoded(formulation: Formulation, problem: Problem) 
     """Feasible trees are feasible points that cost no more than the tree, and decode to a tree of
     the same value.
     """
-    b, view = built(formulation, problem), formulation.instance(problem)
+    b, view = built(formulation, problem), formulation.presolved_view(problem)
     for tree in sample_trees(problem):
         Z = view.objective(tree)
         what = f"the tree {expression(tree)} of {Z} units"
@@ -277,7 +280,11 @@ def check_relaxation_is_a_bound(formulation: Formulation, problem: Problem) -> N
     """The linear relaxation, with and without separated cuts, is feasible where a tree is and not
     above the optimum.
     """
-    best, view, b = brute_force(problem), formulation.instance(problem), built(formulation, problem)
+    best, view, b = (
+        brute_force(problem),
+        formulation.presolved_view(problem),
+        built(formulation, problem),
+    )
     if best is None:
         return
     Z = view.objective(best[0])

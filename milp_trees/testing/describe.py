@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.models.tree import Leaf, Node, Tree
+from milp_trees.models.nodes import Leaf, Node
+from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.data.dataset import Dataset, Test
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.data.dataset import BinaryFeature, Dataset
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.classification import Accuracy
@@ -84,7 +85,9 @@ def drawn_problem(
     rng = np.random.default_rng([seed, depth, actions, rows])
     bare = _dataset(rng, rows, *SHAPES[shape])
     best = (
-        Tree(full_tree(bare.tests, actions, depth, rng), tuple(range(actions))).routes(bare).action
+        Tree(full_tree(bare.features, actions, depth, rng), tuple(range(actions)))
+        .routes(bare)
+        .action
     )
     wrong = np.arange(actions) != best[:, None]
     if costs == "labels":
@@ -106,7 +109,9 @@ def drawn_problem(
     return Problem(bare.with_(**given, source=source), task, Trees(depth, leaves, min_leaf))
 
 
-def full_tree(tests: Sequence[Test], actions: int, depth: int, rng: np.random.Generator) -> Node:
+def full_tree(
+    tests: Sequence[BinaryFeature], actions: int, depth: int, rng: np.random.Generator
+) -> Node:
     """A tree of full depth with random tests whose leaves have all actions in turn."""
     turn = iter(rng.permutation(np.arange(2**depth) % actions).tolist())
 
@@ -124,11 +129,11 @@ def _dataset(
     """0/1 columns and numeric ones whose values are those of 0, 1, 4, 9, … that the thresholds
     part.
     """
-    X, tests = rng.integers(0, 2, (rows, binary)), [Test(f"t{j}") for j in range(binary)]
+    X, tests = rng.integers(0, 2, (rows, binary)), [BinaryFeature(f"t{j}") for j in range(binary)]
     columns = {f"c{j}": _numbers(rng, rows, m) for j, m in enumerate(thresholds)}
     if columns:
         numeric = numeric_dataset(columns)
-        X, tests = np.column_stack([X, numeric.X]), [*tests, *numeric.tests]
+        X, tests = np.column_stack([X, numeric.X]), [*tests, *numeric.features]
     return Dataset(X, tests, **more)
 
 
@@ -164,7 +169,7 @@ def _penalties(
     if penalty == "columns":
         return {
             "leaf_penalty": price(3),
-            "feature_costs": {c: price(6) for c in sorted({t.column for t in dataset.tests})},
+            "feature_costs": {c: price(6) for c in sorted({t.column for t in dataset.features})},
         }
     return {}
 

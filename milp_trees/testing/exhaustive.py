@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 
@@ -78,7 +79,7 @@ class _Search:
                     cost + view.leaf_cost,
                     Leaf(k),
                 )
-        for f in range(view.n_tests if levels else 0):
+        for f in range(view.n_features if levels else 0):
             left, right = rows & ~self.true[:, f], rows & self.true[:, f]
             if not (left.any() and right.any()):  # a leaf must hold a row
                 continue
@@ -88,10 +89,12 @@ class _Search:
                     yield (
                         tuple(map(sum, zip(key, other, strict=True))),
                         cost + more + price,
-                        Branch(view.tests[f], node, beside),
+                        Branch(view.features[f], node, beside),
                     )
 
     def _large_enough(self, rows: np.ndarray) -> bool:
         view = self.view
         enough = int(view.counts[rows].sum()) >= self.limits.min_samples_leaf
-        return enough and (view.mass is None or int(view.mass[rows].sum()) >= view.least_mass)
+        return enough and (
+            view.row_weight is None or int(view.row_weight[rows].sum()) >= view.min_weight_leaf
+        )

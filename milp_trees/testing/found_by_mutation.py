@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.data.dataset import Dataset, Test
+from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.decisions.linear import LinearDecisions
 from milp_trees.decisions.listed import ListedDecisions, UnitSimplex
 from milp_trees.problem import Problem
@@ -42,10 +42,10 @@ def _decision(
     rng = np.random.default_rng(seed)
     n = len(next(iter(columns.values())))
     numeric = numeric_dataset(columns)
-    X, tests = numeric.X, list(numeric.tests)
+    X, tests = numeric.X, list(numeric.features)
     if binary is not None:
         X = np.column_stack([binary, X])
-        tests = [*(Test(f"b{j}") for j in range(len(binary[0]))), *tests]
+        tests = [*(BinaryFeature(f"b{j}") for j in range(len(binary[0]))), *tests]
     data = dataset(X, tests, values=rng.integers(low, 10, (n, 3)).astype(float))
     return Problem(data, Decision(decisions=UnitSimplex(3), **(task or {})), Trees(depth, **space))
 
@@ -222,7 +222,7 @@ def found_datasets() -> dict[str, Dataset]:
         names, present = tuple(f"class {k}" for k in range(K)), min(K, 5)
         out[f"found_datasets()[{name}]"] = Dataset(
             rng.integers(0, 2, (n, 6)),
-            [Test(f"t{j}") for j in range(6)],
+            [BinaryFeature(f"t{j}") for j in range(6)],
             y=rng.integers(0, present, n),
             classes=names,
             weights=None if name == "no weights" else rng.integers(1, 9, n) / 4,

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.data.dataset import Dataset, Test
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.data.dataset import BinaryFeature, Dataset
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.spaces.trees import Trees
@@ -30,14 +31,14 @@ MOST_SCORED = 3000
 
 
 def random_dataset(
-    rng: np.random.Generator, n_rows: int, n_tests: int, numeric: bool = False, **more: Any
+    rng: np.random.Generator, n_rows: int, n_features: int, numeric: bool = False, **more: Any
 ) -> Dataset:
-    """Random tests, or all midpoints of two numeric columns with `n_tests` thresholds or fewer;
+    """Random tests, or all midpoints of two numeric columns with `n_features` thresholds or fewer;
     equal rows are likely.
     """
     if not numeric:
-        return Dataset(rng.integers(0, 2, (n_rows, n_tests)), **more)
-    levels = [n_tests - n_tests // 2 + 1, n_tests // 2 + 1]
+        return Dataset(rng.integers(0, 2, (n_rows, n_features)), **more)
+    levels = [n_features - n_features // 2 + 1, n_features // 2 + 1]
     return numeric_dataset(
         {
             f"c{j}": (rng.integers(0, m, n_rows) ** 2).astype(float).tolist()
@@ -51,7 +52,7 @@ def random_dataset(
 def random_cost_problem(
     seed: int,
     n_rows: int = 6,
-    n_tests: int = 3,
+    n_features: int = 3,
     n_actions: int = 2,
     depth: int = 2,
     numeric: bool = False,
@@ -72,7 +73,7 @@ def random_cost_problem(
     given = {
         "seed": seed,
         "n_rows": n_rows,
-        "n_tests": n_tests,
+        "n_tests": n_features,
         "n_actions": n_actions,
         "numeric": numeric,
         "penalty": penalty,
@@ -84,14 +85,14 @@ def random_cost_problem(
     dataset = random_dataset(
         rng,
         n_rows,
-        n_tests,
+        n_features,
         numeric,
         values=values,
         source={"testing": f"random_cost_problem({spelled})"},
     )
     options: dict[str, Any] = {}
     if penalty:
-        columns = sorted({t.column for t in dataset.tests})
+        columns = sorted({t.column for t in dataset.features})
         options = {
             "leaf_penalty": int(rng.integers(0, 3)),
             "feature_costs": {c: int(rng.integers(0, 3)) for c in columns},
@@ -102,11 +103,11 @@ def random_cost_problem(
     return Problem(dataset, ActionCostMatrix(**options), Trees(depth, min_samples_leaf=min_leaf))
 
 
-def planted_problem(seed: int, n_rows: int = 12, n_tests: int = 4, depth: int = 2) -> Problem:
+def planted_problem(seed: int, n_rows: int = 12, n_features: int = 4, depth: int = 2) -> Problem:
     """Rows labelled by a random tree of full depth: the optimum is zero errors, by construction."""
     rng = np.random.default_rng(seed)
-    X = rng.integers(0, 2, (n_rows, n_tests))
-    tests = tuple(Test(str(j)) for j in range(n_tests))
+    X = rng.integers(0, 2, (n_rows, n_features))
+    tests = tuple(BinaryFeature(str(j)) for j in range(n_features))
     tree = Tree(grow(tests, 2, depth, rng, stop=0.0), (0, 1))
     y = tree.routes(Dataset(X, tests)).action
     return Problem(Dataset(X, tests, y=y, classes=(0, 1)), Accuracy(), Trees(depth))
@@ -137,7 +138,7 @@ def any_tree(problem: Problem, rng: np.random.Generator, shape: Shape | None = N
     return Tree(node, actions).prune_empty(problem.dataset)
 
 
-def choices(problem: Problem) -> tuple[tuple[Test, ...], tuple[Any, ...]]:
+def choices(problem: Problem) -> tuple[tuple[BinaryFeature, ...], tuple[Any, ...]]:
     """The tests and actions that trees of a problem are made of; of decisions that are not listed,
     those that are best for some row.
     """
@@ -148,12 +149,16 @@ def choices(problem: Problem) -> tuple[tuple[Test, ...], tuple[Any, ...]]:
             dict.fromkeys(map(view.decisions.label, view.decisions.solve(view.vectors).decisions))
         )
     return tuple(
-        problem.dataset.tests[j] for j in problem.trees.candidates(problem.dataset)
+        problem.dataset.features[j] for j in problem.trees.candidates(problem.dataset)
     ), actions
 
 
 def grow(
-    tests: tuple[Test, ...], n_actions: int, depth: int, rng: np.random.Generator, stop: float
+    tests: tuple[BinaryFeature, ...],
+    n_actions: int,
+    depth: int,
+    rng: np.random.Generator,
+    stop: float,
 ) -> Node:
     """A random tree in which a node above the last level is a leaf with the probability `stop`."""
     if depth == 0 or not tests or rng.random() < stop:
@@ -178,7 +183,7 @@ SHAPES: dict[str, Shape] = {
 
 
 def _shaped(
-    tests: tuple[Test, ...],
+    tests: tuple[BinaryFeature, ...],
     n_actions: int,
     depth: int,
     rng: np.random.Generator,
@@ -194,7 +199,7 @@ def _shaped(
     return Branch(test, left, right)
 
 
-def all_trees(tests: tuple[Test, ...], n_actions: int, depth: int) -> Iterator[Node]:
+def all_trees(tests: tuple[BinaryFeature, ...], n_actions: int, depth: int) -> Iterator[Node]:
     """Every tree up to a depth: each shape, test and action."""
     for k in range(n_actions):
         yield Leaf(k)

@@ -61,7 +61,7 @@ def differences(folder: Path, refresh: bool = False) -> list[str]:
     """What is absent or differs, by the formulations' names and `taken.json`; with `refresh`, the
     files are written.
     """
-    from milp_trees.registry import registry
+    from milp_trees.by_name import registry
 
     changed = []
     texts = {

@@ -61,11 +61,11 @@ def check_deeper_is_never_worse(formulation: Formulation, problem: Problem) -> N
         return
     here, there = solved(formulation, problem), minimise_problem(formulation, other)
     if here.objective is not None:
-        view = formulation.instance(problem)
+        view = formulation.presolved_view(problem)
         value = (
             None
             if there.objective is None
-            else float(view.from_value(formulation.instance(other).to_value(there.objective)))
+            else float(view.from_value(formulation.presolved_view(other).to_value(there.objective)))
         )
         holds = value is not None and value <= here.objective + slack(view, here.objective)
         demand(
@@ -81,7 +81,7 @@ def check_repeatable_build(formulation: Formulation, problem: Problem) -> None:
     from milp_trees.linear.matrix import compile_model
 
     first = model_text(built(formulation, problem).matrix)
-    second = model_text(compile_model(formulation.build(problem.fresh())))
+    second = model_text(compile_model(formulation.build(problem.without_views())))
     demand(
         first == second,
         formulation,
@@ -115,7 +115,7 @@ def different_optimum(
             if here.status == there.status
             else f"{here.status}, but {there.status} after {how}."
         )
-    view, view2 = formulation.instance(problem), other.instance(changed)
+    view, view2 = formulation.presolved_view(problem), other.presolved_view(changed)
     a, b = float(view.to_value(here.objective)), float(view2.to_value(there.objective))
     unit = abs(float(view.scale)) * slack(view, here.objective) + abs(float(view2.scale)) * slack(
         view2, there.objective

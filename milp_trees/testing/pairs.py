@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from milp_trees.mip.solver import Limits
+from milp_trees.limits import Limits
 from milp_trees.results.result import Result, Status
 from milp_trees.testing.describe import describe, expression
 from milp_trees.testing.generate import brute_force, random_tree
@@ -139,7 +139,7 @@ def check_solver_pair(
     """
     import numpy as np
 
-    from milp_trees.registry import registry
+    from milp_trees.by_name import registry
 
     method = registry.method(f"{formulation}@{solver}")
     model: Formulation = method.formulation  # type: ignore[attr-defined]
@@ -193,5 +193,5 @@ def relaxation_is_tight(formulation: Formulation, problem: Problem) -> bool:
     best, b = brute_force(problem), built(formulation, problem)
     Z = minimise(b.matrix, b.separator, relax=True).objective
     return best is None or (
-        Z is not None and abs(Z - formulation.instance(problem).objective(best[0])) < 1e-6
+        Z is not None and abs(Z - formulation.presolved_view(problem).objective(best[0])) < 1e-6
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.data.dataset import Test
+from milp_trees.data.dataset import BinaryFeature
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.classification import (
@@ -258,7 +258,12 @@ def make_feature_costs() -> Problem:
     X = [[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0], [1, 0, 1], [1, 0, 0], [0, 1, 0]]
     data = dataset(
         [[*x, x[2]] for x in X],
-        [Test("rough"), Test("dear"), Test("dearer"), Test("cheap")],
+        [
+            BinaryFeature("rough"),
+            BinaryFeature("dear"),
+            BinaryFeature("dearer"),
+            BinaryFeature("cheap"),
+        ],
         y=[1, 0, 1, 0, 1, 0, 1],
     )
     return Problem(
@@ -413,7 +418,7 @@ def make_group_not_split() -> Problem:
     """The group column would be the perfect test, and is no candidate."""
     data = dataset(
         SQUARE,
-        [Test("sex"), Test("skill")],
+        [BinaryFeature("sex"), BinaryFeature("skill")],
         y=[0, 0, 1, 1],
         groups=[0, 0, 1, 1],
         group_column="sex",

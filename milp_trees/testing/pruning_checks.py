@@ -155,7 +155,7 @@ def optimum_fault(formulation: Formulation, problem: Problem, point: Point) -> s
     """What is wrong with a claimed optimum, or None."""
     best, view, b = (
         best_pruning(problem),
-        formulation.instance(problem),
+        formulation.presolved_view(problem),
         built(formulation, problem),
     )
     if best is None:
@@ -178,7 +178,7 @@ def check_relaxation(formulation: Formulation, problem: Problem) -> None:
     """The relaxation is a bound, and the optimum itself where the formulation says so and no budget
     is in the way.
     """
-    best, view = best_pruning(problem), formulation.instance(problem)
+    best, view = best_pruning(problem), formulation.presolved_view(problem)
     if best is None:
         return
     Z = minimise(built(formulation, problem).matrix, relax=True).objective
@@ -197,7 +197,7 @@ def check_every_pruning(formulation: Formulation, problem: Problem) -> None:
     """Every pruning within the budget is a feasible point with the pruning's value, and decodes to
     itself; the others break a row.
     """
-    b, view = built(formulation, problem), formulation.instance(problem)
+    b, view = built(formulation, problem), formulation.presolved_view(problem)
     values = dict.fromkeys(p.kept.tobytes() for p in all_prunings(unpruned(problem)))
     values.update({p.kept.tobytes(): value for value, p in scored(problem)})
     for pruning in all_prunings(unpruned(problem)):

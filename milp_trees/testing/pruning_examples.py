@@ -50,12 +50,13 @@ def ensemble(
         A leaf is its label (a number where `classes` is None), a split `(label, column, threshold,
         left, right)`; left is `column <= threshold`.
     """
-    more = {
+    more: dict[str, Any] = {
         "classes": None if classes is None else tuple(classes),
         "single": False,
         "normalise": False,
     }
-    return assemble([_arrays(t, columns, classes) for t in trees], columns, **more)
+    arrays = [_arrays(t, columns, classes) for t in trees]
+    return Ensemble(**assemble(arrays, columns), **more)
 
 
 def _arrays(

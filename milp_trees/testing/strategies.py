@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from milp_trees.data.dataset import Dataset, Test
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.data.dataset import BinaryFeature, Dataset
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.base import Task
@@ -85,7 +86,7 @@ def datasets(draw: st.DrawFn, max_rows: int = 8, max_tests: int = 3) -> Dataset:
     )
     return Dataset(
         X,
-        [Test(f"t{j}") for j in range(F)],
+        [BinaryFeature(f"t{j}") for j in range(F)],
         y=column(st.integers(0, K - 1)),
         classes=tuple(range(K)),
         weights=row_weights,
@@ -129,7 +130,7 @@ def tasks(draw: st.DrawFn, dataset: Dataset, constrained: bool = True) -> Task:
         options["class_weight"] = {0: draw(st.sampled_from([Fraction(1, 3), 0.25, 3])), 1: 2}
     if draw(st.booleans()):
         options["leaf_penalty"], options["split_penalty"] = draw(rates), draw(rates)
-    if dataset.n_tests and draw(st.booleans()):
+    if dataset.n_features and draw(st.booleans()):
         options["feature_costs"] = {"t0": draw(rates)}
     if constrained and draw(st.booleans()):
         options["constraints"] = (draw(constraints(dataset.n_rows)),)
@@ -142,9 +143,11 @@ def trees(draw: st.DrawFn, dataset: Dataset, n_actions: int, max_depth: int = 2)
     """Any tree over a dataset's tests; leaves may be empty."""
 
     def grow(depth: int) -> Node:
-        if depth == 0 or not dataset.n_tests or draw(st.booleans()):
+        if depth == 0 or not dataset.n_features or draw(st.booleans()):
             return Leaf(draw(st.integers(0, n_actions - 1)))
-        return Branch(draw(st.sampled_from(list(dataset.tests))), grow(depth - 1), grow(depth - 1))
+        return Branch(
+            draw(st.sampled_from(list(dataset.features))), grow(depth - 1), grow(depth - 1)
+        )
 
     return Tree(grow(max_depth), tuple(range(n_actions)))
 

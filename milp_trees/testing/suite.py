@@ -114,12 +114,12 @@ def checks_for(
 
 def too_large(formulation: Formulation, problem: Problem, level: str = "quick") -> str | None:
     """The sentence why a model is not solved at a level, or None."""
-    view = formulation.instance(problem)
-    nonzeros = int(formulation.sizes(view, problem.space).nonzeros)
+    view = formulation.presolved_view(problem)
+    nonzeros = int(formulation.model_size(view, problem.space).nonzeros)
     if (
         type(formulation).separator is not Formulation.separator
     ):  # what its cuts may add, were they all there
-        nonzeros += CUT_WEIGHT * view.n_rows * view.n_tests * 2**problem.trees.depth
+        nonzeros += CUT_WEIGHT * view.n_rows * view.n_features * 2**problem.trees.depth
     if nonzeros <= MOST_NONZEROS[level]:
         return None
     return f"{formulation.label} has {nonzeros:,} nonzeros here; at the level {level} models of at most {MOST_NONZEROS[level]:,} are solved."

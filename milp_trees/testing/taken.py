@@ -31,7 +31,7 @@ def suites() -> dict[str, Callable[[], Mapping[str, Problem]]]:
 
 def takers(problem: Problem) -> list[str]:
     """Names of this package's engines and formulations that take a problem."""
-    from milp_trees.registry import registry
+    from milp_trees.by_name import registry
 
     found: list[str] = []
     for group, get in (("methods", registry.method), ("formulations", registry.formulation)):

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.data.dataset import Dataset, Test
+from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.errors import MilpTreesError, NoView, UnknownName
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks import from_spec
@@ -142,7 +143,7 @@ def _views_agree(problem: Problem, tree: Tree, name: str) -> None:
         problem.view(kind) for kind in (CostMatrix, LeafOracle) if problem.task.offers(kind)
     ]
     if problem.task.offers(CostMatrix):
-        views.append(problem.instance())
+        views.append(problem.presolved_view())
     for view in views:
         if isinstance(view, LeafOracle) and not tree.actions:
             continue
@@ -372,7 +373,7 @@ def random_datasets(n: int) -> dict[str, Dataset]:
         y = rng.permutation(np.concatenate([np.arange(K), rng.integers(0, K, rows - K)]))
         out[f"random_datasets({n})[{seed}]"] = Dataset(
             rng.integers(0, 2, (rows, 5)),
-            [Test(f"t{j}") for j in range(5)],
+            [BinaryFeature(f"t{j}") for j in range(5)],
             y=y,
             classes=tuple(f"class {k}" for k in range(K)),
             weights=rng.integers(1, 9, rows) / 4,
@@ -399,7 +400,7 @@ def some_trees(problem: Problem, n: int, seed: int = 0) -> list[Tree]:
 
 def see(tree: Tree, dataset: Dataset) -> Seen:
     """What a tree does with the rows, by walking down."""
-    where = {test: j for j, test in enumerate(dataset.tests)}
+    where = {test: j for j, test in enumerate(dataset.features)}
     leaves = [node for node in _in_order(tree.root) if isinstance(node, Leaf)]
     ends = [_end(tree.root, dataset.X[i].tolist(), where) for i in range(dataset.n_rows)]
     number = {id(leaf): t for t, leaf in enumerate(leaves)}
@@ -420,7 +421,7 @@ def _in_order(node: Node) -> Iterator[Node]:
         yield from _in_order(node.right)
 
 
-def _end(node: Node, row: Sequence[int], where: Mapping[Test, int]) -> Leaf:
+def _end(node: Node, row: Sequence[int], where: Mapping[BinaryFeature, int]) -> Leaf:
     while isinstance(node, Branch):
         node = node.right if row[where[node.test]] else node.left
     return node

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from milp_trees.data.dataset import Test
+from milp_trees.data.dataset import BinaryFeature
 from milp_trees.problem import Problem
 
 Transform = Callable[[Problem], Problem | None]
@@ -24,11 +24,11 @@ def permute_rows(problem: Problem) -> Problem:
 def permute_tests(problem: Problem) -> Problem:
     """The tests in another order."""
     data = problem.dataset
-    order = np.random.default_rng(2).permutation(data.n_tests)
+    order = np.random.default_rng(2).permutation(data.n_features)
     return replace(
         problem,
         dataset=data.with_(
-            X=data.X[:, order], tests=[data.tests[j] for j in order], classes=data.classes
+            X=data.X[:, order], features=[data.features[j] for j in order], classes=data.classes
         ),
     )
 
@@ -86,7 +86,9 @@ def add_constant_test(problem: Problem) -> Problem:
     return replace(
         problem,
         dataset=data.with_(
-            X=X, tests=[*data.tests, Test("false on every row")], classes=data.classes
+            X=X,
+            features=[*data.features, BinaryFeature("false on every row")],
+            classes=data.classes,
         ),
     )
 

@@ -1,4 +1,4 @@
-"""`check_unimodular`: the checks, from cheap to dear, until one decides."""
+"""`total_unimodularity`: the checks, from cheap to dear, until one decides."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 from milp_trees.errors import DataError
 from milp_trees.unimodular.answer import Unimodularity, no, unknown, yes
-from milp_trees.unimodular.cmr import check_cmr, cmr_is_installed
+from milp_trees.unimodular.cmr import cmr_is_installed, decide_by_cmr
 from milp_trees.unimodular.composition import Composition, TwoSum, verify_composition
-from milp_trees.unimodular.deletion import check_by_deletion
-from milp_trees.unimodular.determinants import MOST_LINES, check_subdeterminants
+from milp_trees.unimodular.deletion import decide_by_deletion
+from milp_trees.unimodular.determinants import MOST_LINES, decide_by_subdeterminants
 from milp_trees.unimodular.network import NetworkCertificate, check_network_certificate
 from milp_trees.unimodular.reading import Deadline, NamedMatrix, OutOfTime, read_matrix
 from milp_trees.unimodular.recognise import Realisation, network_answer, realise_block
 from milp_trees.unimodular.reduce import Reduction, reduce_matrix
-from milp_trees.unimodular.refute import check_chordless_cycles, check_pivots
-from milp_trees.unimodular.simple import check_entries, easy_checks
+from milp_trees.unimodular.refute import decide_by_chordless_cycles, decide_by_pivots
+from milp_trees.unimodular.simple import decide_by_entries, easy_checks
 from milp_trees.unimodular.two_sum import MOST_LINES as LINES_OF_TWO_SUMS
 from milp_trees.unimodular.two_sum import find_split
 
@@ -27,7 +27,7 @@ _SHARE = 0.3
 Block = tuple[list[int], list[int]]
 
 
-def check_unimodular(
+def total_unimodularity(
     matrix: Any,
     tree: NetworkCertificate | Iterable[tuple[Hashable, Hashable, Hashable]] | None = None,
     *,
@@ -69,7 +69,7 @@ def check_unimodular(
         raise DataError(f"time_limit is a number of seconds, 0 or more, or None; got {time_limit}.")
     named, deadline, refused = read_matrix(matrix), Deadline(time_limit), ""
     if not named.is_sign_matrix:
-        return check_entries(named)
+        return decide_by_entries(named)
     if tree is not None:
         given = check_network_certificate(named, tree)
         if given.answer != "unknown":
@@ -173,7 +173,7 @@ def _realised(
     )
     if tree == "signs":
         return _in_whole(
-            named, block, check_chordless_cycles(named.part(rows, columns), deadline=deadline)
+            named, block, decide_by_chordless_cycles(named.part(rows, columns), deadline=deadline)
         )
     return None if tree == "support" else tree
 
@@ -181,24 +181,24 @@ def _realised(
 def _block_answer(part: NamedMatrix, deadline: Deadline) -> Unimodularity:
     """The answer for a connected block that is neither a network matrix nor the transpose of one."""
     if sum(part.A.shape) <= MOST_LINES:
-        return check_subdeterminants(part, deadline=deadline)
+        return decide_by_subdeterminants(part, deadline=deadline)
     for look in (_few_pivots, _cycles, _as_two_sum, _by_deletion, _many_pivots):
         answer = look(part, deadline.left(_SHARE))
         if answer.answer != "unknown":
             return answer
-    return check_cmr(part, time_limit=deadline.left()) if cmr_is_installed() else answer
+    return decide_by_cmr(part, time_limit=deadline.left()) if cmr_is_installed() else answer
 
 
 def _few_pivots(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
-    return check_pivots(part, time_limit=time_limit, rounds=20)
+    return decide_by_pivots(part, time_limit=time_limit, rounds=20)
 
 
 def _many_pivots(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
-    return check_pivots(part, time_limit=time_limit)
+    return decide_by_pivots(part, time_limit=time_limit)
 
 
 def _by_deletion(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
-    return check_by_deletion(part, time_limit=time_limit)
+    return decide_by_deletion(part, time_limit=time_limit)
 
 
 def _as_two_sum(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
@@ -236,7 +236,7 @@ def _as_two_sum(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
 
 def _cycles(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
     try:
-        return check_chordless_cycles(part, deadline=Deadline(time_limit))
+        return decide_by_chordless_cycles(part, deadline=Deadline(time_limit))
     except OutOfTime:
         return unknown(
             part, "Not all chordless cycles that matter were seen within the time limit."

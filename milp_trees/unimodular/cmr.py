@@ -19,7 +19,7 @@ from typing import Any
 from milp_trees.errors import SolverUnavailable
 from milp_trees.unimodular.answer import Unimodularity, no, unknown, yes
 from milp_trees.unimodular.reading import Deadline, NamedMatrix, read_matrix
-from milp_trees.unimodular.simple import check_entries
+from milp_trees.unimodular.simple import decide_by_entries
 
 #: The library gives up with "User input error" on a few valid matrices; another decomposition or
 #: the transpose mostly helps.
@@ -47,7 +47,7 @@ def cmr_is_installed() -> bool:
     return importlib.util.find_spec("passagemath_cmr") is not None
 
 
-def check_cmr(matrix: Any, *, time_limit: float | None = 60.0) -> Unimodularity:
+def decide_by_cmr(matrix: Any, *, time_limit: float | None = 60.0) -> Unimodularity:
     """Yes, no with a submatrix, or unknown, by the CMR library.
 
     Parameters
@@ -67,7 +67,7 @@ def check_cmr(matrix: Any, *, time_limit: float | None = 60.0) -> Unimodularity:
         )
     named, deadline, said = read_matrix(matrix), Deadline(time_limit), ""
     if not named.is_sign_matrix:
-        return check_entries(named)
+        return decide_by_entries(named)
     for transposed, strategy in _ATTEMPTS:
         try:
             found = _ask(named, transposed, strategy, deadline.left())

@@ -9,7 +9,7 @@ from typing import Any
 
 from milp_trees.errors import VerificationError
 from milp_trees.unimodular.answer import Unimodularity
-from milp_trees.unimodular.determinants import check_subdeterminants
+from milp_trees.unimodular.determinants import decide_by_subdeterminants
 from milp_trees.unimodular.network import NetworkCertificate, verify_network
 from milp_trees.unimodular.reading import determinant, read_matrix
 from milp_trees.unimodular.reduce import COLUMN, ROW, Step
@@ -104,7 +104,7 @@ def verify_unimodularity(matrix: Any, answer: Unimodularity) -> None:
         return verify_two_sum(named, answer.certificate)
     else:
         again = (
-            check_subdeterminants(named)
+            decide_by_subdeterminants(named)
             if answer.proof == "all subdeterminants"
             else easy_checks(named)
         )

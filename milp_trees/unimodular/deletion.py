@@ -12,18 +12,18 @@ import random
 from typing import Any
 
 from milp_trees.unimodular.answer import Unimodularity, no, unknown
-from milp_trees.unimodular.determinants import MOST_LINES, check_subdeterminants
+from milp_trees.unimodular.determinants import MOST_LINES, decide_by_subdeterminants
 from milp_trees.unimodular.reading import Deadline, NamedMatrix, OutOfTime, determinant, read_matrix
 from milp_trees.unimodular.recognise import realise_block
 from milp_trees.unimodular.reduce import reduce_matrix
-from milp_trees.unimodular.refute import check_chordless_cycles
-from milp_trees.unimodular.simple import check_entries
+from milp_trees.unimodular.refute import decide_by_chordless_cycles
+from milp_trees.unimodular.simple import decide_by_entries
 
 #: Rows, then columns.
 Lines = tuple[list[int], list[int]]
 
 
-def check_by_deletion(
+def decide_by_deletion(
     matrix: Any, *, time_limit: float | None = 10.0, seed: int = 0, rounds: int = 10
 ) -> Unimodularity:
     """No, with a submatrix that deletions in a random order led to; else unknown.
@@ -39,7 +39,7 @@ def check_by_deletion(
     """
     named, deadline = read_matrix(matrix), Deadline(time_limit)
     if not named.is_sign_matrix:
-        return check_entries(named)
+        return decide_by_entries(named)
     draw = random.Random(seed)
     try:
         for _ in range(rounds):
@@ -104,5 +104,5 @@ def _judge(part: NamedMatrix, deadline: Deadline) -> Unimodularity:
     if m == n and determinant(part.A.toarray().tolist()) not in (-1, 0, 1):
         return no(part, range(m), range(n))
     if m + n <= MOST_LINES:
-        return check_subdeterminants(part, deadline=deadline)
-    return check_chordless_cycles(part, deadline=deadline)
+        return decide_by_subdeterminants(part, deadline=deadline)
+    return decide_by_chordless_cycles(part, deadline=deadline)

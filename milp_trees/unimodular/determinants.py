@@ -12,7 +12,7 @@ import numpy as np
 from milp_trees.errors import DataError
 from milp_trees.unimodular.answer import Unimodularity, no, yes
 from milp_trees.unimodular.reading import Deadline, read_matrix
-from milp_trees.unimodular.simple import check_entries
+from milp_trees.unimodular.simple import decide_by_entries
 
 #: Largest m + n for all subdeterminants: 4 MB and about half a second. Every matrix up to 10 × 10
 #: is far within.
@@ -21,7 +21,7 @@ MOST_LINES = 22
 MOST_ROWS = 12
 
 
-def check_subdeterminants(matrix: Any, *, deadline: Deadline | None = None) -> Unimodularity:
+def decide_by_subdeterminants(matrix: Any, *, deadline: Deadline | None = None) -> Unimodularity:
     """Yes or no, from all subdeterminants.
 
     Entry (R, C) of a table, R and C sets of rows and columns as bits, is the determinant of that
@@ -40,7 +40,7 @@ def check_subdeterminants(matrix: Any, *, deadline: Deadline | None = None) -> U
     """
     named = read_matrix(matrix)
     if not named.is_sign_matrix:
-        return check_entries(named)
+        return decide_by_entries(named)
     m, n = named.A.shape
     if m + n > MOST_LINES:
         raise DataError(
@@ -73,7 +73,7 @@ def check_subdeterminants(matrix: Any, *, deadline: Deadline | None = None) -> U
     return yes(named, "all subdeterminants", "Every square submatrix has determinant 0, 1 or -1.")
 
 
-def check_ghouila_houri(matrix: Any) -> Unimodularity:
+def decide_by_ghouila_houri(matrix: Any) -> Unimodularity:
     """Yes or no, from partitions: a matrix is totally unimodular iff every set of rows can be
     divided into two whose sums differ by 0, 1 or -1 in each column (A. Ghouila-Houri, 1962).
 
@@ -91,7 +91,7 @@ def check_ghouila_houri(matrix: Any) -> Unimodularity:
     """
     named = read_matrix(matrix)
     if not named.is_sign_matrix:
-        return check_entries(named)
+        return decide_by_entries(named)
     m, n = named.A.shape
     if min(m, n) > MOST_ROWS:
         raise DataError(

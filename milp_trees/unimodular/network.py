@@ -21,7 +21,7 @@ from scipy.sparse.csgraph import connected_components
 from milp_trees.errors import DataError, Unsupported, VerificationError
 from milp_trees.unimodular.answer import Unimodularity, unknown, yes
 from milp_trees.unimodular.reading import NamedMatrix, read_matrix
-from milp_trees.unimodular.simple import check_entries
+from milp_trees.unimodular.simple import decide_by_entries
 
 #: Larger trees are not drawn in a notebook.
 _DRAWN = 40
@@ -262,7 +262,7 @@ def check_network_certificate(
     """
     named = read_matrix(matrix)
     if not named.is_sign_matrix:
-        return check_entries(named)
+        return decide_by_entries(named)
     if isinstance(tree, NetworkCertificate):
         name = tree.vertices
         transposed, tree = (

@@ -19,7 +19,7 @@ from milp_trees.unimodular.network import NetworkCertificate, verify_network
 from milp_trees.unimodular.reading import Deadline, NamedMatrix, OutOfTime, read_matrix
 from milp_trees.unimodular.realise import realise
 from milp_trees.unimodular.reduce import COLUMN, ROW, Reduction, Step, reduce_matrix
-from milp_trees.unimodular.simple import check_entries
+from milp_trees.unimodular.simple import decide_by_entries
 
 
 @dataclass
@@ -32,7 +32,7 @@ class Realisation:
     paths: dict[int, tuple[int, int]]
 
 
-def check_network(
+def decide_by_network(
     matrix: Any, *, transposed: bool = False, time_limit: float | None = 60.0
 ) -> Unimodularity:
     """Yes with a verified spanning tree, if the matrix (its transpose) is a network matrix; unknown
@@ -48,7 +48,7 @@ def check_network(
     """
     named, deadline = read_matrix(matrix), Deadline(time_limit)
     if not named.is_sign_matrix:
-        return check_entries(named)
+        return decide_by_entries(named)
     try:
         reduction = reduce_matrix(named.A, deadline)
         if reduction.conflict:

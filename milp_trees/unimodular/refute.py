@@ -16,7 +16,7 @@ import numpy as np
 
 from milp_trees.unimodular.answer import Unimodularity, no, unknown
 from milp_trees.unimodular.reading import Deadline, read_matrix
-from milp_trees.unimodular.simple import check_entries
+from milp_trees.unimodular.simple import decide_by_entries
 
 #: A node of the bipartite graph of nonzeros: (0, row) or (1, column).
 Node = tuple[int, int]
@@ -25,7 +25,7 @@ Node = tuple[int, int]
 _WINDOW = 60
 
 
-def check_chordless_cycles(matrix: Any, *, deadline: Deadline | None = None) -> Unimodularity:
+def decide_by_chordless_cycles(matrix: Any, *, deadline: Deadline | None = None) -> Unimodularity:
     """No, with a chordless cycle of nonzeros whose determinant is ±2, if the signs are wrong for
     every support; else unknown.
 
@@ -38,7 +38,7 @@ def check_chordless_cycles(matrix: Any, *, deadline: Deadline | None = None) -> 
     """
     named = read_matrix(matrix)
     if not named.is_sign_matrix:
-        return check_entries(named)
+        return decide_by_entries(named)
     signs: dict[Node, dict[Node, int]] = {
         (axis, i): {} for axis in (0, 1) for i in range(named.A.shape[axis])
     }
@@ -106,7 +106,7 @@ def _wrong_cycle(
     return None
 
 
-def check_pivots(
+def decide_by_pivots(
     matrix: Any, *, time_limit: float | None = 5.0, seed: int = 0, rounds: int = 300
 ) -> Unimodularity:
     """No, with a submatrix, if random pivots in random neighbourhoods of the matrix lead to an
@@ -123,7 +123,7 @@ def check_pivots(
     """
     named, deadline = read_matrix(matrix), Deadline(time_limit)
     if not named.is_sign_matrix:
-        return check_entries(named)
+        return decide_by_entries(named)
     draw = random.Random(seed)
     by_row, by_column = named.A, named.A.tocsc()
     used = np.flatnonzero(np.diff(by_row.indptr)).tolist()

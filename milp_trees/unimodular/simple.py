@@ -11,7 +11,7 @@ from milp_trees.unimodular.answer import Unimodularity, no, unknown, yes
 from milp_trees.unimodular.reading import NamedMatrix, read_matrix
 
 
-def check_entries(matrix: Any) -> Unimodularity:
+def decide_by_entries(matrix: Any) -> Unimodularity:
     """No, if an entry is not 0, 1 or -1 (a 1 × 1 submatrix); else unknown.
 
     Parameters
@@ -29,7 +29,7 @@ def check_entries(matrix: Any) -> Unimodularity:
     )
 
 
-def check_difference_rows(matrix: Any, *, columns: bool = False) -> Unimodularity:
+def decide_by_difference_rows(matrix: Any, *, columns: bool = False) -> Unimodularity:
     """Yes, if every row has at most one 1 and at most one -1 and nothing else (H. Poincaré, 1900):
     rows `x - y`, as in closure problems.
 
@@ -41,7 +41,7 @@ def check_difference_rows(matrix: Any, *, columns: bool = False) -> Unimodularit
     """
     named = read_matrix(matrix)
     if not named.is_sign_matrix:
-        return check_entries(named)
+        return decide_by_entries(named)
     A, kind = (named.A.tocsc(), "column") if columns else (named.A, "row")
     line = np.repeat(np.arange(len(A.indptr) - 1), np.diff(A.indptr))
     for sign in (1, -1):
@@ -52,7 +52,7 @@ def check_difference_rows(matrix: Any, *, columns: bool = False) -> Unimodularit
     return yes(named, f"difference {kind}s", f"Every {kind} has at most one 1 and at most one -1.")
 
 
-def check_consecutive_ones(matrix: Any, *, columns: bool = False) -> Unimodularity:
+def decide_by_consecutive_ones(matrix: Any, *, columns: bool = False) -> Unimodularity:
     """Yes, if the nonzeros of every row stand side by side, in the order given, and have one sign
     (interval matrices).
 
@@ -64,7 +64,7 @@ def check_consecutive_ones(matrix: Any, *, columns: bool = False) -> Unimodulari
     """
     named = read_matrix(matrix)
     if not named.is_sign_matrix:
-        return check_entries(named)
+        return decide_by_entries(named)
     kind = "column" if columns else "row"
     bad = _first_gap(sparse.csr_matrix(named.A.T) if columns else named.A)
     if bad is not None:
@@ -93,7 +93,7 @@ def _first_gap(A: sparse.csr_matrix) -> int | None:
 
 def easy_checks(named: NamedMatrix) -> Unimodularity | None:
     """The first of these checks that decides."""
-    for check in (check_difference_rows, check_consecutive_ones):
+    for check in (decide_by_difference_rows, decide_by_consecutive_ones):
         for columns in (False, True):
             answer = check(named, columns=columns)
             if answer.answer != "unknown":

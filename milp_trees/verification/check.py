@@ -4,22 +4,23 @@ be derived again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.errors import DataError, MilpTreesError, VerificationError
-from milp_trees.results.report import result_from_json, result_json
+from milp_trees.errors import DataError, VerificationError
+from milp_trees.results.restore import Restored, restore
 from milp_trees.results.result import Result
+from milp_trees.results.stored import result_from_json
 from milp_trees.results.strict_json import read_json
 from milp_trees.verification.claims import check_claims
+from milp_trees.verification.curve import verify_curve
+from milp_trees.verification.damage import refusing_damage, told
 from milp_trees.verification.derive import derive
 from milp_trees.verification.fields import FIELDS, check_fields, complete
-from milp_trees.verification.problem import Restored, restore
 from milp_trees.verification.statement import statement_of
 from milp_trees.verification.value import check_scores, check_value
-from milp_trees.verification.verdict import Verification, printable
+from milp_trees.verification.verdict import Verification
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -79,7 +80,7 @@ def verify(
         raise DataError(f"time_limit must be a positive number of seconds; got {time_limit!r}.")
     with refusing_damage():
         if isinstance(result, Result):
-            data: Mapping[str, Any] = result_json(result)
+            data: Mapping[str, Any] = result.to_json()
             restored = Restored(
                 result.problem, thresholds="of the data at hand", not_verified=("problem.data",)
             )
@@ -112,50 +113,6 @@ def _grown(data: Mapping[str, Any]) -> tuple[str, ...]:
     return ("problem.space.ensemble.source",) if ensemble and ensemble.get("source") else ()
 
 
-def told(not_verified: tuple[str, ...]) -> list[str]:
-    """The sentence on what was not verified."""
-    return (
-        [f"Makes sense, but was not verified: {printable(', '.join(not_verified))}."]
-        if not_verified
-        else []
-    )
-
-
-@contextmanager
-def refusing_damage() -> Iterator[None]:
-    """One printable sentence for a stored result whose fields are not of their kinds."""
-    try:
-        yield
-    except MilpTreesError as error:
-        said = printable(str(error))
-        if said == str(error):
-            raise
-        raise type(error)(said) from error
-    except RecursionError as error:
-        raise VerificationError(
-            "The result is damaged: it is nested too deeply. Solve again."
-        ) from error
-    except MemoryError as error:
-        raise DataError("The problem of the result needs more memory than there is.") from error
-    except (
-        KeyError,
-        IndexError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        ArithmeticError,
-        AssertionError,
-    ) as error:
-        what = (
-            f"it has no {error}"
-            if isinstance(error, KeyError)
-            else str(error) or "its parts do not fit each other"
-        )
-        raise VerificationError(
-            f"The result is damaged: {printable(what)}. Solve again."
-        ) from error
-
-
 def verify_file(
     file: str | Path, dataset: Dataset | None = None, **options: Any
 ) -> list[Verification]:
@@ -179,8 +136,6 @@ def verify_file(
     """
     data = read_json(file)
     if isinstance(data, dict) and data.get("kind") == "pruning-curve":
-        from milp_trees.verification.curve import verify_curve
-
         return [verify_curve(data, dataset, **options)]
     for other, marks in OTHERS.items():
         if isinstance(data, dict) and marks <= set(data):

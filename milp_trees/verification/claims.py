@@ -10,7 +10,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import VerificationError
-from milp_trees.results.result import Status, relative_gap
+from milp_trees.results.json import relative_gap
+from milp_trees.results.result import Status
 from milp_trees.study.agreement import crosses
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.engines.pruning.curve import PruningCurve, prune_path
+from milp_trees.engines.pruning.curve import PruningCurve, prune_curve
 from milp_trees.errors import VerificationError
-from milp_trees.results.report import json_safe
+from milp_trees.results.json import json_safe
+from milp_trees.results.restore import restore
 from milp_trees.verification.claims import as_fraction
 from milp_trees.verification.fields import (
     amount,
@@ -29,7 +30,6 @@ from milp_trees.verification.fields import (
     text,
     truth,
 )
-from milp_trees.verification.problem import restore
 from milp_trees.verification.statement import statement_of
 from milp_trees.verification.verdict import Verdict, Verification
 
@@ -83,7 +83,7 @@ def verify_curve(
     VerificationError
         The first thing that does not hold.
     """
-    from milp_trees.verification.check import refusing_damage, told
+    from milp_trees.verification.damage import refusing_damage, told
 
     with refusing_damage():
         complete(data, FIELDS, "curve")
@@ -93,7 +93,7 @@ def verify_curve(
         problem = restored.problem
         statement = statement_of(problem)
         statement.require(expect or {})
-        curve = prune_path(problem, merge=False)
+        curve = prune_curve(problem, merge=False)
         checked = [*restored.checked, _check_corners(data, problem), _derive_again(data, curve)]
         if "budget" in data:
             checked.append(_check_budget(data["budget"], curve))

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from milp_trees.by_name import registry
 from milp_trees.errors import MilpTreesError, VerificationError
-from milp_trees.methods.dinkelbach import one_step
-from milp_trees.mip.solver import Limits, availability_of
-from milp_trees.registry import registry
+from milp_trees.limits import Limits
+from milp_trees.mip.solver import availability_of
 from milp_trees.results.result import Limit, Result, Status
 from milp_trees.study.agreement import base_name, crosses, units
-from milp_trees.verification.verdict import Verdict, printable
+from milp_trees.verification.statement import printable
+from milp_trees.verification.verdict import Verdict
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -118,7 +119,7 @@ def derive(result: Result, time_limit: float) -> Derivation:
 def _run(name: str, problem: Problem, seconds: float) -> Result | str:
     """The answer of a method if it stands up to recomputation, or a sentence why there is none."""
     try:
-        other = registry.method(name).run(problem.fresh(), Limits(time=seconds))
+        other = registry.method(name).run(problem.without_views(), Limits(time=seconds))
     except (MilpTreesError, MemoryError) as error:
         return str(error) or "out of memory"
     except Exception as error:  # a plug-in of somebody else may fail in any way
@@ -201,8 +202,8 @@ def _models(problem: Problem, own: frozenset[str]) -> Iterator[tuple[int, int, s
             model = named_formulation(name)
             if registry.method(f"{name}@{able[0]}").unsupported(problem):
                 continue
-            asked = one_step(problem)
-            sizes = model.sizes(model.instance(asked), asked.space)
+            asked = problem.one_step()
+            sizes = model.model_size(model.presolved_view(asked), asked.space)
         except Exception:
             continue
         if sizes.variables <= MOST_COLUMNS:

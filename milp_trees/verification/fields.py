@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from milp_trees.errors import DataError, VerificationError
-from milp_trees.results.report import SCHEMA
+from milp_trees.results.json import SCHEMA, number
 from milp_trees.results.result import Limit, Status
 from milp_trees.results.strict_json import refuse_newer
 
 #: By how much clocks may disagree: seconds, and a share of the run's.
 SLACK_SECONDS, SLACK_SHARE = 0.05, 0.01
-
-
-def number(value: Any) -> bool:
-    """A finite number; whole numbers are ones that floats reach."""
-    return (
-        isinstance(value, (int, float))
-        and not isinstance(value, bool)
-        and abs(value) < 1e300
-        and math.isfinite(value)
-    )
 
 
 def amount(value: Any) -> bool:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, VerificationError
 from milp_trees.exact import fraction
-from milp_trees.results.report import json_safe
-from milp_trees.verification.verdict import printable
+from milp_trees.results.json import json_safe
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -149,9 +148,9 @@ def statement_of(problem: Problem, thresholds: str = "") -> Statement:
         "part": f"{split.get('part')} of test_size={split.get('test_size')}, seed={split.get('seed')}"
         if split
         else None,
-        "tests": dataset.n_tests,
+        "tests": dataset.n_features,
         "features": source.get("features")
-        or list(dict.fromkeys(t.column for t in dataset.tests))
+        or list(dict.fromkeys(t.column for t in dataset.features))
         or list(dataset.columns or ()),
         "candidates": _candidates(source),
         "columns": source.get("columns"),
@@ -292,3 +291,8 @@ def _equal(found: Any, expected: Any) -> bool:
         return fraction(str(found)) == fraction(str(expected))
     except DataError:
         return False
+
+
+def printable(text: str) -> str:
+    """Text from a file, without characters that steer a terminal or begin a line of their own."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from milp_trees.data.dataset import Test
+from milp_trees.data.dataset import BinaryFeature
 from milp_trees.errors import VerificationError
-from milp_trees.results.report import json_safe
+from milp_trees.results.json import json_safe
 from milp_trees.spaces.trees import Trees
 from milp_trees.verification.claims import as_fraction
 
@@ -84,7 +84,7 @@ def check_scores(
             )
         return [], ()
     predictor = problem.space.read(data["predictor"])
-    own = problem.beside(predictor)
+    own = problem.extra_scores(predictor)
     both = scores(problem, predictor, problem.dataset if test is None else test)
     known = (
         {**own, **both} if set(stated) - set(own) else own
@@ -121,7 +121,7 @@ def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
         raise VerificationError(
             "The predictor is damaged: a node is neither a leaf nor a test with two children."
         ) from None
-    strange = problem.task.strange_actions(tree.actions, problem.dataset)
+    strange = problem.task.unknown_actions(tree.actions, problem.dataset)
     named = problem.task.actions(
         problem.dataset
     )  # none where decisions are not listed: then a task reads the labels themselves
@@ -139,15 +139,15 @@ def _tree(stored: Mapping[str, Any], problem: Problem) -> Tree:
                     f"A leaf of the predictor is labelled {node.get('label')!r}, but its action {k} is another."
                 )
             return
-        if node.get("name") != Test(**node["test"]).name:
+        if node.get("name") != BinaryFeature(**node["test"]).name:
             raise VerificationError(
-                f"A node of the predictor is called {node.get('name')!r}, but it tests {Test(**node['test']).name!r}."
+                f"A node of the predictor is called {node.get('name')!r}, but it tests {BinaryFeature(**node['test']).name!r}."
             )
         walk(node["false"])
         walk(node["true"])
 
     walk(stored["root"])
-    known = set(problem.dataset.tests)
+    known = set(problem.dataset.features)
     unknown = [t for t in tree.splits if t not in known]
     if unknown:
         raise VerificationError(

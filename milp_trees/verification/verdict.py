@@ -88,8 +88,3 @@ class Verification(Sequence[str]):
             "not_verified": list(self.not_verified),
             "problem": self.problem.to_json(),
         }
-
-
-def printable(text: str) -> str:
-    """Text from a file, without characters that steer a terminal or begin a line of their own."""
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)

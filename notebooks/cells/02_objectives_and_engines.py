@@ -181,7 +181,7 @@ How many leaves are worth it? `sizes` gives the best tree of every size from one
     (
         "code",
         """
-path = mt.sizes(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=None)), max_leaves=8)
+path = mt.size_path(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=None)), max_leaves=8)
 path.frame()
 """,
     ),

@@ -137,7 +137,7 @@ after a change of variables, and as a minimum cut. They must agree, and do. The 
 from dataclasses import replace
 
 problem = replace(small.problem_, task=replace(small.problem_.task, lam="1/100"))
-study = mt.compare(problem, ["min-cut", "ip3@highs", "ip3-closure@highs"], start=None, oracle="min-cut")
+study = mt.compare(problem, ["min-cut", "ip3@highs", "ip3-closure@highs"], start=None, reference="min-cut")
 study.frame()[["method", "status", "objective", "root_bound", "variables", "rows", "nonzeros", "agrees"]]
 """,
     ),

@@ -184,7 +184,7 @@ exact search does, and is what the program's answer is judged by (`agrees`: prov
 from milp_trees.decisions.generated import DecisionData
 
 problem, unseen = DecisionData(rows=60, degree=10, noise=0.25, thresholds=10, seed=1).problem(depth=2, min_samples_leaf=5)
-study = mt.compare(problem, ["greedy-spo", "spot@highs", "dp"], start="greedy-spo", oracle="dp", time_limit=6)
+study = mt.compare(problem, ["greedy-spo", "spot@highs", "dp"], start="greedy-spo", reference="dp", time_limit=6)
 study.frame()[["method", "status", "objective", "bound", "gap", "seconds", "variables", "rows", "agrees"]]
 """,
     ),

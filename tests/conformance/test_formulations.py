@@ -7,7 +7,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import (
     CHECKS,

@@ -5,7 +5,7 @@ takes them says infeasible.
 import pytest
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 DATA = mt.load("planted:rows=12,tests=3,depth=2,noise=0.2")
 FIRST = DATA.classes[0]

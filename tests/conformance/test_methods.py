@@ -4,7 +4,7 @@ formulations.
 
 import pytest
 
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 from milp_trees.testing import brute_force, check_method, planted_problem
 from milp_trees.testing.decision_problems import decision_problems
 from milp_trees.testing.pairs import check_result

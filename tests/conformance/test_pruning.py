@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
+from milp_trees.limits import Limits
 from milp_trees.linear.matrix import compile_model
 from milp_trees.mip.method import FormulationMethod
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
 from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.testing.pruning_checks import (
     PRUNING_CHECKS,
@@ -26,10 +26,10 @@ from milp_trees.testing.pruning_checks import (
 from milp_trees.testing.pruning_examples import EXAMPLES, random_problem
 from milp_trees.testing.solve import built, minimise
 from milp_trees.unimodular import (
-    check_consecutive_ones,
-    check_difference_rows,
     check_network_certificate,
-    check_unimodular,
+    decide_by_consecutive_ones,
+    decide_by_difference_rows,
+    total_unimodularity,
 )
 
 FORMULATIONS = registry.formulations_for(example("figure-1").space)
@@ -198,7 +198,10 @@ def test_budgets_break_integrality():
     view = free.view(NodeGains)
     hull = {
         min(
-            (view.totals(p.kept)[0] + lam * float(free.beside(p)["cost"]), view.totals(p.kept))
+            (
+                view.totals(p.kept)[0] + lam * float(free.extra_scores(p)["cost"]),
+                view.totals(p.kept),
+            )
             for _, p in scored(free)
         )[1]
         for lam in np.linspace(0, 5, 400)
@@ -258,36 +261,36 @@ def test_the_published_proof_is_about_another_matrix():
     as printed are; for one tree both are.
     """
     b = built(make("ip3"), example("mirrored-trees"))
-    answer = check_unimodular(differenced(b))
+    answer = total_unimodularity(differenced(b))
     assert (answer.answer, abs(answer.submatrix.determinant)) == ("no", 2)
-    assert check_unimodular(b.matrix).answer == "yes"
+    assert total_unimodularity(b.matrix).answer == "yes"
     one = built(make("ip3"), example("negative-gain"))
-    assert check_unimodular(differenced(one)).answer == "yes"
+    assert total_unimodularity(differenced(one)).answer == "yes"
 
 
 def test_ip0_has_consecutive_ones_and_the_closure_difference_rows():
     for name, problem in default_pruning_problems().items():
         if not make("ip0").unsupported(problem):
             assert (
-                check_consecutive_ones(built(make("ip0"), problem).matrix, columns=True).answer
+                decide_by_consecutive_ones(built(make("ip0"), problem).matrix, columns=True).answer
                 == "yes"
             ), name
         if problem.view(NodeGains).budget is None:
             for label in ("ip3-closure", "ip3-closure:merge_pairs=off"):
-                assert check_difference_rows(built(make(label), problem).matrix).answer == "yes", (
-                    name
-                )
+                assert (
+                    decide_by_difference_rows(built(make(label), problem).matrix).answer == "yes"
+                ), name
 
 
 def test_merging_makes_the_program_smaller_and_not_different():
     for problem in default_pruning_problems().values():
         view = problem.view(NodeGains)
-        small, large = (make(label).sizes(view, problem.space) for label in LABELS[-2:])
+        small, large = (make(label).model_size(view, problem.space) for label in LABELS[-2:])
         assert small.variables <= large.variables
         assert small.nonzeros <= large.nonzeros or len(view.above)
     problem = example("all-prices-and-a-budget")
     small, large = (
-        make(label).sizes(problem.view(NodeGains), problem.space) for label in LABELS[-2:]
+        make(label).model_size(problem.view(NodeGains), problem.space) for label in LABELS[-2:]
     )
     assert small.rows < large.rows
 

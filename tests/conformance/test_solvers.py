@@ -14,11 +14,11 @@ import pytest
 from scipy import sparse
 
 from milp_trees import Limits, Status, Unsupported
+from milp_trees.by_name import registry
 from milp_trees.linear.files import write_model
 from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip.runner import run
 from milp_trees.mip.solver import Answer, Job
-from milp_trees.registry import registry
 from milp_trees.results.result import Limit
 
 INFINITY = float("inf")
@@ -559,7 +559,7 @@ def test_availability_imports_no_solver_library():
 
     code = """
 import sys
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 for name in registry.classes("solvers"):
     registry.solver(name).availability()
 print(sorted({m.split(".")[0] for m in sys.modules} & {"highspy", "ortools", "pulp", "pyscipopt", "pyomo", "numba", "pandas", "sklearn"}))

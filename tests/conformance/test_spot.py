@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.decisions.generated import DecisionData
+from milp_trees.limits import Limits
 from milp_trees.mip.method import FormulationMethod
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
+from milp_trees.study.spo import generated_problem
 from milp_trees.testing import METAMORPHIC_CHECKS, brute_force, check_formulation
 from milp_trees.testing.between import check_between_trees
 from milp_trees.testing.checks import CHECKS, sample_trees
@@ -131,7 +132,7 @@ def test_what_is_redundant_depends_on_the_options():
 def test_a_tree_is_encoded_with_its_own_objective(name):
     """Not only no dearer: the point's objective is the tree's, whatever its leaves decide."""
     problem = decision_problem(name)
-    view, b = SPOT().instance(problem), built(SPOT(), problem)
+    view, b = SPOT().presolved_view(problem), built(SPOT(), problem)
     for tree in sample_trees(problem):
         SPOT().encode(tree, b.model)
         assert b.matrix.objective(b.matrix.values()) == pytest.approx(view.objective(tree), abs=0.1)
@@ -285,7 +286,7 @@ def test_smaller_constants_and_cuts_only_raise_the_relaxation(name):
             "spot:leaf_cut=on",
         )
     ]
-    best = SPOT().instance(problem).objective(brute_force(problem)[0])
+    best = SPOT().presolved_view(problem).objective(brute_force(problem)[0])
     for low, high in zip([*ladder], [*ladder[1:], best], strict=True):
         assert low <= high + 1.0
 
@@ -303,7 +304,7 @@ def test_the_constants_are_the_oracles_answers():
     largest about 1000; the paper's are their largest.
     """
     problem = decision_problem("simplex-of-both-signs")
-    view = SPOT().instance(problem)
+    view = SPOT().presolved_view(problem)
     own, paper = SPOT()._costs(view), SPOT(rows_m=False)._costs(view)
     assert own.most * own.unit == pytest.approx(np.maximum(view.vectors.max(axis=1), 0))
     assert own.gain * own.unit == pytest.approx(np.maximum(-view.vectors.min(axis=1), 0))
@@ -344,15 +345,15 @@ def test_decisions_with_variables_beside_them_are_encoded():
 
 def test_merged_rows_pay_together_and_prove_what_they_cannot_avoid():
     problem = decision_problem("equal-rows")
-    whole, merged = SPOT(merge_rows=False).instance(problem), SPOT().instance(problem)
+    whole, merged = SPOT(merge_rows=False).presolved_view(problem), SPOT().presolved_view(problem)
     assert (whole.n_rows, merged.n_rows, merged.counts.tolist()) == (7, 4, [3, 1, 1, 2])
     assert whole.unavoidable == 0
     assert merged.unavoidable > 0
     for tree in sample_trees(problem):
         assert merged.objective(tree) == pytest.approx(whole.objective(tree))
     assert (
-        SPOT().sizes(merged, problem.space).rows
-        < SPOT(merge_rows=False).sizes(whole, problem.space).rows
+        SPOT().model_size(merged, problem.space).rows
+        < SPOT(merge_rows=False).model_size(whole, problem.space).rows
     )
 
 
@@ -417,9 +418,9 @@ def test_exact_incumbent_and_greedy_are_ordered(grid, exact):
     """On 40 rows: exact <= program <= what it starts from, whatever that is and however soon it is
     stopped.
     """
-    problem = DecisionData("shortest-path", 40, 0, 4.0, grid=grid, thresholds=4, seed=2).problem(2)[
-        0
-    ]
+    problem = generated_problem(
+        DecisionData("shortest-path", 40, 0, 4.0, grid=grid, thresholds=4, seed=2), 2
+    )[0]
     best, greedy = (registry.method(name).run(problem, LIMITS) for name in (exact, "greedy-spo"))
     assert best.status is mt.Status.OPTIMAL
     near = 1e-6 * greedy.objective
@@ -431,8 +432,8 @@ def test_exact_incumbent_and_greedy_are_ordered(grid, exact):
 
 
 def test_the_dynamic_programme_is_met_where_the_program_is_proven():
-    problem = DecisionData("shortest-path", 12, 0, 4.0, grid=(3, 3), thresholds=2, seed=3).problem(
-        1
+    problem = generated_problem(
+        DecisionData("shortest-path", 12, 0, 4.0, grid=(3, 3), thresholds=2, seed=3), 1
     )[0]
     study = mt.compare(
         problem, ["dp", "dp-oracle", "spot@highs", "greedy-spo"], time_limit=60, start="greedy-spo"

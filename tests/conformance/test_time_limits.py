@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.methods.deadline import TimeUp
 from milp_trees.mip import runner
 from milp_trees.mip.method import FormulationMethod
-from milp_trees.registry import registry
 from milp_trees.testing.pruning_examples import random_problem
 
 FlowOCT = type(registry.formulation("flow-oct"))
@@ -61,7 +61,7 @@ class SlowToSupport(FlowOCT):
 
 
 class SlowToCount(FlowOCT):
-    def sizes(self, view, space):
+    def model_size(self, view, space):
         spin()
 
 
@@ -207,6 +207,7 @@ def long_problems() -> dict[str, mt.Problem]:
 
     numeric = mt.Binarizer("midpoints").dataset(pd.DataFrame(X, columns=list("abcde")), noisy)
     from milp_trees.decisions.generated import DecisionData
+    from milp_trees.study.spo import generated_problem
 
     return {
         "trees": mt.Problem(
@@ -216,9 +217,9 @@ def long_problems() -> dict[str, mt.Problem]:
             mt.load("planted:rows=1500,tests=60,depth=4,noise=0.2"), mt.Accuracy(), mt.Trees(4)
         ),
         "numeric": mt.Problem(numeric, mt.Accuracy(), mt.Trees(3)),
-        "decisions": DecisionData(
-            "shortest-path", 200, 0, 6.0, 0.25, thresholds=20, seed=1
-        ).problem(3)[0],
+        "decisions": generated_problem(
+            DecisionData("shortest-path", 200, 0, 6.0, 0.25, thresholds=20, seed=1), 3
+        )[0],
         "prunings": random_problem(
             np.random.default_rng(0), n_trees=12, depth=7, n_features=12, n_rows=400, budget=True
         ),

@@ -11,7 +11,7 @@ import pytest
 import wrong_wide as wrong
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import (
     brute_force,
@@ -132,7 +132,8 @@ def test_the_problems_reach_where_faults_hide():
     leaves of five rows, costs beyond a million.
     """
     views = {
-        name: (get(name).view(CostMatrix), get(name).instance(), get(name).space) for name in WIDE
+        name: (get(name).view(CostMatrix), get(name).presolved_view(), get(name).space)
+        for name in WIDE
     }
     assert {3, 4} <= {space.max_depth for _, _, space in views.values()}
     assert max(view.n_actions for view, _, _ in views.values()) == 5
@@ -202,7 +203,7 @@ def test_a_search_that_is_stopped_is_judged_by_its_bound_and_its_point():
     asked = get("wide-plain-0")
     point = minimise(built(FlowOCT(), asked).matrix, nodes=1)
     assert point.status in ("stopped", "optimal")
-    best = FlowOCT().instance(asked).objective(brute_force(asked)[0])
+    best = FlowOCT().presolved_view(asked).objective(brute_force(asked)[0])
     assert optimum_fault(FlowOCT(), asked, Point("stopped", None, None, best - 3)) is None
     assert "bound" in optimum_fault(FlowOCT(), asked, Point("stopped", None, None, best + 3))
     assert "expected" in optimum_fault(FlowOCT(), asked, Point("stopped", None, best - 2, best - 3))

@@ -10,9 +10,9 @@ import pytest
 import wrong_formulations as wrong
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.mip import runner
 from milp_trees.mip.method import FormulationMethod
-from milp_trees.registry import registry
 from milp_trees.testing.pruning_examples import EXAMPLES
 
 #: 11 rows: one odd row makes small leaves and many leaves worth while; without constraints all but

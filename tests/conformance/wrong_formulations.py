@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyomo.environ as pyo
 
 from milp_trees import Branch, Leaf, Tree
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 FlowOCT = type(registry.formulation("flow-oct"))
 
@@ -70,7 +70,7 @@ class FullTreesOnly(FlowOCT):
 
     def declare(self, m, view, space):
         super().declare(m, view, space)
-        if space.max_depth and view.n_tests:
+        if space.max_depth and view.n_features:
             m.split_root = pyo.Constraint(expr=m.p[1] <= 0, doc="too tight")
 
 
@@ -194,8 +194,8 @@ class Undocumented(FlowOCT):
 class WrongSizes(FlowOCT):
     """sizes forgets a row."""
 
-    def sizes(self, view, space):
-        sizes = super().sizes(view, space)
+    def model_size(self, view, space):
+        sizes = super().model_size(view, space)
         return sizes._replace(rows=sizes.rows - 1)
 
 
@@ -229,8 +229,11 @@ class ValidCut(FlowOCT):
         def open_sink(m, i, v):
             return (m.s[i, v] if m.s.dim() == 2 else sum(m.s[i, v, k] for k in m.actions)) <= m.p[v]
 
-    def sizes(self, view, space):
-        sizes, cells = super().sizes(view, space), view.n_rows * (2 ** (space.max_depth + 1) - 1)
+    def model_size(self, view, space):
+        sizes, cells = (
+            super().model_size(view, space),
+            view.n_rows * (2 ** (space.max_depth + 1) - 1),
+        )
         per_row = 1 + (view.n_actions if self.multi(view, space) else 1)
         return sizes._replace(rows=sizes.rows + cells, nonzeros=sizes.nonzeros + cells * per_row)
 

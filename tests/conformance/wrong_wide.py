@@ -8,7 +8,7 @@ import numpy as np
 import pyomo.environ as pyo
 
 from milp_trees import Branch, Tree
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 FlowOCT, OCT, OCTBinary, BinOCT, PathCut, Cut, BendersOCT = (
     type(registry.formulation(name))
@@ -160,7 +160,7 @@ class LostOnTheWay(BendersOCT):
 
     def encode(self, tree, m):
         super().encode(tree, m)
-        for f in m.tests if m.space.depth > 2 else ():
+        for f in m.features if m.space.depth > 2 else ():
             m.b[7, f].set_value(0)
 
 

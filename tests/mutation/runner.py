@@ -197,7 +197,7 @@ class Bench:
     def _taken(self, label: str, name: str, planted: Planted) -> bool:
         """Whether a formulation without its fault takes a problem."""
         with planted.lifted():
-            return formulation(label).unsupported(problems(label)[name].fresh()) is None
+            return formulation(label).unsupported(problems(label)[name].without_views()) is None
 
     def _unchanged(self, mutant: Mutant, label: str, name: str, planted: Planted) -> bool:
         """Whether a fault leaves a model as it was, so that solving it says what it says without
@@ -214,7 +214,7 @@ class Bench:
         if (label, name) not in self.true:
             with planted.lifted():
                 self.true[label, name] = digest(
-                    solve.built.__wrapped__(plan, problem.fresh()).matrix
+                    solve.built.__wrapped__(plan, problem.without_views()).matrix
                 )
         return self.true[label, name] == digest(b.matrix)
 

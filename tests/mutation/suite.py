@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.views import CostMatrix
@@ -150,7 +150,7 @@ def effort(problem: Any) -> int:
     """About how large the models of a problem are."""
     return int(
         problem.dataset.n_rows
-        * max(1, problem.dataset.n_tests)
+        * max(1, problem.dataset.n_features)
         * 2 ** (getattr(problem.space, "max_depth", None) or 2)
     )
 

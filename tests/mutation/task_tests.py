@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import milp_trees as mt
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 from milp_trees.tasks.constraints import CONSTRAINTS
 from milp_trees.testing.definitions import DEFINITIONS
 from milp_trees.testing.found_by_mutation import found_datasets

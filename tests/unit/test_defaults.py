@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees.problem import BySize, NearBest, PruningPath
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
+from milp_trees.questions import ByPrice, BySize, NearBest
 from milp_trees.results.result import Status
 from milp_trees.study.attempt import default_method, method_for_sizes
 from milp_trees.tasks.constraints import Capacity, StatisticalParity
@@ -85,7 +85,7 @@ def grid():
     )
     for name in ("figure-1", "knapsack", "regression"):
         yield f"pruning, {name}", EXAMPLES[name]()
-    yield "pruning, path", replace(EXAMPLES["figure-1"](), question=PruningPath())
+    yield "pruning, path", replace(EXAMPLES["figure-1"](), question=ByPrice())
 
 
 def all_methods() -> list[str]:
@@ -145,7 +145,7 @@ def test_side_constraints_are_solved_without_naming_a_method():
     )
     assert result.status is Status.OPTIMAL
     assert result.value.exact == mt.solve(result.problem, "enumerate").value.exact
-    path = mt.sizes(result.problem, max_leaves=3, time_limit=20)
+    path = mt.size_path(result.problem, max_leaves=3, time_limit=20)
     assert path.at_leaves(3).value.exact >= result.value.exact
 
 
@@ -243,7 +243,7 @@ def test_constant_columns_leave_a_single_leaf(task, depth):
     problem = mt.Problem(
         mt.Binarizer("midpoints").dataset(frame, [0, 1] * 4 + [1] * 4), task, mt.Trees(depth)
     )
-    assert problem.dataset.n_tests == 0
+    assert problem.dataset.n_features == 0
     values = set()
     for name in registry.classes("methods"):
         if registry.method(name).unsupported(problem) is None:

@@ -12,11 +12,11 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.errors import PluginWarning
-from milp_trees.registry import entry_points, register
+from milp_trees.registering import entry_points, register
 
 GOOD = """
 from milp_trees import Method, register
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 @register
 class Good(Method):
@@ -148,7 +148,7 @@ with warnings.catch_warnings(record=True) as said:
     import milp_trees as mt
     assert not said, "importing the package imports no plug-in"
     problem = mt.Problem(mt.load("planted:rows=30,tests=3,depth=1"), mt.Accuracy(), mt.Trees(1))
-    study = mt.compare(problem, ["good", "good:tries=9", "cart"], oracle=None, start=None)
+    study = mt.compare(problem, ["good", "good:tries=9", "cart"], reference=None, start=None)
     mt.registry.classes("formulations"), mt.registry.classes("methods"), mt.registry.classes("tasks"), mt.registry.classes("solvers")
 print([row["method"] for row in study.rows])
 print(mt.registry.method("good").software()["plug-good-plug"], mt.registry.origin(type(mt.registry.method("cart"))))
@@ -249,7 +249,7 @@ from milp_trees.verification.derive import methods_for
 problem = mt.Problem(mt.load("planted:rows=20,tests=3,depth=1"), mt.Accuracy(), mt.Trees(1))
 print("flow-oct@highs" in method_names(None, "flow-oct", "all"), "angry" in str(method_names(None, "flow-oct", "all")))
 print(bool(methods_for(problem, "oct@cbc")[0]))
-print(mt.compare(problem, ["flow-oct@angry"], oracle=None, start=None).rows[0]["message"])
+print(mt.compare(problem, ["flow-oct@angry"], reference=None, start=None).rows[0]["message"])
 """
 
 

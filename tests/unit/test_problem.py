@@ -11,7 +11,10 @@ from milp_trees.testing import problem
 
 X = [[0, 0], [0, 1], [1, 0], [1, 1]]
 SPLIT = mt.Tree(
-    mt.Branch(mt.Test("0"), mt.Leaf(0), mt.Branch(mt.Test("1"), mt.Leaf(0), mt.Leaf(1))), (0, 1)
+    mt.Branch(
+        mt.BinaryFeature("0"), mt.Leaf(0), mt.Branch(mt.BinaryFeature("1"), mt.Leaf(0), mt.Leaf(1))
+    ),
+    (0, 1),
 )
 
 
@@ -95,8 +98,8 @@ def test_a_view_is_made_once_per_problem():
     """Methods share it; a fresh problem makes its own."""
     made = problem("xor")
     assert made.view(CostMatrix) is made.view(CostMatrix)
-    assert made.instance() is made.instance()
-    assert made.fresh().view(CostMatrix) is not made.view(CostMatrix)
+    assert made.presolved_view() is made.presolved_view()
+    assert made.without_views().view(CostMatrix) is not made.view(CostMatrix)
 
 
 def test_the_description_names_task_space_and_data():

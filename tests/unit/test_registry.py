@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.errors import UnknownName
-from milp_trees.registry import register, registry
+from milp_trees.registering import register
 
 ROOT = Path(__file__).parents[2]
 
@@ -84,7 +85,7 @@ def test_importing_a_plug_in_by_its_folder_is_refused():
 
 def test_the_registry_is_at_the_top_whatever_was_imported_before():
     """mt.registry answers like the object, also when the module of that name was imported first."""
-    code = "import milp_trees.registry; import milp_trees as mt; print(mt.registry.formulation('flow-oct').name)"
+    code = "import milp_trees.by_name; import milp_trees as mt; print(mt.registry.formulation('flow-oct').name)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "flow-oct"
 

@@ -8,28 +8,50 @@ import numpy as np
 
 if TYPE_CHECKING:
     from milp_trees.engines.budget_forest.trees import GrownTree
-    from milp_trees.estimators.budget_forest import BudgetForestClassifier
 
 
 class Watch:
-    """Follows a growing forest on validation rows: mean cost, and errors where labels are known."""
+    """Mean cost of a growing forest on validation rows, and its errors where labels are known.
 
-    def __init__(self, forest: BudgetForestClassifier, X: np.ndarray, y: np.ndarray | None) -> None:
-        self.forest, self.X, self.y = forest, X, y
-        self.used = np.zeros((len(X), len(forest.unit_costs_)), dtype=bool)
-        self.total = np.zeros((len(X), len(forest.classes_)))
+    Parameters
+    ----------
+    X : array of shape (n, p)
+    y : array of shape (n,) or None
+        Labels, if they are known.
+    classes : array of shape (K,)
+    units : int64 array of shape (p,)
+        Which features are paid together.
+    unit_costs : array of shape (number of units,)
+    budget : float
+        Largest mean cost of a row.
+    voting : {"distributions", "majority"}
+    """
+
+    def __init__(
+        self,
+        X: np.ndarray,
+        y: np.ndarray | None,
+        classes: np.ndarray,
+        units: np.ndarray,
+        unit_costs: np.ndarray,
+        budget: float,
+        voting: str,
+    ) -> None:
+        self.X, self.y, self.classes = X, y, classes
+        self.units, self.unit_costs, self.budget, self.voting = units, unit_costs, budget, voting
+        self.used = np.zeros((len(X), len(unit_costs)), dtype=bool)
+        self.total = np.zeros((len(X), len(classes)))
         self.costs: list[float] = []
         self.errors: list[float] = []
 
     def affords(self, tree: GrownTree) -> bool:
         """Take the tree in; False if the forest now costs more than its budget."""
-        forest = self.forest
-        tree.mark_used(self.X, forest.units_, self.used)
-        self.costs.append(float((self.used @ forest.unit_costs_).mean()))
+        tree.mark_used(self.X, self.units, self.used)
+        self.costs.append(float((self.used @ self.unit_costs).mean()))
         if self.y is not None:
-            self.total += votes(tree.predict_proba(self.X), forest.voting)
-            self.errors.append(float((forest.classes_[self.total.argmax(axis=1)] != self.y).mean()))
-        return forest.budget is None or self.costs[-1] <= forest.budget
+            self.total += votes(tree.predict_proba(self.X), self.voting)
+            self.errors.append(float((self.classes[self.total.argmax(axis=1)] != self.y).mean()))
+        return self.costs[-1] <= self.budget
 
 
 def votes(shares: np.ndarray, voting: str) -> np.ndarray:

@@ -65,8 +65,8 @@ class Instance:
     sums: np.ndarray
     oracle: object
     leaf_cost: float
-    least_rows: int
-    least_mass: int
+    min_samples_leaf: int
+    min_weight_leaf: int
     constant: float
     rounding: float
     pool: Pool | None = None
@@ -93,7 +93,7 @@ class Instance:
         return len(self.codes)
 
     @property
-    def n_tests(self) -> int:
+    def n_features(self) -> int:
         return len(self.column)
 
     @property
@@ -103,7 +103,7 @@ class Instance:
     @property
     def small_leaves(self) -> bool:
         """Whether leaves with rows may be too small."""
-        return self.least_rows > 1 or self.least_mass > 0
+        return self.min_samples_leaf > 1 or self.min_weight_leaf > 0
 
     def losses(self, sums: np.ndarray) -> np.ndarray:
         """φ of sets of rows given by their sums, shape (m, d + 4): what a leaf loses, without its
@@ -117,23 +117,25 @@ class Instance:
 
     def may_be_leaf(self, total: np.ndarray) -> bool:
         """Whether a set with these sums is large enough."""
-        return bool(total[ROWS] >= self.least_rows and total[MASS] >= self.least_mass)
+        return bool(total[ROWS] >= self.min_samples_leaf and total[MASS] >= self.min_weight_leaf)
 
     def large_enough(self, low: np.ndarray, total: np.ndarray) -> np.ndarray:
         """Whether both sides of a split may be leaves, by their sums (..., d + 4)."""
-        rows, mass = low[..., ROWS], low[..., MASS]
-        enough: np.ndarray = (rows >= self.least_rows) & (
-            total[..., ROWS] - rows >= self.least_rows
+        rows, row_weight = low[..., ROWS], low[..., MASS]
+        enough: np.ndarray = (rows >= self.min_samples_leaf) & (
+            total[..., ROWS] - rows >= self.min_samples_leaf
         )
-        if self.least_mass:
-            enough &= (mass >= self.least_mass) & (total[..., MASS] - mass >= self.least_mass)
+        if self.min_weight_leaf:
+            enough &= (row_weight >= self.min_weight_leaf) & (
+                total[..., MASS] - row_weight >= self.min_weight_leaf
+            )
         return enough
 
     def thresholds(self, enough: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """First and last threshold with two large sides of every column, shapes (..., p); first >
         last where there is none.
         """
-        place = np.arange(self.n_tests) - self.first[self.column]
+        place = np.arange(self.n_features) - self.first[self.column]
         first = np.minimum.reduceat(
             np.where(enough, place, np.iinfo(np.int64).max), self.first[:-1], axis=-1
         )
@@ -180,7 +182,7 @@ def prepare(
     """
     codes, tests = _codes(view)
     whole, scale, _ = exact.integers(dataset.row_weights)
-    least_mass = math.ceil(space.min_weight_leaf / scale) if space.min_weight_leaf else 0
+    min_weight_leaf = math.ceil(space.min_weight_leaf / scale) if space.min_weight_leaf else 0
     sums = np.column_stack([view.vectors, view.base, np.zeros(view.n_rows), view.counts, whole])
     constant = 0.0
     if merge_rows and codes.shape[1]:
@@ -214,7 +216,7 @@ def prepare(
         view.decisions,
         view.leaf_cost,
         space.min_samples_leaf,
-        least_mass,
+        min_weight_leaf,
         max(0.0, constant),
         ROUNDING * float(np.maximum(np.abs(highest), np.abs(sums[:, BASE])).sum()),
         Pool(pool) if pool else None,

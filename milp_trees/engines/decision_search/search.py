@@ -72,7 +72,7 @@ class Search:
             Told of every improvement.
         """
         self.check()
-        if depth == 0 or not self.inst.n_tests:
+        if depth == 0 or not self.inst.n_features:
             alone = (
                 float(self.inst.losses(self.inst.sums[rows].sum(axis=0)[None, :])[0])
                 + self.inst.leaf_cost

@@ -32,7 +32,7 @@ def fill(rows, codes, sums, first, column, cuts, running, whole, out):
         the set. With shape (1, F + 1, e) and one cut the table of the low set.
     """
     n_columns = codes.shape[1]
-    n_tests, width = running.shape[0] - 1, running.shape[1]
+    n_features, width = running.shape[0] - 1, running.shape[1]
     both = out.shape[0] > 1
     at = 0
     for j in range(cuts.size):
@@ -44,7 +44,7 @@ def fill(rows, codes, sums, first, column, cuts, running, whole, out):
                     for k in range(width):
                         running[c, k] += sums[r, k]
             for k in range(width):
-                running[n_tests, k] += sums[r, k]
+                running[n_features, k] += sums[r, k]
             at += 1
         low = out[2 * j] if both else out[j]
         for b in range(n_columns):
@@ -52,9 +52,9 @@ def fill(rows, codes, sums, first, column, cuts, running, whole, out):
                 for k in range(width):
                     low[c, k] = running[c, k] if c == first[b] else low[c - 1, k] + running[c, k]
         for k in range(width):
-            low[n_tests, k] = running[n_tests, k]
+            low[n_features, k] = running[n_features, k]
         if both:
             high = out[2 * j + 1]
-            for c in range(n_tests + 1):
+            for c in range(n_features + 1):
                 for k in range(width):
                     high[c, k] = whole[c, k] - low[c, k]

@@ -49,8 +49,8 @@ def table_of(inst: Instance, rows: np.ndarray) -> np.ndarray:
     """Sums of the low sides of all tests and of the whole, shape (1, F + 1, d + 4)."""
     from milp_trees.engines.decision_search.tables import fill
 
-    out = np.zeros((1, inst.n_tests + 1, inst.sums.shape[1]))
-    if not inst.n_tests:
+    out = np.zeros((1, inst.n_features + 1, inst.sums.shape[1]))
+    if not inst.n_features:
         out[0, 0] = inst.sums[rows].sum(axis=0)
         return out
     fill(

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from milp_trees.data.binarize import LOSSES, _thresholds
-from milp_trees.data.dataset import Dataset, Test, check_finite
+from milp_trees.data.dataset import BinaryFeature, Dataset, check_finite
 from milp_trees.data.ranked import RankedTests, gaps
 from milp_trees.data.table_columns import counts_as_equal
 from milp_trees.engines.decision_trees.columns import Columns
 
 
-class _Thresholds(Sequence[Test]):
+class _Thresholds(Sequence[BinaryFeature]):
     """Tests `name <= t`, made when they are asked for."""
 
     def __init__(self, name: str, values: np.ndarray) -> None:
@@ -26,7 +26,7 @@ class _Thresholds(Sequence[Test]):
         return len(self.values)
 
     def __getitem__(self, k: Any) -> Any:
-        return Test(self.name, "<=", float(self.values[k]))
+        return BinaryFeature(self.name, "<=", float(self.values[k]))
 
 
 class Coder:
@@ -83,13 +83,13 @@ class Coder:
                 check_finite(name, numbers)
                 out[c] = np.searchsorted(value, numbers, side="left")
             else:
-                out[c] = ~Test(name, kind, value).evaluate(table[name])
+                out[c] = ~BinaryFeature(name, kind, value).evaluate(table[name])
         return out
 
     def columns(self, table: Mapping[str, np.ndarray]) -> Columns:
         """Coded columns of the rows of a table."""
-        tests: tuple[Sequence[Test], ...] = tuple(
-            _Thresholds(name, value) if kind == "<=" else (Test(name, kind, value),)
+        tests: tuple[Sequence[BinaryFeature], ...] = tuple(
+            _Thresholds(name, value) if kind == "<=" else (BinaryFeature(name, kind, value),)
             for _, name, kind, value in self.rules
         )
         return Columns(
@@ -99,7 +99,7 @@ class Coder:
 
 def dataset_of(
     columns: Columns,
-    keep: Mapping[Test, tuple[int, int]] | None = None,
+    keep: Mapping[BinaryFeature, tuple[int, int]] | None = None,
     table: Mapping[str, np.ndarray] | None = None,
     **fields: Any,
 ) -> Dataset:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from milp_trees.data.dataset import Test
+from milp_trees.data.dataset import BinaryFeature
 
 if TYPE_CHECKING:
     from milp_trees.tasks.decision_view import LeafOracle
@@ -29,7 +29,7 @@ class Columns:
 
     codes: np.ndarray
     feature: np.ndarray
-    tests: tuple[Sequence[Test], ...]
+    tests: tuple[Sequence[BinaryFeature], ...]
 
     @property
     def n_features(self) -> int:
@@ -50,7 +50,7 @@ def columns_of(view: LeafOracle) -> Columns:
     if ranked is None:
         codes, groups = (
             (1 - view.X.T).astype(np.int32),
-            [np.array([f]) for f in range(view.n_tests)],
+            [np.array([f]) for f in range(view.n_features)],
         )
     else:
         groups = [np.flatnonzero(ranked.column == c) for c in range(ranked.codes.shape[1])]

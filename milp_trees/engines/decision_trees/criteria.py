@@ -33,11 +33,11 @@ class Lots(NamedTuple):
     begin: int
     end: int
     counts: np.ndarray
-    mass: np.ndarray
+    row_weight: np.ndarray
     rows: int
     weight: int
-    least_rows: int
-    least_mass: int
+    min_samples_leaf: int
+    min_weight_leaf: int
     quantiles: int
     price: np.ndarray
 
@@ -129,11 +129,11 @@ class ListedLoss(DecisionLoss):
                 self.regret,
                 node,
                 lots.counts,
-                lots.mass,
+                lots.row_weight,
                 lots.rows,
                 lots.weight,
-                lots.least_rows,
-                lots.least_mass,
+                lots.min_samples_leaf,
+                lots.min_weight_leaf,
                 lots.quantiles,
                 lots.price,
                 slack,
@@ -189,11 +189,11 @@ class OracleLoss(DecisionLoss):
                 columns[first : first + at_once],
                 self.vectors,
                 lots.counts,
-                lots.mass,
+                lots.row_weight,
                 lots.rows,
                 lots.weight,
-                lots.least_rows,
-                lots.least_mass,
+                lots.min_samples_leaf,
+                lots.min_weight_leaf,
                 lots.quantiles,
             )
             if not len(sums):
@@ -257,11 +257,11 @@ class SquaredError(Criterion):
                 total,
                 share,
                 lots.counts,
-                lots.mass,  # type: ignore[attr-defined]
+                lots.row_weight,  # type: ignore[attr-defined]
                 lots.rows,
                 lots.weight,
-                lots.least_rows,
-                lots.least_mass,
+                lots.min_samples_leaf,
+                lots.min_weight_leaf,
                 lots.quantiles,
                 lots.price,
                 slack,

@@ -72,14 +72,14 @@ class CostSample:
         return decision_loss(self.vectors, base, self.decisions, vertices)
 
     @cached_property
-    def mass(self) -> tuple[np.ndarray, Any]:
+    def row_weight(self) -> tuple[np.ndarray, Any]:
         """Weights as whole numbers, and their unit."""
         whole, unit, _ = exact.integers(self.weights)
         return whole, unit
 
     def enough(self, space: Trees) -> bool:
         """Whether one leaf has enough rows and weight."""
-        whole, unit = self.mass
+        whole, unit = self.row_weight
         return (
             len(self.costs) >= space.min_samples_leaf
             and int(whole.sum()) * unit >= space.min_weight_leaf
@@ -90,7 +90,7 @@ class CostSample:
         return Rules(
             space.max_depth,
             space.min_samples_leaf,
-            math.ceil(space.min_weight_leaf / self.mass[1]),
+            math.ceil(space.min_weight_leaf / self.row_weight[1]),
             int(quantiles),
             max_features,
         )
@@ -99,7 +99,7 @@ class CostSample:
         """The tree grown by one of `CRITERIA`."""
         compile_kernels()
         criterion = chosen(by, self.loss, self.vectors, self.weights)
-        sample = Sample(np.ones(len(self.costs), dtype=np.int64), self.mass[0])
+        sample = Sample(np.ones(len(self.costs), dtype=np.int64), self.row_weight[0])
         return grow(columns, columns.order(), sample, criterion, self.rules(space, quantiles))
 
     def valued(self, tree: GrownTree) -> GrownTree:

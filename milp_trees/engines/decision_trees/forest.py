@@ -100,7 +100,7 @@ def grow_one(
     order = np.array([o[kept[o]] for o in order], dtype=np.int32).reshape(
         len(order), int(kept.sum())
     )
-    tree = grow(columns, order, Sample(drawn, sample.mass[0] * drawn), criterion, rules, rng)
+    tree = grow(columns, order, Sample(drawn, sample.row_weight[0] * drawn), criterion, rules, rng)
     return _slim(tree, vectors, weights), drawn
 
 

@@ -12,7 +12,8 @@ from milp_trees.compiling import compiling, interruptible
 from milp_trees.engines.decision_trees import kernels
 from milp_trees.engines.decision_trees.columns import Columns
 from milp_trees.engines.decision_trees.criteria import Criterion, Lots, Split
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,8 +47,8 @@ class Rules:
     """
 
     max_depth: int | None = None
-    least_rows: int = 1
-    least_mass: int = 0
+    min_samples_leaf: int = 1
+    min_weight_leaf: int = 0
     quantiles: int = 0
     max_features: int | None = None
     price: np.ndarray | None = None
@@ -163,7 +164,7 @@ class Sample:
     """
 
     counts: np.ndarray
-    mass: np.ndarray
+    row_weight: np.ndarray
 
 
 def grow(
@@ -265,18 +266,18 @@ class _Grower:
         """Best split of a node; with drawn features, on those, then on one after the other until
         one can be split on.
         """
-        counts, mass, rules = self.sample.counts, self.sample.mass, self.rules
+        counts, row_weight, rules = self.sample.counts, self.sample.row_weight, self.rules
         lots = Lots(
             self.columns.codes,
             self.order,
             begin,
             end,
             counts,
-            mass,
+            row_weight,
             int(counts[rows].sum()),
-            int(mass[rows].sum()),
-            rules.least_rows,
-            rules.least_mass,
+            int(row_weight[rows].sum()),
+            rules.min_samples_leaf,
+            rules.min_weight_leaf,
             rules.quantiles,
             self.price,
         )

@@ -18,11 +18,11 @@ def positions(
     begin,
     end,
     counts,
-    mass,
+    row_weight,
     rows,
     weight,
-    least_rows,
-    least_mass,
+    min_samples_leaf,
+    min_weight_leaf,
     quantiles,
     where,
     cuts,
@@ -44,7 +44,7 @@ def positions(
     for i in range(begin + 1, end):
         before = order[i - 1]
         n += counts[before]
-        w += mass[before]
+        w += row_weight[before]
         code = codes[order[i]]
         if code == codes[before]:
             continue
@@ -53,7 +53,12 @@ def positions(
             k = min(here * quantiles // steps, quantiles - 1)
             if k < 1 or k * steps <= (here - 1) * quantiles:
                 continue
-        if n < least_rows or rows - n < least_rows or w < least_mass or weight - w < least_mass:
+        if (
+            n < min_samples_leaf
+            or rows - n < min_samples_leaf
+            or w < min_weight_leaf
+            or weight - w < min_weight_leaf
+        ):
             continue
         where[found] = i
         cuts[found] = code - 1 if quantiles > 0 else codes[before]
@@ -71,11 +76,11 @@ def scan_listed(
     regret,
     total,
     counts,
-    mass,
+    row_weight,
     rows,
     weight,
-    least_rows,
-    least_mass,
+    min_samples_leaf,
+    min_weight_leaf,
     quantiles,
     price,
     slack,
@@ -96,11 +101,11 @@ def scan_listed(
             begin,
             end,
             counts,
-            mass,
+            row_weight,
             rows,
             weight,
-            least_rows,
-            least_mass,
+            min_samples_leaf,
+            min_weight_leaf,
             quantiles,
             where,
             cuts,
@@ -136,11 +141,11 @@ def scan_squared(
     total,
     share,
     counts,
-    mass,
+    row_weight,
     rows,
     weight,
-    least_rows,
-    least_mass,
+    min_samples_leaf,
+    min_weight_leaf,
     quantiles,
     price,
     slack,
@@ -161,11 +166,11 @@ def scan_squared(
             begin,
             end,
             counts,
-            mass,
+            row_weight,
             rows,
             weight,
-            least_rows,
-            least_mass,
+            min_samples_leaf,
+            min_weight_leaf,
             quantiles,
             where,
             cuts,
@@ -204,11 +209,11 @@ def true_sides(
     columns,
     vectors,
     counts,
-    mass,
+    row_weight,
     rows,
     weight,
-    least_rows,
-    least_mass,
+    min_samples_leaf,
+    min_weight_leaf,
     quantiles,
 ):
     """All allowed cuts: (sums of the vectors on the true side, column, cut) in order."""
@@ -229,11 +234,11 @@ def true_sides(
             begin,
             end,
             counts,
-            mass,
+            row_weight,
             rows,
             weight,
-            least_rows,
-            least_mass,
+            min_samples_leaf,
+            min_weight_leaf,
             quantiles,
             where,
             cuts,

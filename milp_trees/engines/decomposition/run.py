@@ -19,8 +19,8 @@ from milp_trees.results.result import Limit, TracePoint
 
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.coupling import Coupled
-    from milp_trees.methods.method import Progress
-    from milp_trees.mip.solver import Limits
+    from milp_trees.limits import Limits
+    from milp_trees.methods.finish import Progress
     from milp_trees.tasks.pruning_view import NodeGains
 
 

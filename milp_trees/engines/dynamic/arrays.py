@@ -130,7 +130,7 @@ def prepare(view: CostMatrix, space: Trees, fewest_leaves: bool = False) -> Inst
             "dp adds costs in 64 bits, and these are too large; divide them by a common factor."
         )
     kind = _kind(vectors, V, M, least, penalties)
-    F = view.n_tests
+    F = view.n_features
     S = -(-max(1, F) // LANES) * LANES
     if 3 * (V + M) * F * S * int(kind[1:]) // 8 > MOST_BYTES:
         raise Unsupported(
@@ -165,9 +165,9 @@ def _masses(view: CostMatrix, space: Trees) -> tuple[np.ndarray, list[int]]:
     if space.min_samples_leaf > 1:
         columns.append(view.counts)
         least.append(min(space.min_samples_leaf, view.total_rows + 1))
-    if view.least_mass > 0 and view.mass is not None:
-        columns.append(view.mass)
-        least.append(min(view.least_mass, int(view.mass.sum()) + 1))
+    if view.min_weight_leaf > 0 and view.row_weight is not None:
+        columns.append(view.row_weight)
+        least.append(min(view.min_weight_leaf, int(view.row_weight.sum()) + 1))
     return (
         np.column_stack(columns) if columns else np.zeros((view.n_rows, 0), dtype=np.int64)
     ), least

@@ -126,14 +126,14 @@ def kernel_addresses(
         n_masses = 0
     n_sums = 0 if n_masses is None else n_values + n_masses
     for kernel in kernels:
-        width, split, mass, few = _BITS[dtype], 0, 0, 0
+        width, split, row_weight, few = _BITS[dtype], 0, 0, 0
         if kernel == COUNT:
             few = n_sums if n_sums <= _FEW[dtype] else 0
         elif kernel in (EVALUATE, SIDES):
-            split, mass, few = int(has_split), int(has_mass), int(n_values == 1)
+            split, row_weight, few = int(has_split), int(has_mass), int(n_values == 1)
         elif kernel in (PACK, HASH):
             width = 64  # one version
-        addresses[kernel] = _kernel(kernel, width, split, mass, few).address
+        addresses[kernel] = _kernel(kernel, width, split, row_weight, few).address
     return addresses
 
 

@@ -71,9 +71,9 @@ TABLE = 40  #: entries of the array
 I8, I32, I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 
 
-def pair_rows(n_tests: int) -> int:
+def pair_rows(n_features: int) -> int:
     """Rows of a matrix of pair sums: tests are counted four at a time."""
-    return (n_tests + 3) // 4 * 4
+    return (n_features + 3) // 4 * 4
 
 
 def scratch_bytes(stride: int, n_values: int, n_rows: int) -> int:

@@ -69,7 +69,7 @@ class Values(Code):
             for cost, x in zip(costs, sums(u), strict=True):
                 self.set(cost, self.smin(self.get(cost), x))
 
-        def mass(u):
+        def row_weight(u):
             least = self.splat_long(
                 self.load(self.sum(self.slot(at.LEAST), (8, self.sum(u, (self.V, -1)))), I64)
             )
@@ -82,7 +82,7 @@ class Values(Code):
 
         self.over(self.number(0), self.V, self.one_value, value)
         if self.has_mass:
-            self.over(self.V, self.U, False, mass)
+            self.over(self.V, self.U, False, row_weight)
         return [self.get(cost) for cost in costs]
 
     def split_costs(self, j):

@@ -44,8 +44,8 @@ from milp_trees.engines.dynamic.stack import (
     TEST,
 )
 from milp_trees.engines.dynamic.switches import Switches
+from milp_trees.limits import Limits
 from milp_trees.methods.watch import Watch
-from milp_trees.mip.solver import Limits
 from milp_trees.results.result import Limit
 
 #: Seconds between looks at the clock and the keyboard.

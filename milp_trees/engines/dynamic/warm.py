@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from milp_trees.data.dataset import Test
+from milp_trees.data.dataset import BinaryFeature
 from milp_trees.engines.dynamic.arrays import prepare
 from milp_trees.engines.dynamic.runs import Search
 from milp_trees.spaces.trees import Trees
@@ -21,7 +21,7 @@ def tiny_view() -> CostMatrix:
     wrong = (X.sum(axis=1) % 2).astype(np.int64)
     return CostMatrix(
         X=X,
-        tests=tuple(Test(f"x{f}") for f in range(4)),
+        features=tuple(BinaryFeature(f"x{f}") for f in range(4)),
         costs=np.column_stack([wrong, 1 - wrong]),
         actions=(0, 1),
         counts=np.ones(16, np.int64),

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.engines.near.graph import Graph, State, Table
-from milp_trees.models.tree import Branch, Leaf, Node
+from milp_trees.models.nodes import Branch, Leaf, Node
 
 #: Counts up to here are convolved as 64-bit integers, larger ones as Python's.
 SAFE = 2**62

@@ -63,9 +63,11 @@ class RowSets:
     def __init__(self, view: CostMatrix, space: Trees, watch: Watch | None, max_bytes: int) -> None:
         self.view, self.watch, self.max_bytes, self.bytes = view, watch, max_bytes, 0
         self.words = max(1, -(-view.n_rows // 64))
-        mass = np.zeros(view.n_rows, dtype=np.int64) if view.mass is None else view.mass
+        row_weight = (
+            np.zeros(view.n_rows, dtype=np.int64) if view.row_weight is None else view.row_weight
+        )
         self.coef, group = np.unique(
-            np.column_stack([view.regret, view.counts, mass]).astype(np.int64),
+            np.column_stack([view.regret, view.counts, row_weight]).astype(np.int64),
             axis=0,
             return_inverse=True,
         )
@@ -77,7 +79,9 @@ class RowSets:
         self.truth = pack(self.X.T, self.words)
         self.K, self.leaf_cost = view.n_actions, int(view.leaf_cost)
         self.split = view.split_costs.astype(np.int64)
-        self.least = np.array([max(1, space.min_samples_leaf), view.least_mass], dtype=np.int64)
+        self.least = np.array(
+            [max(1, space.min_samples_leaf), view.min_weight_leaf], dtype=np.int64
+        )
         #: No set that is split costs less.
         self.floor = 2 * self.leaf_cost + int(self.split.min(initial=NONE))
         self.memo: dict[tuple[bytes, int], tuple[int, bool]] = {}

@@ -239,7 +239,7 @@ class TreeSet:
         """Counts and values; the trees themselves are asked for with `frame`, `sample` or by
         number.
         """
-        from milp_trees.results.report import json_safe
+        from milp_trees.results.json import json_safe
 
         plain: dict[str, Any] = json_safe(
             {

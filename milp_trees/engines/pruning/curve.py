@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from milp_trees.tasks.pruning_view import NodeGains
 
 
-def prune_path(
+def prune_curve(
     problem: Problem | NodeGains,
     cut: str = "push-relabel",
     merge: bool = True,
@@ -67,7 +67,7 @@ def prune_path(
     --------
     >>> import milp_trees as mt
     >>> from milp_trees.testing.pruning_examples import EXAMPLES
-    >>> mt.prune_path(EXAMPLES["two-items"]()).breakpoints
+    >>> mt.prune_curve(EXAMPLES["two-items"]()).breakpoints
     (Fraction(2, 15), Fraction(3, 20))
     """
     from milp_trees.compiling import compiling, interruptible
@@ -130,7 +130,7 @@ class CurveUnits:
 
 @dataclass(frozen=True, eq=False)
 class PruningCurve:
-    """All prunings that are optimal for some λ; `prune_path` makes it.
+    """All prunings that are optimal for some λ; `prune_curve` makes it.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ class PruningCurve:
         """Plain data: every breakpoint and corner, fractions as "p/q", and when each node goes:
         corner i keeps nodes of a rank below max(rank) - i.
         """
-        from milp_trees.results.report import json_safe
+        from milp_trees.results.json import json_safe
 
         plain: dict[str, Any] = json_safe(
             {

@@ -75,7 +75,7 @@ class PointBelow:
 
     def to_json(self) -> dict[str, Any]:
         """Plain data, fractions as "p/q"."""
-        from milp_trees.results.report import json_safe
+        from milp_trees.results.json import json_safe
 
         plain: dict[str, Any] = json_safe(
             {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.methods.method import Clock, finish
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.results.result import Limit, Result
 from milp_trees.tasks.pruning_view import NodeGains
 

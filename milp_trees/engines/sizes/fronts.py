@@ -22,7 +22,8 @@ from milp_trees.engines.dynamic.switches import Switches
 from milp_trees.engines.sizes.limits import Prepared, prepare_sizes
 from milp_trees.errors import Unsupported
 from milp_trees.methods.watch import Watch
-from milp_trees.models.tree import Branch, Leaf, Node, Tree
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
@@ -317,7 +318,7 @@ class FrontSearch:
             data.address, self.work.address, self.table.address, bits, test, depth - 1
         )
         return Branch(
-            self.view.tests[test],
+            self.view.features[test],
             self._tree(bits & ~true, entries[0], depth - 1, left),
             self._tree(bits & true, entries[1], depth - 1, leaves - left),
         )

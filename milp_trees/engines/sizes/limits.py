@@ -44,13 +44,13 @@ def prepare_sizes(view: CostMatrix, space: Trees) -> Prepared:
         leaves = min(leaves, 2 ** min(space.max_depth, 40))
     depth = leaves - 1 if space.max_depth is None else min(space.max_depth, leaves - 1)
     instance = prepare(view, replace(space, max_depth=depth if depth < UNLIMITED else None))
-    if not instance.n_rows or not view.n_tests:
+    if not instance.n_rows or not view.n_features:
         depth = 0
     found = Prepared(instance, leaves, depth)
-    needed = 32 * found.levels * view.n_tests * (leaves + 5)
+    needed = 32 * found.levels * view.n_features * (leaves + 5)
     if needed > MOST_BYTES:
         raise Unsupported(
-            f"Trees of {leaves} sizes on {view.n_tests} tests need {needed / 2**30:.0f} GB; "
+            f"Trees of {leaves} sizes on {view.n_features} tests need {needed / 2**30:.0f} GB; "
             "use fewer thresholds or leaves."
         )
     return found

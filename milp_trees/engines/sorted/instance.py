@@ -218,8 +218,8 @@ def _values(view: CostMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def amounts_of(view: CostMatrix, space: Trees) -> tuple[np.ndarray, int]:
     """What every leaf needs `least` of: rows or weight; 0 if nothing that not every leaf has."""
-    if view.least_mass:
-        assert view.mass is not None
-        return view.mass, int(view.least_mass)
+    if view.min_weight_leaf:
+        assert view.row_weight is not None
+        return view.row_weight, int(view.min_weight_leaf)
     least = space.min_samples_leaf
     return view.counts, (least if least > 1 else 0)

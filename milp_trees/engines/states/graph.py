@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.compiling import compiling
-from milp_trees.models.tree import Leaf, Node, Tree
+from milp_trees.models.nodes import Leaf, Node
+from milp_trees.models.tree import Tree
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
@@ -244,22 +245,22 @@ def warm_up() -> None:
         return
     _warm.add("states")
     with compiling("the enumeration of states"):
-        from milp_trees.data.dataset import Test
+        from milp_trees.data.dataset import BinaryFeature
         from milp_trees.engines.states import row_sets
         from milp_trees.tasks.views import SideRow
 
-        enumerate_states(_tiny(Test, SideRow), Trees(2))
+        enumerate_states(_tiny(BinaryFeature, SideRow), Trees(2))
         row_sets.rehash(np.zeros(1, dtype=np.uint64), 1, np.full(2, -1, dtype=np.int64))
 
 
-def _tiny(Test: Any, SideRow: Any) -> CostMatrix:
+def _tiny(BinaryFeature: Any, SideRow: Any) -> CostMatrix:
     """Two rows, two tests, a side row."""
     from fractions import Fraction
 
     costs = np.array([[0, 1], [1, 0]], dtype=np.int64)
     return CostMatrix(
         X=np.eye(2, dtype=np.uint8),
-        tests=(Test("a"), Test("b")),
+        features=(BinaryFeature("a"), BinaryFeature("b")),
         costs=costs,
         actions=(0, 1),
         counts=np.ones(2, dtype=np.int64),

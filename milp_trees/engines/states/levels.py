@@ -125,7 +125,7 @@ class Enumeration:
     def _last_columns(
         self, above: Level, level: Level, splits: list[np.ndarray]
     ) -> tuple[list[np.ndarray], list[np.ndarray]]:
-        K, S, F = self.K, self.S, self.view.n_tests
+        K, S, F = self.K, self.S, self.view.n_features
         most = K + (F * K * (K - 1) if S else 1)
         family = np.ascontiguousarray(np.concatenate(splits)[:, [0, 2, 3]])
         done = np.zeros(len(level.sets), dtype=bool)
@@ -163,7 +163,7 @@ class Enumeration:
         return np.empty((size, 6), dtype=np.int64), np.empty((size, self.S), dtype=np.int64)
 
     def _expand(self, level: Level, closed: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-        F = self.view.n_tests
+        F = self.view.n_features
         done_before = level.first + len(level.sets)
         capacity = max(1024, 4 * F)
         bits, hashes = (

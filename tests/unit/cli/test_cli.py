@@ -344,7 +344,7 @@ def test_constraints_need_their_group_and_are_kept(tmp_path):
         (["export", PLANTED, "--depth", "30", "--out", "m.lp"], 1, "raise --max-nonzeros"),
         (["export", PLANTED, "--out", "/proc/nowhere/m.lp"], 1, "there is no folder"),
         (["solve", "iris", "--test-size", "0.999"], 1, "leaves no training row"),
-        (["solve", PLANTED, "--oracle", "pd"], 1, "no method called 'pd'"),
+        (["solve", PLANTED, "--reference", "pd"], 1, "no method called 'pd'"),
         (
             ["compare", PLANTED, "--methods", "dp", "--plot", "study.doc"],
             1,
@@ -425,7 +425,7 @@ def test_an_answer_that_cannot_be_kept_is_still_shown(table):
 
 def test_the_command_line_builds_as_large_models_as_python():
     from milp_trees.cli.app import MAX_NONZEROS
-    from milp_trees.mip.solver import MAX_NONZEROS as OF_PYTHON
+    from milp_trees.limits import MAX_NONZEROS as OF_PYTHON
 
     assert MAX_NONZEROS == OF_PYTHON
 
@@ -448,7 +448,7 @@ def test_an_interrupted_run_prints_the_best_so_far(table, monkeypatch):
             table,
             "--methods",
             "dp,enumerate",
-            "--oracle",
+            "--reference",
             "none",
             "--start",
             "none",
@@ -463,7 +463,7 @@ def test_methods_that_disagree_have_exit_code_4(table, monkeypatch):
 
     def worse(self, problem, limits, start, progress):
         tree = mt.Tree(mt.Leaf(0), problem.task.actions(problem.dataset))
-        from milp_trees.methods.method import Clock, finish
+        from milp_trees.methods.finish import Clock, finish
 
         return finish(
             problem,
@@ -518,7 +518,9 @@ def test_new_rows_are_read_as_the_training_rows_were(tmp_path):
     assert found.stdout.split() == ["prediction", "01", "1"]
     assert "2 of 2 rows" in found.stderr
     stored = json.loads(out.read_text())
-    tree = mt.Tree(mt.Branch(mt.Test("flag"), mt.Leaf(1), mt.Leaf(0)), ("01", "1")).to_json()
+    tree = mt.Tree(
+        mt.Branch(mt.BinaryFeature("flag"), mt.Leaf(1), mt.Leaf(0)), ("01", "1")
+    ).to_json()
     for test, flag, sentence in (
         ({"column": "flag", "kind": "is", "value": None}, "2", "'flag' holds 2 in row 1"),
         ({"column": "flag", "kind": "<=", "value": 0.5}, "inf", "'flag' is infinite in row 1"),
@@ -544,7 +546,7 @@ def test_published_values_come_out():
         3,
         "--method",
         "dp",
-        "--oracle",
+        "--reference",
         "none",
     )
     assert (found["objective"], found["status"]) == (112, "optimal")

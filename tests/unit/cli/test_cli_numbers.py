@@ -15,11 +15,11 @@ from milp_trees.cli.main import app
 COMMANDS = typer.main.get_command(app).commands
 VALUES = ("nan", "-1", "0", "1.5", "", "1e99")
 
-SOLVE = ["--oracle", "none", "--method", "cart"]
+SOLVE = ["--reference", "none", "--method", "cart"]
 #: Command → what a run needs beside the option; option → what it needs more.
 NEEDS = {
     "solve": ["t.csv", *SOLVE],
-    "compare": ["t.csv", "--methods", "cart", "--oracle", "none"],
+    "compare": ["t.csv", "--methods", "cart", "--reference", "none"],
     "near-best": ["t.csv", "--slack", "0"],
     "path": ["t.csv"],
     "export": ["t.csv", "--formulation", "state-flow", "--out", "m.mps", "--no-solution"],

@@ -227,7 +227,7 @@ def test_nothing_within_a_budget_has_its_own_exit_code():
 
 def test_the_hull_start_keeps_the_budget_of_a_breakpoint():
     problem = pruning_problem("iris", Growing(trees=3, max_depth=3)).problem
-    for point in mt.prune_path(problem).vertices:
+    for point in mt.prune_curve(problem).vertices:
         start = cli_prune.hull_start(problem, str(point.cost))
         assert problem.task.parts(start.routes(problem.dataset), problem.dataset) == (
             point.error,
@@ -525,7 +525,7 @@ def test_a_proof_within_a_budget_is_derived_again_by_another_solver():
     problem = pruning_problem("breast-cancer", Growing(trees=5), max_cost=4).problem
     result = mt.solve(problem, "ip3-closure@highs")
     assert result.optimal
-    found = result.verify()
+    found = mt.verify(result)
     assert found.verdict is mt.Verdict.DERIVED
     assert found.derived_by.split("@")[0] != "ip3-closure"
     assert found.derived_by.split("@")[1] != "highs"

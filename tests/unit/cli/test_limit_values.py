@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import milp_trees as mt
 from milp_trees.cli.main import app
 from milp_trees.errors import MilpTreesError
-from milp_trees.mip.solver import Limits
+from milp_trees.limits import Limits
 
 NAN, INF = float("nan"), float("inf")
 NO_NUMBERS = [
@@ -94,7 +94,10 @@ def test_no_seconds_at_all_are_refused(problem, call):
 
 @pytest.mark.parametrize(
     "call",
-    [lambda p, **k: mt.near_best(p, slack=1, **k), lambda p, **k: mt.sizes(p, max_leaves=2, **k)],
+    [
+        lambda p, **k: mt.near_best(p, slack=1, **k),
+        lambda p, **k: mt.size_path(p, max_leaves=2, **k),
+    ],
     ids=["near_best", "sizes"],
 )
 @pytest.mark.parametrize(

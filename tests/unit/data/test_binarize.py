@@ -18,7 +18,7 @@ FRAME = pd.DataFrame(
 
 def test_every_kind_of_column_gets_its_tests():
     binarizer = mt.Binarizer().fit(FRAME)
-    assert [t.name for t in binarizer.tests] == [
+    assert [t.name for t in binarizer.features] == [
         "age <= 25",
         "age <= 35",
         "smoker == yes",
@@ -36,7 +36,7 @@ def test_outcomes_equal_the_tests_evaluated_on_the_columns():
     for kind in ("auto", "midpoints", "quantiles", "tree-guess"):
         binarizer = mt.Binarizer(kind).fit(frame, frame["x"] > 0)
         X = binarizer.transform(frame)
-        for j, test in enumerate(binarizer.tests):
+        for j, test in enumerate(binarizer.features):
             assert (X[:, j] == test.evaluate(frame[test.column].to_numpy())).all(), (kind, test)
 
 
@@ -90,7 +90,7 @@ def test_odd_columns_are_cut_between_all_values_that_doubles_tell_apart(name, ki
         merged = len(set(column.tolist())) > len(np.unique(numbers))
         assert ("count as equal" in binarizer.loss_) == merged
         assert "quantiles" not in binarizer.loss_
-    for test, outcome in zip(data.tests, data.X.T, strict=True):
+    for test, outcome in zip(data.features, data.X.T, strict=True):
         assert (test.evaluate(column.to_numpy()) == outcome).all()
 
 
@@ -134,7 +134,9 @@ def test_new_rows_are_refused_where_a_test_cannot_be_answered():
     binarizer = mt.Binarizer().fit(train)
     tree = mt.Tree(
         mt.Branch(
-            binarizer.tests[0], mt.Leaf(0), mt.Branch(binarizer.tests[1], mt.Leaf(0), mt.Leaf(1))
+            binarizer.features[0],
+            mt.Leaf(0),
+            mt.Branch(binarizer.features[1], mt.Leaf(0), mt.Leaf(1)),
         ),
         ("a", "b"),
     )
@@ -149,7 +151,7 @@ def test_new_rows_are_refused_where_a_test_cannot_be_answered():
 
 def test_quantiles_are_few():
     frame = pd.DataFrame({"x": np.arange(1000.0)})
-    assert [t.value for t in mt.Binarizer("quantiles", n_bins=4).fit(frame).tests] == [
+    assert [t.value for t in mt.Binarizer("quantiles", n_bins=4).fit(frame).features] == [
         249.5,
         499.5,
         749.5,
@@ -160,9 +162,9 @@ def test_guessed_thresholds_find_the_one_that_matters():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"x": rng.uniform(size=200), "noise": rng.uniform(size=200)})
     binarizer = mt.Binarizer("tree-guess").fit(frame, frame["x"] <= 0.4)
-    assert len(binarizer.tests) == 1
-    assert binarizer.tests[0].column == "x"
-    assert abs(binarizer.tests[0].value - 0.4) < 0.02
+    assert len(binarizer.features) == 1
+    assert binarizer.features[0].column == "x"
+    assert abs(binarizer.features[0].value - 0.4) < 0.02
 
 
 def test_a_binarizer_survives_json():
@@ -170,7 +172,7 @@ def test_a_binarizer_survives_json():
 
     binarizer = mt.Binarizer("quantiles", n_bins=3).fit(FRAME)
     again = mt.Binarizer.from_json(json.loads(json.dumps(binarizer.to_json())))
-    assert again.tests == binarizer.tests
+    assert again.features == binarizer.features
     assert (again.transform(FRAME) == binarizer.transform(FRAME)).all()
 
 
@@ -186,7 +188,7 @@ def test_a_binarizer_is_a_scikit_learn_transformer():
 
 def test_arrays_get_columns_named_by_position():
     data = mt.Binarizer().dataset(np.array([[0.5, 1], [1.5, 0]]), y=["u", "v"])
-    assert [t.name for t in data.tests] == ["0 <= 1", "1"]
+    assert [t.name for t in data.features] == ["0 <= 1", "1"]
     assert data.classes == ("u", "v")
 
 
@@ -203,7 +205,7 @@ def test_arrays_get_columns_named_by_position():
         (lambda: mt.Binarizer("medians").fit(FRAME), "no binarizer 'medians'"),
         (lambda: mt.Binarizer().fit(FRAME).transform(FRAME.drop(columns="age")), "no column 'age'"),
         (lambda: mt.Binarizer().fit(FRAME).transform(FRAME.assign(age="old")), "must hold numbers"),
-        (lambda: mt.Binarizer().tests, "not fitted"),
+        (lambda: mt.Binarizer().features, "not fitted"),
         (lambda: mt.Binarizer.from_name("quantiles:x"), "no binarizer 'quantiles:x'"),
     ],
 )

@@ -17,8 +17,11 @@ X = [[0, 1], [1, 1], [1, 0]]
         ({"X": [["a", "b"]]}, "holds text.*Binarizer"),
         ({"X": [0, 1]}, "two dimensions.*reshape"),
         ({"X": np.zeros((0, 2))}, "no rows"),
-        ({"X": X, "tests": [mt.Test("a")]}, "1 tests are named but X has 2 columns"),
-        ({"X": X, "tests": [mt.Test("a"), mt.Test("a")]}, "Two tests are called 'a'"),
+        ({"X": X, "tests": [mt.BinaryFeature("a")]}, "1 tests are named but X has 2 columns"),
+        (
+            {"X": X, "tests": [mt.BinaryFeature("a"), mt.BinaryFeature("a")]},
+            "Two tests are called 'a'",
+        ),
         ({"X": X, "y": [0, 1]}, r"one entry per row, shape \(3,\); it has shape \(2,\)"),
         ({"X": X, "y": [0, None, 1]}, "y has a missing value at row 1"),
         ({"X": X, "y": [0.0, float("nan"), 1.0]}, "y has a missing value at row 1"),
@@ -56,7 +59,7 @@ def test_labels_of_any_type_survive_to_the_prediction(labels):
     """A tree predicts the labels that were given, not their codes."""
     data = mt.Dataset(X, y=labels)
     first, second = data.classes
-    tree = mt.Tree(mt.Branch(mt.Test("0"), mt.Leaf(0), mt.Leaf(1)), data.classes)
+    tree = mt.Tree(mt.Branch(mt.BinaryFeature("0"), mt.Leaf(0), mt.Leaf(1)), data.classes)
     assert first < second
     assert tree.predict(data).tolist() == [first, second, second]
     assert [data.classes[c] for c in data.y] == list(labels)
@@ -80,9 +83,9 @@ def test_the_arrays_are_copies_that_cannot_be_written():
 def test_tests_know_their_names_and_their_opposites():
     """Threshold, category, bare 0/1 column."""
     age, colour, smoker = (
-        mt.Test("age", "<=", 37.5),
-        mt.Test("colour", "==", "red"),
-        mt.Test("smoker"),
+        mt.BinaryFeature("age", "<=", 37.5),
+        mt.BinaryFeature("colour", "==", "red"),
+        mt.BinaryFeature("smoker"),
     )
     assert [t.name for t in (age, colour, smoker)] == ["age <= 37.5", "colour == red", "smoker"]
     assert [t.negation for t in (age, colour, smoker)] == [
@@ -92,7 +95,7 @@ def test_tests_know_their_names_and_their_opposites():
     ]
     assert age.evaluate([37.5, 38]).tolist() == [True, False]
     assert colour.evaluate(["red", "blue"]).tolist() == [True, False]
-    assert mt.Test("x", "<=", 0.1 + 0.2).name == "x <= 0.30000000000000004"
+    assert mt.BinaryFeature("x", "<=", 0.1 + 0.2).name == "x <= 0.30000000000000004"
 
 
 def test_a_subset_keeps_everything_per_row():
@@ -119,7 +122,7 @@ def test_the_fingerprint_depends_on_contents_only():
     others = [
         mt.Dataset(X, y=["a", "b", "b"]),
         mt.Dataset(X, y=["a", "c", "a"]),
-        mt.Dataset(X, [mt.Test("p"), mt.Test("q")], y=["a", "b", "a"]),
+        mt.Dataset(X, [mt.BinaryFeature("p"), mt.BinaryFeature("q")], y=["a", "b", "a"]),
     ]
     assert len({base.sha256, *(d.sha256 for d in others)}) == 4
 

@@ -35,7 +35,7 @@ def test_numbers_stay_and_text_becomes_a_column_per_value(table):
     assert data.source["feature_of"] == {f"color == {c}": "color" for c in ("blue", "green", "red")}
     assert data.weights.tolist() == [1, 2, 1, 3]
     assert data.classes == ("ill", "well")
-    assert data.n_tests == 0
+    assert data.n_features == 0
 
 
 def test_built_in_data_and_column_options():

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.data.load import load_split, reload
+from milp_trees.data.load import load_split
 from milp_trees.data.read import read_table
+from milp_trees.results.reload import reload
 
 DATA = os.environ.get("MILP_TREES_DATA")
 
@@ -151,7 +152,7 @@ def test_labels_with_leading_zeros_are_texts_for_the_whole_column(tmp_path):
     assert reload(data.source)[0].sha256 == data.sha256
     assert data.classes == ("01", "1", "2")
     assert data.groups.tolist() == ["01", "1", "01", "2"]
-    assert [t.name for t in data.tests if t.column == "a"] == ["a"]
+    assert [t.name for t in data.features if t.column == "a"] == ["a"]
     assert mt.load(write(tmp_path, "a,y\n1,1\n01,2\n")).classes == (1, 2)
     assert mt.load(write(tmp_path, "01,1\n1,01\n1,0\n")).classes == ("01", "1")
     assert mt.load_numeric(write(tmp_path, "a,y\n1,01\n0,1\n"), regression=True).classes == (1,)
@@ -193,7 +194,7 @@ def test_columns_become_the_fields_of_a_dataset(tmp_path):
     assert data.factor.tolist() == ["u", "v", "u"]
     assert data.weights.tolist() == [1, 2.5, 1]
     assert data.classes == ("no", "yes")
-    assert [t.name for t in data.tests] == ["g", "f == v", "a"]
+    assert [t.name for t in data.features] == ["g", "f == v", "a"]
 
 
 def test_policy_columns_leave_no_target(tmp_path):
@@ -204,7 +205,7 @@ def test_policy_columns_leave_no_target(tmp_path):
     assert data.y is None
     assert data.actions == (0, 1)
     assert data.values.tolist() == [[1, 2], [1, 3]]
-    assert [t.name for t in data.tests] == ["x1", "x2"]
+    assert [t.name for t in data.features] == ["x1", "x2"]
 
 
 def test_a_loaded_dataset_can_be_read_again_from_its_source():
@@ -215,7 +216,7 @@ def test_a_loaded_dataset_can_be_read_again_from_its_source():
 
 def test_thresholds_come_from_training_rows_only():
     train, test = load_split("iris", binarizer="midpoints", test_size=0.5, seed=1)
-    assert train.tests == test.tests
+    assert train.features == test.features
     assert all(0 < column.sum() < train.n_rows for column in train.X.T)
 
 
@@ -232,7 +233,7 @@ def test_policy_designs_have_what_policy_tasks_need():
 
     data, both = athey_imbens(columns=10, rows=200, p=0.9, seed=1)
     assert both.shape == (200, 2)
-    assert data.n_tests == 90
+    assert data.n_features == 90
     given = both[np.arange(200), data.treatments]
     assert np.allclose(given, data.outcomes)
     for task in (mt.InversePropensity(), mt.DirectMethod(), mt.DoublyRobust()):
@@ -250,5 +251,5 @@ def test_public_sets_are_read_as_their_readme_says():
         "gosdt/car.csv": (1728, 15),
     }.items():
         data = mt.load(Path(str(DATA)) / name)
-        assert (data.n_rows, data.n_tests) == shape, name
-        assert all(t.kind == "is" for t in data.tests), name
+        assert (data.n_rows, data.n_features) == shape, name
+        assert all(t.kind == "is" for t in data.features), name

@@ -135,7 +135,7 @@ def test_a_capacity_is_a_whole_number_of_rows(name, given):
 
 def test_a_conformance_check_that_checked_nothing_fails():
     """`check_deletable_constraints` passed where the formulation took no problem at all."""
-    from milp_trees.registry import registry
+    from milp_trees.by_name import registry
     from milp_trees.testing import (
         check_deletable_constraints,
         check_formulation,

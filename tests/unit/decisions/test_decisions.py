@@ -186,7 +186,7 @@ def test_paths_agree_with_networkx_on_random_graphs():
             graph = nx.DiGraph([(u, v) for u, v in graph.edges if u < v])
         if not (0 in graph and 8 in graph and nx.has_path(graph, 0, 8)):
             continue
-        S = mt.Paths(graph, 0, 8)
+        S = mt.GraphPaths(graph, 0, 8)
         C = rng.integers(0, 5, (10, S.dimension)).astype(float)
         for c, w, z in zip(C, *S.solve(C), strict=True):
             nx.set_edge_attributes(graph, dict(zip(graph.edges, c.tolist(), strict=True)), "c")
@@ -223,7 +223,7 @@ def test_paths_of_a_large_grid_are_counted_but_not_listed():
 
 
 def test_negative_costs_are_allowed_in_a_cycle_that_pays_nothing():
-    S = mt.Paths([("s", "a"), ("a", "b"), ("b", "a"), ("b", "t"), ("a", "t")], "s", "t")
+    S = mt.GraphPaths([("s", "a"), ("a", "b"), ("b", "a"), ("b", "t"), ("a", "t")], "s", "t")
     w, z = S.solve([[1, -1, 1, 3, 5], [0, 0, 0, 0, 0]])
     assert [S.label(v) for v in w] == ["s>a+a>b+b>t", "s>a+a>t"]
     assert z.tolist() == [3, 0]
@@ -234,7 +234,7 @@ def test_negative_costs_are_allowed_in_a_cycle_that_pays_nothing():
 
 
 def test_edges_off_every_path_are_components_that_stay_zero():
-    S = mt.Paths([(0, 1), (1, 2), (1, 3), (4, 1)], 0, 2)
+    S = mt.GraphPaths([(0, 1), (1, 2), (1, 3), (4, 1)], 0, 2)
     assert S.solve([[1, 1, -9, -9]]).decisions.tolist() == [[1, 1, 0, 0]]
     assert mt.LinearDecisions(S.program()).solve([[1, 1, -9, -9]]).values.tolist() == [2]
 
@@ -255,7 +255,7 @@ def test_edges_off_every_path_are_components_that_stay_zero():
 )
 def test_graphs_without_a_set_of_paths_are_refused(graph, ends, said):
     with pytest.raises(mt.DataError, match=said):
-        mt.Paths(graph, *ends)
+        mt.GraphPaths(graph, *ends)
 
 
 # -- linear programmes -------------------------------------------------------------------------------------------------------------------------
@@ -652,7 +652,7 @@ def test_bounds_that_fit_no_decision_are_one_sentence(name, given):
 
 def test_edges_that_are_no_pairs_and_names_instead_of_variables_are_one_sentence():
     with pytest.raises(mt.DataError, match="list of edges"):
-        mt.Paths([0, 1], 0, 1)
+        mt.GraphPaths([0, 1], 0, 1)
     m = pyo.ConcreteModel()
     m.x = pyo.Var(bounds=(0, 1))
     m.cost = pyo.Objective(expr=m.x)

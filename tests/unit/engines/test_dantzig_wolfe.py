@@ -16,6 +16,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import maximum_flow
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.engines.dantzig_wolfe import DantzigWolfe
 from milp_trees.engines.decomposition import places
 from milp_trees.engines.decomposition.coupling import coupled
@@ -25,9 +26,8 @@ from milp_trees.engines.decomposition.pricing import part, path_pruning
 from milp_trees.engines.decomposition.run import Run, place_for
 from milp_trees.engines.subgradient import Subgradient
 from milp_trees.errors import DataError, SolverFailure, SolverUnavailable, Unsupported
+from milp_trees.limits import Limits
 from milp_trees.methods import watch
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
 from milp_trees.results.result import Limit
 from milp_trees.tasks.pruning_view import NodeGains
 
@@ -405,8 +405,8 @@ def test_a_problem_is_solved_with_its_proof_and_its_rounds(forest):
     assert result.optimal
     assert result.value.exact == result.certificate.bound_exact
     assert result.certificate.proved_by == "dantzig-wolfe"
-    assert result.sizes["rounds"] == len(result.trace) == len(seen)
-    assert result.sizes["columns"] > 24
+    assert result.model_size["rounds"] == len(result.trace) == len(seen)
+    assert result.model_size["columns"] > 24
     assert result.versions["highs"]
     heuristic = registry.method("subgradient").run(forest)
     assert heuristic.bound <= result.objective <= heuristic.objective

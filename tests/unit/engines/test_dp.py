@@ -44,9 +44,7 @@ def oracle(view, space):
 def check(view, space, seed):
     expected = oracle(view, space)
     Z, tree = solve_view(view, space, ties="fewest-leaves")
-    where = (
-        f"seed {seed}, {view.n_rows} rows, {view.n_tests} tests, {view.n_actions} actions, {space}"
-    )
+    where = f"seed {seed}, {view.n_rows} rows, {view.n_features} tests, {view.n_actions} actions, {space}"
     if expected is None:
         assert Z is None, where
         return
@@ -180,7 +178,7 @@ def test_side_rows_are_refused():
 
 
 def test_listing_the_methods_does_not_load_numba():
-    code = "import sys; from milp_trees.registry import registry; assert 'dp' in registry.classes('methods'); assert 'numba' not in sys.modules"
+    code = "import sys; from milp_trees.by_name import registry; assert 'dp' in registry.classes('methods'); assert 'numba' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

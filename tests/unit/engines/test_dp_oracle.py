@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.data.dataset import Test as Question
+from milp_trees.data.dataset import BinaryFeature as Question
 from milp_trees.decisions.base import Decided, DecisionSet
 from milp_trees.decisions.listed import UnitSimplex
 from milp_trees.engines.decision_search import one_split
@@ -16,7 +16,7 @@ from milp_trees.engines.decision_search.search import Search
 from milp_trees.engines.decision_search.two_splits import leaf_sets, loss_of
 from milp_trees.engines.dp_oracle import OracleProgramme
 from milp_trees.errors import DataError, SolverFailure, Unsupported
-from milp_trees.mip.solver import Limits
+from milp_trees.limits import Limits
 from milp_trees.results.result import Limit, Status
 
 
@@ -135,7 +135,7 @@ def test_tests_of_one_name_that_are_not_nested_are_columns_of_their_own():
     tests = [Question("x", "<=", float(t)) for t in range(4)]
     data = mt.Dataset(
         rng.integers(0, 2, (20, 4)),
-        tests=tests,
+        features=tests,
         values=rng.normal(size=(20, 2)),
         actions=["a", "b"],
     )
@@ -153,7 +153,7 @@ def paths_problem(n, thresholds, side, depth, **space):
     cuts = np.arange(1, thresholds + 1) / (thresholds + 1)
     X = np.concatenate([made.X[:, [j]] <= cuts for j in range(3)], axis=1).astype(np.uint8)
     tests = [Question(f"x{j}", "<=", float(c)) for j in range(3) for c in cuts]
-    data = mt.Dataset(X, values=made.C, actions=list(made.decisions.components), tests=tests)
+    data = mt.Dataset(X, values=made.C, actions=list(made.decisions.components), features=tests)
     return mt.Problem(data, mt.Decision(decisions=made.decisions), mt.Trees(depth, **space))
 
 
@@ -171,11 +171,11 @@ def by_pairs(problem):
     def one(rows):
         return min(
             leaf(rows & (view.X[:, g] == 1)) + leaf(rows & (view.X[:, g] == 0))
-            for g in range(view.n_tests)
+            for g in range(view.n_features)
         )
 
     return view.natural(
-        min(one(view.X[:, f] == 1) + one(view.X[:, f] == 0) for f in range(view.n_tests))
+        min(one(view.X[:, f] == 1) + one(view.X[:, f] == 0) for f in range(view.n_features))
         - view.base.sum()
     )
 
@@ -191,8 +191,8 @@ def test_depth_two_for_millions_of_decisions_that_are_never_listed(monkeypatch):
     assert result.optimal
     assert result.objective == pytest.approx(by_pairs(problem), rel=1e-6)
     # Two sides of every split of both sides of every root would be four calls per pair of tests.
-    assert result.sizes["oracle_calls"] < 4 * problem.dataset.n_tests**2
-    assert result.verify()
+    assert result.model_size["oracle_calls"] < 4 * problem.dataset.n_features**2
+    assert mt.verify(result)
 
 
 def test_most_splits_are_never_asked_about():
@@ -200,14 +200,14 @@ def test_most_splits_are_never_asked_about():
     cuts = np.arange(1, 400) / 400
     tests = [Question("x", "<=", float(c)) for c in cuts]
     data = mt.Dataset(
-        (cuts >= made.X).astype(np.uint8), values=made.C, actions=["road1", "road2"], tests=tests
+        (cuts >= made.X).astype(np.uint8), values=made.C, actions=["road1", "road2"], features=tests
     )
     result = mt.solve(
         mt.Problem(data, mt.Decision(decisions=Hidden(made.decisions)), mt.Trees(1)), "dp-oracle"
     )
     assert result.optimal
     assert result.tree.root.test.value == pytest.approx(0.2846, abs=0.003)
-    assert result.sizes["oracle_calls"] < 2 * 399 / 4
+    assert result.model_size["oracle_calls"] < 2 * 399 / 4
 
 
 def test_a_linear_programme_at_the_leaves():
@@ -367,7 +367,7 @@ def test_a_start_is_kept_unless_a_better_tree_is_found():
     again = OracleProgramme().run(problem, start=best.tree)
     assert again.optimal
     assert again.tree == best.tree
-    assert again.sizes["oracle_calls"] <= best.sizes["oracle_calls"]
+    assert again.model_size["oracle_calls"] <= best.model_size["oracle_calls"]
     assert len(again.trace) <= len(best.trace)
     shallow = mt.solve(paths_problem(150, 6, 3, 1), "dp-oracle").tree
     assert OracleProgramme().run(problem, start=shallow).objective == pytest.approx(best.objective)

@@ -17,7 +17,7 @@ from random_views import random_view
 import milp_trees as mt
 from milp_trees.engines.dp import ORDERS, DynamicProgramme, _Run
 from milp_trees.engines.enumerate import enumerate_trees
-from milp_trees.mip.solver import Limits
+from milp_trees.limits import Limits
 from milp_trees.results.result import Limit, Status
 from milp_trees.testing.problems import problem
 
@@ -66,15 +66,17 @@ def case(seed):
     )
     view = random_view(rng, X=X, costs=costs)
     depth, least = int(rng.integers(2, 6)), int(rng.choice([1, 1, 2, 3]))
-    limit = None if rng.random() < 0.4 and view.n_tests <= depth else depth
+    limit = None if rng.random() < 0.4 and view.n_features <= depth else depth
     if rng.random() < 0.25:  # the enumerator knows row counts only, so that masses take their place
         view = replace(
-            view, mass=rng.integers(1, 5, view.n_rows), least_mass=int(rng.integers(2, 8))
+            view,
+            row_weight=rng.integers(1, 5, view.n_rows),
+            min_weight_leaf=int(rng.integers(2, 8)),
         )
         return (
             view,
             mt.Trees(limit, min_weight_leaf=1),
-            best(replace(view, counts=view.mass), depth, view.least_mass),
+            best(replace(view, counts=view.row_weight), depth, view.min_weight_leaf),
         )
     return view, mt.Trees(limit, min_samples_leaf=least), best(view, depth, least)
 
@@ -222,12 +224,17 @@ def test_each_switch_changes_a_counter_and_not_the_optimum(name):
     assert on.optimal
     assert off.optimal
     assert on.objective == off.objective
-    assert expected(on.sizes[counter], off.sizes[counter]), (on.sizes, off.sizes)
+    assert expected(on.model_size[counter], off.model_size[counter]), (
+        on.model_size,
+        off.model_size,
+    )
 
 
 def test_one_thread_counts_the_same_in_every_run():
     for make in INSTANCES.values():
-        assert DynamicProgramme().run(make()).sizes == DynamicProgramme().run(make()).sizes
+        assert (
+            DynamicProgramme().run(make()).model_size == DynamicProgramme().run(make()).model_size
+        )
 
 
 # -- bounds that would be wrong ------------------------------------------------------------------------------
@@ -257,7 +264,7 @@ def naive(view, depth, least, rule, costs):
         if (rows, d) in solved:
             return solved[rows, d]
         found = int(costs[sorted(rows)].sum(axis=0).min()) if len(rows) >= least else infinite
-        for f in range(view.n_tests if d else 0):
+        for f in range(view.n_features if d else 0):
             right = frozenset(i for i in rows if view.X[i, f])
             left = rows - right
             if (

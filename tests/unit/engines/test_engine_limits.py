@@ -15,16 +15,17 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.cli.signals import interrupts
 from milp_trees.decisions.generated import DecisionData
+from milp_trees.limits import Limits
 from milp_trees.methods import method as method_module
 from milp_trees.methods import watch as watching
 from milp_trees.methods.method import Method
 from milp_trees.methods.watch import Stopped, Watch
-from milp_trees.mip.solver import Limits
-from milp_trees.models.tree import Leaf, Tree
-from milp_trees.problem import BySize, NearBest, PruningPath
-from milp_trees.registry import registry
+from milp_trees.models.nodes import Leaf
+from milp_trees.models.tree import Tree
+from milp_trees.questions import ByPrice, BySize, NearBest
 from milp_trees.results.result import Limit, Status, TracePoint
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.ratio_view import Ratio
@@ -101,7 +102,7 @@ LONG = {
     "enumerate-prunings": few_prunings,
     "greedy-spo": lambda: roads(20_000, 12),
     "min-cut": lambda: forest(4000, 60),
-    "min-cut, path": lambda: replace(forest(4000, 60), question=PruningPath()),
+    "min-cut, path": lambda: replace(forest(4000, 60), question=ByPrice()),
     "near-best": lambda: mt.Problem(noise(1000, 60), mt.Accuracy(), mt.Trees(4), NearBest(slack=5)),
     "pareto": lambda: mt.Problem(noise(400, 60), mt.Matthews(), mt.Trees(4)),
     "partial-trees": lambda: mt.Problem(noise(400, 60), mt.AUC(), mt.Trees(4)),
@@ -219,7 +220,7 @@ def test_the_greedy_tree_has_no_part_in_a_search_that_ends(monkeypatch):
     for short in (0.0, 1e9):
         monkeypatch.setattr(watching, "SHORT", short)
         result = mt.solve(problem, "dp")
-        seen.append((result.tree.to_json(), result.sizes, result.status))
+        seen.append((result.tree.to_json(), result.model_size, result.status))
     assert seen[0] == seen[1]
     assert seen[0][2] is Status.OPTIMAL
 

@@ -15,8 +15,9 @@ import milp_trees as mt
 from milp_trees.engines.enumerate import enumerate_trees
 from milp_trees.engines.sizes import fronts
 from milp_trees.engines.sizes.fronts import solve_sizes
+from milp_trees.limits import Limits
+from milp_trees.methods.by_size import result_at
 from milp_trees.methods.watch import Watch
-from milp_trees.mip.solver import Limits
 from milp_trees.results.result import Limit, Status
 
 DATA = os.environ.get("MILP_TREES_DATA")
@@ -98,7 +99,7 @@ def test_without_a_depth_limit_the_leaves_bound_the_depth():
     deeper = 0
     for seed in range(8):
         values = [
-            mt.sizes(random_problem(seed, rows=60, tests=7, depth=d), max_leaves=7)
+            mt.size_path(random_problem(seed, rows=60, tests=7, depth=d), max_leaves=7)
             .at_leaves(7)
             .value.exact
             for d in (None, 6, 3)
@@ -119,8 +120,8 @@ def test_one_run_equals_a_run_per_size(method, seeds, depth, most):
             seed, rows=40 if most > 4 else 20, tests=6 if most > 4 else 4, depth=depth
         )
         path, runs = (
-            mt.sizes(problem, max_leaves=most),
-            mt.sizes(problem, max_leaves=most, method=method),
+            mt.size_path(problem, max_leaves=most),
+            mt.size_path(problem, max_leaves=most, method=method),
         )
         assert [p.value for p in path.points] == [p.value for p in runs.points]
         assert [p.leaves for p in runs.points] == list(range(1, most + 1))
@@ -138,10 +139,10 @@ def test_the_hull_equals_runs_with_a_penalty_per_leaf(task):
     """
     for seed in range(4):
         problem = random_problem(seed, depth=3, task=task)
-        path = mt.sizes(problem, max_leaves=8)
+        path = mt.size_path(problem, max_leaves=8)
         ends = [path.penalties[0] + 1, *path.penalties, Fraction(0)]
         for penalty in [*ends, *((a + b) / 2 for a, b in pairwise(ends))]:
-            result = path.result_at(penalty)
+            result = result_at(path, penalty)
             assert result.status is Status.OPTIMAL
             assert (
                 result.value.exact
@@ -161,7 +162,7 @@ def test_a_path_says_what_it_is():
     """The frame, the JSON and the repr hold the same sizes; what is not there is refused with a
     sentence.
     """
-    path = mt.sizes(random_problem(3, depth=3), max_leaves=8)
+    path = mt.size_path(random_problem(3, depth=3), max_leaves=8)
     frame = path.frame()
     assert list(frame["leaves"]) == [p.predictor.n_leaves for p in path.improving]
     assert list(frame["value"]) == sorted(frame["value"], reverse=True)
@@ -177,7 +178,7 @@ def test_a_path_says_what_it_is():
     with pytest.raises(mt.DataError, match="at most 0 leaves"):
         path.at_leaves(0)
     with pytest.raises(mt.DataError, match="max_leaves"):
-        mt.sizes(random_problem(3, depth=3), max_leaves=0)
+        mt.size_path(random_problem(3, depth=3), max_leaves=0)
 
 
 def test_the_question_by_size_has_one_solution_per_size_that_improves():
@@ -226,9 +227,9 @@ def test_a_run_that_is_stopped_keeps_honest_bounds(monkeypatch):
     """Stopped at the first look at the clock: trees, and bounds that the true values respect."""
     monkeypatch.setattr(fronts, "QUOTA", 1.0)
     problem = random_problem(0, rows=200, tests=10, depth=5)
-    view = problem.instance()
+    view = problem.presolved_view()
     space = mt.Trees(5, 9)
-    true = [s.Z for s in solve_sizes(view, space).sizes]
+    true = [s.Z for s in solve_sizes(view, space).model_size]
     for looks in (0, 3, 20, 60, 200):
         left = [looks]
 
@@ -250,13 +251,13 @@ def test_progress_falls_and_memory_may_be_short():
     """What is reported improves; with room for a handful of sets the values are the same."""
     problem = random_problem(5, rows=120, tests=9, depth=5)
     told = []
-    whole = solve_sizes(problem.instance(), mt.Trees(5, 8), progress=told.append)
-    assert told[-1] == tuple(s.Z for s in whole.sizes)
+    whole = solve_sizes(problem.presolved_view(), mt.Trees(5, 8), progress=told.append)
+    assert told[-1] == tuple(s.Z for s in whole.model_size)
     assert all(
         b <= a for first, second in pairwise(told) for a, b in zip(first, second, strict=True)
     )
-    short = solve_sizes(problem.instance(), mt.Trees(5, 8), memory_bytes=2000)
-    assert [s.Z for s in short.sizes] == [s.Z for s in whole.sizes]
+    short = solve_sizes(problem.presolved_view(), mt.Trees(5, 8), memory_bytes=2000)
+    assert [s.Z for s in short.model_size] == [s.Z for s in whole.model_size]
     assert short.counters["cached"] <= 2 < whole.counters["cached"]
 
 
@@ -264,9 +265,10 @@ def test_bounds_from_similar_sets_save_work():
     """The switch changes a counter, not an answer."""
     problem = random_problem(7, rows=300, tests=10, depth=4)
     on, off = (
-        solve_sizes(problem.instance(), mt.Trees(4, 8), similar=switch) for switch in (True, False)
+        solve_sizes(problem.presolved_view(), mt.Trees(4, 8), similar=switch)
+        for switch in (True, False)
     )
-    assert [s.Z for s in on.sizes] == [s.Z for s in off.sizes]
+    assert [s.Z for s in on.model_size] == [s.Z for s in off.model_size]
     assert on.counters["pairs"] < off.counters["pairs"]
 
 
@@ -283,6 +285,6 @@ def test_public_data_at_depth_four(name, errors):
     alone.
     """
     dataset = mt.load(Path(DATA) / "classification" / f"{name}.txt")
-    path = mt.sizes(mt.Problem(dataset, mt.Accuracy(), mt.Trees(4)), max_leaves=8)
+    path = mt.size_path(mt.Problem(dataset, mt.Accuracy(), mt.Trees(4)), max_leaves=8)
     assert [p.value.number for p in path.points] == errors
     assert path.proven

@@ -85,7 +85,7 @@ def slow_greedy(data, V, space, price=0, leaf_cost=0, smoothed=False):
         if lost(rows) == 0 or depth == 0:
             return leaf
         options = []
-        for f in range(data.n_tests):
+        for f in range(data.n_features):
             true = data.X[rows, f] == 1
             left, right = rows[~true], rows[true]
             if len(left) and len(right) and allowed(left) and allowed(right):
@@ -99,7 +99,7 @@ def slow_greedy(data, V, space, price=0, leaf_cost=0, smoothed=False):
         _, f, left, right = min(options, key=lambda o: o[:2])
         a, b = grow(left, depth - 1), grow(right, depth - 1)
         below = a[0] + b[0] + price
-        return leaf if here <= below else (below, a[1] + b[1], [data.tests[f], *a[2], *b[2]])
+        return leaf if here <= below else (below, a[1] + b[1], [data.features[f], *a[2], *b[2]])
 
     return grow(np.arange(data.n_rows), 99 if space.max_depth is None else space.max_depth)
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.engines.near import graph as near_graph
 from milp_trees.engines.near import states as near_states
-from milp_trees.models.tree import Branch, Leaf
-from milp_trees.registry import registry
+from milp_trees.models.nodes import Branch, Leaf
 
 DATA = os.environ.get("MILP_TREES_DATA")
 needs_data = pytest.mark.skipif(
@@ -29,17 +29,20 @@ def every_tree(problem, trivial=True, one=False):
     """
     data, space = problem.dataset, problem.trees
     view = problem.view(mt.CostMatrix)
-    masses = view.mass if view.mass is not None else np.zeros(data.n_rows, dtype=int)
+    masses = view.row_weight if view.row_weight is not None else np.zeros(data.n_rows, dtype=int)
 
     def enough(rows):
-        return len(rows) >= max(1, space.min_samples_leaf) and masses[rows].sum() >= view.least_mass
+        return (
+            len(rows) >= max(1, space.min_samples_leaf)
+            and masses[rows].sum() >= view.min_weight_leaf
+        )
 
     def grow(rows, depth):
         yield Leaf(int(view.costs[rows].sum(axis=0).argmin()))
         if depth == 0:
             return
         chosen = {}
-        for f in range(view.n_tests):
+        for f in range(view.n_features):
             true = view.X[rows, f] == 1
             key = min(true.tobytes(), (~true).tobytes()) if one else f
             if (
@@ -54,10 +57,10 @@ def every_tree(problem, trivial=True, one=False):
                 list(grow(rows[~true], depth - 1)), list(grow(rows[true], depth - 1))
             ):
                 if trivial or not (isinstance(left, Leaf) and left == right):
-                    yield Branch(view.tests[f], left, right)
+                    yield Branch(view.features[f], left, right)
 
     whole = np.arange(data.n_rows)
-    depth = view.n_tests if space.max_depth is None else space.max_depth
+    depth = view.n_features if space.max_depth is None else space.max_depth
     trees = [mt.Tree(root, view.actions) for root in grow(whole, depth)] if enough(whole) else []
     return [t for t in trees if space.max_leaf_nodes is None or t.n_leaves <= space.max_leaf_nodes]
 
@@ -70,7 +73,7 @@ def random_problem(rng):
     X = rng.integers(0, 2, (n, F))
     if F >= 3 and rng.random() < 0.5:
         X[:, 1], X[:, 2] = 1 - X[:, 0], X[:, 0] if rng.random() < 0.5 else 1
-    tests = [mt.Test(f"x{f}") for f in range(F)]
+    tests = [mt.BinaryFeature(f"x{f}") for f in range(F)]
     penal = {}
     if rng.random() < 0.6:
         penal = {
@@ -84,11 +87,11 @@ def random_problem(rng):
     kind = int(rng.integers(3))
     if kind == 2:
         values = rng.integers(0, 4, (n, 3)).astype(float)
-        data, task = mt.Dataset(X, tests=tests, values=values), mt.ActionCostMatrix(**penal)
+        data, task = mt.Dataset(X, features=tests, values=values), mt.ActionCostMatrix(**penal)
     else:
         y = rng.integers(0, 2, n)
         y[:2] = 0, 1
-        data = mt.Dataset(X, tests=tests, y=y, weights=rng.integers(1, 4, n).astype(float))
+        data = mt.Dataset(X, features=tests, y=y, weights=rng.integers(1, 4, n).astype(float))
         task = mt.Accuracy(**penal) if kind == 0 else mt.WeightedError(**penal)
     depth = int(rng.integers(0, 4)) if F < 4 or rng.random() < 0.7 else 2
     leaves = None if rng.random() < 0.7 else int(rng.integers(1, 6))

@@ -426,22 +426,22 @@ def test_sides_of_all_root_tests(dtype, numbers, has_split):
 def test_hashes():
     """Both children's NH hashes as by definition; words without rows may be left out."""
     rng = np.random.default_rng(2)
-    n_words, n_tests = 8, 3
+    n_words, n_features = 8, 3
     keys = kernels.hash_keys(n_words, seed=5)
     node = Node(rng, "i16", 1, 1, 0, [1])
     whole = rng.integers(0, 2**64, n_words, np.uint64)
     whole[2:5] = 0
-    tests = rng.integers(0, 2**64, (n_tests, n_words), np.uint64)
+    tests = rng.integers(0, 2**64, (n_features, n_words), np.uint64)
     node.table[[at.SET_WORDS, at.SET_TESTS_STRIDE, at.SET_COUNT, at.KEYS_STRIDE]] = (
         n_words,
         n_words,
-        n_tests,
+        n_features,
         n_words,
     )
     node.put(at.SET, whole)
     node.put(at.SET_TESTS, tests)
     node.put(at.KEYS, keys)
-    out = node.put(at.HASHES, node.rubbish((n_tests, 4), np.uint64))
+    out = node.put(at.HASHES, node.rubbish((n_features, 4), np.uint64))
     node.call(HASH)
 
     def nh(words, key):
@@ -451,7 +451,7 @@ def test_hashes():
             total += (word + k1) % 2**32 * (((word >> 32) + k2) % 2**32) - k1 * k2 if word else 0
         return total % 2**64
 
-    for f in range(n_tests):
+    for f in range(n_features):
         sides = (whole & ~tests[f], whole & tests[f])
         assert out[f].tolist() == [nh(side, key) for side in sides for key in keys[:2]]
-    assert len(set(out.ravel().tolist())) == 4 * n_tests
+    assert len(set(out.ravel().tolist())) == 4 * n_features

@@ -12,8 +12,8 @@ from random_prunings import random_view, repeated, view_of
 from scipy import sparse
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.engines.enumerate_prunings import hull, prunings
-from milp_trees.registry import registry
 from milp_trees.testing.pruning_examples import EXAMPLES, random_problem
 
 SEEDS = range(400)
@@ -26,7 +26,7 @@ def test_the_corners_are_the_hull_of_all_prunings(block):
     """
     for seed in SEEDS[block::4]:
         view = random_view(seed)
-        curve = mt.prune_path(view)
+        curve = mt.prune_curve(view)
         points = [(*view.totals(keep), int(keep.sum()), keep) for keep in prunings(view)]
         corners = hull(points)[::-1]
         expected = [
@@ -54,7 +54,7 @@ def test_prunings_are_nested_and_thresholds_fall_along_every_path():
     """
     for seed in SEEDS:
         view = random_view(seed)
-        curve = mt.prune_path(view)
+        curve = mt.prune_curve(view)
         below = np.flatnonzero(view.parent >= 0)
         assert (curve.theta[below] <= curve.theta[view.parent[below]]).all(), seed
         exact = [curve.exact_theta(h) for h in range(view.n_nodes)]
@@ -68,9 +68,9 @@ def test_merging_and_libraries_change_nothing():
     pytest.importorskip("ortools", reason="OR-tools is not installed")
     for seed in SEEDS[::6]:
         view = random_view(seed)
-        curve = mt.prune_path(view)
+        curve = mt.prune_curve(view)
         for options in ({"merge": False}, {"cut": "ortools"}, {"cut": "networkx", "merge": False}):
-            other = mt.prune_path(view, **options)
+            other = mt.prune_curve(view, **options)
             assert (other.rank == curve.rank).all(), f"seed {seed}, {options}"
             assert (other.gains, other.costs) == (curve.gains, curve.costs), (
                 f"seed {seed}, {options}"
@@ -81,9 +81,9 @@ def test_dearer_features_scale_the_breakpoints():
     """All prices times q: every breakpoint divided by q, and the same splits at each."""
     for seed in SEEDS[::4]:
         view = random_view(seed)
-        curve = mt.prune_path(view)
+        curve = mt.prune_curve(view)
         for q in (2, 7):
-            dearer = mt.prune_path(
+            dearer = mt.prune_curve(
                 replace(view, price=view.price * q, keep_cost=view.keep_cost * q)
             )
             assert dearer.breakpoints == tuple(b / q for b in curve.breakpoints), (
@@ -96,8 +96,8 @@ def test_repeated_trees_keep_their_thresholds():
     """Every tree three times, their errors averaged: purchases are shared, so nothing changes."""
     for seed in SEEDS[::4]:
         view = replace(random_view(seed), keep_cost=0 * random_view(seed).keep_cost)
-        curve = mt.prune_path(view)
-        thrice = mt.prune_path(replace(repeated(view, 3), error_unit=view.error_unit / 3))
+        curve = mt.prune_curve(view)
+        thrice = mt.prune_curve(replace(repeated(view, 3), error_unit=view.error_unit / 3))
         assert thrice.breakpoints == curve.breakpoints, seed
         assert (thrice.rank == np.tile(curve.rank, 3)).all(), seed
 
@@ -113,7 +113,7 @@ def test_thresholds_are_the_optimum_of_a_quadratic_program():
     checked = 0
     for seed in SEEDS[::2]:
         view = replace(random_view(seed), error_unit=Fraction(1), cost_unit=Fraction(1))
-        closure, curve = closure_of(view, merge=False), mt.prune_path(view)
+        closure, curve = closure_of(view, merge=False), mt.prune_curve(view)
         if not closure.n_splits or not curve.breakpoints or not np.isfinite(curve.theta).all():
             continue
         n, tails = closure.n_items, np.repeat(np.arange(closure.n_items), np.diff(closure.start))
@@ -203,7 +203,7 @@ def test_one_tree_that_pays_per_leaf_gives_the_weakest_links():
         )
         if (view.gain < 0).any():
             continue
-        assert list(mt.prune_path(view).breakpoints) == weakest_links(view), seed
+        assert list(mt.prune_curve(view).breakpoints) == weakest_links(view), seed
         compared += len(view.splits) > 3
     assert compared > 15
 
@@ -218,7 +218,7 @@ def test_a_budget_gets_a_hull_point_and_a_bound_that_holds():
     gaps = 0
     for seed in SEEDS[::2]:
         view = random_view(seed)
-        curve = mt.prune_path(view)
+        curve = mt.prune_curve(view)
         points = [view.totals(keep) for keep in prunings(view)]
         for budget in {C * view.cost_unit + d for _, C in points for d in (0, Fraction(1, 7))}:
             below = curve.below(budget)
@@ -236,7 +236,7 @@ def test_a_knapsack_hides_its_best_from_the_curve():
     and no λ gives it.
     """
     problem = EXAMPLES["two-items"]()
-    curve = mt.prune_path(problem)
+    curve = mt.prune_curve(problem)
     budget = next(p.cost for p in curve.vertices if p.splits == 1) * Fraction(3, 2)
     below = curve.below(budget)
     exact = mt.solve(
@@ -251,20 +251,20 @@ def test_a_knapsack_hides_its_best_from_the_curve():
 
 def test_lambda_is_read_as_written_and_checked():
     """Text, Fraction and float give the same; a negative one is refused."""
-    curve = mt.prune_path(EXAMPLES["figure-1"]())
+    curve = mt.prune_curve(EXAMPLES["figure-1"]())
     for lam in ("0.1", 0.1, Fraction(1, 10)):
         assert (curve.keep(lam) == curve.keep("1/10")).all()
     for wrong in (-1, "x", float("nan")):
         with pytest.raises(mt.DataError):
             curve.keep(wrong)
     with pytest.raises(mt.DataError, match="has no ensemble"):
-        mt.prune_path(random_view(0)).pruned(0)
+        mt.prune_curve(random_view(0)).pruned(0)
 
 
 def test_every_breakpoint_has_a_certificate():
     """A checked flow at, below and above each."""
     for seed in SEEDS[::20]:
-        curve = mt.prune_path(random_view(seed))
+        curve = mt.prune_curve(random_view(seed))
         for b in curve.breakpoints:
             for lam in (b, b / 2, 2 * b):
                 assert (curve.certificate(lam).keep == curve.keep(lam)).all(), seed
@@ -274,7 +274,7 @@ def test_every_breakpoint_has_a_certificate():
 def test_the_question_path_is_answered_by_min_cut_and_enumeration(name):
     """The same curve from both on every example, and the optimum for the task's own λ beside it."""
     problem = EXAMPLES[name]()
-    problem = replace(problem, task=replace(problem.task, max_cost=None), question=mt.PruningPath())
+    problem = replace(problem, task=replace(problem.task, max_cost=None), question=mt.ByPrice())
     mine, theirs = (registry.method(m).run(problem) for m in ("min-cut", "enumerate-prunings"))
     assert mine.optimal, mine.message
     assert theirs.optimal, theirs.message
@@ -296,11 +296,11 @@ def test_random_ensembles_on_data_give_the_hull_of_the_scorer():
     """
     for seed in range(25):
         problem = random_problem(np.random.default_rng(seed))
-        curve = mt.prune_path(problem)
+        curve = mt.prune_curve(problem)
         assert (
             curve.rows()
             == registry.method("enumerate-prunings")
-            .run(replace(problem, question=mt.PruningPath()))
+            .run(replace(problem, question=mt.ByPrice()))
             .path.rows()
         ), seed
         for vertex in curve.vertices:
@@ -316,7 +316,7 @@ def test_random_ensembles_on_data_give_the_hull_of_the_scorer():
 def test_json_holds_every_breakpoint_as_a_fraction():
     """Plain data that a file takes, exact to the last digit."""
     for seed in SEEDS[::40]:
-        curve = mt.prune_path(random_view(seed))
+        curve = mt.prune_curve(random_view(seed))
         read = json.loads(json.dumps(curve.to_json()))
         assert [Fraction(b) for b in read["breakpoints"]] == list(curve.breakpoints)
         assert [Fraction(v["cost"]) for v in read["vertices"]] == [v.cost for v in curve.vertices]
@@ -328,7 +328,7 @@ def test_frame_and_plot_show_every_corner():
     import matplotlib
 
     matplotlib.use("Agg")
-    curve = mt.prune_path(EXAMPLES["two-items"]())
+    curve = mt.prune_curve(EXAMPLES["two-items"]())
     frame = curve.frame()
     assert list(frame.columns) == ["lambda_from", "lambda_to", "error", "cost", "splits"]
     assert np.isinf(frame["lambda_to"].iloc[-1])
@@ -355,7 +355,7 @@ def test_a_split_that_costs_nothing_is_always_kept():
             [error, 0, 0],
             [0],
         )
-        curve = mt.prune_path(view)
+        curve = mt.prune_curve(view)
         assert curve.breakpoints == ()
         assert curve.theta[0] == expected
         assert len(curve.vertices) == 1
@@ -380,7 +380,7 @@ def test_ctrl_c_while_compiled_code_runs_is_a_keyboard_interrupt(monkeypatch):
     for cause in (KeyboardInterrupt(), packed):
         monkeypatch.setattr(frontier, "_divide", interrupted(cause))
         with pytest.raises(KeyboardInterrupt):
-            mt.prune_path(problem)
+            mt.prune_curve(problem)
     monkeypatch.setattr(frontier, "_divide", interrupted(None))
     with pytest.raises(SystemError):
-        mt.prune_path(problem)
+        mt.prune_curve(problem)

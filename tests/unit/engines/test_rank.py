@@ -10,12 +10,13 @@ import pytest
 from sklearn.metrics import cohen_kappa_score, matthews_corrcoef, roc_auc_score
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.engines.enumerate_counts import enumerate_counts
 from milp_trees.engines.pareto import ParetoFront
 from milp_trees.engines.partial_trees import PartialTrees
-from milp_trees.mip.solver import Limits
-from milp_trees.models.tree import Branch, Leaf, Tree
-from milp_trees.registry import registry
+from milp_trees.limits import Limits
+from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit, Status
 from milp_trees.tasks import from_spec
 from milp_trees.tasks.count_views import hull_area
@@ -121,7 +122,7 @@ def test_the_area_up_to_one_is_the_area():
     for seed in range(5):
         rows = data(seed)
         optima = [
-            mt.solve(mt.Problem(rows, task, mt.Trees(2)), oracle=None).value.exact
+            mt.solve(mt.Problem(rows, task, mt.Trees(2)), reference=None).value.exact
             for task in (mt.AUC(), mt.PartialAUC(theta=1))
         ]
         assert optima[0] == optima[1]
@@ -165,7 +166,7 @@ def test_metrics_fall_in_both_errors(task):
 def test_engines_equal_the_list_of_all_trees(seed, make):
     for problem in problems(seed, make):
         result, oracle = (
-            mt.solve(problem, oracle=None),
+            mt.solve(problem, reference=None),
             registry.method("enumerate-counts").run(problem),
         )
         assert result.optimal, result
@@ -230,7 +231,7 @@ def test_every_switch_changes_a_counter(switch, off, counter, task):
         PartialTrees(**{**plain, switch: off}).run(problem),
     )
     assert on.value.exact == without.value.exact
-    assert on.sizes[counter] != without.sizes[counter]
+    assert on.model_size[counter] != without.model_size[counter]
 
 
 def test_no_depth_limit():
@@ -242,7 +243,7 @@ def test_no_depth_limit():
         mt.AUC(),
     ):
         free, deep = (
-            mt.solve(mt.Problem(rows, task, mt.Trees(depth)), oracle=None) for depth in (None, 3)
+            mt.solve(mt.Problem(rows, task, mt.Trees(depth)), reference=None) for depth in (None, 3)
         )
         assert free.optimal
         assert free.value.exact == deep.value.exact
@@ -255,7 +256,8 @@ def test_no_depth_limit():
 def test_ratios_by_fronts_equal_ratios_by_steps(seed, task):
     problem = mt.Problem(data(seed, 40, 6), task, mt.Trees(3, min_samples_leaf=2))
     assert (
-        ParetoFront().run(problem).value.exact == mt.solve(problem, "dp", oracle=None).value.exact
+        ParetoFront().run(problem).value.exact
+        == mt.solve(problem, "dp", reference=None).value.exact
     )
 
 
@@ -336,17 +338,17 @@ def test_an_interrupt_keeps_what_was_found(task, method):
 @pytest.mark.parametrize("name", [*RANKED, "mcc", "mcc_leaf_penalty", "kappa"])
 def test_a_start_is_kept_unless_a_better_tree_is_found(name):
     problem = named(name)
-    first = mt.solve(problem, oracle=None)
-    assert mt.solve(problem, start=first.tree, oracle=None).value == first.value
+    first = mt.solve(problem, reference=None)
+    assert mt.solve(problem, start=first.tree, reference=None).value == first.value
     leaf = Tree(Leaf(0), problem.task.actions(problem.dataset))
-    assert mt.solve(problem, start=leaf, oracle=None).value == first.value
+    assert mt.solve(problem, start=leaf, reference=None).value == first.value
 
 
 @pytest.mark.parametrize("name", [*RANKED, "mcc", "geometric_mean", "kappa"])
 def test_results_are_verified(name):
-    result = mt.solve(named(name), oracle="dp")
+    result = mt.solve(named(name), reference="dp")
     assert result.agrees is True
-    found = result.verify()
+    found = mt.verify(result)
     assert (found.verdict, found.derived_by) == (mt.Verdict.DERIVED, "enumerate-counts")
 
 
@@ -394,11 +396,11 @@ def test_tasks_are_read_back(task):
 def test_german_credit(data_folder):
     """Depth 3 is proven in about a second; two levels agree with the list of all pairs of splits."""
     rows = mt.load(str(data_folder / "classification" / "german-credit.txt"))
-    result = mt.solve(mt.Problem(rows, mt.AUC(), mt.Trees(3)), oracle=None)
+    result = mt.solve(mt.Problem(rows, mt.AUC(), mt.Trees(3)), reference=None)
     assert result.optimal
     assert result.objective == pytest.approx(0.7720952381)
     assert mt.solve(
-        mt.Problem(rows, mt.Matthews(), mt.Trees(3)), oracle=None
+        mt.Problem(rows, mt.Matthews(), mt.Trees(3)), reference=None
     ).objective == pytest.approx(0.4363032781)
 
 
@@ -424,7 +426,7 @@ def test_the_command_line_picks_the_engine(task, method):
             "planted:rows=60,tests=5,depth=2,noise=0.2,seed=4",
             "--task",
             *task,
-            "--oracle",
+            "--reference",
             "none",
             "--json",
         ],
@@ -446,8 +448,8 @@ def test_a_penalty_that_no_split_can_pay_for_needs_no_search():
     result = mt.solve(mt.Problem(data, mt.AUC(leaf_penalty="1/2"), mt.Trees(max_depth=None)))
     assert result.status.value == "optimal"
     assert result.predictor.n_leaves == 1
-    assert result.sizes["expanded"] == 0
-    assert result.sizes["parts"] == 1
+    assert result.model_size["expanded"] == 0
+    assert result.model_size["parts"] == 1
 
 
 def test_a_memory_limit_leaves_the_best_pair_counts_so_far():

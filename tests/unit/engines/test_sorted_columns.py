@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.data.ranked import RankedTests
 from milp_trees.engines.dp import solve_view
-from milp_trees.registry import registry
 from milp_trees.results.result import Limit, Status
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import brute_force, problem
@@ -119,13 +119,13 @@ def test_many_thresholds_are_never_a_matrix(monkeypatch):
     frame = pd.DataFrame({f"x{j}": rng.normal(size=600) for j in range(3)})
     y = (frame.x0 * frame.x1 + rng.normal(size=600) / 2 > 0).astype(int).to_numpy()
     data = mt.Binarizer("midpoints").dataset(frame, y)
-    assert data.n_tests == 3 * 599
+    assert data.n_features == 3 * 599
 
     def refuse(self):
         raise AssertionError("the matrix was made")
 
     monkeypatch.setattr(RankedTests, "dense", property(refuse))
-    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(3)), "dp-sorted", oracle=None)
+    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(3)), "dp-sorted", reference=None)
     assert result.optimal
     few = mt.solve(
         mt.Problem(mt.Binarizer("quantiles").dataset(frame, y), mt.Accuracy(), mt.Trees(3)),
@@ -183,14 +183,14 @@ def test_ranked_tests_are_the_same_data():
     """Same outcomes, fingerprint, rows and predictions as the matrix they stand for."""
     data = numeric(2, 25, 2, 3)
     plain = mt.Dataset(
-        np.array(data.X), data.tests, y=data.y, classes=data.classes, weights=data.weights
+        np.array(data.X), data.features, y=data.y, classes=data.classes, weights=data.weights
     )
     assert data.ranked is not None
     assert plain.ranked is None
     assert data.sha256 == plain.sha256
     rows = np.array([3, 1, 7])
     assert np.array_equal(data.subset(rows).X, plain.X[rows])
-    for f, test in enumerate(data.tests):
+    for f, test in enumerate(data.features):
         assert (data.outcome(f) == plain.X[:, f]).all(), test.name
     asked = [mt.Problem(d, mt.Accuracy(), mt.Trees(2)) for d in (data, plain)]
     trees = [mt.solve(p, "dp-sorted").tree for p in asked]
@@ -201,7 +201,9 @@ def test_ranked_tests_are_the_same_data():
 def test_tests_that_are_not_nested_are_columns_of_their_own():
     """Outcomes that contradict their thresholds are taken as they are."""
     X = [[1, 0], [0, 1], [1, 1], [0, 0]]
-    data = mt.Dataset(X, [mt.Test("x", "<=", 1.0), mt.Test("x", "<=", 2.0)], y=[0, 0, 1, 1])
+    data = mt.Dataset(
+        X, [mt.BinaryFeature("x", "<=", 1.0), mt.BinaryFeature("x", "<=", 2.0)], y=[0, 0, 1, 1]
+    )
     assert mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(2)), "dp-sorted").value.number == 0
 
 

@@ -119,14 +119,14 @@ def random_tree(rng, view, depth, least):
     def grow(rows, d):
         allowed = [
             f
-            for f in range(view.n_tests)
+            for f in range(view.n_features)
             if all(view.counts[rows[view.X[rows, f] == v]].sum() >= least for v in (0, 1))
         ]
         if d == 0 or not allowed or rng.random() < 0.2:
             return mt.Leaf(int(rng.integers(view.n_actions)))
         f = int(rng.choice(allowed))
         true = view.X[rows, f] == 1
-        return mt.Branch(view.tests[f], grow(rows[~true], d - 1), grow(rows[true], d - 1))
+        return mt.Branch(view.features[f], grow(rows[~true], d - 1), grow(rows[true], d - 1))
 
     return mt.Tree(grow(np.arange(view.n_rows), depth), view.actions)
 
@@ -171,7 +171,7 @@ def test_too_many_states_or_columns_are_refused_with_the_number():
         mt.Dataset(rng.integers(0, 2, (200, 40)), y=rng.integers(0, 2, 200)),
         mt.Accuracy(),
         mt.Trees(3),
-    ).instance()
+    ).presolved_view()
     with pytest.raises(OverflowError, match=r"states and more, where at most 1,000 are allowed"):
         enumerate_states(view, mt.Trees(3), max_states=1000)
     with pytest.raises(OverflowError, match=r"states and more, where at most 1,000 are allowed"):
@@ -185,10 +185,10 @@ def read(folder, name):
         p for p in (Path(DATA, folder, f"{name}{end}") for end in ("", ".gz")) if p.exists()
     )
     table = np.loadtxt(path, dtype=np.int64)
-    tests = [mt.Test(str(j)) for j in range(table.shape[1] - 1)]
+    tests = [mt.BinaryFeature(str(j)) for j in range(table.shape[1] - 1)]
     return mt.Dataset(
         table[:, 1:],
-        tests=tests,
+        features=tests,
         y=table[:, 0],
         groups=table[:, 1] if folder == "fairness" else None,
         group_column="0",
@@ -203,7 +203,7 @@ def read(folder, name):
 )
 def test_published_sets_have_the_expected_states_and_optimum(name, depth, states):
     data = read("classification", f"{name}.txt")
-    view = mt.Problem(mt.Dataset(data.X, y=data.y), mt.Accuracy(), mt.Trees(depth)).instance()
+    view = mt.Problem(mt.Dataset(data.X, y=data.y), mt.Accuracy(), mt.Trees(depth)).presolved_view()
     began = time.perf_counter()
     h = enumerate_states(view, mt.Trees(depth))
     assert time.perf_counter() - began < 5
@@ -226,5 +226,5 @@ def test_adult_under_parity_is_small():
         mt.Accuracy(constraints=(mt.StatisticalParity(0.01),)),
         mt.Trees(3),
     )
-    h = enumerate_states(problem.instance(), mt.Trees(3))
+    h = enumerate_states(problem.presolved_view(), mt.Trees(3))
     assert (h.n_states, h.n_columns) == (551, 15449)

@@ -131,7 +131,7 @@ def test_rows_are_kept_where_they_are_asked_for(tree):
     model.set_params(keep_data=True)
     try:
         kept = again(model)
-        assert kept.result_.verify()
+        assert mt.verify(kept.result_)
         assert kept.result_.problem.dataset.sha256 == model.result_.problem.dataset.sha256
         assert kept.to_sklearn().tree_.n_node_samples[0] == model.result_.problem.dataset.n_rows
     finally:

@@ -40,7 +40,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
 from milp_trees.estimators._pruner_rows import choose
-from milp_trees.study.along_path import Rows, judge
+from milp_trees.study.along_curve import Rows, judge
 
 CANCER = load_breast_cancer(as_frame=True)
 DIABETES = load_diabetes(as_frame=True)

@@ -85,7 +85,7 @@ def test_leaves_predict_means_and_decide_what_is_best_for_them():
     assert model.result_.objective == pytest.approx(
         regret(data.decisions, data.C, model.decide(data.X)) * _optimum(data)
     )
-    assert model.result_.verify()
+    assert mt.verify(model.result_)
 
 
 def _optimum(data):

@@ -53,13 +53,13 @@ def capacity(S, i, m, x_of, view, share):
         if v in m.branch:
             for side in (0, 1):
                 if 2 * v + side not in S:
-                    total += sum(x_of(m.b[v, f]) for f in m.tests if view.X[i, f] == side)
+                    total += sum(x_of(m.b[v, f]) for f in m.features if view.X[i, f] == side)
     return total
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_fractional_points_are_cut_by_minimum_cuts(seed):
-    problem = random_cost_problem(seed, n_rows=8, n_tests=3, n_actions=3)
+    problem = random_cost_problem(seed, n_rows=8, n_features=3, n_actions=3)
     _f, m, matrix, cuts = built(problem)
     m.problem = problem
     view = m.view
@@ -81,7 +81,7 @@ def test_fractional_points_are_cut_by_minimum_cuts(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_cuts_hold_at_every_tree(seed):
-    problem = random_cost_problem(seed, n_rows=8, n_tests=3, n_actions=3)
+    problem = random_cost_problem(seed, n_rows=8, n_features=3, n_actions=3)
     f, m, matrix, cuts = built(problem)
     m.problem = problem
     rng = np.random.default_rng(seed)
@@ -96,7 +96,7 @@ def test_cuts_hold_at_every_tree(seed):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_no_row_that_gains_too_much_is_missed_at_a_tree(seed):
-    problem = random_cost_problem(seed, n_rows=8, n_tests=3, n_actions=3, depth=seed % 3)
+    problem = random_cost_problem(seed, n_rows=8, n_features=3, n_actions=3, depth=seed % 3)
     f, m, matrix, cuts = built(problem)
     rng = np.random.default_rng(seed)
     for _ in range(10):
@@ -123,7 +123,7 @@ def test_separator_travels():
 @pytest.mark.parametrize("seed", range(6))
 def test_loop_ends_at_the_optimum(seed):
     given = random_cost_problem(
-        seed, n_rows=10, n_tests=3, n_actions=2 + seed % 2, depth=seed % 3, penalty=seed % 2 == 1
+        seed, n_rows=10, n_features=3, n_actions=2 + seed % 2, depth=seed % 3, penalty=seed % 2 == 1
     )
     problem = mt.Problem(
         given.dataset,
@@ -131,11 +131,14 @@ def test_loop_ends_at_the_optimum(seed):
         Trees(given.trees.max_depth, max_leaf_nodes=3 if seed > 3 else None),
     )
     f, m, matrix, cuts = built(problem)
-    best = problem.instance().objective(mt.solve(problem, method="enumerate").predictor)
+    best = problem.presolved_view().objective(mt.solve(problem, method="enumerate").predictor)
     point = minimise(matrix, cuts)
     assert point.objective == pytest.approx(best, abs=1e-5)
     matrix.load(point.x)
-    assert problem.instance().objective(f.decode(m).prune_empty(problem.instance())) == best
+    assert (
+        problem.presolved_view().objective(f.decode(m).prune_empty(problem.presolved_view()))
+        == best
+    )
 
 
 @pytest.mark.parametrize("solver", ["highs", "scip"])
@@ -149,4 +152,4 @@ def test_on_a_solver(solver):
     result = mt.solve(problem, method=f"benders-oct@{solver}", time_limit=60)
     assert result.status is mt.Status.OPTIMAL
     assert result.value.number == mt.solve(problem, method="enumerate").value.number
-    assert result.sizes["cuts"] > 0
+    assert result.model_size["cuts"] > 0

@@ -25,7 +25,7 @@ def optimum(asked):
     matrix = compile_model(m)
     point = minimise(matrix)
     matrix.load(matrix.rounded(point.x))
-    return formulation.decode(m).prune_empty(asked.instance()), round(point.objective)
+    return formulation.decode(m).prune_empty(asked.presolved_view()), round(point.objective)
 
 
 @pytest.mark.parametrize("m", range(1, 18))
@@ -58,12 +58,12 @@ def test_misclassification_has_the_form_of_the_paper():
     rng = np.random.default_rng(0)
     data = mt.Dataset(rng.integers(0, 2, (20, 5)), y=rng.integers(0, 3, 20))
     asked = mt.Problem(data, mt.Accuracy(), Trees(2))
-    view = asked.instance(merge_rows=False)
+    view = asked.presolved_view(merge_rows=False)
     gain, constant = gains(view)
     assert (gain == (data.y[:, None] == np.arange(3))).all()
     assert constant == 0
-    n, F, K, B, T = 20, view.n_tests, 3, 3, 4
-    sizes = mt.registry.formulation("bin-oct", merge_rows=False).sizes(view, asked.space)
+    n, F, K, B, T = 20, view.n_features, 3, 3, 4
+    sizes = mt.registry.formulation("bin-oct", merge_rows=False).model_size(view, asked.space)
     assert (sizes.variables, sizes.binaries, sizes.rows) == (
         B * F + n * T + 2 * T * K,
         B * F + T * K,
@@ -73,7 +73,7 @@ def test_misclassification_has_the_form_of_the_paper():
 
 
 def test_any_cost_is_a_constant_and_the_gains_given_away():
-    view = problem("cost_matrix").instance()
+    view = problem("cost_matrix").presolved_view()
     gain, constant = gains(view)
     given_away = gain.sum(axis=1, keepdims=True) - gain
     rest = view.costs - given_away
@@ -87,7 +87,7 @@ def test_a_single_leaf_can_be_had_where_leaves_cost():
     )
     tree, value = optimum(asked)
     assert tree.n_leaves == 1
-    assert asked.instance().objective(tree) == value
+    assert asked.presolved_view().objective(tree) == value
 
 
 def test_a_single_leaf_can_be_had_where_no_split_holds_enough_rows():
@@ -107,7 +107,7 @@ def test_conformance_where_leaves_count_and_where_they_do_not(name):
 
 
 def test_conformance_on_random_costs_and_thresholds():
-    problems = {f"random-{s}": random_cost_problem(s, numeric=True, n_tests=4) for s in range(3)}
+    problems = {f"random-{s}": random_cost_problem(s, numeric=True, n_features=4) for s in range(3)}
     check_formulation(mt.registry.formulation("bin-oct"), problems, metamorphic=False)
 
 
@@ -115,14 +115,14 @@ def test_below_an_early_leaf_all_leaves_predict_its_action():
     asked = problem("xor")
     formulation = mt.registry.formulation("bin-oct")
     m = formulation.build(asked)
-    formulation.encode(Tree(Leaf(1), asked.instance().actions), m)
+    formulation.encode(Tree(Leaf(1), asked.presolved_view().actions), m)
     matrix = compile_model(m)
     assert matrix.violation(matrix.values()) == 0
     assert [m.P[t, 1].value for t in m.leaves] == [1, 1, 1, 1]
 
 
 def test_prices_per_test_are_refused():
-    view = problem("xor").instance()
+    view = problem("xor").presolved_view()
     priced = replace(view, split_costs=np.array([1, 2]))
     assert "every split must cost the same" in mt.registry.formulation("bin-oct").unsupported_view(
         priced, Trees(2)

@@ -47,12 +47,12 @@ def bound(label, problem):
     return minimise(matrix, f.separator(m, matrix), relax=True).objective
 
 
-def labelled(seed, n_rows=14, n_tests=4, depth=2, n_classes=2):
+def labelled(seed, n_rows=14, n_features=4, depth=2, n_classes=2):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, n_classes, n_rows)
     y[:n_classes] = np.arange(n_classes)
     return mt.Problem(
-        mt.Dataset(rng.integers(0, 2, (n_rows, n_tests)), y=y), mt.Accuracy(), Trees(depth)
+        mt.Dataset(rng.integers(0, 2, (n_rows, n_features)), y=y), mt.Accuracy(), Trees(depth)
     )
 
 
@@ -64,7 +64,7 @@ def random_problem(seed):
     given = random_cost_problem(
         seed,
         n_rows=int(rng.integers(1, 11)),
-        n_tests=int(rng.integers(1, 4)),
+        n_features=int(rng.integers(1, 4)),
         n_actions=int(rng.integers(2, 4)),
         depth=int(rng.integers(0, 3)),
         penalty=bool(seed % 2),
@@ -80,7 +80,7 @@ def random_problem(seed):
 def test_random_costs(label):
     for seed in range(100, 116):
         problem = random_problem(seed)
-        view = problem.instance()
+        view = problem.presolved_view()
         f, m, matrix = matrix_of(label, problem)
         best = mt.solve(problem, method="enumerate").predictor
         point = minimise(matrix)
@@ -99,7 +99,7 @@ def test_random_costs(label):
 
 @pytest.mark.parametrize("label", VARIANTS)
 def test_rows_that_are_not_merged(label):
-    problem = labelled(3, n_rows=10, n_tests=2, depth=1, n_classes=3)
+    problem = labelled(3, n_rows=10, n_features=2, depth=1, n_classes=3)
     check_formulation(
         replace(formulation(label), merge_rows=False, drop_tests=False), {"equal rows": problem}
     )
@@ -112,13 +112,13 @@ def test_rows_that_cannot_gain(label):
         mt.Dataset([[0, 1], [1, 0]], values=values), mt.ActionCostMatrix(), Trees(2)
     )
     _f, m, matrix = matrix_of(label, problem)
-    assert minimise(matrix).objective == problem.instance().objective(Tree(Leaf(0), (0, 1)))
+    assert minimise(matrix).objective == problem.presolved_view().objective(Tree(Leaf(0), (0, 1)))
     assert not m.scored
 
 
 @pytest.mark.parametrize("label", ["path-cut", "path-cut:strengthen=off"])
 def test_depth_three(label):
-    problem = planted_problem(5, n_rows=9, n_tests=3, depth=3)
+    problem = planted_problem(5, n_rows=9, n_features=3, depth=3)
     f, m, matrix = matrix_of(label, problem)
     assert minimise(matrix).objective == pytest.approx(0, abs=1e-6)
     rng = np.random.default_rng(0)
@@ -126,7 +126,7 @@ def test_depth_three(label):
         tree = random_tree(problem, rng)
         f.encode(tree, m)
         assert matrix.violation(matrix.values()) == 0
-        assert matrix.objective(matrix.values()) == problem.instance().objective(tree)
+        assert matrix.objective(matrix.values()) == problem.presolved_view().objective(tree)
 
 
 # -- relaxations ----------------------------------------------------------------------------------------------
@@ -145,8 +145,8 @@ def test_relaxation_of_cut_is_that_of_flow_oct(seed):
 def test_labels_per_test_and_rivals_tighten():
     gained = []
     for seed in range(4):
-        problem = labelled(seed, n_rows=20, n_tests=5)
-        best = problem.instance().objective(mt.solve(problem, method="enumerate").predictor)
+        problem = labelled(seed, n_rows=20, n_features=5)
+        best = problem.presolved_view().objective(mt.solve(problem, method="enumerate").predictor)
         plain = bound("path-cut:strengthen=off,rivals=0", problem)
         per_test = bound("path-cut:rivals=0", problem)
         both = bound("path-cut", problem)
@@ -158,7 +158,7 @@ def test_labels_per_test_and_rivals_tighten():
 
 def test_relaxation_is_integral_at_depth_one():
     for seed in range(6):
-        problem = labelled(seed, n_rows=16, n_tests=5, depth=1, n_classes=3)
+        problem = labelled(seed, n_rows=16, n_features=5, depth=1, n_classes=3)
         _f, _m, matrix = matrix_of("path-cut", problem)
         best = mt.solve(problem, method="enumerate").value.number
         assert minimise(matrix, relax=True).objective == pytest.approx(best, abs=1e-6)
@@ -172,7 +172,7 @@ def test_only_the_root_is_branched_on_at_depth_two():
         for v, integer in zip(matrix.columns, matrix.integer, strict=True)
         if integer and v.name.startswith("b[")
     ]
-    assert tests == [f"b[1,{f}]" for f in range(problem.instance().n_tests)]
+    assert tests == [f"b[1,{f}]" for f in range(problem.presolved_view().n_features)]
 
 
 # -- rivals ---------------------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def test_only_the_root_is_branched_on_at_depth_two():
 
 def test_rivals_are_the_nearest_rows_of_another_class():
     X = [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 1], [1, 1, 1, 1]]
-    view = mt.Problem(mt.Dataset(X, y=[0, 0, 1, 1]), mt.Accuracy(), Trees(2)).instance(
+    view = mt.Problem(mt.Dataset(X, y=[0, 0, 1, 1]), mt.Accuracy(), Trees(2)).presolved_view(
         merge_rows=False, drop_tests=False
     )
     pairs, joint = _rivals.nearest_rivals(view, 1)
@@ -190,7 +190,7 @@ def test_rivals_are_the_nearest_rows_of_another_class():
 
 
 def test_rivals_in_blocks(monkeypatch):
-    view = random_cost_problem(4, n_rows=30, n_tests=6, n_actions=3).instance()
+    view = random_cost_problem(4, n_rows=30, n_features=6, n_actions=3).presolved_view()
     whole = _rivals.nearest_rivals.__wrapped__(view, 2)
     monkeypatch.setattr(_rivals, "BLOCK", 4)
     parts = _rivals.nearest_rivals.__wrapped__(view, 2)
@@ -217,15 +217,15 @@ def test_shared_tests_and_labels_decode_to_the_best_of_them():
     """Continuous choices on the last level may be shared in a feasible point; the tree is no dearer
     than the mixture.
     """
-    problem = labelled(1, n_rows=20, n_tests=5)
-    view = problem.instance()
+    problem = labelled(1, n_rows=20, n_features=5)
+    view = problem.presolved_view()
     f, m, matrix = matrix_of("path-cut", problem)
     rng = np.random.default_rng(0)
-    root = view.tests[0]
+    root = view.features[0]
     for _ in range(20):
         points, costs = [], []
         for _ in range(2):
-            a, b = (view.tests[int(rng.integers(1, view.n_tests))] for _ in range(2))
+            a, b = (view.features[int(rng.integers(1, view.n_features))] for _ in range(2))
             tree = Tree(
                 Branch(
                     root,
@@ -252,7 +252,7 @@ def test_the_root_counts_where_it_predicts(label):
     nowhere.
     """
     problem = labelled(2, depth=2)
-    view = problem.instance()
+    view = problem.presolved_view()
     f, m, matrix = matrix_of(label, problem)
     for action in range(2):
         tree = Tree(Leaf(action), view.actions)

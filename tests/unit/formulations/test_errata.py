@@ -40,7 +40,7 @@ def test_printed_oct_sends_rows_freely_at_nodes_that_do_not_split():
     repair the true value.
     """
     asked = problem("free_routing")  # errors / n + splits / 20
-    view = asked.instance(merge_rows=False)
+    view = asked.presolved_view(merge_rows=False)
     true = view.from_value(brute_force(asked)[1].exact)
     assert true > 0
     m = PrintedOCT(merge_rows=False).build(asked)
@@ -74,13 +74,13 @@ def test_cart_midpoints_are_infeasible_thresholds_of_oct():
     data = numeric_dataset({"x": [1, 2, 3, 4]}, y=[0, 0, 1, 1])
     asked = mt.Problem(data, mt.Accuracy(), Trees(1))
     formulation = mt.registry.formulation("oct")
-    view = asked.instance()
+    view = asked.presolved_view()
     (column,) = numeric_columns(view)
     m = formulation.build(asked)
     matrix = compile_model(m)
     values = np.unique(column.ranks / column.m)
-    for test, (low, high) in zip(column.tests, pairwise(values), strict=True):
-        formulation.encode(Tree(mt.Branch(view.tests[test], Leaf(1), Leaf(0)), view.actions), m)
+    for test, (low, high) in zip(column.features, pairwise(values), strict=True):
+        formulation.encode(Tree(mt.Branch(view.features[test], Leaf(1), Leaf(0)), view.actions), m)
         assert m.b[1].value == pytest.approx(high)
         assert matrix.violation(matrix.values()) < 1e-9
         m.b[1].set_value((low + high) / 2)
@@ -93,14 +93,14 @@ def test_cart_trees_are_feasible_starts_once_their_thresholds_are_observed_value
 
     x, y = np.array([0.0, 0.01, 0.02, 1.0, 1.0, 5.0]), np.array([0, 1, 0, 1, 1, 0])
     asked = mt.Problem(numeric_dataset({"x": x.tolist()}, y=y), mt.Accuracy(), Trees(2))
-    view = asked.instance()
+    view = asked.presolved_view()
     cart = DecisionTreeClassifier(max_depth=2, random_state=0).fit(x[:, None], y).tree_
 
     def node(v):
         if cart.children_left[v] < 0:
             return Leaf(int(cart.value[v].ravel().argmax()))
         below = x[x <= cart.threshold[v]].max()
-        test = next(t for t in sorted(view.tests, key=lambda t: t.value) if t.value > below)
+        test = next(t for t in sorted(view.features, key=lambda t: t.value) if t.value > below)
         return mt.Branch(test, node(cart.children_right[v]), node(cart.children_left[v]))
 
     tree = Tree(node(0), view.actions)
@@ -155,12 +155,12 @@ def test_binoct_needs_all_thresholds():
     label = [dict(zip([p[j] for p in points], y, strict=True)) for j in range(2)]
     kept = [
         f
-        for f, t in enumerate(data.tests)
+        for f, t in enumerate(data.features)
         if label["xy".index(t.column)][int(t.value)]
         != label["xy".index(t.column)][int(t.value) + 1]
     ]
-    assert len(kept) == len(data.tests) - 2
-    fewer = mt.Dataset(data.X[:, kept], [data.tests[f] for f in kept], y=y)
+    assert len(kept) == len(data.features) - 2
+    fewer = mt.Dataset(data.X[:, kept], [data.features[f] for f in kept], y=y)
     values = [
         optimum_of(mt.registry.formulation("bin-oct").build(mt.Problem(d, mt.Accuracy(), Trees(2))))
         for d in (data, fewer)
@@ -181,7 +181,7 @@ def test_fractional_labels_randomise_in_multi_sink_flow_with_side_constraints():
     assert all(m.w[v, k].is_binary() for v in m.nodes for k in m.actions)
     matrix = compile_model(m)
     honest = minimise(matrix).objective
-    true = asked.instance().from_value(brute_force(asked)[1].exact)
+    true = asked.presolved_view().from_value(brute_force(asked)[1].exact)
     assert honest == pytest.approx(float(true)) == pytest.approx(2)
     labels = {id(m.w[v, k]) for v in m.nodes for k in m.actions}
     matrix.integer = matrix.integer & np.array([id(x) not in labels for x in matrix.columns])
@@ -196,5 +196,5 @@ def test_without_side_constraints_continuous_labels_lose_nothing():
     m = mt.registry.formulation("flow-oct").build(asked)
     assert not m.w[1, 0].is_binary()
     assert optimum_of(m) == pytest.approx(
-        float(asked.instance().from_value(brute_force(asked)[1].exact))
+        float(asked.presolved_view().from_value(brute_force(asked)[1].exact))
     )

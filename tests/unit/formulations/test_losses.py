@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import milp_trees as mt
-from milp_trees.results.report import result_html, summary
+from milp_trees.results.tables import summary
 from milp_trees.testing import problem
 from milp_trees.verification import verify
 
@@ -24,7 +24,7 @@ def test_figure_1_on_generated_data():
     """93.5 % with all midpoints, 92.2 % with buckets; one level does not tell them apart."""
     all_of_them, buckets = mt.load("hidden-cut"), mt.load("hidden-cut:binarizer=buckets")
     assert all_of_them.n_rows == 77
-    assert buckets.n_tests < all_of_them.n_tests
+    assert buckets.n_features < all_of_them.n_features
     assert (errors(all_of_them, 2), errors(buckets, 2)) == (5, 6)
     assert round(100 * 72 / 77, 1) == 93.5
     assert errors(all_of_them, 1) == errors(buckets, 1)
@@ -54,7 +54,7 @@ def test_which_thresholds_buckets_drop():
     """
     frame = pd.DataFrame({"x": [1, 2, 3, 3, 4, 5, 6]}, dtype=float)
     binarizer = mt.Binarizer("buckets").fit(frame, ["n", "n", "n", "y", "y", "y", "n"])
-    assert [t.value for t in binarizer.tests] == [2.5, 3.5, 5.5]
+    assert [t.value for t in binarizer.features] == [2.5, 3.5, 5.5]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_the_label_is_in_every_report(kind, word):
     stored = json.loads(json.dumps(result.to_json()))
     assert word in stored["problem"]["data"]["loss"]
     assert word in dict(summary(stored))["tests"]
-    assert word in result_html(result)
+    assert word in result._repr_html_()
     assert "left out" in repr(result)
     assert word in data.subset(np.arange(20)).loss
     again = mt.Binarizer.from_json(stored["problem"]["data"]["binarizer"])

@@ -21,7 +21,9 @@ def toy(depth=1, **task):
     data = numeric_dataset({"x": [1, 3, 9, 9]}, y=[0, 1, 1, 0])
     X = np.column_stack([data.X, [0, 1, 0, 1]])
     return mt.Problem(
-        mt.Dataset(X, [*data.tests, mt.Test("on")], y=data.y), mt.Accuracy(**task), Trees(depth)
+        mt.Dataset(X, [*data.features, mt.BinaryFeature("on")], y=data.y),
+        mt.Accuracy(**task),
+        Trees(depth),
     )
 
 
@@ -37,22 +39,24 @@ def solved(formulation, asked):
 
 
 def test_columns_are_ranks_among_their_thresholds():
-    x, on = numeric_columns(toy().instance(merge_rows=False))
+    x, on = numeric_columns(toy().presolved_view(merge_rows=False))
     assert (x.name, x.ranks.tolist(), x.m, x.true_left) == ("x", [0, 1, 2, 2], 2, True)
     assert (on.name, on.ranks.tolist(), on.m, on.true_left) == ("on", [0, 1, 0, 1], 1, False)
 
 
 def test_ranks_count_thresholds_whatever_their_order_and_spacing():
-    tests = [mt.Test("x", "<=", 6.0), mt.Test("x", "<=", 2.0)]
+    tests = [mt.BinaryFeature("x", "<=", 6.0), mt.BinaryFeature("x", "<=", 2.0)]
     data = mt.Dataset([[1, 1], [1, 0], [0, 0]], tests, y=[0, 1, 1])
-    (column,) = numeric_columns(mt.Problem(data, mt.Accuracy(), Trees(1)).instance())
-    assert column.tests == (1, 0)
+    (column,) = numeric_columns(mt.Problem(data, mt.Accuracy(), Trees(1)).presolved_view())
+    assert column.features == (1, 0)
     assert sorted(column.ranks.tolist()) == [0, 1, 2]
 
 
 def test_tests_that_are_not_nested_are_refused():
     data = mt.Dataset(
-        [[1, 0], [0, 1]], [mt.Test("x", "<=", 1.0), mt.Test("x", "<=", 2.0)], y=[0, 1]
+        [[1, 0], [0, 1]],
+        [mt.BinaryFeature("x", "<=", 1.0), mt.BinaryFeature("x", "<=", 2.0)],
+        y=[0, 1],
     )
     with pytest.raises(mt.DataError, match="not nested"):
         mt.registry.formulation("oct", drop_tests=False).build(
@@ -104,7 +108,7 @@ def test_rows_of_an_early_leaf_pass_on_to_one_side(repair):
     asked = toy(depth=2)
     formulation = mt.registry.formulation("oct", repair=repair)
     m = formulation.build(asked)
-    formulation.encode(Tree(Leaf(1), asked.instance().actions), m)
+    formulation.encode(Tree(Leaf(1), asked.presolved_view().actions), m)
     holding = [t for t in m.leaves if m.l[t].value == 1]
     assert holding == ([4] if repair == "spo" else [7])
     assert compile_model(m).violation(compile_model(m).values()) == 0
@@ -114,8 +118,8 @@ def test_rows_of_an_early_leaf_pass_on_to_one_side(repair):
 def test_tests_and_children_survive_encoding_and_decoding(name):
     """`x <= 2` true and `on` true come back on the same sides, with their own thresholds."""
     asked = toy(depth=2)
-    view = asked.instance()
-    by_name = {t.name: t for t in view.tests}
+    view = asked.presolved_view()
+    by_name = {t.name: t for t in view.features}
     tree = Tree(
         Branch(by_name["x <= 2"], Branch(by_name["on"], Leaf(1), Leaf(0)), Leaf(0)), view.actions
     )
@@ -130,23 +134,25 @@ def test_tests_and_children_survive_encoding_and_decoding(name):
 def test_the_decoded_tree_has_the_claimed_value():
     formulation = mt.registry.formulation("oct")
     for seed in range(4):
-        asked = random_cost_problem(seed, numeric=True, n_rows=8, n_tests=5, depth=2)
+        asked = random_cost_problem(seed, numeric=True, n_rows=8, n_features=5, depth=2)
         m, value = solved(formulation, asked)
-        assert asked.instance().objective(formulation.decode(m)) == round(value), f"seed {seed}"
+        assert asked.presolved_view().objective(formulation.decode(m)) == round(value), (
+            f"seed {seed}"
+        )
 
 
 def test_big_m_of_an_action_is_what_it_costs_on_all_rows():
     asked = problem("cost_matrix")
     m = mt.registry.formulation("oct").build(asked)
-    assert [m.most[k] for k in m.actions] == asked.instance().regret.sum(axis=0).tolist()
+    assert [m.most[k] for k in m.actions] == asked.presolved_view().regret.sum(axis=0).tolist()
 
 
 def test_sizes_are_those_of_the_paper_without_its_constraint_21():
     """Variables |B|(p+2) + n|T| + |T|(2+K), rows n|T|(D+1) + n + |T|(2+K) + 3|B| - 1."""
-    asked = random_cost_problem(0, numeric=True, n_rows=9, n_tests=5, n_actions=3, depth=3)
-    view = asked.instance()
+    asked = random_cost_problem(0, numeric=True, n_rows=9, n_features=5, n_actions=3, depth=3)
+    view = asked.presolved_view()
     n, p, K, B, T, D = view.n_rows, len(view.columns), 3, 7, 8, 3
-    sizes = mt.registry.formulation("oct").sizes(view, asked.space)
+    sizes = mt.registry.formulation("oct").model_size(view, asked.space)
     assert sizes.variables == B * (p + 2) + n * T + T * (2 + K)
     assert sizes.binaries == sizes.variables - B - T
     assert sizes.rows == n * T * (D + 1) + n + T * (2 + K) + 3 * B - 1
@@ -154,7 +160,7 @@ def test_sizes_are_those_of_the_paper_without_its_constraint_21():
 
 def test_tests_of_one_column_must_cost_the_same():
     asked = toy()
-    view = replace(asked.instance(), split_costs=np.array([1, 2, 0]))
+    view = replace(asked.presolved_view(), split_costs=np.array([1, 2, 0]))
     assert "prices splits by column" in mt.registry.formulation("oct").unsupported_view(
         view, asked.space
     )

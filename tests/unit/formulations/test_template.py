@@ -7,6 +7,7 @@ from pathlib import Path
 from milp_trees.formulations import _template
 
 import milp_trees as mt
+from milp_trees.registering import plugins
 from milp_trees.testing import (
     check_deletable_constraints,
     check_formulation,
@@ -58,8 +59,6 @@ def test_a_copy_that_follows_the_comments_registers(monkeypatch):
     module = types.ModuleType("milp_trees.formulations.my_model")
     module.__package__ = "milp_trees.formulations"
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    monkeypatch.setitem(
-        mt.registry._classes, "formulations", dict(mt.registry.classes("formulations"))
-    )
+    monkeypatch.setitem(plugins._classes, "formulations", dict(mt.registry.classes("formulations")))
     exec(compile(source, "my_model.py", "exec"), module.__dict__)
     assert mt.registry.formulation("my-model").name == "my-model"

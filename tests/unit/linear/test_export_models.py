@@ -12,9 +12,9 @@ import pytest
 from model_readers import INFEASIBLE, READERS, UNREADABLE, ortools, present, refuses
 
 import milp_trees as mt
+from milp_trees.by_name import registry
+from milp_trees.limits import Limits
 from milp_trees.linear.matrix import compile_model
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
 from milp_trees.study.estimate import named_formulation
 from milp_trees.testing import problem
 from milp_trees.testing.decision_problems import decision_problem
@@ -246,7 +246,11 @@ def names_problem():
     """
     data = mt.Dataset(
         [[0, 1, 0], [1, 0, 1], [1, 1, 1], [0, 1, 0]],
-        tests=[mt.Test("âge <= 3"), mt.Test("b"), mt.Test("âge <= 3 too")],
+        features=[
+            mt.BinaryFeature("âge <= 3"),
+            mt.BinaryFeature("b"),
+            mt.BinaryFeature("âge <= 3 too"),
+        ],
         y=["no", "yes", "no", "yes"],
     )
     return mt.Problem(data, mt.Accuracy(), mt.Trees(1))

@@ -151,7 +151,7 @@ def test_code_that_is_traced_goes_on_afterwards(seconds):
     """
     program = f"""
 import contextlib, sys, time
-from milp_trees import deadline
+from milp_trees.methods import deadline
 from milp_trees.methods.deadline import TimeUp, within
 def work():
     end = time.perf_counter() + 1

@@ -17,10 +17,12 @@ import pytest
 from scipy import sparse
 
 from milp_trees import SolverUnavailable, Status, Unsupported
+from milp_trees.by_name import registry
+from milp_trees.limits import Limits
 from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip import runner
-from milp_trees.mip.solver import Job, Limits
-from milp_trees.registry import registry
+from milp_trees.mip.solver import Job
+from milp_trees.registering import plugins
 from milp_trees.results.result import Limit
 
 FAKE = textwrap.dedent(
@@ -91,7 +93,7 @@ def fake(folder):
         patch.syspath_prepend(str(folder))
         registry.classes("solvers")
         patch.setitem(
-            registry._classes["solvers"], "fake", importlib.import_module("fake_solver_plugin").Fake
+            plugins._classes["solvers"], "fake", importlib.import_module("fake_solver_plugin").Fake
         )
         yield "fake"
     sys.modules.pop("fake_solver_plugin", None)
@@ -385,7 +387,7 @@ def test_forked_process_uses_workers_of_its_own(fake):
 
 def test_workers_end_with_their_parent():
     """Even if the parent is killed without a chance to clean up."""
-    code = "from milp_trees import runner; runner.warm_up('highs'); w = runner._pool.idle['highs']; print(w.process.pid, flush=True); input()"
+    code = "from milp_trees.mip import runner; runner.warm_up('highs'); w = runner._pool.idle['highs']; print(w.process.pid, flush=True); input()"
     parent = subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

@@ -9,7 +9,7 @@ import pytest
 import milp_trees as mt
 
 DATA = mt.Dataset([[0], [1]], y=["no", "yes"])
-TREE = mt.Tree(mt.Branch(mt.Test("0"), mt.Leaf(0), mt.Leaf(1)), ("no", "yes")).to_json()
+TREE = mt.Tree(mt.Branch(mt.BinaryFeature("0"), mt.Leaf(0), mt.Leaf(1)), ("no", "yes")).to_json()
 
 
 @pytest.mark.parametrize(

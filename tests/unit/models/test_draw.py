@@ -7,16 +7,16 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from milp_trees import Branch, DataError, Dataset, Leaf, Test, Tree
+from milp_trees import BinaryFeature, Branch, DataError, Dataset, Leaf, Tree
 from milp_trees.models import draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 TESTS = (
-    Test("age", "<=", 37.5),
-    Test("smoker"),
-    Test("colour", "==", "red & <blue>"),
-    Test("a very long column name that nobody can remember", "<=", 1 / 3),
-    Test("naïve ☃ 列", "==", 'it\'s "quoted"\x00\n'),
+    BinaryFeature("age", "<=", 37.5),
+    BinaryFeature("smoker"),
+    BinaryFeature("colour", "==", "red & <blue>"),
+    BinaryFeature("a very long column name that nobody can remember", "<=", 1 / 3),
+    BinaryFeature("naïve ☃ 列", "==", 'it\'s "quoted"\x00\n'),
 )
 ACTIONS = (
     "benign",
@@ -62,7 +62,7 @@ def test_text_shows_counts_by_class_and_by_leaf():
     rows there are.
     """
     tree = Tree(Branch(TESTS[1], Leaf(0), Leaf(1)), ("low", "high"))
-    data = Dataset([[0], [0], [1]], tests=[TESTS[1]], y=["low", "high", "high"])
+    data = Dataset([[0], [0], [1]], features=[TESTS[1]], y=["low", "high", "high"])
     counts = draw.leaf_counts(tree, data)
     assert counts.tolist() == [[1, 1], [0, 1]]
     assert draw.tree_text(tree, counts) == "smoker\n├─ no:  low  (1 of 2)\n└─ yes: high  (1 of 1)"

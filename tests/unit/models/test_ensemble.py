@@ -35,8 +35,9 @@ from sklearn.tree import (
 )
 
 import milp_trees as mt
+from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.read_ensemble import ensemble_from_trees, out_of_bag
-from milp_trees.models.tree import Branch, Leaf, Tree
+from milp_trees.models.tree import Tree
 from milp_trees.models.tree_arrays import assemble
 
 WINE_X, WINE_Y = load_wine(return_X_y=True)
@@ -212,7 +213,7 @@ def test_own_trees_predict_the_same_as_an_ensemble():
 
 def test_inner_nodes_of_own_trees_count_weights():
     dataset = mt.Dataset([[0], [0], [1]], y=["a", "a", "b"], weights=[1, 1, 5])
-    tree = Tree(Branch(dataset.tests[0], Leaf(0), Leaf(1)), ("a", "b"))
+    tree = Tree(Branch(dataset.features[0], Leaf(0), Leaf(1)), ("a", "b"))
     ensemble, _ = ensemble_from_trees([tree], dataset)
     assert ensemble.value[0].tolist() == [2, 5]
 

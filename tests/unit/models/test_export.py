@@ -8,7 +8,7 @@ import pytest
 from sklearn.tree import export_text, plot_tree
 
 import milp_trees as mt
-from milp_trees import Branch, DataError, Dataset, Leaf, Test, Tree
+from milp_trees import BinaryFeature, Branch, DataError, Dataset, Leaf, Tree
 from milp_trees.models.export import to_dot, to_networkx, to_sklearn
 
 matplotlib.use("Agg")
@@ -22,9 +22,9 @@ FRAME = pd.DataFrame(
 )
 TREE = Tree(
     Branch(
-        Test("age", "<=", 45.0),
-        Branch(Test("colour", "==", "red"), Leaf(0), Leaf(1)),
-        Branch(Test("smoker"), Leaf(0), Leaf(1)),
+        BinaryFeature("age", "<=", 45.0),
+        Branch(BinaryFeature("colour", "==", "red"), Leaf(0), Leaf(1)),
+        Branch(BinaryFeature("smoker"), Leaf(0), Leaf(1)),
     ),
     ("low", "high"),
 )
@@ -81,8 +81,8 @@ def test_a_leaf_against_its_majority_still_predicts_its_action():
 
 def test_a_dataset_brings_its_labels_and_a_policy_needs_none():
     """From a Dataset the labels are known; without labels the chosen actions are counted."""
-    data = Dataset([[0], [1], [1]], tests=[Test("smoker")], y=["high", "low", "high"])
-    tree = Tree(Branch(Test("smoker"), Leaf(1), Leaf(0)), ("high", "low"))
+    data = Dataset([[0], [1], [1]], features=[BinaryFeature("smoker")], y=["high", "low", "high"])
+    tree = Tree(Branch(BinaryFeature("smoker"), Leaf(1), Leaf(0)), ("high", "low"))
     assert to_sklearn(tree, data).tree_.value[0, 0].tolist() == pytest.approx([2 / 3, 1 / 3])
     assert to_sklearn(tree, data.with_(y=None)).tree_.value[0, 0].tolist() == pytest.approx(
         [2 / 3, 1 / 3]
@@ -98,7 +98,9 @@ def test_unknown_labels_and_single_precision_are_refused():
         to_sklearn(TREE, FRAME, ["low"] * 5 + ["medium"])
     close = {"x": [1.0, 1.0 + 1e-12]}
     with pytest.raises(DataError, match="single precision"):
-        to_sklearn(Tree(Branch(Test("x", "<=", 1.0 + 5e-13), Leaf(1), Leaf(0)), ("a", "b")), close)
+        to_sklearn(
+            Tree(Branch(BinaryFeature("x", "<=", 1.0 + 5e-13), Leaf(1), Leaf(0)), ("a", "b")), close
+        )
 
 
 #: Columns whose neighbouring values single precision rounds, where the rounded values still differ.
@@ -174,8 +176,10 @@ def test_rows_that_do_not_reach_a_node_do_not_hinder_its_threshold():
     for column, possible in ([1.0, 1 + 2e-12, 2.0, 3.0], False), ([1.0, 3.0, 1 + 1e-12, 2.0], True):
         frame = pd.DataFrame({"a": [0, 0, 1, 1], "x": column})
         data = mt.Binarizer("midpoints").dataset(frame, list("ynyn"))
-        least = min((t for t in data.tests if t.column == "x"), key=lambda t: t.value)
-        tree = Tree(Branch(Test("a"), Branch(least, Leaf(0), Leaf(1)), Leaf(0)), ("n", "y"))
+        least = min((t for t in data.features if t.column == "x"), key=lambda t: t.value)
+        tree = Tree(
+            Branch(BinaryFeature("a"), Branch(least, Leaf(0), Leaf(1)), Leaf(0)), ("n", "y")
+        )
         for rows in (data, frame):
             if not possible:
                 with pytest.raises(DataError, match="single precision"):
@@ -190,8 +194,8 @@ def test_rows_that_do_not_reach_a_node_do_not_hinder_its_threshold():
 
 def test_a_dataset_without_values_cannot_promise_thresholds():
     """Outcomes of tests do not say how values are rounded; the table does."""
-    data = Dataset([[0], [1]], tests=[Test("x", "<=", 0.5)], y=["a", "b"])
-    tree = Tree(Branch(Test("x", "<=", 0.5), Leaf(0), Leaf(1)), ("a", "b"))
+    data = Dataset([[0], [1]], features=[BinaryFeature("x", "<=", 0.5)], y=["a", "b"])
+    tree = Tree(Branch(BinaryFeature("x", "<=", 0.5), Leaf(0), Leaf(1)), ("a", "b"))
     with pytest.raises(DataError, match="give the table instead"):
         to_sklearn(tree, data)
     assert to_sklearn(tree, {"x": [0.0, 1.0]}, ["b", "a"]).tree_.threshold[0] == 0.5
@@ -203,7 +207,7 @@ def test_networkx_graph_has_the_tree_s_shape_and_labels():
     """Parents come first; edges say no and yes."""
     graph = to_networkx(TREE)
     assert networkx.is_arborescence(graph)
-    assert graph.nodes[0]["test"] == Test("age", "<=", 45.0)
+    assert graph.nodes[0]["test"] == BinaryFeature("age", "<=", 45.0)
     assert [d["label"] for _, _, d in graph.out_edges(0, data=True)] == ["no", "yes"]
     assert sorted(d["action"] for _, d in graph.nodes(data=True) if "action" in d) == [
         "high",
@@ -215,7 +219,7 @@ def test_networkx_graph_has_the_tree_s_shape_and_labels():
 
 def test_dot_text_quotes_names():
     """One line per node and edge; quotes and backslashes in names survive."""
-    dot = to_dot(Tree(Branch(Test('a "b" \\c'), Leaf(0), Leaf(1)), ("x", "y")))
+    dot = to_dot(Tree(Branch(BinaryFeature('a "b" \\c'), Leaf(0), Leaf(1)), ("x", "y")))
     assert r'label="a \"b\" \\c"' in dot
     assert dot.count("->") == 2
     assert dot.startswith("digraph")

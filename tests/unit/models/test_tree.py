@@ -9,7 +9,7 @@ import milp_trees as mt
 from milp_trees.errors import DataError
 from milp_trees.testing.strategies import datasets, trees
 
-A, B = mt.Test("a"), mt.Test("b", "<=", 2.5)
+A, B = mt.BinaryFeature("a"), mt.BinaryFeature("b", "<=", 2.5)
 TREE = mt.Tree(mt.Branch(A, mt.Leaf(0), mt.Branch(B, mt.Leaf(1), mt.Leaf(0))), ("no", "yes"))
 DATA = mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], [A, B])
 QUIET = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -74,7 +74,7 @@ def test_pruning_empty_sides_keeps_every_prediction(data):
 
 def test_mapped_tests_swap_children_or_disappear():
     """A complement swaps, a constant leaves the side it always takes."""
-    swapped = TREE.map_tests(lambda t: (mt.Test("not a"), True) if t is A else (t, False))
-    assert swapped.root == mt.Branch(mt.Test("not a"), TREE.root.right, TREE.root.left)
+    swapped = TREE.map_tests(lambda t: (mt.BinaryFeature("not a"), True) if t is A else (t, False))
+    assert swapped.root == mt.Branch(mt.BinaryFeature("not a"), TREE.root.right, TREE.root.left)
     assert TREE.map_tests(lambda t: True if t is A else (t, False)).root == TREE.root.right
     assert TREE.map_tests(lambda t: False if t is A else (t, False)).root == mt.Leaf(0)

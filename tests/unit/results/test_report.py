@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees.results.report import json_safe, plain_table, result_from_json, result_json
+from milp_trees.results.json import json_safe
+from milp_trees.results.stored import result_from_json
+from milp_trees.results.tables import plain_table
 
 FIELDS = [
     "method",
@@ -41,7 +43,7 @@ def result(problem):
 
 
 def test_json_has_the_documented_fields(result):
-    data = result_json(result)
+    data = result.to_json()
     assert set(FIELDS) <= set(data)
     assert data["objective"] == int(Fraction(data["exact"]))
     assert data["problem"]["data"]["path"].startswith("planted")
@@ -49,17 +51,20 @@ def test_json_has_the_documented_fields(result):
 
 def test_json_is_strict(result):
     strange = replace(
-        result, root_bound=float("-inf"), sizes={"rows": np.int64(3)}, scores={"test": float("nan")}
+        result,
+        root_bound=float("-inf"),
+        model_size={"rows": np.int64(3)},
+        scores={"test": float("nan")},
     )
-    data = json.loads(json.dumps(result_json(strange), allow_nan=False))
+    data = json.loads(json.dumps(strange.to_json(), allow_nan=False))
     assert data["root_bound"] is None
     assert data["scores"] == {"test": None}
     assert data["sizes"] == {"rows": 3}
 
 
 def test_json_is_read_back_as_the_same_result(problem, result):
-    again = result_from_json(json.loads(json.dumps(result_json(result))), problem)
-    assert result_json(again) == result_json(result)
+    again = result_from_json(json.loads(json.dumps(result.to_json())), problem)
+    assert again.to_json() == result.to_json()
     assert again.predictor == result.predictor
 
 
@@ -67,7 +72,7 @@ def test_a_penalised_value_is_a_rate_with_its_fraction():
     problem = mt.Problem(
         mt.load("planted:rows=60,tests=5,noise=0.1"), mt.Accuracy(leaf_penalty="1/200"), mt.Trees(2)
     )
-    data = result_json(mt.solve(problem))
+    data = mt.solve(problem).to_json()
     assert data["unit"] == "rate"
     assert data["objective"] == pytest.approx(float(Fraction(data["exact"])))
 
@@ -92,14 +97,14 @@ def test_html_draws_how_many_rows_a_leaf_has(problem, result):
 
 
 def test_html_escapes_what_users_wrote():
-    data = mt.Dataset([[0], [1]], tests=[mt.Test("<b>")], y=["<i>", "x"])
+    data = mt.Dataset([[0], [1]], features=[mt.BinaryFeature("<b>")], y=["<i>", "x"])
     page = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)))._repr_html_()
     assert "<b>" not in page
     assert "<i>" not in page
 
 
 def test_the_table_has_every_column_of_a_comparison(result):
-    text = plain_table([result_json(result)])
+    text = plain_table([result.to_json()])
     for word in (
         "variables",
         "binaries",

@@ -11,17 +11,17 @@ import pytest
 import milp_trees as mt
 from milp_trees.decisions.generated import KINDS, DecisionData
 from milp_trees.errors import DataError, SolverFailure, UnknownName, VerificationError
-from milp_trees.results.report import result_json
 from milp_trees.results.result import Limit
+from milp_trees.study.spo import generated_problem
 from milp_trees.verification import verify
 
 
 def solved(kind: str, **options):
-    problem, test = DecisionData(
-        kind, rows=25, test_rows=10, thresholds=5, features=2, **options
-    ).problem(1)
-    result = mt.solve(problem, "dp-oracle", test=test)
-    return json.loads(json.dumps(result_json(result)))
+    problem, test = generated_problem(
+        DecisionData(kind, rows=25, test_rows=10, thresholds=5, features=2, **options), 1
+    )
+    result = mt.solve(problem, "dp-oracle", test_data=test)
+    return json.loads(json.dumps(result.to_json()))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -61,7 +61,7 @@ def test_generated_data_take_no_path():
 
 
 def test_a_comparison_without_methods_is_refused_in_one_sentence():
-    problem, _ = DecisionData("two-roads", rows=5, test_rows=0).problem(1)
+    problem, _ = generated_problem(DecisionData("two-roads", rows=5, test_rows=0), 1)
     with pytest.raises(UnknownName, match="No method was named"):
         mt.compare(problem, [])
 
@@ -93,8 +93,8 @@ def test_normalised_regret_of_a_tiny_total_beside_a_large_cost():
     data = mt.Dataset([[0], [1]], values=[[0.125, 20_000.0], [0.125, 0.375]], actions=S.components)
     task = mt.Decision(decisions=S)
     first, other = (mt.Tree(mt.Leaf(0), (label,)).routes(data) for label in task.actions(data))
-    assert task.beside(first, data) == {"normalised_regret": 0.0}
-    assert task.beside(other, data) == {"normalised_regret": (20_000 - 0.125 + 0.25) / 0.25}
+    assert task.extra_scores(first, data) == {"normalised_regret": 0.0}
+    assert task.extra_scores(other, data) == {"normalised_regret": (20_000 - 0.125 + 0.25) / 0.25}
 
 
 def test_paths_that_begin_and_end_alike_look_different_in_the_picture():
@@ -102,7 +102,9 @@ def test_paths_that_begin_and_end_alike_look_different_in_the_picture():
     labels = tuple(f"{begin}+{middle}+{end}" for middle in ("4>5+5>9", "4>8+8>9", "4>9"))
     tree = mt.Tree(
         mt.Branch(
-            mt.Test("x", "<=", 1.0), mt.Leaf(0), mt.Branch(mt.Test("z"), mt.Leaf(1), mt.Leaf(0))
+            mt.BinaryFeature("x", "<=", 1.0),
+            mt.Leaf(0),
+            mt.Branch(mt.BinaryFeature("z"), mt.Leaf(1), mt.Leaf(0)),
         ),
         labels,
     )
@@ -117,7 +119,11 @@ def test_paths_that_begin_and_end_alike_look_different_in_the_picture():
 def test_leaves_of_one_long_label_keep_its_shortened_form():
     label = "0>1+1>2+2>3+3>4+4>5+5>6+6>7"
     tree = mt.Tree(
-        mt.Branch(mt.Test("x"), mt.Leaf(0), mt.Branch(mt.Test("z"), mt.Leaf(1), mt.Leaf(0))),
+        mt.Branch(
+            mt.BinaryFeature("x"),
+            mt.Leaf(0),
+            mt.Branch(mt.BinaryFeature("z"), mt.Leaf(1), mt.Leaf(0)),
+        ),
         (label, "none"),
     )
     short = f"{label[:12]}…{label[-11:]}".replace(">", "&gt;")
@@ -126,7 +132,7 @@ def test_leaves_of_one_long_label_keep_its_shortened_form():
 
 @pytest.mark.parametrize("method", ["dp-oracle", "greedy-spo"])
 def test_costs_with_a_negative_cycle_are_refused_in_one_sentence_that_names_the_row(method):
-    S = mt.Paths([(0, 1), (1, 2), (2, 1), (2, 3)], 0, 3)
+    S = mt.GraphPaths([(0, 1), (1, 2), (2, 1), (2, 3)], 0, 3)
     data = mt.Dataset([[0], [1]], values=[[1, 1, 1, 1], [1, -1, -1, 1]], actions=S.components)
     with pytest.raises(SolverFailure, match="The oracle failed on row 1 of the costs: a cycle"):
         S.value(data.values)
@@ -135,7 +141,7 @@ def test_costs_with_a_negative_cycle_are_refused_in_one_sentence_that_names_the_
 
 
 def test_listed_paths_of_a_graph_with_cycles_are_compared_one_by_one_whatever_the_cycles_cost():
-    S = mt.Paths([(0, 1), (1, 2), (2, 1), (2, 3), (1, 3)], 0, 3)
+    S = mt.GraphPaths([(0, 1), (1, 2), (2, 1), (2, 3), (1, 3)], 0, 3)
     data = mt.Dataset([[0], [1]], values=[[1, 1, 1, 1, 3], [1, 1, -9, 1, 1]], actions=S.components)
     result = mt.solve(mt.Problem(data, mt.Decision(decisions=S), mt.Trees(1)), "dp")
     assert result.value.number == 0
@@ -169,7 +175,7 @@ def test_ctrl_c_in_a_compiled_oracle_is_an_interrupt_and_no_failure(batch):
 
 
 def test_dp_oracle_keeps_its_tree_when_compiled_code_is_interrupted(monkeypatch):
-    problem, _ = DecisionData("shortest-path", rows=60, test_rows=0).problem(2)
+    problem, _ = generated_problem(DecisionData("shortest-path", rows=60, test_rows=0), 2)
     seen = []
 
     def check(self):
@@ -185,7 +191,7 @@ def test_dp_oracle_keeps_its_tree_when_compiled_code_is_interrupted(monkeypatch)
 
 
 def test_dp_oracle_that_is_stopped_at_once_at_depth_3_is_no_worse_than_the_greedy_tree():
-    problem, _ = DecisionData("news", rows=150, test_rows=0, thresholds=10).problem(3)
+    problem, _ = generated_problem(DecisionData("news", rows=150, test_rows=0, thresholds=10), 3)
     greedy = mt.solve(problem, "greedy-spo")
     stopped = mt.solve(
         problem, "dp-oracle", time_limit=2.0
@@ -198,9 +204,9 @@ def test_dp_oracle_that_is_stopped_at_once_at_depth_3_is_no_worse_than_the_greed
 
 @pytest.mark.parametrize("space", [{"min_samples_leaf": 6}, {"min_weight_leaf": 9}])
 def test_dp_oracle_begins_with_the_greedy_tree_under_smallest_leaves_too(space):
-    generated, _ = DecisionData(
-        "shortest-path", rows=30, test_rows=0, thresholds=4, features=2
-    ).problem(3)
+    generated, _ = generated_problem(
+        DecisionData("shortest-path", rows=30, test_rows=0, thresholds=4, features=2), 3
+    )
     problem = mt.Problem(generated.dataset, generated.task, mt.Trees(3, **space))
     assert mt.solve(problem, "dp-oracle").value.number == pytest.approx(
         mt.solve(problem, "dp").value.number, rel=1e-6

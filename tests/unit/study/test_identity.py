@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees import labels
+from milp_trees.by_name import registry
 from milp_trees.errors import MilpTreesError, UnknownName
-from milp_trees.mip.solver import Limits
-from milp_trees.registry import registry
+from milp_trees.limits import Limits
+from milp_trees.registering import labels, plugins
 from milp_trees.results.result import Status
 from milp_trees.study import Study, compare
 from milp_trees.study.attempt import Start, failed, named_method
@@ -103,7 +103,7 @@ class Chance(Random):
 @pytest.fixture
 def third_party(monkeypatch):
     for cls in (Random, Chance):
-        monkeypatch.setitem(registry._classes["methods"], cls.name, cls)
+        monkeypatch.setitem(plugins._classes["methods"], cls.name, cls)
 
 
 # -- labels --------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ def test_an_engine_that_hides_an_option_is_refused(third_party, monkeypatch):
         def __init__(self, tries=100):
             self._tries = tries
 
-    monkeypatch.setitem(registry._classes["methods"], "random", Hides)
+    monkeypatch.setitem(plugins._classes["methods"], "random", Hides)
     with pytest.raises(UnknownName, match=r"keep the option 'tries' as an attribute of that name"):
         registry.method("random:tries=5")
 
@@ -304,7 +304,9 @@ def test_every_part_of_a_problem_is_in_its_key(problem):
         mt.Problem(data, problem.task, mt.Trees(2, min_weight_leaf="1/2")),
         mt.Problem(data.subset(np.arange(59)), problem.task, problem.space),
         mt.Problem(grouped, problem.task, problem.space),
-        mt.Problem(grouped.with_(group_column=data.tests[0].column), problem.task, problem.space),
+        mt.Problem(
+            grouped.with_(group_column=data.features[0].column), problem.task, problem.space
+        ),
         *(question(problem, mt.NearBest(slack=s)) for s in (1, 2)),
         question(problem, mt.NearBest(slack=1, trivial=False)),
         *(question(problem, mt.BySize(k)) for k in (3, 4)),
@@ -327,7 +329,7 @@ def test_oracles_of_one_name_are_other_problems():
 
     a, b = made(1), made(-1)
     assert problem_key(a) != problem_key(b)
-    assert problem_key(a) == problem_key(a.fresh())
+    assert problem_key(a) == problem_key(a.without_views())
 
 
 # -- comparisons ---------------------------------------------------------------------------------------------
@@ -395,7 +397,10 @@ def test_an_error_is_signed_with_the_label(problem, third_party, monkeypatch):
 def test_pruning_methods_with_options_are_rows_of_their_own():
     """`subgradient,subgradient:steps=1000`."""
     study = mt.compare(
-        EXAMPLES["figure-1"](), "subgradient,subgradient:steps=1000", start=None, oracle="min-cut"
+        EXAMPLES["figure-1"](),
+        "subgradient,subgradient:steps=1000",
+        start=None,
+        reference="min-cut",
     )
     assert [row["method"] for row in study.rows] == ["subgradient", "subgradient:steps=1000"]
 
@@ -435,8 +440,8 @@ def test_every_method_and_option_gets_a_row_of_its_own(problem, tmp_path, monkey
     names += [label for which in OPTIONS for label in alternatives(*which)]
     path = tmp_path / "s.sqlite"
     for part in (names[: len(PLUG_INS)], names[len(PLUG_INS) :]):
-        mt.compare(problem, part, store=path, oracle=None, start=None)
-    study = mt.compare(problem, names, store=path, oracle=None, start=None)
+        mt.compare(problem, part, store=path, reference=None, start=None)
+    study = mt.compare(problem, names, store=path, reference=None, start=None)
     assert runs == names
     assert [(row["method"], row["message"]) for row in study.rows] == [
         (name, f"run {k}") for k, name in enumerate(names, 1)
@@ -445,7 +450,7 @@ def test_every_method_and_option_gets_a_row_of_its_own(problem, tmp_path, monkey
 
 def test_an_oracle_with_options_is_the_one_that_was_asked_for(problem):
     """It was passed over in silence, as its name with options is not in the registry."""
-    study = mt.compare(problem, ["cart"], oracle="dp:cache=off")
+    study = mt.compare(problem, ["cart"], reference="dp:cache=off")
     assert study.oracle.method == "dp:cache=off"
 
 
@@ -454,7 +459,7 @@ def test_runs_of_one_method_on_different_problems_are_not_averaged(problem):
     from milp_trees.study.plot import performance_profile
 
     other = mt.Problem(problem.dataset, problem.task, mt.Trees(2, min_samples_leaf=5))
-    study = mt.compare([problem, other], ["dp", "cart"], oracle=None)
+    study = mt.compare([problem, other], ["dp", "cart"], reference=None)
     assert len(set(study.frame()["problem"])) == 2
     assert performance_profile(study.frame())["dp"].iloc[-1] == 1.0
     assert performance_profile(study.frame())["cart"].iloc[-1] == 0.0

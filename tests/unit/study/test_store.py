@@ -433,7 +433,7 @@ def test_the_command_line_says_what_it_left_out(path):
         "planted:rows=60,tests=5,depth=2,noise=0.1,seed=4",
         "--methods",
         "cart",
-        "--oracle",
+        "--reference",
         "none",
         "--start",
         "none",

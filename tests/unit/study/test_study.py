@@ -8,10 +8,11 @@ from fractions import Fraction
 import pytest
 
 import milp_trees as mt
-from milp_trees.mip.solver import Limits
+from milp_trees.limits import Limits
+from milp_trees.registering import plugins as store
 from milp_trees.results.result import Certificate, Limit, Solution, Status
 from milp_trees.study import StoreError, Study
-from milp_trees.study.agreement import agreement, choose_oracle, judge_of
+from milp_trees.study.agreement import agreement, choose_reference, judge_of
 from milp_trees.study.attempt import Start, attempt, find_start, named_method
 from milp_trees.study.compare import method_names
 from milp_trees.study.study import problem_key
@@ -56,7 +57,7 @@ class Counts(mt.Method):
 @pytest.fixture
 def plugins(monkeypatch):
     classes = mt.registry.classes("methods")
-    known = mt.registry._classes["methods"]
+    known = store._classes["methods"]
     for cls in (Raises, Counts):
         monkeypatch.setitem(known, cls.name, cls)
     Counts.runs = 0
@@ -152,8 +153,8 @@ def test_inexact_values_agree_within_the_tolerance_of_the_view():
 
 
 def test_who_judges(problem):
-    assert choose_oracle(problem) == "dp"
-    assert choose_oracle(problem, None) is None
+    assert choose_reference(problem) == "dp"
+    assert choose_reference(problem, None) is None
     assert judge_of("dp", problem) == "enumerate"
     assert judge_of("flow-oct@highs", problem) == "dp"
     fair = mt.Problem(
@@ -161,7 +162,7 @@ def test_who_judges(problem):
         mt.Accuracy(constraints=[mt.StatisticalParity(1)]),
         mt.Trees(2),
     )
-    assert choose_oracle(fair) == "enumerate"
+    assert choose_reference(fair) == "enumerate"
 
 
 # -- runs ----------------------------------------------------------------------------------------------------
@@ -196,14 +197,14 @@ def test_solve_checks_its_numbers(problem):
 
 def test_solve_asks_an_oracle_where_one_is_wanted(problem):
     assert mt.solve(problem, "dp").agrees is None
-    assert mt.solve(problem, "dp", oracle="dp").agrees is True
+    assert mt.solve(problem, "dp", reference="dp").agrees is True
 
 
 def test_scores_on_rows_left_out():
     from milp_trees.data.load import load_split
 
     train, test = load_split("planted:rows=80,tests=4,depth=1", test_size=0.25)
-    result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(1)), test=test)
+    result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(1)), test_data=test)
     assert result.scores == {
         "train": 0,
         "train_accuracy": 1,
@@ -246,7 +247,7 @@ def test_formulations_begin_with_the_start_and_are_judged(problem):
 
 def test_unsupported_rows_have_their_reason():
     big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.Accuracy(), mt.Trees(3))
-    study = mt.compare(big, ["enumerate"], oracle=None, start=None)
+    study = mt.compare(big, ["enumerate"], reference=None, start=None)
     assert study.rows[0]["status"] == "unsupported"
     assert "tiny problems" in study.table()
 
@@ -291,7 +292,7 @@ def test_rows_of_a_file_become_results_again(problem, optimum, tmp_path):
     (result,) = Study.open(path).results
     assert result.value == optimum.value
     assert problem_key(result.problem) == problem_key(problem)
-    assert Study.open(path).best.verify()
+    assert mt.verify(Study.open(path).best)
 
 
 def test_a_study_is_readable_while_it_is_written(problem, tmp_path):
@@ -354,7 +355,10 @@ def test_estimate_knows_sizes_and_reasons(problem):
     from milp_trees.study.estimate import named_formulation
 
     formulation = named_formulation("flow-oct")
-    assert formulation.sizes(formulation.instance(problem), problem.trees).rows == frame["rows"][0]
+    assert (
+        formulation.model_size(formulation.presolved_view(problem), problem.trees).rows
+        == frame["rows"][0]
+    )
 
 
 def test_estimate_says_why_a_formulation_cannot_take_a_problem(problem):

@@ -122,9 +122,11 @@ def test_side_totals_survive_merging_of_rows():
         mt.Accuracy(constraints=(mt.StatisticalParity(0, 1), mt.Capacity(1, at_most=2))),
         mt.Trees(1),
     )
-    tree = mt.Tree(mt.Branch(mt.Test("0"), mt.Leaf(0), mt.Leaf(1)), (0, 1))
+    tree = mt.Tree(mt.Branch(mt.BinaryFeature("0"), mt.Leaf(0), mt.Leaf(1)), (0, 1))
     assert (
-        problem.view(CostMatrix).side_totals(tree) == problem.instance().side_totals(tree) == [0, 2]
+        problem.view(CostMatrix).side_totals(tree)
+        == problem.presolved_view().side_totals(tree)
+        == [0, 2]
     )
 
 

@@ -177,7 +177,7 @@ def test_row_weights_of_the_dataset_count_in_both_parts():
 
 def test_beside_the_value_stand_its_parts_and_the_error_of_the_vote():
     problem = mt.Problem(WINE, mt.PrunedError("1/10"), mt.PrunedEnsembles(ENSEMBLE))
-    told = problem.beside(ENSEMBLE)
+    told = problem.extra_scores(ENSEMBLE)
     assert told["vote_error"] == pytest.approx(np.mean(FOREST.predict(WINE_X) != WINE_Y))
     assert told["error"] == pytest.approx(
         np.mean([np.mean(tree.predict(WINE_X) != WINE_Y) for tree in FOREST.estimators_])
@@ -194,7 +194,7 @@ def test_beside_a_regression_stands_the_squared_error_of_its_mean():
         mt.PrunedError(0),
         mt.PrunedEnsembles(ensemble),
     )
-    assert problem.beside(ensemble)["mean_squared_error"] == pytest.approx(
+    assert problem.extra_scores(ensemble)["mean_squared_error"] == pytest.approx(
         np.mean((forest.predict(X) - y) ** 2)
     )
     assert problem.value(ensemble).number == pytest.approx(

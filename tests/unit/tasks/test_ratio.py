@@ -12,8 +12,8 @@ import pytest
 from sklearn.metrics import fbeta_score, jaccard_score, precision_score
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.engines.enumerate import Enumerator
-from milp_trees.registry import registry
 from milp_trees.results.result import Limit, Status
 from milp_trees.tasks import from_spec
 from milp_trees.testing import brute_force
@@ -58,7 +58,7 @@ def front(asked):
                 sum(weight[i] for i in rows if not positive[i]),
             )
             out = {(1, 0, 0), (1, p, n)}
-        for f in range(data.n_tests if depth else 0):
+        for f in range(data.n_features if depth else 0):
             sides = [tuple(i for i in rows if data.X[i, f] == side) for side in (0, 1)]
             if all(sides):
                 out |= {
@@ -261,7 +261,7 @@ def test_a_start_is_used_or_refused():
     asked = random_problem(2, depth=2)
     best = mt.solve(asked)
     again = mt.solve(asked, start=best.tree)
-    assert again.sizes["steps"] == 1
+    assert again.model_size["steps"] == 1
     assert again.value == best.value
     strict = replace(asked, space=mt.Trees(0))
     refused = mt.solve(strict, start=best.tree)
@@ -402,7 +402,7 @@ def by_threshold(asked, price):
     seen = set()
     from milp_trees.testing.generate import all_trees
 
-    for node in all_trees(tuple(data.tests), 1, asked.space.max_depth):
+    for node in all_trees(tuple(data.features), 1, asked.space.max_depth):
         routes = mt.Tree(node, (0, 1)).routes(data)
         cells = tuple(
             sorted(

@@ -15,7 +15,7 @@ from milp_trees.tasks import from_spec
 from milp_trees.testing.strategies import problems, trees
 
 X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-SPLIT = mt.Tree(mt.Branch(mt.Test("0"), mt.Leaf(0), mt.Leaf(1)), (0, 1))
+SPLIT = mt.Tree(mt.Branch(mt.BinaryFeature("0"), mt.Leaf(0), mt.Leaf(1)), (0, 1))
 
 
 def score(task, data, tree=SPLIT):
@@ -88,7 +88,7 @@ def test_balanced_accuracy_ignores_classes_without_rows():
         score(
             mt.BalancedAccuracy(),
             data,
-            mt.Tree(mt.Branch(mt.Test("0"), mt.Leaf(0), mt.Leaf(2)), ("a", "b", "c")),
+            mt.Tree(mt.Branch(mt.BinaryFeature("0"), mt.Leaf(0), mt.Leaf(2)), ("a", "b", "c")),
         ).exact
         == 1
     )

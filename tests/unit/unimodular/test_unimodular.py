@@ -20,21 +20,21 @@ from milp_trees.errors import DataError, SolverUnavailable, VerificationError
 from milp_trees.unimodular import (
     Composition,
     TwoSum,
-    check_by_deletion,
-    check_chordless_cycles,
-    check_consecutive_ones,
-    check_difference_rows,
-    check_ghouila_houri,
-    check_network,
     check_network_certificate,
-    check_pivots,
-    check_subdeterminants,
+    decide_by_chordless_cycles,
+    decide_by_consecutive_ones,
+    decide_by_deletion,
+    decide_by_difference_rows,
+    decide_by_ghouila_houri,
+    decide_by_network,
+    decide_by_pivots,
+    decide_by_subdeterminants,
     verify_composition,
     verify_network,
     verify_two_sum,
     verify_unimodularity,
 )
-from milp_trees.unimodular.cmr import check_cmr, cmr_is_installed
+from milp_trees.unimodular.cmr import cmr_is_installed, decide_by_cmr
 
 #: R. E. Bixby's and P. Seymour's: totally unimodular, but neither a network matrix nor the
 #: transpose of one (Schrijver 1986, section 19.4).
@@ -147,7 +147,7 @@ def test_matrices_up_to_ten_by_ten_get_the_answer_of_all_subdeterminants():
     for case in range(500):
         a = random_case(rng, case % 4)
         assert max(a.shape) <= 10
-        truth, answer = tu_by_definition(a), mt.check_unimodular(a)
+        truth, answer = tu_by_definition(a), mt.total_unimodularity(a)
         assert answer.answer == ("yes" if truth else "no"), (case, a.tolist(), answer)
         assert_proven(a, answer)
         answers[answer.answer, answer.proof] = answers.get((answer.answer, answer.proof), 0) + 1
@@ -169,7 +169,9 @@ def test_the_exponential_checks_agree_with_the_definition():
     for case in range(60):
         a = random_case(rng, case % 4)
         truth = "yes" if tu_by_definition(a) else "no"
-        assert check_subdeterminants(a).answer == check_ghouila_houri(a).answer == truth, a.tolist()
+        assert decide_by_subdeterminants(a).answer == decide_by_ghouila_houri(a).answer == truth, (
+            a.tolist()
+        )
 
 
 def test_searches_for_a_violation_never_refute_a_totally_unimodular_matrix():
@@ -181,7 +183,11 @@ def test_searches_for_a_violation_never_refute_a_totally_unimodular_matrix():
         a = random_case(rng, case % 4)
         truth, found = (
             tu_by_definition(a),
-            [check_pivots(a, rounds=20), check_by_deletion(a, rounds=3), check_chordless_cycles(a)],
+            [
+                decide_by_pivots(a, rounds=20),
+                decide_by_deletion(a, rounds=3),
+                decide_by_chordless_cycles(a),
+            ],
         )
         for answer in found:
             assert answer.answer == "unknown" or not truth, (case, a.tolist(), answer)
@@ -203,8 +209,8 @@ def test_a_long_violation_hidden_in_a_sparse_matrix_is_found():
             np.vstack([*trees, below]),
             np.vstack([*(np.vstack([rows[:1], np.diff(rows, axis=0)]) for rows in trees), below]),
         )
-        assert mt.check_unimodular(paths).answer == "yes"
-        answer = mt.check_unimodular(stacked, time_limit=20)
+        assert mt.total_unimodularity(paths).answer == "yes"
+        answer = mt.total_unimodularity(stacked, time_limit=20)
         assert_proven(stacked, answer)
         answers.add(answer.answer)
         longest = max(longest, len(answer.submatrix.rows) if answer.submatrix else 0)
@@ -226,7 +232,7 @@ def test_2_sums_are_taken_apart():
                 a[np.argsort(np.abs(a).sum(axis=1))], b[:, np.argsort(-np.abs(b).sum(axis=0))]
             )
         a = a[rng.permutation(len(a))][:, rng.permutation(a.shape[1])]
-        answer = mt.check_unimodular(a)
+        answer = mt.total_unimodularity(a)
         assert answer.answer == "yes", a.tolist()
         assert_proven(a, answer)
         for _, _, part in getattr(answer.certificate, "blocks", ()):
@@ -235,11 +241,11 @@ def test_2_sums_are_taken_apart():
         i, j = np.argwhere(a)[int(rng.integers((a != 0).sum()))]
         changed = a.copy()
         changed[i, j] *= -1
-        if mt.check_unimodular(changed).answer == "no":
+        if mt.total_unimodularity(changed).answer == "no":
             with pytest.raises(VerificationError):
                 verify_unimodularity(changed, answer)
     assert seen > 3
-    summand = mt.check_unimodular(R10)
+    summand = mt.total_unimodularity(R10)
     from milp_trees.unimodular.two_sum import Split
 
     with pytest.raises(VerificationError, match="not the 2-sum"):
@@ -249,7 +255,7 @@ def test_2_sums_are_taken_apart():
     with pytest.raises(VerificationError, match="outside"):
         verify_unimodularity(PUBLISHED, summand)
     with pytest.raises(VerificationError, match="no proof"):
-        verify_unimodularity(R10, check_network(R10))
+        verify_unimodularity(R10, decide_by_network(R10))
 
 
 @pytest.mark.parametrize("transposed", [False, True])
@@ -261,11 +267,11 @@ def test_network_matrices_are_recognised_without_a_tree(transposed):
     for _ in range(150):
         a = random_network(rng, int(rng.integers(1, 41)), int(rng.integers(1, 61)), rng.random())
         a = a.T.copy() if transposed else a
-        answer = check_network(a, transposed=transposed)
+        answer = decide_by_network(a, transposed=transposed)
         assert answer.answer == "yes", (a.tolist(), answer)
         verify_network(a, answer.certificate)
         assert answer.certificate.transposed == transposed
-        assert mt.check_unimodular(a).answer == "yes"
+        assert mt.total_unimodularity(a).answer == "yes"
 
 
 def test_recognition_is_complete_on_small_matrices():
@@ -319,7 +325,7 @@ def test_a_wrong_certificate_is_refused():
     """
     rng = np.random.default_rng(10)
     a = random_network(rng, 12, 20)
-    good = check_network(a).certificate
+    good = decide_by_network(a).certificate
     verify_network(a, good)
     assert check_network_certificate(a, good).answer == "yes"
     from dataclasses import replace
@@ -347,7 +353,7 @@ def test_a_wrong_certificate_is_refused():
         if np.abs(a[:, j]).sum() > 1:
             with pytest.raises(VerificationError):
                 verify_network(changed, good)
-            answer = mt.check_unimodular(changed, good)
+            answer = mt.total_unimodularity(changed, good)
             assert answer.answer in ("yes", "no")  # the support has a tree, so the signs decide
             assert_proven(changed, answer)
             assert "The given tree proves nothing" in answer.reason
@@ -390,7 +396,7 @@ def test_a_composition_that_was_tampered_with_is_refused():
     for p in parts:
         a[i : i + p.shape[0], j : j + p.shape[1]] = p
         i, j = i + p.shape[0], j + p.shape[1]
-    answer = mt.check_unimodular(a)
+    answer = mt.total_unimodularity(a)
     assert (answer.answer, isinstance(answer.certificate, Composition)) == ("yes", True), answer
     assert "all subdeterminants" in answer.proof
     verify_composition(a, answer.certificate)
@@ -411,12 +417,12 @@ def test_the_published_counterexample_is_not_totally_unimodular():
     """The 8 × 8 submatrix of the differenced IP3 has determinant -2: no partition of its rows can
     prove Theorem 4.2 in that form.
     """
-    answer = mt.check_unimodular(PUBLISHED)
+    answer = mt.total_unimodularity(PUBLISHED)
     assert answer.answer == "no"
     assert_proven(PUBLISHED, answer)
     assert (len(answer.submatrix.rows), abs(answer.submatrix.determinant)) == (8, 2)
     assert round(np.linalg.det(PUBLISHED)) == -2
-    assert check_ghouila_houri(PUBLISHED).answer == "no"
+    assert decide_by_ghouila_houri(PUBLISHED).answer == "no"
 
 
 def two_trees():
@@ -453,10 +459,10 @@ def test_the_printed_proof_argues_about_a_matrix_that_is_not_totally_unimodular(
     differenced = [np.vstack([rows[:1], np.diff(rows, axis=0), -rows[-1:]]) for rows in first]
     for rows in differenced:
         assert (
-            check_difference_rows(rows[:, :14], columns=True).answer == "yes"
+            decide_by_difference_rows(rows[:, :14], columns=True).answer == "yes"
         )  # the lemma itself is right
     stacked = np.vstack([*differenced, second])
-    answer = mt.check_unimodular(stacked)
+    answer = mt.total_unimodularity(stacked)
     assert answer.answer == "no"
     assert_proven(stacked, answer)
     chosen = [
@@ -466,8 +472,8 @@ def test_the_printed_proof_argues_about_a_matrix_that_is_not_totally_unimodular(
     there = {tuple(sign * row) for row in stacked[:, chosen] for sign in (1, -1)}
     assert {tuple(row) for row in PUBLISHED} <= there
     paths = np.vstack([*first, second])
-    assert mt.check_unimodular(paths).answer == "yes"
-    assert check_network(paths, transposed=True).answer == "yes"
+    assert mt.total_unimodularity(paths).answer == "yes"
+    assert decide_by_network(paths, transposed=True).answer == "yes"
 
 
 def ordered_path_form(rng, n_trees, n_rows, depth=2):
@@ -576,7 +582,7 @@ def test_the_path_form_of_ip3_is_totally_unimodular_with_its_tree_and_without():
         names, rows, arcs = path_form(rng, int(rng.integers(1, 4)), int(rng.integers(1, 4)))
         model = as_pyomo(names, rows)
         tree = [(t, h, model.x[label].name) for t, h, label in arcs]
-        answer = mt.check_unimodular(model, tree)
+        answer = mt.total_unimodularity(model, tree)
         assert (answer.answer, answer.proof) == ("yes", "transposed network"), answer
         verify_network(model, answer.certificate)
         path = next(
@@ -585,7 +591,7 @@ def test_the_path_form_of_ip3_is_totally_unimodular_with_its_tree_and_without():
             if any(name.startswith("x['z") for name, _ in p["arcs"])
         )
         assert path["of"].startswith("path")
-        alone = mt.check_unimodular(model)
+        alone = mt.total_unimodularity(model)
         assert alone.answer == "yes"
         verify_unimodularity(model, alone)
         wrong = [
@@ -601,35 +607,35 @@ def test_matrices_that_no_tree_carries_are_decided_by_subdeterminants(a):
     """The two 5 × 5 matrices of Seymour's decomposition are totally unimodular, but no network
     matrices.
     """
-    answer = mt.check_unimodular(a)
+    answer = mt.total_unimodularity(a)
     assert answer.answer == "yes"
     assert "all subdeterminants" in answer.proof
-    assert check_network(a).answer == check_network(a, transposed=True).answer == "unknown"
+    assert decide_by_network(a).answer == decide_by_network(a, transposed=True).answer == "unknown"
     verify_composition(a, answer.certificate)
 
 
 def test_simple_forms_are_seen_at_once():
     """Differences, intervals, and what is neither."""
     interval = np.array([[1, 1, 0, 0], [0, 1, 1, 1], [0, 0, 0, 0], [-1, -1, -1, -1]])
-    assert check_consecutive_ones(interval).proof == "consecutive ones (given order)"
-    assert check_consecutive_ones(interval.T, columns=True).answer == "yes"
-    assert check_consecutive_ones(interval.T).answer == "unknown"
-    assert check_consecutive_ones(np.array([[1, 0, 1]])).answer == "unknown"
-    assert check_consecutive_ones(np.array([[1, -1]])).answer == "unknown"
+    assert decide_by_consecutive_ones(interval).proof == "consecutive ones (given order)"
+    assert decide_by_consecutive_ones(interval.T, columns=True).answer == "yes"
+    assert decide_by_consecutive_ones(interval.T).answer == "unknown"
+    assert decide_by_consecutive_ones(np.array([[1, 0, 1]])).answer == "unknown"
+    assert decide_by_consecutive_ones(np.array([[1, -1]])).answer == "unknown"
     assert (
-        check_consecutive_ones(np.array([[0, 0, 1], [1, 0, 0]])).answer == "yes"
+        decide_by_consecutive_ones(np.array([[0, 0, 1], [1, 0, 0]])).answer == "yes"
     )  # a row's end is no neighbour of the next one's start
     difference = np.array([[1, -1, 0], [0, 1, -1], [0, 0, 1]])
-    assert check_difference_rows(difference).proof == "difference rows"
-    assert check_difference_rows(np.array([[1, 1]])).answer == "unknown"
+    assert decide_by_difference_rows(difference).proof == "difference rows"
+    assert decide_by_difference_rows(np.array([[1, 1]])).answer == "unknown"
     assert (
-        check_difference_rows(np.array([[1, 1], [-1, -1]]), columns=True).proof
+        decide_by_difference_rows(np.array([[1, 1], [-1, -1]]), columns=True).proof
         == "difference columns"
     )
     assert (
-        mt.check_unimodular(np.zeros((3, 0))).answer
-        == mt.check_unimodular(np.zeros((0, 3))).answer
-        == mt.check_unimodular([[0]]).answer
+        mt.total_unimodularity(np.zeros((3, 0))).answer
+        == mt.total_unimodularity(np.zeros((0, 3))).answer
+        == mt.total_unimodularity([[0]]).answer
         == "yes"
     )
 
@@ -639,7 +645,7 @@ def test_another_entry_than_0_and_1_is_a_violation_by_itself(entry, value):
     """A 1 × 1 submatrix, named."""
     a = np.eye(3) * 1.0
     a[2, 1] = entry
-    answer = mt.check_unimodular(sparse.csc_matrix(a))
+    answer = mt.total_unimodularity(sparse.csc_matrix(a))
     assert (
         answer.answer,
         answer.submatrix.rows,
@@ -649,12 +655,12 @@ def test_another_entry_than_0_and_1_is_a_violation_by_itself(entry, value):
     json.dumps(answer.to_json())
     assert "row r2, column x1" in str(answer)
     for check in (
-        check_subdeterminants,
-        check_ghouila_houri,
-        check_pivots,
-        check_chordless_cycles,
-        check_network,
-        check_difference_rows,
+        decide_by_subdeterminants,
+        decide_by_ghouila_houri,
+        decide_by_pivots,
+        decide_by_chordless_cycles,
+        decide_by_network,
+        decide_by_difference_rows,
     ):
         assert check(a).answer == "no"
 
@@ -668,18 +674,18 @@ def test_what_is_no_matrix_is_refused_in_one_sentence():
         ([[np.nan]], "not finite"),
     ]:
         with pytest.raises(DataError, match=says):
-            mt.check_unimodular(bad)
+            mt.total_unimodularity(bad)
     with pytest.raises(DataError, match="time_limit"):
-        mt.check_unimodular([[1]], time_limit=-1)
+        mt.total_unimodularity([[1]], time_limit=-1)
     m = pyo.ConcreteModel()
     m.x = pyo.Var([0, 1])
     m.c = pyo.Constraint(expr=m.x[0] * m.x[1] <= 1)
     with pytest.raises(DataError, match="linear"):
-        mt.check_unimodular(m)
+        mt.total_unimodularity(m)
     with pytest.raises(DataError, match="at most 22"):
-        check_subdeterminants(np.ones((20, 20)))
+        decide_by_subdeterminants(np.ones((20, 20)))
     with pytest.raises(DataError, match="at most 12"):
-        check_ghouila_houri(np.ones((20, 20)))
+        decide_by_ghouila_houri(np.ones((20, 20)))
 
 
 def test_a_pyomo_model_keeps_its_names_and_stays_as_it_is():
@@ -689,9 +695,9 @@ def test_a_pyomo_model_keeps_its_names_and_stays_as_it_is():
     m.edge = pyo.Constraint(
         [("a", "b"), ("b", "c"), ("a", "c")], rule=lambda m, u, v: m.x[u] + m.x[v] <= 1
     )
-    assert mt.check_unimodular(m).submatrix.column_names == ("x[a]", "x[b]", "x[c]")
+    assert mt.total_unimodularity(m).submatrix.column_names == ("x[a]", "x[b]", "x[c]")
     m.most = pyo.Objective(expr=pyo.summation(m.x), sense=pyo.maximize)
-    answer = mt.check_unimodular(m)
+    answer = mt.total_unimodularity(m)
     assert (answer.answer, abs(answer.submatrix.determinant)) == ("no", 2)
     assert m.most.active
     assert len(list(m.component_objects(pyo.Objective))) == 1
@@ -711,12 +717,12 @@ def test_large_matrices_are_quick():
     )
     began = time.perf_counter()
     for matrix in (a, a.T.copy()):
-        answer = mt.check_unimodular(matrix)
+        answer = mt.total_unimodularity(matrix)
         assert answer.answer == "yes"
         verify_network(matrix, answer.certificate)
-    assert mt.check_unimodular(difference).proof == "difference rows"
+    assert mt.total_unimodularity(difference).proof == "difference rows"
     spoilt = two_sum(a[:300], np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]]))
-    answer = mt.check_unimodular(spoilt)
+    answer = mt.total_unimodularity(spoilt)
     assert answer.answer == "no"
     assert_proven(spoilt, answer)
     assert time.perf_counter() - began < 10  # about one second
@@ -725,7 +731,7 @@ def test_large_matrices_are_quick():
 def test_the_time_limit_ends_in_unknown():
     """No time: no answer, said so."""
     a = random_network(np.random.default_rng(13), 200, 300, 0.3)
-    answer = mt.check_unimodular(a, time_limit=0)
+    answer = mt.total_unimodularity(a, time_limit=0)
     assert (answer.answer, answer.proof) == ("unknown", None)
     assert "time limit of 0 seconds" in str(answer)
 
@@ -734,18 +740,18 @@ def test_cmr_agrees_where_it_is_installed():
     """CMR against all subdeterminants; without it one sentence says how to get it."""
     if not cmr_is_installed():
         with pytest.raises(SolverUnavailable, match="passagemath-cmr"):
-            check_cmr(R10)
+            decide_by_cmr(R10)
         pytest.skip("passagemath-cmr is not installed")
     rng = np.random.default_rng(14)
     for case in range(4):
         a = random_case(rng, case)
-        assert check_cmr(a).answer in ("unknown", check_subdeterminants(a).answer)
-    assert check_cmr(R10).proof == "cmr"
+        assert decide_by_cmr(a).answer in ("unknown", decide_by_subdeterminants(a).answer)
+    assert decide_by_cmr(R10).proof == "cmr"
 
 
 def test_an_answer_can_be_shown(tmp_path):
     """A sentence, HTML with the tree, JSON with names."""
-    answer = check_network(np.array([[1, 1, 0], [0, 1, 1]]))
+    answer = decide_by_network(np.array([[1, 1, 0], [0, 1, 1]]))
     assert str(answer).startswith(
         "Yes: the 2 × 3 matrix with 4 nonzeros is totally unimodular (proof: network)."
     )
@@ -756,7 +762,8 @@ def test_an_answer_can_be_shown(tmp_path):
     signs = {p["of"]: dict(p["arcs"]) for p in data["certificate"]["paths"]}
     assert signs["x1"] == {"r0": 1, "r1": 1}
     assert (
-        mt.check_unimodular(PUBLISHED)._repr_html_() == f"<p>{mt.check_unimodular(PUBLISHED)}</p>"
+        mt.total_unimodularity(PUBLISHED)._repr_html_()
+        == f"<p>{mt.total_unimodularity(PUBLISHED)}</p>"
     )
 
 

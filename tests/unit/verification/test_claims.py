@@ -5,7 +5,7 @@ import pytest
 
 import milp_trees as mt
 from milp_trees import Status
-from milp_trees.registry import registry
+from milp_trees.by_name import registry
 
 MIP = ("oct", "oct-binary", "bin-oct", "flow-oct", "state-flow")
 
@@ -56,7 +56,7 @@ def test_costs_of_many_digits_are_proven(formulation, solver):
     """
     asked = rational(6)
     assert 10**5 < asked.view(mt.CostMatrix).costs.sum() < 10**7
-    result = mt.solve(asked, f"{formulation}@{solver}", oracle="enumerate")
+    result = mt.solve(asked, f"{formulation}@{solver}", reference="enumerate")
     assert (result.status, result.agrees) == (Status.OPTIMAL, True)
 
 
@@ -64,7 +64,7 @@ def test_costs_of_many_digits_are_proven(formulation, solver):
 def test_more_digits_than_solvers_tell_apart_are_not_called_proven(formulation):
     data = mt.Dataset([[0], [1], [0], [1]], y=[0, 1, 0, 1], weights=[1, 10**9 + 7, 10**9 + 9, 4])
     asked = mt.Problem(data, mt.WeightedError(), mt.Trees(0))
-    result = mt.solve(asked, f"{formulation}@highs", oracle="dp")
+    result = mt.solve(asked, f"{formulation}@highs", reference="dp")
     assert (result.status, result.agrees) == (Status.FEASIBLE, None)
     assert "digits" in result.message
 
@@ -80,7 +80,7 @@ def test_measured_costs_are_proven(formulation, solver):
         mt.Trees(2),
     )
     assert not asked.view(mt.CostMatrix).exact
-    result = mt.solve(asked, f"{formulation}@{solver}", oracle="enumerate")
+    result = mt.solve(asked, f"{formulation}@{solver}", reference="enumerate")
     assert (result.status, result.agrees) == (Status.OPTIMAL, True)
 
 
@@ -92,17 +92,22 @@ STARTED = ("dp", "cart", "enumerate", "flow-oct@highs", "oct@highs", "state-flow
 def xor(space):
     """Tests a, b and the complement of a, which presolve drops; rows are 0 iff a = b."""
     X = [[a, b, 1 - a] for a in (0, 1) for b in (0, 1)] * 2
-    data = mt.Dataset(X, [mt.Test("a"), mt.Test("b"), mt.Test("not a")], y=[0, 1, 1, 0] * 2)
+    data = mt.Dataset(
+        X,
+        [mt.BinaryFeature("a"), mt.BinaryFeature("b"), mt.BinaryFeature("not a")],
+        y=[0, 1, 1, 0] * 2,
+    )
     return mt.Problem(data, mt.Accuracy(), space)
 
 
 def full(first="a"):
     same, other = (
-        mt.Branch(mt.Test("b"), mt.Leaf(0), mt.Leaf(1)),
-        mt.Branch(mt.Test("b"), mt.Leaf(1), mt.Leaf(0)),
+        mt.Branch(mt.BinaryFeature("b"), mt.Leaf(0), mt.Leaf(1)),
+        mt.Branch(mt.BinaryFeature("b"), mt.Leaf(1), mt.Leaf(0)),
     )
     return mt.Tree(
-        mt.Branch(mt.Test(first), *((same, other) if first == "a" else (other, same))), (0, 1)
+        mt.Branch(mt.BinaryFeature(first), *((same, other) if first == "a" else (other, same))),
+        (0, 1),
     )
 
 
@@ -154,7 +159,7 @@ def test_what_all_actions_of_a_row_cost_does_not_blur_how_they_differ(offset, pe
     assert near.value(mt.solve(far, "dp").predictor).number == pytest.approx(
         mt.solve(near, "dp").objective, abs=1e-5
     )
-    found = mt.solve(far, "state-flow@highs", oracle="dp")
+    found = mt.solve(far, "state-flow@highs", reference="dp")
     assert (found.status, found.agrees) == (Status.OPTIMAL, True)
 
 

@@ -14,8 +14,9 @@ import pytest
 from typer.testing import CliRunner
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.cli.main import app
-from milp_trees.registry import registry
+from milp_trees.registering import plugins
 from milp_trees.results.result import Certificate, Limit, Status
 from milp_trees.verification.derive import built_on, methods_for
 
@@ -51,7 +52,7 @@ def lie(problem, folder, maker="gurobi"):
         value.number, value.exact, f"{maker} 12", ("value recomputed from the tree",)
     )
     made = replace(
-        mt.solve(problem, oracle=None),
+        mt.solve(problem, reference=None),
         solutions=(mt.result.Solution(tree, value),),
         certificate=certificate,
     )
@@ -60,7 +61,7 @@ def lie(problem, folder, maker="gurobi"):
             made,
             method=maker,
             trace=(),
-            sizes={},
+            model_size={},
             nodes=None,
             root_bound=None,
             status=Status.OPTIMAL,
@@ -219,7 +220,7 @@ def test_a_method_of_somebody_else_derives_too(monkeypatch):
                 )
             )
 
-    monkeypatch.setitem(registry._classes["methods"], "other", Other)
+    monkeypatch.setitem(plugins._classes["methods"], "other", Other)
     result = mt.solve(areas(), "partial-trees")
     for verdict, by in (
         (mt.Verdict.DERIVED, "other"),
@@ -523,7 +524,7 @@ def test_what_verify_does_not_take_is_named(tmp_path):
     )
     for answer, words in (
         (mt.near_best(problem, slack=1), "near the best"),
-        (mt.sizes(problem, max_leaves=3), "of all sizes"),
+        (mt.size_path(problem, max_leaves=3), "of all sizes"),
     ):
         file = tmp_path / "r.json"
         file.write_text(json.dumps(answer.to_json()))

@@ -26,7 +26,7 @@ def stored(tmp_path_factory):
         + "\n"
     )
     train, test = load_split(path, test_size=0.25, seed=1)
-    result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(2)), "dp", test=test)
+    result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(2)), "dp", test_data=test)
     return json.loads(json.dumps(result.to_json()))
 
 
@@ -49,7 +49,7 @@ def test_a_true_result_is_verified_and_its_bound_derived_again(stored):
 def test_a_result_in_memory_is_verified_without_a_file():
     data = mt.Dataset([[0, 1], [1, 0], [1, 1], [0, 0]], y=[0, 1, 1, 0])
     result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)))
-    assert result.verify()
+    assert mt.verify(result)
     assert verify(result.to_json(), data)
     with pytest.raises(mt.DataError, match="give the dataset"):
         verify(result.to_json())
@@ -214,8 +214,8 @@ def test_an_engine_that_alone_takes_a_task_is_run_anew():
     data = mt.load("planted:rows=150,tests=20,depth=3,noise=0.1,seed=3")
     shallow, deep = (mt.Problem(data, mt.Matthews(), mt.Trees(max_depth=d)) for d in (2, 3))
     result = mt.solve(deep)
-    found = result.verify()
+    found = mt.verify(result)
     assert (found.verdict, found.derived_by) == (mt.Verdict.RECOMPUTED, "pareto")
     assert "the same method, pareto, run anew" in found[-1]
     with pytest.raises(mt.VerificationError, match="pareto"):
-        replace(mt.solve(shallow), problem=deep).verify()
+        mt.verify(replace(mt.solve(shallow), problem=deep))

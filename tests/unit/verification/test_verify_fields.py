@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
+from milp_trees.by_name import registry
 from milp_trees.data.load import load_split
 from milp_trees.decisions.generated import DecisionData
-from milp_trees.problem import PruningPath
-from milp_trees.registry import registry
-from milp_trees.results.report import SCHEMA
+from milp_trees.questions import ByPrice
+from milp_trees.results.json import SCHEMA
 from milp_trees.study.predict import predict_file
 from milp_trees.study.pruning import Growing, pruning_problem
+from milp_trees.study.spo import generated_problem
 from milp_trees.tasks.constraints import constraint
 from milp_trees.testing.sets import default_problems
 from milp_trees.verification import verify
@@ -50,7 +51,7 @@ def of_a_formulation(folder):
         table(folder), binarizer="quantiles:3", target="state", drop=["sex"], test_size=0.25, seed=2
     )
     problem = mt.Problem(train, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))
-    return plain(mt.solve(problem, "state-flow@highs", start="cart", test=test))
+    return plain(mt.solve(problem, "state-flow@highs", start="cart", test_data=test))
 
 
 def with_constraints(folder):
@@ -128,26 +129,28 @@ def of_areas(folder):
 
 
 def of_decisions(folder):
-    problem, test = DecisionData("two-roads", rows=12, test_rows=6, thresholds=3).problem(1)
-    return plain(mt.solve(problem, "dp-oracle", test=test))
+    problem, test = generated_problem(
+        DecisionData("two-roads", rows=12, test_rows=6, thresholds=3), 1
+    )
+    return plain(mt.solve(problem, "dp-oracle", test_data=test))
 
 
 def of_a_pruning(folder):
     grown = pruning_problem("iris", Growing(trees=2, max_depth=2, test_size=0.3), lam="1/100")
-    return plain(mt.solve(grown.problem, "ip3@highs", test=grown.test))
+    return plain(mt.solve(grown.problem, "ip3@highs", test_data=grown.test))
 
 
 def of_a_curve(folder):
     grown = pruning_problem("iris", Growing(trees=2, max_depth=2))
     result = mt.solve(
-        mt.Problem(grown.problem.dataset, grown.problem.task, grown.problem.space, PruningPath()),
+        mt.Problem(grown.problem.dataset, grown.problem.task, grown.problem.space, ByPrice()),
         "min-cut",
     )
     of_run = {
         "method": result.method,
         "seconds": result.seconds,
         "times": dict(result.times),
-        "sizes": dict(result.sizes),
+        "sizes": dict(result.model_size),
     }
     curve = {
         "kind": "pruning-curve",
@@ -369,7 +372,7 @@ def test_honest_results_of_every_method_stand():
             if kind in done or registry.method(name).unsupported(problem):
                 continue
             done.add(kind)
-            result = mt.solve(problem, name, oracle=None)
+            result = mt.solve(problem, name, reference=None)
             found = verify(plain(result), problem.dataset)
             assert found.verdict is (
                 mt.Verdict.DERIVED if found.claim else mt.Verdict.RECOMPUTED

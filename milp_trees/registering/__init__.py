@@ -1,10 +1,9 @@
-"""The registry: where formulations, solvers, methods and tasks are found by name. Registered means
-listed, documented and tested.
+"""Where plug-ins register: `@register` above a class of a formulation, a solver, a method or a task.
 
-A plug-in registers its class with `@register`. The package's own plug-ins are the files of
-`milp_trees.formulations`, `milp_trees.solvers` and `milp_trees.engines`; third parties add entry
-points in the groups `milp_trees.formulations`, `milp_trees.solvers`, `milp_trees.methods` and
-`milp_trees.tasks`, each naming a module to import.
+The package's own plug-ins are the files of `milp_trees.formulations`, `milp_trees.solvers`,
+`milp_trees.engines` and `milp_trees.tasks`; third parties add entry points in the groups
+`milp_trees.formulations`, `milp_trees.solvers`, `milp_trees.methods` and `milp_trees.tasks`, each
+naming a module to import. `milp_trees.by_name` makes plug-ins from names.
 """
 
 from __future__ import annotations
@@ -17,35 +16,30 @@ import pkgutil
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable
+from typing import Any, TypeVar
 
-from milp_trees import labels
 from milp_trees.errors import PluginWarning, UnknownName
-
-if TYPE_CHECKING:
-    from milp_trees.methods.method import Method
-    from milp_trees.mip.formulation import Formulation
-    from milp_trees.mip.solver import Solver
-    from milp_trees.tasks.base import Task
+from milp_trees.registering import labels
 
 C = TypeVar("C", bound=type)
 
 #: Kinds of plug-ins, and where the package's own are.
-_HOMES = {
+HOMES = {
     "formulations": "milp_trees.formulations",
     "solvers": "milp_trees.solvers",
     "methods": "milp_trees.engines",
     "tasks": "milp_trees.tasks",
 }
-_GROUPS = tuple(_HOMES)
+
+GROUPS = tuple(HOMES)
 
 
-class Registry:
+class Plugins:
     """Plug-ins by kind and name. Modules are imported when their kind is first asked for."""
 
     def __init__(self) -> None:
-        self._classes: dict[str, dict[str, type]] = {g: {} for g in _GROUPS}
+        self._classes: dict[str, dict[str, type]] = {g: {} for g in GROUPS}
         self._loaded: set[str] = set()
         self._origins: dict[type, dict[str, str]] = {}
         #: Plug-ins that could not be imported: the entry point or module, and the sentence that
@@ -98,10 +92,10 @@ class Registry:
         if f"own {group}" in self._loaded:
             return
         self._loaded.add(f"own {group}")
-        package = importlib.import_module(_HOMES[group])
+        package = importlib.import_module(HOMES[group])
         for info in pkgutil.iter_modules(package.__path__):
             if not info.name.startswith("_"):
-                module = f"{_HOMES[group]}.{info.name}"
+                module = f"{HOMES[group]}.{info.name}"
                 self._guarded(
                     module,
                     f"The module {module}",
@@ -168,7 +162,7 @@ class Registry:
             for name in [name for name, cls in known.items() if broken(cls)]:
                 del known[name]
 
-    def _get(self, group: str, name: str) -> type:
+    def get(self, group: str, name: str) -> type:
         classes = self.classes(group)
         if name not in classes:
             close = difflib.get_close_matches(name, classes, n=1)
@@ -178,87 +172,6 @@ class Registry:
                 f"There is no {group[:-1]} called {name!r}.{hint} Known: {', '.join(classes)}.{broken}"
             )
         return classes[name]
-
-    # -- by kind ---------------------------------------------------------------------------------------------
-
-    def task(self, name: str) -> type[Task]:
-        return self._get("tasks", name)
-
-    def formulation(self, name: str, **options: Any) -> Formulation:
-        """The formulation of that name; `options` are its fields (`merge_rows=False`, …)."""
-        formulation: Formulation = self._configured("formulations", name, options)
-        return formulation
-
-    def _configured(self, group: str, name: str, options: dict[str, Any]) -> Any:
-        """A plug-in with its options, the parameters of its constructor."""
-        cls: Any = self._get(group, name)
-        labels.check_names(options, cls)
-        for option, default in labels.declared(cls).items():
-            if (
-                option in options
-                and default is not None
-                and type(options[option]) is not type(default)
-            ):
-                raise labels.wrong_type(f"{name}:{option}", options[option], default)
-        return labels.checked(cls(**options))
-
-    def _spelled(self, group: str, label: str) -> Any:
-        """The plug-in that `name:option=value,…` describes."""
-        name, _, given = label.partition(":")
-        return self._configured(group, name, labels.options(given, self._get(group, name)))
-
-    def formulations_for(self, asked: Any) -> list[str]:
-        """Names of the formulations that search such a space; given a Problem, those that also
-        model a view which its task offers.
-        """
-        from milp_trees.methods.dinkelbach import by_steps
-        from milp_trees.problem import Problem, offers_what
-
-        classes: dict[str, Any] = self.classes("formulations")
-        if not isinstance(asked, Problem):
-            return [name for name, cls in classes.items() if isinstance(asked, cls.space)]
-        return [
-            name
-            for name, cls in classes.items()
-            if isinstance(asked.space, cls.space)
-            and (offers_what(cls, asked.task) or by_steps(cls, asked))
-        ]
-
-    def solver(self, name: str) -> Solver:
-        solver: Solver = self._get("solvers", name)()
-        return solver
-
-    def method(self, name: str) -> Method:
-        """A method by its full name: `dp`, `dp:order=best-first`, `cart`, `flow-oct@highs`,
-        `flow-oct:merge_rows=off@highs`.
-        """
-        if not isinstance(name, str):
-            raise UnknownName(
-                f"A method is named by a text such as 'dp' or 'flow-oct@highs'; got {name!r}."
-            )
-        if self.is_engine(name):
-            method: Method = self._spelled("methods", name)
-            return method
-        if "@" not in name:
-            if name.partition(":")[0] in self.classes("formulations"):
-                raise UnknownName(
-                    f"{name!r} is a formulation; name the solver too, for example {name}@highs."
-                )
-            self._get("methods", name)
-        from milp_trees.mip.method import FormulationMethod
-
-        formulation, _, solver = name.rpartition("@")
-        return FormulationMethod(self._spelled("formulations", formulation), self.solver(solver))
-
-    def is_engine(self, label: str) -> bool:
-        """Whether a label names a method that needs no solver; a formulation is named with one, as
-        `flow-oct@highs`.
-        """
-        return label.partition(":")[0] in self.classes("methods")
-
-    def methods(self, formulations: Iterable[str], solvers: Iterable[str]) -> list[str]:
-        """Names of all combinations of formulations and solvers."""
-        return [f"{f}@{s}" for f in formulations for s in solvers]
 
 
 def _root(module: str) -> str:
@@ -282,25 +195,19 @@ def entry_points(group: str) -> list[importlib.metadata.EntryPoint]:
         return found
 
 
-registry = Registry()
+plugins = Plugins()
 
 
 def register(cls: C) -> C:
     """Class decorator: make a Formulation, Solver or Method known by its `name`."""
     group = getattr(cls, "registry_group", None)
-    if group not in _GROUPS:
+    if group not in GROUPS:
         raise TypeError(f"{cls.__name__} is neither a Formulation nor a Solver nor a Method.")
-    registry.add(group, cls)
+    plugins.add(group, cls)
     return cls
 
 
 def register_task(*classes: type) -> None:
     """Make tasks known by their `name`."""
     for cls in classes:
-        registry.add("tasks", cls)
-
-
-def __getattr__(name: str) -> Any:
-    # `milp_trees.registry` is this module once it has been imported; it answers like the object, so
-    # that mt.registry.method(…) always works.
-    return getattr(registry, name)
+        plugins.add("tasks", cls)

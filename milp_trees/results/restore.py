@@ -14,11 +14,10 @@ import numpy as np
 from milp_trees.errors import VerificationError
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.problem import Problem
-from milp_trees.results.report import json_safe
+from milp_trees.results.json import json_safe, number
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.spaces.trees import Space, Trees
 from milp_trees.tasks import from_spec
-from milp_trees.verification.fields import number
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -103,7 +102,7 @@ def restore(
             loose,
             ("The data at hand are those of the result.",),
         )
-    from milp_trees.data.load import reload
+    from milp_trees.results.reload import reload
 
     if data.get("numeric") and not isinstance(data["regression"], bool):
         raise VerificationError(
@@ -177,7 +176,7 @@ def _same_data(
         {
             **dataset.source,
             "rows": dataset.n_rows,
-            "tests": dataset.n_tests,
+            "tests": dataset.n_features,
             "arrays_sha256": dataset.sha256,
         }
     )
@@ -214,7 +213,7 @@ def _thresholds(
     if "binarizer" not in data:
         return "", ()
     from milp_trees.data.binarize import LOSSES, Binarizer
-    from milp_trees.data.load import reload
+    from milp_trees.results.reload import reload
 
     stated = data["binarizer"]
     kind, given = stated["kind"], stated["given"]
@@ -263,7 +262,7 @@ def _spelled(kind: str, parameters: Mapping[str, Any]) -> str:
 def _counts(dataset: Dataset) -> dict[str, int]:
     """Number of tests of every column."""
     out: dict[str, int] = {}
-    for test in dataset.tests:
+    for test in dataset.features:
         out[test.column] = out.get(test.column, 0) + 1
     return out
 
@@ -272,7 +271,7 @@ def _same_tests(a: Dataset, b: Dataset) -> bool:
     """Whether tests divide the rows alike: a threshold may lie anywhere between the same two
     values.
     """
-    if [(t.column, t.kind) for t in a.tests] != [(t.column, t.kind) for t in b.tests]:
+    if [(t.column, t.kind) for t in a.features] != [(t.column, t.kind) for t in b.features]:
         return False
     if a.ranked is not None and b.ranked is not None:
         return bool(

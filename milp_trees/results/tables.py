@@ -1,152 +1,18 @@
-"""Results as JSON, as HTML and as tables for a terminal."""
+"""Rows of results as tables for a terminal and as HTML."""
 
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Iterable, Mapping
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
-
-from milp_trees.results.result import (
-    Certificate,
-    Limit,
-    Result,
-    Solution,
-    Status,
-    TracePoint,
-    relative_gap,
-)
-from milp_trees.tasks.base import Value
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from milp_trees.problem import Problem
-
-#: Version of the layout of `result_json`.
-SCHEMA = 1
-
-
-# -- JSON ----------------------------------------------------------------------------------------------------
-
-
-def result_json(result: Result) -> dict[str, Any]:
-    """The object that `--json` prints and `verify` reads: plain, without NaN or infinity, with the
-    problem it answers.
-    """
-    value, exact_bound = result.value, result.certificate.bound_exact
-    task = result.problem.task
-    out = {
-        "schema": SCHEMA,
-        "method": result.method,
-        "status": result.status.value,
-        "limit": None if result.limit is None else result.limit.value,
-        "objective": None if value is None else _number(value.number, value.exact),
-        "unit": task.unit,
-        "sense": task.sense,
-        "exact": None if value is None else _ratio(value.exact),
-        "bound": _number(result.bound, exact_bound),
-        "bound_exact": _ratio(exact_bound),
-        "gap": result.gap,
-        "proved_by": result.certificate.proved_by,
-        "checked": list(result.certificate.checked),
-        "agrees": result.agrees,
-        "seconds": result.seconds,
-        "times": dict(result.times),
-        "sizes": dict(result.sizes),
-        "root_bound": result.root_bound,
-        "root_gap": relative_gap(result.objective, result.root_bound),
-        "nodes": result.nodes,
-        "start": dict(result.start),
-        "scores": dict(result.scores),
-        "message": result.message,
-        "predictor": None if result.predictor is None else result.predictor.to_json(),
-        "trace": [list(point) for point in result.trace],
-        "options": dict(result.options),
-        "versions": dict(result.versions),
-        "problem": result.problem.spec(),
-    }
-    plain: dict[str, Any] = json_safe(out)
-    return plain
-
-
-def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:
-    """The Result that `result_json` described, on its problem."""
-    solutions: tuple[Solution, ...] = ()
-    if data["predictor"] is not None:
-        exact = None if data["exact"] is None else Fraction(data["exact"])
-        solutions = (
-            Solution(
-                problem.space.read(data["predictor"]),
-                Value(float(data["objective"]), exact, data["unit"], data["sense"]),
-            ),
-        )
-    bound = data["bound"]
-    certificate = Certificate(
-        None if bound is None else float(bound),
-        None if data["bound_exact"] is None else Fraction(data["bound_exact"]),
-        data["proved_by"],
-        tuple(data["checked"]),
-    )
-    return Result(
-        problem,
-        data["method"],
-        Status(data["status"]),
-        None if data["limit"] is None else Limit(data["limit"]),
-        solutions,
-        certificate,
-        data["seconds"],
-        data["times"],
-        data["sizes"],
-        tuple(TracePoint(*p) for p in data["trace"]),
-        data["root_bound"],
-        data["nodes"],
-        data["start"],
-        data["agrees"],
-        data["message"],
-        data.get("log", ""),
-        data["options"],
-        data["versions"],
-        data["scores"],
-    )
-
-
-def json_safe(value: Any) -> Any:
-    """Plain Python: no numpy types, no NaN or infinity (they become null), fractions as "p/q"."""
-    if isinstance(value, Mapping):
-        return {str(k): json_safe(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple, set)):
-        return [json_safe(v) for v in value]
-    if isinstance(value, np.ndarray):
-        return json_safe(value.tolist())
-    if isinstance(value, np.generic):
-        return json_safe(value.item())
-    if isinstance(value, Fraction):
-        return _ratio(value)
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    return str(value)
-
-
-def _ratio(value: Fraction | None) -> str | None:
-    return None if value is None else f"{value.numerator}/{value.denominator}"
-
-
-def _number(number: float | None, exact: Fraction | None) -> float | int | None:
-    """Whole numbers that are exact are written without a decimal point."""
-    if number is None or (exact is not None and exact.denominator == 1):
-        return None if exact is None else int(exact)
-    return number
-
 
 # -- tables --------------------------------------------------------------------------------------------------
 
-#: Columns of the two halves of a comparison: heading → cell from a row of `result_json`.
+#: Columns of the two halves of a comparison: heading → cell from a row of `Result.to_json`.
 ANSWER_COLUMNS = ("status", "objective", "bound", "gap", "seconds", "start accepted", "agrees")
 MODEL_COLUMNS = ("variables", "binaries", "rows", "nonzeros", "build s", "hand-over s", "solve s")
 SEARCH_COLUMNS = ("root bound", "root gap", "nodes")
@@ -185,7 +51,7 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
 
 
 def rich_tables(
-    rows: Iterable[Mapping[str, Any]], width: int = 200, oracle: str = "oracle"
+    rows: Iterable[Mapping[str, Any]], width: int = 200, reference: str = "reference"
 ) -> list[Table]:
     """The comparison as one rich table, or as two or three where the terminal is narrower."""
     rows = list(rows)
@@ -197,7 +63,7 @@ def rich_tables(
             if width >= 115
             else [MODEL_COLUMNS, SEARCH_COLUMNS, ANSWER_COLUMNS]
         )
-    return [_rich_table(rows, (*_who(rows), *columns), oracle) for columns in parts]
+    return [_rich_table(rows, (*_who(rows), *columns), reference) for columns in parts]
 
 
 def _who(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
@@ -210,13 +76,13 @@ def _who(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
     return ("method", *several)
 
 
-def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], oracle: str) -> Table:
+def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], reference: str) -> Table:
     from rich.table import Table
 
     table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for name in columns:
         heading = (
-            f"agrees\nwith {oracle}"
+            f"agrees\nwith {reference}"
             if name == "agrees"
             else name.replace(" ", "\n")
             if " " in name
@@ -269,7 +135,7 @@ def summary(row: Mapping[str, Any]) -> list[tuple[str, str]]:
             if row["start"].get("method")
             else "",
         ),
-        ("agrees", {True: "yes, with the oracle", False: "NO", None: ""}[row["agrees"]]),
+        ("agrees", {True: "yes, with the reference", False: "NO", None: ""}[row["agrees"]]),
         ("scores", ", ".join(f"{k.replace('_', ' ')} {v:.6g}" for k, v in row["scores"].items())),
         ("tests", _scope(row["problem"]["data"].get("loss"))),
         ("note", row["message"]),
@@ -338,29 +204,37 @@ def _percent(gap: float | None, objective: float | None, bound: float | None) ->
 # -- HTML ----------------------------------------------------------------------------------------------------
 
 
-def result_html(result: Result) -> str:
-    """The tree as inline SVG and the certificate as a table; needs no network and no scripts."""
-    shown = cells(result_json(result))
+def row_html(row: Mapping[str, Any], loss: str) -> str:
+    """What is known of one result as an HTML table.
+
+    Parameters
+    ----------
+    row : mapping
+        What `Result.to_json` gives.
+    loss : str
+        What the binary features lose against the columns they were made from.
+    """
+    shown = cells(row)
+    claimed = f" (claimed by {row['proved_by']})" if row["proved_by"] else ""
     facts = {
-        "method": result.method,
+        "method": row["method"],
         "status": shown["status"],
-        result.problem.task.unit: shown["objective"],
-        "bound": shown["bound"]
-        + (f" (claimed by {result.certificate.proved_by})" if result.certificate.proved_by else ""),
+        row["unit"]: shown["objective"],
+        "bound": shown["bound"] + claimed,
         "gap": shown["gap"],
         "seconds": shown["seconds"],
-        "recomputed by us": "; ".join(result.certificate.checked) or "nothing",
-        "agrees with the oracle": shown["agrees"],
-        "tests": _scope(result.problem.dataset.loss),
-        "message": result.message,
+        "recomputed by us": "; ".join(row["checked"]) or "nothing",
+        "agrees with the reference": shown["agrees"],
+        "tests": _scope(loss),
+        "message": row["message"],
     }
     lines = "".join(
-        f"<tr><th style='text-align:left'>{html.escape(k)}</th><td style='text-align:left'>{html.escape(v)}</td></tr>"
+        f"<tr><th style='text-align:left'>{html.escape(k)}</th>"
+        f"<td style='text-align:left'>{html.escape(v)}</td></tr>"
         for k, v in facts.items()
         if v
     )
-    picture = "" if result.predictor is None else result.predictor.picture(result.problem.dataset)
-    return f"<div>{picture}<table>{lines}</table></div>"
+    return f"<table>{lines}</table>"
 
 
 def rows_html(rows: Iterable[Mapping[str, Any]]) -> str:

@@ -1,0 +1,118 @@
+"""The registry: plug-ins by their full names, such as `flow-oct:merge_rows=off@highs`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.errors import UnknownName
+from milp_trees.registering import labels
+
+if TYPE_CHECKING:
+    from milp_trees.methods.method import Method
+    from milp_trees.mip.formulation import Formulation
+    from milp_trees.mip.solver import Solver
+    from milp_trees.tasks.base import Task
+from milp_trees.registering import GROUPS, plugins
+
+
+class Registry:
+    """Makes plug-ins from their names; the classes are in `milp_trees.registering.plugins`."""
+
+    @property
+    def broken(self) -> dict[str, str]:
+        """Plug-ins that could not be imported: the entry point or module, and the reason."""
+        return plugins.broken
+
+    def classes(self, group: str) -> dict[str, type]:
+        """All classes of a group (formulations, solvers, methods, tasks) by name."""
+        return plugins.classes(group)
+
+    def origin(self, cls: type) -> dict[str, str]:
+        """Name and version of the distribution that a third party's plug-in came with."""
+        return plugins.origin(cls)
+
+    def task(self, name: str) -> type[Task]:
+        return plugins.get("tasks", name)
+
+    def formulation(self, name: str, **options: Any) -> Formulation:
+        """The formulation of that name; `options` are its fields (`merge_rows=False`, …)."""
+        formulation: Formulation = self._configured("formulations", name, options)
+        return formulation
+
+    def _configured(self, group: str, name: str, options: dict[str, Any]) -> Any:
+        """A plug-in with its options, the parameters of its constructor."""
+        cls: Any = plugins.get(group, name)
+        labels.check_names(options, cls)
+        for option, default in labels.declared(cls).items():
+            if (
+                option in options
+                and default is not None
+                and type(options[option]) is not type(default)
+            ):
+                raise labels.wrong_type(f"{name}:{option}", options[option], default)
+        return labels.checked(cls(**options))
+
+    def _spelled(self, group: str, label: str) -> Any:
+        """The plug-in that `name:option=value,…` describes."""
+        name, _, given = label.partition(":")
+        return self._configured(group, name, labels.options(given, plugins.get(group, name)))
+
+    def formulations_for(self, asked: Any) -> list[str]:
+        """Names of the formulations that search such a space; given a Problem, those that also
+        model a view which its task offers.
+        """
+        from milp_trees.problem import Problem, offers_what
+
+        classes: dict[str, Any] = plugins.classes("formulations")
+        if not isinstance(asked, Problem):
+            return [name for name, cls in classes.items() if isinstance(asked, cls.space)]
+        return [
+            name
+            for name, cls in classes.items()
+            if isinstance(asked.space, cls.space)
+            and (offers_what(cls, asked.task) or asked.by_steps(cls))
+        ]
+
+    def solver(self, name: str) -> Solver:
+        solver: Solver = plugins.get("solvers", name)()
+        return solver
+
+    def method(self, name: str) -> Method:
+        """A method by its full name: `dp`, `dp:order=best-first`, `cart`, `flow-oct@highs`,
+        `flow-oct:merge_rows=off@highs`.
+        """
+        if not isinstance(name, str):
+            raise UnknownName(
+                f"A method is named by a text such as 'dp' or 'flow-oct@highs'; got {name!r}."
+            )
+        if self.is_engine(name):
+            method: Method = self._spelled("methods", name)
+            return method
+        if "@" not in name:
+            if name.partition(":")[0] in plugins.classes("formulations"):
+                raise UnknownName(
+                    f"{name!r} is a formulation; name the solver too, for example {name}@highs."
+                )
+            plugins.get("methods", name)
+        from milp_trees.mip.method import FormulationMethod
+
+        formulation, _, solver = name.rpartition("@")
+        return FormulationMethod(self._spelled("formulations", formulation), self.solver(solver))
+
+    def is_engine(self, label: str) -> bool:
+        """Whether a label names a method that needs no solver; a formulation is named with one, as
+        `flow-oct@highs`.
+        """
+        return label.partition(":")[0] in plugins.classes("methods")
+
+    def methods(self, formulations: Iterable[str], solvers: Iterable[str]) -> list[str]:
+        """Names of all combinations of formulations and solvers."""
+        return [f"{f}@{s}" for f in formulations for s in solvers]
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{len(plugins.classes(g))} {g}" for g in GROUPS)
+        return f"<registry: {counts}>"
+
+
+registry = Registry()

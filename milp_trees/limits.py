@@ -1,0 +1,144 @@
+"""Limits and settings of a run, which mean the same for every method."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from numbers import Integral, Real
+from typing import Any
+
+from milp_trees.errors import DataError
+
+#: Nonzeros above which a model is not built unless the user asks for it: about a minute and some
+#: gigabytes.
+MAX_NONZEROS = 20_000_000
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits and settings of one run; they mean the same for every method.
+
+    Parameters
+    ----------
+    time : float or None, default=60
+        Seconds for building and solving together, at most 10^9; None is no limit.
+    memory_mb : number or None
+        Largest resident memory of the solving process.
+    nodes : int or None
+        Largest number of branch-and-bound nodes.
+    rel_gap, abs_gap : float
+        Gaps below which a solver may stop. The absolute gap is in integer units of the objective.
+    threads : int, default=1
+        At most 1024.
+    seed : int, default=0
+        At most 2147483647, which every solver takes.
+    log_file : str or None
+        Where the solver's log is written as it goes (it is in the result in any case).
+    nonzeros : int or None, default=20 million
+        A model with more is not built: it takes memory, and minutes before a solver sees it.
+
+    Raises
+    ------
+    DataError
+        A number is NaN, infinite or out of range, a count is no whole number, or something is no
+        number at all.
+    """
+
+    time: float | None = 60.0
+    memory_mb: int | None = None
+    nodes: int | None = None
+    rel_gap: float = 0.0
+    abs_gap: float = 0.999
+    threads: int = 1
+    seed: int = 0
+    log_file: str | None = None
+    nonzeros: int | None = MAX_NONZEROS
+
+    def __post_init__(self) -> None:
+        for field_name, allowed in _ALLOWED.items():
+            object.__setattr__(self, field_name, allowed.checked(getattr(self, field_name)))
+
+    def after(self, seconds: float) -> Limits:
+        """The limits of what is left to do when so many seconds are gone."""
+        return self if self.time is None else replace(self, time=max(self.time - seconds, 1e-6))
+
+
+@dataclass(frozen=True)
+class _Allowed:
+    """What a limit may be: the name under which people know it, and its range."""
+
+    name: str
+    what: str
+    least: float
+    most: float = math.inf
+    whole: bool = False
+
+    def checked(self, given: Any) -> float | None:
+        """The number in Python's own type; None where that is no limit."""
+        if given is None and self.what.endswith("None for no limit"):
+            return None
+        kind = Integral if self.whole else Real
+        if isinstance(given, kind) and not isinstance(given, bool) and math.isfinite(given):
+            number = (
+                int(given)
+                if isinstance(given, Integral) and self.name != "time_limit"
+                else float(given)
+            )
+            if self.least <= number <= self.most:
+                return number
+        raise DataError(f"{self.name} must be {self.what}; got {given!r}.")
+
+
+#: More threads than this were a slip of the finger, and starting them would take longer than any
+#: run.
+MOST_THREADS = 1024
+
+_ALLOWED = {
+    # Beyond some nine thousand million seconds the clocks of threads raise an error instead of
+    # waiting.
+    "time": _Allowed(
+        "time_limit",
+        "a number of seconds that is not negative and at most 10^9, or None for no limit",
+        0,
+        1e9,
+    ),
+    "memory_mb": _Allowed(
+        "memory_mb", "a positive number of megabytes, or None for no limit", math.ulp(0.0)
+    ),
+    "nodes": _Allowed(
+        "node_limit", "a whole number of at least 1, or None for no limit", 1, whole=True
+    ),
+    "rel_gap": _Allowed("rel_gap", "a number that is not negative", 0),
+    "abs_gap": _Allowed("abs_gap", "a number that is not negative", 0),
+    "threads": _Allowed(
+        "threads",
+        f"a whole number of at least 1 and at most {MOST_THREADS}",
+        1,
+        MOST_THREADS,
+        whole=True,
+    ),
+    "seed": _Allowed("seed", "a whole number from 0 to 2147483647", 0, 2**31 - 1, whole=True),
+    "nonzeros": _Allowed(
+        "max_nonzeros", "a whole number of at least 1, or None for no limit", 1, whole=True
+    ),
+}
+
+
+def check_limits(**asked: Any) -> None:
+    """Refuse limits that a run cannot have, before there is one, with the sentence of `Limits`; a
+    run of no seconds is none.
+
+    Parameters
+    ----------
+    asked
+        By the names of the calls: `time_limit`, `memory_mb`, `node_limit`, `threads`, `seed`,
+        `max_nonzeros`.
+
+    Raises
+    ------
+    DataError
+    """
+    by_name = {allowed.name: allowed for allowed in _ALLOWED.values()}
+    for name, given in asked.items():
+        if by_name[name].checked(given) == 0 and name == "time_limit":
+            raise DataError("time_limit must be positive, or None for no limit; got 0.")

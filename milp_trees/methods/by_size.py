@@ -1,0 +1,83 @@
+"""The best trees of every size by one run per size, and the tree of a path for a penalty per leaf."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from milp_trees.errors import DataError, SolverFailure
+from milp_trees.exact import fraction
+from milp_trees.methods.finish import Clock, finish
+from milp_trees.problem import Problem
+from milp_trees.questions import Best
+from milp_trees.results.result import Limit, Result
+from milp_trees.results.size_path import Point, SizePath, exact_value
+
+
+def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> SizePath:
+    """The path from one run of `solve(problem, start)` per size, for methods that answer one size
+    at a time.
+    """
+    points: list[Point] = []
+    seconds, limit = 0.0, None
+    for k in range(1, max_leaves + 1):
+        start = points[-1].predictor if points else None
+        result: Result = solve(
+            replace(problem, space=replace(problem.trees, max_leaf_nodes=k)), start
+        )
+        if result.status.value in ("error", "unsupported"):
+            raise SolverFailure(f"{method} failed at {k} leaves: {result.message}")
+        seconds, limit = seconds + result.seconds, result.limit or limit
+        if result.predictor is not None:
+            bound = result.certificate.bound_exact
+            points.append(
+                Point.of(
+                    problem,
+                    k,
+                    result.predictor,
+                    Fraction(result.bound) if bound is None and result.bound is not None else bound,
+                )
+            )
+        if result.limit is Limit.INTERRUPTED:
+            break
+    return SizePath(problem, tuple(points), method, limit, seconds)
+
+
+def result_at(path: SizePath, penalty: Any) -> Result:
+    """The tree that is best for a penalty per leaf, as the result of the problem with that penalty
+    (within the sizes of the path).
+
+    Parameters
+    ----------
+    path : Path
+    penalty : number
+        Per leaf, in the task's unit; read as written: 0.1 is 1/10.
+
+    Raises
+    ------
+    DataError
+        The task has no penalty per leaf, or the penalty is negative or no number.
+    """
+    each = fraction(penalty, "penalty")
+    task: Any = path.problem.task
+    if not hasattr(task, "leaf_penalty"):
+        raise DataError(
+            f"The task {task.name} has no penalty per leaf; take at_penalty, or the task's own "
+            "penalty."
+        )
+    point = path.at_penalty(each)
+    space = replace(path.problem.trees, max_leaf_nodes=max(p.leaves for p in path.points))
+    penalised = replace(task, leaf_penalty=task.leaf_penalty + each)
+    problem = Problem(path.problem.dataset, penalised, space, Best())
+    result = finish(
+        problem,
+        path.method,
+        point.predictor,
+        bound=exact_value(problem.value(point.predictor)) if path.proven else None,
+        claims_optimal=path.proven,
+        proved_by=path.method,
+        clock=Clock(),
+        limit=path.limit,
+    )
+    return replace(result, seconds=path.seconds)

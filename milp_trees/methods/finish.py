@@ -1,0 +1,175 @@
+"""The one way to a Result: the value is recomputed from the predictor, and a claim that contradicts it
+becomes an error.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import cache
+from importlib import metadata
+from numbers import Rational
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.problem import Problem
+from milp_trees.results.result import Certificate, Limit, Result, Solution, Status, TracePoint
+from milp_trees.tasks.base import Value
+from milp_trees.tasks.views import Scale
+
+if TYPE_CHECKING:
+    from milp_trees.methods.watch import Watch
+    from milp_trees.models.tree import Tree
+
+
+#: Called with every new (seconds, incumbent, bound) of a run, natural units.
+Progress = Callable[[TracePoint], None]
+
+
+class Clock:
+    """Named stages of a run: `with clock("build"): …`; `times` holds their seconds."""
+
+    def __init__(self) -> None:
+        self.begin = time.perf_counter()
+        self.times: dict[str, float] = {}
+        self._stage: tuple[str, float, float] | None = None
+
+    def __call__(self, stage: str) -> Clock:
+        self._stage = (stage, time.perf_counter(), self.begin)
+        return self
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: Any) -> None:
+        assert self._stage is not None
+        stage, began, begin = self._stage
+        apart = self.begin - begin  # compilation during the stage, which a run is not charged
+        self.times[stage] = self.times.get(stage, 0.0) + max(
+            0.0, time.perf_counter() - began - apart
+        )
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.begin
+
+
+def finish(
+    problem: Problem,
+    method: str,
+    tree: Tree | None,
+    *,
+    bound: Fraction | float | None,
+    claims_optimal: bool,
+    proved_by: str | None,
+    clock: Clock,
+    limit: Limit | None = None,
+    infeasible: bool = False,
+    watch: Watch | None = None,
+    **more: Any,
+) -> Result:
+    """The one way to a Result: the value is recomputed from the tree, and claims that contradict it
+    become errors.
+
+    Parameters
+    ----------
+    tree : Tree or None
+        Incumbent in terms of the dataset's tests.
+    bound : number in natural units, or None
+        A float is a bound up to rounding; a Fraction is kept as an exact one, if the task's values
+        are exact.
+    claims_optimal, proved_by
+        Whether and by whom the tree is called optimal.
+    watch : Watch, optional
+        Of a run that was stopped: its greedy tree is the answer if the run has no better one.
+    more
+        Further fields of Result (`sizes`, `trace`, `nodes`, …).
+    """
+    scale = problem.scale
+    checked: list[str] = []
+    message = more.pop("message", "")
+    status = Status.NO_SOLUTION
+    solutions: tuple[Solution, ...] = ()
+    if watch is not None and limit is not None and not claims_optimal:
+        tree = watch.better(tree)
+        more["trace"] = watch.traced(more.get("trace", ()))
+    if tree is not None:
+        value = problem.value(tree)
+        wrong = problem.violations(tree)
+        more.setdefault("scores", problem.extra_scores(tree))
+        checked.append("value recomputed from the tree")
+        checked.append("limits and side constraints checked on the tree")
+        solutions = (Solution(tree, value),)
+        if wrong:
+            status, message = (
+                Status.ERROR,
+                f"{method} returned an infeasible tree: {' '.join(wrong)}",
+            )
+        elif bound is not None and _crosses(
+            scale, value.exact if value.exact is not None else Fraction(value.number), bound
+        ):
+            status, message = (
+                Status.ERROR,
+                f"{method} claims the bound {float(bound):.12g}, but its own tree has {value.number:.12g}.",
+            )
+        else:
+            status = Status.OPTIMAL if claims_optimal else Status.FEASIBLE
+            bound = None if bound is None else _not_above(scale, value, bound)
+    elif infeasible:
+        status = Status.INFEASIBLE
+    exact_bound = Fraction(bound) if isinstance(bound, Rational) and scale.exact else None
+    certificate = Certificate(
+        None if bound is None else float(bound),
+        exact_bound,
+        proved_by if bound is not None or infeasible else None,
+        tuple(checked),
+    )
+    return Result(
+        problem,
+        method,
+        status,
+        limit,
+        solutions,
+        certificate,
+        clock.seconds,
+        dict(clock.times),
+        message=message,
+        versions=more.pop("versions", versions()),
+        **more,
+    )
+
+
+def _not_above(scale: Scale, value: Value, bound: Fraction | float) -> Fraction | float:
+    """The bound, or the tree's own value where rounding has put the bound on its other side: no
+    tree is better than itself.
+    """
+    own = value.exact if value.exact is not None else Fraction(value.number)
+    if scale.from_value(bound) <= scale.from_value(own):
+        return bound
+    return own if scale.exact else value.number
+
+
+def _crosses(scale: Scale, value: Fraction, bound: Fraction | float) -> bool:
+    """Whether a value is better than a bound says is possible, beyond rounding."""
+    slack = float(scale.from_value(bound) - scale.from_value(value))
+    return slack > max(scale.tolerance, 1e-6 * max(1.0, abs(float(scale.from_value(value)))))
+
+
+def versions(**more: str) -> Mapping[str, str]:
+    """Versions that a result is stored with."""
+    return {"milp-trees": _version("milp-trees"), "python": platform.python_version(), **more}
+
+
+@cache
+def _version(distribution: str) -> str:
+    """Of an installed distribution; empty where it is absent."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _installed(distributions: tuple[str, ...]) -> dict[str, str]:
+    """Versions of those distributions that are installed."""
+    return {name: found for name in distributions if (found := _version(name))}

@@ -1,0 +1,111 @@
+"""The questions that can be asked about a space of models: the best one, all that are nearly as good,
+the best of every size, the best pruning for every price.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from milp_trees.errors import DataError
+from milp_trees.exact import fraction
+
+
+@dataclass(frozen=True)
+class Best:
+    """The question "which model is best?": one model and a proof.
+
+    Other questions (a Pareto front, a path over a parameter, all models near the best) are classes
+    beside this one; a method lists those it answers.
+    """
+
+    name = "best"
+
+
+@dataclass(frozen=True)
+class ByPrice:
+    """The question "which pruning is best for each λ?": the lower hull of error and cost, with
+    every λ at which it turns.
+
+    The task's own λ is not looked at.
+    """
+
+    name = "path"
+
+
+@dataclass(frozen=True)
+class BySize:
+    """The question "which tree is best for each number of leaves?": one model and a proof per size.
+
+    Parameters
+    ----------
+    max_leaves : int
+        Largest number of leaves asked about; all smaller ones are answered too.
+    """
+
+    name = "by-size"
+
+    max_leaves: int
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.max_leaves, int) or self.max_leaves < 1:
+            raise DataError(
+                f"max_leaves must be a whole number of at least 1; got {self.max_leaves!r}."
+            )
+
+
+@dataclass(frozen=True)
+class NearBest:
+    """The question "which trees are nearly as good as the best?": all of them, counted exactly (the
+    Rashomon set).
+
+    Two trees are different if they differ as drawn: in shape, in the test of a node or in which
+    side is left. A leaf chooses the cheapest action for its rows (of equal ones the first in
+    order), and no split has an empty side.
+
+    Parameters
+    ----------
+    slack : number, optional
+        How much worse than the best a tree may be, in the task's unit. Numbers are read as written:
+        0.1 is 1/10.
+    relative : number, optional
+        The same as a share of the best value; give one of the two.
+    trivial : bool, default=True
+        Whether trees count in which two sibling leaves choose the same action.
+    equal_tests : {"all", "one"}, default="all"
+        Tests that divide the rows of a node in the same way: every one makes a tree of its own, or
+        the cheapest (then the first) stands for all.
+    most : int, default=10
+        Number of trees to list in `Result.solutions`; all are in `Result.trees`.
+    """
+
+    name = "near-best"
+
+    slack: Any = None
+    relative: Any = None
+    trivial: bool = True
+    equal_tests: str = "all"
+    most: int = 10
+
+    def __post_init__(self) -> None:
+        if (self.slack is None) == (self.relative is None):
+            raise DataError(
+                "Give slack= (in the task's unit) or relative= (a share of the best value), and not both."
+            )
+        for field_name in ("slack", "relative"):
+            given = getattr(self, field_name)
+            if given is not None:
+                number = fraction(given, field_name)
+                if number < 0:
+                    raise DataError(f"{field_name} must not be negative; got {given!r}.")
+                object.__setattr__(self, field_name, number)
+        if self.equal_tests not in ("all", "one"):
+            raise DataError(f"equal_tests is 'all' or 'one'; got {self.equal_tests!r}.")
+        if not isinstance(self.most, int) or self.most < 1:
+            raise DataError(f"most must be a whole number of at least 1; got {self.most!r}.")
+
+    def allowance(self, best: Fraction) -> Fraction:
+        """How much worse than the best value a tree may be, in natural units."""
+        share: Fraction = self.slack if self.slack is not None else self.relative * abs(best)
+        return share

@@ -1,0 +1,45 @@
+"""The data that a stored result was computed from, read again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from milp_trees.data.binarize import Binarizer
+from milp_trees.data.dataset import Dataset
+from milp_trees.data.load import load_split
+from milp_trees.data.numeric import load_numeric_split
+from milp_trees.decisions.generated import DecisionData
+from milp_trees.errors import DataError
+
+
+def reload(
+    source: Mapping[str, Any], path: str | Path | None = None, binarizer: Binarizer | None = None
+) -> tuple[Dataset, Dataset | None]:
+    """The training and test rows that a result's `source` describes, read again with the thresholds
+    it states, or with another binarizer.
+    """
+    if "path" not in source:
+        raise DataError(
+            "The result was made from arrays in memory; give the dataset to check it against."
+        )
+    split = source.get("split") or {}
+    options: dict[str, Any] = {"test_size": split.get("test_size"), "seed": split.get("seed", 0)}
+    if "decision_data" in source:
+        if path is not None:
+            raise DataError(
+                "The result's data were generated, not read; leave out the path of a file."
+            )
+        train, test, _ = DecisionData.from_spec(source["decision_data"]).make()
+        return train, test
+    if source.get("numeric"):
+        return load_numeric_split(
+            path or source["path"], regression=source["regression"], **options, **source["columns"]
+        )
+    if "binarizer" in source:
+        options |= {
+            **source["columns"],
+            "binarizer": binarizer or Binarizer.from_json(source["binarizer"]),
+        }
+    return load_split(path or source["path"], **options)

@@ -1,0 +1,61 @@
+"""A stored result, read back on its problem."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.results.result import (
+    Certificate,
+    Limit,
+    Result,
+    Solution,
+    Status,
+    TracePoint,
+)
+from milp_trees.tasks.base import Value
+
+if TYPE_CHECKING:
+    from milp_trees.problem import Problem
+
+
+def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:
+    """The Result that `Result.to_json` described, on its problem."""
+    solutions: tuple[Solution, ...] = ()
+    if data["predictor"] is not None:
+        exact = None if data["exact"] is None else Fraction(data["exact"])
+        solutions = (
+            Solution(
+                problem.space.read(data["predictor"]),
+                Value(float(data["objective"]), exact, data["unit"], data["sense"]),
+            ),
+        )
+    bound = data["bound"]
+    certificate = Certificate(
+        None if bound is None else float(bound),
+        None if data["bound_exact"] is None else Fraction(data["bound_exact"]),
+        data["proved_by"],
+        tuple(data["checked"]),
+    )
+    return Result(
+        problem,
+        data["method"],
+        Status(data["status"]),
+        None if data["limit"] is None else Limit(data["limit"]),
+        solutions,
+        certificate,
+        data["seconds"],
+        data["times"],
+        data["sizes"],
+        tuple(TracePoint(*p) for p in data["trace"]),
+        data["root_bound"],
+        data["nodes"],
+        data["start"],
+        data["agrees"],
+        data["message"],
+        data.get("log", ""),
+        data["options"],
+        data["versions"],
+        data["scores"],
+    )

@@ -1,0 +1,111 @@
+"""Every import goes down: the floor plan is the picture in docs/nouns.md, from the top floor to the
+ground.
+"""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import networkx as nx
+
+ROOT = Path(__file__).parents[2]
+PICTURE = re.search(r"```text\n(.*?)```", (ROOT / "docs/nouns.md").read_text("utf-8"), re.S)[1]
+FLOOR = {
+    room: -i
+    for i, line in enumerate(PICTURE.splitlines())
+    for room in line.partition("|")[0].split()
+}
+
+
+def room_of(module):
+    return module.partition(".")[0]
+
+
+@cache
+def parsed(path):
+    nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+    return [n for n in nodes if isinstance(n, (ast.Import, ast.ImportFrom))]
+
+
+def modules(root=ROOT):
+    """Every module of the package by its name without `milp_trees.`, with its file."""
+    for folder, above in (
+        (root / "milp_trees", ()),
+        (root / "formulations", ("formulations",)),
+        (root / "solvers", ("solvers",)),
+    ):
+        for path in folder.rglob("*.py"):
+            parts = (*above, *path.relative_to(folder).with_suffix("").parts)
+            yield (
+                ".".join(parts[:-1] if len(parts) > 1 and parts[-1] == "__init__" else parts),
+                path,
+            )
+
+
+def imports(name, path, known):
+    """Modules that a file imports anywhere, with the line: also in functions and for type checkers."""
+    package = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
+    for node in parsed(path):
+        if isinstance(node, ast.Import):
+            wanted = [alias.name for alias in node.names]
+        else:
+            above = ["milp_trees", *package[: len(package) - node.level + 1]] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            wanted = [f"{base}.{alias.name}" for alias in node.names]
+        for full in wanted:
+            parts = full.split(".")
+            if parts[0] == "milp_trees":
+                found = (".".join(parts[1:i]) for i in range(len(parts), 1, -1))
+                yield next((m for m in found if m in known), "__init__"), node.lineno
+
+
+def broken(files):
+    """A sentence per import that does not go down, and per circle of files or of folders."""
+    edges = [
+        (a, b, f"{path}:{line} imports {b}")
+        for a, path in files.items()
+        for b, line in imports(a, path, files)
+        if a != b
+    ]
+    out = [
+        said
+        for a, b, said in edges
+        if room_of(a) != room_of(b) and FLOOR[room_of(b)] >= FLOOR[room_of(a)]
+    ]
+    for depth in range(1, 5):
+        graph = nx.DiGraph(
+            tuple(".".join(m.split(".")[:depth]) for m in edge[:2]) for edge in edges
+        )
+        graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+        out += [
+            f"in a circle: {sorted(c)}"
+            for c in nx.strongly_connected_components(graph)
+            if len(c) > 1
+        ]
+    return out
+
+
+def test_every_import_goes_down_and_none_in_a_circle():
+    files = dict(modules())
+    assert {room_of(name) for name in files} == set(FLOOR) - {"plugins"} | {"plugins"} & set(files)
+    assert broken(files) == []
+
+
+def test_an_upward_import_is_found(tmp_path):
+    files = dict(modules())
+    for line, said in (
+        ("def f():\n    from milp_trees.api import solve\n", "planted.py:2 imports api"),
+        ("from milp_trees import solve\n", "planted.py:1 imports __init__"),
+        ("from ..study import rows\n", "planted.py:1 imports study.rows"),
+    ):
+        planted = tmp_path / str(len(line)) / "planted.py"
+        planted.parent.mkdir()
+        planted.write_text(line)
+        found = broken({**files, "tasks.planted": planted})
+        assert any(said in sentence for sentence in found), found
+    (tmp_path / "trees.py").write_text(
+        files["spaces.pruned"].read_text("utf-8")
+        and "from milp_trees.spaces.pruned import PrunedEnsembles\n"
+    )
+    assert any("circle" in s for s in broken({**files, "spaces.trees": tmp_path / "trees.py"}))
