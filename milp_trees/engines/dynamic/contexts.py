@@ -145,6 +145,13 @@ class Context:
     **values : int or array
         Every array, and numbers that are not 0.
 
+    Attributes
+    ----------
+    buffers : dict
+        Further arrays to keep, which compiled code knows by their address only.
+    parts : list of Context
+        Records whose address stands in the table.
+
     Raises
     ------
     TypeError
@@ -153,11 +160,14 @@ class Context:
 
     def __init__(self, kind: ContextType, table: np.ndarray | None = None, **values: Any) -> None:
         vars(self).update(
+            parts=[],
             kind=kind,
             arrays={},
             buffers={},
             table=np.zeros(kind.size, dtype=np.int64) if table is None else table,
         )
+        if unknown := set(values) - set(kind.kind):
+            raise TypeError(f"{kind} has no {', '.join(sorted(unknown))}.")
         for name, (dtype, n) in kind.kind.items():
             if kind.is_number(name):
                 self.table[kind.position[name]] = values.get(name, 0)
@@ -190,7 +200,9 @@ class Context:
 
 
 def rows_of(kind: ContextType, n: int, **arrays: np.ndarray) -> list[Context]:
-    """Contexts that stand one after the other in memory; each gets its part of the arrays, whose first dimension is n."""
+    """Contexts that stand one after the other in memory; each gets its part of the arrays, whose
+    first dimension is n, and of the numbers.
+    """
     table = np.zeros((n, kind.size), dtype=np.int64)
     return [
         Context(kind, table[i], **{name: array[i] for name, array in arrays.items()})

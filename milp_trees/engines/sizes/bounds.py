@@ -6,8 +6,8 @@
 import numpy as np
 from numba import njit
 
-from milp_trees.engines.dynamic.arrays import FORBIDDEN, INFINITY, LEAF, LEAST_SPLIT, N_TESTS
-from milp_trees.engines.dynamic.memory import ROOM, USED, look_up, store
+from milp_trees.engines.dynamic.arrays import INFINITY
+from milp_trees.engines.dynamic.memory import look_up, store
 from milp_trees.engines.dynamic.nodes import leaf_value
 from milp_trees.engines.dynamic.words import fill
 
@@ -18,7 +18,7 @@ def raise_floor(data, known, lower, most):
     splits even if it makes no mistake.
     """
     for k in range(known + 1, most + 1):
-        free_of_errors = (known + 1) * data.par[LEAF] + known * data.par[LEAST_SPLIT]
+        free_of_errors = (known + 1) * data.leaf + known * data.least_split
         lower[k] = min(lower[known], max(lower[k], free_of_errors))
 
 
@@ -55,7 +55,7 @@ def combine(frame, f, cost, width):
 @njit(cache=True)
 def side_value(data, cost):
     """What SIDES says of a side, INFINITY where a leaf is too small."""
-    return cost if cost < data.par[FORBIDDEN] else np.int64(INFINITY)
+    return cost if cost < data.forbidden else np.int64(INFINITY)
 
 
 @njit(cache=True)
@@ -63,7 +63,7 @@ def front_two(data, work, row, total, out):
     """Best values of depth two with at most 1, 2, 3, 4 leaves, from four vectors of SIDES."""
     regret = total[len(total) - 1]
     two = three = four = np.int64(2 * INFINITY)
-    for f in range(data.par[N_TESTS]):
+    for f in range(data.n_tests):
         a, b = side_value(data, work.values[row, f]), side_value(data, work.values[row + 1, f])
         c, d = side_value(data, work.values[row + 2, f]), side_value(data, work.values[row + 3, f])
         two = min(two, a + c + data.split[f])
@@ -92,7 +92,7 @@ def remember(table, memo, frame):
     if e < 0:
         if memo.used >= memo.most:
             return True
-        if memo.used >= len(memo.entries) or table.state[USED] > table.state[ROOM]:
+        if memo.used >= len(memo.entries) or table.used[0] > table.room:
             return False
         e = memo.used
         memo.used += 1

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from milp_trees.compiling import compiling
-from milp_trees.engines.dynamic.arrays import INFINITY, LEAF, LEAST_SPLIT, N_VALUES, Instance
+from milp_trees.engines.dynamic.arrays import INFINITY, Instance
 from milp_trees.engines.dynamic.switches import Switches
 from milp_trees.engines.sizes.limits import Prepared, prepare_sizes
 from milp_trees.errors import Unsupported
@@ -138,8 +138,8 @@ class FrontSearch:
         self.kernels, self.view = kernels, view
         self.instance, self.leaves, self.depth = prepared
         self.data: Context = self.instance.data
-        flags = np.array(Switches(similarity=similar).flags(), dtype=np.int64)
-        self.work: Context = work_of(self.instance, flags, self.depth, self.leaves + 5)
+        switches = Switches(similarity=similar)
+        self.work: Context = work_of(self.instance, switches, self.depth, self.leaves + 5)
         self.frames = self._frames(prepared.levels)
         self.fronts = self._fronts()
         self.table: Context = table_of(1)
@@ -258,12 +258,12 @@ class FrontSearch:
         """Lower bounds of the root when it is not done: what was proven for up to four leaves, and
         that every other tree pays its leaves.
         """
-        k, root, par = self.kernels, self.frames[0], self.data.par
+        k, root, data = self.kernels, self.frames[0], self.data
         exact = 4 if root.phase > k.PAIRS else 1 if root.phase == k.PAIRS else 0
         lower = best.copy()
         for leaves in range(exact + 1, self.leaves + 1):
-            least = int((exact + 1) * par[LEAF] + exact * par[LEAST_SPLIT])
-            lower[leaves] = min(least, int(best[exact])) if exact else int(par[LEAF])
+            least = (exact + 1) * data.leaf + exact * data.least_split
+            lower[leaves] = min(least, int(best[exact])) if exact else data.leaf
         return lower
 
     def objective(self, value: int) -> int | None:
@@ -271,15 +271,13 @@ class FrontSearch:
         return None if value >= INFINITY // 2 else self.instance.to_Z(value)
 
     def _answer(self, best: np.ndarray, lower: np.ndarray, limit: Limit | None) -> Fronts:
-        from milp_trees.engines.dynamic import nodes
-
-        counted = {
-            "pairs": nodes.CALLS,
-            "nodes": nodes.NODES,
-            "recalled": nodes.HITS,
-            "skipped": nodes.CUT_TEST,
+        work = self.work
+        counters = {
+            "pairs": work.calls,
+            "nodes": work.nodes,
+            "recalled": work.hits,
+            "skipped": work.tests_skipped,
         }
-        counters = {name: int(self.work.counters[at]) for name, at in counted.items()}
         counters["cached"] = self.memo.used
         sizes: list[Size] = []
         root = self.frames[0]
@@ -325,7 +323,7 @@ class FrontSearch:
 
     def _action(self, bits: np.ndarray) -> int:
         held = np.flatnonzero(np.unpackbits(bits.view(np.uint8), bitorder="little"))
-        total = self.data.values[held, : self.data.par[N_VALUES]].sum(axis=0)
+        total = self.data.values[held, : self.data.n_values].sum(axis=0)
         k = int(total.argmin())
         return k + 1 if total[k] < 0 else 0
 

@@ -26,22 +26,13 @@ import numpy as np
 from numba import njit
 
 from milp_trees.engines.dynamic.arrays import (
-    BY_ROW,
     INFINITY,
-    N_GROUPS,
-    N_MASSES,
-    N_TESTS,
-    N_VALUES,
 )
 from milp_trees.engines.dynamic.depth_three import archive_level
 from milp_trees.engines.dynamic.gains import sort_tests
 from milp_trees.engines.dynamic.layouts import data_at, table_at, work_at
 from milp_trees.engines.dynamic.memory import archive_set, similar_per_test
 from milp_trees.engines.dynamic.nodes import (
-    CUT_TEST,
-    HITS,
-    NODES,
-    SIMILARITY,
     hash_children,
     leaf_value,
     load,
@@ -75,9 +66,9 @@ def _frame(fronts, level):
 @njit(cache=True)
 def _first_action(data, bits, out):
     """Regret of the first action on the right side of every test."""
-    F, last = data.par[N_TESTS], data.values.shape[1] - 1
+    F, last = data.n_tests, data.values.shape[1] - 1
     clear(out)
-    if data.par[BY_ROW]:
+    if data.by_row:
         for w in range(len(bits)):
             word = bits[w]
             while word:
@@ -86,7 +77,7 @@ def _first_action(data, bits, out):
                 for f in range(F):
                     out[f] += data.values[r, last] * data.X[r, f]
         return
-    for g in range(data.par[N_GROUPS]):
+    for g in range(data.n_groups):
         if data.group_values[g, last]:
             for f in range(F):
                 n = 0
@@ -100,8 +91,8 @@ def _enter(data, work, fronts, frame):
     """Bounds of both sides of every test of a new node, its best trees of depth two, and an order
     of its tests.
     """
-    work.counters[NODES] += 1
-    F, most = data.par[N_TESTS], frame.leaves
+    work.nodes += 1
+    F, most = data.n_tests, frame.leaves
     frame.size, frame.position, frame.phase = count(frame.bits), 0, PAIRS
     if frame.depth == 0:
         sums(data, frame.bits, work.total[0])
@@ -152,8 +143,8 @@ def _may_matter(data, fronts, frame, f, begin, width):
 @njit(cache=True)
 def _similar(data, work, depth, bits, most, lower):
     """Raise the lower bounds of a set up to `most` leaves by those of similar sets."""
-    if work.flags[SIMILARITY]:
-        level, subsets_only = archive_level(work, depth), data.par[N_MASSES] > 0
+    if work.similarity:
+        level, subsets_only = archive_level(work, depth), data.n_masses > 0
         similar_per_test(work, level, bits, data.heavy, subsets_only, most + 1, lower)
 
 
@@ -167,12 +158,12 @@ def _pair(data, work, fronts, frame, f):
     width = most - 1 if depth > 3 else min(4, most - 1)
     n = children(frame.bits, data.tests[f], work.sides[0], work.sides[1])
     if n == 0 or n == frame.size or not _may_matter(data, fronts, frame, f, 2, width):
-        work.counters[CUT_TEST] += 1
+        work.tests_skipped += 1
         return False
     for side in range(2):
         _similar(data, work, depth - 1, work.sides[side], width, frame.lower[f, side])
     if not _may_matter(data, fronts, frame, f, 2, width):
-        work.counters[CUT_TEST] += 1
+        work.tests_skipped += 1
         return False
     small = split(data, work, n, frame.size)
     if small < 0:
@@ -187,7 +178,7 @@ def _pair(data, work, fronts, frame, f):
         for k in range(1, known + 1):
             lower[k] = found[k]
         raise_floor(data, known, lower, most)
-        if work.flags[SIMILARITY]:
+        if work.similarity:
             archive_set(work, 2, work.sides[side], 0, found, 5)
     frame.paired[f] = 1
     combine(frame, f, data.split[f], min(4, most - 1))
@@ -204,7 +195,7 @@ def _child(data, work, table, memo, fronts, frame, child, side):
     child.key[0], child.key[1] = frame.hashes[f, 2 * side], frame.hashes[f, 2 * side + 1]
     e = recall(table, child.key[0], child.key[1], depth - 1)
     if e >= 0:
-        work.counters[HITS] += 1
+        work.hits += 1
         for k in range(4, most):
             lower[k] = max(lower[k], memo.entries[e, 0, k])
             upper[k] = min(upper[k - 1], min(upper[k], memo.entries[e, 1, k]))
@@ -236,7 +227,7 @@ def _finish(work, table, memo, frame, parent):
         frame.answer[1, k] = frame.best[k]
     if not remember(table, memo, frame):
         return False
-    if work.flags[SIMILARITY]:
+    if work.similarity:
         level = archive_level(work, frame.memo_depth)
         fill(work.kept_tests[level, work.kept[level, 1]], 0)
         archive_set(work, level, frame.bits, 0, frame.answer[0], frame.leaves + 1)
@@ -256,7 +247,7 @@ def _take(frame, child):
 @njit(cache=True)
 def _next_deep(data, work, fronts, frame):
     """Open the next test whose sides' larger trees could matter; False if there is none."""
-    while frame.position < data.par[N_TESTS]:
+    while frame.position < data.n_tests:
         f = frame.order[frame.position]
         frame.position += 1
         if frame.paired[f] and _may_matter(data, fronts, frame, f, 5, frame.leaves - 1):
@@ -269,7 +260,7 @@ def _next_deep(data, work, fronts, frame):
 @njit(cache=True)
 def _by_four_leaves(data, work, frame):
     """Begin the second round through the tests, those with the best trees of four leaves first."""
-    F = data.par[N_TESTS]
+    F = data.n_tests
     for f in range(F):
         work.impurity[f] = frame.upper[f, 0, 4] + frame.upper[f, 1, 4] + data.split[f]
     sort_tests(frame.order, work.impurity, F)
@@ -284,11 +275,11 @@ def search(data_address, work_address, table_address, memo_address, fronts_addre
     """
     data, work, table = data_at(data_address), work_at(work_address), table_at(table_address)
     memo, fronts = memo_at(memo_address), fronts_at(fronts_address)
-    F = data.par[N_TESTS]
+    F = data.n_tests
     spent = 0.0
     while spent <= quota:
         frame, child = _frame(fronts, fronts.level), _frame(fronts, fronts.level + 1)
-        counted = F * F * (frame.size * 0.125 + 20.0 * data.par[N_VALUES])
+        counted = F * F * (frame.size * 0.125 + 20.0 * data.n_values)
         if frame.phase == ENTER:
             _enter(data, work, fronts, frame)
             spent += counted
