@@ -101,9 +101,9 @@ def tree(nested: Any, stated: mt.Problem) -> mt.Tree:
 
     def node(part: Any) -> Any:
         return (
-            mt.Leaf(part)
+            mt.plugins.Leaf(part)
             if isinstance(part, int)
-            else mt.Branch(tests[part[0]], node(part[1]), node(part[2]))
+            else mt.plugins.Branch(tests[part[0]], node(part[1]), node(part[2]))
         )
 
     return mt.Tree(node(nested), stated.task.actions(stated.dataset))
@@ -115,7 +115,7 @@ def nested(found: mt.Tree, data: mt.Dataset) -> Any:
     def part(node: Any) -> Any:
         return (
             int(node.action)
-            if isinstance(node, mt.Leaf)
+            if isinstance(node, mt.plugins.Leaf)
             else [data.index[node.test], part(node.left), part(node.right)]
         )
 

@@ -36,7 +36,7 @@ def ionosphere(depth: int):
 
     import milp_trees as mt
 
-    return mt.Problem(_data.classification()["ionosphere"], mt.Accuracy(), mt.Trees(depth))
+    return mt.Problem(_data.classification()["ionosphere"], mt.tasks.Accuracy(), mt.Trees(depth))
 
 
 def planted(depth: int, rows: int = 1000, tests: int = 60):
@@ -44,7 +44,7 @@ def planted(depth: int, rows: int = 1000, tests: int = 60):
 
     return mt.Problem(
         mt.load(f"planted:rows={rows},tests={tests},depth={depth},noise=0.2"),
-        mt.Accuracy(),
+        mt.tasks.Accuracy(),
         mt.Trees(depth),
     )
 
@@ -54,7 +54,9 @@ def parity(depth: int):
 
     data = mt.load("planted:rows=1000,tests=60,depth=5,noise=0.2")
     data = mt.Dataset(data.X, data.features, y=data.y, groups=data.X[:, 0].tolist())
-    return mt.Problem(data, mt.Accuracy(constraints=(mt.StatisticalParity(0.01),)), mt.Trees(depth))
+    return mt.Problem(
+        data, mt.tasks.Accuracy(constraints=(mt.tasks.StatisticalParity(0.01),)), mt.Trees(depth)
+    )
 
 
 def numeric(depth: int, rows: int = 300):
@@ -67,7 +69,9 @@ def numeric(depth: int, rows: int = 300):
     y = (X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] > 0.5) ^ (rng.random(rows) < 0.1)
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(6)])
     return mt.Problem(
-        mt.Binarizer("midpoints").dataset(frame, y.astype(int)), mt.Accuracy(), mt.Trees(depth)
+        mt.Binarizer("midpoints").dataset(frame, y.astype(int)),
+        mt.tasks.Accuracy(),
+        mt.Trees(depth),
     )
 
 
@@ -83,7 +87,7 @@ def forest(trees: int, **more):
         RandomForestClassifier(trees, max_depth=12, random_state=0).fit(X, y)
     )
     data = mt.Dataset(np.zeros((len(y), 0)), y=y, numeric=X, columns=ensemble.columns)
-    return mt.Problem(data, mt.PrunedError("0.001", **more), mt.PrunedEnsembles(ensemble))
+    return mt.Problem(data, mt.tasks.PrunedError("0.001", **more), mt.PrunedEnsembles(ensemble))
 
 
 def roads(depth: int):
@@ -158,7 +162,7 @@ def one(problem: str, method: str, limit: float, start: str) -> dict:
     began = time.perf_counter() - uncharged()
     try:
         result = chosen.run(stated, mt.Limits(time=limit), start=tree)
-    except mt.Unsupported as why:
+    except mt.errors.Unsupported as why:
         return {
             "seconds": time.perf_counter() - uncharged() - began,
             "warm_up": warm,

@@ -44,7 +44,7 @@ def view_of(name: str, trees: int) -> tuple[Any, float]:
     from sklearn.ensemble import RandomForestClassifier
 
     import milp_trees as mt
-    from milp_trees import NodeGains
+    from milp_trees.tasks.pruning_view import NodeGains
 
     depth = 12 if name == "synthetic" else None
     if depth:
@@ -55,7 +55,7 @@ def view_of(name: str, trees: int) -> tuple[Any, float]:
     began = time.process_time()
     ensemble = mt.read_ensemble(forest)
     data = mt.Dataset(np.zeros((len(y), 0)), y=y, numeric=X, columns=ensemble.columns)
-    view = mt.Problem(data, mt.PrunedError(0), mt.PrunedEnsembles(ensemble)).view(NodeGains)
+    view = mt.Problem(data, mt.tasks.PrunedError(0), mt.PrunedEnsembles(ensemble)).view(NodeGains)
     return view, time.process_time() - began
 
 
@@ -184,7 +184,7 @@ def child(method: str, path: str) -> None:
 
 
 def tiny() -> Any:
-    from milp_trees import NodeGains
+    from milp_trees.tasks.pruning_view import NodeGains
     from milp_trees.testing.pruning_examples import EXAMPLES
 
     return EXAMPLES["two-items"]().view(NodeGains)

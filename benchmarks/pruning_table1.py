@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 import milp_trees as mt
+from milp_trees.models.read_ensemble import out_of_bag
 
 RESULTS = Path(__file__).parent / "results" / "pruning_table1.csv"
 #: α of threshold-Pairs per data set (rows): about 1 % of the training rows, at least 1.
@@ -82,10 +83,14 @@ def problem_of(split: Split, trees: int, alpha: float, errors: str) -> mt.Proble
     ).fit(*split.grow)
     ensemble = mt.read_ensemble(forest)
     if split.count is not None:
-        return mt.Problem(dataset(*split.count), mt.PrunedError(), mt.PrunedEnsembles(ensemble))
-    weights = mt.out_of_bag(forest, len(split.grow[0])) if errors == "oob" else None
+        return mt.Problem(
+            dataset(*split.count), mt.tasks.PrunedError(), mt.PrunedEnsembles(ensemble)
+        )
+    weights = out_of_bag(forest, len(split.grow[0])) if errors == "oob" else None
     return mt.Problem(
-        dataset(*split.grow), mt.PrunedError(error_weights=weights), mt.PrunedEnsembles(ensemble)
+        dataset(*split.grow),
+        mt.tasks.PrunedError(error_weights=weights),
+        mt.PrunedEnsembles(ensemble),
     )
 
 
@@ -94,7 +99,7 @@ def curves(split: Split, trees: int, alpha: float, errors: str) -> dict[str, np.
     first row is the unpruned forest.
     """
     problem = problem_of(split, trees, alpha, errors)
-    view = problem.view(mt.NodeGains)
+    view = problem.view(mt.plugins.NodeGains)
     test = dataset(*split.test)
     ensemble = problem.space.ensemble
     out = {}

@@ -50,7 +50,7 @@ class Job(NamedTuple):
 
 def work(job: Job) -> list[dict[str, Any]]:
     """Expected clicks per visit of the trees of every depth."""
-    S = mt.news_decisions(job.constraints, articles=job.data.C.shape[1])
+    S = mt.decisions.news_decisions(job.constraints, articles=job.data.C.shape[1])
     train, held, test = parts(job.data, job.data_seed)
     best = float(test.weights @ -S.value(test.C) / test.weights.sum())
     rows = []
@@ -131,10 +131,13 @@ def draw(table: pd.DataFrame, text: str) -> Any:
 def jobs(args: argparse.Namespace) -> list[Job]:
     depths = tuple(_spo.depths(args.depths))
     if args.log:
-        log = mt.read_clicks(args.log)
-        sets = [("log", 0, mt.news_from_clicks(log, groups=args.groups))]
+        log = mt.decisions.read_clicks(args.log)
+        sets = [("log", 0, mt.decisions.news_from_clicks(log, groups=args.groups))]
     else:
-        sets = [("synthetic", s, mt.news_data(args.groups, seed=s)) for s in range(args.data_seeds)]
+        sets = [
+            ("synthetic", s, mt.decisions.news_data(args.groups, seed=s))
+            for s in range(args.data_seeds)
+        ]
     return [
         Job(source, len(data.X), s, c, data, depths, args.least)
         for source, s, data in sets

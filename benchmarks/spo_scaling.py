@@ -49,12 +49,14 @@ def cases(only: str | None) -> list[dict[str, object]]:
 
 def problem(rows: int, thresholds: int, side: int, depth: int) -> mt.Problem:
     """Shortest paths with thresholds at quantiles."""
-    made = mt.shortest_path_data(rows, degree=6, noise=0.25, grid=(side, side), seed=0)
+    made = mt.decisions.shortest_path_data(rows, degree=6, noise=0.25, grid=(side, side), seed=0)
     frame = pd.DataFrame(made.X, columns=[f"x{j}" for j in range(made.X.shape[1])])
     data = mt.Binarizer("quantiles", n_bins=thresholds + 1).dataset(
         frame, values=made.C, actions=list(made.decisions.components)
     )
-    return mt.Problem(data, mt.Decision(decisions=made.decisions, normalised=True), mt.Trees(depth))
+    return mt.Problem(
+        data, mt.tasks.Decision(decisions=made.decisions, normalised=True), mt.Trees(depth)
+    )
 
 
 def measure(

@@ -70,7 +70,7 @@ class Job(NamedTuple):
 
 def work(job: Job) -> list[dict[str, Any]]:
     """The rows of the table that a job asks for."""
-    made = mt.shortest_path_data(
+    made = mt.decisions.shortest_path_data(
         job.rows + TEST_ROWS,
         degree=job.degree,
         noise=job.noise,

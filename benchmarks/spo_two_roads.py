@@ -33,7 +33,7 @@ def study(
 ) -> tuple[pd.DataFrame, dict[tuple[str, int], Any]]:
     """The table and the fitted trees; `scale` shrinks the numbers of rows."""
     train, held, test = (int(scale * n) for n in (TRAIN, HELD, TEST))
-    made = mt.two_roads(train + held + test)
+    made = mt.decisions.two_roads(train + held + test)
     everything = _spo.Rows(made.X, made.C, np.ones(len(made.X)))
     parts = [
         everything.part(s)
@@ -51,7 +51,7 @@ def study(
 def root(model: Any) -> float:
     """Threshold of the first split; NaN for a single leaf."""
     node = model.tree_.root
-    return float(node.test.value) if isinstance(node, mt.Branch) else float("nan")
+    return float(node.test.value) if isinstance(node, mt.plugins.Branch) else float("nan")
 
 
 def switch(model: Any) -> float:

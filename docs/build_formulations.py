@@ -17,8 +17,8 @@ from typing import Any
 
 import pyomo.environ as pyo
 
-from milp_trees import Unsupported
 from milp_trees.by_name import registry
+from milp_trees.errors import Unsupported
 from milp_trees.mip.formulation import Formulation
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.spaces.trees import Trees

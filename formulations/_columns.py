@@ -67,7 +67,7 @@ def numeric_columns(view: CostMatrix | LeafOracle) -> list[Column]:
     columns = []
     for name, tests in view.columns:
         outcomes = view.X[:, tests].astype(np.int64)
-        true_left = view.tests[tests[0]].kind == "<="
+        true_left = view.features[tests[0]].kind == "<="
         if (np.diff(outcomes, axis=1) < 0).any():
             raise DataError(
                 f"The tests of {name!r} are not nested: a row is below one threshold and above a higher one. Binarize the column again."
@@ -120,7 +120,7 @@ def reached(
 def branch(view: CostMatrix | LeafOracle, column: Column, p: int, below: Any, above: Any) -> Branch:
     """The branch node of threshold p of a column."""
     left, right = (above, below) if column.true_left else (below, above)
-    return Branch(view.tests[column.tests[p]], left, right)
+    return Branch(view.features[column.tests[p]], left, right)
 
 
 def column_words(view: CostMatrix | LeafOracle) -> Callable[[int], str]:

@@ -110,7 +110,7 @@ class OCT(TreeFormulation):
 
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
         for column in numeric_columns(view):
-            if len(set(view.split_costs[list(column.features)].tolist())) > 1:
+            if len(set(view.split_costs[list(column.tests)].tolist())) > 1:
                 return f"{self.name} prices splits by column, but tests of {column.name!r} differ in cost; flow-oct and state-flow can price tests."
             if column.m > MOST_THRESHOLDS:
                 return f"{self.name} cannot tell {column.m} thresholds of {column.name!r} apart (at most {MOST_THRESHOLDS}); binarize with fewer."
@@ -134,7 +134,7 @@ class OCT(TreeFormulation):
 
         parts.add_leaves(m, view, space)
         self.add_routing(m, columns)
-        cost = [int(view.split_costs[c.features[0]]) + view.leaf_cost for c in columns]
+        cost = [int(view.split_costs[c.tests[0]]) + view.leaf_cost for c in columns]
         parts.add_objective(
             m, view, [(cost[j], m.a[j, v]) for j in m.columns for v in m.branch if cost[j]]
         )

@@ -290,7 +290,7 @@ def _decode_per_test(m: Any) -> Tree:
             return _last_split(m, v, here)
         f = max(m.tests, key=lambda f: m.b[v, f].value)
         true = view.X[here, f] == 1
-        return Branch(view.tests[f], walk(2 * v, here[~true]), walk(2 * v + 1, here[true]))
+        return Branch(view.features[f], walk(2 * v, here[~true]), walk(2 * v + 1, here[true]))
 
     return Tree(walk(1, np.arange(view.n_rows)), view.actions)
 
@@ -314,7 +314,7 @@ def _last_split(m: Any, v: int, here: np.ndarray) -> Branch:
             )
             found.append((cost, f, labels))
     _, f, labels = min(found)
-    return Branch(view.tests[f], Leaf(labels[0]), Leaf(labels[1]))
+    return Branch(view.features[f], Leaf(labels[0]), Leaf(labels[1]))
 
 
 def _encode_per_test(m: Any, splits: Mapping[int, int], leaves: Mapping[int, int]) -> None:

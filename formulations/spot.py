@@ -155,7 +155,7 @@ class SPOT(Formulation):
         self._add_costs(m, costs)
         step = float(view.step)
         per_leaf = [(costs.unit / step, m.y[i, t]) for i in m.rows for t in m.leaves]
-        price = [(float(view.split_costs[c.features[0]]) + view.leaf_cost) / step for c in columns]
+        price = [(float(view.split_costs[c.tests[0]]) + view.leaf_cost) / step for c in columns]
         terms = per_leaf + [(price[j], m.a[j, v]) for j in m.columns for v in m.branch if price[j]]
         constant = (view.leaf_cost - float(view.base.sum())) / step
         ts.minimise(

@@ -98,7 +98,7 @@ def solve(
     Examples
     --------
     >>> import milp_trees as mt
-    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(), mt.Trees(max_depth=2))
+    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.tasks.Accuracy(), mt.Trees(max_depth=2))
     >>> mt.solve(problem).value
     Value(number=0.0, exact=Fraction(0, 1), unit='errors', sense='min')
     """
@@ -167,7 +167,7 @@ def compare(
     Examples
     --------
     >>> import milp_trees as mt
-    >>> problem = mt.Problem(mt.load("planted:rows=40,tests=4,depth=1"), mt.Accuracy(), mt.Trees(max_depth=1))
+    >>> problem = mt.Problem(mt.load("planted:rows=40,tests=4,depth=1"), mt.tasks.Accuracy(), mt.Trees(max_depth=1))
     >>> study = mt.compare(problem, ["dp", "enumerate"])
     >>> study.frame()["objective"].tolist()
     [0, 0]
@@ -255,7 +255,7 @@ def near_best(
     Examples
     --------
     >>> import milp_trees as mt
-    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(), mt.Trees(max_depth=2))
+    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.tasks.Accuracy(), mt.Trees(max_depth=2))
     >>> trees = mt.near_best(problem, slack=2)
     >>> trees.optimum.number, trees[0].predictor.depth
     (0.0, 2)
@@ -323,7 +323,7 @@ def size_path(
     Examples
     --------
     >>> import milp_trees as mt
-    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(), mt.Trees(max_depth=None))
+    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.tasks.Accuracy(), mt.Trees(max_depth=None))
     >>> path = mt.size_path(problem, max_leaves=5)
     >>> path.at_leaves(5).value.number
     0.0

@@ -27,7 +27,7 @@ def random_view(rng, rows=14, tests=5, X=None, costs=None, split_costs=None):
     scale = max(1, int(np.abs(costs).max()) // 4)
     if split_costs is None:
         split_costs = rng.integers(0, 3, F) * scale if penal else np.zeros(F, dtype=np.int64)
-    return mt.CostMatrix(
+    return mt.plugins.CostMatrix(
         X=X,
         features=tuple(mt.BinaryFeature(f"x{f}") for f in range(F)),
         costs=costs.astype(np.int64),

@@ -93,7 +93,7 @@ def solve(
             max_nonzeros=max_nonzeros,
             log_file=log,
             options=solver_options(option),
-            test=test_data,
+            test_data=test_data,
             progress=live.point,
         )
     if not as_json:
@@ -177,7 +177,7 @@ def compare(
                 max_nonzeros=max_nonzeros,
                 log_file=log,
                 options=solver_options(option),
-                test=test_data,
+                test_data=test_data,
                 progress=live,
             )
         except StoreError as error:

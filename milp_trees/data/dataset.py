@@ -166,7 +166,7 @@ class Dataset(MaybeRanked):
             X = _binary(self.X)
             self._put("X", _frozen(X))
         tests = tuple(self.features) or tuple(BinaryFeature(str(j)) for j in range(X.shape[1]))
-        self._put("tests", tests)
+        self._put("features", tests)
         if len(tests) != X.shape[1]:
             raise DataError(
                 f"{len(tests)} tests are named but X has {X.shape[1]} columns; give one Test per column."

@@ -58,7 +58,7 @@ def with_nuisances(
     >>> import milp_trees as mt
     >>> from milp_trees.data.nuisance import with_nuisances
     >>> data = mt.Dataset([[0], [1]] * 10, treatments=[0, 0, 1, 1] * 5, outcomes=[0.0, 1.0, 1.0, 0.0] * 5)
-    >>> mt.solve(mt.Problem(with_nuisances(data), mt.DoublyRobust(), mt.Trees(1)), method="dp").tree.n_leaves
+    >>> mt.solve(mt.Problem(with_nuisances(data), mt.tasks.DoublyRobust(), mt.Trees(1)), method="dp").tree.n_leaves
     2
     """
     from sklearn.base import clone

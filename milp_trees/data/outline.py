@@ -14,7 +14,7 @@ from milp_trees.errors import DataError
 _OF_ROWS = (
     "X",
     "ranked",
-    "tests",
+    "features",
     "y",
     "weights",
     "groups",

@@ -164,7 +164,7 @@ def enumerate_counts(
                 for a, node_a in trees(left, depth - 1).items():
                     check()
                     for b, node_b in trees(right, depth - 1).items():
-                        out.setdefault(join(a, b), Branch(errors.tests[f], node_a, node_b))
+                        out.setdefault(join(a, b), Branch(errors.features[f], node_a, node_b))
         return out
 
     return trees((1 << errors.n_rows) - 1, max_depth)

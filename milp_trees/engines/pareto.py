@@ -223,7 +223,7 @@ class _Run:
         if isinstance(nested, int):
             return Leaf(nested)
         return Branch(
-            self.view.errors.tests[nested[0]], self._node(nested[1]), self._node(nested[2])
+            self.view.errors.features[nested[0]], self._node(nested[1]), self._node(nested[2])
         )
 
 

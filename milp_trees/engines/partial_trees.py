@@ -334,5 +334,5 @@ class _Run:
         true = part.rows & self.parts.tests[test]
         left, right = self.parts.part(part.rows & ~true), self.parts.part(true)
         return Branch(
-            self.view.errors.tests[test], self._node(left, splits), self._node(right, splits)
+            self.view.errors.features[test], self._node(left, splits), self._node(right, splits)
         )

@@ -172,7 +172,7 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
             return simplex_decisions(self._cost_names or [str(k) for k in range(self.n_outputs_)])
         if not isinstance(self.decisions, DecisionSet):
             raise DataError(
-                f"decisions must be a DecisionSet such as mt.grid_paths(4, 4), or None; got {type(self.decisions).__name__}."
+                f"decisions must be a DecisionSet such as mt.decisions.grid_paths(4, 4), or None; got {type(self.decisions).__name__}."
             )
         if self.decisions.dimension != self.n_outputs_:
             raise DataError(

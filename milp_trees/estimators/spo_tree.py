@@ -40,7 +40,7 @@ class SPOTree(DecisionEstimator):
     Parameters
     ----------
     decisions : DecisionSet, optional
-        S, for example `mt.grid_paths(4, 4)`; by default the unit simplex, "the cheapest of d".
+        S, for example `mt.decisions.grid_paths(4, 4)`; by default the unit simplex, "the cheapest of d".
     method : str, default="greedy"
         "greedy": the best split by SPO loss at every node; "smoothed": the same, and where no split
         lowers the loss the one of least squared error of the cost vectors; "cart": by squared

@@ -52,7 +52,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     objective : str or Task, default="accuracy"
         Name of a task: `accuracy`, `balanced-accuracy` (or `balanced`), `f1`, `f-beta`, `auc`,
         `mcc`, … (`milp_trees.by_name` knows all). Classes are weighted by
-        `objective=mt.WeightedError(class_weight={"ill": 5})`. A Task brings its own penalties and
+        `objective=mt.tasks.WeightedError(class_weight={"ill": 5})`. A Task brings its own penalties and
         constraints, and says whether rows are weighed.
     cost_complexity : number, default=0
         Penalty per split as a fraction of all rows: with 0.01 a split must save more than one
@@ -61,7 +61,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     leaf_penalty : number, default=0
         The same per leaf.
     constraints : sequence of constraints, default=()
-        Side constraints, for example `mt.StatisticalParity(0.01)`; `fit` then needs the groups, and
+        Side constraints, for example `mt.tasks.StatisticalParity(0.01)`; `fit` then needs the groups, and
         `method` one that takes them (`state-flow@highs`).
     method : str, default="auto"
         Any method of the registry, `flow-oct@highs` for example; "auto" is the engine that takes

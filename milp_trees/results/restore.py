@@ -17,7 +17,7 @@ from milp_trees.problem import Problem
 from milp_trees.results.json import json_safe, number
 from milp_trees.spaces.pruned import PrunedEnsembles
 from milp_trees.spaces.trees import Space, Trees
-from milp_trees.tasks import from_spec
+from milp_trees.tasks.stored import from_spec
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

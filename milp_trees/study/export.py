@@ -83,7 +83,7 @@ def export_model(
     Examples
     --------
     >>> import milp_trees as mt, tempfile
-    >>> problem = mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.Accuracy(), mt.Trees(max_depth=1))
+    >>> problem = mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.tasks.Accuracy(), mt.Trees(max_depth=1))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     written = mt.export_model(problem, "flow-oct", f"{folder}/tiny.mps")
     >>> written["objective"], written["value"], written["unit"]

@@ -1,20 +1,7 @@
-"""Tasks: what "best" means. One file per kind of task; `from_spec` reads a stored description back."""
+"""Tasks: what "best" means. One file per kind of task; the names are listed in `__init__.pyi`, and
+each is loaded when it is first asked for.
+"""
 
-from collections.abc import Mapping
-from typing import Any
+import lazy_loader
 
-from milp_trees.tasks.base import Task
-
-
-def from_spec(spec: Mapping[str, Any]) -> Task:
-    """The task that `task.spec()` described."""
-    from milp_trees.registering import plugins
-    from milp_trees.tasks.constraints import constraint
-
-    options = dict(spec)
-    kind = plugins.get("tasks", options.pop("name"))
-    if "constraints" in options:
-        options["constraints"] = tuple(
-            constraint(**dict(c)) if isinstance(c, Mapping) else c for c in options["constraints"]
-        )
-    return kind(**options)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

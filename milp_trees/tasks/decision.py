@@ -53,9 +53,9 @@ class Decision(ActionCosts):
     Examples
     --------
     >>> import milp_trees as mt
-    >>> S = mt.ListedDecisions([[1, 0], [0, 1]], ["left", "right"])
+    >>> S = mt.decisions.ListedDecisions([[1, 0], [0, 1]], ["left", "right"])
     >>> data = mt.Dataset([[0], [0], [1]], values=[[1, 2], [1, 3], [4, 1]], actions=["left", "right"])
-    >>> mt.solve(mt.Problem(data, mt.Decision(decisions=S), mt.Trees(1)), "dp").value.number
+    >>> mt.solve(mt.Problem(data, mt.tasks.Decision(decisions=S), mt.Trees(1)), "dp").value.number
     0.0
     """
 
@@ -75,7 +75,7 @@ class Decision(ActionCosts):
             object.__setattr__(self, "decisions", decisions_from_spec(self.decisions))
         if not isinstance(self.decisions, DecisionSet):
             raise DataError(
-                f"A Decision task needs decisions=, a DecisionSet such as mt.grid_paths(4, 4); got {type(self.decisions).__name__}."
+                f"A Decision task needs decisions=, a DecisionSet such as mt.decisions.grid_paths(4, 4); got {type(self.decisions).__name__}."
             )
         if self.constraints:
             raise DataError(

@@ -78,7 +78,7 @@ class FeatureCosts:
     Examples
     --------
     >>> import milp_trees as mt
-    >>> mt.FeatureCosts({"age": 1, "ecg": 7.27}, groups=[mt.Group("blood", ["glucose", "cholesterol"], "2.1")]).node
+    >>> mt.tasks.FeatureCosts({"age": 1, "ecg": 7.27}, groups=[mt.tasks.Group("blood", ["glucose", "cholesterol"], "2.1")]).node
     Fraction(0, 1)
     """
 
@@ -102,7 +102,7 @@ class FeatureCosts:
         strange = next((g for g in groups if not isinstance(g, Group)), None)
         if strange is not None:
             raise DataError(
-                f"groups must be a list of mt.Group(name, members, cost); it holds {strange!r}."
+                f"groups must be a list of mt.tasks.Group(name, members, cost); it holds {strange!r}."
             )
         object.__setattr__(self, "groups", tuple(groups))
         for name, what in (("node", "a node"), ("leaf", "a leaf")):

@@ -60,7 +60,7 @@ class PrunedError(Task):
     Examples
     --------
     >>> import milp_trees as mt
-    >>> mt.PrunedError("0.01", mt.FeatureCosts(2)).lam
+    >>> mt.tasks.PrunedError("0.01", mt.tasks.FeatureCosts(2)).lam
     Fraction(1, 100)
     """
 

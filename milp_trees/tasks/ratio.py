@@ -399,7 +399,7 @@ class CountRatio(ConfusionRatio):
     Balanced costs of errors against what was found:
 
     >>> import milp_trees as mt
-    >>> task = mt.CountRatio(numerator={"TP": 3}, denominator={"TP": 3, "FN": 2, "FP": "1/2"})
+    >>> task = mt.tasks.CountRatio(numerator={"TP": 3}, denominator={"TP": 3, "FN": 2, "FP": "1/2"})
     """
 
     name: ClassVar[str] = "count-ratio"

@@ -73,7 +73,7 @@ def random_cost_problem(
     given = {
         "seed": seed,
         "n_rows": n_rows,
-        "n_tests": n_features,
+        "n_features": n_features,
         "n_actions": n_actions,
         "numeric": numeric,
         "penalty": penalty,

@@ -15,7 +15,7 @@ from milp_trees.testing.wide import WIDE, wide_problems
 #: numeric tests, every kind of limit.
 RANDOM: dict[str, dict[str, Any]] = {
     **{f"random-{s}": {"seed": s} for s in range(6)},
-    **{f"random-three-actions-{s}": {"seed": s, "n_actions": 3, "n_tests": 2} for s in range(3)},
+    **{f"random-three-actions-{s}": {"seed": s, "n_actions": 3, "n_features": 2} for s in range(3)},
     **{f"random-numeric-{s}": {"seed": s, "numeric": True, "n_rows": 6} for s in range(3)},
     **{f"random-penalty-{s}": {"seed": s, "penalty": True} for s in range(2)},
     **{f"random-leaf-size-{s}": {"seed": s, "min_leaf": 2, "n_rows": 7} for s in range(2)},
@@ -23,13 +23,13 @@ RANDOM: dict[str, dict[str, Any]] = {
     "random-everything": {
         "seed": 5,
         "n_actions": 3,
-        "n_tests": 2,
+        "n_features": 2,
         "n_rows": 7,
         "penalty": True,
         "side": True,
         "min_leaf": 2,
     },
-    "random-depth-1": {"seed": 3, "depth": 1, "n_actions": 4, "n_tests": 4},
+    "random-depth-1": {"seed": 3, "depth": 1, "n_actions": 4, "n_features": 4},
 }
 
 

@@ -19,12 +19,12 @@ from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Trees
-from milp_trees.tasks import from_spec
 from milp_trees.tasks.base import Task
 from milp_trees.tasks.count_views import LeafCounts, PairCounts
 from milp_trees.tasks.decision_view import LeafOracle
 from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.ratio_view import Ratio
+from milp_trees.tasks.stored import from_spec
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.definitions import DEFINITIONS, Definition, Row, Seen, broken
 from milp_trees.testing.describe import expression

@@ -72,7 +72,7 @@ def verify(
     Examples
     --------
     >>> import milp_trees as mt
-    >>> problem = mt.Problem(mt.load("planted:rows=40,tests=4,depth=1"), mt.Accuracy(), mt.Trees(max_depth=1))
+    >>> problem = mt.Problem(mt.load("planted:rows=40,tests=4,depth=1"), mt.tasks.Accuracy(), mt.Trees(max_depth=1))
     >>> mt.verify(mt.solve(problem).to_json()).verdict
     <Verdict.DERIVED: 'derived'>
     """

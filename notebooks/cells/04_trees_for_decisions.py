@@ -31,12 +31,12 @@ import pandas as pd
 import milp_trees as mt
 
 plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False})
-roads = mt.two_roads(10_000)
+roads = mt.decisions.two_roads(10_000)
 trees = {
     "SPO tree, depth 1": mt.SPOTree(roads.decisions, max_depth=1).fit(roads.X, roads.C),
     **{f"CART, depth {d}": mt.SPOTree(roads.decisions, method="cart", max_depth=d).fit(roads.X, roads.C) for d in (1, 2, 4)},
 }
-fresh = mt.two_roads(15_000)
+fresh = mt.decisions.two_roads(15_000)
 x, costs = fresh.X[10_000:], fresh.C[10_000:]
 for name, tree in trees.items():
     print(f"{name}: {-100 * tree.score(x, costs):.3f} % above the cheapest roads")
@@ -82,8 +82,8 @@ def table(X):
     return pd.DataFrame(X, columns=[f"x{j}" for j in range(5)])
 
 
-data = mt.shortest_path_data(400, degree=10, noise=0.25, seed=0)
-test = mt.shortest_path_data(2000, degree=10, noise=0.25, seed=1, B=data.B)
+data = mt.decisions.shortest_path_data(400, degree=10, noise=0.25, seed=0)
+test = mt.decisions.shortest_path_data(2000, degree=10, noise=0.25, seed=1, B=data.B)
 S, held = data.decisions, (table(data.X[:80]), data.C[:80])
 X, C, new = table(data.X[80:]), data.C[80:], table(test.X)
 
@@ -160,7 +160,7 @@ how such sums behave (two groups of rows that share a route never do better than
     (
         "code",
         """
-town = mt.shortest_path_data(200, degree=6, noise=0.25, grid=(13, 13), seed=3)
+town = mt.decisions.shortest_path_data(200, degree=6, noise=0.25, grid=(13, 13), seed=3)
 print(f"{town.decisions.n_vertices:,} routes over {town.decisions.dimension} edges")
 large = mt.SPOTree(town.decisions, "dp-oracle", max_depth=2, min_samples_leaf=20, quantiles=20).fit(town.X, town.C)
 greedy = mt.SPOTree(town.decisions, max_depth=2, min_samples_leaf=20, quantiles=20).fit(town.X, town.C)

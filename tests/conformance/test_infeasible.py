@@ -11,18 +11,22 @@ DATA = mt.load("planted:rows=12,tests=3,depth=2,noise=0.2")
 FIRST = DATA.classes[0]
 
 
-def capacities(*constraints: mt.Capacity) -> mt.Problem:
-    return mt.Problem(DATA, mt.Accuracy(constraints=constraints), mt.Trees(2))
+def capacities(*constraints: mt.tasks.Capacity) -> mt.Problem:
+    return mt.Problem(DATA, mt.tasks.Accuracy(constraints=constraints), mt.Trees(2))
 
 
 PROBLEMS = {
-    "at_least_above_at_most": capacities(mt.Capacity(FIRST, at_least=8, at_most=3)),
-    "two_capacities": capacities(mt.Capacity(FIRST, at_least=8), mt.Capacity(FIRST, at_most=3)),
-    "more_than_all_rows": capacities(mt.Capacity(FIRST, at_least=13)),
-    "fewer_than_no_row": capacities(mt.Capacity(FIRST, at_most=-1)),
-    "leaf_larger_than_the_data": mt.Problem(DATA, mt.Accuracy(), mt.Trees(2, min_samples_leaf=13)),
+    "at_least_above_at_most": capacities(mt.tasks.Capacity(FIRST, at_least=8, at_most=3)),
+    "two_capacities": capacities(
+        mt.tasks.Capacity(FIRST, at_least=8), mt.tasks.Capacity(FIRST, at_most=3)
+    ),
+    "more_than_all_rows": capacities(mt.tasks.Capacity(FIRST, at_least=13)),
+    "fewer_than_no_row": capacities(mt.tasks.Capacity(FIRST, at_most=-1)),
+    "leaf_larger_than_the_data": mt.Problem(
+        DATA, mt.tasks.Accuracy(), mt.Trees(2, min_samples_leaf=13)
+    ),
     "leaf_larger_than_the_data_without_splits": mt.Problem(
-        DATA, mt.Accuracy(), mt.Trees(0, min_samples_leaf=13)
+        DATA, mt.tasks.Accuracy(), mt.Trees(0, min_samples_leaf=13)
     ),
 }
 
@@ -51,7 +55,7 @@ def cases():
 @pytest.mark.parametrize("problem, name", list(cases()))
 def test_what_contradicts_itself_is_infeasible_for_every_method(problem, name):
     result = registry.method(name).run(problem, mt.Limits(time=20))
-    assert result.status is mt.Status.INFEASIBLE, result.message
+    assert result.status is mt.plugins.Status.INFEASIBLE, result.message
     assert (result.predictor, result.limit, result.objective) == (None, None, None)
     assert result.certificate.proved_by
 

@@ -86,7 +86,7 @@ def test_programs_with_features_take_every_problem(label):
 def test_ip0_refuses_features_that_cost_and_budgets():
     assert "ip0 has no features" in make("ip0").unsupported(example("figure-1"))
     assert "budget" in make("ip0").unsupported(example("two-items"))
-    with pytest.raises(mt.Unsupported, match="ip3-closure"):
+    with pytest.raises(mt.errors.Unsupported, match="ip3-closure"):
         make("ip0").build(example("figure-1"))
 
 
@@ -318,7 +318,7 @@ def test_highs_proves_the_optimum(label, name):
         assert label == "ip0", f"only ip0 refuses anything: {why}"
         pytest.skip(why)
     result = method.run(problem, LIMITS)
-    assert result.status is mt.Status.OPTIMAL, result
+    assert result.status is mt.plugins.Status.OPTIMAL, result
     assert float(problem.view(NodeGains).from_value(best_pruning(problem)[0])) == pytest.approx(
         float(problem.view(NodeGains).from_value(result.value.exact or result.value.number)),
         abs=2 * problem.view(NodeGains).tolerance,
@@ -334,7 +334,7 @@ def test_other_solvers_prove_the_optimum(label, solver):
     for name in ("figure-1", "all-prices-and-a-budget"):
         result = registry.method(f"{label}@{solver}").run(example(name), LIMITS)
         assert (result.status, result.value.exact) == (
-            mt.Status.OPTIMAL,
+            mt.plugins.Status.OPTIMAL,
             best_pruning(example(name))[0],
         ), result
 
@@ -347,12 +347,14 @@ def test_a_start_is_accepted(label):
     problem = example("all-prices-and-a-budget")
     for _, start in (scored(problem)[0], best_pruning(problem)):
         result = registry.method(f"{label}@highs").run(problem, LIMITS, start=start)
-        assert (result.status, result.start["accepted"]) == (mt.Status.OPTIMAL, True), result
+        assert (result.status, result.start["accepted"]) == (mt.plugins.Status.OPTIMAL, True), (
+            result
+        )
     for name in ("figure-1", "two-items", "regression"):
         result = registry.method(f"{label}@highs").run(
             example(name), LIMITS, start=scored(example(name))[0][1]
         )
-        assert result.status is mt.Status.OPTIMAL
+        assert result.status is mt.plugins.Status.OPTIMAL
         assert "reason" not in result.start, result.start
 
 
@@ -361,7 +363,7 @@ def test_a_wrong_model_is_never_reported_as_a_proof():
     result = FormulationMethod(NoChildLeaves(), registry.solver("highs")).run(
         problem, LIMITS, start=best_pruning(problem)[1]
     )
-    assert result.status is mt.Status.ERROR, result
+    assert result.status is mt.plugins.Status.ERROR, result
 
 
 def test_highs_does_not_probe_ip3():
@@ -392,4 +394,7 @@ def test_an_infeasible_budget_is_said_to_be_one():
     none = replace(problem, task=replace(problem.task, max_cost="1/1000"))
     assert best_pruning(none) is None
     for label in WITH_FEATURES:
-        assert registry.method(f"{label}@highs").run(none, LIMITS).status is mt.Status.INFEASIBLE
+        assert (
+            registry.method(f"{label}@highs").run(none, LIMITS).status
+            is mt.plugins.Status.INFEASIBLE
+        )

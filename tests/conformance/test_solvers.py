@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from milp_trees import Limits, Status, Unsupported
+from milp_trees import Limits
 from milp_trees.by_name import registry
+from milp_trees.errors import Unsupported
 from milp_trees.linear.files import write_model
 from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip.runner import run
 from milp_trees.mip.solver import Answer, Job
-from milp_trees.results.result import Limit
+from milp_trees.results.result import Limit, Status
 
 INFINITY = float("inf")
 SOLVERS = list(registry.classes("solvers"))

@@ -320,16 +320,16 @@ def test_a_mixture_of_optimal_decisions_is_decoded_as_one_of_them():
     """Two roads cost the same: half of each is optimal in the program, and no decision that a tree
     may name.
     """
-    S = mt.ListedDecisions([[1, 0], [0, 1]], ["a", "b"])
+    S = mt.decisions.ListedDecisions([[1, 0], [0, 1]], ["a", "b"])
     problem = mt.Problem(
-        mt.Dataset([[0], [1]], values=[[1, 3], [3, 1]]), mt.Decision(decisions=S), mt.Trees(0)
+        mt.Dataset([[0], [1]], values=[[1, 3], [3, 1]]), mt.tasks.Decision(decisions=S), mt.Trees(0)
     )
     b = built(SPOT(), problem)
-    SPOT().encode(mt.Tree(mt.Leaf(0), ("a", "b")), b.model)
+    SPOT().encode(mt.Tree(mt.plugins.Leaf(0), ("a", "b")), b.model)
     for e in (0, 1):
         b.model.w[e, 1].set_value(0.5)
     tree = SPOT().decode(b.model)
-    assert tree == mt.Tree(mt.Leaf(0), ("a", "b"))
+    assert tree == mt.Tree(mt.plugins.Leaf(0), ("a", "b"))
     assert problem.value(tree).exact == 1
 
 
@@ -337,9 +337,9 @@ def test_decisions_with_variables_beside_them_are_encoded():
     """The hull of a list has a share per point; a decision that is none of them is refused."""
     from milp_trees.formulations._decision_rows import completed
 
-    program = mt.ListedDecisions([[1, 0], [0, 1], [0.25, 0.25]]).program()
+    program = mt.decisions.ListedDecisions([[1, 0], [0, 1], [0.25, 0.25]]).program()
     assert completed(program, np.array([0.25, 0.25])) == pytest.approx([0.25, 0.25, 0, 0, 1])
-    with pytest.raises(mt.SolverFailure, match="No point"):
+    with pytest.raises(mt.errors.SolverFailure, match="No point"):
         completed(program, np.array([2.0, 0.0]))
 
 
@@ -362,7 +362,9 @@ def test_weights_of_tenths_stay_tenths_when_rows_merge():
     data = mt.Dataset([[0], [0], [0], [1]], values=values, weights=[0.1, 0.1, 0.1, 0.3])
     for least, leaves in (("0.3", 2), ("0.30001", 1)):
         problem = mt.Problem(
-            data, mt.Decision(decisions=mt.simplex_decisions(2)), mt.Trees(1, min_weight_leaf=least)
+            data,
+            mt.tasks.Decision(decisions=mt.decisions.simplex_decisions(2)),
+            mt.Trees(1, min_weight_leaf=least),
         )
         assert mt.solve(problem, "spot@highs").predictor.n_leaves == leaves
 
@@ -391,7 +393,7 @@ def test_other_solvers_prove_the_optimum_or_refuse(solver):
         pytest.skip(found.reason)
     for name in ("grid-ties", "knapsack", "depth-1"):
         result = registry.method(f"spot@{solver}").run(decision_problem(name), LIMITS)
-        if result.status is mt.Status.UNSUPPORTED:
+        if result.status is mt.plugins.Status.UNSUPPORTED:
             assert result.message
             assert solver == "cp-sat", "only a solver of integer programs refuses"
         else:
@@ -408,7 +410,7 @@ def test_bounds_of_exact_costs_are_exact_only_where_they_are_proven():
     stopped = registry.method("spot@highs").run(
         problem, Limits(time=60.0, nodes=1), start=sample_trees(problem)[1]
     )
-    assert stopped.status is mt.Status.OPTIMAL or stopped.certificate.bound_exact is None
+    assert stopped.status is mt.plugins.Status.OPTIMAL or stopped.certificate.bound_exact is None
 
 
 @pytest.mark.parametrize(
@@ -422,7 +424,7 @@ def test_exact_incumbent_and_greedy_are_ordered(grid, exact):
         DecisionData("shortest-path", 40, 0, 4.0, grid=grid, thresholds=4, seed=2), 2
     )[0]
     best, greedy = (registry.method(name).run(problem, LIMITS) for name in (exact, "greedy-spo"))
-    assert best.status is mt.Status.OPTIMAL
+    assert best.status is mt.plugins.Status.OPTIMAL
     near = 1e-6 * greedy.objective
     for start in (greedy, best):
         result = mt.solve(problem, "spot@highs", start=start.predictor, time_limit=2)
@@ -450,7 +452,7 @@ def test_a_wrong_program_is_never_reported_as_a_proof():
     result = FormulationMethod(OneDecision(), registry.solver("highs")).run(
         problem, LIMITS, start=best
     )
-    assert result.status is mt.Status.ERROR or not result.optimal
+    assert result.status is mt.plugins.Status.ERROR or not result.optimal
 
 
 # -- what it takes --------------------------------------------------------------------------------------------------
@@ -458,10 +460,10 @@ def test_a_wrong_program_is_never_reported_as_a_proof():
 
 def test_only_decisions_with_a_program_are_taken():
     problem = decision_problem("grid")
-    oracle = mt.Oracle(lambda c: (c == c.min()).astype(float), 12)
-    asked = replace(problem, task=mt.Decision(decisions=oracle))
+    oracle = mt.decisions.Oracle(lambda c: (c == c.min()).astype(float), 12)
+    asked = replace(problem, task=mt.tasks.Decision(decisions=oracle))
     assert "linear program" in SPOT().unsupported(asked)
-    with pytest.raises(mt.Unsupported, match="dp-oracle"):
+    with pytest.raises(mt.errors.Unsupported, match="dp-oracle"):
         mt.solve(asked, "spot@highs")
 
 

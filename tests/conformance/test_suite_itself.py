@@ -147,12 +147,14 @@ class NothingIsFeasible(wrong.FlowOCT):
 def test_a_wrong_model_is_never_reported_as_a_proof(cls):
     """Given a feasible start, a model that contradicts it is an error, not an optimum."""
     made = mt.Problem(
-        mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], y=[1, 1, 1, 0]), mt.Accuracy(), mt.Trees(2)
+        mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], y=[1, 1, 1, 0]),
+        mt.tasks.Accuracy(),
+        mt.Trees(2),
     )
     start = brute_force(made)[0].prune_empty(made.dataset)
     method = FormulationMethod(cls(), registry.solver("highs"))
     result = method.run(made, start=start)
-    assert result.status is mt.Status.ERROR, result
+    assert result.status is mt.plugins.Status.ERROR, result
     assert result.message
 
 

@@ -24,8 +24,8 @@ FAIR = [
     for name in CONSTRAINTS
     if name != "capacity"
 ]
-ROOM = mt.Capacity("class 0", at_most=6), mt.Capacity("class 1", at_least=3, at_most=9)
-CHOICE = mt.ListedDecisions([[1, 0], [0, 1], [0.5, 0.25]], ["class 0", "class 1"])
+ROOM = mt.tasks.Capacity("class 0", at_most=6), mt.tasks.Capacity("class 1", at_least=3, at_most=9)
+CHOICE = mt.decisions.ListedDecisions([[1, 0], [0, 1], [0.5, 0.25]], ["class 0", "class 1"])
 #: Options of a task beside none at all.
 OPTIONS = {
     "accuracy": [PRICES, *({"constraints": (c,)} for c in FAIR), {"constraints": ROOM, **PRICES}],
@@ -128,7 +128,7 @@ def drawn(pruning):
 # -- wrong tasks are caught -----------------------------------------------------------------------------------------
 
 
-class ForgottenWeights(mt.WeightedError):
+class ForgottenWeights(mt.tasks.WeightedError):
     """The weight of the last row counts as 1."""
 
     def row_losses(self, dataset):
@@ -137,7 +137,7 @@ class ForgottenWeights(mt.WeightedError):
         return losses
 
 
-class LastClassIsFree(mt.Accuracy):
+class LastClassIsFree(mt.tasks.Accuracy):
     """The last class is never wrong."""
 
     def costs(self, dataset):
@@ -171,14 +171,14 @@ class RoundedUp(registry.task("auc")):
         return Value(round(value.number, 3), None, value.unit, value.sense)
 
 
-class ViewWithoutPenalty(mt.Accuracy):
+class ViewWithoutPenalty(mt.tasks.Accuracy):
     """The view's leaves are free."""
 
     def cost_matrix(self, dataset, space):
         return replace(super().cost_matrix(dataset, space), leaf_cost=0)
 
 
-class LooksAtTheFirstRow(mt.Accuracy):
+class LooksAtTheFirstRow(mt.tasks.Accuracy):
     """The first row is always right."""
 
     def costs(self, dataset):
@@ -187,7 +187,7 @@ class LooksAtTheFirstRow(mt.Accuracy):
         return costs
 
 
-class DescribesLess(mt.Accuracy):
+class DescribesLess(mt.tasks.Accuracy):
     """The description leaves the penalty out."""
 
     def spec(self):
@@ -198,7 +198,7 @@ WRONG = [
     ForgottenWeights(),
     LastClassIsFree(),
     OwnActionOnly(),
-    mt.Accuracy(constraints=(WrongSide("1/3", "class 1"),)),
+    mt.tasks.Accuracy(constraints=(WrongSide("1/3", "class 1"),)),
     RoundedUp(),
     ViewWithoutPenalty(leaf_penalty="1/5"),
     LooksAtTheFirstRow(),
@@ -217,7 +217,7 @@ def test_a_wrong_task_is_rejected(task):
 
 
 def test_a_task_without_a_definition_is_named():
-    class Own(mt.Accuracy):
+    class Own(mt.tasks.Accuracy):
         name = "own"
 
     with pytest.raises(AssertionError, match="no definition of the task own"):
@@ -226,9 +226,9 @@ def test_a_task_without_a_definition_is_named():
 
 def test_a_task_of_its_own_is_checked_against_the_definition_given():
     """The argument of plug-in authors; a definition that differs is noticed."""
-    assert check_task(mt.Accuracy, definition=DEFINITIONS["accuracy"]).passed
+    assert check_task(mt.tasks.Accuracy, definition=DEFINITIONS["accuracy"]).passed
     with pytest.raises(AssertionError, match="by definition"):
-        check_task(mt.Accuracy, definition=DEFINITIONS["balanced-accuracy"])
+        check_task(mt.tasks.Accuracy, definition=DEFINITIONS["balanced-accuracy"])
 
 
 def test_a_task_that_refuses_all_data_is_named():
@@ -243,7 +243,8 @@ def test_a_task_that_refuses_all_data_is_named():
 def test_the_rate_of_action_costs_does_not_depend_on_row_weights():
     """Row weights do not enter the costs, so the rate is per row."""
     data = mt.Dataset([[0], [1]], values=[[1, 2], [4, 0]], weights=[3, 1])
-    tree = mt.Tree(mt.Leaf(0), (0, 1))
+    tree = mt.Tree(mt.plugins.Leaf(0), (0, 1))
     assert (
-        mt.Problem(data, mt.ActionCostMatrix(leaf_penalty=1), mt.Trees(1)).value(tree).number == 3.5
+        mt.Problem(data, mt.tasks.ActionCostMatrix(leaf_penalty=1), mt.Trees(1)).value(tree).number
+        == 3.5
     )

@@ -17,7 +17,9 @@ from milp_trees.testing.pruning_examples import random_problem
 
 FlowOCT = type(registry.formulation("flow-oct"))
 BendersOCT = type(registry.formulation("benders-oct"))
-SMALL = mt.Problem(mt.load("planted:rows=40,tests=5,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(2))
+SMALL = mt.Problem(
+    mt.load("planted:rows=40,tests=5,depth=2,noise=0.2"), mt.tasks.Accuracy(), mt.Trees(2)
+)
 
 
 def allowed(limit: float) -> float:
@@ -31,7 +33,9 @@ def spin() -> None:
         pass
 
 
-def demand_in_time(method: mt.Method, problem: mt.Problem, limit: float = 1.0, **more) -> mt.Result:
+def demand_in_time(
+    method: mt.plugins.Method, problem: mt.Problem, limit: float = 1.0, **more
+) -> mt.Result:
     """The result of a run that keeps its limit; another job may have held up one or two, but not
     all.
     """
@@ -100,7 +104,9 @@ def test_a_stage_that_does_not_end_is_stopped_and_the_start_is_the_incumbent(cls
     result = demand_in_time(
         FormulationMethod(cls(), registry.solver("highs")), SMALL, 0.6, start=start
     )
-    assert (result.status, result.limit) == (mt.Status.FEASIBLE, mt.Limit.TIME), result.message
+    assert (result.status, result.limit) == (mt.plugins.Status.FEASIBLE, mt.plugins.Limit.TIME), (
+        result.message
+    )
     assert result.value == SMALL.value(start)
     assert result.start["value"] == SMALL.value(start).number
     assert not [r for r in caplog.records if r.name.startswith("pyomo")]
@@ -117,7 +123,7 @@ def test_a_run_that_was_stopped_leaves_nothing_behind():
     assert gc.isenabled()
     assert before == constraint.TEMPLATIZE_CONSTRAINTS
     result = registry.method("flow-oct@highs").run(SMALL, mt.Limits(time=30))
-    assert result.status is mt.Status.OPTIMAL
+    assert result.status is mt.plugins.Status.OPTIMAL
     assert result.value == mt.solve(SMALL, "dp").value
 
 
@@ -146,7 +152,8 @@ def test_pyomo_is_repaired_where_it_was_stopped_in_the_middle():
         raise TimeUp
     assert before == (builtins.sum, _FiniteSetMixin.__iter__)
     assert (
-        registry.method("flow-oct@highs").run(SMALL, mt.Limits(time=30)).status is mt.Status.OPTIMAL
+        registry.method("flow-oct@highs").run(SMALL, mt.Limits(time=30)).status
+        is mt.plugins.Status.OPTIMAL
     )
 
 
@@ -187,8 +194,8 @@ def test_time_up_is_never_seen_outside(monkeypatch):
     ):  # the best single leaf, or the start
         result = method.run(SMALL, mt.Limits(time=1), start=given)
         assert (result.status, result.limit, result.bound) == (
-            mt.Status.FEASIBLE,
-            mt.Limit.TIME,
+            mt.plugins.Status.FEASIBLE,
+            mt.plugins.Limit.TIME,
             None,
         )
         assert result.predictor.n_leaves == least_leaves
@@ -211,12 +218,14 @@ def long_problems() -> dict[str, mt.Problem]:
 
     return {
         "trees": mt.Problem(
-            mt.load("planted:rows=250,tests=18,depth=4,noise=0.2"), mt.Accuracy(), mt.Trees(3)
+            mt.load("planted:rows=250,tests=18,depth=4,noise=0.2"), mt.tasks.Accuracy(), mt.Trees(3)
         ),
         "large": mt.Problem(
-            mt.load("planted:rows=1500,tests=60,depth=4,noise=0.2"), mt.Accuracy(), mt.Trees(4)
+            mt.load("planted:rows=1500,tests=60,depth=4,noise=0.2"),
+            mt.tasks.Accuracy(),
+            mt.Trees(4),
         ),
-        "numeric": mt.Problem(numeric, mt.Accuracy(), mt.Trees(3)),
+        "numeric": mt.Problem(numeric, mt.tasks.Accuracy(), mt.Trees(3)),
         "decisions": generated_problem(
             DecisionData("shortest-path", 200, 0, 6.0, 0.25, thresholds=20, seed=1), 3
         )[0],
@@ -232,9 +241,9 @@ def kept(name: str, case: str) -> None:
         pytest.skip(method.solver.availability().reason)
     try:
         result = demand_in_time(method, problem)
-    except mt.Unsupported as why:
+    except mt.errors.Unsupported as why:
         pytest.skip(str(why))
-    assert result.status is not mt.Status.ERROR, result.message
+    assert result.status is not mt.plugins.Status.ERROR, result.message
 
 
 QUICK = [
@@ -261,7 +270,11 @@ def every() -> list[tuple[str, str]]:
         *registry.methods(formulations, ["highs"]),
         *registry.methods(["flow-oct", "ip3"], [s for s in solvers if s != "highs"]),
     ]
-    cases = {mt.CostMatrix: "trees", mt.LeafOracle: "decisions", mt.NodeGains: "prunings"}
+    cases = {
+        mt.plugins.CostMatrix: "trees",
+        mt.plugins.LeafOracle: "decisions",
+        mt.plugins.NodeGains: "prunings",
+    }
     pairs = [(name, cases[registry.method(name).formulation.needs]) for name in names]
     return [pair for pair in pairs if pair not in QUICK]
 

@@ -108,7 +108,7 @@ def test_the_recursion_equals_the_scoring_of_all_trees():
 
 
 def test_a_task_that_differs_from_its_view_stops_the_oracle():
-    class Own(mt.Accuracy):
+    class Own(mt.tasks.Accuracy):
         def cost_matrix(self, dataset, space):
             view = super().cost_matrix(dataset, space)
             return replace(view, costs=view.costs + 1)
@@ -179,7 +179,7 @@ def test_the_levels():
     quick, thorough = default_problems(), default_problems("thorough")
     assert set(quick) < set(thorough)
     assert set(wide_problems()) == set(WIDE)
-    with pytest.raises(mt.UnknownName, match="no level 'slow'; known are quick, thorough"):
+    with pytest.raises(mt.errors.UnknownName, match="no level 'slow'; known are quick, thorough"):
         default_problems("slow")
 
 

@@ -55,24 +55,26 @@ def forget_budget(view, space):
 FAULTS = {
     "leaf_size": (
         forget_leaf_size,
-        mt.Problem(DATA, mt.Accuracy(), mt.Trees(2, min_samples_leaf=5)),
+        mt.Problem(DATA, mt.tasks.Accuracy(), mt.Trees(2, min_samples_leaf=5)),
         "at least 5 are asked for",
     ),
     "leaf_limit": (
         forget_leaf_limit,
-        mt.Problem(DATA, mt.Accuracy(), mt.Trees(2, max_leaf_nodes=2)),
+        mt.Problem(DATA, mt.tasks.Accuracy(), mt.Trees(2, max_leaf_nodes=2)),
         "at most 2 are allowed",
     ),
     "side_rows": (
         forget_side_rows,
-        mt.Problem(DATA, mt.Accuracy(constraints=(mt.Capacity("a", at_most=1),)), mt.Trees(2)),
+        mt.Problem(
+            DATA, mt.tasks.Accuracy(constraints=(mt.tasks.Capacity("a", at_most=1),)), mt.Trees(2)
+        ),
         "capacity of a",
     ),
     "budget": (forget_budget, EXAMPLES["two-items"](), "at most 3 is allowed"),
 }
 
 
-def loosened(name: str, forget) -> mt.Formulation:
+def loosened(name: str, forget) -> mt.plugins.Formulation:
     """The formulation of that name, which forgets something while it is built."""
     base = type(registry.formulation(name))
 
@@ -98,13 +100,15 @@ def present() -> list[str]:
     return [s for s in registry.classes("solvers") if registry.solver(s).availability().found]
 
 
-def refuted(formulation: mt.Formulation, solver: str, problem: mt.Problem, said: str) -> mt.Result:
+def refuted(
+    formulation: mt.plugins.Formulation, solver: str, problem: mt.Problem, said: str
+) -> mt.Result:
     """The result, which must be an error that says so and names a file that solvers can read."""
     method = FormulationMethod(formulation, registry.solver(solver))
     result = method.run(problem, mt.Limits(time=30))
-    if result.status is mt.Status.UNSUPPORTED:
+    if result.status is mt.plugins.Status.UNSUPPORTED:
         pytest.skip(result.message)
-    assert result.status is mt.Status.ERROR, (result.status, result.message)
+    assert result.status is mt.plugins.Status.ERROR, (result.status, result.message)
     assert said in result.message
     file = Path(result.message.rpartition(" as ")[2].rstrip("."))
     assert file.name == f"{formulation.name}.mps.gz"
@@ -142,7 +146,7 @@ def test_a_decoded_tree_of_another_cost_is_an_error_on_every_solver(solver):
     result = refuted(
         wrong.WrongDecode(),
         solver,
-        mt.Problem(DATA, mt.Accuracy(), mt.Trees(2)),
+        mt.Problem(DATA, mt.tasks.Accuracy(), mt.Trees(2)),
         "but the decoded tree costs",
     )
     assert result.bound is None
@@ -163,17 +167,17 @@ def test_cuts_that_are_not_found_are_an_error_on_every_solver(solver):
     refuted(
         BlindBenders(),
         solver,
-        mt.Problem(DATA, mt.Accuracy(), mt.Trees(2)),
+        mt.Problem(DATA, mt.tasks.Accuracy(), mt.Trees(2)),
         "but the decoded tree costs",
     )
 
 
 @pytest.mark.parametrize("solver", present())
 def test_points_on_the_way_of_a_cut_loop_are_no_errors(solver):
-    problem = mt.Problem(DATA, mt.Accuracy(), mt.Trees(2, max_leaf_nodes=3))
+    problem = mt.Problem(DATA, mt.tasks.Accuracy(), mt.Trees(2, max_leaf_nodes=3))
     result = registry.method(f"benders-oct@{solver}").run(problem, mt.Limits(time=30))
-    if result.status is not mt.Status.UNSUPPORTED:
-        assert result.status is mt.Status.OPTIMAL, result.message
+    if result.status is not mt.plugins.Status.UNSUPPORTED:
+        assert result.status is mt.plugins.Status.OPTIMAL, result.message
         assert result.value == mt.solve(problem, "enumerate").value
 
 
@@ -182,12 +186,14 @@ def test_an_infeasible_tree_at_a_limit_is_an_error_too(monkeypatch):
     whole = runner.run
 
     def stopped(*args, **kwargs):
-        return replace(whole(*args, **kwargs), status=mt.Status.FEASIBLE, limit=mt.Limit.TIME)
+        return replace(
+            whole(*args, **kwargs), status=mt.plugins.Status.FEASIBLE, limit=mt.plugins.Limit.TIME
+        )
 
     monkeypatch.setattr(runner, "run", stopped)
     forget, problem, said = FAULTS["leaf_size"]
     result = refuted(loosened("flow-oct", forget), "highs", problem, said)
-    assert result.limit is mt.Limit.TIME
+    assert result.limit is mt.plugins.Limit.TIME
 
 
 def test_a_feasible_start_survives_a_wrong_model():
@@ -196,6 +202,6 @@ def test_a_feasible_start_survives_a_wrong_model():
     start = mt.solve(problem, "dp").predictor
     method = FormulationMethod(loosened("flow-oct", forget), registry.solver("highs"))
     result = method.run(problem, mt.Limits(time=30), start=start)
-    assert result.status is mt.Status.ERROR
+    assert result.status is mt.plugins.Status.ERROR
     assert said in result.message
     assert result.predictor == start

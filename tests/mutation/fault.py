@@ -105,7 +105,7 @@ def _measure(kind: str, x: Any) -> Any:
         {
             "level": "max_depth",
             "row": "n_rows",
-            "test": "n_tests",
+            "test": "n_features",
             "min-leaf": "min_samples_leaf",
             "node": "n_nodes",
         }[kind],

@@ -49,7 +49,7 @@ PAIRS = [
     ("numerator", "denominator"),
     ("leaf_cost", "split_costs"),
     ("leaf_penalty", "split_penalty"),
-    ("counts", "mass"),
+    ("counts", "row_weight"),
     ("outcomes", "propensities"),
 ]
 OTHER = {a: b for pair in PAIRS for a, b in (pair, pair[::-1])}

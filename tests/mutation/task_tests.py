@@ -79,7 +79,11 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "f1": [{}, {"leaf_penalty": "1/40"}],
     "auc": [{}, {"leaf_penalty": "1/40"}],
     "decision": [
-        {"decisions": mt.ListedDecisions([[1, 0], [0, 1], [0.5, 0.25]], ["class 0", "class 1"])}
+        {
+            "decisions": mt.decisions.ListedDecisions(
+                [[1, 0], [0, 1], [0.5, 0.25]], ["class 0", "class 1"]
+            )
+        }
     ],
 }
 
@@ -102,7 +106,7 @@ def examples() -> list[Any]:
     sides += [
         kind("3/4", "class 1") for name, kind in CONSTRAINTS.items() if name != "capacity"
     ]  # groups of few rows differ by much
-    return made + [mt.Accuracy(constraints=(side,)) for side in sides]
+    return made + [mt.tasks.Accuracy(constraints=(side,)) for side in sides]
 
 
 @cache

@@ -15,7 +15,8 @@ from milp_trees.errors import PluginWarning
 from milp_trees.registering import entry_points, register
 
 GOOD = """
-from milp_trees import Method, register
+from milp_trees.methods.method import Method
+from milp_trees.registering import register
 from milp_trees.by_name import registry
 
 @register
@@ -147,7 +148,7 @@ warnings.simplefilter("always")
 with warnings.catch_warnings(record=True) as said:
     import milp_trees as mt
     assert not said, "importing the package imports no plug-in"
-    problem = mt.Problem(mt.load("planted:rows=30,tests=3,depth=1"), mt.Accuracy(), mt.Trees(1))
+    problem = mt.Problem(mt.load("planted:rows=30,tests=3,depth=1"), mt.tasks.Accuracy(), mt.Trees(1))
     study = mt.compare(problem, ["good", "good:tries=9", "cart"], reference=None, start=None)
     mt.registry.classes("formulations"), mt.registry.classes("methods"), mt.registry.classes("tasks"), mt.registry.classes("solvers")
 print([row["method"] for row in study.rows])
@@ -156,7 +157,7 @@ print(mt.registry.method("dp").__class__.__module__, "flow-oct" in mt.registry.c
 print(sorted(str(w.message).split()[3] for w in said if issubclass(w.category, UserWarning)))
 try:
     mt.registry.method("early-late")
-except mt.UnknownName as error:
+except mt.errors.UnknownName as error:
     print("plug-raises-late" in str(error))
 """
 
@@ -188,7 +189,8 @@ def test_a_third_party_imported_first_takes_no_name_of_ours(site):
 
 
 SOLVER = """
-from milp_trees import Availability, Solver, register
+from milp_trees.mip.solver import Availability, Solver
+from milp_trees.registering import register
 
 @register
 class {0}(Solver):
@@ -246,7 +248,7 @@ ALL_SOLVERS = """
 import milp_trees as mt
 from milp_trees.study.compare import method_names
 from milp_trees.verification.derive import methods_for
-problem = mt.Problem(mt.load("planted:rows=20,tests=3,depth=1"), mt.Accuracy(), mt.Trees(1))
+problem = mt.Problem(mt.load("planted:rows=20,tests=3,depth=1"), mt.tasks.Accuracy(), mt.Trees(1))
 print("flow-oct@highs" in method_names(None, "flow-oct", "all"), "angry" in str(method_names(None, "flow-oct", "all")))
 print(bool(methods_for(problem, "oct@cbc")[0]))
 print(mt.compare(problem, ["flow-oct@angry"], reference=None, start=None).rows[0]["message"])
@@ -294,4 +296,4 @@ def test_no_plug_in_of_the_package_is_broken():
 def test_a_method_whose_name_no_label_could_hold_is_refused():
     for name in ("a b", "a:b", "a,b", "a=b", "a@b", ""):
         with pytest.raises(TypeError, match="must have a class attribute `name`: a word without"):
-            register(type("Odd", (mt.Method,), {"name": name, "search": None}))
+            register(type("Odd", (mt.plugins.Method,), {"name": name, "search": None}))

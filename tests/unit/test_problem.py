@@ -5,14 +5,16 @@ import pickle
 import pytest
 
 import milp_trees as mt
-from milp_trees import CostMatrix
 from milp_trees.errors import DataError
+from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing import problem
 
 X = [[0, 0], [0, 1], [1, 0], [1, 1]]
 SPLIT = mt.Tree(
-    mt.Branch(
-        mt.BinaryFeature("0"), mt.Leaf(0), mt.Branch(mt.BinaryFeature("1"), mt.Leaf(0), mt.Leaf(1))
+    mt.plugins.Branch(
+        mt.BinaryFeature("0"),
+        mt.plugins.Leaf(0),
+        mt.plugins.Branch(mt.BinaryFeature("1"), mt.plugins.Leaf(0), mt.plugins.Leaf(1)),
     ),
     (0, 1),
 )
@@ -29,22 +31,27 @@ SPLIT = mt.Tree(
 )
 def test_limits_are_checked_on_the_tree(space, words):
     """One sentence per limit that is broken."""
-    said = mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), mt.Accuracy(), space).violations(SPLIT)
+    said = mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), mt.tasks.Accuracy(), space).violations(SPLIT)
     assert not said if words is None else words in said[0]
 
 
 def test_a_split_on_the_group_column_is_a_violation():
     """Unless the space allows it."""
     data = mt.Dataset(X, y=[0, 1, 1, 0], groups=[0, 0, 1, 1], group_column="0")
-    assert "group column '0'" in mt.Problem(data, mt.Accuracy(), mt.Trees(2)).violations(SPLIT)[0]
-    assert not mt.Problem(data, mt.Accuracy(), mt.Trees(2, split_on_group=True)).violations(SPLIT)
+    assert (
+        "group column '0'"
+        in mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(2)).violations(SPLIT)[0]
+    )
+    assert not mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(2, split_on_group=True)).violations(
+        SPLIT
+    )
 
 
 def test_side_constraints_are_violations_too():
     """The task's sentences follow the space's."""
     made = mt.Problem(
         mt.Dataset(X, y=[0, 1, 1, 0]),
-        mt.Accuracy(constraints=(mt.Capacity(1, at_most=0),)),
+        mt.tasks.Accuracy(constraints=(mt.tasks.Capacity(1, at_most=0),)),
         mt.Trees(1),
     )
     assert len(made.violations(SPLIT)) == 2
@@ -80,11 +87,11 @@ def test_the_number_of_splits_follows_from_depth_and_leaves():
     ("make", "word"),
     [
         (
-            lambda data: mt.Problem([[0], [1]], mt.Accuracy(), mt.Trees(1)),
+            lambda data: mt.Problem([[0], [1]], mt.tasks.Accuracy(), mt.Trees(1)),
             "dataset must be a Dataset",
         ),
         (lambda data: mt.Problem(data, "accuracy", mt.Trees(1)), "task must be a Task"),
-        (lambda data: mt.Problem(data, mt.Accuracy(), 2), "space must be a Space"),
+        (lambda data: mt.Problem(data, mt.tasks.Accuracy(), 2), "space must be a Space"),
         (lambda data: mt.solve(data), "A Problem is needed"),
         (lambda data: mt.compare([data], ["dp"]), "A Problem is needed"),
     ],
@@ -106,7 +113,7 @@ def test_the_description_names_task_space_and_data():
     """What results are stored with."""
     spec = mt.Problem(
         mt.Dataset(X, y=[0, 1, 1, 0], source={"path": "some.csv"}),
-        mt.Accuracy(leaf_penalty="1/7"),
+        mt.tasks.Accuracy(leaf_penalty="1/7"),
         mt.Trees(2, 3),
     ).spec()
     assert spec["task"] == {"name": "accuracy", "leaf_penalty": "1/7"}
@@ -150,18 +157,25 @@ def test_a_method_for_other_views_names_those_that_can():
     """
     data = mt.load("planted:rows=20,tests=3,depth=1")
     with pytest.raises(
-        mt.Unsupported, match=r"dp cannot take the task mcc \(views it offers: PairCounts\).*pareto"
+        mt.errors.Unsupported,
+        match=r"dp cannot take the task mcc \(views it offers: PairCounts\).*pareto",
     ):
-        mt.solve(mt.Problem(data, mt.Matthews(), mt.Trees(max_depth=1)), "dp")
-    with pytest.raises(mt.Unsupported, match=r"pareto cannot take the task accuracy .* dp"):
-        mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)), "pareto")
-    with pytest.raises(mt.Unsupported, match="pareto needs a depth limit"):
-        mt.solve(mt.Problem(data, mt.Matthews(), mt.Trees(max_depth=None)))
+        mt.solve(mt.Problem(data, mt.tasks.Matthews(), mt.Trees(max_depth=1)), "dp")
+    with pytest.raises(mt.errors.Unsupported, match=r"pareto cannot take the task accuracy .* dp"):
+        mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(max_depth=1)), "pareto")
+    with pytest.raises(mt.errors.Unsupported, match="pareto needs a depth limit"):
+        mt.solve(mt.Problem(data, mt.tasks.Matthews(), mt.Trees(max_depth=None)))
 
 
 @pytest.mark.parametrize(
     "task",
-    [mt.F1(), mt.Matthews(), mt.CohenKappa(leaf_penalty="1/50"), mt.AUC(), mt.Accuracy()],
+    [
+        mt.tasks.F1(),
+        mt.tasks.Matthews(),
+        mt.tasks.CohenKappa(leaf_penalty="1/50"),
+        mt.tasks.AUC(),
+        mt.tasks.Accuracy(),
+    ],
     ids=lambda t: t.name,
 )
 def test_results_survive_pickling(task):

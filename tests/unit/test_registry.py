@@ -59,7 +59,7 @@ def test_options_are_part_of_a_method_s_name():
 def test_two_plug_ins_of_one_name_are_refused():
     """The second one, with the names of both modules."""
 
-    class Impostor(mt.Formulation):
+    class Impostor(mt.plugins.Formulation):
         name = "flow-oct"
 
     with pytest.raises(ValueError, match="Two plug-ins are called 'flow-oct'"):

@@ -66,11 +66,11 @@ def columns_of(view: LeafOracle) -> Columns:
         codes = np.array(recoded, dtype=np.int32).reshape(len(groups), view.n_rows)
     names = {
         name: j
-        for j, name in enumerate(dict.fromkeys(view.tests[int(g[0])].column for g in groups))
+        for j, name in enumerate(dict.fromkeys(view.features[int(g[0])].column for g in groups))
     }
-    feature = np.array([names[view.tests[int(g[0])].column] for g in groups], dtype=np.int64)
+    feature = np.array([names[view.features[int(g[0])].column] for g in groups], dtype=np.int64)
     return Columns(
         np.ascontiguousarray(codes),
         feature,
-        tuple(tuple(view.tests[int(f)] for f in g) for g in groups),
+        tuple(tuple(view.features[int(f)] for f in g) for g in groups),
     )

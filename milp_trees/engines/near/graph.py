@@ -246,7 +246,7 @@ class Graph:
 def _splits(given: CostMatrix, reduced: CostMatrix) -> Splits:
     """Where the tests of a view went; constant ones split nothing."""
     rows = []
-    for j, test in enumerate(given.tests):
+    for j, test in enumerate(given.features):
         to = (reduced.index[test], False) if test in reduced.index else reduced.alias[test]
         if not isinstance(to, bool):
             rows.append((j, to[0], int(to[1]), int(given.split_costs[j])))

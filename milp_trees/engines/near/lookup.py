@@ -43,7 +43,7 @@ class Lookup:
         if len(chosen) == 1:
             return Leaf(chosen[0])
         j, left, right, *more = chosen
-        test = self.graph.given.tests[int(self.graph.splits.number[j])]
+        test = self.graph.given.features[int(self.graph.splits.number[j])]
         if isinstance(left, int):
             return Branch(test, Leaf(left), Leaf(right))
         cost = more[0] * self.graph.base

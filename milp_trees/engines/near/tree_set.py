@@ -182,7 +182,7 @@ class TreeSet:
                 )
                 for of in (used, without)
             ]
-            test = self._view.tests[j]
+            test = self._view.features[j]
             rows.append(
                 {
                     "test": test.name,

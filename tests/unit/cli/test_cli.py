@@ -189,7 +189,9 @@ def test_an_altered_result_has_exit_code_4(table, tmp_path):
 def test_estimate_lists_every_formulation_of_trees(table):
     rows = as_json("estimate", table)
     assert {row["formulation"] for row in rows} == set(
-        mt.registry.formulations_for(mt.Problem(mt.load(str(table)), mt.Accuracy(), mt.Trees(2)))
+        mt.registry.formulations_for(
+            mt.Problem(mt.load(str(table)), mt.tasks.Accuracy(), mt.Trees(2))
+        )
     )
     assert "time class" in run("estimate", table, "--formulations", "flow-oct").stdout
 
@@ -437,7 +439,9 @@ def test_an_interrupted_run_prints_the_best_so_far(table, monkeypatch):
     monkeypatch.setattr(
         DynamicProgramme,
         "search",
-        lambda *a, **k: replace(whole(*a, **k), limit=Limit.INTERRUPTED, status=mt.Status.FEASIBLE),
+        lambda *a, **k: replace(
+            whole(*a, **k), limit=Limit.INTERRUPTED, status=mt.plugins.Status.FEASIBLE
+        ),
     )
     found = run("solve", table, "--json", code=130)
     assert json.loads(found.stdout)["predictor"]
@@ -462,7 +466,7 @@ def test_methods_that_disagree_have_exit_code_4(table, monkeypatch):
     from milp_trees.engines.enumerate import Enumerator
 
     def worse(self, problem, limits, start, progress):
-        tree = mt.Tree(mt.Leaf(0), problem.task.actions(problem.dataset))
+        tree = mt.Tree(mt.plugins.Leaf(0), problem.task.actions(problem.dataset))
         from milp_trees.methods.finish import Clock, finish
 
         return finish(
@@ -519,7 +523,8 @@ def test_new_rows_are_read_as_the_training_rows_were(tmp_path):
     assert "2 of 2 rows" in found.stderr
     stored = json.loads(out.read_text())
     tree = mt.Tree(
-        mt.Branch(mt.BinaryFeature("flag"), mt.Leaf(1), mt.Leaf(0)), ("01", "1")
+        mt.plugins.Branch(mt.BinaryFeature("flag"), mt.plugins.Leaf(1), mt.plugins.Leaf(0)),
+        ("01", "1"),
     ).to_json()
     for test, flag, sentence in (
         ({"column": "flag", "kind": "is", "value": None}, "2", "'flag' holds 2 in row 1"),

@@ -184,7 +184,7 @@ def test_every_option_that_takes_a_number_is_in_the_table():
 def test_numbers_that_are_read_exactly_are_of_ordinary_size(text):
     """At once: 1e999999999 written out is minutes of work."""
     with seconds(5), pytest.raises(mt.DataError, match="beta must be"):
-        mt.FBeta(beta=text)
+        mt.tasks.FBeta(beta=text)
 
 
 def test_options_without_a_use_are_said_to_be_so(folder):

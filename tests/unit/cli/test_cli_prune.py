@@ -526,6 +526,6 @@ def test_a_proof_within_a_budget_is_derived_again_by_another_solver():
     result = mt.solve(problem, "ip3-closure@highs")
     assert result.optimal
     found = mt.verify(result)
-    assert found.verdict is mt.Verdict.DERIVED
+    assert found.verdict is mt.plugins.Verdict.DERIVED
     assert found.derived_by.split("@")[0] != "ip3-closure"
     assert found.derived_by.split("@")[1] != "highs"

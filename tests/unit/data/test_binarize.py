@@ -97,7 +97,7 @@ def test_odd_columns_are_cut_between_all_values_that_doubles_tell_apart(name, ki
 def test_whole_numbers_that_are_one_as_doubles_are_said_to_be_so_in_the_result():
     """The sentence travels with the data, and names what happened."""
     data = mt.Binarizer("midpoints").dataset({"id": 2**53 + np.arange(4)}, [0, 1, 0, 1])
-    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(2)), "dp")
+    result = mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(2)), "dp")
     assert "beyond 2^53 are compared as doubles" in result.loss
     assert (
         "beyond 2^53" in mt.Binarizer("quantiles", n_bins=2).fit({"id": 2**53 + np.arange(9)}).loss_
@@ -133,10 +133,10 @@ def test_new_rows_are_refused_where_a_test_cannot_be_answered():
     train = pd.DataFrame({"flag": [0, 1, 1, 0], "x": [1.0, 2, 3, 4]})
     binarizer = mt.Binarizer().fit(train)
     tree = mt.Tree(
-        mt.Branch(
+        mt.plugins.Branch(
             binarizer.features[0],
-            mt.Leaf(0),
-            mt.Branch(binarizer.features[1], mt.Leaf(0), mt.Leaf(1)),
+            mt.plugins.Leaf(0),
+            mt.plugins.Branch(binarizer.features[1], mt.plugins.Leaf(0), mt.plugins.Leaf(1)),
         ),
         ("a", "b"),
     )

@@ -17,9 +17,9 @@ X = [[0, 1], [1, 1], [1, 0]]
         ({"X": [["a", "b"]]}, "holds text.*Binarizer"),
         ({"X": [0, 1]}, "two dimensions.*reshape"),
         ({"X": np.zeros((0, 2))}, "no rows"),
-        ({"X": X, "tests": [mt.BinaryFeature("a")]}, "1 tests are named but X has 2 columns"),
+        ({"X": X, "features": [mt.BinaryFeature("a")]}, "1 tests are named but X has 2 columns"),
         (
-            {"X": X, "tests": [mt.BinaryFeature("a"), mt.BinaryFeature("a")]},
+            {"X": X, "features": [mt.BinaryFeature("a"), mt.BinaryFeature("a")]},
             "Two tests are called 'a'",
         ),
         ({"X": X, "y": [0, 1]}, r"one entry per row, shape \(3,\); it has shape \(2,\)"),
@@ -59,7 +59,10 @@ def test_labels_of_any_type_survive_to_the_prediction(labels):
     """A tree predicts the labels that were given, not their codes."""
     data = mt.Dataset(X, y=labels)
     first, second = data.classes
-    tree = mt.Tree(mt.Branch(mt.BinaryFeature("0"), mt.Leaf(0), mt.Leaf(1)), data.classes)
+    tree = mt.Tree(
+        mt.plugins.Branch(mt.BinaryFeature("0"), mt.plugins.Leaf(0), mt.plugins.Leaf(1)),
+        data.classes,
+    )
     assert first < second
     assert tree.predict(data).tolist() == [first, second, second]
     assert [data.classes[c] for c in data.y] == list(labels)

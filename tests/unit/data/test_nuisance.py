@@ -30,7 +30,9 @@ def test_estimates_come_close_to_the_truth():
     assert found.actions == ("control", "drug")
 
 
-@pytest.mark.parametrize("task", [mt.InversePropensity(), mt.DirectMethod(), mt.DoublyRobust()])
+@pytest.mark.parametrize(
+    "task", [mt.tasks.InversePropensity(), mt.tasks.DirectMethod(), mt.tasks.DoublyRobust()]
+)
 def test_every_policy_task_finds_the_planted_policy(task):
     data, _, _ = trial()
     problem = mt.Problem(with_nuisances(data), task, mt.Trees(1))

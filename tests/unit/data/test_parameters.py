@@ -192,10 +192,10 @@ def test_rows_without_any_weight_are_refused(tmp_path):
 def test_a_group_with_one_value_is_no_comparison():
     """A constraint that could not fail is refused, not fulfilled."""
     for constraint in (
-        mt.StatisticalParity(),
-        mt.EqualOpportunity(),
-        mt.EqualisedOdds(),
-        mt.PredictiveEquality(),
+        mt.tasks.StatisticalParity(),
+        mt.tasks.EqualOpportunity(),
+        mt.tasks.EqualisedOdds(),
+        mt.tasks.PredictiveEquality(),
     ):
         model = mt.OptimalTreeClassifier(
             max_depth=1, constraints=(constraint,), method="state-flow@highs"
@@ -204,9 +204,9 @@ def test_a_group_with_one_value_is_no_comparison():
             model.fit(X, Y, groups=["a"] * len(Y))
 
 
-@pytest.mark.parametrize("given", ["x", mt.StatisticalParity(), [1], None, {"a": 1}])
+@pytest.mark.parametrize("given", ["x", mt.tasks.StatisticalParity(), [1], None, {"a": 1}])
 def test_constraints_are_a_sequence_of_constraints(given):
     """By every task that takes them."""
-    for task in (mt.Accuracy, mt.WeightedError, mt.FBeta, mt.ActionValues):
+    for task in (mt.tasks.Accuracy, mt.tasks.WeightedError, mt.tasks.FBeta, mt.tasks.ActionValues):
         with pytest.raises(mt.DataError, match="sequence of constraints"):
             task(constraints=given)

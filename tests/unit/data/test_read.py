@@ -109,7 +109,7 @@ def test_what_is_not_a_table_gets_a_sentence(tmp_path, text, sentence):
 def test_what_is_no_file_gets_a_sentence(name, sentence):
     """By every reader, whatever the name."""
     for read in (read_table, mt.load, mt.load_numeric):
-        with pytest.raises((mt.DataError, mt.UnknownName), match=sentence):
+        with pytest.raises((mt.DataError, mt.errors.UnknownName), match=sentence):
             read(name)
 
 
@@ -176,7 +176,7 @@ def test_a_wrong_column_is_answered_with_a_close_match(tmp_path):
 
 
 def test_an_unknown_name_lists_what_is_built_in():
-    with pytest.raises(mt.UnknownName, match="Did you mean 'iris'"):
+    with pytest.raises(mt.errors.UnknownName, match="Did you mean 'iris'"):
         mt.load("iriss")
 
 
@@ -236,8 +236,8 @@ def test_policy_designs_have_what_policy_tasks_need():
     assert data.n_features == 90
     given = both[np.arange(200), data.treatments]
     assert np.allclose(given, data.outcomes)
-    for task in (mt.InversePropensity(), mt.DirectMethod(), mt.DoublyRobust()):
-        assert task.view(mt.CostMatrix, data, mt.Trees(2)).n_actions == 2
+    for task in (mt.tasks.InversePropensity(), mt.tasks.DirectMethod(), mt.tasks.DoublyRobust()):
+        assert task.view(mt.plugins.CostMatrix, data, mt.Trees(2)).n_actions == 2
 
 
 @pytest.mark.data

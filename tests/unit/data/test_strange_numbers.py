@@ -38,11 +38,14 @@ def test_a_beta_of_too_many_digits_is_refused_before_sums_wrap_round(beta):
     """In 64-bit integers they would, and silently."""
     for method in "dp", "enumerate", "cart":
         with pytest.raises(mt.DataError, match="round"):
-            mt.solve(mt.Problem(DATA, mt.FBeta(beta=beta), mt.Trees(1)), method)
+            mt.solve(mt.Problem(DATA, mt.tasks.FBeta(beta=beta), mt.Trees(1)), method)
 
 
 def test_numbers_of_hundreds_of_digits_are_repeated_as_they_were_given():
-    for make in (lambda: mt.FBeta(beta="1e300"), lambda: mt.Precision(min_recall="1e300")):
+    for make in (
+        lambda: mt.tasks.FBeta(beta="1e300"),
+        lambda: mt.tasks.Precision(min_recall="1e300"),
+    ):
         with pytest.raises(mt.DataError, match="got '1e300'"):
             make()
 
@@ -51,12 +54,12 @@ def test_classes_that_all_weigh_nothing_are_refused():
     """Every tree would be optimal."""
     with pytest.raises(mt.DataError, match="at least one must count"):
         mt.solve(
-            mt.Problem(DATA, mt.WeightedError(class_weight={"no": 0, "yes": 0}), mt.Trees(1)),
+            mt.Problem(DATA, mt.tasks.WeightedError(class_weight={"no": 0, "yes": 0}), mt.Trees(1)),
             "cart",
         )
     assert (
         mt.solve(
-            mt.Problem(DATA, mt.WeightedError(class_weight={"no": 0}), mt.Trees(1)), "cart"
+            mt.Problem(DATA, mt.tasks.WeightedError(class_weight={"no": 0}), mt.Trees(1)), "cart"
         ).objective
         == 0
     )
@@ -130,7 +133,7 @@ def test_a_forest_of_any_number_of_trees_and_a_price_of_any_length_are_refused(o
 def test_a_capacity_is_a_whole_number_of_rows(name, given):
     """NaN made every problem infeasible, and a text ended in a TypeError."""
     with pytest.raises(mt.DataError, match=f"{name} of a capacity must be a whole number"):
-        mt.Capacity("yes", **{name: given})
+        mt.tasks.Capacity("yes", **{name: given})
 
 
 def test_a_conformance_check_that_checked_nothing_fails():
@@ -145,7 +148,7 @@ def test_a_conformance_check_that_checked_nothing_fails():
     )
 
     method = registry.method("flow-oct@highs")
-    no_tree = mt.Problem(DATA, mt.AUC(), mt.Trees(1))
+    no_tree = mt.Problem(DATA, mt.tasks.AUC(), mt.Trees(1))
     for problems in {}, {"other": no_tree}:
         for check, what in (
             (check_deletable_constraints, method.formulation),
@@ -156,5 +159,5 @@ def test_a_conformance_check_that_checked_nothing_fails():
                 check(what, problems)
         with pytest.raises(AssertionError, match="skipped every problem"):
             check_solver_pair("flow-oct", "highs", problems)
-    with pytest.raises(mt.UnknownName, match="no level 'x'"):
-        check_task(mt.Accuracy(), level="x")
+    with pytest.raises(mt.errors.UnknownName, match="no level 'x'"):
+        check_task(mt.tasks.Accuracy(), level="x")

@@ -10,7 +10,7 @@ from milp_trees.decisions.generate import CROSSING
 
 
 def test_shortest_path_costs_are_the_published_formula():
-    data = mt.shortest_path_data(50, degree=2, noise=0.0, seed=3)
+    data = mt.decisions.shortest_path_data(50, degree=2, noise=0.0, seed=3)
     assert data.X.shape == (50, 5)
     assert data.C.shape == (50, 24) == (50, data.decisions.dimension)
     assert set(np.unique(data.B)) == {0, 1}
@@ -20,7 +20,7 @@ def test_shortest_path_costs_are_the_published_formula():
 
 
 def test_constants_and_normal_features_of_the_shortest_paths_can_be_chosen():
-    data = mt.shortest_path_data(
+    data = mt.decisions.shortest_path_data(
         400, features=3, degree=1, grid=(2, 3), inner=1, outer=0, uniform=False, seed=1
     )
     assert data.C.shape == (400, 7)
@@ -30,7 +30,9 @@ def test_constants_and_normal_features_of_the_shortest_paths_can_be_chosen():
 
 
 def test_noise_multiplies_within_its_bounds():
-    quiet, noisy = (mt.shortest_path_data(300, degree=2, noise=e, seed=2) for e in (0.0, 0.25))
+    quiet, noisy = (
+        mt.decisions.shortest_path_data(300, degree=2, noise=e, seed=2) for e in (0.0, 0.25)
+    )
     np.testing.assert_array_equal(quiet.X, noisy.X)
     factor = noisy.C / quiet.C
     assert 0.75 <= factor.min() < 0.76
@@ -38,8 +40,8 @@ def test_noise_multiplies_within_its_bounds():
 
 
 def test_test_rows_share_the_matrix_of_the_training_rows():
-    train = mt.shortest_path_data(10, degree=1, seed=1)
-    test = mt.shortest_path_data(20, degree=1, seed=2, B=train.B)
+    train = mt.decisions.shortest_path_data(10, degree=1, seed=1)
+    test = mt.decisions.shortest_path_data(20, degree=1, seed=2, B=train.B)
     np.testing.assert_array_equal(test.B, train.B)
     np.testing.assert_allclose(test.C, test.X @ train.B.T / 5**0.5 + 4)
     assert not np.isin(test.X, train.X).any()
@@ -54,22 +56,22 @@ def test_shortest_path_data_out_of_range_are_refused():
         ({"n": 5, "grid": (1, 1)}, "no edges"),
     ]:
         with pytest.raises(mt.DataError, match=said):
-            mt.shortest_path_data(**wrong)
+            mt.decisions.shortest_path_data(**wrong)
 
 
 def test_the_better_of_two_roads_changes_at_the_crossing():
-    data = mt.two_roads(10_000)
+    data = mt.decisions.two_roads(10_000)
     x = data.X[:, 0]
     np.testing.assert_array_equal(data.C.argmin(axis=1), np.where(x < CROSSING, 1, 0))
     assert pytest.approx(0.28458, abs=5e-6) == CROSSING
-    np.testing.assert_array_equal(mt.two_roads(100).X, data.X[:100])
+    np.testing.assert_array_equal(mt.decisions.two_roads(100).X, data.X[:100])
     assert [
         data.decisions.label(w) for w in data.decisions.solve(data.C[x > 0.9][:1]).decisions
     ] == ["road1"]
 
 
 def test_news_are_probabilities_with_records_as_weights():
-    data = mt.news_data(200, seed=4)
+    data = mt.decisions.news_data(200, seed=4)
     assert (data.X.shape, data.C.shape, data.weights.shape) == ((200, 5), (200, 6), (200,))
     np.testing.assert_allclose(data.X.sum(axis=1), 1)
     assert -1 < data.C.min() < data.C.max() <= 0
@@ -77,16 +79,16 @@ def test_news_are_probabilities_with_records_as_weights():
     best = data.C.argmin(axis=1)
     assert len(np.unique(best)) > 2  # readers differ in what they like
     with pytest.raises(mt.DataError, match="rate"):
-        mt.news_data(10, rate=2)
+        mt.decisions.news_data(10, rate=2)
 
 
 def test_some_random_sets_of_news_decisions_are_empty():
     for seed in range(10, 41):
         if seed in (27, 28, 29, 32, 39):
             with pytest.raises(mt.DataError, match="empty"):
-                mt.news_decisions(seed)
+                mt.decisions.news_decisions(seed)
         else:
-            assert mt.news_decisions(seed).dimension == 6
+            assert mt.decisions.news_decisions(seed).dimension == 6
 
 
 # -- click log ---------------------------------------------------------------------------------------------------------------------------------
@@ -117,9 +119,9 @@ def test_a_click_log_becomes_groups_of_readers_and_kinds_of_articles(tmp_path):
     (tmp_path / "day1").write_text("".join(lines[:300]))
     with gzip.open(tmp_path / "day2.gz", "wt") as file:
         file.writelines(lines[300:])
-    log = mt.read_clicks([tmp_path / "day1", tmp_path / "day2.gz"])
+    log = mt.decisions.read_clicks([tmp_path / "day1", tmp_path / "day2.gz"])
     assert (log.n_records, len(log.readers), len(log.articles)) == (600, 2, 4)
-    data = mt.news_from_clicks(log, articles=2, groups=10, smoothing=1e-12)
+    data = mt.decisions.news_from_clicks(log, articles=2, groups=10, smoothing=1e-12)
     assert data.X.shape == data.C.shape == (2, 2)
     assert data.weights.sum() == 600
     expected = {round(clicked / shown, 9) for shown, clicked in seen.values()}
@@ -131,9 +133,9 @@ def test_a_click_log_becomes_groups_of_readers_and_kinds_of_articles(tmp_path):
 
 def test_smoothing_draws_estimates_to_the_rate_of_the_kind(tmp_path):
     (tmp_path / "log").write_text("".join(invented_log()[0]))
-    log = mt.read_clicks(tmp_path / "log")
+    log = mt.decisions.read_clicks(tmp_path / "log")
     raw, drawn = (
-        mt.news_from_clicks(log, articles=2, groups=2, smoothing=s).C for s in (1e-9, 1e9)
+        mt.decisions.news_from_clicks(log, articles=2, groups=2, smoothing=s).C for s in (1e-9, 1e9)
     )
     assert np.ptp(raw, axis=0).min() > 0.3
     assert np.ptp(drawn, axis=0).max() < 1e-6
@@ -143,15 +145,15 @@ def test_the_second_edition_of_the_log_has_bare_features(tmp_path):
     (tmp_path / "log").write_text(
         "1 id-1 0 |user 1 9 11 |id-1 |id-2\n2 id-2 1 |user 1 9 |id-1 |id-2\n\n3 id-2 0 |user 1 9 |id-1 |id-2\n"
     )
-    log = mt.read_clicks(tmp_path / "log")
+    log = mt.decisions.read_clicks(tmp_path / "log")
     assert list(log.readers) == [((9, 1.0), (11, 1.0)), ((9, 1.0),)]
-    data = mt.news_from_clicks(log, articles=2, groups=5)
+    data = mt.decisions.news_from_clicks(log, articles=2, groups=5)
     assert data.X.tolist() == [[1, 0], [1, 1]] or data.X.tolist() == [[1, 1], [1, 0]]
     assert sorted(data.weights) == [1, 2]
     with pytest.raises(mt.DataError, match="articles=2"):
-        mt.news_from_clicks(log, articles=1)
+        mt.decisions.news_from_clicks(log, articles=1)
     with pytest.raises(mt.DataError, match="fewer"):
-        mt.news_from_clicks(log, articles=3)
+        mt.decisions.news_from_clicks(log, articles=3)
 
 
 @pytest.mark.parametrize(
@@ -160,13 +162,13 @@ def test_the_second_edition_of_the_log_has_bare_features(tmp_path):
 def test_lines_that_are_no_visits_are_named(tmp_path, line):
     (tmp_path / "log").write_text(f"1 id-1 0 |user 1 9 |id-1\n{line}\n")
     with pytest.raises(mt.DataError, match="Line 2 of"):
-        mt.read_clicks(tmp_path / "log")
-    assert mt.read_clicks(tmp_path / "log", limit=1).n_records == 1
+        mt.decisions.read_clicks(tmp_path / "log")
+    assert mt.decisions.read_clicks(tmp_path / "log", limit=1).n_records == 1
 
 
 def test_an_empty_or_missing_log_is_refused(tmp_path):
     (tmp_path / "log").write_text("\n")
     with pytest.raises(mt.DataError, match="no visits"):
-        mt.read_clicks(tmp_path / "log")
+        mt.decisions.read_clicks(tmp_path / "log")
     with pytest.raises(mt.DataError, match="no file"):
-        mt.read_clicks(tmp_path / "missing")
+        mt.decisions.read_clicks(tmp_path / "missing")

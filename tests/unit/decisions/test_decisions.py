@@ -20,7 +20,7 @@ from milp_trees.decisions.listed import UnitSimplex
 
 def news(seed=10):
     A = np.random.RandomState(seed).exponential(1.0, (5, 6))
-    return mt.simplex_decisions(6, (A, np.ones(5)))
+    return mt.decisions.simplex_decisions(6, (A, np.ones(5)))
 
 
 def small_milp():
@@ -44,18 +44,22 @@ SMALL_MILP = np.array(
 )
 
 SETS = {
-    "listed": lambda: mt.ListedDecisions(
+    "listed": lambda: mt.decisions.ListedDecisions(
         [[1, 0, 2], [0, 1, 0], [0.5, 0.5, 1], [-1, 3, 0]], ["a", "b", "c"]
     ),
-    "simplex": lambda: mt.simplex_decisions(5),
+    "simplex": lambda: mt.decisions.simplex_decisions(5),
     "news": news,
-    "grid": lambda: mt.grid_paths(3, 4),
-    "assignment": lambda: mt.assignment_decisions(3),
-    "knapsack": lambda: mt.knapsack_decisions([3, 1, 4, 1, 5, 9], 9),
-    "two resources": lambda: mt.knapsack_decisions([[3, 1, 4, 1, 5], [2, 7, 1, 8, 2.5]], [7, 9.5]),
-    "flow": lambda: mt.LinearDecisions(mt.grid_paths(3).program()),
-    "matchings": lambda: mt.LinearDecisions(mt.assignment_decisions(3).program()),
-    "milp": lambda: mt.LinearDecisions(small_milp()),
+    "grid": lambda: mt.decisions.grid_paths(3, 4),
+    "assignment": lambda: mt.decisions.assignment_decisions(3),
+    "knapsack": lambda: mt.decisions.knapsack_decisions([3, 1, 4, 1, 5, 9], 9),
+    "two resources": lambda: mt.decisions.knapsack_decisions(
+        [[3, 1, 4, 1, 5], [2, 7, 1, 8, 2.5]], [7, 9.5]
+    ),
+    "flow": lambda: mt.decisions.LinearDecisions(mt.decisions.grid_paths(3).program()),
+    "matchings": lambda: mt.decisions.LinearDecisions(
+        mt.decisions.assignment_decisions(3).program()
+    ),
+    "milp": lambda: mt.decisions.LinearDecisions(small_milp()),
 }
 
 
@@ -106,7 +110,7 @@ def test_an_answer_depends_on_its_cost_vector_only(name):
 @pytest.mark.parametrize("name", SETS)
 def test_a_description_makes_the_same_set(name):
     S = SETS[name]()
-    again = mt.decisions_from_spec(json.loads(json.dumps(S.spec())))
+    again = mt.decisions.decisions_from_spec(json.loads(json.dumps(S.spec())))
     assert type(again) is type(S)
     assert again.components == S.components
     C = random_costs(S.dimension, np.random.default_rng(3), m=5)
@@ -116,7 +120,7 @@ def test_a_description_makes_the_same_set(name):
 @pytest.mark.parametrize("name", SETS)
 def test_the_program_has_the_same_optima(name):
     S = SETS[name]()
-    P = mt.LinearDecisions(S.program(), components=S.components)
+    P = mt.decisions.LinearDecisions(S.program(), components=S.components)
     C = np.random.default_rng(4).normal(size=(15, S.dimension))
     np.testing.assert_allclose(P.value(C), S.value(C), atol=1e-9)
 
@@ -132,7 +136,7 @@ def test_a_label_gives_back_its_decision(name):
 
 
 def test_equal_costs_are_asked_once_and_then_remembered():
-    S = mt.assignment_decisions(2)
+    S = mt.decisions.assignment_decisions(2)
     C = np.array([[1.0, 2, 3, 4], [1.0, 2, 3, 4], [4.0, 3, 2, 1]])
     S.solve(C)
     assert (S.calls, S.remembered) == (2, 0)
@@ -142,14 +146,14 @@ def test_equal_costs_are_asked_once_and_then_remembered():
 
 
 def test_sets_with_quick_oracles_count_every_call():
-    S = mt.grid_paths(2)
+    S = mt.decisions.grid_paths(2)
     S.solve(np.ones((3, 4)))
     S.value(np.ones((2, 4)))
     assert (S.calls, S.remembered) == (5, 0)
 
 
 def test_no_costs_no_calls():
-    S = mt.assignment_decisions(2)
+    S = mt.decisions.assignment_decisions(2)
     assert S.solve(np.zeros((0, 4))).decisions.shape == (0, 4)
     assert S.calls == 0
 
@@ -171,7 +175,7 @@ def test_no_costs_no_calls():
 @pytest.mark.parametrize("ask", ["solve", "value", "highest"])
 def test_costs_that_do_not_fit_are_refused(costs, said, ask):
     with pytest.raises(mt.DataError, match=said):
-        getattr(mt.assignment_decisions(2), ask)(costs)
+        getattr(mt.decisions.assignment_decisions(2), ask)(costs)
 
 
 # -- paths -------------------------------------------------------------------------------------------------------------------------------------
@@ -186,7 +190,7 @@ def test_paths_agree_with_networkx_on_random_graphs():
             graph = nx.DiGraph([(u, v) for u, v in graph.edges if u < v])
         if not (0 in graph and 8 in graph and nx.has_path(graph, 0, 8)):
             continue
-        S = mt.GraphPaths(graph, 0, 8)
+        S = mt.decisions.GraphPaths(graph, 0, 8)
         C = rng.integers(0, 5, (10, S.dimension)).astype(float)
         for c, w, z in zip(C, *S.solve(C), strict=True):
             nx.set_edge_attributes(graph, dict(zip(graph.edges, c.tolist(), strict=True)), "c")
@@ -200,18 +204,18 @@ def test_paths_agree_with_networkx_on_random_graphs():
 
 
 def test_of_equally_cheap_paths_the_first_of_the_list_is_taken():
-    S = mt.grid_paths(4)
+    S = mt.decisions.grid_paths(4)
     V = S.vertices()
     C = np.random.default_rng(7).integers(0, 3, (200, 24)).astype(float)
     np.testing.assert_array_equal(S.solve(C).decisions, V[(C @ V.T).argmin(axis=1)])
 
 
 def test_paths_of_a_large_grid_are_counted_but_not_listed():
-    S = mt.grid_paths(13)
+    S = mt.decisions.grid_paths(13)
     assert (S.n_vertices, S.dimension) == (2_704_156, 312)
     assert S.vertices() is None
     assert (
-        mt.grid_paths(40).n_vertices == 27217014869199032015600
+        mt.decisions.grid_paths(40).n_vertices == 27217014869199032015600
     )  # binom(78, 39), more than 64 bits
     c = np.random.default_rng(8).random(312)
     graph = nx.DiGraph()
@@ -223,20 +227,22 @@ def test_paths_of_a_large_grid_are_counted_but_not_listed():
 
 
 def test_negative_costs_are_allowed_in_a_cycle_that_pays_nothing():
-    S = mt.GraphPaths([("s", "a"), ("a", "b"), ("b", "a"), ("b", "t"), ("a", "t")], "s", "t")
+    S = mt.decisions.GraphPaths(
+        [("s", "a"), ("a", "b"), ("b", "a"), ("b", "t"), ("a", "t")], "s", "t"
+    )
     w, z = S.solve([[1, -1, 1, 3, 5], [0, 0, 0, 0, 0]])
     assert [S.label(v) for v in w] == ["s>a+a>b+b>t", "s>a+a>t"]
     assert z.tolist() == [3, 0]
     with pytest.raises(
-        mt.SolverFailure, match="row 1 of the costs: a cycle of the graph costs less than 0"
+        mt.errors.SolverFailure, match="row 1 of the costs: a cycle of the graph costs less than 0"
     ):
         S.solve([[1, 1, 1, 1, 1], [1, -2, 1, 3, 5]])
 
 
 def test_edges_off_every_path_are_components_that_stay_zero():
-    S = mt.GraphPaths([(0, 1), (1, 2), (1, 3), (4, 1)], 0, 2)
+    S = mt.decisions.GraphPaths([(0, 1), (1, 2), (1, 3), (4, 1)], 0, 2)
     assert S.solve([[1, 1, -9, -9]]).decisions.tolist() == [[1, 1, 0, 0]]
-    assert mt.LinearDecisions(S.program()).solve([[1, 1, -9, -9]]).values.tolist() == [2]
+    assert mt.decisions.LinearDecisions(S.program()).solve([[1, 1, -9, -9]]).values.tolist() == [2]
 
 
 @pytest.mark.parametrize(
@@ -255,7 +261,7 @@ def test_edges_off_every_path_are_components_that_stay_zero():
 )
 def test_graphs_without_a_set_of_paths_are_refused(graph, ends, said):
     with pytest.raises(mt.DataError, match=said):
-        mt.GraphPaths(graph, *ends)
+        mt.decisions.GraphPaths(graph, *ends)
 
 
 # -- linear programmes -------------------------------------------------------------------------------------------------------------------------
@@ -307,34 +313,41 @@ def no_decision(m):
 )
 def test_models_without_a_bounded_linear_set_are_refused(build, said):
     with pytest.raises(mt.DataError, match=said) as caught:
-        mt.LinearDecisions(model(build))
+        mt.decisions.LinearDecisions(model(build))
     assert str(caught.value).count(". ") == 0  # one sentence
 
 
 def test_unbounded_integer_variables_are_seen():
     with pytest.raises(mt.DataError, match="'w1' is not limited upwards"):
-        mt.LinearDecisions.from_arrays(at_most=([[1, -1]], [1]), upper=[4, np.inf], integer=True)
+        mt.decisions.LinearDecisions.from_arrays(
+            at_most=([[1, -1]], [1]), upper=[4, np.inf], integer=True
+        )
 
 
 def test_the_decision_may_be_named_and_others_of_the_model_are_projected_out():
     m = small_milp()
-    S = mt.LinearDecisions(m, decision=[m.used, m.x[1]])
+    S = mt.decisions.LinearDecisions(m, decision=[m.used, m.x[1]])
     assert S.components == ("used", "x[1]")
     w, z = S.solve([[1, 0], [-1, 0], [0, -1]])
     assert z.tolist() == [2, -5, -1]
     assert w[[0, 2]].tolist() == [[2, 0], [5, 1]]
-    assert mt.LinearDecisions(m, decision=m.x).components == ("x[0]", "x[1]", "x[2]", "x[3]")
+    assert mt.decisions.LinearDecisions(m, decision=m.x).components == (
+        "x[0]",
+        "x[1]",
+        "x[2]",
+        "x[3]",
+    )
     with pytest.raises(mt.DataError, match="twice"):
-        mt.LinearDecisions(m, decision=[m.used, m.used])
+        mt.decisions.LinearDecisions(m, decision=[m.used, m.used])
     other = small_milp()
     with pytest.raises(mt.DataError, match="not an active variable of the model"):
-        mt.LinearDecisions(m, decision=[other.used])
+        mt.decisions.LinearDecisions(m, decision=[other.used])
 
 
 def test_fixed_variables_keep_their_value():
     m = small_milp()
     m.x[1].fix(1)
-    S = mt.LinearDecisions(m)
+    S = mt.decisions.LinearDecisions(m)
     assert S.dimension == 4
     assert {tuple(w) for w in S.solve(random_costs(4, np.random.default_rng(9))).decisions} == {
         tuple(w) for w in SMALL_MILP if w[1] == 1
@@ -346,8 +359,8 @@ def test_the_coefficients_of_the_objective_are_not_used():
     m.cost.set_value(sum(-(j + 7) * m.x[j] for j in range(4)))
     C = random_costs(4, np.random.default_rng(10))
     np.testing.assert_array_equal(
-        mt.LinearDecisions(m).solve(C).decisions,
-        mt.LinearDecisions(small_milp()).solve(C).decisions,
+        mt.decisions.LinearDecisions(m).solve(C).decisions,
+        mt.decisions.LinearDecisions(small_milp()).solve(C).decisions,
     )
 
 
@@ -358,7 +371,7 @@ def test_rows_that_do_not_fit_are_refused():
         ({"equal": ([[np.nan]], [1])}, "finite"),
     ]:
         with pytest.raises(mt.DataError, match=said):
-            mt.LinearDecisions.from_arrays(**arrays)
+            mt.decisions.LinearDecisions.from_arrays(**arrays)
 
 
 # -- listing -----------------------------------------------------------------------------------------------------------------------------------
@@ -389,27 +402,29 @@ def test_all_vertices_of_a_polytope_are_listed(seed):
 
 
 def test_degenerate_and_flat_polytopes_are_listed():
-    paths = mt.grid_paths(3)
-    listed = mt.LinearDecisions(paths.program()).vertices()
+    paths = mt.decisions.grid_paths(3)
+    listed = mt.decisions.LinearDecisions(paths.program()).vertices()
     assert {tuple(w) for w in listed} == {tuple(w) for w in paths.vertices()}
     # w1 <= 0 makes the triangle flat without any row being an equation
-    flat = mt.LinearDecisions.from_arrays(at_most=([[1, 1, 1], [0, 1, 0]], [1, 0]))
+    flat = mt.decisions.LinearDecisions.from_arrays(at_most=([[1, 1, 1], [0, 1, 0]], [1, 0]))
     assert {tuple(w) for w in flat.vertices()} == {(0, 0, 0), (1, 0, 0), (0, 0, 1)}
-    point = mt.LinearDecisions.from_arrays(equal=([[1, 0], [0, 1]], [2, 3]))
+    point = mt.decisions.LinearDecisions.from_arrays(equal=([[1, 0], [0, 1]], [2, 3]))
     assert point.vertices().tolist() == [[2, 3]]
 
 
 def test_listing_stops_at_the_limit():
-    assert mt.assignment_decisions(8).vertices() is None
-    assert mt.assignment_decisions(3).vertices(5) is None
-    assert mt.knapsack_decisions([1] * 20, 20).vertices() is None
+    assert mt.decisions.assignment_decisions(8).vertices() is None
+    assert mt.decisions.assignment_decisions(3).vertices(5) is None
+    assert mt.decisions.knapsack_decisions([1] * 20, 20).vertices() is None
     assert news().vertices(3) is None
-    assert mt.LinearDecisions.from_arrays(at_most=(np.ones((1, 30)), [3])).vertices() is None
-    assert mt.ListedDecisions(np.eye(4)).vertices(3) is None
+    assert (
+        mt.decisions.LinearDecisions.from_arrays(at_most=(np.ones((1, 30)), [3])).vertices() is None
+    )
+    assert mt.decisions.ListedDecisions(np.eye(4)).vertices(3) is None
 
 
 def test_integer_points_are_those_of_brute_force():
-    S = mt.LinearDecisions.from_arrays(
+    S = mt.decisions.LinearDecisions.from_arrays(
         at_most=([[2, -1, 3], [-1, 1, 1]], [5, 2]), lower=[-1, 0, 0], upper=[2, 2, 2], integer=True
     )
     box = itertools.product((-1, 0, 1, 2), (0, 1, 2), (0, 1, 2))
@@ -421,7 +436,7 @@ def test_integer_points_are_those_of_brute_force():
 
 
 def test_assignment_is_that_of_scipy():
-    S, C = mt.assignment_decisions(6), np.random.default_rng(11).normal(size=(20, 36))
+    S, C = mt.decisions.assignment_decisions(6), np.random.default_rng(11).normal(size=(20, 36))
     for c, z in zip(C, S.value(C), strict=True):
         rows, columns = linear_sum_assignment(c.reshape(6, 6))
         assert z == pytest.approx(c.reshape(6, 6)[rows, columns].sum())
@@ -429,10 +444,10 @@ def test_assignment_is_that_of_scipy():
 
 def test_knapsacks_with_whole_weights_need_no_solver_and_agree_with_it():
     rng = np.random.default_rng(12)
-    S = mt.knapsack_decisions(rng.integers(1, 12, 8), 20)
+    S = mt.decisions.knapsack_decisions(rng.integers(1, 12, 8), 20)
     assert isinstance(S, Knapsack)
     C = -rng.random((20, 8))
-    np.testing.assert_allclose(mt.LinearDecisions(S.program()).value(C), S.value(C))
+    np.testing.assert_allclose(mt.decisions.LinearDecisions(S.program()).value(C), S.value(C))
     items = np.array(list(itertools.product((0, 1), repeat=8)))
     fits = items[items @ S.weights <= 20]
     np.testing.assert_allclose(S.value(C), (C @ fits.T).min(axis=1))
@@ -440,9 +455,11 @@ def test_knapsacks_with_whole_weights_need_no_solver_and_agree_with_it():
 
 
 def test_huge_whole_weights_of_a_knapsack_are_no_trouble():
-    S = mt.knapsack_decisions([1e30, 1, 2], 2)
+    S = mt.decisions.knapsack_decisions([1e30, 1, 2], 2)
     assert S.solve([[-9, -1, -1.5]]).decisions.tolist() == [[0, 0, 1]]
-    assert mt.knapsack_decisions([1, 1], 1e30).solve([[-1, -1]]).decisions.tolist() == [[1, 1]]
+    assert mt.decisions.knapsack_decisions([1, 1], 1e30).solve([[-1, -1]]).decisions.tolist() == [
+        [1, 1]
+    ]
 
 
 def test_knapsacks_with_impossible_numbers_are_refused():
@@ -453,11 +470,11 @@ def test_knapsacks_with_impossible_numbers_are_refused():
         ([[1, 2]], [1, 2], "fit"),
     ]:
         with pytest.raises(mt.DataError, match=said):
-            mt.knapsack_decisions(weights, capacity)
+            mt.decisions.knapsack_decisions(weights, capacity)
 
 
 def test_the_simplex_without_rows_is_the_cheapest_of_d():
-    S = mt.simplex_decisions(["car", "train", "walk"])
+    S = mt.decisions.simplex_decisions(["car", "train", "walk"])
     assert isinstance(S, UnitSimplex)
     assert [S.label(w) for w in S.solve([[3, 2, 2], [-1, 0, 1]]).decisions] == ["train", "car"]
 
@@ -471,9 +488,9 @@ def test_lists_that_are_no_set_are_refused():
         (np.ones((2, 2, 2)), "shape"),
     ]:
         with pytest.raises(mt.DataError, match=said):
-            mt.ListedDecisions(vertices)
+            mt.decisions.ListedDecisions(vertices)
     with pytest.raises(mt.DataError, match="2 entries"):
-        mt.ListedDecisions([[1, 0]], ["a"])
+        mt.decisions.ListedDecisions([[1, 0]], ["a"])
 
 
 # -- oracles -----------------------------------------------------------------------------------------------------------------------------------
@@ -496,10 +513,10 @@ def cheapest(c):
 )
 def test_functions_serve_as_oracles(function, batch):
     for d in (2, 3):
-        S = mt.Oracle(function, d, batch=batch)
+        S = mt.decisions.Oracle(function, d, batch=batch)
         C = np.random.default_rng(13).normal(size=(10, d))
         np.testing.assert_array_equal(
-            S.solve(C).decisions, mt.simplex_decisions(d).solve(C).decisions
+            S.solve(C).decisions, mt.decisions.simplex_decisions(d).solve(C).decisions
         )
         assert S.calls == 11  # once at construction
         assert S.vertices() is None
@@ -512,10 +529,10 @@ def test_an_oracle_that_fails_midway_names_the_row_and_leaves_nothing_behind():
             raise RuntimeError("licence lost")
         return cheapest(c)
 
-    S = mt.Oracle(moody, 2)
+    S = mt.decisions.Oracle(moody, 2)
     before = S.calls
     with pytest.raises(
-        mt.SolverFailure,
+        mt.errors.SolverFailure,
         match=r"^The oracle failed on row 2 of the costs: it raised RuntimeError: licence lost$",
     ):
         S.solve([[4, 1], [2, 1], [3, 1], [1, 1]])
@@ -537,8 +554,8 @@ def test_an_oracle_that_fails_midway_names_the_row_and_leaves_nothing_behind():
     ],
 )
 def test_answers_that_are_no_decisions_are_refused(answer, said):
-    with pytest.raises(mt.SolverFailure, match=said):
-        mt.Oracle(lambda c: answer, 2)
+    with pytest.raises(mt.errors.SolverFailure, match=said):
+        mt.decisions.Oracle(lambda c: answer, 2)
 
 
 def test_a_batch_that_fails_is_one_sentence():
@@ -546,24 +563,24 @@ def test_a_batch_that_fails_is_one_sentence():
         raise ZeroDivisionError
 
     with pytest.raises(
-        mt.SolverFailure, match="on a batch of 1 cost vectors: it raised ZeroDivisionError"
+        mt.errors.SolverFailure, match="on a batch of 1 cost vectors: it raised ZeroDivisionError"
     ):
-        mt.Oracle(breaks, 2, batch=True)
+        mt.decisions.Oracle(breaks, 2, batch=True)
 
 
 def test_an_oracle_with_known_vertices_lists_them():
-    S = mt.Oracle(cheapest, 3, vertices=np.eye(3))
+    S = mt.decisions.Oracle(cheapest, 3, vertices=np.eye(3))
     assert S.vertices().tolist() == np.eye(3).tolist()
     assert S.vertices(2) is None
 
 
 def test_an_oracle_cannot_be_made_from_its_description():
     with pytest.raises(mt.DataError, match="cheapest"):
-        mt.decisions_from_spec(mt.Oracle(cheapest, 2).spec())
-    with pytest.raises(mt.UnknownName, match="kinds are"):
-        mt.decisions_from_spec({"kind": "wishes"})
+        mt.decisions.decisions_from_spec(mt.decisions.Oracle(cheapest, 2).spec())
+    with pytest.raises(mt.errors.UnknownName, match="kinds are"):
+        mt.decisions.decisions_from_spec({"kind": "wishes"})
     with pytest.raises(mt.DataError, match="lacks 'k'"):
-        mt.decisions_from_spec({"kind": "assignment"})
+        mt.decisions.decisions_from_spec({"kind": "assignment"})
 
 
 # -- PyEPO -------------------------------------------------------------------------------------------------------------------------------------
@@ -586,7 +603,7 @@ class Knapsackish:
 
 
 def test_a_pyepo_model_that_maximises_takes_negated_values():
-    S = mt.decisions_from_pyepo(Knapsackish(), ["a", "b", "c", "d"])
+    S = mt.decisions.decisions_from_pyepo(Knapsackish(), ["a", "b", "c", "d"])
     values = np.array([[5.0, 1, 4, 0], [-1, -2, 3, -1]])
     answer = S.solve(-values)
     assert [S.label(w) for w in answer.decisions] == ["a+c", "c"]
@@ -595,13 +612,13 @@ def test_a_pyepo_model_that_maximises_takes_negated_values():
 
 def test_pyepo_models_with_a_foreign_interface_are_refused():
     with pytest.raises(mt.DataError, match="has no `num_cost`"):
-        mt.decisions_from_pyepo(object())
+        mt.decisions.decisions_from_pyepo(object())
     bad = Knapsackish()
     bad.modelSense = "max"
     with pytest.raises(mt.DataError, match="modelSense"):
-        mt.decisions_from_pyepo(bad)
+        mt.decisions.decisions_from_pyepo(bad)
     with pytest.raises(mt.DataError, match="4 costs"):
-        mt.decisions_from_pyepo(Knapsackish(), ["a"])
+        mt.decisions.decisions_from_pyepo(Knapsackish(), ["a"])
 
 
 def test_pyepo_itself_serves_when_installed():
@@ -610,19 +627,19 @@ def test_pyepo_itself_serves_when_installed():
     pytest.importorskip("pyepo", reason="PyEPO is not installed")
     from pyepo.model.omo import shortestPathModel
 
-    S = mt.decisions_from_pyepo(shortestPathModel((3, 3), solver="appsi_highs"))
+    S = mt.decisions.decisions_from_pyepo(shortestPathModel((3, 3), solver="appsi_highs"))
     C = np.random.default_rng(14).random((10, 12))
-    np.testing.assert_allclose(S.value(C), mt.grid_paths(3).value(C), atol=1e-6)
+    np.testing.assert_allclose(S.value(C), mt.decisions.grid_paths(3).value(C), atol=1e-6)
 
 
 # -- a set as a program ------------------------------------------------------------------------------------------------------------------------
 
 
 def test_a_linear_set_may_have_further_variables():
-    S = mt.ListedDecisions([[1.0, 2.0], [3.0, 0.0], [0.0, 0.0]])
+    S = mt.decisions.ListedDecisions([[1.0, 2.0], [3.0, 0.0], [0.0, 0.0]])
     program = S.program()
     assert isinstance(program, LinearSet)
-    P = mt.LinearDecisions(program, components=S.components)
+    P = mt.decisions.LinearDecisions(program, components=S.components)
     assert P.dimension == 2
     assert {tuple(w) for w in P.vertices()} == {(1, 2), (3, 0), (0, 0)}
 
@@ -639,7 +656,7 @@ def test_an_lp_that_is_unbounded_is_called_so_although_zero_costs_tie_everywhere
         mt.DataError,
         match=f"unbounded: 'x' is not limited {'downwards' if low is None else 'upwards'}",
     ):
-        mt.LinearDecisions(m)
+        mt.decisions.LinearDecisions(m)
 
 
 @pytest.mark.parametrize(
@@ -647,14 +664,14 @@ def test_an_lp_that_is_unbounded_is_called_so_although_zero_costs_tie_everywhere
 )
 def test_bounds_that_fit_no_decision_are_one_sentence(name, given):
     with pytest.raises(mt.DataError, match=f"`{name}` is one value without NaN"):
-        mt.LinearDecisions.from_arrays(at_most=([[1, 1]], [1]), **{name: given})
+        mt.decisions.LinearDecisions.from_arrays(at_most=([[1, 1]], [1]), **{name: given})
 
 
 def test_edges_that_are_no_pairs_and_names_instead_of_variables_are_one_sentence():
     with pytest.raises(mt.DataError, match="list of edges"):
-        mt.GraphPaths([0, 1], 0, 1)
+        mt.decisions.GraphPaths([0, 1], 0, 1)
     m = pyo.ConcreteModel()
     m.x = pyo.Var(bounds=(0, 1))
     m.cost = pyo.Objective(expr=m.x)
     with pytest.raises(mt.DataError, match="lists Pyomo variables"):
-        mt.LinearDecisions(m, decision=["x"])
+        mt.decisions.LinearDecisions(m, decision=["x"])

@@ -312,8 +312,8 @@ def forest():
     X, y = make_classification(150, 12, n_informative=5, flip_y=0.1, random_state=0)
     ensemble = mt.read_ensemble(RandomForestClassifier(12, random_state=0).fit(X, y))
     dataset = mt.Dataset(np.zeros((150, 0)), y=y, numeric=X, columns=ensemble.columns)
-    costs = mt.FeatureCosts({name: 1 + k % 3 for k, name in enumerate(ensemble.columns)})
-    return mt.Problem(dataset, mt.PrunedError("0.01", costs), mt.PrunedEnsembles(ensemble))
+    costs = mt.tasks.FeatureCosts({name: 1 + k % 3 for k, name in enumerate(ensemble.columns)})
+    return mt.Problem(dataset, mt.tasks.PrunedError("0.01", costs), mt.PrunedEnsembles(ensemble))
 
 
 @pytest.fixture(scope="module")
@@ -429,7 +429,7 @@ def test_a_start_is_an_incumbent_and_a_column(forest):
 @pytest.mark.parametrize("name", ["dantzig-wolfe", "subgradient"])
 def test_what_they_cannot_do_is_said(forest, name):
     """A budget, and a master that is too large."""
-    budgeted = mt.Problem(forest.dataset, mt.PrunedError("0.01", max_cost=1), forest.space)
+    budgeted = mt.Problem(forest.dataset, mt.tasks.PrunedError("0.01", max_cost=1), forest.space)
     with pytest.raises(Unsupported, match=f"{name} takes no budget"):
         registry.method(name).run(budgeted)
     if name == "dantzig-wolfe":

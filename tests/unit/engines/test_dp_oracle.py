@@ -36,7 +36,7 @@ class Hidden(DecisionSet):
 
 def listed(rng, d):
     """A few random decisions, with negative entries."""
-    return mt.ListedDecisions(
+    return mt.decisions.ListedDecisions(
         np.unique(rng.integers(-1, 3, (int(rng.integers(2, 7)), d)), axis=0),
         [f"c{j}" for j in range(d)],
     )
@@ -50,7 +50,7 @@ def rows_of(rng, d, n, whole_costs, thresholds, weights):
         x = rng.integers(0, 6, (n, 3))
         pairs = list(itertools.product(range(3), range(5)))
         X = np.column_stack([x[:, j] <= t for j, t in pairs]).astype(np.uint8)
-        more["tests"] = [Question(f"x{j}", "<=", float(t)) for j, t in pairs]
+        more["features"] = [Question(f"x{j}", "<=", float(t)) for j, t in pairs]
     else:
         X = rng.integers(0, 2, (n, 5))
     return mt.Dataset(X, values=C, actions=[f"c{j}" for j in range(d)], **more)
@@ -73,7 +73,9 @@ def problems(seed, rows=30, depth=None, weigh_leaves=True):
         "min_weight_leaf": int(rng.integers(2, 5)) if draw[7] and weigh_leaves else 0,
     }
     space = mt.Trees(int(rng.integers(0, 4)) if depth is None else depth, **space)
-    return tuple(mt.Problem(data, mt.Decision(decisions=s, **task), space) for s in (S, Hidden(S)))
+    return tuple(
+        mt.Problem(data, mt.tasks.Decision(decisions=s, **task), space) for s in (S, Hidden(S))
+    )
 
 
 def same(a, b):
@@ -83,7 +85,9 @@ def same(a, b):
 
 
 def instance(problem, pool=0):
-    inst = prepare(problem.view(mt.LeafOracle), problem.dataset, problem.trees, pool, True, True)
+    inst = prepare(
+        problem.view(mt.plugins.LeafOracle), problem.dataset, problem.trees, pool, True, True
+    )
     inst.eps = 1e-9
     return inst
 
@@ -140,7 +144,9 @@ def test_tests_of_one_name_that_are_not_nested_are_columns_of_their_own():
         actions=["a", "b"],
     )
     problem = mt.Problem(
-        data, mt.Decision(decisions=mt.ListedDecisions(np.eye(2), ["a", "b"])), mt.Trees(2)
+        data,
+        mt.tasks.Decision(decisions=mt.decisions.ListedDecisions(np.eye(2), ["a", "b"])),
+        mt.Trees(2),
     )
     assert same(mt.solve(problem, "dp-oracle"), mt.solve(problem, "dp"))
 
@@ -149,17 +155,19 @@ def test_tests_of_one_name_that_are_not_nested_are_columns_of_their_own():
 
 
 def paths_problem(n, thresholds, side, depth, **space):
-    made = mt.shortest_path_data(n, features=3, degree=6, noise=0.3, grid=(side, side), seed=1)
+    made = mt.decisions.shortest_path_data(
+        n, features=3, degree=6, noise=0.3, grid=(side, side), seed=1
+    )
     cuts = np.arange(1, thresholds + 1) / (thresholds + 1)
     X = np.concatenate([made.X[:, [j]] <= cuts for j in range(3)], axis=1).astype(np.uint8)
     tests = [Question(f"x{j}", "<=", float(c)) for j in range(3) for c in cuts]
     data = mt.Dataset(X, values=made.C, actions=list(made.decisions.components), features=tests)
-    return mt.Problem(data, mt.Decision(decisions=made.decisions), mt.Trees(depth, **space))
+    return mt.Problem(data, mt.tasks.Decision(decisions=made.decisions), mt.Trees(depth, **space))
 
 
 def by_pairs(problem):
     """Least loss of depth two: every root, both sides, every test, asked one by one."""
-    view = problem.view(mt.LeafOracle)
+    view = problem.view(mt.plugins.LeafOracle)
 
     def leaf(rows):
         return (
@@ -196,14 +204,15 @@ def test_depth_two_for_millions_of_decisions_that_are_never_listed(monkeypatch):
 
 
 def test_most_splits_are_never_asked_about():
-    made = mt.two_roads(2000)
+    made = mt.decisions.two_roads(2000)
     cuts = np.arange(1, 400) / 400
     tests = [Question("x", "<=", float(c)) for c in cuts]
     data = mt.Dataset(
         (cuts >= made.X).astype(np.uint8), values=made.C, actions=["road1", "road2"], features=tests
     )
     result = mt.solve(
-        mt.Problem(data, mt.Decision(decisions=Hidden(made.decisions)), mt.Trees(1)), "dp-oracle"
+        mt.Problem(data, mt.tasks.Decision(decisions=Hidden(made.decisions)), mt.Trees(1)),
+        "dp-oracle",
     )
     assert result.optimal
     assert result.tree.root.test.value == pytest.approx(0.2846, abs=0.003)
@@ -212,12 +221,12 @@ def test_most_splits_are_never_asked_about():
 
 def test_a_linear_programme_at_the_leaves():
     rng = np.random.default_rng(3)
-    S = mt.simplex_decisions(["a", "b", "c"], ([[1, 2, 1], [2, 1, 1]], [1.5, 1.6]))
+    S = mt.decisions.simplex_decisions(["a", "b", "c"], ([[1, 2, 1], [2, 1, 1]], [1.5, 1.6]))
     data = mt.Dataset(
         rng.integers(0, 2, (25, 4)), values=rng.normal(size=(25, 3)), actions=["a", "b", "c"]
     )
     open_, hidden = (
-        mt.Problem(data, mt.Decision(decisions=s), mt.Trees(2))
+        mt.Problem(data, mt.tasks.Decision(decisions=s), mt.Trees(2))
         for s in (S, Hidden(S, remembers=True))
     )
     assert same(mt.solve(hidden, "dp-oracle"), mt.solve(open_, "dp"))
@@ -287,7 +296,7 @@ def test_no_split_inside_an_interval_is_below_its_bound(seed):
     inst = instance(
         mt.Problem(
             rows_of(rng, 3, 25, True, True, False),
-            mt.Decision(decisions=Hidden(listed(rng, 3))),
+            mt.tasks.Decision(decisions=Hidden(listed(rng, 3))),
             mt.Trees(1),
         )
     )
@@ -317,7 +326,9 @@ def test_no_split_inside_an_interval_is_below_its_bound(seed):
 
 def test_equal_rows_become_one_with_what_they_cannot_avoid():
     data = mt.Dataset([[0], [0], [1]], values=[[0, 1], [1, 0], [0, 5]], actions=["a", "b"])
-    problem = mt.Problem(data, mt.Decision(decisions=Hidden(UnitSimplex(["a", "b"]))), mt.Trees(1))
+    problem = mt.Problem(
+        data, mt.tasks.Decision(decisions=Hidden(UnitSimplex(["a", "b"]))), mt.Trees(1)
+    )
     inst = instance(problem)
     assert inst.n_rows == 2
     assert inst.constant == 1.0
@@ -422,7 +433,7 @@ def test_an_oracle_that_fails_midway_is_a_sentence():
     rng = np.random.default_rng(0)
     problem = mt.Problem(
         rows_of(rng, 3, 20, False, True, False),
-        mt.Decision(decisions=Failing(listed(rng, 3))),
+        mt.tasks.Decision(decisions=Failing(listed(rng, 3))),
         mt.Trees(2),
     )
     with pytest.raises(SolverFailure, match="gone"):

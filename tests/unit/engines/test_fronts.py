@@ -88,7 +88,7 @@ def random_problem(seed, rows=40, tests=6, depth=None, task=None, **limits):
     X = rng.integers(0, 2, (rows, tests))
     y = (X[:, 0] & X[:, 1] | X[:, 2] & ~X[:, 3] & 1) ^ (rng.random(rows) < 0.2)
     return mt.Problem(
-        mt.Dataset(X, y=y.astype(int)), task or mt.Accuracy(), mt.Trees(depth, **limits)
+        mt.Dataset(X, y=y.astype(int)), task or mt.tasks.Accuracy(), mt.Trees(depth, **limits)
     )
 
 
@@ -131,7 +131,8 @@ def test_one_run_equals_a_run_per_size(method, seeds, depth, most):
 
 
 @pytest.mark.parametrize(
-    "task", [mt.Accuracy(), mt.BalancedAccuracy(), mt.Accuracy(split_penalty="1/100")]
+    "task",
+    [mt.tasks.Accuracy(), mt.tasks.BalancedAccuracy(), mt.tasks.Accuracy(split_penalty="1/100")],
 )
 def test_the_hull_equals_runs_with_a_penalty_per_leaf(task):
     """Between breakpoints the tree of the path is optimal for the penalised problem; at a
@@ -184,7 +185,7 @@ def test_a_path_says_what_it_is():
 def test_the_question_by_size_has_one_solution_per_size_that_improves():
     """The largest first, which is what the question for the best tree gives."""
     problem = random_problem(1, depth=3)
-    asked = mt.Problem(problem.dataset, problem.task, problem.space, mt.BySize(5))
+    asked = mt.Problem(problem.dataset, problem.task, problem.space, mt.plugins.BySize(5))
     result = mt.solve(asked, "dp-sizes")
     assert [s.predictor for s in result.solutions] == [
         p.predictor for p in reversed(result.path.improving)
@@ -193,7 +194,7 @@ def test_the_question_by_size_has_one_solution_per_size_that_improves():
         result.value
         == mt.solve(mt.Problem(problem.dataset, problem.task, mt.Trees(3, 5)), "enumerate").value
     )
-    with pytest.raises(mt.Unsupported, match="by-size"):
+    with pytest.raises(mt.errors.Unsupported, match="by-size"):
         mt.solve(asked, "enumerate")
 
 
@@ -204,11 +205,11 @@ def test_a_minimum_weight_in_the_leaves():
     dataset, again = mt.Dataset(X, y=y, weights=weights), np.repeat(np.arange(30), weights)
     for least in (1, 5, 9):
         weighed = mt.Problem(
-            dataset, mt.WeightedError(), mt.Trees(3, max_leaf_nodes=5, min_weight_leaf=least)
+            dataset, mt.tasks.WeightedError(), mt.Trees(3, max_leaf_nodes=5, min_weight_leaf=least)
         )
         repeated = mt.Problem(
             mt.Dataset(X[again], y=y[again]),
-            mt.Accuracy(),
+            mt.tasks.Accuracy(),
             mt.Trees(3, max_leaf_nodes=5, min_samples_leaf=least),
         )
         assert (
@@ -216,7 +217,10 @@ def test_a_minimum_weight_in_the_leaves():
         )
     values = [
         mt.solve(
-            mt.Problem(dataset, mt.WeightedError(), mt.Trees(2, leaves, 4, min_weight_leaf=6)), name
+            mt.Problem(
+                dataset, mt.tasks.WeightedError(), mt.Trees(2, leaves, 4, min_weight_leaf=6)
+            ),
+            name,
         ).value.exact
         for name, leaves in (("dp-sizes", 4), ("dp", 4), ("dp", None))
     ]
@@ -285,6 +289,6 @@ def test_public_data_at_depth_four(name, errors):
     alone.
     """
     dataset = mt.load(Path(DATA) / "classification" / f"{name}.txt")
-    path = mt.size_path(mt.Problem(dataset, mt.Accuracy(), mt.Trees(4)), max_leaves=8)
+    path = mt.size_path(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(4)), max_leaves=8)
     assert [p.value.number for p in path.points] == errors
     assert path.proven

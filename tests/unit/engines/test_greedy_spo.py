@@ -31,8 +31,8 @@ def vertices(rng, d=4, k=6):
 def decisions_of(V, listed):
     """The same set as a list, or behind a function."""
     if listed:
-        return mt.ListedDecisions(V)
-    return mt.Oracle(lambda C: V[(C @ V.T).argmin(axis=1)], V.shape[1], batch=True)
+        return mt.decisions.ListedDecisions(V)
+    return mt.decisions.Oracle(lambda C: V[(C @ V.T).argmin(axis=1)], V.shape[1], batch=True)
 
 
 def instance(seed, listed, dense, weights, **task):
@@ -51,7 +51,7 @@ def instance(seed, listed, dense, weights, **task):
             "c": rng.integers(0, 2, n),
         }
         data = mt.Binarizer("midpoints").dataset(table, values=C, actions=S.components, weights=w)
-    return data, mt.Decision(decisions=S, **task), V
+    return data, mt.tasks.Decision(decisions=S, **task), V
 
 
 def slow_greedy(data, V, space, price=0, leaf_cost=0, smoothed=False):
@@ -132,7 +132,7 @@ def test_the_compiled_greedy_tree_is_the_slow_one(listed, dense, depth, limits):
             np.flatnonzero(routes.leaf == leaf).tolist() for leaf in range(routes.n_leaves)
         ] == leaves
         assert result.objective * data.row_weights.sum() == pytest.approx(objective)
-        assert result.status is mt.Status.FEASIBLE
+        assert result.status is mt.plugins.Status.FEASIBLE
 
 
 @pytest.mark.parametrize("listed", [True, False])
@@ -171,14 +171,16 @@ def test_a_plateau_is_left_where_the_published_rule_peels_off_rows():
     C = np.column_stack([np.where(middle, 9.0, 0.0), np.where(middle, 8.0, 9.0)])
     data = mt.Binarizer("midpoints").dataset({"x": x}, values=C, actions=["a", "b"])
     problem = mt.Problem(
-        data, mt.Decision(decisions=mt.ListedDecisions(np.eye(2), ["a", "b"])), mt.Trees(2)
+        data,
+        mt.tasks.Decision(decisions=mt.decisions.ListedDecisions(np.eye(2), ["a", "b"])),
+        mt.Trees(2),
     )
     assert mt.solve(problem, "greedy-spo").objective > 0
     assert mt.solve(problem, "greedy-spo:plateaus=squared-error").objective == 0
 
 
 def test_an_unknown_rule_for_plateaus_gets_a_sentence():
-    with pytest.raises(mt.UnknownName, match="first or squared-error"):
+    with pytest.raises(mt.errors.UnknownName, match="first or squared-error"):
         mt.registry.method("greedy-spo:plateaus=second")
 
 
@@ -225,11 +227,11 @@ def test_too_few_rows_for_a_leaf_are_infeasible():
     data, task, _ = instance(0, True, True, False)
     assert (
         mt.solve(mt.Problem(data, task, mt.Trees(2, min_samples_leaf=41)), "greedy-spo").status
-        is mt.Status.INFEASIBLE
+        is mt.plugins.Status.INFEASIBLE
     )
     assert (
         mt.solve(mt.Problem(data, task, mt.Trees(2, min_weight_leaf=40.5)), "greedy-spo").status
-        is mt.Status.INFEASIBLE
+        is mt.plugins.Status.INFEASIBLE
     )
 
 
@@ -264,11 +266,15 @@ def test_a_time_limit_ends_the_growing():
         return np.eye(3)[c.argmin()]
 
     data = mt.Binarizer("midpoints").dataset({"a": X[:, 0], "b": X[:, 1]}, values=C)
-    problem = mt.Problem(data, mt.Decision(decisions=mt.Oracle(slow, 3)), mt.Trees(None))
+    problem = mt.Problem(
+        data, mt.tasks.Decision(decisions=mt.decisions.Oracle(slow, 3)), mt.Trees(None)
+    )
     short = mt.solve(problem, "greedy-spo", time_limit=0.3)
-    assert short.limit is mt.Limit.TIME
+    assert short.limit is mt.plugins.Limit.TIME
     assert short.seconds < 20
-    quick = mt.Problem(data, mt.Decision(decisions=mt.simplex_decisions(3)), mt.Trees(None))
+    quick = mt.Problem(
+        data, mt.tasks.Decision(decisions=mt.decisions.simplex_decisions(3)), mt.Trees(None)
+    )
     assert mt.solve(quick, "greedy-spo").limit is None
     # A busy machine may not have a first leaf by then.
     assert short.tree is None or mt.solve(quick, "greedy-spo").tree.n_leaves > short.tree.n_leaves

@@ -28,7 +28,7 @@ def every_tree(problem, trivial=True, one=False):
     side below the smallest leaf, cheapest actions.
     """
     data, space = problem.dataset, problem.trees
-    view = problem.view(mt.CostMatrix)
+    view = problem.view(mt.plugins.CostMatrix)
     masses = view.row_weight if view.row_weight is not None else np.zeros(data.n_rows, dtype=int)
 
     def enough(rows):
@@ -87,12 +87,15 @@ def random_problem(rng):
     kind = int(rng.integers(3))
     if kind == 2:
         values = rng.integers(0, 4, (n, 3)).astype(float)
-        data, task = mt.Dataset(X, features=tests, values=values), mt.ActionCostMatrix(**penal)
+        data, task = (
+            mt.Dataset(X, features=tests, values=values),
+            mt.tasks.ActionCostMatrix(**penal),
+        )
     else:
         y = rng.integers(0, 2, n)
         y[:2] = 0, 1
         data = mt.Dataset(X, features=tests, y=y, weights=rng.integers(1, 4, n).astype(float))
-        task = mt.Accuracy(**penal) if kind == 0 else mt.WeightedError(**penal)
+        task = mt.tasks.Accuracy(**penal) if kind == 0 else mt.tasks.WeightedError(**penal)
     depth = int(rng.integers(0, 4)) if F < 4 or rng.random() < 0.7 else 2
     leaves = None if rng.random() < 0.7 else int(rng.integers(1, 6))
     weight = 0 if rng.random() < 0.7 or kind == 2 else int(rng.integers(1, 6))
@@ -144,7 +147,7 @@ def test_counts_and_order_are_those_of_the_list_of_all_trees(part):
         assert not any(problem.violations(s.predictor) for s in found[:20])
         assert trees[-1].predictor.root == found[-1].predictor.root
         used = trees.importance().set_index("test")
-        for test in problem.view(mt.CostMatrix).tests:
+        for test in problem.view(mt.plugins.CostMatrix).features:
             users = [v for root, v in expected.items() if test in mt.Tree(root, ()).splits]
             others = [v for root, v in expected.items() if test not in mt.Tree(root, ()).splits]
             if not users:
@@ -170,7 +173,7 @@ def test_the_optimum_is_that_of_the_other_engine():
         for depth, penalty in ((3, 0), (4, 0), (4, "1/60"), (5, "1/100")):
             problem = mt.Problem(
                 mt.Dataset(X, y=y),
-                mt.Accuracy(leaf_penalty=penalty),
+                mt.tasks.Accuracy(leaf_penalty=penalty),
                 mt.Trees(depth, min_samples_leaf=1 + seed % 3),
             )
             assert (
@@ -183,19 +186,23 @@ def test_no_depth_limit_is_a_limit_that_forbids_nothing():
     X = rng.integers(0, 2, (40, 5))
     data = mt.Dataset(X, y=X[:, 0] ^ (X[:, 1] & X[:, 2]) ^ (rng.random(40) < 0.15))
     free, deep = (
-        mt.near_best(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(d)), slack="3/50")
+        mt.near_best(
+            mt.Problem(data, mt.tasks.Accuracy(leaf_penalty="1/50"), mt.Trees(d)), slack="3/50"
+        )
         for d in (None, 5)
     )
     assert free.values() == deep.values()
     assert free.count > 100
     shallow = mt.near_best(
-        mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(2)), slack="3/50"
+        mt.Problem(data, mt.tasks.Accuracy(leaf_penalty="1/50"), mt.Trees(2)), slack="3/50"
     )
     assert shallow.count < free.count
 
 
 def planted(depth=3, **more):
-    return mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(**more), mt.Trees(depth))
+    return mt.Problem(
+        mt.load("planted:rows=60,depth=2"), mt.tasks.Accuracy(**more), mt.Trees(depth)
+    )
 
 
 def test_samples_are_uniform():
@@ -221,7 +228,7 @@ def test_astronomical_sets_are_counted_exactly():
     and the sample do not care how many there are.
     """
     X = np.array(list(itertools.product((0, 1), repeat=8)))
-    problem = mt.Problem(mt.Dataset(X, y=X[:, 0] ^ X[:, 1]), mt.Accuracy(), mt.Trees(5))
+    problem = mt.Problem(mt.Dataset(X, y=X[:, 0] ^ X[:, 1]), mt.tasks.Accuracy(), mt.Trees(5))
     trees = mt.near_best(problem, slack=256)
     expected = 1
     for tests in (4, 5, 6, 7, 8):
@@ -247,7 +254,7 @@ def test_maximised_and_relative():
     rng = np.random.default_rng(3)
     X = rng.integers(0, 2, (30, 4))
     problem = mt.Problem(
-        mt.Dataset(X, y=X[:, 0] ^ (rng.random(30) < 0.3)), mt.BalancedAccuracy(), mt.Trees(2)
+        mt.Dataset(X, y=X[:, 0] ^ (rng.random(30) < 0.3)), mt.tasks.BalancedAccuracy(), mt.Trees(2)
     )
     values = [problem.value(t).exact for t in every_tree(problem)]
     for arguments, least in (
@@ -261,9 +268,9 @@ def test_maximised_and_relative():
 
 
 def test_the_result_lists_the_first_and_holds_all():
-    question = mt.NearBest(slack=2, most=7)
+    question = mt.plugins.NearBest(slack=2, most=7)
     result = mt.solve(
-        mt.Problem(planted().dataset, mt.Accuracy(), mt.Trees(3), question), "near-best"
+        mt.Problem(planted().dataset, mt.tasks.Accuracy(), mt.Trees(3), question), "near-best"
     )
     assert result.optimal
     assert len(result.solutions) == 7
@@ -275,7 +282,7 @@ def test_the_result_lists_the_first_and_holds_all():
     frame = result.trees.frame(5)
     assert frame["value"].tolist() == [0] * 5
     assert result.trees.to_json()["count"] == result.trees.count
-    with pytest.raises(mt.Unsupported, match="dp answers best, not near-best"):
+    with pytest.raises(mt.errors.Unsupported, match="dp answers best, not near-best"):
         mt.solve(result.problem, "dp")
 
 
@@ -285,17 +292,17 @@ def test_what_cannot_be_asked():
     with pytest.raises(mt.DataError, match="not be negative"):
         mt.near_best(planted(), slack=-1)
     with pytest.raises(mt.DataError, match="'all' or 'one'"):
-        mt.NearBest(slack=1, equal_tests="some")
+        mt.plugins.NearBest(slack=1, equal_tests="some")
     data = mt.Dataset([[0], [1], [1]], values=np.random.default_rng(0).random((3, 2)))
-    with pytest.raises(mt.Unsupported, match="measured floats"):
-        mt.near_best(mt.Problem(data, mt.ActionCostMatrix(), mt.Trees(1)), slack=1)
+    with pytest.raises(mt.errors.Unsupported, match="measured floats"):
+        mt.near_best(mt.Problem(data, mt.tasks.ActionCostMatrix(), mt.Trees(1)), slack=1)
 
 
 def hard():
     rng = np.random.default_rng(0)
     return mt.Problem(
         mt.Dataset(rng.integers(0, 2, (400, 18)), y=rng.integers(0, 2, 400)),
-        mt.Accuracy(),
+        mt.tasks.Accuracy(),
         mt.Trees(4),
     )
 
@@ -303,11 +310,11 @@ def hard():
 def test_a_limit_leaves_the_complete_set_of_a_smaller_slack():
     trees = mt.near_best(hard(), slack=60, memory_mb=6)
     assert not trees.complete
-    assert trees.limit is mt.Limit.MEMORY
+    assert trees.limit is mt.plugins.Limit.MEMORY
     assert "complete only up to" in repr(trees)
     assert trees.covered < 60
     assert trees.values() == mt.near_best(hard(), slack=trees.covered).values()
-    with pytest.raises(mt.SolverFailure, match="Raise time_limit"):
+    with pytest.raises(mt.errors.SolverFailure, match="Raise time_limit"):
         mt.near_best(hard(), slack=60, time_limit=1e-3)
 
 
@@ -330,7 +337,7 @@ def test_an_interrupt_leaves_the_complete_set_of_a_smaller_slack(monkeypatch):
     monkeypatch.setattr(near_graph.Graph, "__init__", make)
     monkeypatch.setattr(near_states.RowSets, "tick", interrupted)
     trees = mt.near_best(planted(2), slack=12)
-    assert trees.limit is mt.Limit.INTERRUPTED
+    assert trees.limit is mt.plugins.Limit.INTERRUPTED
     assert not trees.complete
     assert trees.covered == allowances[1] - allowances[0] == 3
 
@@ -358,7 +365,9 @@ def test_the_picture_shows_values_and_tests():
 def test_the_hypergraph_has_the_expected_size(name, slack, states):
     """Sets of rows per level of depth that are in some tree within the slack."""
     path = next(p for p in Path(DATA, "classification").iterdir() if p.name.startswith(name))
-    problem = mt.Problem(mt.load(str(path)), mt.Accuracy(), mt.Trees(3), mt.NearBest(slack=slack))
+    problem = mt.Problem(
+        mt.load(str(path)), mt.tasks.Accuracy(), mt.Trees(3), mt.plugins.NearBest(slack=slack)
+    )
     trees = registry.method("near-best").run(problem).trees
     sizes = Counter(s.depth for s in trees._graph.states)
     assert trees.complete

@@ -274,7 +274,9 @@ def test_every_breakpoint_has_a_certificate():
 def test_the_question_path_is_answered_by_min_cut_and_enumeration(name):
     """The same curve from both on every example, and the optimum for the task's own λ beside it."""
     problem = EXAMPLES[name]()
-    problem = replace(problem, task=replace(problem.task, max_cost=None), question=mt.ByPrice())
+    problem = replace(
+        problem, task=replace(problem.task, max_cost=None), question=mt.plugins.ByPrice()
+    )
     mine, theirs = (registry.method(m).run(problem) for m in ("min-cut", "enumerate-prunings"))
     assert mine.optimal, mine.message
     assert theirs.optimal, theirs.message
@@ -300,7 +302,7 @@ def test_random_ensembles_on_data_give_the_hull_of_the_scorer():
         assert (
             curve.rows()
             == registry.method("enumerate-prunings")
-            .run(replace(problem, question=mt.ByPrice()))
+            .run(replace(problem, question=mt.plugins.ByPrice()))
             .path.rows()
         ), seed
         for vertex in curve.vertices:

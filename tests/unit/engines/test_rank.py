@@ -18,8 +18,8 @@ from milp_trees.limits import Limits
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.tree import Tree
 from milp_trees.results.result import Limit, Status
-from milp_trees.tasks import from_spec
 from milp_trees.tasks.count_views import hull_area
+from milp_trees.tasks.stored import from_spec
 from milp_trees.tasks.surd import Surd
 from milp_trees.testing import problem as named
 
@@ -64,20 +64,20 @@ def problems(seed, make):
 @pytest.mark.parametrize("seed", range(5))
 def test_values_are_those_of_scikit_learn(seed):
     rows = data(seed, 30)
-    a, b, c, _ = rows.tests
+    a, b, c, _ = rows.features
     tree = Tree(Branch(a, Branch(b, Leaf(0), Leaf(1)), Branch(c, Leaf(1), Leaf(0))), (0, 1))
     routes = tree.routes(rows)
     share = np.array([rows.y[routes.leaf == leaf].mean() for leaf in range(4)])
-    assert mt.AUC().value(routes, rows).number == pytest.approx(
+    assert mt.tasks.AUC().value(routes, rows).number == pytest.approx(
         roc_auc_score(rows.y, share[routes.leaf])
     )
-    assert mt.Matthews().value(routes, rows).number == pytest.approx(
+    assert mt.tasks.Matthews().value(routes, rows).number == pytest.approx(
         matthews_corrcoef(rows.y, routes.action)
     )
-    assert mt.CohenKappa().value(routes, rows).number == pytest.approx(
+    assert mt.tasks.CohenKappa().value(routes, rows).number == pytest.approx(
         cohen_kappa_score(rows.y, routes.action)
     )
-    assert mt.GeometricMean().value(routes, rows).number ** 2 == pytest.approx(
+    assert mt.tasks.GeometricMean().value(routes, rows).number ** 2 == pytest.approx(
         np.mean(routes.action[rows.y == 1]) * np.mean(1 - routes.action[rows.y == 0])
     )
 
@@ -85,19 +85,19 @@ def test_values_are_those_of_scikit_learn(seed):
 def test_one_leaf():
     rows = data(0)
     routes = Tree(Leaf(0), (0, 1)).routes(rows)
-    assert mt.AUC().value(routes, rows).exact == F(1, 2)
-    assert mt.PartialAUC(theta="0.3").value(routes, rows).exact == F(9, 200)  # θ² / 2
-    assert mt.AUC(leaf_penalty="1/10").value(routes, rows).exact == F(6, 10)
-    assert mt.Matthews().value(routes, rows).number == 0
+    assert mt.tasks.AUC().value(routes, rows).exact == F(1, 2)
+    assert mt.tasks.PartialAUC(theta="0.3").value(routes, rows).exact == F(9, 200)  # θ² / 2
+    assert mt.tasks.AUC(leaf_penalty="1/10").value(routes, rows).exact == F(6, 10)
+    assert mt.tasks.Matthews().value(routes, rows).number == 0
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_auc_of_labels_is_balanced_accuracy(seed):
     """Two leaves that predict different labels."""
     rows = data(seed, 20)
-    tree = Tree(Branch(rows.tests[0], Leaf(0), Leaf(1)), (0, 1))
-    balanced = mt.BalancedAccuracy().value(tree.routes(rows), rows).exact
-    assert mt.AUC().value(tree.routes(rows), rows).exact == max(
+    tree = Tree(Branch(rows.features[0], Leaf(0), Leaf(1)), (0, 1))
+    balanced = mt.tasks.BalancedAccuracy().value(tree.routes(rows), rows).exact
+    assert mt.tasks.AUC().value(tree.routes(rows), rows).exact == max(
         balanced, 1 - balanced
     )  # the hull ranks the better leaf first
 
@@ -123,7 +123,7 @@ def test_the_area_up_to_one_is_the_area():
         rows = data(seed)
         optima = [
             mt.solve(mt.Problem(rows, task, mt.Trees(2)), reference=None).value.exact
-            for task in (mt.AUC(), mt.PartialAUC(theta=1))
+            for task in (mt.tasks.AUC(), mt.tasks.PartialAUC(theta=1))
         ]
         assert optima[0] == optima[1]
 
@@ -140,7 +140,9 @@ def test_surds_are_compared_exactly():
     assert (Surd(F(1), F(-1)) > Surd(F(-1, 10**12))) is True
 
 
-@pytest.mark.parametrize("task", [mt.Matthews(), mt.GeometricMean(), mt.CohenKappa()])
+@pytest.mark.parametrize(
+    "task", [mt.tasks.Matthews(), mt.tasks.GeometricMean(), mt.tasks.CohenKappa()]
+)
 def test_metrics_fall_in_both_errors(task):
     for P, N in itertools.product(range(1, 6), repeat=2):
         for fp, fn in itertools.product(range(N + 1), range(P + 1)):
@@ -157,10 +159,10 @@ def test_metrics_fall_in_both_errors(task):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda penalty: mt.AUC(leaf_penalty=penalty),
-        lambda penalty: mt.PartialAUC(theta="0.35", leaf_penalty=penalty),
-        lambda penalty: mt.Matthews(leaf_penalty=penalty),
-        lambda penalty: mt.CohenKappa(leaf_penalty=penalty, positive=0),
+        lambda penalty: mt.tasks.AUC(leaf_penalty=penalty),
+        lambda penalty: mt.tasks.PartialAUC(theta="0.35", leaf_penalty=penalty),
+        lambda penalty: mt.tasks.Matthews(leaf_penalty=penalty),
+        lambda penalty: mt.tasks.CohenKappa(leaf_penalty=penalty, positive=0),
     ],
 )
 def test_engines_equal_the_list_of_all_trees(seed, make):
@@ -212,15 +214,15 @@ def test_a_leaf_limit_keeps_the_optimum_that_the_printed_bound_cuts_off():
 @pytest.mark.parametrize(
     ("switch", "off", "counter", "task"),
     [
-        ("permutations", False, "duplicates", mt.AUC()),
-        ("dominance", False, "dominated", mt.AUC()),
-        ("refinement", False, "not_fixed", mt.AUC()),
-        ("leaf_limit", False, "limited", mt.AUC(leaf_penalty="1/60")),
-        ("hulls", 0, "generated", mt.AUC()),
-        ("apart", False, "apart", mt.AUC(leaf_penalty="1/60")),
-        ("equal_rows", False, "bounded", mt.AUC(leaf_penalty="1/60")),
-        ("look_ahead", False, "bounded", mt.AUC(leaf_penalty="1/60")),
-        ("plunge", False, "expanded", mt.AUC(leaf_penalty="1/60")),
+        ("permutations", False, "duplicates", mt.tasks.AUC()),
+        ("dominance", False, "dominated", mt.tasks.AUC()),
+        ("refinement", False, "not_fixed", mt.tasks.AUC()),
+        ("leaf_limit", False, "limited", mt.tasks.AUC(leaf_penalty="1/60")),
+        ("hulls", 0, "generated", mt.tasks.AUC()),
+        ("apart", False, "apart", mt.tasks.AUC(leaf_penalty="1/60")),
+        ("equal_rows", False, "bounded", mt.tasks.AUC(leaf_penalty="1/60")),
+        ("look_ahead", False, "bounded", mt.tasks.AUC(leaf_penalty="1/60")),
+        ("plunge", False, "expanded", mt.tasks.AUC(leaf_penalty="1/60")),
     ],
 )
 def test_every_switch_changes_a_counter(switch, off, counter, task):
@@ -238,9 +240,9 @@ def test_no_depth_limit():
     """With a penalty the limit on leaves limits the depth."""
     rows = data(1, 12, 3)
     for task in (
-        mt.AUC(leaf_penalty="1/40"),
-        mt.PartialAUC(theta="1/2", leaf_penalty="1/100"),
-        mt.AUC(),
+        mt.tasks.AUC(leaf_penalty="1/40"),
+        mt.tasks.PartialAUC(theta="1/2", leaf_penalty="1/100"),
+        mt.tasks.AUC(),
     ):
         free, deep = (
             mt.solve(mt.Problem(rows, task, mt.Trees(depth)), reference=None) for depth in (None, 3)
@@ -251,7 +253,13 @@ def test_no_depth_limit():
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
-    "task", [mt.F1(), mt.FBeta(beta=2), mt.Jaccard(positive=0), mt.F1(leaf_penalty="1/50")]
+    "task",
+    [
+        mt.tasks.F1(),
+        mt.tasks.FBeta(beta=2),
+        mt.tasks.Jaccard(positive=0),
+        mt.tasks.F1(leaf_penalty="1/50"),
+    ],
 )
 def test_ratios_by_fronts_equal_ratios_by_steps(seed, task):
     problem = mt.Problem(data(seed, 40, 6), task, mt.Trees(3, min_samples_leaf=2))
@@ -265,8 +273,8 @@ def test_a_front_is_complete():
     """The engine's front at the root is that of all trees, without an incumbent to cut it."""
     from milp_trees.engines.pareto_fronts.search import Fronts
 
-    problem = mt.Problem(data(5, 14, 4), mt.Matthews(), mt.Trees(3))
-    view = problem.view(mt.PairCounts)
+    problem = mt.Problem(data(5, 14, 4), mt.tasks.Matthews(), mt.Trees(3))
+    view = problem.view(mt.plugins.PairCounts)
     fronts = Fronts(view, 1, 8, lambda: None)
     found = {tuple(point) for point in fronts.front(fronts.root, 3).tolist()}
     everything = set(enumerate_counts(view, 3, leaves_apart=False))
@@ -295,7 +303,7 @@ def stopped(problem, method, **limits):
 
 
 @pytest.mark.parametrize(
-    "task", [mt.AUC(), mt.AUC(leaf_penalty="1/500"), mt.PartialAUC(theta="0.3")]
+    "task", [mt.tasks.AUC(), mt.tasks.AUC(leaf_penalty="1/500"), mt.tasks.PartialAUC(theta="0.3")]
 )
 def test_a_limit_leaves_an_incumbent_and_a_bound(task):
     problem = mt.Problem(data(2, 120, 12), task, mt.Trees(4))
@@ -311,7 +319,7 @@ def test_a_limit_leaves_an_incumbent_and_a_bound(task):
 def test_a_time_limit_leaves_a_front_unfinished():
     assert (
         stopped(
-            mt.Problem(data(2, 120, 12), mt.Matthews(), mt.Trees(4)), ParetoFront(), time=1e-4
+            mt.Problem(data(2, 120, 12), mt.tasks.Matthews(), mt.Trees(4)), ParetoFront(), time=1e-4
         ).limit
         is Limit.TIME
     )
@@ -319,7 +327,7 @@ def test_a_time_limit_leaves_a_front_unfinished():
 
 @pytest.mark.parametrize(
     ("task", "method"),
-    [(mt.AUC(leaf_penalty="1/300"), PartialTrees()), (mt.Matthews(), ParetoFront())],
+    [(mt.tasks.AUC(leaf_penalty="1/300"), PartialTrees()), (mt.tasks.Matthews(), ParetoFront())],
 )
 def test_an_interrupt_keeps_what_was_found(task, method):
     problem = mt.Problem(data(2, 120, 12), task, mt.Trees(4))
@@ -349,7 +357,7 @@ def test_results_are_verified(name):
     result = mt.solve(named(name), reference="dp")
     assert result.agrees is True
     found = mt.verify(result)
-    assert (found.verdict, found.derived_by) == (mt.Verdict.DERIVED, "enumerate-counts")
+    assert (found.verdict, found.derived_by) == (mt.plugins.Verdict.DERIVED, "enumerate-counts")
 
 
 # -- questions that are wrong ----------------------------------------------------------------------------------
@@ -359,31 +367,33 @@ def test_sentences():
     rows = data(0)
     three = mt.Dataset(rows.X, y=np.arange(12) % 3)
     with pytest.raises(mt.DataError, match="two classes"):
-        mt.solve(mt.Problem(three, mt.AUC(), mt.Trees(1)))
+        mt.solve(mt.Problem(three, mt.tasks.AUC(), mt.Trees(1)))
     with pytest.raises(mt.DataError, match="no row is of class b"):
         mt.solve(
             mt.Problem(
-                mt.Dataset(rows.X, y=[0] * 12, classes=("a", "b")), mt.Matthews(), mt.Trees(1)
+                mt.Dataset(rows.X, y=[0] * 12, classes=("a", "b")), mt.tasks.Matthews(), mt.Trees(1)
             )
         )
     with pytest.raises(mt.DataError, match="theta"):
-        mt.PartialAUC(theta=0)
+        mt.tasks.PartialAUC(theta=0)
     with pytest.raises(mt.DataError, match="none of the classes"):
-        mt.solve(mt.Problem(rows, mt.PartialAUC(theta="0.5", positive="x"), mt.Trees(1)))
+        mt.solve(mt.Problem(rows, mt.tasks.PartialAUC(theta="0.5", positive="x"), mt.Trees(1)))
     with pytest.raises(mt.DataError, match="round it"):
-        mt.solve(mt.Problem(rows, mt.AUC(leaf_penalty="0.0123456789012345678901"), mt.Trees(1)))
-    with pytest.raises(mt.Unsupported, match="LeafCounts"):
-        mt.solve(mt.Problem(rows, mt.AUC(), mt.Trees(1)), "pareto")
-    with pytest.raises(mt.Unsupported, match="falls in"):
-        mt.solve(mt.Problem(rows, mt.Precision(), mt.Trees(1)), "pareto")
+        mt.solve(
+            mt.Problem(rows, mt.tasks.AUC(leaf_penalty="0.0123456789012345678901"), mt.Trees(1))
+        )
+    with pytest.raises(mt.errors.Unsupported, match="LeafCounts"):
+        mt.solve(mt.Problem(rows, mt.tasks.AUC(), mt.Trees(1)), "pareto")
+    with pytest.raises(mt.errors.Unsupported, match="falls in"):
+        mt.solve(mt.Problem(rows, mt.tasks.Precision(), mt.Trees(1)), "pareto")
 
 
 @pytest.mark.parametrize(
     "task",
     [
-        mt.AUC(),
-        mt.PartialAUC(theta="0.2", positive=0, leaf_penalty="1/9"),
-        mt.Matthews(leaf_penalty="0.01"),
+        mt.tasks.AUC(),
+        mt.tasks.PartialAUC(theta="0.2", positive=0, leaf_penalty="1/9"),
+        mt.tasks.Matthews(leaf_penalty="0.01"),
     ],
 )
 def test_tasks_are_read_back(task):
@@ -396,11 +406,11 @@ def test_tasks_are_read_back(task):
 def test_german_credit(data_folder):
     """Depth 3 is proven in about a second; two levels agree with the list of all pairs of splits."""
     rows = mt.load(str(data_folder / "classification" / "german-credit.txt"))
-    result = mt.solve(mt.Problem(rows, mt.AUC(), mt.Trees(3)), reference=None)
+    result = mt.solve(mt.Problem(rows, mt.tasks.AUC(), mt.Trees(3)), reference=None)
     assert result.optimal
     assert result.objective == pytest.approx(0.7720952381)
     assert mt.solve(
-        mt.Problem(rows, mt.Matthews(), mt.Trees(3)), reference=None
+        mt.Problem(rows, mt.tasks.Matthews(), mt.Trees(3)), reference=None
     ).objective == pytest.approx(0.4363032781)
 
 
@@ -445,7 +455,7 @@ def test_a_penalty_that_no_split_can_pay_for_needs_no_search():
     made.
     """
     data = mt.load("planted:rows=80,tests=12,depth=3,noise=0.2,seed=1")
-    result = mt.solve(mt.Problem(data, mt.AUC(leaf_penalty="1/2"), mt.Trees(max_depth=None)))
+    result = mt.solve(mt.Problem(data, mt.tasks.AUC(leaf_penalty="1/2"), mt.Trees(max_depth=None)))
     assert result.status.value == "optimal"
     assert result.predictor.n_leaves == 1
     assert result.model_size["expanded"] == 0
@@ -456,7 +466,7 @@ def test_a_memory_limit_leaves_the_best_pair_counts_so_far():
     """Fronts are counted: at the limit there is a tree and a bound that is not crossed."""
     problem = mt.Problem(
         mt.load("planted:rows=300,tests=60,depth=4,noise=0.3,seed=2"),
-        mt.Matthews(),
+        mt.tasks.Matthews(),
         mt.Trees(max_depth=4),
     )
     result = mt.solve(problem, "pareto", memory_mb=1, time_limit=60)

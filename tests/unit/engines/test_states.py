@@ -24,7 +24,7 @@ needs_data = pytest.mark.skipif(
 def with_side(view, rng):
     """The view with one or two random side rows."""
     rows = [
-        mt.SideRow(f"s{j}", rng.integers(-2, 3, (view.n_rows, view.n_actions)), -3, 3)
+        mt.plugins.SideRow(f"s{j}", rng.integers(-2, 3, (view.n_rows, view.n_actions)), -3, 3)
         for j in range(rng.integers(1, 3))
     ]
     return type(view)(
@@ -123,10 +123,12 @@ def random_tree(rng, view, depth, least):
             if all(view.counts[rows[view.X[rows, f] == v]].sum() >= least for v in (0, 1))
         ]
         if d == 0 or not allowed or rng.random() < 0.2:
-            return mt.Leaf(int(rng.integers(view.n_actions)))
+            return mt.plugins.Leaf(int(rng.integers(view.n_actions)))
         f = int(rng.choice(allowed))
         true = view.X[rows, f] == 1
-        return mt.Branch(view.features[f], grow(rows[~true], d - 1), grow(rows[true], d - 1))
+        return mt.plugins.Branch(
+            view.features[f], grow(rows[~true], d - 1), grow(rows[true], d - 1)
+        )
 
     return mt.Tree(grow(np.arange(view.n_rows), depth), view.actions)
 
@@ -169,7 +171,7 @@ def test_too_many_states_or_columns_are_refused_with_the_number():
     rng = np.random.default_rng(0)
     view = mt.Problem(
         mt.Dataset(rng.integers(0, 2, (200, 40)), y=rng.integers(0, 2, 200)),
-        mt.Accuracy(),
+        mt.tasks.Accuracy(),
         mt.Trees(3),
     ).presolved_view()
     with pytest.raises(OverflowError, match=r"states and more, where at most 1,000 are allowed"):
@@ -203,7 +205,9 @@ def read(folder, name):
 )
 def test_published_sets_have_the_expected_states_and_optimum(name, depth, states):
     data = read("classification", f"{name}.txt")
-    view = mt.Problem(mt.Dataset(data.X, y=data.y), mt.Accuracy(), mt.Trees(depth)).presolved_view()
+    view = mt.Problem(
+        mt.Dataset(data.X, y=data.y), mt.tasks.Accuracy(), mt.Trees(depth)
+    ).presolved_view()
     began = time.perf_counter()
     h = enumerate_states(view, mt.Trees(depth))
     assert time.perf_counter() - began < 5
@@ -223,7 +227,7 @@ def test_published_sets_have_the_expected_states_and_optimum(name, depth, states
 def test_adult_under_parity_is_small():
     problem = mt.Problem(
         read("fairness", "adult-binarized.csv"),
-        mt.Accuracy(constraints=(mt.StatisticalParity(0.01),)),
+        mt.tasks.Accuracy(constraints=(mt.tasks.StatisticalParity(0.01),)),
         mt.Trees(3),
     )
     h = enumerate_states(problem.presolved_view(), mt.Trees(3))

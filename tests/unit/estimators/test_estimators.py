@@ -61,7 +61,7 @@ def test_the_tree_is_at_least_as_accurate_as_any_greedy_one(depth):
     ours = mt.OptimalTreeClassifier(max_depth=depth).fit(X, data.target)
     greedy = DecisionTreeClassifier(max_depth=depth, random_state=0).fit(X, data.target)
     assert ours.score(X, data.target) >= greedy.score(X, data.target)
-    assert ours.result_.status is mt.Status.OPTIMAL
+    assert ours.result_.status is mt.plugins.Status.OPTIMAL
     assert ours.result_.objective == (ours.predict(X) != data.target).sum()
 
 
@@ -112,7 +112,7 @@ def test_clone_pickle_and_grid_search():
     again = pickle.loads(pickle.dumps(best))
     assert (again.predict(IRIS.data) == best.predict(IRIS.data)).all()
     assert again.tree_ == best.tree_
-    assert again.result_.status is mt.Status.OPTIMAL
+    assert again.result_.status is mt.plugins.Status.OPTIMAL
 
 
 def test_penalties_and_leaf_limits_shape_the_tree():
@@ -142,7 +142,9 @@ def test_objectives_and_weights():
     by_weight = mt.OptimalTreeClassifier(max_depth=1).fit(
         X, y, sample_weight=np.where(y == "rare", share["other"], share["rare"])
     )
-    task = mt.WeightedError(class_weight={"rare": int(share["other"]), "other": int(share["rare"])})
+    task = mt.tasks.WeightedError(
+        class_weight={"rare": int(share["other"]), "other": int(share["rare"])}
+    )
     by_task = mt.OptimalTreeClassifier(max_depth=1, objective=task).fit(X, y)
     assert (
         balanced(by_objective)
@@ -150,7 +152,7 @@ def test_objectives_and_weights():
         == pytest.approx(balanced(by_task))
     )
     with pytest.raises(ValueError, match="give them to the Task"):
-        mt.OptimalTreeClassifier(objective=mt.Accuracy(), cost_complexity=0.1).fit(X, y)
+        mt.OptimalTreeClassifier(objective=mt.tasks.Accuracy(), cost_complexity=0.1).fit(X, y)
     with pytest.raises(ValueError, match="objective must be"):
         mt.OptimalTreeClassifier(objective="gini").fit(X, y)
 
@@ -198,7 +200,7 @@ def test_fair_trees_through_fit():
     y = ((frame["a"] + frame["group"] + rng.integers(0, 2, 80)) > 1).astype(int)
     free = mt.OptimalTreeClassifier(max_depth=2).fit(frame, y)
     fair = mt.OptimalTreeClassifier(
-        max_depth=2, method="flow-oct@highs", constraints=(mt.StatisticalParity(0.05),)
+        max_depth=2, method="flow-oct@highs", constraints=(mt.tasks.StatisticalParity(0.05),)
     ).fit(frame, y, groups="group")
     gap = abs(np.diff([fair.predict(frame)[frame["group"] == g].mean() for g in (0, 1)])[0])
     assert gap <= 0.05
@@ -288,7 +290,7 @@ def test_policy_tree_in_grid_search_and_capacity():
     )
     assert search.best_params_ == {"max_depth": 2}
     limited = mt.OptimalPolicyTree(
-        max_depth=1, method="flow-oct@highs", constraints=(mt.Capacity("pill", at_most=20),)
+        max_depth=1, method="flow-oct@highs", constraints=(mt.tasks.Capacity("pill", at_most=20),)
     ).fit(X, values)
     assert (limited.predict(X) == "pill").sum() <= 20
 

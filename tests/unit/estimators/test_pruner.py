@@ -107,7 +107,7 @@ def test_the_validation_curve_is_what_each_pruning_does_on_those_rows(cancer):
     pruner = mt.EnsemblePruner(
         FOREST,
         {"worst area": 3, "mean area": "0.5"},
-        groups=[mt.Group("worst", ["worst area", "worst texture"], 2)],
+        groups=[mt.tasks.Group("worst", ["worst area", "worst texture"], 2)],
         node_cost="0.1",
     )
     w = np.arange(len(y) - 300) % 3
@@ -138,7 +138,10 @@ def test_the_same_rows_give_the_objectives_own_cost():
     weights = np.arange(30) % 3
     pruner, X, y = tiny(
         3,
-        groups=[mt.Group("lab", ["x0", "x1"], 3, once=True), mt.Group("day", ["x2", "lab"], 1)],
+        groups=[
+            mt.tasks.Group("lab", ["x0", "x1"], 3, once=True),
+            mt.tasks.Group("day", ["x2", "lab"], 1),
+        ],
         leaf_cost="0.25",
         node_cost="0.5",
     )
@@ -467,7 +470,7 @@ def test_the_acquisition_table_adds_up_to_the_mean_cost(cancer):
     )
     assert (table["share"] <= table["share_unpruned"]).all()
     grouped = mt.EnsemblePruner(
-        FOREST, "0.5", groups=[mt.Group("all", list(CANCER.data.columns), 7)], lam="0.001"
+        FOREST, "0.5", groups=[mt.tasks.Group("all", list(CANCER.data.columns), 7)], lam="0.001"
     ).fit(CANCER.data, CANCER.target)
     table = grouped.acquisition(CANCER.data)
     assert table["mean_cost"].iloc[0] == pytest.approx(7.5 * table["share"].iloc[0])
@@ -494,7 +497,7 @@ def test_prices_may_differ_from_row_to_row():
     with pytest.raises(mt.DataError, match="as row_costs"):
         pruner.feature_cost(X)
     with pytest.raises(mt.DataError, match="fit\\(X, y, row_costs=prices\\)"):
-        mt.EnsemblePruner(FOREST, mt.FeatureCosts(per_row=prices)).fit(X, y)
+        mt.EnsemblePruner(FOREST, mt.tasks.FeatureCosts(per_row=prices)).fit(X, y)
 
 
 def test_dummy_columns_of_one_question_are_one_feature():
@@ -680,7 +683,10 @@ def test_a_budget_given_to_the_pruner_selects_and_keeps_the_hull_bound():
         ({"feature_costs": float("nan")}, "must be finite"),
         ({"features": {"meen area": "area"}}, "no column 'meen area'"),
         ({"features": ["a", "b"]}, "names 2 features for 30 columns"),
-        ({"groups": [mt.Group("g", ["nothing"], 1)]}, "member 'nothing', which is no feature"),
+        (
+            {"groups": [mt.tasks.Group("g", ["nothing"], 1)]},
+            "member 'nothing', which is no feature",
+        ),
         ({"errors": "test"}, "errors is 'train', 'oob' or 'held-out'; got 'test'"),
         ({"estimator": ExtraTreesClassifier(2), "errors": "oob"}, "no out-of-bag rows"),
         ({"estimator": DecisionTreeClassifier(), "errors": "oob"}, "no out-of-bag rows"),

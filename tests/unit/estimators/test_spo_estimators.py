@@ -52,7 +52,7 @@ def test_the_whole_check_estimator_passes(make, expected):
 
 
 def paths(n=120, seed=0, degree=4, **more):
-    return mt.shortest_path_data(n, degree=degree, noise=0.25, seed=seed, **more)
+    return mt.decisions.shortest_path_data(n, degree=degree, noise=0.25, seed=seed, **more)
 
 
 def regret(S, C, W):
@@ -127,7 +127,7 @@ def test_exact_methods_lose_no_more_than_the_greedy_tree(splits):
 @pytest.mark.parametrize("method", ["spot@highs", "flow-oct@highs"])
 def test_the_milp_starts_from_the_greedy_tree(method):
     """exact = proven MILP <= greedy, on the same thresholds."""
-    data = mt.two_roads(40)
+    data = mt.decisions.two_roads(40)
     model = mt.SPOTree(method=method, max_depth=1, quantiles=6).fit(data.X, data.C)
     exact = mt.SPOTree(method="dp", max_depth=1, quantiles=6).fit(data.X, data.C)
     greedy = mt.SPOTree(max_depth=1, quantiles=6).fit(data.X, data.C)
@@ -286,7 +286,7 @@ def test_a_tree_of_a_forest_is_the_tree_grown_on_its_drawn_rows(method, listed):
     S = (
         data.decisions
         if listed
-        else mt.Oracle(lambda C: V[(C @ V.T).argmin(axis=1)], V.shape[1], batch=True)
+        else mt.decisions.Oracle(lambda C: V[(C @ V.T).argmin(axis=1)], V.shape[1], batch=True)
     )
     w = np.random.default_rng(0).integers(1, 4, 60).astype(float)
     options = {"method": method, "min_samples_leaf": 4, "max_depth": 4, "random_state": 0}
@@ -362,7 +362,7 @@ def failing(after):
             raise RuntimeError("the licence ran out")
         return np.eye(2)[int(np.argmin(c))]
 
-    return mt.Oracle(function, 2)
+    return mt.decisions.Oracle(function, 2)
 
 
 @pytest.mark.parametrize("make", [mt.SPOTree, lambda S: mt.SPOForest(3, S)], ids=["tree", "forest"])
@@ -372,7 +372,7 @@ def test_an_oracle_that_fails_midway_leaves_the_estimator_unfitted(make):
     model = make(failing(10**9)).fit(X, C)
     model.predict(X)
     model.set_params(decisions=failing(30))
-    with pytest.raises(mt.SolverFailure, match="the licence ran out"):
+    with pytest.raises(mt.errors.SolverFailure, match="the licence ran out"):
         model.fit(X, C)
     with pytest.raises(NotFittedError):
         model.decide(X)
@@ -383,7 +383,7 @@ def test_an_oracle_that_fails_midway_leaves_the_estimator_unfitted(make):
     [
         ({}, [[0], [1]], [[1, np.nan], [1, 2]], "Input y contains NaN"),
         (
-            {"decisions": mt.simplex_decisions(3)},
+            {"decisions": mt.decisions.simplex_decisions(3)},
             [[0], [1]],
             [[1, 2], [1, 2]],
             "length 2, but a decision has 3 entries",
@@ -408,13 +408,13 @@ def test_more_errors():
     ]:
         with pytest.raises(mt.DataError, match=sentence):
             mt.SPOTree(**options).fit(X, C)
-    with pytest.raises(mt.Infeasible, match="too few for one leaf"):
+    with pytest.raises(mt.errors.Infeasible, match="too few for one leaf"):
         mt.SPOTree(min_samples_leaf=5).fit(X, C)
     with pytest.raises(mt.DataError, match="validation is"):
         mt.SPOTree().fit(X, C, validation=X)
     with pytest.raises(mt.DataError, match="cost vector of length 2 for each of 3 rows"):
         mt.SPOTree().fit(X, C, validation=(X[:3], C))
-    with pytest.raises(mt.UnknownName, match="gredy"):
+    with pytest.raises(mt.errors.UnknownName, match="gredy"):
         mt.SPOTree(method="gredy").fit(X, C)
     for options, sentence in [
         ({"method": "dp"}, "Exact methods take one tree"),

@@ -147,9 +147,11 @@ def test_on_a_solver(solver):
         pytest.skip(f"{solver} is not installed")
     rng = np.random.default_rng(0)
     problem = mt.Problem(
-        mt.Dataset(rng.integers(0, 2, (24, 4)), y=rng.integers(0, 2, 24)), mt.Accuracy(), Trees(2)
+        mt.Dataset(rng.integers(0, 2, (24, 4)), y=rng.integers(0, 2, 24)),
+        mt.tasks.Accuracy(),
+        Trees(2),
     )
     result = mt.solve(problem, method=f"benders-oct@{solver}", time_limit=60)
-    assert result.status is mt.Status.OPTIMAL
+    assert result.status is mt.plugins.Status.OPTIMAL
     assert result.value.number == mt.solve(problem, method="enumerate").value.number
     assert result.model_size["cuts"] > 0

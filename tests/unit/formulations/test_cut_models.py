@@ -10,8 +10,9 @@ from milp_trees.formulations import _gains as gains
 from milp_trees.formulations import _rivals
 
 import milp_trees as mt
-from milp_trees import Branch, Leaf, Tree, Trees
+from milp_trees import Tree, Trees
 from milp_trees.linear.matrix import compile_model
+from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.testing import check_formulation, planted_problem, random_cost_problem, random_tree
 from milp_trees.testing.solve import minimise
 
@@ -52,7 +53,7 @@ def labelled(seed, n_rows=14, n_features=4, depth=2, n_classes=2):
     y = rng.integers(0, n_classes, n_rows)
     y[:n_classes] = np.arange(n_classes)
     return mt.Problem(
-        mt.Dataset(rng.integers(0, 2, (n_rows, n_features)), y=y), mt.Accuracy(), Trees(depth)
+        mt.Dataset(rng.integers(0, 2, (n_rows, n_features)), y=y), mt.tasks.Accuracy(), Trees(depth)
     )
 
 
@@ -109,7 +110,7 @@ def test_rows_that_are_not_merged(label):
 def test_rows_that_cannot_gain(label):
     values = np.array([[3, 3], [1, 1]])
     problem = mt.Problem(
-        mt.Dataset([[0, 1], [1, 0]], values=values), mt.ActionCostMatrix(), Trees(2)
+        mt.Dataset([[0, 1], [1, 0]], values=values), mt.tasks.ActionCostMatrix(), Trees(2)
     )
     _f, m, matrix = matrix_of(label, problem)
     assert minimise(matrix).objective == problem.presolved_view().objective(Tree(Leaf(0), (0, 1)))
@@ -180,7 +181,7 @@ def test_only_the_root_is_branched_on_at_depth_two():
 
 def test_rivals_are_the_nearest_rows_of_another_class():
     X = [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 1], [1, 1, 1, 1]]
-    view = mt.Problem(mt.Dataset(X, y=[0, 0, 1, 1]), mt.Accuracy(), Trees(2)).presolved_view(
+    view = mt.Problem(mt.Dataset(X, y=[0, 0, 1, 1]), mt.tasks.Accuracy(), Trees(2)).presolved_view(
         merge_rows=False, drop_tests=False
     )
     pairs, joint = _rivals.nearest_rivals(view, 1)
@@ -203,7 +204,7 @@ def test_rivals_in_blocks(monkeypatch):
 
 def test_rivals_with_equal_tests_are_the_equivalent_points_cut():
     problem = mt.Problem(
-        mt.Dataset([[0, 1]] * 4 + [[1, 0]], y=[0, 1, 0, 1, 1]), mt.Accuracy(), Trees(2)
+        mt.Dataset([[0, 1]] * 4 + [[1, 0]], y=[0, 1, 0, 1, 1]), mt.tasks.Accuracy(), Trees(2)
     )
     label = "path-cut:merge_rows=off,drop_tests=off"
     assert bound(f"{label},strengthen=off,rivals=0", problem) == pytest.approx(0, abs=1e-6)
@@ -265,7 +266,9 @@ def test_the_root_counts_where_it_predicts(label):
 def test_right_is_a_share_where_costs_differ():
     """Binary s would round the gain of a second-best action down to nothing."""
     values = np.array([[0, 2, 3], [3, 2, 0]])
-    problem = mt.Problem(mt.Dataset([[0], [0]], values=values), mt.ActionCostMatrix(), Trees(1))
+    problem = mt.Problem(
+        mt.Dataset([[0], [0]], values=values), mt.tasks.ActionCostMatrix(), Trees(1)
+    )
     for label in ("cut", "cut-w"):
         _f, _m, matrix = matrix_of(f"{label}:merge_rows=off,drop_tests=off", problem)
         assert not matrix.integer[[v.name.startswith("s[") for v in matrix.columns]].any()
@@ -279,8 +282,8 @@ def test_right_is_a_share_where_costs_differ():
 @pytest.mark.parametrize("name, errors", [("primary-tumor", 58), ("hepatitis", 16)])
 def test_path_cut_closes_depth_two(data_folder, name, errors):
     problem = mt.Problem(
-        mt.load(str(data_folder / "classification" / f"{name}.txt")), mt.Accuracy(), Trees(2)
+        mt.load(str(data_folder / "classification" / f"{name}.txt")), mt.tasks.Accuracy(), Trees(2)
     )
     result = mt.solve(problem, method="path-cut@highs", time_limit=100)
-    assert result.status is mt.Status.OPTIMAL
+    assert result.status is mt.plugins.Status.OPTIMAL
     assert result.value.number == errors

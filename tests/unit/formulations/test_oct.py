@@ -8,8 +8,9 @@ from milp_trees.formulations import oct as module
 from milp_trees.formulations._columns import numeric_columns
 
 import milp_trees as mt
-from milp_trees import Branch, Leaf, Tree, Trees
+from milp_trees import Tree, Trees
 from milp_trees.linear.matrix import compile_model
+from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.testing import check_formulation, problem, random_cost_problem
 from milp_trees.testing.problems import numeric_dataset
 
@@ -22,7 +23,7 @@ def toy(depth=1, **task):
     X = np.column_stack([data.X, [0, 1, 0, 1]])
     return mt.Problem(
         mt.Dataset(X, [*data.features, mt.BinaryFeature("on")], y=data.y),
-        mt.Accuracy(**task),
+        mt.tasks.Accuracy(**task),
         Trees(depth),
     )
 
@@ -47,8 +48,8 @@ def test_columns_are_ranks_among_their_thresholds():
 def test_ranks_count_thresholds_whatever_their_order_and_spacing():
     tests = [mt.BinaryFeature("x", "<=", 6.0), mt.BinaryFeature("x", "<=", 2.0)]
     data = mt.Dataset([[1, 1], [1, 0], [0, 0]], tests, y=[0, 1, 1])
-    (column,) = numeric_columns(mt.Problem(data, mt.Accuracy(), Trees(1)).presolved_view())
-    assert column.features == (1, 0)
+    (column,) = numeric_columns(mt.Problem(data, mt.tasks.Accuracy(), Trees(1)).presolved_view())
+    assert column.tests == (1, 0)
     assert sorted(column.ranks.tolist()) == [0, 1, 2]
 
 
@@ -60,7 +61,7 @@ def test_tests_that_are_not_nested_are_refused():
     )
     with pytest.raises(mt.DataError, match="not nested"):
         mt.registry.formulation("oct", drop_tests=False).build(
-            mt.Problem(data, mt.Accuracy(), Trees(1))
+            mt.Problem(data, mt.tasks.Accuracy(), Trees(1))
         )
 
 
@@ -98,7 +99,7 @@ def test_every_repair_passes_the_conformance_checks(repair):
 
 
 def test_an_unknown_repair_names_those_there_are():
-    with pytest.raises(mt.UnknownName, match="no repair 'epsilon'; choose one of eps-min"):
+    with pytest.raises(mt.errors.UnknownName, match="no repair 'epsilon'; choose one of eps-min"):
         mt.registry.formulation("oct", repair="epsilon")
 
 

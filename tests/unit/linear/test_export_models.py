@@ -62,7 +62,7 @@ def pairs(quick_only=False):
             PRUNINGS
             if model.space is mt.PrunedEnsembles
             else DECISIONS
-            if model.needs is mt.LeafOracle
+            if model.needs is mt.plugins.LeafOracle
             else TREES
         )
         for name in names:
@@ -92,7 +92,7 @@ def exported(tmp_path_factory):
                 }
             else:
                 found = {}
-                with pytest.raises(mt.Unsupported):
+                with pytest.raises(mt.errors.Unsupported):
                     mt.export_model(given, formulation, folder / "m.mps")
                 assert not list(folder.iterdir())
             known[formulation, name] = found
@@ -200,7 +200,7 @@ def test_a_formulation_whose_rows_are_found_while_it_is_solved_is_refused_with_t
         assert model.complete is (model.separator(m, compile_model(m)) is None), name
         if not model.complete:
             with pytest.raises(
-                mt.Unsupported,
+                mt.errors.Unsupported,
                 match=r"rows are found while it is solved.*export .*flow-oct.* instead",
             ):
                 mt.export_model(given, name, tmp_path / "m.mps")
@@ -253,7 +253,7 @@ def names_problem():
         ],
         y=["no", "yes", "no", "yes"],
     )
-    return mt.Problem(data, mt.Accuracy(), mt.Trees(1))
+    return mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(1))
 
 
 def test_names_are_mapped_to_rows_tests_nodes_and_actions(tmp_path):
@@ -311,7 +311,7 @@ def test_side_rows_are_called_by_their_constraints(tmp_path):
     about = described(
         mt.export_model(problem("capacity"), "flow-oct", tmp_path / "m.mps", solution=False)
     )
-    view = problem("capacity").view(mt.CostMatrix)
+    view = problem("capacity").view(mt.plugins.CostMatrix)
     assert about["components"]["side"]["elements"] == {
         str(j): row.name for j, row in enumerate(view.side)
     }
@@ -379,7 +379,7 @@ def test_an_optimum_that_its_own_model_does_not_confirm_is_not_written(tmp_path,
     encode = flow.encode
 
     def wrong(self, tree, m):
-        encode(self, mt.Tree(mt.Leaf(0), tree.actions), m)
+        encode(self, mt.Tree(mt.plugins.Leaf(0), tree.actions), m)
 
     monkeypatch.setattr(flow, "encode", wrong)
     with pytest.raises(mt.MilpTreesError, match="a bug in its encode"):

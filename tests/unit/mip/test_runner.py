@@ -16,20 +16,22 @@ import psutil
 import pytest
 from scipy import sparse
 
-from milp_trees import SolverUnavailable, Status, Unsupported
 from milp_trees.by_name import registry
+from milp_trees.errors import SolverUnavailable, Unsupported
 from milp_trees.limits import Limits
 from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip import runner
 from milp_trees.mip.solver import Job
 from milp_trees.registering import plugins
-from milp_trees.results.result import Limit
+from milp_trees.results.result import Limit, Status
 
 FAKE = textwrap.dedent(
     """
     import os, sys, time
     import numpy as np
-    from milp_trees import Answer, Availability, Event, Solver, SolverFailure, Status
+    from milp_trees.mip.solver import Answer, Availability, Event, Solver
+    from milp_trees.errors import SolverFailure
+    from milp_trees.results.result import Status
 
     class Fake(Solver):
         name = "fake"

@@ -9,7 +9,9 @@ import pytest
 import milp_trees as mt
 
 DATA = mt.Dataset([[0], [1]], y=["no", "yes"])
-TREE = mt.Tree(mt.Branch(mt.BinaryFeature("0"), mt.Leaf(0), mt.Leaf(1)), ("no", "yes")).to_json()
+TREE = mt.Tree(
+    mt.plugins.Branch(mt.BinaryFeature("0"), mt.plugins.Leaf(0), mt.plugins.Leaf(1)), ("no", "yes")
+).to_json()
 
 
 @pytest.mark.parametrize(
@@ -39,7 +41,7 @@ def test_a_tree_with_a_changed_part_is_damaged(path, value):
 
 
 def test_a_solver_s_own_solution_file_is_not_written_over(tmp_path):
-    problem, path = mt.Problem(DATA, mt.Accuracy(), mt.Trees(1)), tmp_path / "tiny.mps"
+    problem, path = mt.Problem(DATA, mt.tasks.Accuracy(), mt.Trees(1)), tmp_path / "tiny.mps"
     mt.export_model(problem, "flow-oct", path)
     mt.export_model(problem, "flow-oct", path)  # its own it is
     (tmp_path / "tiny.sol").write_text("Optimal - objective value 0.00000000\n")
@@ -51,9 +53,9 @@ def test_a_solver_s_own_solution_file_is_not_written_over(tmp_path):
 
 def test_a_refusal_to_export_names_the_formulation_once(tmp_path):
     problem = mt.Problem(
-        DATA, mt.Accuracy(constraints=(mt.Capacity("yes", at_most=1),)), mt.Trees(1)
+        DATA, mt.tasks.Accuracy(constraints=(mt.tasks.Capacity("yes", at_most=1),)), mt.Trees(1)
     )
     for formulation in "oct", "benders-oct":
-        with pytest.raises(mt.Unsupported) as said:
+        with pytest.raises(mt.errors.Unsupported) as said:
             mt.export_model(problem, formulation, tmp_path / "m.mps")
         assert not str(said.value).startswith(f"{formulation}: {formulation}")

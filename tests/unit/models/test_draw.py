@@ -7,8 +7,9 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from milp_trees import BinaryFeature, Branch, DataError, Dataset, Leaf, Tree
+from milp_trees import BinaryFeature, DataError, Dataset, Tree
 from milp_trees.models import draw
+from milp_trees.models.nodes import Branch, Leaf
 
 SVG = "{http://www.w3.org/2000/svg}"
 TESTS = (

@@ -131,8 +131,8 @@ def slow_errors(ensemble, X, y):
 
 def gains(ensemble, X, y):
     return mt.Problem(
-        data(ensemble, X, y), mt.PrunedError("1/100"), mt.PrunedEnsembles(ensemble)
-    ).view(mt.NodeGains)
+        data(ensemble, X, y), mt.tasks.PrunedError("1/100"), mt.PrunedEnsembles(ensemble)
+    ).view(mt.plugins.NodeGains)
 
 
 def check_preorder_and_json(ensemble):
@@ -180,9 +180,9 @@ def test_squared_errors_keep_their_digits_where_the_target_is_far_from_zero():
     y = 1e9 + SUGAR_Y
     ensemble = mt.read_ensemble(DecisionTreeRegressor(max_depth=4, random_state=0).fit(SUGAR_X, y))
     problem = mt.Problem(
-        data(ensemble, SUGAR_X, y), mt.PrunedError(0), mt.PrunedEnsembles(ensemble)
+        data(ensemble, SUGAR_X, y), mt.tasks.PrunedError(0), mt.PrunedEnsembles(ensemble)
     )
-    view = problem.view(mt.NodeGains)
+    view = problem.view(mt.plugins.NodeGains)
     assert float(view.to_value(view.objective(ensemble))) == pytest.approx(
         problem.value(ensemble).number, rel=1e-9
     )
@@ -201,7 +201,7 @@ def test_names_of_a_frame_are_kept_and_another_order_is_refused():
 def test_own_trees_predict_the_same_as_an_ensemble():
     dataset = mt.load("planted:rows=80,tests=5,depth=2,noise=0.1,seed=4")
     trees = [
-        mt.solve(mt.Problem(dataset, mt.Accuracy(), mt.Trees(max_depth=d)), "dp").predictor
+        mt.solve(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(max_depth=d)), "dp").predictor
         for d in (1, 2)
     ]
     ensemble, rows = ensemble_from_trees(trees, dataset)

@@ -8,8 +8,9 @@ import pytest
 from sklearn.tree import export_text, plot_tree
 
 import milp_trees as mt
-from milp_trees import BinaryFeature, Branch, DataError, Dataset, Leaf, Tree
+from milp_trees import BinaryFeature, DataError, Dataset, Tree
 from milp_trees.models.export import to_dot, to_networkx, to_sklearn
+from milp_trees.models.nodes import Branch, Leaf
 
 matplotlib.use("Agg")
 

@@ -10,7 +10,12 @@ from milp_trees.errors import DataError
 from milp_trees.testing.strategies import datasets, trees
 
 A, B = mt.BinaryFeature("a"), mt.BinaryFeature("b", "<=", 2.5)
-TREE = mt.Tree(mt.Branch(A, mt.Leaf(0), mt.Branch(B, mt.Leaf(1), mt.Leaf(0))), ("no", "yes"))
+TREE = mt.Tree(
+    mt.plugins.Branch(
+        A, mt.plugins.Leaf(0), mt.plugins.Branch(B, mt.plugins.Leaf(1), mt.plugins.Leaf(0))
+    ),
+    ("no", "yes"),
+)
 DATA = mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], [A, B])
 QUIET = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
@@ -28,7 +33,7 @@ def test_false_goes_left_and_true_goes_right():
 def test_the_shape_is_counted():
     """Depth, leaves and splits."""
     assert (TREE.depth, TREE.n_leaves, TREE.splits) == (2, 3, (A, B))
-    single = mt.Tree(mt.Leaf(1), ("no", "yes"))
+    single = mt.Tree(mt.plugins.Leaf(1), ("no", "yes"))
     assert (single.depth, single.n_leaves, single.splits) == (0, 1, ())
     assert single.predict(DATA).tolist() == ["yes"] * 4
 
@@ -75,6 +80,8 @@ def test_pruning_empty_sides_keeps_every_prediction(data):
 def test_mapped_tests_swap_children_or_disappear():
     """A complement swaps, a constant leaves the side it always takes."""
     swapped = TREE.map_tests(lambda t: (mt.BinaryFeature("not a"), True) if t is A else (t, False))
-    assert swapped.root == mt.Branch(mt.BinaryFeature("not a"), TREE.root.right, TREE.root.left)
+    assert swapped.root == mt.plugins.Branch(
+        mt.BinaryFeature("not a"), TREE.root.right, TREE.root.left
+    )
     assert TREE.map_tests(lambda t: True if t is A else (t, False)).root == TREE.root.right
-    assert TREE.map_tests(lambda t: False if t is A else (t, False)).root == mt.Leaf(0)
+    assert TREE.map_tests(lambda t: False if t is A else (t, False)).root == mt.plugins.Leaf(0)

@@ -31,7 +31,7 @@ def test_a_result_on_generated_decision_data_is_verified_from_its_json_alone(kin
     said = verify(stored)
     assert said[0] == "The data were read again and are those of the result."
     assert any(line.startswith("The scores ") and "test" in line for line in said)
-    assert said.verdict is mt.Verdict.DERIVED
+    assert said.verdict is mt.plugins.Verdict.DERIVED
 
 
 def test_a_result_whose_generator_was_altered_is_refused():
@@ -67,9 +67,9 @@ def test_a_comparison_without_methods_is_refused_in_one_sentence():
 
 
 def zero_costs(**task):
-    S = mt.simplex_decisions(1)
+    S = mt.decisions.simplex_decisions(1)
     data = mt.Dataset([[0], [0], [1]], values=[[1e-6], [2e-6], [3.5e-6]], actions=S.components)
-    return mt.Problem(data, mt.Decision(decisions=S, **task), mt.Trees(1))
+    return mt.Problem(data, mt.tasks.Decision(decisions=S, **task), mt.Trees(1))
 
 
 @pytest.mark.parametrize("method", ["dp", "dp-oracle", "enumerate"])
@@ -80,19 +80,21 @@ def test_nothing_to_lose_with_a_penalty_and_a_tiny_normaliser_is_solved(method):
 
 
 def test_normalised_regret_of_costs_whose_optima_are_all_zero_names_the_reason():
-    S = mt.knapsack_decisions([1, 1], 1)
+    S = mt.decisions.knapsack_decisions([1, 1], 1)
     data = mt.Dataset([[0], [1]], values=np.ones((2, 2)), actions=S.components)  # take nothing
-    problem = mt.Problem(data, mt.Decision(decisions=S, normalised=True), mt.Trees(1))
+    problem = mt.Problem(data, mt.tasks.Decision(decisions=S, normalised=True), mt.Trees(1))
     with pytest.raises(DataError, match=r"z\*\(c\) is 0 in every row"):
         mt.solve(problem, "dp-oracle")
 
 
 def test_normalised_regret_of_a_tiny_total_beside_a_large_cost():
     """0.25 is what the best decisions cost; the other one costs 20 000 in the first row."""
-    S = mt.simplex_decisions(2)
+    S = mt.decisions.simplex_decisions(2)
     data = mt.Dataset([[0], [1]], values=[[0.125, 20_000.0], [0.125, 0.375]], actions=S.components)
-    task = mt.Decision(decisions=S)
-    first, other = (mt.Tree(mt.Leaf(0), (label,)).routes(data) for label in task.actions(data))
+    task = mt.tasks.Decision(decisions=S)
+    first, other = (
+        mt.Tree(mt.plugins.Leaf(0), (label,)).routes(data) for label in task.actions(data)
+    )
     assert task.extra_scores(first, data) == {"normalised_regret": 0.0}
     assert task.extra_scores(other, data) == {"normalised_regret": (20_000 - 0.125 + 0.25) / 0.25}
 
@@ -101,10 +103,10 @@ def test_paths_that_begin_and_end_alike_look_different_in_the_picture():
     begin, end = "0>1+1>2+2>3+3>4", "9>10+10>11+11>12+12>13"
     labels = tuple(f"{begin}+{middle}+{end}" for middle in ("4>5+5>9", "4>8+8>9", "4>9"))
     tree = mt.Tree(
-        mt.Branch(
+        mt.plugins.Branch(
             mt.BinaryFeature("x", "<=", 1.0),
-            mt.Leaf(0),
-            mt.Branch(mt.BinaryFeature("z"), mt.Leaf(1), mt.Leaf(0)),
+            mt.plugins.Leaf(0),
+            mt.plugins.Branch(mt.BinaryFeature("z"), mt.plugins.Leaf(1), mt.plugins.Leaf(0)),
         ),
         labels,
     )
@@ -119,10 +121,10 @@ def test_paths_that_begin_and_end_alike_look_different_in_the_picture():
 def test_leaves_of_one_long_label_keep_its_shortened_form():
     label = "0>1+1>2+2>3+3>4+4>5+5>6+6>7"
     tree = mt.Tree(
-        mt.Branch(
+        mt.plugins.Branch(
             mt.BinaryFeature("x"),
-            mt.Leaf(0),
-            mt.Branch(mt.BinaryFeature("z"), mt.Leaf(1), mt.Leaf(0)),
+            mt.plugins.Leaf(0),
+            mt.plugins.Branch(mt.BinaryFeature("z"), mt.plugins.Leaf(1), mt.plugins.Leaf(0)),
         ),
         (label, "none"),
     )
@@ -132,18 +134,18 @@ def test_leaves_of_one_long_label_keep_its_shortened_form():
 
 @pytest.mark.parametrize("method", ["dp-oracle", "greedy-spo"])
 def test_costs_with_a_negative_cycle_are_refused_in_one_sentence_that_names_the_row(method):
-    S = mt.GraphPaths([(0, 1), (1, 2), (2, 1), (2, 3)], 0, 3)
+    S = mt.decisions.GraphPaths([(0, 1), (1, 2), (2, 1), (2, 3)], 0, 3)
     data = mt.Dataset([[0], [1]], values=[[1, 1, 1, 1], [1, -1, -1, 1]], actions=S.components)
     with pytest.raises(SolverFailure, match="The oracle failed on row 1 of the costs: a cycle"):
         S.value(data.values)
     with pytest.raises(SolverFailure, match="The oracle failed on row 1 of the costs: a cycle"):
-        mt.solve(mt.Problem(data, mt.Decision(decisions=S, listed=0), mt.Trees(1)), method)
+        mt.solve(mt.Problem(data, mt.tasks.Decision(decisions=S, listed=0), mt.Trees(1)), method)
 
 
 def test_listed_paths_of_a_graph_with_cycles_are_compared_one_by_one_whatever_the_cycles_cost():
-    S = mt.GraphPaths([(0, 1), (1, 2), (2, 1), (2, 3), (1, 3)], 0, 3)
+    S = mt.decisions.GraphPaths([(0, 1), (1, 2), (2, 1), (2, 3), (1, 3)], 0, 3)
     data = mt.Dataset([[0], [1]], values=[[1, 1, 1, 1, 3], [1, 1, -9, 1, 1]], actions=S.components)
-    result = mt.solve(mt.Problem(data, mt.Decision(decisions=S), mt.Trees(1)), "dp")
+    result = mt.solve(mt.Problem(data, mt.tasks.Decision(decisions=S), mt.Trees(1)), "dp")
     assert result.value.number == 0
     assert {str(a) for a in result.tree.actions} == {"0>1+1>2+2>3", "0>1+1>3"}
 
@@ -151,7 +153,7 @@ def test_listed_paths_of_a_graph_with_cycles_are_compared_one_by_one_whatever_th
 @pytest.mark.parametrize("listed", ["x", -1, 2.5, None])
 def test_a_number_of_listed_vertices_that_is_none_is_refused(listed):
     with pytest.raises(DataError, match="listed is a number of vertices"):
-        mt.Decision(decisions=mt.grid_paths(2), listed=listed)
+        mt.tasks.Decision(decisions=mt.decisions.grid_paths(2), listed=listed)
 
 
 def interrupt():
@@ -169,7 +171,7 @@ def test_ctrl_c_in_a_compiled_oracle_is_an_interrupt_and_no_failure(batch):
             interrupt()
         return np.zeros_like(c)
 
-    S = mt.Oracle(oracle, 2, batch=batch)
+    S = mt.decisions.Oracle(oracle, 2, batch=batch)
     with pytest.raises(KeyboardInterrupt):
         S.solve([[1, 2]])
 
@@ -226,11 +228,11 @@ def test_a_forest_that_is_interrupted_in_compiled_code_says_so_and_is_not_fitted
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: mt.grid_paths(2.5, 2),
-        lambda: mt.simplex_decisions(2.5),
-        lambda: mt.simplex_decisions("ab"),
-        lambda: mt.assignment_decisions(2.5),
-        lambda: mt.knapsack_decisions(["a"], 3),
+        lambda: mt.decisions.grid_paths(2.5, 2),
+        lambda: mt.decisions.simplex_decisions(2.5),
+        lambda: mt.decisions.simplex_decisions("ab"),
+        lambda: mt.decisions.assignment_decisions(2.5),
+        lambda: mt.decisions.knapsack_decisions(["a"], 3),
     ],
 )
 def test_a_size_that_is_none_gets_a_sentence(make):
@@ -242,10 +244,10 @@ def test_costs_under_strange_names_are_not_taken_by_position():
     """Names that are not those of the components would give every cost to another entry; the
     components in another order are put in order.
     """
-    S = mt.ListedDecisions([[1, 0], [0, 1]], ["left", "right"])
+    S = mt.decisions.ListedDecisions([[1, 0], [0, 1]], ["left", "right"])
     data = mt.Dataset([[0], [1]], values=[[1, 2], [4, 1]], actions=["right", "left"])
-    assert mt.Decision(decisions=S).vectors(data).tolist() == [[2, 1], [1, 4]]
+    assert mt.tasks.Decision(decisions=S).vectors(data).tolist() == [[2, 1], [1, 4]]
     with pytest.raises(mt.DataError, match="'up', which is none"):
-        mt.Decision(decisions=S).vectors(
+        mt.tasks.Decision(decisions=S).vectors(
             mt.Dataset([[0], [1]], values=[[1, 2], [4, 1]], actions=["up", "right"])
         )

@@ -33,7 +33,9 @@ OPTIONS = [
 @pytest.fixture(scope="module")
 def problem():
     return mt.Problem(
-        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"), mt.Accuracy(), mt.Trees(2)
+        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"),
+        mt.tasks.Accuracy(),
+        mt.Trees(2),
     )
 
 
@@ -74,7 +76,7 @@ def words(cls, option):
     return found
 
 
-class Random(mt.Method):
+class Random(mt.plugins.Method):
     """A third party's engine that is no dataclass, and signs with its bare name."""
 
     name = "random"
@@ -222,7 +224,7 @@ def test_every_option_of_every_method_gives_another_key(problem):
 
 
 def leaf(action):
-    return mt.Tree(mt.Leaf(action), (0, 1))
+    return mt.Tree(mt.plugins.Leaf(action), (0, 1))
 
 
 @pytest.mark.parametrize(
@@ -296,10 +298,14 @@ def test_every_part_of_a_problem_is_in_its_key(problem):
     grouped = data.with_(groups=data.y)
     others = [
         problem,
-        mt.Problem(data, mt.Accuracy(leaf_penalty="1/100"), problem.space),
-        mt.Problem(data, mt.Accuracy(split_penalty="1/100"), problem.space),
-        mt.Problem(data, mt.Accuracy(constraints=[mt.Capacity(1, at_most=5)]), problem.space),
-        mt.Problem(data, mt.Accuracy(constraints=[mt.Capacity(1, at_most=6)]), problem.space),
+        mt.Problem(data, mt.tasks.Accuracy(leaf_penalty="1/100"), problem.space),
+        mt.Problem(data, mt.tasks.Accuracy(split_penalty="1/100"), problem.space),
+        mt.Problem(
+            data, mt.tasks.Accuracy(constraints=[mt.tasks.Capacity(1, at_most=5)]), problem.space
+        ),
+        mt.Problem(
+            data, mt.tasks.Accuracy(constraints=[mt.tasks.Capacity(1, at_most=6)]), problem.space
+        ),
         mt.Problem(data, problem.task, mt.Trees(3)),
         mt.Problem(data, problem.task, mt.Trees(2, min_weight_leaf="1/2")),
         mt.Problem(data.subset(np.arange(59)), problem.task, problem.space),
@@ -307,9 +313,9 @@ def test_every_part_of_a_problem_is_in_its_key(problem):
         mt.Problem(
             grouped.with_(group_column=data.features[0].column), problem.task, problem.space
         ),
-        *(question(problem, mt.NearBest(slack=s)) for s in (1, 2)),
-        question(problem, mt.NearBest(slack=1, trivial=False)),
-        *(question(problem, mt.BySize(k)) for k in (3, 4)),
+        *(question(problem, mt.plugins.NearBest(slack=s)) for s in (1, 2)),
+        question(problem, mt.plugins.NearBest(slack=1, trivial=False)),
+        *(question(problem, mt.plugins.BySize(k)) for k in (3, 4)),
     ]
     assert len({problem_key(p) for p in others}) == len(others)
 
@@ -320,10 +326,10 @@ def test_oracles_of_one_name_are_other_problems():
     """
 
     def made(sign):
-        oracle = mt.Oracle(lambda c: np.eye(len(c))[np.argmin(sign * c)], 2)
+        oracle = mt.decisions.Oracle(lambda c: np.eye(len(c))[np.argmin(sign * c)], 2)
         return mt.Problem(
             mt.Dataset([[0], [1]], values=[[1.0, 2.0], [2.0, 1.0]]),
-            mt.Decision(decisions=oracle),
+            mt.tasks.Decision(decisions=oracle),
             mt.Trees(1),
         )
 

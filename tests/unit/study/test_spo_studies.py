@@ -61,7 +61,7 @@ def test_the_two_roads_come_out_as_published(studies):
 def test_validation_rows_come_first_and_test_rows_last(studies):
     """The row of a tree is what the protocol says, done by hand."""
     row = studies["paths"].work(job(studies))[1]
-    made = mt.shortest_path_data(1100, degree=10, noise=0.25, seed=3)
+    made = mt.decisions.shortest_path_data(1100, degree=10, noise=0.25, seed=3)
     by_hand = mt.SPOTree(made.decisions, max_depth=None, min_samples_leaf=20)
     by_hand.fit(made.X[20:100], made.C[20:100], validation=(made.X[:20], made.C[:20]))
     assert (row["method"], row["depth"], row["leaves"]) == (
@@ -75,7 +75,7 @@ def test_validation_rows_come_first_and_test_rows_last(studies):
 def test_a_forest_draws_the_number_of_features_that_validation_prefers(studies):
     rows = studies["paths"].work(job(studies, fits=(("forests", None),)))
     assert [row["method"] for row in rows] == ["CART forest", "scikit-learn forest", "SPO forest"]
-    made = mt.shortest_path_data(1100, degree=10, noise=0.25, seed=3)
+    made = mt.decisions.shortest_path_data(1100, degree=10, noise=0.25, seed=3)
     regret = {}
     for m in (2, 3, 4, 5):
         forest = mt.SPOForest(
@@ -145,7 +145,7 @@ def test_a_study_goes_on_where_it_stopped(studies, tmp_path):
 
 def test_news_splits_groups_in_halves_and_quarters_and_counts_clicks_by_visits(studies):
     news = studies["news"]
-    data = mt.news_data(200, seed=1)
+    data = mt.decisions.news_data(200, seed=1)
     train, held, test = news.parts(data, 1)
     assert [len(p.X) for p in (train, held, test)] == [100, 50, 50]
     assert (
@@ -153,7 +153,7 @@ def test_news_splits_groups_in_halves_and_quarters_and_counts_clicks_by_visits(s
         == np.sort(data.weights).tolist()
     )
     rows = news.work(news.Job("synthetic", 200, 1, 11, data, (1,), 10_000))
-    S = mt.news_decisions(11)
+    S = mt.decisions.news_decisions(11)
     tree = mt.SPOTree(S, max_depth=1, min_weight_leaf=10_000, quantiles=20).fit(
         train.X, train.C, train.weights, validation=held
     )

@@ -24,7 +24,9 @@ from milp_trees.study.store import LAYOUT, Store
 @pytest.fixture(scope="module")
 def problem():
     return mt.Problem(
-        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"), mt.Accuracy(), mt.Trees(2)
+        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"),
+        mt.tasks.Accuracy(),
+        mt.Trees(2),
     )
 
 
@@ -113,7 +115,8 @@ def test_a_row_that_is_no_row_is_left_out_and_run_again(problem, path, what):
     sorted(
         set(
             mt.solve(
-                mt.Problem(mt.Dataset([[0], [1]], y=[0, 1]), mt.Accuracy(), mt.Trees(1)), "cart"
+                mt.Problem(mt.Dataset([[0], [1]], y=[0, 1]), mt.tasks.Accuracy(), mt.Trees(1)),
+                "cart",
             ).to_json()
         )
     ),

@@ -22,7 +22,9 @@ from milp_trees.tasks.base import Value
 @pytest.fixture(scope="module")
 def problem():
     return mt.Problem(
-        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"), mt.Accuracy(), mt.Trees(2)
+        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"),
+        mt.tasks.Accuracy(),
+        mt.Trees(2),
     )
 
 
@@ -31,7 +33,7 @@ def optimum(problem):
     return mt.solve(problem, "dp")
 
 
-class Raises(mt.Method):
+class Raises(mt.plugins.Method):
     """A method with a bug."""
 
     name = "raises"
@@ -40,7 +42,7 @@ class Raises(mt.Method):
         raise RuntimeError("a bug")
 
 
-class Counts(mt.Method):
+class Counts(mt.plugins.Method):
     """Counts its runs."""
 
     name = "counts"
@@ -74,7 +76,8 @@ def claims(problem, value, bound, status=Status.OPTIMAL):
         if value is None
         else (
             Solution(
-                mt.Tree(mt.Leaf(0), (0, 1)), Value(float(value), Fraction(value), "errors", "min")
+                mt.Tree(mt.plugins.Leaf(0), (0, 1)),
+                Value(float(value), Fraction(value), "errors", "min"),
             ),
         )
     )
@@ -116,7 +119,7 @@ def test_agreement_is_proven_and_equal_or_a_crossing(problem, mine, oracle, expe
 def test_agreement_minds_the_sense():
     """A maximised value above the oracle's bound is a crossing; one below its optimum is not."""
     problem = mt.Problem(
-        mt.load("planted:rows=40,tests=4,noise=0.1"), mt.BalancedAccuracy(), mt.Trees(1)
+        mt.load("planted:rows=40,tests=4,noise=0.1"), mt.tasks.BalancedAccuracy(), mt.Trees(1)
     )
     best = mt.solve(problem)
     better = replace(
@@ -143,7 +146,9 @@ def test_rounded_bounds_do_not_cross(problem):
 
 
 def test_inexact_values_agree_within_the_tolerance_of_the_view():
-    problem = mt.Problem(mt.load("athey-imbens:rows=40,bins=3"), mt.DoublyRobust(), mt.Trees(1))
+    problem = mt.Problem(
+        mt.load("athey-imbens:rows=40,bins=3"), mt.tasks.DoublyRobust(), mt.Trees(1)
+    )
     best = mt.solve(problem)
     assert best.value.exact is None
     near = replace(best.value, number=best.value.number * (1 - 1e-9))
@@ -159,7 +164,7 @@ def test_who_judges(problem):
     assert judge_of("flow-oct@highs", problem) == "dp"
     fair = mt.Problem(
         problem.dataset.with_(groups=problem.dataset.y),
-        mt.Accuracy(constraints=[mt.StatisticalParity(1)]),
+        mt.tasks.Accuracy(constraints=[mt.tasks.StatisticalParity(1)]),
         mt.Trees(2),
     )
     assert choose_reference(fair) == "enumerate"
@@ -171,14 +176,14 @@ def test_who_judges(problem):
 def test_whatever_goes_wrong_becomes_a_row(problem, plugins):
     row = attempt(Raises(), problem, Limits())
     assert (row.status, row.message) == (Status.ERROR, "RuntimeError: a bug")
-    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.Accuracy(), mt.Trees(3))
+    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.tasks.Accuracy(), mt.Trees(3))
     assert attempt(named_method("enumerate"), big, Limits()).status is Status.UNSUPPORTED
 
 
 def test_a_start_says_who_made_it_or_why_there_is_none(problem):
     assert find_start(problem, "dp", Limits()).method == "dp"
-    assert find_start(problem, mt.Tree(mt.Leaf(0), (0, 1)), Limits()).method == "given"
-    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.Accuracy(), mt.Trees(3))
+    assert find_start(problem, mt.Tree(mt.plugins.Leaf(0), (0, 1)), Limits()).method == "given"
+    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.tasks.Accuracy(), mt.Trees(3))
     none = find_start(big, "enumerate", Limits())
     assert none.tree is None
     assert "tiny problems" in none.reason
@@ -204,7 +209,7 @@ def test_scores_on_rows_left_out():
     from milp_trees.data.load import load_split
 
     train, test = load_split("planted:rows=80,tests=4,depth=1", test_size=0.25)
-    result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(1)), test_data=test)
+    result = mt.solve(mt.Problem(train, mt.tasks.Accuracy(), mt.Trees(1)), test_data=test)
     assert result.scores == {
         "train": 0,
         "train_accuracy": 1,
@@ -246,23 +251,23 @@ def test_formulations_begin_with_the_start_and_are_judged(problem):
 
 
 def test_unsupported_rows_have_their_reason():
-    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.Accuracy(), mt.Trees(3))
+    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.tasks.Accuracy(), mt.Trees(3))
     study = mt.compare(big, ["enumerate"], reference=None, start=None)
     assert study.rows[0]["status"] == "unsupported"
     assert "tiny problems" in study.table()
 
 
 def test_unknown_methods_are_refused_before_anything_runs(problem):
-    with pytest.raises(mt.UnknownName, match="flow-otc"):
+    with pytest.raises(mt.errors.UnknownName, match="flow-otc"):
         mt.compare(problem, formulations=["flow-oct", "flow-otc"])
-    with pytest.raises(mt.UnknownName, match="No formulation"):
+    with pytest.raises(mt.errors.UnknownName, match="No formulation"):
         method_names(None, "", "highs")
 
 
 def test_a_wrong_question_is_an_error_not_a_row():
     data = mt.Dataset([[0], [1]], y=["a", "a"])
     with pytest.raises(mt.DataError, match="one class only"):
-        mt.compare(mt.Problem(data, mt.Accuracy(), mt.Trees(1)), ["dp"])
+        mt.compare(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(1)), ["dp"])
 
 
 def test_a_study_resumes_and_runs_nothing_twice(problem, plugins, tmp_path):
@@ -364,7 +369,7 @@ def test_estimate_knows_sizes_and_reasons(problem):
 def test_estimate_says_why_a_formulation_cannot_take_a_problem(problem):
     fair = mt.Problem(
         problem.dataset.with_(groups=problem.dataset.X[:, 0]),
-        mt.Accuracy(constraints=[mt.StatisticalParity()]),
+        mt.tasks.Accuracy(constraints=[mt.tasks.StatisticalParity()]),
         mt.Trees(2),
     )
     frame = mt.estimate(fair).set_index("formulation")

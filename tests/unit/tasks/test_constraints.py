@@ -9,9 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import milp_trees as mt
-from milp_trees import CostMatrix
 from milp_trees.errors import DataError, UnknownName
 from milp_trees.tasks.constraints import CONSTRAINTS, constraint
+from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.strategies import datasets, rates
 
 #: Which rows each notion compares, from its definition.
@@ -71,7 +71,7 @@ def test_rows_divided_by_their_common_divisor_say_the_same(data):
             st.lists(st.sampled_from(actions), min_size=dataset.n_rows, max_size=dataset.n_rows)
         )
     )
-    for row in mt.StatisticalParity(data.draw(rates), 1).rows(dataset, actions):
+    for row in mt.tasks.StatisticalParity(data.draw(rates), 1).rows(dataset, actions):
         short, at = row.reduced(), (np.arange(dataset.n_rows), predicted)
         assert row.holds(int(row.coefs[at].sum())) == short.holds(int(short.coefs[at].sum()))
 
@@ -79,14 +79,14 @@ def test_rows_divided_by_their_common_divisor_say_the_same(data):
 def test_one_percent_of_float_noise_does_not_change_a_bound():
     """0.1 * 30 is 3 rows, not 2: the disparity is a fraction, not the nearest double."""
     data = mt.Dataset(np.zeros((13, 1)), y=[0, 1] * 6 + [1], groups=["a"] * 3 + ["b"] * 10)
-    (row,) = mt.StatisticalParity(0.1, 1).rows(data, (0, 1))
+    (row,) = mt.tasks.StatisticalParity(0.1, 1).rows(data, (0, 1))
     assert (row.lower, row.upper) == (-3, 3)
 
 
 def test_every_pair_of_four_groups_has_a_row():
     """Six pairs, each with coefficients n_b and -n_a."""
     data = mt.Dataset(np.zeros((8, 1)), y=[0, 1] * 4, groups=list("aaabbcdd"))
-    rows = mt.StatisticalParity(0, 1).rows(data, (0, 1))
+    rows = mt.tasks.StatisticalParity(0, 1).rows(data, (0, 1))
     assert [r.name for r in rows] == [
         f"statistical-parity {a}/{b}" for a, b in combinations("abcd", 2)
     ]
@@ -97,7 +97,7 @@ def test_the_favourable_action_is_the_last_class_unless_it_is_named():
     """Named by its label, of any type."""
     data = mt.Dataset(np.zeros((4, 1)), y=["yes", "no", "no", "yes"], groups=[0, 0, 1, 1])
     last, first = (
-        mt.StatisticalParity(0, f).rows(data, ("no", "yes"))[0].coefs for f in (None, "no")
+        mt.tasks.StatisticalParity(0, f).rows(data, ("no", "yes"))[0].coefs for f in (None, "no")
     )
     assert last[:, 1].any()
     assert not last[:, 0].any()
@@ -106,7 +106,10 @@ def test_the_favourable_action_is_the_last_class_unless_it_is_named():
 
 def test_capacity_bounds_the_number_of_rows():
     """From above and from below, and the sentence says the number."""
-    data, treat = mt.Dataset(np.zeros((3, 1)), y=[0, 1, 1]), mt.Capacity(1, at_most=2, at_least=1)
+    data, treat = (
+        mt.Dataset(np.zeros((3, 1)), y=[0, 1, 1]),
+        mt.tasks.Capacity(1, at_most=2, at_least=1),
+    )
     assert not treat.violations(np.array([1, 1, 0]), data, (0, 1))
     assert treat.violations(np.array([1, 1, 1]), data, (0, 1)) == [
         r"capacity of 1: 3 is outside [1, 2]."
@@ -119,10 +122,14 @@ def test_side_totals_survive_merging_of_rows():
     data = mt.Dataset([[0], [0], [1], [1]], y=[0, 1, 1, 0], groups=["a", "b", "a", "b"])
     problem = mt.Problem(
         data,
-        mt.Accuracy(constraints=(mt.StatisticalParity(0, 1), mt.Capacity(1, at_most=2))),
+        mt.tasks.Accuracy(
+            constraints=(mt.tasks.StatisticalParity(0, 1), mt.tasks.Capacity(1, at_most=2))
+        ),
         mt.Trees(1),
     )
-    tree = mt.Tree(mt.Branch(mt.BinaryFeature("0"), mt.Leaf(0), mt.Leaf(1)), (0, 1))
+    tree = mt.Tree(
+        mt.plugins.Branch(mt.BinaryFeature("0"), mt.plugins.Leaf(0), mt.plugins.Leaf(1)), (0, 1)
+    )
     assert (
         problem.view(CostMatrix).side_totals(tree)
         == problem.presolved_view().side_totals(tree)
@@ -147,4 +154,4 @@ def test_an_unknown_constraint_or_missing_column_is_named():
     with pytest.raises(UnknownName, match="statistical-parity"):
         constraint("fairness")
     with pytest.raises(DataError, match="needs `factor`"):
-        mt.ConditionalStatisticalParity().rows(mt.Dataset([[0]], y=[0], groups=[1]), (0, 1))
+        mt.tasks.ConditionalStatisticalParity().rows(mt.Dataset([[0]], y=[0], groups=[1]), (0, 1))

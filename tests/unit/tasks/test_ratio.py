@@ -15,7 +15,7 @@ import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.engines.enumerate import Enumerator
 from milp_trees.results.result import Limit, Status
-from milp_trees.tasks import from_spec
+from milp_trees.tasks.stored import from_spec
 from milp_trees.testing import brute_force
 from milp_trees.testing.generate import random_tree
 from milp_trees.testing.problems import problem
@@ -35,8 +35,8 @@ def random_problem(seed, depth=None, **task):
     depth = int(rng.integers(1, 4)) if depth is None else depth
     leaves = [None, None, 3][seed % 3]
     space = mt.Trees(depth, max_leaf_nodes=leaves, min_samples_leaf=int(rng.integers(1, 3)))
-    kind = task.pop("kind", [mt.F1, mt.FBeta, mt.Jaccard][seed % 3])
-    if kind is mt.FBeta:
+    kind = task.pop("kind", [mt.tasks.F1, mt.tasks.FBeta, mt.tasks.Jaccard][seed % 3])
+    if kind is mt.tasks.FBeta:
         task["beta"] = ["2", "1/2", "0.3"][seed // 3 % 3]
     return mt.Problem(data, kind(positive=seed // 2 % 2, **task), space)
 
@@ -101,10 +101,10 @@ def test_values_are_those_of_scikit_learn(seed):
     positive = int(seed // 2 % 2)
     given = {"pos_label": positive, "sample_weight": data.row_weights, "zero_division": 0}
     expected = {
-        mt.F1(positive=positive): fbeta_score(data.y, said, beta=1, **given),
-        mt.FBeta(positive=positive, beta="1/2"): fbeta_score(data.y, said, beta=0.5, **given),
-        mt.Jaccard(positive=positive): jaccard_score(data.y, said, **given),
-        mt.Precision(positive=positive): precision_score(data.y, said, **given),
+        mt.tasks.F1(positive=positive): fbeta_score(data.y, said, beta=1, **given),
+        mt.tasks.FBeta(positive=positive, beta="1/2"): fbeta_score(data.y, said, beta=0.5, **given),
+        mt.tasks.Jaccard(positive=positive): jaccard_score(data.y, said, **given),
+        mt.tasks.Precision(positive=positive): precision_score(data.y, said, **given),
     }
     for task, number in expected.items():
         value = task.value(tree.routes(data), data)
@@ -116,7 +116,7 @@ def test_values_are_those_of_scikit_learn(seed):
 def test_penalised_ratios_are_losses():
     """With a penalty: one minus the ratio plus the penalty per leaf, minimised."""
     asked = problem("f1_leaf_penalty")
-    plain = replace(asked, task=mt.F1())
+    plain = replace(asked, task=mt.tasks.F1())
     tree = brute_force(plain)[0]
     value = asked.value(tree)
     assert value.exact == 1 - plain.value(tree).exact + Fraction(tree.n_leaves, 20)
@@ -126,10 +126,12 @@ def test_penalised_ratios_are_losses():
 @pytest.mark.parametrize(
     "task",
     [
-        mt.F1(),
-        mt.FBeta(beta=2, positive="a"),
-        mt.Precision(min_recall="0.3", constraints=(mt.Capacity("a", at_most=3),)),
-        mt.CountRatio(numerator={"TP": 1}, denominator={"TP": 1, "FP": "1/3"}, leaf_penalty=0.01),
+        mt.tasks.F1(),
+        mt.tasks.FBeta(beta=2, positive="a"),
+        mt.tasks.Precision(min_recall="0.3", constraints=(mt.tasks.Capacity("a", at_most=3),)),
+        mt.tasks.CountRatio(
+            numerator={"TP": 1}, denominator={"TP": 1, "FP": "1/3"}, leaf_penalty=0.01
+        ),
     ],
 )
 def test_a_task_is_read_back_from_its_description(task):
@@ -142,8 +144,8 @@ def test_a_task_is_read_back_from_its_description(task):
 def test_a_ratio_of_ones_own_equals_f1():
     """CountRatio with F1's coefficients, or with multiples of them, has F1's optimum."""
     asked = random_problem(5)
-    best = mt.solve(replace(asked, task=mt.F1())).value.exact
-    own = mt.CountRatio(
+    best = mt.solve(replace(asked, task=mt.tasks.F1())).value.exact
+    own = mt.tasks.CountRatio(
         numerator={"TP": "2/3"}, denominator={"TP": "2/3", "FP": "1/3", "FN": "1/3"}
     )
     assert mt.solve(replace(asked, task=own)).value.exact == best
@@ -152,16 +154,16 @@ def test_a_ratio_of_ones_own_equals_f1():
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: mt.FBeta(beta=-1), "beta must not be negative"),
-        (lambda: mt.F1(leaf_penalty=-1), "leaf_penalty must not be negative"),
-        (lambda: mt.Precision(min_recall=2), "between 0 and 1"),
-        (lambda: mt.CountRatio(), "needs numerator="),
+        (lambda: mt.tasks.FBeta(beta=-1), "beta must not be negative"),
+        (lambda: mt.tasks.F1(leaf_penalty=-1), "leaf_penalty must not be negative"),
+        (lambda: mt.tasks.Precision(min_recall=2), "between 0 and 1"),
+        (lambda: mt.tasks.CountRatio(), "needs numerator="),
         (
-            lambda: mt.CountRatio(numerator={"XP": 1}, denominator={"TP": 1}),
+            lambda: mt.tasks.CountRatio(numerator={"XP": 1}, denominator={"TP": 1}),
             "'XP' is no confusion count",
         ),
         (
-            lambda: mt.CountRatio(numerator={"TP": -1}, denominator={"TP": 1}),
+            lambda: mt.tasks.CountRatio(numerator={"TP": -1}, denominator={"TP": 1}),
             "must not be negative",
         ),
     ],
@@ -175,9 +177,9 @@ def test_wrong_data_are_named():
     """A class that is not there, negative or overlong weights, and a ratio that could be infinite."""
     X, y = [[0], [1]], [0, 1]
     for task, weights, said in [
-        (mt.F1(positive="x"), None, "'x' is no class of the data; the classes are 0, 1"),
-        (mt.F1(), [1 / 3, 2**0.5], "at most nine digits"),
-        (mt.CountRatio(numerator={"TN": 1}, denominator={"TP": 1}), None, "divides by zero"),
+        (mt.tasks.F1(positive="x"), None, "'x' is no class of the data; the classes are 0, 1"),
+        (mt.tasks.F1(), [1 / 3, 2**0.5], "at most nine digits"),
+        (mt.tasks.CountRatio(numerator={"TN": 1}, denominator={"TP": 1}), None, "divides by zero"),
     ]:
         with pytest.raises(mt.DataError, match=said):
             mt.solve(mt.Problem(mt.Dataset(X, y=y, weights=weights), task, mt.Trees(1)))
@@ -230,15 +232,18 @@ def test_side_constraints_and_floors():
     """
     asked = problem("precision_at_recall")
     best = brute_force(asked)[1].exact
-    assert best < brute_force(replace(asked, task=mt.Precision()))[1].exact
+    assert best < brute_force(replace(asked, task=mt.tasks.Precision()))[1].exact
     for name in ("enumerate", "flow-oct@highs", "state-flow@highs"):
         assert mt.solve(asked, name).value.exact == best
-    with pytest.raises(mt.Unsupported, match="side constraints; the formulations flow-oct"):
+    with pytest.raises(mt.errors.Unsupported, match="side constraints; the formulations flow-oct"):
         mt.solve(asked, "dp")
-    limited = replace(asked, task=mt.F1(constraints=(mt.Capacity(1, at_most=2),)))
+    limited = replace(asked, task=mt.tasks.F1(constraints=(mt.tasks.Capacity(1, at_most=2),)))
     assert mt.solve(limited, "enumerate").value.exact == brute_force(limited)[1].exact
     impossible = replace(
-        asked, task=mt.F1(constraints=(mt.Capacity(1, at_most=2), mt.Capacity(0, at_most=2)))
+        asked,
+        task=mt.tasks.F1(
+            constraints=(mt.tasks.Capacity(1, at_most=2), mt.tasks.Capacity(0, at_most=2))
+        ),
     )
     assert mt.solve(impossible, "enumerate").status is Status.INFEASIBLE
 
@@ -251,8 +256,8 @@ def test_a_heuristic_proves_nothing():
 
 def test_a_question_that_steps_cannot_answer_is_refused():
     """Only the best tree is found in steps."""
-    asked = replace(random_problem(1), question=mt.NearBest(slack=0))
-    with pytest.raises(mt.Unsupported):
+    asked = replace(random_problem(1), question=mt.plugins.NearBest(slack=0))
+    with pytest.raises(mt.errors.Unsupported):
         mt.solve(asked)
 
 
@@ -272,15 +277,15 @@ def test_a_start_is_used_or_refused():
 def test_results_agree_verify_and_survive_a_file(tmp_path):
     """A comparison judges ratios by the oracle; a stored result is verified by another method."""
     data = mt.load("planted:rows=40,depth=2,noise=0.2,tests=5")
-    asked = mt.Problem(data, mt.F1(leaf_penalty="0.02"), mt.Trees(2))
+    asked = mt.Problem(data, mt.tasks.F1(leaf_penalty="0.02"), mt.Trees(2))
     study = mt.compare(asked, ["dp", "state-flow@highs", "cart"], store=tmp_path / "s.db")
     assert study.frame()["agrees"].tolist()[:2] == [True, True]
     from milp_trees.verification import verify
 
     checked = verify(mt.solve(asked).to_json())
-    assert checked.verdict is mt.Verdict.DERIVED
+    assert checked.verdict is mt.plugins.Verdict.DERIVED
     worse = {**mt.solve(asked).to_json(), "bound": 0.9, "bound_exact": "9/10"}
-    with pytest.raises(mt.VerificationError):
+    with pytest.raises(mt.errors.VerificationError):
         verify(worse)
     assert mt.estimate(asked, ["flow-oct"])["variables"].iloc[0] > 0
 
@@ -374,7 +379,7 @@ def test_denominators_and_ceilings_bound_every_tree():
     tight = 0
     for seed in range(30):
         asked = random_problem(seed, depth=2)
-        ratio = asked.view(mt.Ratio)
+        ratio = asked.view(mt.plugins.Ratio)
         for view in (ratio, ratio.reduce()):
             for _ in range(15):
                 tree = random_tree(asked, rng)
@@ -448,10 +453,10 @@ def test_labels_by_one_threshold_miss_the_best_f_score():
 def test_german_credit(data_folder):
     """The largest F1 at depth 3, proven; the last class is the positive one."""
     data = mt.load(data_folder / "classification" / "german-credit.txt")
-    result = mt.solve(mt.Problem(data, mt.F1(), mt.Trees(3)))
+    result = mt.solve(mt.Problem(data, mt.tasks.F1(), mt.Trees(3)))
     assert result.optimal
     assert result.value.number == pytest.approx(GERMAN, abs=1e-15)
-    other = mt.solve(mt.Problem(data, mt.F1(positive=0), mt.Trees(2)))
+    other = mt.solve(mt.Problem(data, mt.tasks.F1(positive=0), mt.Trees(2)))
     assert other.value.number == pytest.approx(0.5844636251541308, abs=1e-15)
 
 
@@ -464,6 +469,6 @@ def test_against_pystreed():
         model = pystreed.STreeDClassifier("f1-score", max_depth=3)
         model.fit(X, y)
         theirs = fbeta_score(y, model.predict(X), beta=1)
-        ours = mt.solve(mt.Problem(mt.Dataset(X, y=y), mt.F1(), mt.Trees(3)))
+        ours = mt.solve(mt.Problem(mt.Dataset(X, y=y), mt.tasks.F1(), mt.Trees(3)))
         assert ours.optimal
         assert ours.value.number == pytest.approx(theirs, abs=1e-12)

@@ -9,13 +9,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 import milp_trees as mt
-from milp_trees import CostMatrix
 from milp_trees.errors import DataError, NoView
-from milp_trees.tasks import from_spec
+from milp_trees.tasks.stored import from_spec
+from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.strategies import problems, trees
 
 X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-SPLIT = mt.Tree(mt.Branch(mt.BinaryFeature("0"), mt.Leaf(0), mt.Leaf(1)), (0, 1))
+SPLIT = mt.Tree(
+    mt.plugins.Branch(mt.BinaryFeature("0"), mt.plugins.Leaf(0), mt.plugins.Leaf(1)), (0, 1)
+)
 
 
 def score(task, data, tree=SPLIT):
@@ -65,20 +67,22 @@ def test_a_task_is_read_back_from_its_description(data):
 def test_accuracy_counts_errors_and_ignores_weights():
     """Misclassified rows, each once."""
     data = mt.Dataset(X, y=[0, 1, 1, 1], weights=[9, 9, 9, 9])
-    assert score(mt.Accuracy(), data) == mt.Value(1.0, Fraction(1), "errors", "min")
+    assert score(mt.tasks.Accuracy(), data) == mt.plugins.Value(1.0, Fraction(1), "errors", "min")
 
 
 def test_weighted_error_multiplies_row_and_class_weights():
     """w_i times the weight of the row's class."""
     data = mt.Dataset(X, y=[0, 1, 0, 1], weights=[1, 0.5, 3, 1])
-    assert score(mt.WeightedError(class_weight={0: "1/3"}), data).exact == Fraction(1, 2) + 1
+    assert score(mt.tasks.WeightedError(class_weight={0: "1/3"}), data).exact == Fraction(1, 2) + 1
 
 
 def test_balanced_accuracy_is_the_mean_of_the_classes_shares():
     """Classes of different sizes weigh the same; it is maximised."""
     data = mt.Dataset(X, y=[0, 0, 0, 1])
-    value = score(mt.BalancedAccuracy(), data)
-    assert value == mt.Value(float(Fraction(5, 6)), Fraction(5, 6), "balanced accuracy", "max")
+    value = score(mt.tasks.BalancedAccuracy(), data)
+    assert value == mt.plugins.Value(
+        float(Fraction(5, 6)), Fraction(5, 6), "balanced accuracy", "max"
+    )
 
 
 def test_balanced_accuracy_ignores_classes_without_rows():
@@ -86,9 +90,12 @@ def test_balanced_accuracy_ignores_classes_without_rows():
     data = mt.Dataset(X, y=[0, 0, 2, 2], classes=("a", "b", "c"))
     assert (
         score(
-            mt.BalancedAccuracy(),
+            mt.tasks.BalancedAccuracy(),
             data,
-            mt.Tree(mt.Branch(mt.BinaryFeature("0"), mt.Leaf(0), mt.Leaf(2)), ("a", "b", "c")),
+            mt.Tree(
+                mt.plugins.Branch(mt.BinaryFeature("0"), mt.plugins.Leaf(0), mt.plugins.Leaf(2)),
+                ("a", "b", "c"),
+            ),
         ).exact
         == 1
     )
@@ -98,7 +105,8 @@ def test_a_cost_matrix_reads_true_class_by_prediction():
     """Row = true class, column = prediction, rewards allowed."""
     data = mt.Dataset(X, y=[0, 1, 1, 0])
     assert (
-        score(mt.MisclassificationCosts(matrix=[[-1, 10], [3, 0]]), data).exact == -1 + 3 + 0 + 10
+        score(mt.tasks.MisclassificationCosts(matrix=[[-1, 10], [3, 0]]), data).exact
+        == -1 + 3 + 0 + 10
     )
 
 
@@ -114,15 +122,15 @@ def policy_data(**more):
 
 def test_inverse_propensity_by_hand():
     """Rows that were treated as the tree would, divided by their propensity: rows 0 and 2 here."""
-    assert score(mt.InversePropensity(), policy_data()).exact == Fraction(2 * 2 + 3 * 2, 4)
+    assert score(mt.tasks.InversePropensity(), policy_data()).exact == Fraction(2 * 2 + 3 * 2, 4)
 
 
 def test_direct_method_and_doubly_robust_by_hand():
     """Predicted outcomes, and their correction where the treatment was observed."""
     nu = [[1, 2], [3, 4], [5, 6], [7, 8]]
     data = policy_data(values=nu)
-    assert score(mt.DirectMethod(), data).exact == Fraction(1 + 3 + 6 + 8, 4)
-    assert score(mt.DoublyRobust(), data).exact == Fraction(
+    assert score(mt.tasks.DirectMethod(), data).exact == Fraction(1 + 3 + 6 + 8, 4)
+    assert score(mt.tasks.DoublyRobust(), data).exact == Fraction(
         1 + 3 + 6 + 8 + 2 * (2 - 1) + 2 * (3 - 6), 4
     )
 
@@ -130,8 +138,8 @@ def test_direct_method_and_doubly_robust_by_hand():
 def test_penalties_are_on_the_scale_of_a_rate():
     """rate + leaves * leaf_penalty + splits * split_penalty + feature costs."""
     data = mt.Dataset(X, y=[0, 1, 1, 1])
-    task = mt.Accuracy(leaf_penalty=0.01, split_penalty="1/50", feature_costs={"0": 0.1})
-    assert score(task, data) == mt.Value(
+    task = mt.tasks.Accuracy(leaf_penalty=0.01, split_penalty="1/50", feature_costs={"0": 0.1})
+    assert score(task, data) == mt.plugins.Value(
         0.39,
         Fraction(1, 4) + 2 * Fraction(1, 100) + Fraction(1, 50) + Fraction(1, 10),
         "rate",
@@ -142,7 +150,7 @@ def test_penalties_are_on_the_scale_of_a_rate():
 def test_a_measured_cost_is_marked_inexact():
     """Floats without a short form are rounded to a grid, and the view says so."""
     data = mt.Dataset(X, values=np.sqrt(np.arange(1.0, 9.0)).reshape(4, 2))
-    problem = mt.Problem(data, mt.DirectMethod(), mt.Trees(1))
+    problem = mt.Problem(data, mt.tasks.DirectMethod(), mt.Trees(1))
     view = problem.view(CostMatrix)
     assert not view.exact
     assert problem.value(SPLIT).exact is None
@@ -154,9 +162,9 @@ def test_a_measured_cost_is_marked_inexact():
 @pytest.mark.parametrize(
     "task, words",
     [
-        (mt.WeightedError, "one class only"),
-        (mt.ActionValues, "needs `values`"),
-        (mt.InversePropensity, "needs `treatments`"),
+        (mt.tasks.WeightedError, "one class only"),
+        (mt.tasks.ActionValues, "needs `values`"),
+        (mt.tasks.InversePropensity, "needs `treatments`"),
     ],
 )
 def test_a_task_says_what_data_it_needs(task, words):
@@ -169,11 +177,11 @@ def test_a_task_says_what_data_it_needs(task, words):
 @pytest.mark.parametrize(
     "make, words",
     [
-        (lambda: mt.Accuracy(leaf_penalty=-1), "leaf_penalty must not be negative"),
-        (lambda: mt.Accuracy(leaf_penalty="a lot"), "leaf_penalty must be a number"),
-        (lambda: mt.Accuracy(feature_costs={"0": -0.1}), "Feature costs"),
-        (lambda: mt.MisclassificationCosts(), "needs matrix="),
-        (lambda: mt.StatisticalParity(5), "between 0 and 1"),
+        (lambda: mt.tasks.Accuracy(leaf_penalty=-1), "leaf_penalty must not be negative"),
+        (lambda: mt.tasks.Accuracy(leaf_penalty="a lot"), "leaf_penalty must be a number"),
+        (lambda: mt.tasks.Accuracy(feature_costs={"0": -0.1}), "Feature costs"),
+        (lambda: mt.tasks.MisclassificationCosts(), "needs matrix="),
+        (lambda: mt.tasks.StatisticalParity(5), "between 0 and 1"),
     ],
 )
 def test_a_wrong_parameter_is_refused_when_it_is_given(make, words):
@@ -185,11 +193,14 @@ def test_a_wrong_parameter_is_refused_when_it_is_given(make, words):
 @pytest.mark.parametrize(
     "task, words",
     [
-        (mt.WeightedError(class_weight={"z": 2}), "'z', which is no class"),
-        (mt.Accuracy(feature_costs={"z": 2}), "'z', which is not a column"),
-        (mt.Accuracy(constraints=(mt.Capacity("z", at_most=1),)), "'z' is not an action"),
-        (mt.Accuracy(constraints=(mt.StatisticalParity(),)), "needs `groups`"),
-        (mt.MisclassificationCosts(matrix=[[0]]), r"needs? \(2, 2\)"),
+        (mt.tasks.WeightedError(class_weight={"z": 2}), "'z', which is no class"),
+        (mt.tasks.Accuracy(feature_costs={"z": 2}), "'z', which is not a column"),
+        (
+            mt.tasks.Accuracy(constraints=(mt.tasks.Capacity("z", at_most=1),)),
+            "'z' is not an action",
+        ),
+        (mt.tasks.Accuracy(constraints=(mt.tasks.StatisticalParity(),)), "needs `groups`"),
+        (mt.tasks.MisclassificationCosts(matrix=[[0]]), r"needs? \(2, 2\)"),
     ],
 )
 def test_a_parameter_that_does_not_fit_the_data_is_named(task, words):
@@ -200,7 +211,7 @@ def test_a_parameter_that_does_not_fit_the_data_is_named(task, words):
 
 @pytest.mark.parametrize(
     "task",
-    [mt.WeightedError, partial(mt.MisclassificationCosts, matrix=[[0, 1], [1, 0]])],
+    [mt.tasks.WeightedError, partial(mt.tasks.MisclassificationCosts, matrix=[[0, 1], [1, 0]])],
     ids=["weighted", "cost-matrix"],
 )
 def test_a_total_weight_of_zero_is_refused_where_a_rate_is_asked_for(task):
@@ -212,7 +223,9 @@ def test_a_total_weight_of_zero_is_refused_where_a_rate_is_asked_for(task):
     with pytest.raises(DataError, match="total weight, which is zero"):
         mt.Problem(data, task(leaf_penalty=0.1), mt.Trees(1)).view(CostMatrix)
     assert (
-        mt.Problem(data, mt.ActionCostMatrix(leaf_penalty=0.1), mt.Trees(1)).view(CostMatrix).exact
+        mt.Problem(data, mt.tasks.ActionCostMatrix(leaf_penalty=0.1), mt.Trees(1))
+        .view(CostMatrix)
+        .exact
     )
 
 
@@ -223,4 +236,4 @@ def test_an_unknown_view_is_refused_with_what_there_is():
         pass
 
     with pytest.raises(NoView, match=r"LeafCounts view \(it offers: CostMatrix\)"):
-        mt.Accuracy().view(LeafCounts, mt.Dataset(X, y=[0, 1, 1, 0]), mt.Trees(1))
+        mt.tasks.Accuracy().view(LeafCounts, mt.Dataset(X, y=[0, 1, 1, 0]), mt.Trees(1))

@@ -14,7 +14,6 @@ import pytest
 from scipy import sparse
 from typer.testing import CliRunner
 
-import milp_trees as mt
 from milp_trees.cli.main import app
 from milp_trees.errors import DataError, SolverUnavailable, VerificationError
 from milp_trees.unimodular import (
@@ -29,6 +28,7 @@ from milp_trees.unimodular import (
     decide_by_network,
     decide_by_pivots,
     decide_by_subdeterminants,
+    total_unimodularity,
     verify_composition,
     verify_network,
     verify_two_sum,
@@ -147,7 +147,7 @@ def test_matrices_up_to_ten_by_ten_get_the_answer_of_all_subdeterminants():
     for case in range(500):
         a = random_case(rng, case % 4)
         assert max(a.shape) <= 10
-        truth, answer = tu_by_definition(a), mt.total_unimodularity(a)
+        truth, answer = tu_by_definition(a), total_unimodularity(a)
         assert answer.answer == ("yes" if truth else "no"), (case, a.tolist(), answer)
         assert_proven(a, answer)
         answers[answer.answer, answer.proof] = answers.get((answer.answer, answer.proof), 0) + 1
@@ -209,8 +209,8 @@ def test_a_long_violation_hidden_in_a_sparse_matrix_is_found():
             np.vstack([*trees, below]),
             np.vstack([*(np.vstack([rows[:1], np.diff(rows, axis=0)]) for rows in trees), below]),
         )
-        assert mt.total_unimodularity(paths).answer == "yes"
-        answer = mt.total_unimodularity(stacked, time_limit=20)
+        assert total_unimodularity(paths).answer == "yes"
+        answer = total_unimodularity(stacked, time_limit=20)
         assert_proven(stacked, answer)
         answers.add(answer.answer)
         longest = max(longest, len(answer.submatrix.rows) if answer.submatrix else 0)
@@ -232,7 +232,7 @@ def test_2_sums_are_taken_apart():
                 a[np.argsort(np.abs(a).sum(axis=1))], b[:, np.argsort(-np.abs(b).sum(axis=0))]
             )
         a = a[rng.permutation(len(a))][:, rng.permutation(a.shape[1])]
-        answer = mt.total_unimodularity(a)
+        answer = total_unimodularity(a)
         assert answer.answer == "yes", a.tolist()
         assert_proven(a, answer)
         for _, _, part in getattr(answer.certificate, "blocks", ()):
@@ -241,11 +241,11 @@ def test_2_sums_are_taken_apart():
         i, j = np.argwhere(a)[int(rng.integers((a != 0).sum()))]
         changed = a.copy()
         changed[i, j] *= -1
-        if mt.total_unimodularity(changed).answer == "no":
+        if total_unimodularity(changed).answer == "no":
             with pytest.raises(VerificationError):
                 verify_unimodularity(changed, answer)
     assert seen > 3
-    summand = mt.total_unimodularity(R10)
+    summand = total_unimodularity(R10)
     from milp_trees.unimodular.two_sum import Split
 
     with pytest.raises(VerificationError, match="not the 2-sum"):
@@ -271,7 +271,7 @@ def test_network_matrices_are_recognised_without_a_tree(transposed):
         assert answer.answer == "yes", (a.tolist(), answer)
         verify_network(a, answer.certificate)
         assert answer.certificate.transposed == transposed
-        assert mt.total_unimodularity(a).answer == "yes"
+        assert total_unimodularity(a).answer == "yes"
 
 
 def test_recognition_is_complete_on_small_matrices():
@@ -353,7 +353,7 @@ def test_a_wrong_certificate_is_refused():
         if np.abs(a[:, j]).sum() > 1:
             with pytest.raises(VerificationError):
                 verify_network(changed, good)
-            answer = mt.total_unimodularity(changed, good)
+            answer = total_unimodularity(changed, good)
             assert answer.answer in ("yes", "no")  # the support has a tree, so the signs decide
             assert_proven(changed, answer)
             assert "The given tree proves nothing" in answer.reason
@@ -396,7 +396,7 @@ def test_a_composition_that_was_tampered_with_is_refused():
     for p in parts:
         a[i : i + p.shape[0], j : j + p.shape[1]] = p
         i, j = i + p.shape[0], j + p.shape[1]
-    answer = mt.total_unimodularity(a)
+    answer = total_unimodularity(a)
     assert (answer.answer, isinstance(answer.certificate, Composition)) == ("yes", True), answer
     assert "all subdeterminants" in answer.proof
     verify_composition(a, answer.certificate)
@@ -417,7 +417,7 @@ def test_the_published_counterexample_is_not_totally_unimodular():
     """The 8 × 8 submatrix of the differenced IP3 has determinant -2: no partition of its rows can
     prove Theorem 4.2 in that form.
     """
-    answer = mt.total_unimodularity(PUBLISHED)
+    answer = total_unimodularity(PUBLISHED)
     assert answer.answer == "no"
     assert_proven(PUBLISHED, answer)
     assert (len(answer.submatrix.rows), abs(answer.submatrix.determinant)) == (8, 2)
@@ -462,7 +462,7 @@ def test_the_printed_proof_argues_about_a_matrix_that_is_not_totally_unimodular(
             decide_by_difference_rows(rows[:, :14], columns=True).answer == "yes"
         )  # the lemma itself is right
     stacked = np.vstack([*differenced, second])
-    answer = mt.total_unimodularity(stacked)
+    answer = total_unimodularity(stacked)
     assert answer.answer == "no"
     assert_proven(stacked, answer)
     chosen = [
@@ -472,7 +472,7 @@ def test_the_printed_proof_argues_about_a_matrix_that_is_not_totally_unimodular(
     there = {tuple(sign * row) for row in stacked[:, chosen] for sign in (1, -1)}
     assert {tuple(row) for row in PUBLISHED} <= there
     paths = np.vstack([*first, second])
-    assert mt.total_unimodularity(paths).answer == "yes"
+    assert total_unimodularity(paths).answer == "yes"
     assert decide_by_network(paths, transposed=True).answer == "yes"
 
 
@@ -582,7 +582,7 @@ def test_the_path_form_of_ip3_is_totally_unimodular_with_its_tree_and_without():
         names, rows, arcs = path_form(rng, int(rng.integers(1, 4)), int(rng.integers(1, 4)))
         model = as_pyomo(names, rows)
         tree = [(t, h, model.x[label].name) for t, h, label in arcs]
-        answer = mt.total_unimodularity(model, tree)
+        answer = total_unimodularity(model, tree)
         assert (answer.answer, answer.proof) == ("yes", "transposed network"), answer
         verify_network(model, answer.certificate)
         path = next(
@@ -591,7 +591,7 @@ def test_the_path_form_of_ip3_is_totally_unimodular_with_its_tree_and_without():
             if any(name.startswith("x['z") for name, _ in p["arcs"])
         )
         assert path["of"].startswith("path")
-        alone = mt.total_unimodularity(model)
+        alone = total_unimodularity(model)
         assert alone.answer == "yes"
         verify_unimodularity(model, alone)
         wrong = [
@@ -607,7 +607,7 @@ def test_matrices_that_no_tree_carries_are_decided_by_subdeterminants(a):
     """The two 5 × 5 matrices of Seymour's decomposition are totally unimodular, but no network
     matrices.
     """
-    answer = mt.total_unimodularity(a)
+    answer = total_unimodularity(a)
     assert answer.answer == "yes"
     assert "all subdeterminants" in answer.proof
     assert decide_by_network(a).answer == decide_by_network(a, transposed=True).answer == "unknown"
@@ -633,9 +633,9 @@ def test_simple_forms_are_seen_at_once():
         == "difference columns"
     )
     assert (
-        mt.total_unimodularity(np.zeros((3, 0))).answer
-        == mt.total_unimodularity(np.zeros((0, 3))).answer
-        == mt.total_unimodularity([[0]]).answer
+        total_unimodularity(np.zeros((3, 0))).answer
+        == total_unimodularity(np.zeros((0, 3))).answer
+        == total_unimodularity([[0]]).answer
         == "yes"
     )
 
@@ -645,7 +645,7 @@ def test_another_entry_than_0_and_1_is_a_violation_by_itself(entry, value):
     """A 1 × 1 submatrix, named."""
     a = np.eye(3) * 1.0
     a[2, 1] = entry
-    answer = mt.total_unimodularity(sparse.csc_matrix(a))
+    answer = total_unimodularity(sparse.csc_matrix(a))
     assert (
         answer.answer,
         answer.submatrix.rows,
@@ -674,14 +674,14 @@ def test_what_is_no_matrix_is_refused_in_one_sentence():
         ([[np.nan]], "not finite"),
     ]:
         with pytest.raises(DataError, match=says):
-            mt.total_unimodularity(bad)
+            total_unimodularity(bad)
     with pytest.raises(DataError, match="time_limit"):
-        mt.total_unimodularity([[1]], time_limit=-1)
+        total_unimodularity([[1]], time_limit=-1)
     m = pyo.ConcreteModel()
     m.x = pyo.Var([0, 1])
     m.c = pyo.Constraint(expr=m.x[0] * m.x[1] <= 1)
     with pytest.raises(DataError, match="linear"):
-        mt.total_unimodularity(m)
+        total_unimodularity(m)
     with pytest.raises(DataError, match="at most 22"):
         decide_by_subdeterminants(np.ones((20, 20)))
     with pytest.raises(DataError, match="at most 12"):
@@ -695,9 +695,9 @@ def test_a_pyomo_model_keeps_its_names_and_stays_as_it_is():
     m.edge = pyo.Constraint(
         [("a", "b"), ("b", "c"), ("a", "c")], rule=lambda m, u, v: m.x[u] + m.x[v] <= 1
     )
-    assert mt.total_unimodularity(m).submatrix.column_names == ("x[a]", "x[b]", "x[c]")
+    assert total_unimodularity(m).submatrix.column_names == ("x[a]", "x[b]", "x[c]")
     m.most = pyo.Objective(expr=pyo.summation(m.x), sense=pyo.maximize)
-    answer = mt.total_unimodularity(m)
+    answer = total_unimodularity(m)
     assert (answer.answer, abs(answer.submatrix.determinant)) == ("no", 2)
     assert m.most.active
     assert len(list(m.component_objects(pyo.Objective))) == 1
@@ -717,12 +717,12 @@ def test_large_matrices_are_quick():
     )
     began = time.perf_counter()
     for matrix in (a, a.T.copy()):
-        answer = mt.total_unimodularity(matrix)
+        answer = total_unimodularity(matrix)
         assert answer.answer == "yes"
         verify_network(matrix, answer.certificate)
-    assert mt.total_unimodularity(difference).proof == "difference rows"
+    assert total_unimodularity(difference).proof == "difference rows"
     spoilt = two_sum(a[:300], np.array([[1, 1, 0], [1, 0, 1], [0, 1, 1]]))
-    answer = mt.total_unimodularity(spoilt)
+    answer = total_unimodularity(spoilt)
     assert answer.answer == "no"
     assert_proven(spoilt, answer)
     assert time.perf_counter() - began < 10  # about one second
@@ -731,7 +731,7 @@ def test_large_matrices_are_quick():
 def test_the_time_limit_ends_in_unknown():
     """No time: no answer, said so."""
     a = random_network(np.random.default_rng(13), 200, 300, 0.3)
-    answer = mt.total_unimodularity(a, time_limit=0)
+    answer = total_unimodularity(a, time_limit=0)
     assert (answer.answer, answer.proof) == ("unknown", None)
     assert "time limit of 0 seconds" in str(answer)
 
@@ -762,8 +762,7 @@ def test_an_answer_can_be_shown(tmp_path):
     signs = {p["of"]: dict(p["arcs"]) for p in data["certificate"]["paths"]}
     assert signs["x1"] == {"r0": 1, "r1": 1}
     assert (
-        mt.total_unimodularity(PUBLISHED)._repr_html_()
-        == f"<p>{mt.total_unimodularity(PUBLISHED)}</p>"
+        total_unimodularity(PUBLISHED)._repr_html_() == f"<p>{total_unimodularity(PUBLISHED)}</p>"
     )
 
 

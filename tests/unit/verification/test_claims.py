@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import milp_trees as mt
-from milp_trees import Status
 from milp_trees.by_name import registry
+from milp_trees.results.result import Status
 
 MIP = ("oct", "oct-binary", "bin-oct", "flow-oct", "state-flow")
 
@@ -20,7 +20,7 @@ def presolve_victim():
     """
     X = [[1, 0], [1, 0], [0, 1], [1, 0], [1, 1], [1, 1], [0, 1], [1, 1]]
     data = mt.Dataset(X, y=[2, 2, 0, 1, 0, 0, 1, 2], classes=(0, 1, 2))
-    return mt.Problem(data, mt.Accuracy(), mt.Trees(2, min_samples_leaf=3))
+    return mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(2, min_samples_leaf=3))
 
 
 def test_highs_presolve_that_changes_the_problem_is_not_believed():
@@ -31,7 +31,7 @@ def test_highs_presolve_that_changes_the_problem_is_not_believed():
 
 def test_a_cut_loop_out_of_time_does_not_speak_of_digits():
     problem = mt.Problem(
-        mt.load("planted:rows=1500,tests=60,depth=3,noise=0.2"), mt.Accuracy(), mt.Trees(3)
+        mt.load("planted:rows=1500,tests=60,depth=3,noise=0.2"), mt.tasks.Accuracy(), mt.Trees(3)
     )
     result = mt.solve(problem, "benders-oct@highs", start="cart", time_limit=1.0)
     assert not result.optimal
@@ -45,7 +45,7 @@ def rational(digits):
     data = mt.Dataset(
         [[0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [0, 1]], y=[0, 1, 1, 0, 1, 0], weights=weights
     )
-    return mt.Problem(data, mt.WeightedError(), mt.Trees(2))
+    return mt.Problem(data, mt.tasks.WeightedError(), mt.Trees(2))
 
 
 @pytest.mark.parametrize("formulation", MIP)
@@ -55,7 +55,7 @@ def test_costs_of_many_digits_are_proven(formulation, solver):
     open.
     """
     asked = rational(6)
-    assert 10**5 < asked.view(mt.CostMatrix).costs.sum() < 10**7
+    assert 10**5 < asked.view(mt.plugins.CostMatrix).costs.sum() < 10**7
     result = mt.solve(asked, f"{formulation}@{solver}", reference="enumerate")
     assert (result.status, result.agrees) == (Status.OPTIMAL, True)
 
@@ -63,7 +63,7 @@ def test_costs_of_many_digits_are_proven(formulation, solver):
 @pytest.mark.parametrize("formulation", ["oct", "flow-oct"])
 def test_more_digits_than_solvers_tell_apart_are_not_called_proven(formulation):
     data = mt.Dataset([[0], [1], [0], [1]], y=[0, 1, 0, 1], weights=[1, 10**9 + 7, 10**9 + 9, 4])
-    asked = mt.Problem(data, mt.WeightedError(), mt.Trees(0))
+    asked = mt.Problem(data, mt.tasks.WeightedError(), mt.Trees(0))
     result = mt.solve(asked, f"{formulation}@highs", reference="dp")
     assert (result.status, result.agrees) == (Status.FEASIBLE, None)
     assert "digits" in result.message
@@ -76,10 +76,10 @@ def test_measured_costs_are_proven(formulation, solver):
     rng = np.random.default_rng(5)
     asked = mt.Problem(
         mt.Dataset(rng.integers(0, 2, (6, 2)), values=rng.normal(size=(6, 3))),
-        mt.ActionValues(),
+        mt.tasks.ActionValues(),
         mt.Trees(2),
     )
-    assert not asked.view(mt.CostMatrix).exact
+    assert not asked.view(mt.plugins.CostMatrix).exact
     result = mt.solve(asked, f"{formulation}@{solver}", reference="enumerate")
     assert (result.status, result.agrees) == (Status.OPTIMAL, True)
 
@@ -97,16 +97,18 @@ def xor(space):
         [mt.BinaryFeature("a"), mt.BinaryFeature("b"), mt.BinaryFeature("not a")],
         y=[0, 1, 1, 0] * 2,
     )
-    return mt.Problem(data, mt.Accuracy(), space)
+    return mt.Problem(data, mt.tasks.Accuracy(), space)
 
 
 def full(first="a"):
     same, other = (
-        mt.Branch(mt.BinaryFeature("b"), mt.Leaf(0), mt.Leaf(1)),
-        mt.Branch(mt.BinaryFeature("b"), mt.Leaf(1), mt.Leaf(0)),
+        mt.plugins.Branch(mt.BinaryFeature("b"), mt.plugins.Leaf(0), mt.plugins.Leaf(1)),
+        mt.plugins.Branch(mt.BinaryFeature("b"), mt.plugins.Leaf(1), mt.plugins.Leaf(0)),
     )
     return mt.Tree(
-        mt.Branch(mt.BinaryFeature(first), *((same, other) if first == "a" else (other, same))),
+        mt.plugins.Branch(
+            mt.BinaryFeature(first), *((same, other) if first == "a" else (other, same))
+        ),
         (0, 1),
     )
 
@@ -136,7 +138,7 @@ def test_a_start_may_use_tests_that_presolve_drops(method):
 @pytest.mark.parametrize("method", STARTED)
 def test_a_start_for_other_data_gets_a_sentence(method):
     with pytest.raises(mt.DataError, match="the problem's actions are 0, 1"):
-        mt.solve(xor(mt.Trees(2)), method, start=mt.Tree(mt.Leaf(2), (0, 1, 2)))
+        mt.solve(xor(mt.Trees(2)), method, start=mt.Tree(mt.plugins.Leaf(2), (0, 1, 2)))
     with pytest.raises(mt.DataError, match="the data do not have"):
         mt.solve(xor(mt.Trees(2)), method, start=full("c"))
 
@@ -152,10 +154,12 @@ def test_what_all_actions_of_a_row_cost_does_not_blur_how_they_differ(offset, pe
     X, values = rng.integers(0, 2, (40, 4)), rng.normal(size=(40, 3))
     values = (values + offset) - offset  # the digits that are left beside the offset
     near, far = (
-        mt.Problem(mt.Dataset(X, values=v), mt.ActionCostMatrix(leaf_penalty=penalty), mt.Trees(2))
+        mt.Problem(
+            mt.Dataset(X, values=v), mt.tasks.ActionCostMatrix(leaf_penalty=penalty), mt.Trees(2)
+        )
         for v in (values, values + offset)
     )
-    assert not far.view(mt.CostMatrix).exact
+    assert not far.view(mt.plugins.CostMatrix).exact
     assert near.value(mt.solve(far, "dp").predictor).number == pytest.approx(
         mt.solve(near, "dp").objective, abs=1e-5
     )

@@ -39,14 +39,14 @@ def areas(rows=150, tests=40):
     """Too many trees to be enumerated: one method alone takes it."""
     return mt.Problem(
         mt.load(f"planted:rows={rows},tests={tests},depth=3,noise=0.2,seed=5"),
-        mt.AUC(),
+        mt.tasks.AUC(),
         mt.Trees(2),
     )
 
 
 def lie(problem, folder, maker="gurobi"):
     """The tree that is greedy for accuracy, called optimal by another program."""
-    tree = mt.solve(mt.Problem(problem.dataset, mt.Accuracy(), problem.space), "cart").tree
+    tree = mt.solve(mt.Problem(problem.dataset, mt.tasks.Accuracy(), problem.space), "cart").tree
     value = problem.value(tree)
     certificate = Certificate(
         value.number, value.exact, f"{maker} 12", ("value recomputed from the tree",)
@@ -90,7 +90,7 @@ def test_a_false_optimum_is_refused_whoever_is_said_to_have_made_it(tmp_path, ma
 
 def test_a_renamed_lie_about_german_credit_is_refused(tmp_path, data_folder):
     problem = mt.Problem(
-        mt.load(data_folder / "classification/german-credit.txt"), mt.AUC(), mt.Trees(2)
+        mt.load(data_folder / "classification/german-credit.txt"), mt.tasks.AUC(), mt.Trees(2)
     )
     found = run("verify", lie(problem, tmp_path))
     assert found.exit_code == 4
@@ -103,13 +103,13 @@ def test_a_renamed_lie_about_german_credit_is_refused(tmp_path, data_folder):
 def verdicts(folder):
     """A result per verdict and claim: (file, verdict, exit code, beginning of the last sentence)."""
     small = mt.Problem(
-        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1"), mt.Accuracy(), mt.Trees(2)
+        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1"), mt.tasks.Accuracy(), mt.Trees(2)
     )
     hard = mt.Problem(
-        mt.load("planted:rows=900,tests=60,depth=5,noise=0.3,seed=1"), mt.AUC(), mt.Trees(5)
+        mt.load("planted:rows=900,tests=60,depth=5,noise=0.3,seed=1"), mt.tasks.AUC(), mt.Trees(5)
     )
     proven = mt.solve(small)
-    guess = mt.solve(mt.Problem(hard.dataset, mt.Accuracy(), mt.Trees(1)), "dp").tree
+    guess = mt.solve(mt.Problem(hard.dataset, mt.tasks.Accuracy(), mt.Trees(1)), "dp").tree
     claimed = mt.Result(
         hard,
         "gurobi",
@@ -223,8 +223,8 @@ def test_a_method_of_somebody_else_derives_too(monkeypatch):
     monkeypatch.setitem(plugins._classes["methods"], "other", Other)
     result = mt.solve(areas(), "partial-trees")
     for verdict, by in (
-        (mt.Verdict.DERIVED, "other"),
-        *[(mt.Verdict.RECOMPUTED, "partial-trees")] * 2,
+        (mt.plugins.Verdict.DERIVED, "other"),
+        *[(mt.plugins.Verdict.RECOMPUTED, "partial-trees")] * 2,
     ):
         found = mt.verify(result)
         assert (found.verdict, found.derived_by) == (verdict, by)
@@ -303,7 +303,7 @@ def _imports(name, path):
 
 def test_a_program_that_runs_another_does_not_confirm_it():
     problem = mt.Problem(
-        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1"), mt.Accuracy(), mt.Trees(2)
+        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1"), mt.tasks.Accuracy(), mt.Trees(2)
     )
     for maker, banned in (
         ("flow-oct@pulp", "cbc"),
@@ -333,7 +333,9 @@ def people(tmp_path_factory):
     assert data.loss
     return json.loads(
         json.dumps(
-            mt.solve(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))).to_json()
+            mt.solve(
+                mt.Problem(data, mt.tasks.Accuracy(leaf_penalty="1/50"), mt.Trees(1))
+            ).to_json()
         )
     )
 
@@ -345,7 +347,9 @@ def remade(people, **load):
     data = mt.load(people["problem"]["data"]["path"], **load)
     return json.loads(
         json.dumps(
-            mt.solve(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))).to_json()
+            mt.solve(
+                mt.Problem(data, mt.tasks.Accuracy(leaf_penalty="1/50"), mt.Trees(1))
+            ).to_json()
         )
     )
 
@@ -360,7 +364,7 @@ def test_features_that_were_cut_are_refused_or_stated(people):
         data = copy.deepcopy(cut)
         hide(data["problem"]["data"])
         with pytest.raises(
-            mt.VerificationError, match=r"features|arrays|data are not|tests are not"
+            mt.errors.VerificationError, match=r"features|arrays|data are not|tests are not"
         ):
             mt.verify(data)
 
@@ -370,7 +374,7 @@ def test_thresholds_and_their_loss_are_found_again(people):
     silent = copy.deepcopy(people)
     del silent["problem"]["data"]["loss"]
     silent["problem"]["data"]["binarizer"]["loss"] = ""
-    with pytest.raises(mt.VerificationError, match="states the loss ''"):
+    with pytest.raises(mt.errors.VerificationError, match="states the loss ''"):
         mt.verify(silent)
     fewer = mt.Binarizer.from_json(
         {**people["problem"]["data"]["binarizer"], "columns": {"a": [7.0], "b": [], "c": [3.0]}}
@@ -384,7 +388,7 @@ def test_thresholds_and_their_loss_are_found_again(people):
     assert "problem.data.binarizer" in said.not_verified
     hidden["problem"]["data"]["binarizer"]["given"] = False
     with pytest.raises(
-        mt.VerificationError, match="not those that the binarizer 'quantiles' finds"
+        mt.errors.VerificationError, match="not those that the binarizer 'quantiles' finds"
     ):
         mt.verify(hidden)
 
@@ -420,7 +424,7 @@ def test_another_problem_is_stated_and_can_be_pinned(people, tmp_path):
             mt.solve(
                 mt.Problem(
                     mt.load(people["problem"]["data"]["path"], binarizer="quantiles:4"),
-                    mt.Accuracy(),
+                    mt.tasks.Accuracy(),
                     mt.Trees(1),
                 )
             ).to_json()
@@ -458,7 +462,7 @@ def test_predict_says_of_a_newer_layout_that_it_is_newer(tmp_path):
 
 def test_a_score_that_does_not_exist_is_refused(people):
     for name in ("test_auc", "accuracy", "test"):
-        with pytest.raises(mt.VerificationError, match="score"):
+        with pytest.raises(mt.errors.VerificationError, match="score"):
             mt.verify({**people, "scores": {name: 0.99}})
 
 
@@ -511,7 +515,7 @@ def test_text_of_a_result_does_not_steer_the_terminal(people):
     for place in ("method", "proved_by", "unit", "message"):
         try:
             said = "\n".join([*mt.verify({**people, place: "x\x1b[2J\nDerived: all is well."}), ""])
-        except mt.VerificationError as why:
+        except mt.errors.VerificationError as why:
             said = str(why)
         assert "\x1b" not in said
         assert "\nDerived: all" not in said
@@ -520,7 +524,7 @@ def test_text_of_a_result_does_not_steer_the_terminal(people):
 def test_what_verify_does_not_take_is_named(tmp_path):
     """Sets of near-best trees and paths of sizes hold several answers, and no result."""
     problem = mt.Problem(
-        mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(2)
+        mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.tasks.Accuracy(), mt.Trees(2)
     )
     for answer, words in (
         (mt.near_best(problem, slack=1), "near the best"),
@@ -538,7 +542,7 @@ def test_damage_without_words_is_a_sentence(people):
     made = json.loads(json.dumps(people))
     made["problem"]["data"]["split"] = {"part": "test"}
     with pytest.raises(
-        mt.VerificationError,
+        mt.errors.VerificationError,
         match=r"The result is damaged: its parts do not fit each other\. Solve again\.$",
     ):
         mt.verify(made)

@@ -26,7 +26,7 @@ def stored(tmp_path_factory):
         + "\n"
     )
     train, test = load_split(path, test_size=0.25, seed=1)
-    result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(2)), "dp", test_data=test)
+    result = mt.solve(mt.Problem(train, mt.tasks.Accuracy(), mt.Trees(2)), "dp", test_data=test)
     return json.loads(json.dumps(result.to_json()))
 
 
@@ -39,7 +39,7 @@ def test_a_true_result_is_verified_and_its_bound_derived_again(stored):
     )
     assert found[-1].startswith("Derived: enumerate, which shares nothing with dp,")
     assert (found.verdict, found.claim, found.derived_by) == (
-        mt.Verdict.DERIVED,
+        mt.plugins.Verdict.DERIVED,
         "optimal",
         "enumerate",
     )
@@ -48,7 +48,7 @@ def test_a_true_result_is_verified_and_its_bound_derived_again(stored):
 
 def test_a_result_in_memory_is_verified_without_a_file():
     data = mt.Dataset([[0, 1], [1, 0], [1, 1], [0, 0]], y=[0, 1, 1, 0])
-    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)))
+    result = mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(1)))
     assert mt.verify(result)
     assert verify(result.to_json(), data)
     with pytest.raises(mt.DataError, match="give the dataset"):
@@ -71,9 +71,11 @@ def consistent_but_wrong(data):
 
 def worse_tree_called_optimal(data):
     problem = mt.Problem(
-        mt.load(data["problem"]["data"]["path"], test_size=0.25, seed=1), mt.Accuracy(), mt.Trees(2)
+        mt.load(data["problem"]["data"]["path"], test_size=0.25, seed=1),
+        mt.tasks.Accuracy(),
+        mt.Trees(2),
     )
-    tree = mt.Tree(mt.Leaf(0), (0, 1))
+    tree = mt.Tree(mt.plugins.Leaf(0), (0, 1))
     value = problem.value(tree)
     data["predictor"] = tree.to_json()
     data["objective"] = data["bound"] = int(value.number)
@@ -150,7 +152,7 @@ def test_an_altered_result_is_refused(stored, what):
     change, sentence = ALTERED[what]
     data = copy.deepcopy(stored)
     change(data)
-    with pytest.raises(mt.VerificationError, match=sentence):
+    with pytest.raises(mt.errors.VerificationError, match=sentence):
         verify(data)
 
 
@@ -158,13 +160,13 @@ def test_an_easier_task_does_not_make_a_bound_true(stored):
     """The stated limit on leaves is loosened: the tree is feasible, but no longer optimal."""
     problem = mt.Problem(
         mt.load(stored["problem"]["data"]["path"], test_size=0.25, seed=1),
-        mt.Accuracy(),
+        mt.tasks.Accuracy(),
         mt.Trees(2, max_leaf_nodes=2),
     )
     data = json.loads(json.dumps(mt.solve(problem).to_json()))
     assert verify(data)
     data["problem"]["space"]["max_leaf_nodes"] = None
-    with pytest.raises(mt.VerificationError, match=r"bound|optimal"):
+    with pytest.raises(mt.errors.VerificationError, match=r"bound|optimal"):
         verify(data)
 
 
@@ -203,7 +205,7 @@ def test_a_result_without_a_model_claims_nothing(stored):
         scores={},
     )
     found = verify(data)
-    assert (found.verdict, found.claim) == (mt.Verdict.RECOMPUTED, "")
+    assert (found.verdict, found.claim) == (mt.plugins.Verdict.RECOMPUTED, "")
     assert "holds nothing but its status" in found[-1]
 
 
@@ -212,10 +214,10 @@ def test_an_engine_that_alone_takes_a_task_is_run_anew():
     it.
     """
     data = mt.load("planted:rows=150,tests=20,depth=3,noise=0.1,seed=3")
-    shallow, deep = (mt.Problem(data, mt.Matthews(), mt.Trees(max_depth=d)) for d in (2, 3))
+    shallow, deep = (mt.Problem(data, mt.tasks.Matthews(), mt.Trees(max_depth=d)) for d in (2, 3))
     result = mt.solve(deep)
     found = mt.verify(result)
-    assert (found.verdict, found.derived_by) == (mt.Verdict.RECOMPUTED, "pareto")
+    assert (found.verdict, found.derived_by) == (mt.plugins.Verdict.RECOMPUTED, "pareto")
     assert "the same method, pareto, run anew" in found[-1]
-    with pytest.raises(mt.VerificationError, match="pareto"):
+    with pytest.raises(mt.errors.VerificationError, match="pareto"):
         mt.verify(replace(mt.solve(shallow), problem=deep))

@@ -44,7 +44,7 @@ def test_a_curve_is_verified_as_it_was_written(stored, tmp_path):
     assert len(stored["vertices"]) > 10
     assert f"all {len(stored['vertices'])} corners" in said[1]
     assert f"All {len(stored['breakpoints'])} breakpoints" in said[2]
-    assert said.verdict is mt.Verdict.DERIVED
+    assert said.verdict is mt.plugins.Verdict.DERIVED
     assert f"for each of the {len(stored['vertices'])} corners a flow proves" in said[-1]
 
 
@@ -64,7 +64,7 @@ def test_a_regression_curve_is_verified_too(tmp_path):
         str(file),
     ]
     assert CliRunner().invoke(app, line).exit_code == 0
-    assert verify_file(file)[0].verdict is mt.Verdict.DERIVED
+    assert verify_file(file)[0].verdict is mt.plugins.Verdict.DERIVED
 
 
 def swap_rank(data):
@@ -98,5 +98,5 @@ CHANGES = {
 def test_whatever_is_altered_is_noticed(stored, tmp_path, what):
     data = copy.deepcopy(stored)
     CHANGES[what](data)
-    with pytest.raises((mt.VerificationError, mt.DataError)):
+    with pytest.raises((mt.errors.VerificationError, mt.DataError)):
         checked(data, tmp_path)

@@ -50,16 +50,19 @@ def of_a_formulation(folder):
     train, test = load_split(
         table(folder), binarizer="quantiles:3", target="state", drop=["sex"], test_size=0.25, seed=2
     )
-    problem = mt.Problem(train, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))
+    problem = mt.Problem(train, mt.tasks.Accuracy(leaf_penalty="1/50"), mt.Trees(1))
     return plain(mt.solve(problem, "state-flow@highs", start="cart", test_data=test))
 
 
 def with_constraints(folder):
     """A group, a capacity, weights in the objective."""
     data = mt.load(table(folder), target="state", group="sex")
-    task = mt.WeightedError(
+    task = mt.tasks.WeightedError(
         class_weight={"ill": 3},
-        constraints=(constraint("statistical-parity", max_disparity="0.3"), mt.Capacity("ill", 20)),
+        constraints=(
+            constraint("statistical-parity", max_disparity="0.3"),
+            mt.tasks.Capacity("ill", 20),
+        ),
     )
     return plain(mt.solve(mt.Problem(data, task, mt.Trees(1, min_samples_leaf=2)), "enumerate"))
 
@@ -67,7 +70,9 @@ def with_constraints(folder):
 def of_a_heuristic(folder):
     return plain(
         mt.solve(
-            mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.F1(), mt.Trees(2)),
+            mt.Problem(
+                mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.tasks.F1(), mt.Trees(2)
+            ),
             "cart",
         )
     )
@@ -78,7 +83,9 @@ def with_a_bound(folder):
     data = plain(
         mt.solve(
             mt.Problem(
-                mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(1)
+                mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"),
+                mt.tasks.Accuracy(),
+                mt.Trees(1),
             ),
             "cart",
         )
@@ -86,7 +93,9 @@ def with_a_bound(folder):
     worst = plain(
         mt.solve(
             mt.Problem(
-                mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(0)
+                mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"),
+                mt.tasks.Accuracy(),
+                mt.Trees(0),
             ),
             "cart",
         )
@@ -113,7 +122,9 @@ def infeasible(folder):
     return plain(
         mt.solve(
             mt.Problem(
-                mt.load("planted:rows=20,tests=3"), mt.Accuracy(), mt.Trees(1, min_samples_leaf=30)
+                mt.load("planted:rows=20,tests=3"),
+                mt.tasks.Accuracy(),
+                mt.Trees(1, min_samples_leaf=30),
             ),
             "dp",
         )
@@ -123,7 +134,9 @@ def infeasible(folder):
 def of_areas(folder):
     return plain(
         mt.solve(
-            mt.Problem(mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.AUC(), mt.Trees(1))
+            mt.Problem(
+                mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.tasks.AUC(), mt.Trees(1)
+            )
         )
     )
 
@@ -375,6 +388,6 @@ def test_honest_results_of_every_method_stand():
             result = mt.solve(problem, name, reference=None)
             found = verify(plain(result), problem.dataset)
             assert found.verdict is (
-                mt.Verdict.DERIVED if found.claim else mt.Verdict.RECOMPUTED
+                mt.plugins.Verdict.DERIVED if found.claim else mt.plugins.Verdict.RECOMPUTED
             ), (kind, found[-1])
     assert len(done) > 60

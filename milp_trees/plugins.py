@@ -1,0 +1,61 @@
+"""Names for those who write plug-ins, and for those who read the parts of a result."""
+
+from milp_trees.engines.near.tree_set import TreeSet
+from milp_trees.engines.pruning.curve import PruningCurve
+from milp_trees.methods.method import Method
+from milp_trees.mip.formulation import Formulation, ModelSize, TreeFormulation
+from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
+from milp_trees.models.nodes import Branch, Leaf
+from milp_trees.models.tree import Routes
+from milp_trees.questions import Best, ByPrice, BySize, NearBest
+from milp_trees.registering import register, register_task
+from milp_trees.results.result import Certificate, Limit, Solution, Status
+from milp_trees.results.size_path import SizePath
+from milp_trees.spaces.trees import Space
+from milp_trees.tasks.base import Task, Value
+from milp_trees.tasks.count_views import LeafCounts, PairCounts
+from milp_trees.tasks.decision_view import LeafOracle
+from milp_trees.tasks.pruning_view import NodeGains
+from milp_trees.tasks.ratio_view import Ratio
+from milp_trees.tasks.views import CostMatrix, SideRow
+from milp_trees.verification import Verdict, Verification
+
+__all__ = [
+    "Answer",
+    "Availability",
+    "Best",
+    "Branch",
+    "ByPrice",
+    "BySize",
+    "Certificate",
+    "CostMatrix",
+    "Event",
+    "Formulation",
+    "Job",
+    "Leaf",
+    "LeafCounts",
+    "LeafOracle",
+    "Limit",
+    "Method",
+    "ModelSize",
+    "NearBest",
+    "NodeGains",
+    "PairCounts",
+    "PruningCurve",
+    "Ratio",
+    "Routes",
+    "SideRow",
+    "SizePath",
+    "Solution",
+    "Solver",
+    "Space",
+    "Status",
+    "Task",
+    "TreeFormulation",
+    "TreeSet",
+    "Value",
+    "Verdict",
+    "Verification",
+    "register",
+    "register_task",
+]

@@ -1,0 +1,33 @@
+"""Tasks: what "best" means."""
+
+from .classification import Accuracy as Accuracy
+from .classification import BalancedAccuracy as BalancedAccuracy
+from .classification import MisclassificationCosts as MisclassificationCosts
+from .classification import WeightedError as WeightedError
+from .constraints import Capacity as Capacity
+from .constraints import ConditionalStatisticalParity as ConditionalStatisticalParity
+from .constraints import EqualisedOdds as EqualisedOdds
+from .constraints import EqualOpportunity as EqualOpportunity
+from .constraints import PredictiveEquality as PredictiveEquality
+from .constraints import StatisticalParity as StatisticalParity
+from .decision import Decision as Decision
+from .feature_costs import FeatureCosts as FeatureCosts
+from .feature_costs import Group as Group
+from .monotone import CohenKappa as CohenKappa
+from .monotone import GeometricMean as GeometricMean
+from .monotone import Matthews as Matthews
+from .monotone import MonotoneMetric as MonotoneMetric
+from .policy import ActionCostMatrix as ActionCostMatrix
+from .policy import ActionValues as ActionValues
+from .policy import DirectMethod as DirectMethod
+from .policy import DoublyRobust as DoublyRobust
+from .policy import InversePropensity as InversePropensity
+from .pruning import PrunedError as PrunedError
+from .ranking import AUC as AUC
+from .ranking import PartialAUC as PartialAUC
+from .ratio import F1 as F1
+from .ratio import CountRatio as CountRatio
+from .ratio import FBeta as FBeta
+from .ratio import Jaccard as Jaccard
+from .ratio import Precision as Precision
+from .stored import from_spec as from_spec

@@ -1,0 +1,20 @@
+"""A task from its stored description."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from milp_trees.tasks.base import Task
+
+
+def from_spec(spec: Mapping[str, Any]) -> Task:
+    """The task that `task.spec()` described."""
+    from milp_trees.registering import plugins
+    from milp_trees.tasks.constraints import constraint
+
+    options = dict(spec)
+    kind = plugins.get("tasks", options.pop("name"))
+    if "constraints" in options:
+        options["constraints"] = tuple(
+            constraint(**dict(c)) if isinstance(c, Mapping) else c for c in options["constraints"]
+        )
+    return kind(**options)
