@@ -159,28 +159,20 @@ class Context:
     """
 
     def __init__(self, kind: ContextType, table: np.ndarray | None = None, **values: Any) -> None:
-        vars(self).update(
-            parts=[],
-            kind=kind,
-            arrays={},
-            buffers={},
-            table=np.zeros(kind.size, dtype=np.int64) if table is None else table,
-        )
+        self._start(kind, np.zeros(kind.size, dtype=np.int64) if table is None else table)
         if unknown := set(values) - set(kind.kind):
             raise TypeError(f"{kind} has no {', '.join(sorted(unknown))}.")
         for name, (dtype, n) in kind.kind.items():
+            at = kind.position[name]
             if kind.is_number(name):
-                self.table[kind.position[name]] = values.get(name, 0)
+                self.table[at] = values.get(name, 0)
                 continue
             array = self.arrays[name] = values[name]
-            if array.dtype != dtype or array.ndim != n or not array.flags.c_contiguous:
-                raise TypeError(
-                    f"{name} must be a contiguous {dtype} array of {n} dimensions; got {array.dtype} of {array.ndim}."
-                )
-            self.table[kind.position[name] : kind.position[name] + 1 + n] = (
-                array.ctypes.data,
-                *array.shape,
-            )
+            check_array(name, array, dtype, n)
+            self.table[at : at + 1 + n] = (array.ctypes.data, *array.shape)
+
+    def _start(self, kind: ContextType, table: np.ndarray) -> None:
+        vars(self).update(kind=kind, table=table, arrays={}, buffers={}, parts=[])
 
     @property
     def address(self) -> int:
@@ -201,17 +193,41 @@ class Context:
 
 def rows_of(kind: ContextType, n: int, **arrays: np.ndarray) -> list[Context]:
     """Contexts that stand one after the other in memory; each gets its part of the arrays, whose
-    first dimension is n, and of the numbers.
+    first dimension is n. Of numbers, such an array holds the first values; others are 0.
     """
     table = np.zeros((n, kind.size), dtype=np.int64)
-    return [
-        Context(kind, table[i], **{name: array[i] for name, array in arrays.items()})
-        for i in range(n)
-    ]
+    fields_of = {}
+    for name, array in arrays.items():
+        (dtype, dimensions), at = kind.kind[name], kind.position[name]
+        if kind.is_number(name):
+            table[:, at] = array
+            continue
+        check_array(name, array, dtype, dimensions + 1)
+        table[:, at] = array.ctypes.data + array.strides[0] * np.arange(n)
+        table[:, at + 1 : at + 1 + dimensions] = array.shape[1:]
+        fields_of[name] = array
+    out = []
+    for i in range(n):
+        context = Context.__new__(Context)
+        context._start(kind, table[i])
+        context.arrays.update((name, array[i]) for name, array in fields_of.items())
+        out.append(context)
+    return out
+
+
+def check_array(name: str, array: np.ndarray, dtype: str, dimensions: int) -> None:
+    """Refuse an array that compiled code would misread."""
+    if array.dtype != dtype or array.ndim != dimensions or not array.flags.c_contiguous:
+        raise TypeError(
+            f"{name} must be a contiguous {dtype} array of {dimensions} dimensions; "
+            f"got {array.dtype} of {array.ndim}."
+        )
 
 
 def fields(text: str) -> tuple[tuple[str, str, int], ...]:
-    """`"depth n_tests:fixed X:uint8:2"` as fields: a number, a number that does not change, an array of two dimensions."""
+    """`"depth n_tests:fixed X:uint8:2"` as fields: a number, a number that does not change, an array
+    of two dimensions.
+    """
     out = []
     for part in text.split():
         name, _, rest = part.partition(":")
