@@ -114,8 +114,6 @@ class DynamicProgramme(Switches, Method):
         space = problem.trees
         if space.limits_leaves and self.lookahead:
             return "dp:lookahead takes no largest number of leaves; dp without it does."
-        if space.limits_leaves and view.min_weight_leaf and space.min_samples_leaf > 1:
-            return "dp takes a largest number of leaves with a minimum of rows or of weight in the leaves, not with both."
         return self._too_large(problem, view)
 
     def _too_large(self, problem: Problem, view: CostMatrix) -> str | None:
@@ -139,9 +137,9 @@ class DynamicProgramme(Switches, Method):
                 not self.lookahead,
             )
             if space.limits_leaves:
-                from milp_trees.engines.sizes.limits import check_size
+                from milp_trees.engines.sizes.limits import prepare_sizes
 
-                check_size(instance, space)
+                prepare_sizes(instance, space)
             elif whole:
                 _Run(self, instance, space, Limits(), None, None).prepare()
         except Unsupported as why:
@@ -451,16 +449,12 @@ def warm_up(instance: Instance) -> float:
     took.
     """
     began = time.perf_counter()
-    from milp_trees.engines.dynamic.arrays import BY_ROW, N_MASSES
-
-    par = instance.data.par
-    kind = (instance.kind, bool(instance.data.split.any()), bool(par[N_MASSES]), bool(par[BY_ROW]))
-    if kind not in _warm:
+    if instance.kernel_kind not in _warm:
         from milp_trees.engines.dynamic.buffers import kernels_of
         from milp_trees.engines.dynamic.warm import compile_search
 
         with compiling("the exact search"):
             compile_search()
             kernels_of(instance)
-        _warm.add(kind)
+        _warm.add(instance.kernel_kind)
     return time.perf_counter() - began

@@ -43,8 +43,6 @@ class DynamicProgrammeBySize(Method):
             return "dp-sizes takes penalties and test costs of at least 0; some are negative."
         if space.max_depth is None and space.max_leaf_nodes is None:
             return "dp-sizes needs a limit on the size of trees; give max_leaf_nodes (--max-leaves) or max_depth (--depth)."
-        if view.min_weight_leaf and space.min_samples_leaf > 1:
-            return "dp-sizes takes min_samples_leaf or min_weight_leaf, not both; dp takes both for the best tree without a limit on leaves."
         return None
 
     def search(

@@ -121,17 +121,17 @@ def test_each_switch_alone_agrees(name):
 
 def test_the_cases_reach_every_way_to_count():
     """Groups of equal rows, rows one by one; number types; minima; no depth limit; no tree at all."""
-    from milp_trees.engines.dynamic.arrays import BY_ROW, N_MASSES, UNLIMITED, prepare
+    from milp_trees.engines.dynamic.arrays import UNLIMITED, prepare
 
     seen = set()
     for seed in range(400):
         view, space, expected = case(seed)
         inst = prepare(view.reduce(), space)
-        par = inst.data.par
+        data = inst.data
         seen |= {
             inst.kind,
-            "rows" if par[BY_ROW] else "groups",
-            f"{par[N_MASSES]} minima",
+            "rows" if data.by_row else "groups",
+            f"{data.n_masses} minima",
             f"{view.n_actions} actions",
         }
         seen |= {"unlimited"} if inst.depth == UNLIMITED else set()
@@ -158,7 +158,7 @@ def test_many_rows_of_different_costs(way):
     """More rows than a vector register holds, nearly every one with costs of its own: summed one by
     one, or by powers of two.
     """
-    from milp_trees.engines.dynamic.arrays import BY_ROW, N_GROUPS, prepare
+    from milp_trees.engines.dynamic.arrays import prepare
 
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (300, 8)).astype(np.uint8)
@@ -169,9 +169,9 @@ def test_many_rows_of_different_costs(way):
         else np.column_stack([y, 1 - y]) * 1000 * weight[:, None]
     )
     view = random_view(rng, X=X, costs=costs, split_costs=np.zeros(8, dtype=np.int64))
-    par = prepare(view, mt.Trees(3)).data.par
-    assert par[BY_ROW] == (way == "rows")
-    assert par[N_GROUPS] == (
+    data = prepare(view, mt.Trees(3)).data
+    assert data.by_row == (way == "rows")
+    assert data.n_groups == (
         0 if way == "rows" else 24
     )  # eight bits: gains, losses, and what the first action loses
     for depth in (2, 3):
@@ -209,7 +209,6 @@ EFFECTS = {
     "larger_first": ("five levels", "calls", lambda with_it, without: without > with_it),
     "gini": ("five levels", "calls", lambda with_it, without: without > with_it),
     "look_ahead": ("sparse", "nodes", lambda with_it, without: without > 5 * with_it),
-    "upper": ("four levels", "loads", lambda with_it, without: without < with_it),
     "smaller_counted": ("four levels", "rows_counted", lambda with_it, without: without > with_it),
     "merge_rows": ("four levels", "rows", lambda with_it, without: without > with_it),
     "drop_tests": ("four levels", "tests", lambda with_it, without: without == with_it + 1),
@@ -344,9 +343,9 @@ def test_no_search_goes_deeper_than_its_stack(monkeypatch, off):
             leaf_cost=1 + seed % 4,
         )
         solve(view, mt.Trees(None), DynamicProgramme(ties="first", **dict.fromkeys(off, False)))
-    assert any(stack.number[1:].any() for _, stack in made)
+    assert any(level.size for _, stack in made for level in stack.parts[1:])
     for levels, stack in made:
-        assert not stack.number[levels:].any()
+        assert not any(level.size or level.depth for level in stack.parts[levels:])
 
 
 def test_depth_limits_beyond_the_keys_of_the_table_are_refused():
@@ -500,14 +499,15 @@ def test_a_table_that_forgets_keeps_the_optimum(monkeypatch):
     def tiny(entries):
         return Context(
             TABLE,
+            room=2**62,
+            used=np.zeros(1, dtype=np.int64),
             slots=np.zeros((32, 4), dtype=np.uint64),
-            state=np.array([0, 2**62], dtype=np.int64),
         )
 
     monkeypatch.setattr(runs, "table_of", tiny)
     for name, make in INSTANCES.items():
         found = DynamicProgramme().run(make())
-        assert found.sizes["entries"] == 32
+        assert found.model_size["entries"] == 32
         assert found.optimal
         assert found.objective == wanted[name]
 

@@ -215,11 +215,16 @@ def test_a_minimum_weight_in_the_leaves():
         assert (
             mt.solve(weighed, "dp-sizes").value.exact == mt.solve(repeated, "enumerate").value.exact
         )
-    with pytest.raises(mt.errors.Unsupported, match="not both"):
+    values = [
         mt.solve(
-            mt.Problem(dataset, mt.tasks.WeightedError(), mt.Trees(3, 5, 2, min_weight_leaf=3)),
-            "dp-sizes",
-        )
+            mt.Problem(
+                dataset, mt.tasks.WeightedError(), mt.Trees(2, leaves, 4, min_weight_leaf=6)
+            ),
+            name,
+        ).value.exact
+        for name, leaves in (("dp-sizes", 4), ("dp", 4), ("dp", None))
+    ]
+    assert len(set(values)) == 1, "rows and weight at once"
 
 
 def test_a_run_that_is_stopped_keeps_honest_bounds(monkeypatch):
@@ -228,7 +233,7 @@ def test_a_run_that_is_stopped_keeps_honest_bounds(monkeypatch):
     problem = random_problem(0, rows=200, tests=10, depth=5)
     view = problem.presolved_view()
     space = mt.Trees(5, 9)
-    true = [s.Z for s in solve_sizes(view, space).model_size]
+    true = [s.Z for s in solve_sizes(view, space).sizes]
     for looks in (0, 3, 20, 60, 200):
         left = [looks]
 
@@ -251,12 +256,12 @@ def test_progress_falls_and_memory_may_be_short():
     problem = random_problem(5, rows=120, tests=9, depth=5)
     told = []
     whole = solve_sizes(problem.presolved_view(), mt.Trees(5, 8), progress=told.append)
-    assert told[-1] == tuple(s.Z for s in whole.model_size)
+    assert told[-1] == tuple(s.Z for s in whole.sizes)
     assert all(
         b <= a for first, second in pairwise(told) for a, b in zip(first, second, strict=True)
     )
     short = solve_sizes(problem.presolved_view(), mt.Trees(5, 8), memory_bytes=2000)
-    assert [s.Z for s in short.model_size] == [s.Z for s in whole.model_size]
+    assert [s.Z for s in short.sizes] == [s.Z for s in whole.model_size]
     assert short.counters["cached"] <= 2 < whole.counters["cached"]
 
 
@@ -267,7 +272,7 @@ def test_bounds_from_similar_sets_save_work():
         solve_sizes(problem.presolved_view(), mt.Trees(4, 8), similar=switch)
         for switch in (True, False)
     )
-    assert [s.Z for s in on.model_size] == [s.Z for s in off.model_size]
+    assert [s.Z for s in on.sizes] == [s.Z for s in off.model_size]
     assert on.counters["pairs"] < off.counters["pairs"]
 
 

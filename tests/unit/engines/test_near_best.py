@@ -120,14 +120,6 @@ def test_counts_and_order_are_those_of_the_list_of_all_trees(part):
     for seed in range(60 * part, 60 * part + 60):
         rng = np.random.default_rng(seed)
         problem = random_problem(rng)
-        if (
-            problem.trees.limits_leaves
-            and problem.trees.min_samples_leaf > 1
-            and problem.trees.min_weight_leaf
-        ):
-            with pytest.raises(mt.errors.Unsupported, match="not with both"):
-                mt.near_best(problem, slack=1)
-            continue
         trivial, one = bool(rng.random() < 0.6), bool(rng.random() < 0.3)
         listed = [(problem.value(t).exact, t.root) for t in every_tree(problem, trivial, one)]
         if not listed:
