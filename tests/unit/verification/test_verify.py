@@ -8,7 +8,7 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.data.load import load_split
-from milp_trees.study.attempt import scores
+from milp_trees.methods.scores import scores
 from milp_trees.verification import verify, verify_file
 
 
