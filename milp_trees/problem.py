@@ -83,7 +83,7 @@ class Problem:
     Examples
     --------
     >>> import milp_trees as mt
-    >>> problem = mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.tasks.Accuracy(), mt.Trees(max_depth=1))
+    >>> problem = mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.Accuracy(), mt.Trees(max_depth=1))
     >>> mt.solve(problem, method="dp").value.number
     0.0
     """
@@ -96,7 +96,7 @@ class Problem:
     def __post_init__(self) -> None:
         wanted = (
             ("dataset", Dataset, "mt.load('people.csv')"),
-            ("task", Task, "mt.tasks.Accuracy()"),
+            ("task", Task, "mt.Accuracy()"),
             ("space", Space, "mt.Trees(max_depth=2)"),
         )
         for name, kind, example in wanted:

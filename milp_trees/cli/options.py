@@ -1,54 +1,22 @@
-"""What the commands share: the options that state a problem, and what turns an error into one
-sentence and an exit code.
-"""
+"""The options that state a problem, which the commands share."""
 
 from __future__ import annotations
 
-import functools
 import inspect
-import math
-import re
-import sys
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from milp_trees.cli.signals import begins
-from milp_trees.compiling import interruptible
-from milp_trees.errors import (
-    DamagedRowWarning,
-    DataError,
-    Infeasible,
-    MilpTreesError,
-    NothingFound,
-    PluginWarning,
-    SolverFailure,
-    SolverUnavailable,
-    VerificationError,
-)
-from milp_trees.limits import check_limits
+from milp_trees.cli.limits import with_options
+from milp_trees.cli.readers import pairs, read_costs, read_feature_costs, split, whole
+from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.problem import Problem
-
-#: Exit codes, as `--help` and the documentation list them.
-(
-    OK,
-    WRONG_INPUT,
-    USAGE,
-    NO_MODEL,
-    NOT_VERIFIED,
-    SOLVER_FAILED,
-    ONLY_RECOMPUTED,
-    ONLY_CLAIMED,
-    INTERRUPTED,
-) = 0, 1, 2, 3, 4, 5, 6, 7, 130
 
 #: Tasks that row weights are for.
 WEIGHTED = ("weighted", "cost-matrix", "f1", "f-beta", "jaccard", "precision")
@@ -309,197 +277,13 @@ class ProblemOptions:
 
 def takes_problem(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of `ProblemOptions`; it is called with one as its first argument."""
-    own_hints = get_type_hints(command, include_extras=True)
-    own = [
-        p.replace(annotation=own_hints[p.name])
-        for p in list(inspect.signature(command).parameters.values())[1:]
-    ]
     hints = get_type_hints(ProblemOptions, include_extras=True)
-    shared = [
-        inspect.Parameter(
-            f.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            annotation=hints[f.name],
-            **({} if f.name == "data" else {"default": f.default}),
-        )
+    shared = {
+        f.name: (hints[f.name], inspect.Parameter.empty if f.name == "data" else f.default)
         for f in fields(ProblemOptions)
-    ]
-
-    @functools.wraps(command)
-    def called(**given: Any) -> None:
-        names = [f.name for f in fields(ProblemOptions)]
-        options = ProblemOptions(**{n: given.pop(n) for n in names})
-        command(options, **given)
-
-    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [*shared, *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own)]
-    )
-    called.__annotations__ = {p.name: p.annotation for p in [*shared, *own]}
-    del called.__wrapped__  # type: ignore[attr-defined]
-    return called
-
-
-def explained(command: Callable[..., None]) -> Callable[..., None]:
-    """One clear sentence on standard error and an exit code, instead of a traceback, for everything
-    that is not a bug.
-    """
-
-    @functools.wraps(command)
-    def called(*args: Any, **given: Any) -> None:
-        begins()
-        try:
-            check_numbers(given)
-            with _warnings_said(), interruptible():
-                command(*args, **given)
-        except VerificationError as error:
-            fail(str(error), NOT_VERIFIED)
-        except (Infeasible, NothingFound) as error:
-            fail(str(error), NO_MODEL)
-        except (SolverFailure, SolverUnavailable) as error:
-            fail(str(error), SOLVER_FAILED)
-        except MilpTreesError as error:
-            fail(str(error), WRONG_INPUT)
-        except BrokenPipeError:
-            sys.stderr.close()
-            raise typer.Exit(OK) from None
-        except OSError as error:
-            fail(
-                f"{error.filename or 'A file or standard output'} cannot be used: {error.strerror or error}.",
-                WRONG_INPUT,
-            )
-        except MemoryError:
-            fail(
-                "This does not fit into memory; take fewer rows, tests or trees, or a smaller depth.",
-                WRONG_INPUT,
-            )
-        except KeyboardInterrupt:
-            fail(
-                "Interrupted before there was an answer.", INTERRUPTED
-            )  # by Ctrl-C; `cli_signals` makes another code of it for SIGTERM
-
-    return called
-
-
-@contextmanager
-def _warnings_said() -> Iterator[None]:
-    """A line on standard error for what was left out (a plug-in, a row of a study); other warnings
-    stay as they are.
-    """
-    with warnings.catch_warnings():
-        usual = warnings.showwarning
-
-        def say(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, (PluginWarning, DamagedRowWarning)):
-                typer.echo(f"Warning: {message}", err=True)
-            else:
-                usual(message, category, *where, **more)
-
-        warnings.showwarning = say
-        yield
-
-
-def check_numbers(options: dict[str, Any]) -> None:
-    """Refuse limits that no run can have, and other numbers of options that nobody means: not
-    finite, or beyond 64 bits.
-    """
-    limits = {
-        "time_limit": "time_limit",
-        "memory_limit": "memory_mb",
-        "threads": "threads",
-        "max_nonzeros": "max_nonzeros",
     }
-    check_limits(**{name: options[option] for option, name in limits.items() if option in options})
-    for name, number in options.items():
-        flag = "--" + name.replace("_", "-")
-        if isinstance(number, float) and not math.isfinite(number):
-            raise DataError(f"{flag} must be a finite number; got {number}.")
-        if isinstance(number, (int, float)) and abs(number) >= 2**63:
-            raise DataError(f"{flag} must be a number of ordinary size; got {number}.")
-
-
-def fail(sentence: str, code: int) -> None:
-    """Say why and stop with an exit code."""
-    typer.echo(f"Error: {sentence}", err=True)
-    raise typer.Exit(code)
-
-
-# -- small readers -------------------------------------------------------------------------------------------
-
-
-def split(text: str) -> list[str]:
-    """`a, b` as a list."""
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def pairs(given: list[str] | None, flag: str, form: str) -> list[tuple[str, str]]:
-    """`name=value` options as pairs."""
-    out = []
-    for item in given or ():
-        name, equals, value = item.rpartition("=")
-        if not equals or not name:
-            raise DataError(f"{flag} must be written {form}; got {item!r}.")
-        out.append((name, value))
-    return out
-
-
-def whole(text: str, flag: str) -> int:
-    if not text.isdecimal():
-        raise DataError(f"{flag} needs a whole number; got {text!r}.")
-    return int(text)
-
-
-def read_costs(path: Path) -> list[list[str]]:
-    """The cost matrix at the beginning of a file: lines of numbers; what comes after the first
-    other line is not used.
-    """
-    rows: list[list[str]] = []
-    rest = 0
-    for line in _text(path).splitlines():
-        words = line.replace(",", " ").split()
-        if words and not rest and all(_is_number(w) for w in words):
-            rows.append(words)
-        elif words:
-            rest += 1
-    if not rows or any(len(r) != len(rows) for r in rows):
-        raise DataError(
-            f"{path} must begin with a square cost matrix: one line per true class, one number per predicted class."
-        )
-    if rest:
-        typer.echo(
-            f"{path}: the {rest} lines after the cost matrix are not used; --feature-costs takes costs of splits.",
-            err=True,
-        )
-    return rows
-
-
-def read_feature_costs(path: Path) -> dict[str, str]:
-    """Lines `COLUMN COST`."""
-    out: dict[str, str] = {}
-    for line in filter(str.strip, _text(path).splitlines()):
-        name, _, cost = line.strip().rpartition("," if "," in line else " ")
-        name = name.strip().strip('"')
-        if not name or (not re.fullmatch(r"\d+/\d+", cost.strip()) and not _is_number(cost)):
-            raise DataError(f"{path} must hold lines 'COLUMN COST'; one is {line.strip()!r}.")
-        if name in out:
-            raise DataError(f"{path} has two costs for {name!r}; keep one of them.")
-        out[name] = cost.strip()
-    return out
-
-
-def _text(path: Path) -> str:
-    """What a file says; it is read as UTF-8."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is no text file in UTF-8; save it as one.") from None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    first = next(iter(inspect.signature(command).parameters))
+    return with_options(command, first, shared, ProblemOptions)
 
 
 def describe(train: Dataset, test: Dataset | None) -> str:

@@ -24,14 +24,15 @@ import numpy as np
 from milp_trees.compiling import compiling
 from milp_trees.engines.dynamic.switches import Switches
 from milp_trees.errors import DataError, SolverFailure, Unsupported
-from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
-from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.methods.trace import Progress, Trace
+from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.registering import register
-from milp_trees.results.result import Limit, Result, TracePoint
+from milp_trees.results.result import Limit, Result
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
@@ -174,7 +175,7 @@ class DynamicProgramme(Switches, Method):
             limit=run.limit,
             infeasible=infeasible,
             model_size=run.sizes,
-            trace=tuple(run.trace),
+            trace=run.trace,
             watch=watch,
         )
 
@@ -191,13 +192,7 @@ class _Run:
         start: Tree | None,
         progress: Progress | None,
     ) -> None:
-        self.method, self.view, self.space, self.limits, self.progress = (
-            method,
-            view,
-            space,
-            limits,
-            progress,
-        )
+        self.method, self.view, self.space, self.limits = method, view, space, limits
         self.start = None if start is None else view.canonical(start)
         self.tree: Tree | None = None
         self.value: int | None = None
@@ -205,7 +200,7 @@ class _Run:
         self.bound = int(view.base.sum()) + view.leaf_cost
         self.limit: Limit | None = None
         self.sizes: dict[str, int] = {}
-        self.trace: list[TracePoint] = []
+        self.trace = Trace(progress)
         self.began = time.perf_counter()
         self.whole: Instance | None = None
         #: Seconds of compilation during the search, which it is not charged.
@@ -366,19 +361,11 @@ class _Run:
         """A point of the trace."""
         if self.value is None:
             return
-        point = TracePoint(
+        self.trace.add(
             time.perf_counter() - self.began,
             float(self.view.to_value(self.value)),
             float(self.view.to_value(min(self.bound, self.value))),
         )
-        if self.trace and (self.trace[-1].incumbent, self.trace[-1].bound) == (
-            point.incumbent,
-            point.bound,
-        ):
-            return
-        self.trace.append(point)
-        if self.progress:
-            self.progress(point)
 
 
 def _part(view: CostMatrix, kept: np.ndarray) -> CostMatrix:

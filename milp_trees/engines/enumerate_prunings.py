@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.questions import ByPrice
 from milp_trees.registering import register

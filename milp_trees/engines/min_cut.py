@@ -14,8 +14,9 @@ from milp_trees.engines.pruning.curve import prune_curve
 from milp_trees.engines.pruning.stopped import unfinished
 from milp_trees.errors import SolverFailure, Unsupported
 from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.questions import ByPrice
 from milp_trees.registering import register

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.compiling import compiling
 from milp_trees.engines.near.tree_set import TreeSet
-from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
-from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.methods.trace import Progress
+from milp_trees.methods.watch import Watch
 from milp_trees.models.tree import Tree
 from milp_trees.questions import NearBest
 from milp_trees.registering import register

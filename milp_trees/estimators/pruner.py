@@ -32,6 +32,7 @@ from milp_trees.errors import DataError
 from milp_trees.estimators import _pruner_rows as parts
 from milp_trees.estimators import _prunings as prunings
 from milp_trees.estimators._pruner_reports import PrunedModel
+from milp_trees.limits import Limits
 from milp_trees.models.read_ensemble import check_prunable, out_of_bag, read_ensemble
 from milp_trees.models.write_ensemble import write_ensemble
 from milp_trees.problem import Problem
@@ -495,7 +496,8 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         point = prunings.at_budget(self.problem_, self.path_, budget)
         if not exact or point.status == "optimal":
             return point
-        found = prunings.within_budget(self.problem_, point, budget, method, time_limit)
+        limits = Limits.asked(time_limit=time_limit)
+        found = prunings.within_budget(self.problem_, point, budget, method, limits)
         if found.status != "optimal":
             warnings.warn(found.note, ConvergenceWarning, stacklevel=3)
         return found

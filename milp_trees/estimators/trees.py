@@ -8,7 +8,7 @@ among the trees with those thresholds. Take `binarizer="midpoints"` for all of t
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -196,10 +196,8 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     def _path(
         self, dataset: Dataset, weighted: bool, max_leaf_nodes: int | None = None
     ) -> SizePath:
-        from milp_trees.api import size_path
         from milp_trees.problem import Problem
-        from milp_trees.questions import BySize
-        from milp_trees.study.attempt import method_for_sizes
+        from milp_trees.study.solving import path_of_sizes
 
         most = (
             max_leaf_nodes
@@ -211,21 +209,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
             self._task(weighted, cost_complexity=0),
             Trees(self.max_depth, most, self.min_samples_leaf),
         )
-        method = self._method() or "dp"
-        if method == "dp":
-            at_once = (
-                registry.method("dp-sizes").unsupported(replace(problem, question=BySize(most)))
-                is None
-            )
-            method = "dp-sizes" if at_once else self._method() or method_for_sizes(problem, most)
-        return size_path(
-            problem,
-            max_leaves=most,
-            method=method,
-            time_limit=self.time_limit,
-            threads=self.threads,
-            seed=self._seed(),
-        )
+        return path_of_sizes(problem, most, self._method(), self._limits())
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, groups: Any

@@ -152,6 +152,10 @@ class Formulation(ABC):
         why = self.unsupported(problem)
         if why:
             raise Unsupported(why)
+        return self.assemble(problem)
+
+    def assemble(self, problem: Problem) -> Any:
+        """The Pyomo model of a problem that is known to be supported."""
         import pyomo.environ as pyo
 
         m = pyo.ConcreteModel(name=self.name)

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from milp_trees.limits import Limits
+from milp_trees.limits import Deadline, Limits
 from milp_trees.linear.files import write_model
 from milp_trees.linear.matrix import MatrixModel
-from milp_trees.methods.finish import Clock, Progress, finish, versions
+from milp_trees.methods.finish import Clock, finish, versions
+from milp_trees.methods.trace import Trace
 from milp_trees.mip.solver import Answer, Solver
-from milp_trees.results.result import Limit, Result, Status, TracePoint
+from milp_trees.results.result import Limit, Result, Status
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -31,7 +32,7 @@ class Run:
     problem: Problem
     limits: Limits
     clock: Clock
-    progress: Progress | None = None
+    trace: Trace = field(default_factory=Trace)
     view: Any = None
     m: Any = None
     compiled: MatrixModel | None = None
@@ -41,7 +42,6 @@ class Run:
     incumbent_cost: float = math.inf
     bound: float = -math.inf
     prover: str = "the data (what every predictor costs at least)"
-    trace: list[TracePoint] = field(default_factory=list)
     stopped: Limit | None = None
     answers: list[Answer] = field(default_factory=list)
     cuts: int = 0
@@ -56,8 +56,9 @@ class Run:
         return self.compiled
 
     @property
-    def remaining(self) -> float | None:
-        return None if self.limits.time is None else self.limits.time - self.clock.seconds
+    def deadline(self) -> Deadline:
+        """When the time limit ends."""
+        return Deadline.after(self.limits.time, self.clock.begin)
 
     def natural(self, Z: float | None) -> float | None:
         return None if Z is None or not math.isfinite(Z) else float(self.view.to_value(Z))
@@ -66,11 +67,7 @@ class Run:
         """A moment of the run: to the trace and to whoever watches."""
         best = min(self.incumbent_cost, math.inf if incumbent is None else incumbent)
         low = max(self.bound, -math.inf if bound is None else bound)
-        point = TracePoint(self.clock.seconds, self.natural(best), self.natural(low))
-        if not self.trace or self.trace[-1][1:] != point[1:]:
-            self.trace.append(point)
-        if self.progress:
-            self.progress(point)
+        self.trace.add(self.clock.seconds, self.natural(best), self.natural(low))
 
     def take(self, tree: Tree) -> None:
         """Keep a tree if it is feasible and better than the incumbent."""
@@ -191,7 +188,7 @@ def result(method: Runner, run: Run) -> Result:
         clock=run.clock,
         limit=run.stopped,
         model_size=_sizes(run),
-        trace=tuple(run.trace),
+        trace=run.trace,
         nodes=_total_nodes(answers),
         root_bound=run.natural(_root_bound(run)),
         start=start,

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from milp_trees.limits import Limit as Limit
 from milp_trees.results.json import SCHEMA, json_safe, plain_number, ratio_text, relative_gap
 from milp_trees.results.tables import row_html
 from milp_trees.tasks.base import Value
@@ -25,15 +26,6 @@ class Status(enum.Enum):
     NO_SOLUTION = "no solution"
     ERROR = "error"
     UNSUPPORTED = "unsupported"
-
-
-class Limit(enum.Enum):
-    """Why a method stopped before it was done."""
-
-    TIME = "time"
-    NODES = "nodes"
-    MEMORY = "memory"
-    INTERRUPTED = "interrupted"
 
 
 class TracePoint(NamedTuple):

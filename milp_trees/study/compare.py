@@ -13,12 +13,13 @@ from milp_trees.by_name import registry
 from milp_trees.errors import DataError, NoView, UnknownName
 from milp_trees.limits import Limits
 from milp_trees.methods.method import Method
+from milp_trees.methods.start import Start
 from milp_trees.mip.solver import availability_of
 from milp_trees.models.tree import Tree
 from milp_trees.registering.labels import split_labels
 from milp_trees.results.result import Limit, Result, TracePoint
 from milp_trees.study.agreement import choose_reference, judge_of, with_agreement
-from milp_trees.study.attempt import Start, attempt, find_start, named_method, start_from
+from milp_trees.study.attempt import attempt, find_start, named_method, start_from
 from milp_trees.study.identity import run_key
 from milp_trees.study.store import StoreError
 from milp_trees.study.study import Study
@@ -234,18 +235,17 @@ class Comparison:
 def compare_problems(
     problems: list[Problem],
     names: list[str],
-    *,
     limits: Limits,
-    start: str | Tree | None,
-    reference: str | None,
-    seeds: Iterable[int],
-    store: str | Path | None,
-    options: Mapping[str, Any],
-    test_data: Dataset | None,
-    watch: Watcher | None,
+    *,
+    start: str | Tree | None = None,
+    reference: str | None = None,
+    seeds: Iterable[int] = (0,),
+    store: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    test_data: Dataset | None = None,
+    progress: Watcher | None = None,
 ) -> Study:
     """See `milp_trees.compare`."""
     study = Study(store)
-    return Comparison(study, limits, start, reference, options, test_data, watch).all(
-        problems, names, seeds
-    )
+    settings = Comparison(study, limits, start, reference, options or {}, test_data, progress)
+    return settings.all(problems, names, seeds)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import queue
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -155,7 +154,7 @@ class Search:
         limit: Limit | None = None
         while True:
             try:
-                wait = _TICK if watch.remaining is None else max(0.0, min(_TICK, watch.remaining))
+                wait = watch.deadline.wait(_TICK)
                 finished = done.wait(wait)
                 self._tell()
                 if finished:
@@ -190,7 +189,7 @@ class Search:
         if inst.depth == 0:
             out.bound = min(single, upper)
             return
-        if self._deadline is not None and time.perf_counter() >= self._deadline:
+        if self._deadline.passed:
             self._board["stop"][0] = 1
             return
         levels = most_levels(inst, min(single, upper))

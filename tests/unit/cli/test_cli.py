@@ -189,9 +189,7 @@ def test_an_altered_result_has_exit_code_4(table, tmp_path):
 def test_estimate_lists_every_formulation_of_trees(table):
     rows = as_json("estimate", table)
     assert {row["formulation"] for row in rows} == set(
-        mt.registry.formulations_for(
-            mt.Problem(mt.load(str(table)), mt.tasks.Accuracy(), mt.Trees(2))
-        )
+        mt.registry.formulations_for(mt.Problem(mt.load(str(table)), mt.Accuracy(), mt.Trees(2)))
     )
     assert "time class" in run("estimate", table, "--formulations", "flow-oct").stdout
 
@@ -423,13 +421,6 @@ def test_an_answer_that_cannot_be_kept_is_still_shown(table):
         json.loads(run("solve", table, "--json", "--out", "/dev/full", code=1).stdout)["objective"]
         == 0
     )
-
-
-def test_the_command_line_builds_as_large_models_as_python():
-    from milp_trees.cli.app import MAX_NONZEROS
-    from milp_trees.limits import MAX_NONZEROS as OF_PYTHON
-
-    assert MAX_NONZEROS == OF_PYTHON
 
 
 def test_an_interrupted_run_prints_the_best_so_far(table, monkeypatch):

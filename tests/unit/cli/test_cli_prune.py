@@ -13,7 +13,7 @@ import typer.main
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees.cli import prune as cli_prune
+from milp_trees.cli import prunings as cli_prune
 from milp_trees.cli.main import app
 from milp_trees.errors import MilpTreesError
 from milp_trees.study.pruning import Growing, pruning_problem

@@ -42,7 +42,7 @@ FIELDS = {
 
 @pytest.fixture(scope="module")
 def problem():
-    return mt.Problem(mt.load("planted:rows=20,tests=3,depth=1"), mt.tasks.Accuracy(), mt.Trees(1))
+    return mt.Problem(mt.load("planted:rows=20,tests=3,depth=1"), mt.Accuracy(), mt.Trees(1))
 
 
 @pytest.mark.parametrize(
@@ -140,8 +140,8 @@ def test_equal_seeds_are_one_row(problem):
         {"solvers": ""},
         {"solvers": []},
         {"solvers": None},
-        {"oracle": 3},
-        {"oracle": ""},
+        {"reference": 3},
+        {"reference": ""},
         {"start": 3},
         {"start": ""},
         {"store": 3},

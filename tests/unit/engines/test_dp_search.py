@@ -190,7 +190,7 @@ def planted(depth, seed=1, rows=120, tests=14, **task):
     X = (rng.random((rows, tests)) < rng.uniform(0.15, 0.5, tests)).astype(int)
     y = ((X[:, 0] & X[:, 1]) ^ (X[:, 2] | X[:, 3])) ^ (rng.random(rows) < 0.1)
     X[:, -1] = 1 - X[:, 0]
-    return mt.Problem(mt.Dataset(X, y=y.astype(int)), mt.tasks.Accuracy(**task), mt.Trees(depth))
+    return mt.Problem(mt.Dataset(X, y=y.astype(int)), mt.Accuracy(**task), mt.Trees(depth))
 
 
 INSTANCES = {
@@ -352,9 +352,9 @@ def test_depth_limits_beyond_the_keys_of_the_table_are_refused():
     """A chain of seventy levels: none of them fits 64 levels, which a table entry has no room for."""
     dataset = mt.Dataset(np.eye(140, dtype=int), y=np.arange(140) % 2)
     with pytest.raises(mt.errors.Unsupported, match="up to 62"):
-        DynamicProgramme().run(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(64)))
+        DynamicProgramme().run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(64)))
     for depth in (None, 200):
-        result = DynamicProgramme().run(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(depth)))
+        result = DynamicProgramme().run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(depth)))
         assert result.optimal
         assert result.objective == 0
 
@@ -406,7 +406,7 @@ def long_problem(depth=5, penalty=0, rows=200, tests=24):
     X = rng.integers(0, 2, (rows, tests))
     y = (X[:, 0] ^ X[:, 1]) | (rng.random(rows) < 0.3)
     return mt.Problem(
-        mt.Dataset(X, y=y.astype(int)), mt.tasks.Accuracy(leaf_penalty=penalty), mt.Trees(depth)
+        mt.Dataset(X, y=y.astype(int)), mt.Accuracy(leaf_penalty=penalty), mt.Trees(depth)
     )
 
 
@@ -466,7 +466,7 @@ def test_the_bound_rises_in_the_trace_without_a_new_tree():
     rng = np.random.default_rng(1)
     asked = mt.Problem(
         mt.Dataset(rng.integers(0, 2, (400, 60)), y=rng.integers(0, 2, 400)),
-        mt.tasks.Accuracy(),
+        mt.Accuracy(),
         mt.Trees(5),
     )
     result = DynamicProgramme(order="best-first").run(asked, mt.Limits(time=20.0))
@@ -588,7 +588,7 @@ def test_looking_ahead_without_limit_and_penalty_fits_all_rows_that_differ():
     dataset = mt.Dataset(X, y=(X[:, 0] & X[:, 1]) | (X[:, 2] & X[:, 3]))
     assert (
         DynamicProgramme(lookahead=2)
-        .run(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(None)))
+        .run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(None)))
         .objective
         == 0
     )
@@ -616,7 +616,7 @@ def test_a_second_process_reads_the_compiled_search():
         "X = np.array([[a >> k & 1 for k in range(6)] for a in range(64)])\n"
         "data = mt.Dataset(X, y=(X.sum(axis=1) > 3).astype(int))\n"
         "for depth in (5, None):\n"
-        "    result = mt.solve(mt.Problem(data, mt.tasks.Accuracy(leaf_penalty='1/64'), mt.Trees(depth)), method='dp')\n"
+        "    result = mt.solve(mt.Problem(data, mt.Accuracy(leaf_penalty='1/64'), mt.Trees(depth)), method='dp')\n"
         "    print(result.status.value, result.seconds < 5)\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -657,7 +657,7 @@ def test_published_optima_at_depth_four_and_five(name):
     dataset = mt.Dataset(table[:, 1:], y=table[:, 0])
     for depth, errors in zip((4, 5), DEEP[name], strict=True):
         result = DynamicProgramme().run(
-            mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(depth)),
+            mt.Problem(dataset, mt.Accuracy(), mt.Trees(depth)),
             mt.Limits(threads=1 + depth % 2),
         )
         assert result.optimal
@@ -673,7 +673,7 @@ def test_published_optima_at_depth_four_and_five(name):
 def test_sparse_optima_on_car(depth, penalty, value):
     dataset = mt.load(str(Path(DATA, "gosdt", "car.csv")))
     result = DynamicProgramme().run(
-        mt.Problem(dataset, mt.tasks.Accuracy(leaf_penalty=penalty), mt.Trees(depth))
+        mt.Problem(dataset, mt.Accuracy(leaf_penalty=penalty), mt.Trees(depth))
     )
     assert result.optimal
     assert result.objective / dataset.n_rows == pytest.approx(

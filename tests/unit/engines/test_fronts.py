@@ -88,7 +88,7 @@ def random_problem(seed, rows=40, tests=6, depth=None, task=None, **limits):
     X = rng.integers(0, 2, (rows, tests))
     y = (X[:, 0] & X[:, 1] | X[:, 2] & ~X[:, 3] & 1) ^ (rng.random(rows) < 0.2)
     return mt.Problem(
-        mt.Dataset(X, y=y.astype(int)), task or mt.tasks.Accuracy(), mt.Trees(depth, **limits)
+        mt.Dataset(X, y=y.astype(int)), task or mt.Accuracy(), mt.Trees(depth, **limits)
     )
 
 
@@ -132,7 +132,7 @@ def test_one_run_equals_a_run_per_size(method, seeds, depth, most):
 
 @pytest.mark.parametrize(
     "task",
-    [mt.tasks.Accuracy(), mt.tasks.BalancedAccuracy(), mt.tasks.Accuracy(split_penalty="1/100")],
+    [mt.Accuracy(), mt.tasks.BalancedAccuracy(), mt.Accuracy(split_penalty="1/100")],
 )
 def test_the_hull_equals_runs_with_a_penalty_per_leaf(task):
     """Between breakpoints the tree of the path is optimal for the penalised problem; at a
@@ -209,7 +209,7 @@ def test_a_minimum_weight_in_the_leaves():
         )
         repeated = mt.Problem(
             mt.Dataset(X[again], y=y[again]),
-            mt.tasks.Accuracy(),
+            mt.Accuracy(),
             mt.Trees(3, max_leaf_nodes=5, min_samples_leaf=least),
         )
         assert (
@@ -289,6 +289,6 @@ def test_public_data_at_depth_four(name, errors):
     alone.
     """
     dataset = mt.load(Path(DATA) / "classification" / f"{name}.txt")
-    path = mt.size_path(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(4)), max_leaves=8)
+    path = mt.size_path(mt.Problem(dataset, mt.Accuracy(), mt.Trees(4)), max_leaves=8)
     assert [p.value.number for p in path.points] == errors
     assert path.proven
