@@ -68,7 +68,7 @@ class DynamicProgramme(Switches, Method):
     merge_rows, drop_tests : bool, default=True
         Presolve: equal rows become one, which carries the equivalent-points bound; constant, equal
         and complementary tests go.
-    cache, cache_two, similarity, per_test, sibling, larger_first, gini, look_ahead, upper, smaller_counted : bool, default=True
+    cache, cache_two, similarity, per_test, sibling, larger_first, gini, look_ahead, smaller_counted : bool, default=True
         Techniques of the search (`engines.dynamic.switches.Switches`); the optimum never depends on
         them. `larger_first` is the larger side first where splits are free and the smaller one
         where they cost something; off, the other way round.
