@@ -441,7 +441,7 @@ def solve_view(
     return (None, None) if run.tree is None or run.value is None else (run.value, run.tree)
 
 
-_warm: set[tuple[str, bool, bool, bool]] = set()
+_warm: set[tuple[bool, str, bool, bool, bool]] = set()
 
 
 def warm_up(instance: Instance) -> float:
@@ -449,12 +449,13 @@ def warm_up(instance: Instance) -> float:
     took.
     """
     began = time.perf_counter()
-    if instance.kernel_kind not in _warm:
+    kind = (instance.depth <= 2, *instance.kernel_kind)
+    if kind not in _warm:
         from milp_trees.engines.dynamic.buffers import kernels_of
         from milp_trees.engines.dynamic.warm import compile_search
 
         with compiling("the exact search"):
-            compile_search()
+            compile_search(instance.depth)
             kernels_of(instance)
-        _warm.add(instance.kernel_kind)
+        _warm.add(kind)
     return time.perf_counter() - began

@@ -84,6 +84,19 @@ def test_equals_the_enumerator_at_depth_four():
             assert tree.n_leaves <= (space.max_leaf_nodes or 99)
 
 
+def test_constant_tests_that_are_kept_are_no_splits():
+    """Presolve drops them; without it a shallow tree may be found through a split with an empty side."""
+    rng = np.random.default_rng(0)
+    for i in range(60):
+        X = rng.integers(0, 2, (rng.integers(2, 25), 4))
+        X[:, 0], y = i % 2, rng.integers(0, 3, len(X))
+        y[:2] = 0, 1
+        problem = mt.Problem(mt.Dataset(X, y=y), mt.Accuracy(), mt.Trees(1 + i % 2))
+        found = DynamicProgramme(drop_tests=False, merge_rows=False).run(problem)
+        assert found.optimal
+        assert found.objective == DynamicProgramme().run(problem).objective
+
+
 @pytest.mark.parametrize("rows", [247, 248, 249, 520])
 def test_counts_survive_the_limits_of_a_byte(rows):
     """Depth four on more rows of a class than a byte counts equals the best of all root tests at

@@ -1,5 +1,5 @@
-"""Compiled code and its user: who is told that it is being compiled, if that takes long enough to
-be noticed, and who may interrupt it.
+"""Compiled code and its user: it is said that code is being compiled if that takes long enough to be
+noticed, no time limit is charged for it, and Ctrl-C interrupts compiled code.
 """
 
 from __future__ import annotations
@@ -10,9 +10,6 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-
-from milp_trees.errors import SolverFailure
 
 log = logging.getLogger("milp_trees")
 
@@ -45,15 +42,15 @@ _counting = threading.Lock()
 
 #: Seconds of compilation after which it is said.
 _NOTICED = 1.5
-#: Seconds that the largest kernels take on a machine with nothing else to do (measured: 20 to 45).
-_QUIET = 60
+#: Seconds that the largest kernels take on a machine with nothing else to do (measured: 8 to 14).
+_QUIET = 15
 
 
 def forecast() -> str:
     """How long a compilation takes: a range for an idle machine, and what the present load makes of
     it.
     """
-    idle = f"this takes 5 to {_QUIET} s where a core is free"
+    idle = f"this takes 2 to {_QUIET} s where a core is free"
     cores = os.cpu_count() or 1
     busy = os.getloadavg()[0] / cores if hasattr(os, "getloadavg") else 1.0
     if busy <= 1.2:
@@ -61,69 +58,84 @@ def forecast() -> str:
     return f"{idle}; here {busy * cores:.0f} processes want {cores} cores, so it may take up to {_QUIET * (1 + busy):.0f} s"
 
 
-class _Teller:
-    """Hears from numba that a function is being compiled (a cache that is read causes no such
-    event), and says so if that lasts.
-    """
+class _Told:
+    """What is being compiled, and since when; says so once per thing if it lasts."""
 
-    def __init__(self, what: str) -> None:
-        self.what, self.told = what, threading.Event()
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.what: list[str] = []
+        self.said: set[str] = set()
+        self.running = 0
+        self.began = self.spent = 0.0
         self.timer: threading.Timer | None = None
 
-    def notify(self, event: Any) -> None:
-        """What numba calls."""
-        if event.is_start and self.timer is None:
-            self.timer = threading.Timer(_NOTICED, self._tell)
-            self.timer.daemon = True
-            self.timer.start()
+    def begin(self) -> None:
+        """A kernel is being compiled: it was not found on disk."""
+        with self.lock:
+            self.running += 1
+            what = self.what[-1] if self.what else "what this run needs"
+            if self.running == 1:
+                self.began = time.perf_counter()
+                if what not in self.said:
+                    self.timer = threading.Timer(_NOTICED - self.spent, self._say, (what,))
+                    self.timer.daemon = True
+                    self.timer.start()
 
-    def _tell(self) -> None:
-        self.told.set()
+    def end(self) -> None:
+        with self.lock:
+            self.running -= 1
+            if not self.running:
+                self.spent += time.perf_counter() - self.began
+                if self.timer is not None:
+                    self.timer.cancel()
+                    self.timer = None
+
+    def _say(self, what: str) -> None:
+        self.said.add(what)
         log.warning(
             "Compiling %s for this machine, once; %s. No time limit is charged for it, and later processes read a cache.",
-            self.what,
+            what,
             forecast(),
         )
 
 
+_told = _Told()
+
+
+def compile_seconds() -> float:
+    """Seconds in which this process has compiled kernels that were not found on disk."""
+    return _told.spent
+
+
+@contextmanager
+def kernel_compiled() -> Iterator[None]:
+    """Within this block a kernel is compiled: it is not charged, and said if it lasts."""
+    _told.begin()
+    try:
+        with _counted():
+            yield
+    finally:
+        _told.end()
+
+
 @contextmanager
 def compiling(what: str) -> Iterator[None]:
-    """Within this block `what` is compiled or read from numba's cache; a warning says so where it
-    is compiled and that takes more than a moment.
+    """Within this block `what` is compiled or read from files; no time limit is charged for it.
 
     Parameters
     ----------
     what : str
-        E.g. `the exact search`.
-
-    Raises
-    ------
-    SolverFailure
-        The cache is from another version and names what no longer exists.
+        Its name in the warning that is given where it is compiled and that takes more than a
+        moment, e.g. `the exact search`.
     """
-    from numba.core import event
-
-    began = time.perf_counter()
-    teller = _Teller(what)
-    event.Listener.register(
-        _Teller
-    )  # as a subclass would be, without numba being loaded with this module
-    event.register("numba:compile", teller)
+    began, before = time.perf_counter(), _told.spent
+    _told.what.append(what)
     try:
         with _counted():
             yield
-    except AttributeError as error:
-        if "Can't get attribute" not in str(error):
-            raise
-        raise SolverFailure(
-            "numba's cache on disk was written by an older version of this package and cannot be read. Delete the files *.nbi in the folders "
-            "__pycache__ of milp_trees/engines (or in the folder that NUMBA_CACHE_DIR names), and run again."
-        ) from error
     finally:
-        event.unregister("numba:compile", teller)
-        if teller.timer is not None:
-            teller.timer.cancel()
-        if teller.told.is_set():
+        _told.what.remove(what)
+        if _told.spent > before + _NOTICED:
             log.info("compiled %s in %.1f s", what, time.perf_counter() - began)
 
 
