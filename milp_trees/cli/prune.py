@@ -91,7 +91,7 @@ def prune(
         _option(
             "NAME=COST:FEATURE,FEATURE: a price shared by features (or groups), once per row; repeatable.",
             COSTS,
-            "--group",
+            "--feature-group",
         ),
     ] = None,
     group_once: Annotated[
@@ -99,7 +99,7 @@ def prune(
         _option(
             "The same with a price paid a single time for all rows (a device).",
             COSTS,
-            "--group-once",
+            "--feature-group-once",
         ),
     ] = None,
     node_cost: Annotated[
@@ -254,7 +254,7 @@ def _check_methods(names: list[str], whole_path: bool) -> None:
     for name in names:
         chosen: Any = registry.method(name)
         questions = getattr(chosen, "formulation", chosen).questions
-        if whole_path and "path" not in questions:
+        if whole_path and "by-price" not in questions:
             fail(
                 f"{name} answers for one λ; give --lambda too, or leave out --method: min-cut answers for all λ at once.",
                 WRONG_INPUT,
@@ -289,7 +289,10 @@ def _costs(
 ) -> Any:
     from milp_trees.tasks.feature_costs import FeatureCosts
 
-    made = [*_groups(groups, "--group", False), *_groups(once, "--group-once", True)]
+    made = [
+        *_groups(groups, "--feature-group", False),
+        *_groups(once, "--feature-group-once", True),
+    ]
     return FeatureCosts(
         1 if file is None else read_feature_costs(file),
         groups=made,

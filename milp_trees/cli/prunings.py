@@ -37,7 +37,7 @@ def whole_path(
     from milp_trees.study.solving import answer
 
     result = answer(replace(grown.problem, question=ByPrice()), method, limits)
-    curve: Any = result.path
+    curve: Any = result.curve
     if curve is None:
         _finish(result)
         raise typer.Exit(NO_MODEL)

@@ -62,7 +62,7 @@ class MinCut(Method):
     default_rank: ClassVar[int | None] = 60
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "scipy", "networkx", "ortools")
-    questions: ClassVar[frozenset[str]] = frozenset({"best", "path"})
+    questions: ClassVar[frozenset[str]] = frozenset({"best", "by-price"})
 
     cut: str = "push-relabel"
     merge: bool = True
@@ -185,4 +185,4 @@ class MinCut(Method):
             raise SolverFailure(
                 "The curve's error and cost are not those of its pruning; please report this."
             )
-        return replace(result, path=curve)
+        return replace(result, curve=curve)
