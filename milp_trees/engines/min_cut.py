@@ -60,6 +60,7 @@ class MinCut(Method):
     effort: ClassVar[int] = 10
     space: ClassVar[type] = PrunedEnsembles
     default_rank: ClassVar[int | None] = 60
+    judge_rank: ClassVar[int | None] = 40
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "scipy", "networkx", "ortools")
     questions: ClassVar[frozenset[str]] = frozenset({"best", "by-price"})
