@@ -9,7 +9,7 @@ from milp_trees.engines.dynamic.arrays import (
     UNLIMITED,
     Instance,
 )
-from milp_trees.engines.dynamic.contexts import Context, rows_of
+from milp_trees.engines.dynamic.contexts import Context, Rows
 from milp_trees.engines.dynamic.layouts import LEVEL, STACK, TABLE, TREE, WORK
 from milp_trees.engines.dynamic.memory import RING
 from milp_trees.engines.dynamic.pair_counts import (
@@ -75,7 +75,7 @@ def stack_of(
     """
     data = inst.data
     F, W, U = max(1, data.n_tests), data.n_words, data.n_values + data.n_masses
-    parts = rows_of(
+    parts = Rows(
         LEVEL,
         levels,
         number=np.arange(levels),
@@ -87,15 +87,14 @@ def stack_of(
         side=np.zeros((levels, 2, W), dtype=np.uint64),
         total=np.zeros((levels, U + 1), dtype=np.int64),
     )
-    stack = Context(
+    return Context(
         STACK,
-        levels=parts[0].address,
+        parts=parts,
+        levels=parts.address,
         root_bound=shared.root_bound if shared else np.zeros(F, dtype=np.int64),
         busy=shared.busy if shared else np.zeros(F, dtype=np.int64),
         **board,
     )
-    stack.parts.extend(parts)
-    return stack
 
 
 def kernels_of(inst: Instance, sides: bool = False) -> np.ndarray:

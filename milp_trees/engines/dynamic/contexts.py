@@ -10,6 +10,7 @@ them).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -140,17 +141,17 @@ class Context:
     Parameters
     ----------
     kind : ContextType
-    table : int64 array of `kind.size` entries, optional
-        Memory to use, for example a row of a matrix.
+    parts : sequence of Context
+        Records to keep, whose address stands in the table.
     **values : int or array
         Every array, and numbers that are not 0.
 
     Attributes
     ----------
+    address : int
+        Of the table.
     buffers : dict
         Further arrays to keep, which compiled code knows by their address only.
-    parts : list of Context
-        Records whose address stands in the table.
 
     Raises
     ------
@@ -158,25 +159,29 @@ class Context:
         An array is not of the type that was declared.
     """
 
-    def __init__(self, kind: ContextType, table: np.ndarray | None = None, **values: Any) -> None:
-        self._start(kind, np.zeros(kind.size, dtype=np.int64) if table is None else table)
-        if unknown := set(values) - set(kind.kind):
-            raise TypeError(f"{kind} has no {', '.join(sorted(unknown))}.")
+    def __init__(self, kind: ContextType, /, parts: Any = (), **values: Any) -> None:
+        if not set(values) <= set(kind.kind):
+            raise TypeError(f"{kind} has no {', '.join(sorted(set(values) - set(kind.kind)))}.")
+        arrays: dict[str, np.ndarray] = {}
+        table: list[int] = []
         for name, (dtype, n) in kind.kind.items():
-            at = kind.position[name]
-            if kind.is_number(name):
-                self.table[at] = values.get(name, 0)
+            if n == 0:
+                table.append(values.get(name, 0))
                 continue
-            array = self.arrays[name] = values[name]
+            array = arrays[name] = values[name]
             check_array(name, array, dtype, n)
-            self.table[at : at + 1 + n] = (array.ctypes.data, *array.shape)
+            table += (array.ctypes.data, *array.shape)
+        self._start(kind, np.array(table, dtype=np.int64), arrays, parts)
 
-    def _start(self, kind: ContextType, table: np.ndarray) -> None:
-        vars(self).update(kind=kind, table=table, arrays={}, buffers={}, parts=[])
-
-    @property
-    def address(self) -> int:
-        return int(self.table.ctypes.data)
+    def _start(
+        self,
+        kind: ContextType,
+        table: np.ndarray,
+        arrays: dict[str, np.ndarray],
+        parts: Sequence[Context] = (),
+    ) -> None:
+        vars(self).update(kind=kind, table=table, arrays=arrays, buffers={}, parts=parts)
+        vars(self)["address"] = int(table.ctypes.data)
 
     def __getattr__(self, name: str) -> Any:
         if name in vars(self)["arrays"]:
@@ -191,28 +196,51 @@ class Context:
         self.table[self.kind.position[name]] = value
 
 
-def rows_of(kind: ContextType, n: int, **arrays: np.ndarray) -> list[Context]:
-    """Contexts that stand one after the other in memory; each gets its part of the arrays, whose
-    first dimension is n. Of numbers, such an array holds the first values; others are 0.
+class Rows(Sequence[Context]):
+    """Contexts that stand one after the other in memory; the objects are made when they are asked
+    for.
+
+    Parameters
+    ----------
+    kind : ContextType
+    n : int
+        How many.
+    **arrays : array
+        For every array field an array whose first dimension is n; for a number field its first
+        values, which are 0 by default.
     """
-    table = np.zeros((n, kind.size), dtype=np.int64)
-    fields_of = {}
-    for name, array in arrays.items():
-        (dtype, dimensions), at = kind.kind[name], kind.position[name]
-        if kind.is_number(name):
-            table[:, at] = array
-            continue
-        check_array(name, array, dtype, dimensions + 1)
-        table[:, at] = array.ctypes.data + array.strides[0] * np.arange(n)
-        table[:, at + 1 : at + 1 + dimensions] = array.shape[1:]
-        fields_of[name] = array
-    out = []
-    for i in range(n):
+
+    def __init__(self, kind: ContextType, n: int, **arrays: np.ndarray) -> None:
+        self.kind, self.arrays = kind, {}
+        first, step = [0] * kind.size, [0] * kind.size
+        numbers = []
+        for name, array in arrays.items():
+            (dtype, dimensions), at = kind.kind[name], kind.position[name]
+            if kind.is_number(name):
+                numbers.append((at, array))
+                continue
+            check_array(name, array, dtype, dimensions + 1)
+            first[at : at + 1 + dimensions] = (array.ctypes.data, *array.shape[1:])
+            step[at] = array.strides[0]
+            self.arrays[name] = array
+        self.table = np.array(first) + np.arange(n)[:, None] * np.array(step)
+        for at, array in numbers:
+            self.table[:, at] = array
+
+    @property
+    def address(self) -> int:
+        return int(self.table.ctypes.data)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
         context = Context.__new__(Context)
-        context._start(kind, table[i])
-        context.arrays.update((name, array[i]) for name, array in fields_of.items())
-        out.append(context)
-    return out
+        arrays = {name: array[i] for name, array in self.arrays.items()}
+        context._start(self.kind, self.table[i], arrays)
+        return context
 
 
 def check_array(name: str, array: np.ndarray, dtype: str, dimensions: int) -> None:

@@ -29,7 +29,7 @@ from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
-    from milp_trees.engines.dynamic.contexts import Context
+    from milp_trees.engines.dynamic.contexts import Context, Rows
 
 #: Work between two looks at the clock (about 0.05 s).
 QUOTA = 5e8
@@ -149,8 +149,8 @@ class FrontSearch:
 
     # -- arrays ------------------------------------------------------------------------------------
 
-    def _frames(self, levels: int) -> list[Context]:
-        from milp_trees.engines.dynamic.contexts import rows_of
+    def _frames(self, levels: int) -> Rows:
+        from milp_trees.engines.dynamic.contexts import Rows
         from milp_trees.engines.sizes.records import FRAME
 
         size, (F, W) = self.leaves + 5, self.data.tests.shape
@@ -158,7 +158,7 @@ class FrontSearch:
         def numbers(*shape: int) -> np.ndarray:
             return np.zeros((levels, *shape), dtype=np.int64)
 
-        return rows_of(
+        return Rows(
             FRAME,
             levels,
             bits=np.zeros((levels, W), dtype=np.uint64),
@@ -177,7 +177,7 @@ class FrontSearch:
 
         return Context(
             FRONTS,
-            frames=self.frames[0].address,
+            frames=self.frames.address,
             regret=np.zeros(len(self.data.tests), dtype=np.int64),
             goal=np.zeros(self.leaves + 5, dtype=np.int64),
             found=np.zeros((2, 5), dtype=np.int64),

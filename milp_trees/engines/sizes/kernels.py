@@ -28,10 +28,9 @@ from numba import njit
 from milp_trees.engines.dynamic.arrays import (
     INFINITY,
 )
-from milp_trees.engines.dynamic.depth_three import archive_level
 from milp_trees.engines.dynamic.gains import sort_tests
 from milp_trees.engines.dynamic.layouts import data_at, table_at, work_at
-from milp_trees.engines.dynamic.memory import archive_set, similar_per_test
+from milp_trees.engines.dynamic.memory import archive_level, archive_set, similar_per_test
 from milp_trees.engines.dynamic.nodes import (
     hash_children,
     leaf_value,

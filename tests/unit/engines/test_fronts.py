@@ -261,7 +261,7 @@ def test_progress_falls_and_memory_may_be_short():
         b <= a for first, second in pairwise(told) for a, b in zip(first, second, strict=True)
     )
     short = solve_sizes(problem.presolved_view(), mt.Trees(5, 8), memory_bytes=2000)
-    assert [s.Z for s in short.sizes] == [s.Z for s in whole.model_size]
+    assert [s.Z for s in short.sizes] == [s.Z for s in whole.sizes]
     assert short.counters["cached"] <= 2 < whole.counters["cached"]
 
 
@@ -272,7 +272,7 @@ def test_bounds_from_similar_sets_save_work():
         solve_sizes(problem.presolved_view(), mt.Trees(4, 8), similar=switch)
         for switch in (True, False)
     )
-    assert [s.Z for s in on.sizes] == [s.Z for s in off.model_size]
+    assert [s.Z for s in on.sizes] == [s.Z for s in off.sizes]
     assert on.counters["pairs"] < off.counters["pairs"]
 
 
