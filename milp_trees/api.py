@@ -53,16 +53,15 @@ def solve(
     problem : Problem
     method : str or Method, optional
         An engine (`dp`, `enumerate`), a heuristic (`cart`), or a formulation with a solver
-        (`flow-oct@highs`); by default the engine that takes the task: `dp`, for areas under ROC
-        curves `partial-trees`, for metrics such as Matthews' coefficient `pareto`.
+        (`flow-oct@highs`); by default the first by `default_rank` that takes the problem.
     time_limit : float or None, default=60
         Seconds for building and solving.
     start : Tree, Ensemble or str, optional
         A tree (or pruned ensemble) to begin with, or the method that makes one (`"dp"`, `"cart"`);
         its time is not part of the run's.
     reference : str, optional
-        Another method that is run too, to fill in `result.agrees`: `"dp"` is the first of dp,
-        enumerate, state-flow@highs that can.
+        Another method that is run too, to fill in `result.agrees`; if it cannot take the problem,
+        and for `"auto"`, the first by `judge_rank` that can.
     threads, seed, memory_mb, node_limit
         Limits and settings that mean the same for every method.
     max_nonzeros : int or None, default=20 million
@@ -122,9 +121,9 @@ def compare(
     methods: str | Iterable[str] | None = None,
     *,
     formulations: str | Iterable[str] = "all",
-    solvers: str | Iterable[str] = ("highs",),
-    start: str | Tree | None = "dp",
-    reference: str | None = "dp",
+    solvers: str | Iterable[str] | None = None,
+    start: str | Tree | None = "auto",
+    reference: str | None = "auto",
     time_limit: float | None = 60.0,
     seeds: Iterable[int] = (0,),
     store: str | Path | None = None,
@@ -146,11 +145,14 @@ def compare(
         For example `["dp:cache=off", "flow-oct@highs"]`, or a text with commas; without, every
         combination of `formulations` and `solvers`. Rows go by these labels, without options that
         are the default; two labels of the same options are one row.
-    start : str, Tree or None, default="dp"
-        What formulations begin with.
-    reference : str or None, default="dp"
-        Who judges the rows (`agrees`); if it cannot take the problem, the next of dp, enumerate,
-        state-flow@highs that can.
+    solvers : names, optional
+        By default the solver that comes with the package.
+    start : str, Tree or None, default="auto"
+        What formulations begin with; `"auto"` is the tree of the default method, if that needs no
+        solver.
+    reference : str or None, default="auto"
+        Who judges the rows (`agrees`); if it cannot take the problem, and for `"auto"`, the first
+        by `judge_rank` that can.
     store : path, optional
         SQLite file the rows are kept in as each run ends; the same call resumes a killed study. A
         row is served again only for the very same run: label, problem, start, limits, seed, options
@@ -308,9 +310,8 @@ def size_path(
         leaves bound the depth.
     max_leaves : int
     method : str or Method, optional
-        `dp-sizes`, the default for sums of costs, answers all sizes in one run; any other method is
-        run once per size, from the tree before. By default that is the engine that takes the task,
-        as for `solve`.
+        One that answers all sizes does so in one run; any other is run once per size, from the tree
+        before. By default the first that takes the problem, as for `solve`.
     time_limit : float or None, default=60
         Seconds, of each run. What is not proven by then says so (`Point.proven`).
     memory_mb, threads, seed

@@ -136,13 +136,7 @@ def show(rows: list[dict[str, Any]], best: Result | None, reference: Result | No
             typer.echo(f"{name:<9} {text}")
     else:
         console = Console()
-        name = (
-            "DP"
-            if reference is not None and reference.method == "dp"
-            else reference.method
-            if reference is not None
-            else "reference"
-        )
+        name = "reference" if reference is None else reference.method
         for table in rich_tables(rows, console.width, name):
             console.print(table)
             typer.echo()
@@ -187,14 +181,14 @@ def no_model(result: Result) -> str:
     """The sentence for a result without a model."""
     from milp_trees.results.result import Status
 
-    if result.status is Status.INFEASIBLE and result.problem.task.name == "decision":
-        return "No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower --min-samples-leaf."
+    if result.status is Status.INFEASIBLE and result.problem.all_rows_too_few:
+        return "No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower --min-samples-leaf or --min-weight-leaf."
     if result.status is Status.INFEASIBLE:
         return "No tree satisfies the constraints; loosen --max-disparity, --capacity or --min-samples-leaf, or allow a larger --depth."
     if result.status is Status.UNSUPPORTED:
         return f"{result.message} (milp-trees formulations lists what there is)"
     limit = f"its {result.limit.value} limit" if result.limit else "its limits"
-    return f"{result.method} found no tree within {limit}; raise --time-limit, or begin with --start dp."
+    return f"{result.method} found no tree within {limit}; raise --time-limit, or begin with --start auto."
 
 
 def finish_study(study: Study) -> None:

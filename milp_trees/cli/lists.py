@@ -15,6 +15,9 @@ from milp_trees.cli.limits import takes_limits
 from milp_trees.cli.options import ProblemOptions, takes_problem
 from milp_trees.limits import Limits
 
+#: What the demonstration lets compete: one formulation per idea.
+DEMO = ("state-flow", "flow-oct", "path-cut", "bin-oct", "oct-binary")
+
 
 @app.command(epilog=EXIT_CODES)
 @explained
@@ -58,8 +61,8 @@ def export(
     options: ProblemOptions,
     *,
     formulation: Annotated[
-        str, typer.Option("--formulation", help="The formulation to write.")
-    ] = "flow-oct",
+        str, typer.Option("--formulation", help="The formulation to write, e.g. flow-oct.")
+    ] = DEMO[1],
     out: Annotated[
         Path,
         typer.Option(
@@ -136,6 +139,33 @@ def methods(as_json: Json = False) -> None:
 
 @app.command(epilog=EXIT_CODES)
 @explained
+def tasks(as_json: Json = False) -> None:
+    """List the tasks with their own parameters, which are written NAME:PARAMETER=VALUE,…."""
+    from milp_trees.by_name import registry
+    from milp_trees.cli.options import OF_TASKS
+    from milp_trees.registering import labels
+
+    classes: dict[str, Any] = registry.classes("tasks")
+    rows = [
+        {
+            "name": name,
+            "title": cls.title,
+            "parameters": [p for p in labels.declared(cls) if p not in OF_TASKS],
+            "command": cls.command or "solve",
+        }
+        for name, cls in classes.items()
+    ]
+    if as_json:
+        write(rows, None, True)
+    else:
+        print_table(
+            ["name", "what is optimised", "parameters", "command"],
+            [[r["name"], r["title"], ", ".join(r["parameters"]), r["command"]] for r in rows],
+        )
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
 def solvers(as_json: Json = False) -> None:
     """List the solvers: found, or why not and how to get them."""
     from milp_trees.by_name import registry
@@ -172,10 +202,6 @@ def solvers(as_json: Json = False) -> None:
         )
 
 
-#: What the demonstration lets compete: one formulation per idea.
-DEMO = ("state-flow", "flow-oct", "path-cut", "bin-oct", "oct-binary")
-
-
 @app.command(epilog=EXIT_CODES)
 @explained
 @takes_limits("time_limit", time_limit=10.0)
@@ -191,6 +217,7 @@ def demo(
     """
     from milp_trees.by_name import registry
     from milp_trees.mip.solver import availability_of
+    from milp_trees.study.attempt import default_method
     from milp_trees.study.compare import compare_problems
     from milp_trees.study.live import Live
 
@@ -213,10 +240,10 @@ def demo(
     with Live() as live:
         study = compare_problems(
             [problem],
-            ["dp", *names],
+            [default_method(problem), *names],
             limits,
-            start="dp",
-            reference="dp",
+            start="auto",
+            reference="auto",
             store=store,
             progress=live,
         )

@@ -11,26 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from milp_trees.cli.limits import with_options
-from milp_trees.cli.readers import pairs, read_costs, read_feature_costs, split, whole
+from milp_trees.cli.readers import pairs, read_feature_costs, split, whole
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.problem import Problem
 
-#: Tasks that row weights are for.
-WEIGHTED = ("weighted", "cost-matrix", "f1", "f-beta", "jaccard", "precision")
-
-#: Options that some tasks only take, by the task's parameter.
-ONLY_FOR = {
-    "class_weight": "--class-weight; --task weighted does",
-    "matrix": "--costs; --task cost-matrix does",
-    "beta": "--beta; --task f-beta does",
-    "positive": "--positive; tasks on two classes do",
-    "min_recall": "--min-recall; --task precision does",
-    "theta": "--theta; --task partial-auc does",
+#: Options for parameters that many tasks have, of whatever module; all others are written into
+#: the task's label.
+OF_TASKS = {
     "leaf_penalty": "--leaf-penalty",
-    "split_penalty": "--split-penalty; --leaf-penalty counts leaves, one more than splits",
+    "split_penalty": "--split-penalty",
     "feature_costs": "--feature-costs",
     "constraints": "side constraints (--constraint, --capacity)",
 }
@@ -55,7 +47,7 @@ class ProblemOptions:
     depth: Annotated[
         int | None,
         _option(
-            "Levels of splits. Default: 2; none for solve with a penalty and a method that needs no limit (dp).",
+            "Levels of splits. Default: 2; none for solve with a penalty and a method that needs no limit.",
             SPACE,
         ),
     ] = None
@@ -71,7 +63,7 @@ class ProblemOptions:
         str, _option("auto, midpoints, quantiles:N (bins), buckets or tree-guess.", DATA)
     ] = "auto"
     weights: Annotated[
-        str | None, _option("Column of row weights (for the task weighted or cost-matrix).", DATA)
+        str | None, _option("Column of row weights, for tasks that weigh rows.", DATA)
     ] = None
     group: Annotated[
         str | None,
@@ -100,34 +92,10 @@ class ProblemOptions:
     task: Annotated[
         str,
         _option(
-            "accuracy, weighted, balanced-accuracy, f1, f-beta, jaccard, precision, mcc, g-mean, kappa, auc, partial-auc, cost-matrix, action-costs, "
-            "action-values, policy-ipw, -dm or -dr.",
+            "A task, with its own parameters where it has some: accuracy, f1:positive=ill, e.g. f-beta:beta=2. `milp-trees tasks` lists them.",
             TASK,
         ),
     ] = "accuracy"
-    class_weight: Annotated[
-        list[str] | None, _option("CLASS=WEIGHT, repeatable (task weighted).", TASK)
-    ] = None
-    positive: Annotated[
-        str | None,
-        _option(
-            "Positive class (f1, precision, partial-auc and others); by default the last.", TASK
-        ),
-    ] = None
-    beta: Annotated[
-        str | None,
-        _option("How many times as much recall counts as precision (task f-beta).", TASK),
-    ] = None
-    min_recall: Annotated[str | None, _option("Least recall, e.g. 0.8 (task precision).", TASK)] = (
-        None
-    )
-    theta: Annotated[
-        str | None, _option("Largest false positive rate, e.g. 0.2 (task partial-auc).", TASK)
-    ] = None
-    costs: Annotated[
-        Path | None,
-        _option("File with the K × K cost matrix, row = true class (task cost-matrix).", TASK),
-    ] = None
     leaf_penalty: Annotated[
         str, _option("Added to the rate per leaf, e.g. 0.01 or 1/200.", TASK)
     ] = "0"
@@ -207,19 +175,47 @@ class ProblemOptions:
         return free if registry.method(name).unsupported(free) is None else problem
 
     def make_task(self, dataset: Dataset) -> Any:
+        """The task, with its parameters and side constraints."""
         from milp_trees.by_name import registry
-        from milp_trees.tasks.constraints import Capacity, constraint
 
-        kind: Any = registry.task(self.task)
-        elsewhere = {"decision": "spo", "pruned-error": "prune"}.get(self.task)
-        if elsewhere:
+        kind, given = registry.written_task(self.task)
+        if kind.command is not None:
             raise DataError(
-                f"The task {self.task} is stated by another command: milp-trees {elsewhere} --help."
+                f"The task {kind.name} is stated by another command: milp-trees {kind.command} --help."
             )
-        options: dict[str, Any] = {
+        if self.weights is not None and not kind.weighs_rows:
+            raise DataError(
+                f"The task {kind.name} counts every row once and does not use --weights; {_tasks('weighs_rows')} do. "
+                "To keep the column from being split on, name it with --drop."
+            )
+        known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
+        for name, value in self._of_tasks().items():
+            if name in given and value not in ("0", (), None):
+                raise DataError(
+                    f"The parameter {name} is given twice, by {OF_TASKS[name]} and in --task {self.task}; give it once."
+                )
+            if name in known:
+                given.setdefault(name, value)
+            elif value not in ("0", (), None):
+                raise DataError(
+                    f"The task {kind.name} does not use {OF_TASKS[name]}; {_tasks(name)} do."
+                )
+        return kind(**given)
+
+    def _of_tasks(self) -> dict[str, Any]:
+        """The parameters that have options of their own (`OF_TASKS`)."""
+        out: dict[str, Any] = {
             "leaf_penalty": self.leaf_penalty,
             "split_penalty": self.split_penalty,
+            "constraints": self._constraints(),
         }
+        if self.feature_costs is not None:
+            out["feature_costs"] = read_feature_costs(self.feature_costs)
+        return out
+
+    def _constraints(self) -> tuple[Any, ...]:
+        from milp_trees.tasks.constraints import Capacity, constraint
+
         rules: list[Any] = []
         for flag, of_constraints in (
             ("--max-disparity", self.max_disparity),
@@ -244,35 +240,18 @@ class ProblemOptions:
             )
         for action, number in pairs(self.capacity, "--capacity", "ACTION=N"):
             rules.append(Capacity(action=action, at_most=whole(number, "--capacity")))
-        options["constraints"] = tuple(rules)
-        if self.class_weight:
-            options["class_weight"] = dict(
-                pairs(self.class_weight, "--class-weight", "CLASS=WEIGHT")
-            )
-        if self.weights is not None and self.task not in WEIGHTED:
-            raise DataError(
-                f"The task {self.task} counts every row once and does not use --weights; {', '.join(WEIGHTED)} do. "
-                "To keep the column from being split on, name it with --drop."
-            )
-        if self.costs is not None:
-            options["matrix"] = read_costs(self.costs)
-        if self.feature_costs is not None:
-            options["feature_costs"] = read_feature_costs(self.feature_costs)
-        options |= {
-            name: given
-            for name in ("positive", "beta", "min_recall", "theta")
-            if (given := getattr(self, name)) is not None
-        }
-        known = {f.name for f in fields(kind)}
-        for name in [name for name in options if name not in known]:
-            if options[name] not in ("0", ()):
-                raise DataError(f"The task {self.task} does not use {ONLY_FOR[name]}.")
-            del options[name]
-        if "matrix" in known and self.costs is None:
-            raise DataError(
-                "The task cost-matrix needs --costs FILE: one line per true class, one number per predicted class."
-            )
-        return kind(**options)
+        return tuple(rules)
+
+
+def _tasks(having: str) -> str:
+    """Names of the tasks that declare something, or have a parameter of that name."""
+    from milp_trees.by_name import registry
+
+    return ", ".join(
+        name
+        for name, cls in registry.classes("tasks").items()
+        if getattr(cls, having, False) is True or having in {f.name for f in fields(cls)}  # type: ignore[arg-type]
+    )
 
 
 def takes_problem(command: Callable[..., None]) -> Callable[..., None]:

@@ -91,7 +91,7 @@ def prune(
         _option(
             "NAME=COST:FEATURE,FEATURE: a price shared by features (or groups), once per row; repeatable.",
             COSTS,
-            "--group",
+            "--feature-group",
         ),
     ] = None,
     group_once: Annotated[
@@ -99,7 +99,7 @@ def prune(
         _option(
             "The same with a price paid a single time for all rows (a device).",
             COSTS,
-            "--group-once",
+            "--feature-group-once",
         ),
     ] = None,
     node_cost: Annotated[
@@ -124,7 +124,7 @@ def prune(
         bool,
         typer.Option(
             "--exact",
-            help="Solve the program with the budget as a row (ip3-closure@highs, from the hull point).",
+            help="Solve the program with the budget as a row (from the hull point).",
         ),
     ] = False,
     path: Annotated[
@@ -136,7 +136,10 @@ def prune(
     ] = False,
     method: Annotated[
         str | None,
-        typer.Option("--method", help="min-cut, dantzig-wolfe, ip3@highs, …; default: min-cut."),
+        typer.Option(
+            "--method",
+            help="A method for prunings, e.g. dantzig-wolfe or ip3@highs; by default the first that takes the problem.",
+        ),
     ] = None,
     methods: Annotated[
         str | None,
@@ -198,11 +201,11 @@ def prune(
     if budget is not None and exact:
         within_budget(grown, budget, method, limits, out, as_json)
     elif lam is None:
-        whole_path(grown, method or "min-cut", budget, plot, limits, out, as_json)
+        whole_path(grown, method, budget, plot, limits, out, as_json)
     elif methods is not None:
         compared(grown, methods, limits, store, out, as_json)
     else:
-        at_one_price(grown, method or "min-cut", limits, out, as_json)
+        at_one_price(grown, method, limits, out, as_json)
 
 
 def _one_question(
@@ -254,9 +257,9 @@ def _check_methods(names: list[str], whole_path: bool) -> None:
     for name in names:
         chosen: Any = registry.method(name)
         questions = getattr(chosen, "formulation", chosen).questions
-        if whole_path and "path" not in questions:
+        if whole_path and "by-price" not in questions:
             fail(
-                f"{name} answers for one λ; give --lambda too, or leave out --method: min-cut answers for all λ at once.",
+                f"{name} answers for one λ; give --lambda too, or leave out --method.",
                 WRONG_INPUT,
             )
 
@@ -289,7 +292,10 @@ def _costs(
 ) -> Any:
     from milp_trees.tasks.feature_costs import FeatureCosts
 
-    made = [*_groups(groups, "--group", False), *_groups(once, "--group-once", True)]
+    made = [
+        *_groups(groups, "--feature-group", False),
+        *_groups(once, "--feature-group-once", True),
+    ]
     return FeatureCosts(
         1 if file is None else read_feature_costs(file),
         groups=made,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def whole_path(
     grown: Grown,
-    method: str,
+    method: str | None,
     budget: str | None,
     plot: Path | None,
     limits: Limits,
@@ -37,7 +37,7 @@ def whole_path(
     from milp_trees.study.solving import answer
 
     result = answer(replace(grown.problem, question=ByPrice()), method, limits)
-    curve: Any = result.path
+    curve: Any = result.curve
     if curve is None:
         _finish(result)
         raise typer.Exit(NO_MODEL)
@@ -115,9 +115,7 @@ def within_budget(
     start = hull_start(grown.problem, budget)
     task = replace(grown.problem.task, max_cost=budget)  # type: ignore[type-var]
     problem: Problem = replace(grown.problem, task=task)
-    result = answer(
-        problem, method or "ip3-closure@highs", limits, start=start, test_data=grown.test
-    )
+    result = answer(problem, method, limits, start=start, test_data=grown.test)
     if not as_json:
         show([result.to_json()], result)
     write(result.to_json(), out, as_json)
@@ -142,7 +140,7 @@ def _finish(result: Result) -> None:
     if result.status is Status.NO_SOLUTION:
         limit = f"its {result.limit.value} limit" if result.limit else "its limits"
         fail(
-            f"{result.method} found no pruning within {limit}; raise --time-limit, or take min-cut.",
+            f"{result.method} found no pruning within {limit}; raise --time-limit.",
             NO_MODEL,
         )
     finish(result)
@@ -164,7 +162,7 @@ def compared(
             [grown.problem],
             method_names(names, (), (), [grown.problem]),
             limits,
-            reference="min-cut",
+            reference="auto",
             seeds=[limits.seed],
             store=store,
             test_data=grown.test,
@@ -175,18 +173,18 @@ def compared(
 
 
 def at_one_price(
-    grown: Grown, method: str, limits: Limits, out: Path | None, as_json: bool
+    grown: Grown, method: str | None, limits: Limits, out: Path | None, as_json: bool
 ) -> None:
     from milp_trees.study.live import Live
     from milp_trees.study.solving import answer
 
     with Live() as live:
-        live.bar.update(live.task, method=method)
+        live.bar.update(live.task, method=method or "")
         result = answer(
             grown.problem,
             method,
             limits,
-            reference="min-cut",
+            reference="auto",
             test_data=grown.test,
             progress=live.point,
         )

@@ -36,7 +36,7 @@ def path(
         str | None,
         typer.Option(
             "--method",
-            help="dp-sizes answers all sizes in one run; others run once per size. Default: what takes the task.",
+            help="One that answers all sizes does so in one run; others run once per size. Default: the first that takes the problem.",
         ),
     ] = None,
     plot: Annotated[

@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import typer
-
 from milp_trees.errors import DataError
+from milp_trees.tasks.written import is_number, text_of
 
 
 def split(text: str) -> list[str]:
@@ -33,58 +32,18 @@ def whole(text: str, flag: str) -> int:
     return int(text)
 
 
-def read_costs(path: Path) -> list[list[str]]:
-    """The cost matrix at the beginning of a file: lines of numbers; what comes after the first
-    other line is not used.
-    """
-    rows: list[list[str]] = []
-    rest = 0
-    for line in _text(path).splitlines():
-        words = line.replace(",", " ").split()
-        if words and not rest and all(_is_number(w) for w in words):
-            rows.append(words)
-        elif words:
-            rest += 1
-    if not rows or any(len(r) != len(rows) for r in rows):
-        raise DataError(
-            f"{path} must begin with a square cost matrix: one line per true class, one number per predicted class."
-        )
-    if rest:
-        typer.echo(
-            f"{path}: the {rest} lines after the cost matrix are not used; --feature-costs takes costs of splits.",
-            err=True,
-        )
-    return rows
-
-
 def read_feature_costs(path: Path) -> dict[str, str]:
     """Lines `COLUMN COST`."""
     out: dict[str, str] = {}
-    for line in filter(str.strip, _text(path).splitlines()):
+    for line in filter(str.strip, text_of(path).splitlines()):
         name, _, cost = line.strip().rpartition("," if "," in line else " ")
         name = name.strip().strip('"')
-        if not name or (not re.fullmatch(r"\d+/\d+", cost.strip()) and not _is_number(cost)):
+        if not name or (not re.fullmatch(r"\d+/\d+", cost.strip()) and not is_number(cost)):
             raise DataError(f"{path} must hold lines 'COLUMN COST'; one is {line.strip()!r}.")
         if name in out:
             raise DataError(f"{path} has two costs for {name!r}; keep one of them.")
         out[name] = cost.strip()
     return out
-
-
-def _text(path: Path) -> str:
-    """What a file says; it is read as UTF-8."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is no text file in UTF-8; save it as one.") from None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def solver_options(given: list[str] | None) -> dict[str, Any]:

@@ -40,19 +40,19 @@ def solve(
         str | None,
         typer.Option(
             "--method",
-            help="dp, cart, … or FORMULATION@SOLVER, e.g. flow-oct@highs; by default the engine that takes the task.",
+            help="A method of `milp-trees methods` or FORMULATION@SOLVER, e.g. flow-oct@highs; by default the first that takes the problem.",
         ),
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option("--start", help="Method that makes a tree to begin with: dp, cart or none."),
+        typer.Option("--start", help="Method that makes a tree to begin with, auto or none."),
     ] = None,
     reference: Annotated[
         str,
         typer.Option(
             "--reference", help="Method that judges the answer (its time is not counted), or none."
         ),
-    ] = "dp",
+    ] = "auto",
     limits: Limits,
     option: SolverOption = None,
     out: Out = None,
@@ -102,15 +102,19 @@ def compare(
         str, typer.Option("--formulations", help="all, or names, comma-separated.")
     ] = "all",
     solvers: Annotated[
-        str, typer.Option("--solvers", help="all (that are found), or names, comma-separated.")
-    ] = "highs",
+        str | None,
+        typer.Option(
+            "--solvers",
+            help="all (that are found), or names, comma-separated; by default the solver that comes with the package.",
+        ),
+    ] = None,
     start: Annotated[
         str,
-        typer.Option("--start", help="Method that makes a tree to begin with: dp, cart or none."),
-    ] = "dp",
+        typer.Option("--start", help="Method that makes a tree to begin with, auto or none."),
+    ] = "auto",
     reference: Annotated[
         str, typer.Option("--reference", help="Method that judges the answers, or none.")
-    ] = "dp",
+    ] = "auto",
     seeds: Annotated[str, typer.Option("--seeds", help="Seeds of solvers, comma-separated.")] = "0",
     store: Annotated[
         Path | None,

@@ -59,7 +59,10 @@ def spo(
     ] = 100,
     seed: Annotated[int, _option("Seed of the data and of solvers.", "Data", "--seed")] = 0,
     depth: Annotated[
-        str, _option("Levels of splits, or none: no limit (greedy, cart).", "Space", "--depth")
+        str,
+        _option(
+            "Levels of splits, or none: no limit, e.g. for greedy and cart.", "Space", "--depth"
+        ),
     ] = "2",
     min_samples_leaf: Annotated[
         int, _option("Fewest rows in a leaf.", "Space", "--min-samples-leaf")
@@ -71,7 +74,7 @@ def spo(
         str,
         typer.Option(
             "--methods",
-            help="Comma-separated: greedy, cart, dp, dp-oracle, spot@highs, or any FORMULATION@SOLVER.",
+            help="Comma-separated, e.g. greedy, cart, dp, dp-oracle, spot@highs, or any FORMULATION@SOLVER.",
         ),
     ] = "greedy,dp,cart",
     start: Annotated[
@@ -132,7 +135,7 @@ def spo(
             method_names(names, (), (), [problem]),
             limits,
             start=None if start == "none" else _full(start),
-            reference=None if depth == "none" else "dp",
+            reference=None if depth == "none" else "auto",
             seeds=[seed],
             store=store,
             test_data=test,

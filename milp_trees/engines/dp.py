@@ -83,6 +83,7 @@ class DynamicProgramme(Switches, Method):
     effort: ClassVar[int] = 10
     takes_any_depth: ClassVar[bool] = True
     default_rank: ClassVar[int | None] = 20
+    judge_rank: ClassVar[int | None] = 10
     takes_min_weight: ClassVar[bool] = True
 
     order: str = "auto"

@@ -105,6 +105,7 @@ class OracleProgramme(Method):
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "highspy", "networkx")
     # Decisions, even listed ones, are quicker found through their oracle.
     default_rank: ClassVar[int | None] = 10
+    judge_rank: ClassVar[int | None] = 20
     takes_min_weight: ClassVar[bool] = True
 
     pool: int = -1

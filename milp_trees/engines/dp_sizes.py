@@ -113,7 +113,7 @@ class DynamicProgrammeBySize(Method):
         path = SizePath(problem, points, self.name, fronts.limit, clock.seconds)
         return replace(
             result,
-            path=path,
+            curve=path,
             solutions=tuple(Solution(p.predictor, p.value) for p in reversed(path.improving)),
         )
 

@@ -44,6 +44,7 @@ class Enumerator(Method):
     title: ClassVar[str] = "Enumeration of all trees, for tiny problems"
     effort: ClassVar[int] = 5
     default_rank: ClassVar[int | None] = 90
+    judge_rank: ClassVar[int | None] = 30
     takes_side_rows = True
 
     def unsupported_view(self, problem: Problem) -> str | None:

@@ -45,6 +45,7 @@ class CountEnumerator(Method):
     )
     effort: ClassVar[int] = 5
     default_rank: ClassVar[int | None] = 90
+    judge_rank: ClassVar[int | None] = 70
     needs = (LeafCounts, PairCounts)
 
     def unsupported_view(self, problem: Problem) -> str | None:

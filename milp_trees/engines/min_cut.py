@@ -60,9 +60,10 @@ class MinCut(Method):
     effort: ClassVar[int] = 10
     space: ClassVar[type] = PrunedEnsembles
     default_rank: ClassVar[int | None] = 60
+    judge_rank: ClassVar[int | None] = 40
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "scipy", "networkx", "ortools")
-    questions: ClassVar[frozenset[str]] = frozenset({"best", "path"})
+    questions: ClassVar[frozenset[str]] = frozenset({"best", "by-price"})
 
     cut: str = "push-relabel"
     merge: bool = True
@@ -185,4 +186,4 @@ class MinCut(Method):
             raise SolverFailure(
                 "The curve's error and cost are not those of its pruning; please report this."
             )
-        return replace(result, path=curve)
+        return replace(result, curve=curve)

@@ -185,7 +185,7 @@ def at_budget(problem: Problem, curve: PruningCurve, budget: Any) -> Pruning:
 
 
 def within_budget(
-    problem: Problem, point: Pruning, budget: Any, method: str, limits: Limits
+    problem: Problem, point: Pruning, budget: Any, method: str | None, limits: Limits
 ) -> Pruning:
     """The best pruning within a budget, by a program with the budget as a row.
 

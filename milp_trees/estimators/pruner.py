@@ -44,9 +44,6 @@ from milp_trees.tasks.pruning import PrunedError
 if TYPE_CHECKING:
     from milp_trees.models.ensemble import Ensemble
 
-#: What solves the program with a budget row by default.
-EXACT = "ip3-closure@highs"
-
 
 class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: ignore[misc]
     """An ensemble of trees, pruned so that its predictions need cheaper features.
@@ -438,7 +435,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         budget: Any = None,
         exact: bool = False,
         time_limit: float | None = 60.0,
-        method: str = EXACT,
+        method: str | None = None,
     ) -> Any:
         """A pruned copy of the fitted ensemble; the selected one stays what it is.
 
@@ -456,8 +453,8 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
             path.
         time_limit : float or None, default=60
             Seconds for that. A result without proof comes with a ConvergenceWarning.
-        method : str
-            A formulation with a solver.
+        method : str, optional
+            One that takes a budget; by default the first that does.
 
         Returns
         -------
@@ -481,7 +478,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         budget: Any = None,
         exact: bool = False,
         time_limit: float | None = 60.0,
-        method: str = EXACT,
+        method: str | None = None,
     ) -> prunings.Pruning:
         """The same as an `Ensemble` with exact figures."""
         check_is_fitted(self, "path_")

@@ -34,10 +34,6 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.results.size_path import SizePath
 
-#: Tasks by name that weigh rows, and those that are about other things than classes.
-WEIGHED = ("weighted", "f1", "f-beta", "jaccard", "precision")
-NOT_CLASSIFICATION = ("action-costs", "action-values", "policy-dm", "policy-ipw", "policy-dr")
-
 
 class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     """A classification tree that is optimal on the training rows among all trees of its size.
@@ -269,17 +265,21 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
             if isinstance(self.objective, str)
             else self.objective
         )
-        if not isinstance(name, str) or name in NOT_CLASSIFICATION:
+        if not isinstance(name, str):
             raise DataError(
                 f'objective must be the name of a classification task ("accuracy", "f1", "auc", …) or a Task; got {self.objective!r}.'
             )
-        if name == "accuracy" and weighted:
-            name = "weighted"
         try:
-            kind = registry.task(name)
+            kind, given = registry.written_task(name)
+            if weighted and kind.weighted_by is not None:
+                kind = registry.task(kind.weighted_by)
         except UnknownName as error:
             raise DataError(f"objective must be the name of a task or a Task. {error}") from None
-        if weighted and name not in WEIGHED:
+        if not kind.of_classes:
+            raise DataError(
+                f'objective must be the name of a classification task ("accuracy", "f1", "auc", …) or a Task; got {self.objective!r}.'
+            )
+        if weighted and not kind.weighs_rows:
             raise DataError(
                 f'objective="{name}" takes no row weights; leave out sample_weight, or use objective="accuracy".'
             )
@@ -291,12 +291,13 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
             penalties["leaf_penalty"] = sum(
                 fraction(penalties.pop(k), k) for k in ("leaf_penalty", "split_penalty")
             )
-        given = {k: v for k, v in penalties.items() if k in known or v}
+        given |= {k: v for k, v in penalties.items() if k in known or v}
         if not given.keys() <= known:
             raise DataError(
                 f"The objective {name} takes no {(given.keys() - known).pop()}; it takes {', '.join(sorted(known))}."
             )
-        return kind(**given)
+        task: Task = kind(**given)
+        return task
 
     def predict(self, X: Any) -> np.ndarray:
         """Label of every row."""

@@ -20,7 +20,7 @@ from milp_trees.methods.scores import scores
 from milp_trees.methods.start import Start, refusal
 from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import hearing
-from milp_trees.problem import Problem, unsupported_reason
+from milp_trees.problem import Problem, unsupported_reason, who_can
 from milp_trees.registering import labels, plugins
 from milp_trees.results.result import Result
 from milp_trees.spaces.trees import Trees
@@ -58,6 +58,9 @@ class Method(ABC):
     #: Place among the methods for problems that nobody named one for: the smallest number that
     #: takes it is run. None: run only when named.
     default_rank: ClassVar[int | None] = None
+    #: Place among those that judge the answers of others (`result.agrees`): the smallest number
+    #: that takes the problem does. None: it judges only when named.
+    judge_rank: ClassVar[int | None] = None
     #: Whether a run of another method that was stopped may use its answer: a quick heuristic for a
     #: task without a cost matrix.
     falls_back: ClassVar[bool] = False
@@ -93,7 +96,9 @@ class Method(ABC):
         if why:
             return why
         if getattr(problem.first_view(self.needs), "side", ()) and not self.takes_side_rows:
-            return f"{self.name} cannot express side constraints; the formulations flow-oct and state-flow can."
+            return (
+                f"{self.name} cannot express side constraints{who_can(problem, 'takes_side_rows')}."
+            )
         return self.unsupported_view(problem)
 
     def unsupported_view(self, problem: Problem) -> str | None:

@@ -18,6 +18,7 @@ from milp_trees.linear.matrix import MatrixModel
 from milp_trees.methods.finish import Clock, finish, versions
 from milp_trees.methods.trace import Trace
 from milp_trees.mip.solver import Answer, Solver
+from milp_trees.problem import able
 from milp_trees.results.result import Limit, Result, Status
 
 if TYPE_CHECKING:
@@ -239,11 +240,17 @@ def _not_closed(solver: str, run: Run) -> str:
         return f"{solver} stopped within the relative gap it was given."
     if not run.view.exact:
         gap = run.incumbent_cost - run.bound
-        return f"{solver} calls this optimal, but its bound leaves a gap of {gap:.3g} of the tolerances in which values are told apart; dp proves more."
+        return f"{solver} calls this optimal, but its bound leaves a gap of {gap:.3g} of the tolerances in which values are told apart{_or_engine(run)}."
     return (
         f"{solver} calls this optimal, but its bound leaves a gap of {run.incumbent_cost - run.bound:.3g} whole units of costs that differ by up to "
-        f"{float(run.view.spread):.3g}: more digits than solvers tell apart. Round costs, weights and penalties to fewer digits, or use an engine (dp, min-cut)."
+        f"{float(run.view.spread):.3g}: more digits than solvers tell apart. Round costs, weights and penalties to fewer digits{_or_engine(run)}."
     )
+
+
+def _or_engine(run: Run) -> str:
+    """Which methods compute with exact numbers, where any takes the problem."""
+    names = able(run.problem, "exact", ("methods",))[:2]
+    return f", or use an engine, such as {' or '.join(names)}" if names else ""
 
 
 def _sizes(run: Run) -> dict[str, int]:

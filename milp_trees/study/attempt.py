@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 
-#: Who solves a formulation that nobody named a solver for: the solver that comes with the
-#: installation.
-DEFAULT_SOLVER = "highs"
+#: Asks for the choice that the package makes.
+AUTO = "auto"
 #: Seconds in which a formulation must know whether it takes a problem, to be chosen before others.
 CHOOSING = 0.4
 
@@ -61,7 +60,7 @@ def default_method(problem: Problem) -> str:
 def _ranked() -> list[tuple[str, Any]]:
     """The methods that may be run without being named, by their `default_rank`."""
     found: list[tuple[int, str, Any]] = []
-    for group, solver in (("methods", ""), ("formulations", f"@{DEFAULT_SOLVER}")):
+    for group, solver in (("methods", ""), ("formulations", f"@{registry.default_solver}")):
         classes: dict[str, Any] = registry.classes(group)
         found += [
             (cls.default_rank, name + solver, cls)
@@ -119,23 +118,37 @@ def named_method(name: str | Method, options: Mapping[str, Any] | None = None) -
     if options:
         if not hasattr(method, "options"):
             raise DataError(
-                f"{method.label} takes no solver options; only a formulation with a solver does, for example flow-oct@highs."
+                f"{method.label} takes no solver options; only a formulation with a solver does, such as flow-oct@highs."
             )
         method.options = {**method.options, **options}
     return method
 
 
 def find_start(problem: Problem, start: str | Tree | Ensemble | None, limits: Limits) -> Start:
-    """The start that was asked for: a tree, or the answer of a method (`dp`, `cart`, …)."""
+    """The start that was asked for: a tree, or the answer of a method (`dp`, `cart`, …; `auto`: see
+    `default_start`).
+    """
     if start is None:
         return Start()
     if isinstance(start, (Tree, Ensemble)):
         return Start(start, "given")
+    if start == AUTO:
+        start = default_start(problem)
+        if start is None:
+            return Start()
     if not isinstance(start, str):
         raise DataError(
             f"start must be a Tree, a pruned Ensemble, the name of a method such as 'dp' or 'cart', or None; got {type(start).__name__}."
         )
     return start_from(attempt(named_method(start), problem, limits))
+
+
+def default_start(problem: Problem) -> str | None:
+    """The engine that makes a tree to begin with when none is named: the default method, if that
+    needs no solver.
+    """
+    name = default_method(problem)
+    return name if registry.is_engine(name) else None
 
 
 def start_from(result: Result) -> Start:

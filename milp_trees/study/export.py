@@ -191,7 +191,8 @@ def _optimum(problem: Problem, formulation: str, limits: Limits) -> Result:
     """A proven optimum, or the proof that there is none, by an oracle or else by the formulation
     itself.
     """
-    names = [n for n in (choose_reference(problem, "dp"), f"{formulation}@highs") if n is not None]
+    own = f"{formulation}@{registry.default_solver}"
+    names = [n for n in (choose_reference(problem), own) if n is not None]
     for name in dict.fromkeys(names):
         result = registry.method(name).run(problem, limits)
         if result.optimal or result.status is Status.INFEASIBLE:

@@ -71,7 +71,7 @@ def path_of_sizes(
         result = chosen.run(replace(problem, question=question), limits, None, progress)
         if result.status is Status.ERROR:
             raise SolverFailure(f"{chosen.label} failed: {result.message}")
-        path: Any = result.path
+        path: Any = result.curve
     else:
         space = problem.trees
         most = min(max_leaves, space.max_leaf_nodes or max_leaves)

@@ -89,7 +89,7 @@ def verify_curve(
         complete(data, FIELDS, "curve")
         sensible(data, FIELDS)
         check_times(data)
-        restored = restore(data["problem"], dataset, path, question="path")
+        restored = restore(data["problem"], dataset, path, question="by-price")
         problem = restored.problem
         statement = statement_of(problem)
         statement.require(expect or {})

@@ -188,7 +188,7 @@ def test_the_question_by_size_has_one_solution_per_size_that_improves():
     asked = mt.Problem(problem.dataset, problem.task, problem.space, mt.plugins.BySize(5))
     result = mt.solve(asked, "dp-sizes")
     assert [s.predictor for s in result.solutions] == [
-        p.predictor for p in reversed(result.path.improving)
+        p.predictor for p in reversed(result.curve.improving)
     ]
     assert (
         result.value

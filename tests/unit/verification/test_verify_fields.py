@@ -168,11 +168,11 @@ def of_a_curve(folder):
     curve = {
         "kind": "pruning-curve",
         "schema": SCHEMA,
-        **result.path.to_json(),
+        **result.curve.to_json(),
         "problem": result.problem.spec(),
         **of_run,
     }
-    return json.loads(json.dumps({**curve, "budget": result.path.below("3/2").to_json()}))
+    return json.loads(json.dumps({**curve, "budget": result.curve.below("3/2").to_json()}))
 
 
 #: Fields of a result that nothing can recompute.
