@@ -31,7 +31,7 @@ class ByPrice:
     The task's own λ is not looked at.
     """
 
-    name = "path"
+    name = "by-price"
 
 
 @dataclass(frozen=True)

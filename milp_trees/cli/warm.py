@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from milp_trees.cli.app import EXIT_CODES, Json, app, write
-from milp_trees.cli.options import explained
+from milp_trees.cli.failing import explained
 
 
 @app.command("warm-up", epilog=EXIT_CODES)

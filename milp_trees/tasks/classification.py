@@ -4,7 +4,7 @@ classes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,8 +13,9 @@ import numpy as np
 
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
-from milp_trees.registering import register_task
+from milp_trees.registering import register
 from milp_trees.tasks.action_costs import ActionCosts
+from milp_trees.tasks.written import cost_matrix, mapping
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -42,6 +43,7 @@ def _classes(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...]]:
     return y, classes
 
 
+@register
 @dataclass(frozen=True)
 class Accuracy(ActionCosts):
     """Misclassified rows, each counted once: `c[i,k] = 1[y_i != k]`. The dataset's row weights are
@@ -49,6 +51,9 @@ class Accuracy(ActionCosts):
     """
 
     name: ClassVar[str] = "accuracy"
+    title: ClassVar[str] = "Misclassified rows"
+    of_classes: ClassVar[bool] = True
+    weighted_by: ClassVar[str | None] = "weighted"
     units: ClassVar[tuple[str, str]] = ("errors", "rate")
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
@@ -62,6 +67,7 @@ class Accuracy(ActionCosts):
         return Fraction(dataset.n_rows)
 
 
+@register
 @dataclass(frozen=True)
 class WeightedError(Accuracy):
     """Misclassified weight: `c[i,k] = w_i · class_weight[y_i] · 1[y_i != k]` with the dataset's row
@@ -73,6 +79,10 @@ class WeightedError(Accuracy):
     """
 
     name: ClassVar[str] = "weighted"
+    title: ClassVar[str] = "Misclassified weight"
+    weighs_rows: ClassVar[bool] = True
+    weighted_by: ClassVar[str | None] = None
+    readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {"class_weight": mapping}
     units: ClassVar[tuple[str, str]] = ("cost", "rate")
 
     class_weight: Mapping[Any, Any] | None = None
@@ -108,6 +118,7 @@ class WeightedError(Accuracy):
         return Fraction(sum(self.row_losses(dataset).tolist(), Fraction(0)))
 
 
+@register
 @dataclass(frozen=True)
 class BalancedAccuracy(Accuracy):
     """Mean over classes of the share of rows classified correctly; maximised. With a penalty: the
@@ -115,6 +126,8 @@ class BalancedAccuracy(Accuracy):
     """
 
     name: ClassVar[str] = "balanced-accuracy"
+    title: ClassVar[str] = "Mean over classes of the share of rows classified correctly"
+    weighted_by: ClassVar[str | None] = None
     units: ClassVar[tuple[str, str]] = ("balanced accuracy", "rate")
 
     @property
@@ -137,6 +150,7 @@ class BalancedAccuracy(Accuracy):
         return 1 - total
 
 
+@register
 @dataclass(frozen=True)
 class MisclassificationCosts(ActionCosts):
     """Any K × K cost matrix: `c[i,k] = M[y_i, k]`, times the row weight.
@@ -148,6 +162,10 @@ class MisclassificationCosts(ActionCosts):
     """
 
     name: ClassVar[str] = "cost-matrix"
+    of_classes: ClassVar[bool] = True
+    title: ClassVar[str] = "A cost per pair of true and predicted class"
+    weighs_rows: ClassVar[bool] = True
+    readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {"matrix": cost_matrix}
 
     matrix: Any = None
 
@@ -181,6 +199,3 @@ class MisclassificationCosts(ActionCosts):
         # cheap to tell apart.
         costs: np.ndarray = np.multiply.outer(weights, M)[which, y]
         return costs
-
-
-register_task(Accuracy, WeightedError, BalancedAccuracy, MisclassificationCosts)

@@ -4,7 +4,6 @@ the time limit.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -139,30 +138,3 @@ def determinant(rows: Sequence[Sequence[Any]]) -> int | Fraction:
             if factor := work[i][k] / work[k][k]:
                 work[i] = [a - factor * b for a, b in zip(work[i], work[k], strict=True)]
     return int(value) if value.denominator == 1 else value
-
-
-class OutOfTime(Exception):
-    """The time limit was reached; caught by the checks, which then answer unknown."""
-
-
-class Deadline:
-    """A point in time that long computations ask about now and then.
-
-    Parameters
-    ----------
-    seconds : float or None
-        Wall-clock seconds from now; None: no limit.
-    """
-
-    def __init__(self, seconds: float | None):
-        self.seconds = seconds
-        self.end = float("inf") if seconds is None else time.monotonic() + seconds
-
-    def check(self) -> None:
-        """Raise `OutOfTime` if there is none left."""
-        if time.monotonic() > self.end:
-            raise OutOfTime
-
-    def left(self, share: float = 1.0) -> float | None:
-        """Seconds that are left, or a share of them; None: no limit."""
-        return None if self.seconds is None else max(0.0, share * (self.end - time.monotonic()))

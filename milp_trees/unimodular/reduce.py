@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from scipy import sparse
 
-from milp_trees.unimodular.reading import Deadline
+from milp_trees.limits import Deadline
 
 #: As positions of a matrix's shape.
 ROW, COLUMN = 0, 1

@@ -7,7 +7,7 @@ import numpy as np
 
 from milp_trees.compiling.kernels import njit
 from milp_trees.engines.dynamic.layouts import data_at, work_at
-from milp_trees.engines.dynamic.nodes import best_one, leaf_value, load, sums
+from milp_trees.engines.dynamic.nodes import best_one, best_two, leaf_value, sums
 from milp_trees.engines.dynamic.words import children, count
 
 
@@ -30,7 +30,7 @@ def up_to_two(data_address, work_address, depth, tests, sides):
     if depth == 1:
         value, test = best_one(data, data.everything, work.sides[0], work.sides[1], work.total)
     else:
-        value, test = load(data, work, data.everything)
+        value, test = best_two(data, work, data.everything)
     tests[0] = test
     if test < 0:
         return value, 1
