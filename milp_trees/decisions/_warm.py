@@ -118,7 +118,7 @@ class WarmProgram:
         if self.mip:
             self.pool.append(self._point())
 
-    # -- linear ----------------------------------------------------------------------------------------------
+    # -- linear ------------------------------------------------------------------------------------
 
     def _simplex(self, full: np.ndarray) -> np.ndarray | Failure:
         self._costs(full)
@@ -158,7 +158,7 @@ class WarmProgram:
             )
         return chosen
 
-    # -- mixed integer ---------------------------------------------------------------------------------------
+    # -- mixed integer -----------------------------------------------------------------------------
 
     def _branch(self, full: np.ndarray) -> np.ndarray | Failure:
         for presolve in ("choose", "off"):
@@ -186,7 +186,7 @@ class WarmProgram:
             for v in (p.row_lower - activity, activity - p.row_upper, p.lower - x, x - p.upper)
         )
 
-    # -- HiGHS -----------------------------------------------------------------------------------------------
+    # -- HiGHS -------------------------------------------------------------------------------------
 
     def _point(self) -> np.ndarray:
         x = np.array(self.h.getSolution().col_value)

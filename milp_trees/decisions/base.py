@@ -136,7 +136,7 @@ class DecisionSet(ABC):
     def dimension(self) -> int:
         return len(self.components)
 
-    # -- what a subclass writes ------------------------------------------------------------------------------
+    # -- what a subclass writes --------------------------------------------------------------------
 
     @abstractmethod
     def _solve(self, costs: np.ndarray) -> Decided:
@@ -178,7 +178,7 @@ class DecisionSet(ABC):
         """
         return self._solve(costs).values
 
-    # -- asking ----------------------------------------------------------------------------------------------
+    # -- asking ------------------------------------------------------------------------------------
 
     def solve(self, costs: Any) -> Decided:
         """Cheapest decisions for cost vectors.
@@ -275,7 +275,7 @@ class DecisionSet(ABC):
         """
         return -self.value(-self.checked(costs))
 
-    # -- labels ----------------------------------------------------------------------------------------------
+    # -- labels ------------------------------------------------------------------------------------
 
     def label(self, decision: np.ndarray) -> str:
         """A decision as text: the components that are 1, joined by `+`; others with their value;

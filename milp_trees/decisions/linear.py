@@ -141,7 +141,7 @@ class LinearDecisions(DecisionSet):
         )
         return cls(LinearSet(A, low, up, lower, upper, whole, tuple(named(components, d))))
 
-    # -- oracle ----------------------------------------------------------------------------------------------
+    # -- oracle ------------------------------------------------------------------------------------
 
     def _solver(self) -> Any:
         if self._warm is None:

@@ -40,7 +40,7 @@ def list_vertices(program: LinearSet, d: int, limit: int) -> np.ndarray | None:
     return np.ascontiguousarray(points[::-1]) if len(points) <= limit else None
 
 
-# -- integer points ------------------------------------------------------------------------------------------
+# -- integer points --------------------------------------------------------------------------------
 
 
 def _integer_points(p: LinearSet, limit: int) -> np.ndarray | None:
@@ -81,7 +81,7 @@ def _integer_points(p: LinearSet, limit: int) -> np.ndarray | None:
     return np.array(found).reshape(len(found), len(lower))
 
 
-# -- polytopes -----------------------------------------------------------------------------------------------
+# -- polytopes -------------------------------------------------------------------------------------
 
 
 def _polytope(p: LinearSet) -> np.ndarray | None:

@@ -104,7 +104,7 @@ class GraphPaths(DecisionSet):
         self._head = np.array([position[self._edges[e][1]] for e in kept], dtype=np.int64)[by_tail]
         self._start = np.searchsorted(tails[by_tail], np.arange(len(order) + 1)).astype(np.int64)
 
-    # -- oracle ----------------------------------------------------------------------------------------------
+    # -- oracle ------------------------------------------------------------------------------------
 
     def _solve(self, costs: np.ndarray) -> Decided:
         if self.acyclic:
@@ -134,7 +134,7 @@ class GraphPaths(DecisionSet):
             return super().highest(costs)
         return np.maximum(self.checked(costs)[:, self._edge], 0.0).sum(axis=1)
 
-    # -- listing ---------------------------------------------------------------------------------------------
+    # -- listing -----------------------------------------------------------------------------------
 
     @cached_property
     def n_vertices(self) -> int | None:
@@ -174,7 +174,7 @@ class GraphPaths(DecisionSet):
         for nodes in find(part, self.source, self.target):
             yield [number[edge] for edge in pairwise(nodes)]
 
-    # -- programme -------------------------------------------------------------------------------------------
+    # -- programme ---------------------------------------------------------------------------------
 
     def program(self) -> LinearSet:
         """One unit of flow from source to target, 0 <= w <= 1.

@@ -81,8 +81,8 @@ def tree_text(tree: Drawable, counts: Any = None) -> str:
 
     Examples
     --------
-    >>> from milp_trees import Branch, Leaf, Test, Tree
-    >>> print(tree_text(Tree(Branch(Test("age", "<=", 37.5), Leaf(1), Leaf(0)), ("low", "high"))))
+    >>> from milp_trees import BinaryFeature, Branch, Leaf, Tree
+    >>> print(tree_text(Tree(Branch(BinaryFeature("age", "<=", 37.5), Leaf(1), Leaf(0)), ("low", "high"))))
     age <= 37.5
     ├─ no:  high
     └─ yes: low
@@ -141,7 +141,7 @@ def action_colour(index: int) -> str:
     return "#" + "".join(f"{round(255 * c):02x}" for c in colorsys.hls_to_rgb(hue, 0.86, 0.6))
 
 
-# -- boxes -------------------------------------------------------------------------------------------------------
+# -- boxes -----------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -279,7 +279,7 @@ def _merge(a: Sequence[float], b: Sequence[float], choose: Any) -> list[float]:
     return [choose(x, y) for x, y in zip(a, b, strict=False)] + list(longer[min(len(a), len(b)) :])
 
 
-# -- SVG ---------------------------------------------------------------------------------------------------------
+# -- SVG -------------------------------------------------------------------------------------------
 
 
 def _draw(box: _Box) -> str:

@@ -120,7 +120,7 @@ class Ensemble:
                 "A node of the ensemble predicts NaN or infinity; fit it on complete data."
             )
 
-    # -- shape -----------------------------------------------------------------------------------------------
+    # -- shape -------------------------------------------------------------------------------------
 
     @property
     def n_nodes(self) -> int:
@@ -178,7 +178,7 @@ class Ensemble:
         """What leaves may predict: the classes; nothing that could be listed for regression."""
         return self.classes or ()
 
-    # -- pruning ---------------------------------------------------------------------------------------------
+    # -- pruning -----------------------------------------------------------------------------------
 
     def pruned(self, keep: np.ndarray) -> Ensemble:
         """The same ensemble with other splits kept.
@@ -217,7 +217,7 @@ class Ensemble:
         """Whether two ensembles are prunings of the same trees."""
         return self.sha256 == other.sha256
 
-    # -- prediction ------------------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------------------
 
     def routes(self, dataset: Dataset) -> EnsembleRoutes:
         """Leaves, features needed and nodes evaluated of every row of a Dataset with numeric
@@ -319,7 +319,7 @@ class Ensemble:
         mean = self.mean_value(self.walk(X).leaf)
         return mean[:, 0] if self.classes is None else np.array(self.classes)[mean.argmax(axis=1)]
 
-    # -- exchange --------------------------------------------------------------------------------------------
+    # -- exchange ----------------------------------------------------------------------------------
 
     @cached_property
     def sha256(self) -> str:

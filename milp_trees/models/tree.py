@@ -70,7 +70,7 @@ class Tree:
     root: Node
     actions: tuple[Any, ...]
 
-    # -- shape -----------------------------------------------------------------------------------------------
+    # -- shape -------------------------------------------------------------------------------------
 
     def nodes(self) -> Iterator[Node]:
         """All nodes, parents first, left before right."""
@@ -96,7 +96,7 @@ class Tree:
 
         return height(self.root)
 
-    # -- prediction ------------------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------------------
 
     def routes(self, rows: Rows) -> Routes:
         """Leaf and action of every row of a Dataset (or of a view of one)."""
@@ -136,7 +136,7 @@ class Tree:
         rows = data if hasattr(data, "index") and hasattr(data, "X") else RawRows(self, data)
         return np.array(self.actions, dtype=_dtype(self.actions))[self.routes(rows).action]
 
-    # -- changes ---------------------------------------------------------------------------------------------
+    # -- changes -----------------------------------------------------------------------------------
 
     def map_tests(self, to: Callable[[BinaryFeature], tuple[BinaryFeature, bool] | bool]) -> Tree:
         """Replace tests: `to` gives (new test, complement?) or, for a constant test, its truth (the
@@ -173,7 +173,7 @@ class Tree:
 
         return Tree(walk(self.root, np.arange(_length(rows))), self.actions)
 
-    # -- exchange --------------------------------------------------------------------------------------------
+    # -- exchange ----------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
         """A plain nested dict; `Tree.from_json` reads it back."""

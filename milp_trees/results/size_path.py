@@ -168,7 +168,7 @@ class SizePath:
             self.penalties[i - 1] if i else None,
         )
 
-    # -- asking ----------------------------------------------------------------------------------------------
+    # -- asking ------------------------------------------------------------------------------------
 
     def at_leaves(self, k: int) -> Point:
         """The best tree with at most k leaves."""
@@ -197,7 +197,7 @@ class SizePath:
         """The same path without the rows of its problem."""
         return replace(self, problem=self.problem.without_rows())
 
-    # -- showing ---------------------------------------------------------------------------------------------
+    # -- showing -----------------------------------------------------------------------------------
 
     def rows(self) -> list[dict[str, Any]]:
         """One mapping per size that improves: leaves, value, exact, bound, proven, depth,

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-# -- tables --------------------------------------------------------------------------------------------------
+# -- tables ----------------------------------------------------------------------------------------
 
 #: Columns of the two halves of a comparison: heading → cell from a row of `Result.to_json`.
 ANSWER_COLUMNS = ("status", "objective", "bound", "gap", "seconds", "start accepted", "agrees")
@@ -201,7 +201,7 @@ def _percent(gap: float | None, objective: float | None, bound: float | None) ->
     return f"{100 * gap:.1f} %"
 
 
-# -- HTML ----------------------------------------------------------------------------------------------------
+# -- HTML ------------------------------------------------------------------------------------------
 
 
 def row_html(row: Mapping[str, Any], loss: str) -> str:

@@ -67,7 +67,7 @@ class ActionCosts(Task):
                 raise DataError("Feature costs must not be negative.")
             object.__setattr__(self, "feature_costs", costs)
 
-    # -- what a subclass says ---------------------------------------------------------------------------------
+    # -- what a subclass says ----------------------------------------------------------------------
 
     @abstractmethod
     def costs(self, dataset: Dataset) -> np.ndarray:
@@ -96,7 +96,7 @@ class ActionCosts(Task):
         """
         return total
 
-    # -- from that, everything else ---------------------------------------------------------------------------
+    # -- from that, everything else ----------------------------------------------------------------
 
     @property
     def penalised(self) -> bool:

@@ -122,7 +122,7 @@ class LeafCounts(TwoClasses):
         area = Fraction(units) / (self._whole * self.multiplier)
         return 1 - area if self.leaf_penalty else area
 
-    # -- Scale -----------------------------------------------------------------------------------------------
+    # -- Scale -------------------------------------------------------------------------------------
 
     exact = True
     tolerance = 0
@@ -173,7 +173,7 @@ class PairCounts(TwoClasses):
         """The natural value: the metric, or with a penalty the loss 1 − metric + λ · leaves."""
         return -units + Fraction(1) if self.leaf_penalty else units
 
-    # -- Scale: irrational values are compared to nine digits once they have left the engine ---------------------
+    # -- Scale: irrational values are compared to nine digits once they have left the engine -------
 
     _STEPS = 10**12
 

@@ -92,7 +92,7 @@ class Decision(ActionCosts):
         )
         object.__setattr__(self, "view_makers", makers)
 
-    # -- what ActionCosts asks -------------------------------------------------------------------------------
+    # -- what ActionCosts asks ---------------------------------------------------------------------
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         """Labels of the vertices of S; none if it is not listed."""
@@ -166,7 +166,7 @@ class Decision(ActionCosts):
         )
         return z
 
-    # -- scoring ---------------------------------------------------------------------------------------------
+    # -- scoring -----------------------------------------------------------------------------------
 
     def value(self, routes: Routes, dataset: Dataset) -> Value:
         if self._listed is not None and tuple(map(str, routes.actions)) == tuple(
@@ -207,7 +207,7 @@ class Decision(ActionCosts):
         ]
         return f"The decision {outside[0]} is not in the set of decisions." if outside else None
 
-    # -- the view --------------------------------------------------------------------------------------------
+    # -- the view ----------------------------------------------------------------------------------
 
     def leaf_oracle(self, dataset: Dataset, space: Space) -> LeafOracle:
         """Cost vectors and the oracle, on the candidate tests of a space."""

@@ -145,7 +145,7 @@ class LeafOracle(MaybeRanked):
         """Sizes of the problem that stand beside those of a model."""
         return {"data_rows": self.n_rows, "data_tests": self.n_features}
 
-    # -- trees -----------------------------------------------------------------------------------------------
+    # -- trees -------------------------------------------------------------------------------------
 
     @cached_property
     def index(self) -> dict[BinaryFeature, int]:
@@ -205,7 +205,7 @@ class LeafOracle(MaybeRanked):
         actions = tuple(dict.fromkeys(mine))
         return actions, [actions.index(name) for name in mine]
 
-    # -- presolve --------------------------------------------------------------------------------------------
+    # -- presolve ----------------------------------------------------------------------------------
 
     @cached_property
     def merged(self) -> LeafOracle:

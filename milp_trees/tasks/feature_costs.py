@@ -121,7 +121,7 @@ class FeatureCosts:
             )
         return price
 
-    # -- per feature -----------------------------------------------------------------------------------------
+    # -- per feature -------------------------------------------------------------------------------
 
     def prices(self, names: Sequence[str]) -> list[Fraction]:
         """Price of every feature.
@@ -166,7 +166,7 @@ class FeatureCosts:
         whole, unit = _in_one_unit([self._price(v, "a feature for a row") for v in values])
         return whole[where].reshape(array.shape), unit
 
-    # -- groups ----------------------------------------------------------------------------------------------
+    # -- groups ------------------------------------------------------------------------------------
 
     def group_costs(self) -> list[Fraction]:
         return [self._price(g.cost, f"the group {g.name}") for g in self.groups]
@@ -210,7 +210,7 @@ class FeatureCosts:
                     seen.add(g)
                     stack += parents[g]
 
-    # -- charging --------------------------------------------------------------------------------------------
+    # -- charging ----------------------------------------------------------------------------------
 
     def charge(
         self,

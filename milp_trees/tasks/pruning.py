@@ -108,7 +108,7 @@ class PrunedError(Task):
     def sense(self) -> str:
         return "min"
 
-    # -- scoring ---------------------------------------------------------------------------------------------
+    # -- scoring -----------------------------------------------------------------------------------
 
     def value(self, routes: EnsembleRoutes, dataset: Dataset) -> Value:  # type: ignore[override]
         error, cost = self.parts(routes, dataset)
@@ -171,7 +171,7 @@ class PrunedError(Task):
         """
         return None
 
-    # -- the view --------------------------------------------------------------------------------------------
+    # -- the view ----------------------------------------------------------------------------------
 
     def node_gains(self, dataset: Dataset, space: Space) -> NodeGains:
         """Errors of all nodes and prices of what they need."""
@@ -288,7 +288,7 @@ class PrunedError(Task):
             name for name, given in held.items() if given is not None
         )
 
-    # -- exchange --------------------------------------------------------------------------------------------
+    # -- exchange ----------------------------------------------------------------------------------
 
     def spec(self) -> dict[str, Any]:
         out: dict[str, Any] = {

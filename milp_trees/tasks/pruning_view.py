@@ -94,7 +94,7 @@ class NodeGains:
     budget: int | None = None
     cost_offset: Fraction = Fraction(0)
 
-    # -- sizes -----------------------------------------------------------------------------------------------
+    # -- sizes -------------------------------------------------------------------------------------
 
     @property
     def n_nodes(self) -> int:
@@ -142,7 +142,7 @@ class NodeGains:
         """Errors with no split at all."""
         return int(self.error[self.roots].sum())
 
-    # -- values ----------------------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
 
     @cached_property
     def step(self) -> tuple[int, int, Fraction]:
@@ -205,7 +205,7 @@ class NodeGains:
             best[h] = min(best[h], best[self.left[h]] + best[self.right[h]])
         return float(self.step[0] * int(best[self.roots].sum()))
 
-    # -- prunings --------------------------------------------------------------------------------------------
+    # -- prunings ----------------------------------------------------------------------------------
 
     def totals(self, keep: np.ndarray) -> tuple[int, int]:
         """(E, C) of a pruning.

@@ -83,7 +83,7 @@ class ConfusionRatio(Task):
             raise DataError(f"leaf_penalty must not be negative; got {self.leaf_penalty}.")
         object.__setattr__(self, "leaf_penalty", penalty)
 
-    # -- what a subclass says ---------------------------------------------------------------------------------
+    # -- what a subclass says ----------------------------------------------------------------------
 
     @abstractmethod
     def coefficients(self) -> tuple[Counts, Counts]:
@@ -99,7 +99,7 @@ class ConfusionRatio(Task):
         """What the metric's own side rows imply for positive denominators, in whole weights."""
         return 1
 
-    # -- from that, everything else ---------------------------------------------------------------------------
+    # -- from that, everything else ----------------------------------------------------------------
 
     @property
     def unit(self) -> str:

@@ -77,7 +77,7 @@ class Ratio:
                 f"The total weight of the task {self.task.name} is too large for exact ratios; round the row weights (and beta, or the coefficients) to fewer digits."
             )
 
-    # -- sizes -------------------------------------------------------------------------------------------------
+    # -- sizes -------------------------------------------------------------------------------------
 
     @property
     def numerator(self) -> np.ndarray:
@@ -109,7 +109,7 @@ class Ratio:
             not self.least and (self.numerator[nothing] > 0).any() and nothing.any(axis=1).all()
         )
 
-    # -- values ------------------------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
 
     def of(self, tree: Tree) -> Fraction:
         """The ratio of a tree on the view's tests.
@@ -149,7 +149,7 @@ class Ratio:
         loss = Fraction(value) - 1 if self.leaf_penalty else -Fraction(value)
         return loss * self.unit
 
-    # -- bounds ------------------------------------------------------------------------------------------------
+    # -- bounds ------------------------------------------------------------------------------------
 
     @cached_property
     def ceiling(self) -> Fraction:
@@ -204,7 +204,7 @@ class Ratio:
             (row[k] - row[j], row[K + k] - row[K + j]) for row in patterns[:8] for k, j in pairs
         }
 
-    # -- the linear problem --------------------------------------------------------------------------------------
+    # -- the linear problem ------------------------------------------------------------------------
 
     def at(self, q: Fraction, leaf_cost: Fraction = Fraction(0)) -> RatioStep:
         """The task "which tree has the least q·D - N + leaf_cost · leaves?", which offers a
@@ -231,7 +231,7 @@ class Ratio:
         costs: np.ndarray = q.numerator * self.denominator - q.denominator * self.numerator
         return costs
 
-    # -- presolve ------------------------------------------------------------------------------------------------
+    # -- presolve ----------------------------------------------------------------------------------
 
     def reduce(self, merge_rows: bool = True, drop_tests: bool = True) -> Ratio:
         """The same ratio on fewer rows and tests, as `CostMatrix.reduce` (made once per

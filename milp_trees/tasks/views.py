@@ -141,7 +141,7 @@ class CostMatrix(MaybeRanked):
     def __post_init__(self) -> None:
         self._keep_ranked()
 
-    # -- sizes -----------------------------------------------------------------------------------------------
+    # -- sizes -------------------------------------------------------------------------------------
 
     @property
     def n_actions(self) -> int:
@@ -152,7 +152,7 @@ class CostMatrix(MaybeRanked):
         """Number of original rows."""
         return int(self.counts.sum())
 
-    # -- values ----------------------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
 
     def to_value(self, Z: float | int) -> Fraction:
         """Natural value of an integer objective."""
@@ -249,7 +249,7 @@ class CostMatrix(MaybeRanked):
         action = self.canonical(tree).routes(self).action
         return [int(row.coefs[np.arange(self.n_rows), action].sum()) for row in self.side]
 
-    # -- tests -----------------------------------------------------------------------------------------------
+    # -- tests -------------------------------------------------------------------------------------
 
     @cached_property
     def index(self) -> dict[BinaryFeature, int]:
@@ -267,7 +267,7 @@ class CostMatrix(MaybeRanked):
         kept = self.alias[test]
         return kept if isinstance(kept, bool) else (self.features[kept[0]], kept[1])
 
-    # -- presolve --------------------------------------------------------------------------------------------
+    # -- presolve ----------------------------------------------------------------------------------
 
     def reduce(self, merge_rows: bool = True, drop_tests: bool = True) -> CostMatrix:
         """An equivalent smaller view: equal rows merged, constant, equal and complementary tests
