@@ -1,5 +1,6 @@
-"""Compiled code and its user: who is told that it is being compiled, if that takes long enough to
-be noticed, and who may interrupt it.
+"""Compiled code: a message while it is compiled, and its interruption.
+
+The message comes only if compilation takes long enough to be noticed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _since = 0.0
 
 
 def uncharged() -> float:
-    """Seconds that this process has spent in `compiling` so far: no time limit is charged for them."""
+    """Seconds that this process has spent in `compiling`; time limits do not include them."""
     return _spent + (time.perf_counter() - _since if _under_way else 0.0)
 
 
@@ -43,16 +44,14 @@ def _counted() -> Iterator[None]:
 
 _counting = threading.Lock()
 
-#: Seconds of compilation after which it is said.
+#: Seconds of compilation after which there is a message.
 _NOTICED = 1.5
-#: Seconds that the largest kernels take on a machine with nothing else to do (measured: 20 to 45).
+#: Seconds that the largest kernels take on an idle machine (measured: 20 to 45).
 _QUIET = 60
 
 
 def forecast() -> str:
-    """How long a compilation takes: a range for an idle machine, and what the present load makes of
-    it.
-    """
+    """The expected time of a compilation: a range for an idle machine, and for the present load."""
     idle = f"this takes 5 to {_QUIET} s where a core is free"
     cores = os.cpu_count() or 1
     busy = os.getloadavg()[0] / cores if hasattr(os, "getloadavg") else 1.0
@@ -62,8 +61,9 @@ def forecast() -> str:
 
 
 class _Teller:
-    """Hears from numba that a function is being compiled (a cache that is read causes no such
-    event), and says so if that lasts.
+    """Listener for numba's compilations that writes a message if they last.
+
+    Reading a cache causes no such event.
     """
 
     def __init__(self, what: str) -> None:
@@ -71,7 +71,7 @@ class _Teller:
         self.timer: threading.Timer | None = None
 
     def notify(self, event: Any) -> None:
-        """What numba calls."""
+        """The function that numba calls."""
         if event.is_start and self.timer is None:
             self.timer = threading.Timer(_NOTICED, self._tell)
             self.timer.daemon = True
@@ -88,18 +88,19 @@ class _Teller:
 
 @contextmanager
 def compiling(what: str) -> Iterator[None]:
-    """Within this block `what` is compiled or read from numba's cache; a warning says so where it
-    is compiled and that takes more than a moment.
+    """Within this block `what` is compiled, or read from numba's cache.
+
+    A warning is given if it is compiled and this takes more than a moment.
 
     Parameters
     ----------
     what : str
-        E.g. `the exact search`.
+        For example `the exact search`.
 
     Raises
     ------
     SolverFailure
-        The cache is from another version and names what no longer exists.
+        The cache is from another version and refers to code that no longer exists.
     """
     from numba.core import event
 
@@ -107,7 +108,7 @@ def compiling(what: str) -> Iterator[None]:
     teller = _Teller(what)
     event.Listener.register(
         _Teller
-    )  # as a subclass would be, without numba being loaded with this module
+    )  # the same as a subclass, but numba is not loaded with this module
     event.register("numba:compile", teller)
     try:
         with _counted():
@@ -129,9 +130,9 @@ def compiling(what: str) -> Iterator[None]:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Within this block compiled code runs: Ctrl-C meanwhile is a KeyboardInterrupt when it ends.
+    """Within this block compiled code runs, and Ctrl-C becomes a KeyboardInterrupt at its end.
 
-    Python notices the signal while the results are being packed, and calls it a SystemError (or
+    Python notices the signal while the results are packed, and reports it as a SystemError (or as
     several, each the cause of the next) that a function returned a result with an exception set.
     """
     try:

@@ -1,4 +1,4 @@
-"""Limits and settings of a run, which mean the same for every method."""
+"""Limits and settings of a run, with the same meaning for every method."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 
 from milp_trees.errors import DataError
 
-#: Nonzeros above which a model is not built unless the user asks for it: about a minute and some
-#: gigabytes.
+#: A model with more nonzeros is built only on request: it takes about a minute and some gigabytes.
 MAX_NONZEROS = 20_000_000
 
 
@@ -23,25 +22,25 @@ class Limits:
     time : float or None, default=60
         Seconds for building and solving together, at most 10^9; None is no limit.
     memory_mb : number or None
-        Largest resident memory of the solving process.
+        Largest resident memory of the solving process, in megabytes.
     nodes : int or None
         Largest number of branch-and-bound nodes.
     rel_gap, abs_gap : float
         Gaps below which a solver may stop. The absolute gap is in integer units of the objective.
     threads : int, default=1
-        At most 1024.
+        Number of threads, at most 1024.
     seed : int, default=0
-        At most 2147483647, which every solver takes.
+        Seed of the solver, at most 2147483647, which every solver accepts.
     log_file : str or None
-        Where the solver's log is written as it goes (it is in the result in any case).
+        File to which the solver's log is written during the run (the result always contains it).
     nonzeros : int or None, default=20 million
-        A model with more is not built: it takes memory, and minutes before a solver sees it.
+        A model with more nonzeros is not built, because it needs much memory, and minutes before
+        the solver starts.
 
     Raises
     ------
     DataError
-        A number is NaN, infinite or out of range, a count is no whole number, or something is no
-        number at all.
+        A value is not a number, is NaN, infinite or out of range, or a count is not an integer.
     """
 
     time: float | None = 60.0
@@ -59,13 +58,13 @@ class Limits:
             object.__setattr__(self, field_name, allowed.checked(getattr(self, field_name)))
 
     def after(self, seconds: float) -> Limits:
-        """The limits of what is left to do when so many seconds are gone."""
+        """The limits for the rest of a run, after the given number of seconds."""
         return self if self.time is None else replace(self, time=max(self.time - seconds, 1e-6))
 
 
 @dataclass(frozen=True)
 class _Allowed:
-    """What a limit may be: the name under which people know it, and its range."""
+    """The values that a limit may have: its name in messages, and its range."""
 
     name: str
     what: str
@@ -74,7 +73,7 @@ class _Allowed:
     whole: bool = False
 
     def checked(self, given: Any) -> float | None:
-        """The number in Python's own type; None where that is no limit."""
+        """The number as an int or float of Python; None if that means no limit."""
         if given is None and self.what.endswith("None for no limit"):
             return None
         kind = Integral if self.whole else Real
@@ -89,13 +88,13 @@ class _Allowed:
         raise DataError(f"{self.name} must be {self.what}; got {given!r}.")
 
 
-#: More threads than this were a slip of the finger, and starting them would take longer than any
-#: run.
+#: A larger number of threads is probably a typing error, and to start them would take longer than
+#: any run.
 MOST_THREADS = 1024
 
 _ALLOWED = {
-    # Beyond some nine thousand million seconds the clocks of threads raise an error instead of
-    # waiting.
+    # For more than about nine thousand million seconds the clocks of threads raise an error
+    # instead of waiting.
     "time": _Allowed(
         "time_limit",
         "a number of seconds that is not negative and at most 10^9, or None for no limit",
@@ -125,18 +124,20 @@ _ALLOWED = {
 
 
 def check_limits(**asked: Any) -> None:
-    """Refuse limits that a run cannot have, before there is one, with the sentence of `Limits`; a
-    run of no seconds is none.
+    """Raise DataError for limits that no run can have, before the run starts.
+
+    The message is that of `Limits`; a time of 0 seconds is not allowed either.
 
     Parameters
     ----------
     asked
-        By the names of the calls: `time_limit`, `memory_mb`, `node_limit`, `threads`, `seed`,
-        `max_nonzeros`.
+        Limits under the names of the public functions: `time_limit`, `memory_mb`, `node_limit`,
+        `threads`, `seed`, `max_nonzeros`.
 
     Raises
     ------
     DataError
+        A limit is not allowed.
     """
     by_name = {allowed.name: allowed for allowed in _ALLOWED.values()}
     for name, given in asked.items():

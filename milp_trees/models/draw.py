@@ -83,7 +83,8 @@ def tree_text(tree: Drawable, counts: Any = None) -> str:
 
     Examples
     --------
-    >>> from milp_trees import BinaryFeature, Branch, Leaf, Tree
+    >>> from milp_trees import BinaryFeature, Tree
+    >>> from milp_trees.models.nodes import Branch, Leaf
     >>> print(tree_text(Tree(Branch(BinaryFeature("age", "<=", 37.5), Leaf(1), Leaf(0)), ("low", "high"))))
     age <= 37.5
     ├─ no:  high

@@ -55,7 +55,8 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
 
     Examples
     --------
-    >>> from milp_trees import BinaryFeature, Branch, Leaf, Tree
+    >>> from milp_trees import BinaryFeature, Tree
+    >>> from milp_trees.models.nodes import Branch, Leaf
     >>> model = to_sklearn(Tree(Branch(BinaryFeature("age", "<=", 37.5), Leaf(1), Leaf(0)), ("low", "high")), {"age": [20, 50]})
     >>> from sklearn.tree import export_text
     >>> print(export_text(model, feature_names=list(model.feature_names_in_)), end="")
