@@ -36,7 +36,7 @@ class Restored:
     ----------
     problem : Problem
         The problem.
-    test_data : Dataset or None
+    test : Dataset or None
         Rows that were left out for scores, if the data were read again.
     thresholds : str
         Where the thresholds of the features come from.
