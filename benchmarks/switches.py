@@ -39,13 +39,13 @@ SWITCHES = [f.name for f in fields(DynamicProgramme) if f.type == "bool"]
 def cases(depth: int):
     sets = _data.classification(1000)
     for name in ERRORS:
-        yield f"depth {depth}", name, mt.Problem(sets[name], mt.tasks.Accuracy(), mt.Trees(depth))
+        yield f"depth {depth}", name, mt.Problem(sets[name], mt.Accuracy(), mt.Trees(depth))
     sets = _data.sparse()
     for name, penalty in SPARSE:
         yield (
             "sparse",
             f"{name}, {penalty}",
-            mt.Problem(sets[name], mt.tasks.Accuracy(leaf_penalty=penalty), mt.Trees(None)),
+            mt.Problem(sets[name], mt.Accuracy(leaf_penalty=penalty), mt.Trees(None)),
         )
 
 

@@ -1,8 +1,13 @@
-"""Limits and settings of a run, with the same meaning for every method."""
+"""Limits and settings of a run, with the same meaning for every method.
+
+The deadline of a time limit, and the error that ends a computation at its limit, are here too.
+"""
 
 from __future__ import annotations
 
+import enum
 import math
+import time
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
@@ -11,6 +16,83 @@ from milp_trees.errors import DataError
 
 #: A model with more nonzeros is built only on request: it takes about a minute and some gigabytes.
 MAX_NONZEROS = 20_000_000
+
+
+class Limit(enum.Enum):
+    """Why a method stopped before it was done."""
+
+    TIME = "time"
+    NODES = "nodes"
+    MEMORY = "memory"
+    INTERRUPTED = "interrupted"
+
+
+class Stopped(Exception):
+    """A limit was reached; `limit` says which. It ends work from within, and no caller of the
+    package sees it.
+    """
+
+    def __init__(self, limit: Limit = Limit.TIME) -> None:
+        super().__init__(limit.value)
+        self.limit = limit
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """The moment at which work has to end.
+
+    Parameters
+    ----------
+    at : float, default=infinity
+        A reading of `time.perf_counter`; infinity is no deadline.
+    """
+
+    at: float = math.inf
+
+    @classmethod
+    def after(cls, seconds: float | None, began: float | None = None) -> Deadline:
+        """So many seconds after `began`, a reading of `time.perf_counter` (by default now); None is
+        no deadline.
+        """
+        if seconds is None:
+            return cls()
+        return cls((time.perf_counter() if began is None else began) + seconds)
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is over."""
+        return time.perf_counter() >= self.at
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until then, 0 once it is over; None if there is no deadline."""
+        return None if self.at == math.inf else max(0.0, self.at - time.perf_counter())
+
+    def check(self) -> None:
+        """Raise `Stopped` if it is over."""
+        if self.passed:
+            raise Stopped(Limit.TIME)
+
+    def later(self, seconds: float) -> Deadline:
+        """The same for work that was held up for so many seconds."""
+        return Deadline(self.at + seconds)
+
+    def share(self, share: float, at_least: float = 0.0) -> Deadline:
+        """Of a part of the work, which begins now: a share of the time that is left, or the seconds
+        `at_least` if these are more.
+        """
+        left = self.left
+        return self if left is None else Deadline.after(max(at_least, share * left))
+
+    def wait(self, most: float) -> float:
+        """Seconds to wait for something before the next look at the clock: `most`, or less if the
+        deadline comes first.
+        """
+        return max(0.0, min(most, self.at - time.perf_counter()))
+
+
+#: The deadline of work that has none.
+NEVER = Deadline()
 
 
 @dataclass(frozen=True)
@@ -56,6 +138,25 @@ class Limits:
     def __post_init__(self) -> None:
         for field_name, allowed in _ALLOWED.items():
             object.__setattr__(self, field_name, allowed.checked(getattr(self, field_name)))
+
+    @classmethod
+    def asked(cls, **given: Any) -> Limits:
+        """Limits as a user gives them, by the names that calls and commands have for them:
+        `time_limit`, `memory_mb`, `node_limit`, `threads`, `seed`, `log_file`, `max_nonzeros`.
+
+        Raises
+        ------
+        DataError
+            As for `Limits`; a run of no seconds is refused too.
+        """
+        log_file = given.pop("log_file", None)
+        limits = cls(
+            log_file=None if log_file is None else str(log_file),
+            **{_FIELDS[name]: number for name, number in given.items()},
+        )
+        if limits.time == 0:
+            raise DataError("time_limit must be positive, or None for no limit; got 0.")
+        return limits
 
     def after(self, seconds: float) -> Limits:
         """The limits for the rest of a run, after the given number of seconds."""
@@ -123,23 +224,5 @@ _ALLOWED = {
 }
 
 
-def check_limits(**asked: Any) -> None:
-    """Raise DataError for limits that no run can have, before the run starts.
-
-    The message is that of `Limits`; a time of 0 seconds is not allowed either.
-
-    Parameters
-    ----------
-    asked
-        Limits under the names of the public functions: `time_limit`, `memory_mb`, `node_limit`,
-        `threads`, `seed`, `max_nonzeros`.
-
-    Raises
-    ------
-    DataError
-        A limit is not allowed.
-    """
-    by_name = {allowed.name: allowed for allowed in _ALLOWED.values()}
-    for name, given in asked.items():
-        if by_name[name].checked(given) == 0 and name == "time_limit":
-            raise DataError("time_limit must be positive, or None for no limit; got 0.")
+#: Fields of `Limits` by the names that calls and commands have for them.
+_FIELDS = {allowed.name: field for field, allowed in _ALLOWED.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -35,7 +36,7 @@ def unsupported_reason(taker: Any, problem: Problem) -> str | None:
     if getattr(space, "max_depth", 0) is None and not getattr(taker, "takes_any_depth", False):
         return f"{taker.name} needs a depth limit; give max_depth (--depth)."
     if getattr(space, "min_weight_leaf", 0) and not getattr(taker, "takes_min_weight", False):
-        return f"{taker.name} cannot express a minimum weight in the leaves; dp can."
+        return f"{taker.name} cannot express a minimum weight in the leaves{who_can(problem, 'takes_min_weight')}."
     try:
         problem.first_view(taker.needs)
     except NoView as why:
@@ -51,19 +52,44 @@ def offers_what(taker: Any, task: Task) -> bool:
     )
 
 
-def _no_view(taker: Any, problem: Problem) -> str:
-    """The sentence that a method or formulation cannot take a task, with methods that can."""
+def able(
+    problem: Problem, flag: str = "", groups: tuple[str, ...] = ("methods", "formulations")
+) -> list[str]:
+    """Names of the methods and formulations for a problem's space, question and task whose class
+    declares `flag`, those that run by default first.
+    """
     from milp_trees.registering import plugins
 
+    found: list[tuple[int, str]] = []
+    for group in groups:
+        classes: dict[str, Any] = plugins.classes(group)
+        found += [
+            (cls.effort + 1000 if cls.default_rank is None else cls.default_rank, name)
+            for name, cls in classes.items()
+            if isinstance(problem.space, cls.space)
+            and problem.question.name in cls.questions
+            and (offers_what(cls, problem.task) or problem.by_steps(cls))
+            and (not flag or getattr(cls, flag, False))
+        ]
+    return [name for _, name in sorted(found)]
+
+
+def who_can(problem: Problem, flag: str) -> str:
+    """The end of a sentence that says who can what the subject of the sentence cannot, such as
+    `; a, b and c can`; empty if nobody can.
+    """
+    names = able(problem, flag)[:4]
+    return (
+        f"; {' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} can" if names else ""
+    )
+
+
+def _no_view(taker: Any, problem: Problem) -> str:
+    """That a method or formulation cannot take a task, and which methods can."""
     task = problem.task
     offered = ", ".join(kind.__name__ for kind in task.view_makers) or "none"
-    classes: dict[str, Any] = plugins.classes("methods")
-    able = [
-        name
-        for name, c in classes.items()
-        if problem.question.name in c.questions and (offers_what(c, task) or problem.by_steps(c))
-    ]
-    remedy = f"; {', '.join(able)} can" if able else ""
+    names = able(problem, groups=("methods",))
+    remedy = f"; {', '.join(names)} can" if names else ""
     return f"{taker.name} cannot take the task {task.name} (views it offers: {offered}){remedy}."
 
 
@@ -85,7 +111,7 @@ class Problem:
     Examples
     --------
     >>> import milp_trees as mt
-    >>> problem = mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.tasks.Accuracy(), mt.Trees(max_depth=1))
+    >>> problem = mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.Accuracy(), mt.Trees(max_depth=1))
     >>> mt.solve(problem, method="dp").value.number
     0.0
     """
@@ -98,7 +124,7 @@ class Problem:
     def __post_init__(self) -> None:
         wanted = (
             ("dataset", Dataset, "mt.load('people.csv')"),
-            ("task", Task, "mt.tasks.Accuracy()"),
+            ("task", Task, "mt.Accuracy()"),
             ("space", Space, "mt.Trees(max_depth=2)"),
         )
         for name, kind, example in wanted:
@@ -233,6 +259,14 @@ class Problem:
         return self.space.violations(predictor, self.dataset) + self.task.violations(
             routes, self.dataset
         )
+
+    @property
+    def all_rows_too_few(self) -> bool:
+        """Whether not even a single leaf would hold enough rows, or enough weight."""
+        data, space = self.dataset, self.space
+        return data.n_rows < getattr(space, "min_samples_leaf", 0) or sum(
+            map(Fraction, data.row_weights.tolist())
+        ) < Fraction(getattr(space, "min_weight_leaf", 0))
 
     def spec(self) -> dict[str, Any]:
         """JSON description: task, space, question, and where the data came from."""

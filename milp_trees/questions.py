@@ -32,7 +32,7 @@ class ByPrice:
     The task's own λ is ignored.
     """
 
-    name = "path"
+    name = "by-price"
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ class Highs(Solver):
 
     name = "highs"
     title = "HiGHS"
+    default_rank = 10
     capabilities = frozenset(
         {
             "lp",

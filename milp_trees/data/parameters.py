@@ -11,7 +11,7 @@ import numpy as np
 
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
-from milp_trees.limits import check_limits
+from milp_trees.limits import Limits
 
 
 class Whole(NamedTuple):
@@ -90,7 +90,7 @@ def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
     Rules for parameters that the estimator does not have are ignored. Time and memory limits are
     checked by `Limits`, and are in no table here.
     """
-    check_limits(
+    Limits.asked(
         **{
             name: getattr(estimator, name)
             for name in ("time_limit", "threads")

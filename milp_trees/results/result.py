@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from milp_trees.limits import Limit as Limit
 from milp_trees.results.json import SCHEMA, json_safe, plain_number, ratio_text, relative_gap
 from milp_trees.results.tables import row_html
 from milp_trees.tasks.base import Value
@@ -25,15 +26,6 @@ class Status(enum.Enum):
     NO_SOLUTION = "no solution"
     ERROR = "error"
     UNSUPPORTED = "unsupported"
-
-
-class Limit(enum.Enum):
-    """Why a method stopped early."""
-
-    TIME = "time"
-    NODES = "nodes"
-    MEMORY = "memory"
-    INTERRUPTED = "interrupted"
 
 
 class TracePoint(NamedTuple):
@@ -113,7 +105,7 @@ class Result:
         A sentence for the user: why there is no answer, or a warning.
     trees : TreeSet or None
         All trees near the best, for the question `near-best`; `solutions` holds the first of them.
-    path : SizePath, PruningCurve or None
+    curve : SizePath, PruningCurve or None
         For the question `by-size` the best trees of all sizes; `solutions` then holds those that
         improve the value, the largest first. For the question `by-price` the best prunings for
         all λ.
@@ -139,7 +131,7 @@ class Result:
     versions: Mapping[str, str] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     trees: Any = None
-    path: Any = None
+    curve: Any = None
 
     @property
     def predictor(self) -> Any:
@@ -186,7 +178,7 @@ class Result:
             self,
             problem=self.problem.without_rows(),
             trees=None,
-            path=None if self.path is None else self.path.without_rows(),
+            curve=None if self.curve is None else self.curve.without_rows(),
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -124,7 +124,7 @@ class SizePath:
     Examples
     --------
     >>> import milp_trees as mt
-    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.tasks.Accuracy(), mt.Trees(max_depth=3))
+    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(), mt.Trees(max_depth=3))
     >>> path = mt.size_path(problem, max_leaves=6)
     >>> path.at_leaves(6).value.number
     0.0

@@ -6,7 +6,7 @@ A task scores predictors, and offers views of itself to methods; no code depends
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -63,7 +63,21 @@ class Task(ABC):
     compared.
     """
 
+    registry_group: ClassVar[str] = "tasks"
+
     name: ClassVar[str]
+    #: What it optimises, in a few words, for lists of tasks.
+    title: ClassVar[str] = ""
+    #: Whether it is about predicted classes, so that classifiers take it by name.
+    of_classes: ClassVar[bool] = False
+    #: Whether it weighs rows by the dataset's weights; else `weighted_by` may name the task that
+    #: does the same with weights.
+    weighs_rows: ClassVar[bool] = False
+    weighted_by: ClassVar[str | None] = None
+    #: The command that states such problems, where that is not `solve`.
+    command: ClassVar[str | None] = None
+    #: For parameters whose text is not what the constructor takes: who reads it.
+    readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {}
     view_makers: ClassVar[dict[type, str]] = {}
     #: Whether `extra_scores` returns something.
     has_extra_scores: ClassVar[bool] = False

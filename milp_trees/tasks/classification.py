@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -11,8 +11,9 @@ import numpy as np
 
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
-from milp_trees.registering import register_task
+from milp_trees.registering import register
 from milp_trees.tasks.action_costs import ActionCosts
+from milp_trees.tasks.written import cost_matrix, mapping
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -40,11 +41,15 @@ def _classes(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...]]:
     return y, classes
 
 
+@register
 @dataclass(frozen=True)
 class Accuracy(ActionCosts):
     """Number of misclassified rows: `c[i,k] = 1[y_i != k]`; row weights are ignored."""
 
     name: ClassVar[str] = "accuracy"
+    title: ClassVar[str] = "Misclassified rows"
+    of_classes: ClassVar[bool] = True
+    weighted_by: ClassVar[str | None] = "weighted"
     units: ClassVar[tuple[str, str]] = ("errors", "rate")
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
@@ -58,6 +63,7 @@ class Accuracy(ActionCosts):
         return Fraction(dataset.n_rows)
 
 
+@register
 @dataclass(frozen=True)
 class WeightedError(Accuracy):
     """Misclassified weight: `c[i,k] = w_i · class_weight[y_i] · 1[y_i != k]`.
@@ -71,6 +77,10 @@ class WeightedError(Accuracy):
     """
 
     name: ClassVar[str] = "weighted"
+    title: ClassVar[str] = "Misclassified weight"
+    weighs_rows: ClassVar[bool] = True
+    weighted_by: ClassVar[str | None] = None
+    readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {"class_weight": mapping}
     units: ClassVar[tuple[str, str]] = ("cost", "rate")
 
     class_weight: Mapping[Any, Any] | None = None
@@ -106,6 +116,7 @@ class WeightedError(Accuracy):
         return Fraction(sum(self.row_losses(dataset).tolist(), Fraction(0)))
 
 
+@register
 @dataclass(frozen=True)
 class BalancedAccuracy(Accuracy):
     """Mean over classes of the share of rows classified correctly; maximised.
@@ -114,6 +125,8 @@ class BalancedAccuracy(Accuracy):
     """
 
     name: ClassVar[str] = "balanced-accuracy"
+    title: ClassVar[str] = "Mean over classes of the share of rows classified correctly"
+    weighted_by: ClassVar[str | None] = None
     units: ClassVar[tuple[str, str]] = ("balanced accuracy", "rate")
 
     @property
@@ -136,6 +149,7 @@ class BalancedAccuracy(Accuracy):
         return 1 - total
 
 
+@register
 @dataclass(frozen=True)
 class MisclassificationCosts(ActionCosts):
     """Any K × K cost matrix: `c[i,k] = M[y_i, k]`, times the row weight.
@@ -147,6 +161,10 @@ class MisclassificationCosts(ActionCosts):
     """
 
     name: ClassVar[str] = "cost-matrix"
+    of_classes: ClassVar[bool] = True
+    title: ClassVar[str] = "A cost per pair of true and predicted class"
+    weighs_rows: ClassVar[bool] = True
+    readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {"matrix": cost_matrix}
 
     matrix: Any = None
 
@@ -180,6 +198,3 @@ class MisclassificationCosts(ActionCosts):
         # compared quickly.
         costs: np.ndarray = np.multiply.outer(weights, M)[which, y]
         return costs
-
-
-register_task(Accuracy, WeightedError, BalancedAccuracy, MisclassificationCosts)

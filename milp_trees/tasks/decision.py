@@ -20,7 +20,7 @@ import numpy as np
 from milp_trees.decisions.base import LISTED, DecisionSet
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
-from milp_trees.registering import register_task
+from milp_trees.registering import register
 from milp_trees.tasks.action_costs import ActionCosts
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.decision_view import LeafOracle
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from milp_trees.spaces.trees import Space
 
 
+@register
 @dataclass(frozen=True)
 class Decision(ActionCosts):
     """SPO loss of a tree whose leaves choose decisions.
@@ -59,6 +60,8 @@ class Decision(ActionCosts):
     """
 
     name: ClassVar[str] = "decision"
+    title: ClassVar[str] = "The cost of the chosen decision"
+    command: ClassVar[str | None] = "spo"
     units: ClassVar[tuple[str, str]] = ("SPO loss", "SPO loss + penalties")
     has_extra_scores: ClassVar[bool] = True
 
@@ -238,6 +241,3 @@ class Decision(ActionCosts):
 
     def spec(self) -> dict[str, Any]:
         return {**super().spec(), "decisions": self.decisions.spec()}
-
-
-register_task(Decision)

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from milp_trees.registering import register_task
+from milp_trees.registering import register
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.count_views import PairCounts
 from milp_trees.tasks.surd import Surd
@@ -88,6 +88,7 @@ class MonotoneMetric(TwoClassTask):
         )
 
 
+@register
 @dataclass(frozen=True)
 class Matthews(MonotoneMetric):
     r"""Matthews' correlation coefficient; 0 where only one class is predicted.
@@ -99,6 +100,7 @@ class Matthews(MonotoneMetric):
     """
 
     name: ClassVar[str] = "mcc"
+    title: ClassVar[str] = "Matthews' correlation coefficient"
     rational: ClassVar[bool] = False
 
     @property
@@ -112,11 +114,13 @@ class Matthews(MonotoneMetric):
         return Surd(Fraction(0), Fraction(over * abs(over), under) if under else Fraction(0))
 
 
+@register
 @dataclass(frozen=True)
 class GeometricMean(MonotoneMetric):
     """Geometric mean of the shares of positives and of negatives that are classified correctly."""
 
     name: ClassVar[str] = "g-mean"
+    title: ClassVar[str] = "Geometric mean of the rates of both classes"
     rational: ClassVar[bool] = False
 
     @property
@@ -129,11 +133,13 @@ class GeometricMean(MonotoneMetric):
         )
 
 
+@register
 @dataclass(frozen=True)
 class CohenKappa(MonotoneMetric):
     """Cohen's kappa, agreement above chance; decreases in FP and FN wherever it is positive."""
 
     name: ClassVar[str] = "kappa"
+    title: ClassVar[str] = "Cohen's kappa"
 
     @property
     def metric(self) -> str:
@@ -143,6 +149,3 @@ class CohenKappa(MonotoneMetric):
         said = positives - fn + fp
         over = 2 * (positives * negatives - positives * fp - negatives * fn)
         return Surd(Fraction(over, said * negatives + (positives + negatives - said) * positives))
-
-
-register_task(Matthews, GeometricMean, CohenKappa)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.errors import DataError
-from milp_trees.registering import register_task
+from milp_trees.registering import register
 from milp_trees.tasks.action_costs import ActionCosts
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ class PolicyValue(ActionCosts):
         return -total / dataset.n_rows
 
 
+@register
 @dataclass(frozen=True)
 class ActionValues(PolicyValue):
     """The dataset's `values` as they are: rewards of every action on every row.
@@ -63,6 +64,7 @@ class ActionValues(PolicyValue):
     """
 
     name: ClassVar[str] = "action-values"
+    title: ClassVar[str] = "The value of the chosen action, known for every row and action"
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         dataset.require("values", f"The task {self.name}")
@@ -72,11 +74,13 @@ class ActionValues(PolicyValue):
         return dataset.require("values", f"The task {self.name}")
 
 
+@register
 @dataclass(frozen=True)
 class ActionCostMatrix(ActionCosts):
     """Any n × K matrix of costs, given as the dataset's `values`, summed and minimised."""
 
     name: ClassVar[str] = "action-costs"
+    title: ClassVar[str] = "The cost of the chosen action, known for every row and action"
 
     def normaliser(self, dataset: Dataset) -> Fraction:
         return Fraction(
@@ -91,18 +95,22 @@ class ActionCostMatrix(ActionCosts):
         return dataset.require("values", f"The task {self.name}")
 
 
+@register
 @dataclass(frozen=True)
 class DirectMethod(ActionValues):
     """Predicted outcomes of every treatment (`values`), summed as they are."""
 
     name: ClassVar[str] = "policy-dm"
+    title: ClassVar[str] = "Policy value by predicted outcomes"
 
 
+@register
 @dataclass(frozen=True)
 class InversePropensity(PolicyValue):
     """Outcomes of rows with the policy's treatment, weighted by the inverse propensity."""
 
     name: ClassVar[str] = "policy-ipw"
+    title: ClassVar[str] = "Policy value by inverse propensity weights"
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         return _treatments(dataset, self.name)[1]
@@ -115,11 +123,13 @@ class InversePropensity(PolicyValue):
         return np.where(given[:, None] == np.arange(len(actions)), weight[:, None], 0.0)
 
 
+@register
 @dataclass(frozen=True)
 class DoublyRobust(PolicyValue):
     """The direct method, corrected by inverse propensity where the treatment was observed."""
 
     name: ClassVar[str] = "policy-dr"
+    title: ClassVar[str] = "Policy value, doubly robust"
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         return _treatments(dataset, self.name)[1]
@@ -149,6 +159,3 @@ def _treatments(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...
             f"Treatment {sorted(unknown)[0]!r} is not among the actions {', '.join(where)}."
         )
     return np.array([where[str(t)] for t in observed.tolist()], dtype=np.int64), actions
-
-
-register_task(ActionValues, ActionCostMatrix, DirectMethod, InversePropensity, DoublyRobust)

@@ -19,7 +19,7 @@ import numpy as np
 
 from milp_trees.errors import DataError, NoView
 from milp_trees.exact import fraction, integers
-from milp_trees.registering import register_task
+from milp_trees.registering import register
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.feature_costs import FeatureCosts
 from milp_trees.tasks.first_uses import integer_prices, purchases
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 STEPS = 2**36
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class PrunedError(Task):
     """Mean error of the trees + λ · mean feature cost of a row.
@@ -65,6 +66,8 @@ class PrunedError(Task):
     """
 
     name: ClassVar[str] = "pruned-error"
+    title: ClassVar[str] = "Error and cost of a pruned ensemble"
+    command: ClassVar[str | None] = "prune"
     view_makers: ClassVar[dict[type, str]] = {NodeGains: "node_gains"}
     has_extra_scores: ClassVar[bool] = True
 
@@ -407,6 +410,3 @@ def _up(ensemble: Ensemble, sums: np.ndarray) -> np.ndarray:
     for level in ensemble.levels[:0:-1]:
         np.add.at(sums, ensemble.parent[level], sums[level])
     return sums
-
-
-register_task(PrunedError)

@@ -21,7 +21,7 @@ import numpy as np
 
 from milp_trees import exact
 from milp_trees.errors import DataError
-from milp_trees.registering import register_task
+from milp_trees.registering import register
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.count_views import LeafCounts, hull_area
 from milp_trees.tasks.two_classes import TwoClassTask
@@ -60,6 +60,7 @@ class RankTask(TwoClassTask):
         return LeafCounts(self.errors(dataset, space), positive, self.leaf_penalty, self.limit)
 
 
+@register
 @dataclass(frozen=True)
 class AUC(RankTask):
     """Area under the convex hull of the ROC curve; a single leaf has 1/2.
@@ -68,12 +69,14 @@ class AUC(RankTask):
     """
 
     name: ClassVar[str] = "auc"
+    title: ClassVar[str] = "Area under the ROC curve"
 
     @property
     def metric(self) -> str:
         return "AUC"
 
 
+@register
 @dataclass(frozen=True)
 class PartialAUC(RankTask):
     """Area under the convex hull of the ROC curve for false positive rates up to `theta`.
@@ -87,6 +90,7 @@ class PartialAUC(RankTask):
     """
 
     name: ClassVar[str] = "partial-auc"
+    title: ClassVar[str] = "Area under the ROC curve up to a false positive rate"
 
     theta: Any = Fraction(1)
 
@@ -107,6 +111,3 @@ class PartialAUC(RankTask):
     def limit(self) -> Fraction:
         limit: Fraction = self.theta
         return limit
-
-
-register_task(AUC, PartialAUC)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import partial
@@ -25,7 +25,7 @@ import numpy as np
 
 from milp_trees import exact
 from milp_trees.errors import DataError, NoView
-from milp_trees.registering import register_task
+from milp_trees.registering import register
 from milp_trees.tasks.action_costs import _masses, _spec
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.classification import Accuracy, _classes
@@ -34,6 +34,7 @@ from milp_trees.tasks.count_views import PairCounts
 from milp_trees.tasks.ratio_view import LARGEST, Ratio, quotient
 from milp_trees.tasks.surd import Surd
 from milp_trees.tasks.views import CostMatrix, SideRow
+from milp_trees.tasks.written import mapping
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
@@ -65,6 +66,8 @@ class ConfusionRatio(Task):
         Linear side constraints on the actions.
     """
 
+    of_classes: ClassVar[bool] = True
+    weighs_rows: ClassVar[bool] = True
     view_makers: ClassVar[dict[type, str]] = {Ratio: "ratio", PairCounts: "pair_counts"}
     #: Whether the ratio decreases in false positives and in false negatives on all data.
     monotone: ClassVar[bool] = False
@@ -283,11 +286,13 @@ def _confusion(truth: np.ndarray, said: np.ndarray) -> dict[str, np.ndarray]:
     return {"TP": truth & said, "FP": ~truth & said, "FN": truth & ~said, "TN": ~truth & ~said}
 
 
+@register
 @dataclass(frozen=True)
 class F1(ConfusionRatio):
     """F1 score, the harmonic mean of precision and recall: 2·TP / (2·TP + FP + FN)."""
 
     name: ClassVar[str] = "f1"
+    title: ClassVar[str] = "F1 of the positive class"
     monotone: ClassVar[bool] = True
     units: ClassVar[tuple[str, str]] = ("f1", "1 - f1")
 
@@ -295,6 +300,7 @@ class F1(ConfusionRatio):
         return {"TP": Fraction(2)}, {"TP": Fraction(2), "FP": Fraction(1), "FN": Fraction(1)}
 
 
+@register
 @dataclass(frozen=True)
 class FBeta(ConfusionRatio):
     """F-beta score: (1 + β²)·TP / ((1 + β²)·TP + β²·FN + FP).
@@ -308,6 +314,9 @@ class FBeta(ConfusionRatio):
     """
 
     name: ClassVar[str] = "f-beta"
+    title: ClassVar[str] = (
+        "F-beta of the positive class: recall counts beta times as much as precision"
+    )
     monotone: ClassVar[bool] = True
     units: ClassVar[tuple[str, str]] = ("f-beta", "1 - f-beta")
 
@@ -329,11 +338,13 @@ class FBeta(ConfusionRatio):
         return {"TP": 1 + square}, {"TP": 1 + square, "FN": square, "FP": Fraction(1)}
 
 
+@register
 @dataclass(frozen=True)
 class Jaccard(ConfusionRatio):
     """Jaccard index (intersection over union, critical success index): TP / (TP + FP + FN)."""
 
     name: ClassVar[str] = "jaccard"
+    title: ClassVar[str] = "Jaccard index of the positive class"
     monotone: ClassVar[bool] = True
     units: ClassVar[tuple[str, str]] = ("jaccard", "1 - jaccard")
 
@@ -341,6 +352,7 @@ class Jaccard(ConfusionRatio):
         return {"TP": Fraction(1)}, {"TP": Fraction(1), "FP": Fraction(1), "FN": Fraction(1)}
 
 
+@register
 @dataclass(frozen=True)
 class Precision(ConfusionRatio):
     """Precision TP / (TP + FP) of trees whose recall TP / (TP + FN) is at least `min_recall`.
@@ -353,6 +365,7 @@ class Precision(ConfusionRatio):
     """
 
     name: ClassVar[str] = "precision"
+    title: ClassVar[str] = "Precision of the positive class at a least recall"
     units: ClassVar[tuple[str, str]] = ("precision", "1 - precision")
 
     min_recall: Any = 0
@@ -384,6 +397,7 @@ class Precision(ConfusionRatio):
         return math.ceil(self.min_recall * int(whole_weights(self, dataset)[there].sum()))
 
 
+@register
 @dataclass(frozen=True)
 class CountRatio(ConfusionRatio):
     """Any ratio of linear functions of the confusion counts with coefficients of at least 0.
@@ -402,6 +416,11 @@ class CountRatio(ConfusionRatio):
     """
 
     name: ClassVar[str] = "count-ratio"
+    title: ClassVar[str] = "A ratio of linear counts of the confusion matrix"
+    readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {
+        "numerator": mapping,
+        "denominator": mapping,
+    }
 
     numerator: Any = None
     denominator: Any = None
@@ -427,6 +446,3 @@ class CountRatio(ConfusionRatio):
 
     def coefficients(self) -> tuple[Counts, Counts]:
         return self.numerator, self.denominator
-
-
-register_task(F1, FBeta, Jaccard, Precision, CountRatio)

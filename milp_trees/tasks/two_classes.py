@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees import exact
 from milp_trees.errors import DataError
@@ -34,6 +34,8 @@ class TwoClassTask(Task):
     positive : class label, optional
         The positive class; by default the last.
     """
+
+    of_classes: ClassVar[bool] = True
 
     leaf_penalty: Any = 0
     positive: Any = None

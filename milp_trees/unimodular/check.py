@@ -7,6 +7,7 @@ from math import isnan
 from typing import Any
 
 from milp_trees.errors import DataError
+from milp_trees.limits import Deadline, Stopped
 from milp_trees.unimodular.answer import Unimodularity, no, unknown, yes
 from milp_trees.unimodular.certificate import NetworkCertificate
 from milp_trees.unimodular.cmr import cmr_is_installed, decide_by_cmr
@@ -14,7 +15,7 @@ from milp_trees.unimodular.composition import Composition, TwoSum, verify_compos
 from milp_trees.unimodular.deletion import decide_by_deletion
 from milp_trees.unimodular.determinants import MOST_LINES, decide_by_subdeterminants
 from milp_trees.unimodular.network import check_network_certificate
-from milp_trees.unimodular.reading import Deadline, NamedMatrix, OutOfTime, read_matrix
+from milp_trees.unimodular.reading import NamedMatrix, read_matrix
 from milp_trees.unimodular.recognise import Realisation, network_answer, realise_block
 from milp_trees.unimodular.reduce import Reduction, reduce_matrix
 from milp_trees.unimodular.refute import decide_by_chordless_cycles, decide_by_pivots
@@ -69,7 +70,7 @@ def total_unimodularity(
     """
     if time_limit is not None and (isnan(time_limit) or time_limit < 0):
         raise DataError(f"time_limit is a number of seconds, 0 or more, or None; got {time_limit}.")
-    named, deadline, refused = read_matrix(matrix), Deadline(time_limit), ""
+    named, deadline, refused = read_matrix(matrix), Deadline.after(time_limit), ""
     if not named.is_sign_matrix:
         return decide_by_entries(named)
     if tree is not None:
@@ -79,7 +80,7 @@ def total_unimodularity(
         refused = f"The given tree proves nothing: {given.reason}"
     try:
         answer = _decide(named, deadline)
-    except OutOfTime:
+    except Stopped:
         answer = unknown(named, f"The time limit of {time_limit:g} seconds was reached; raise it.")
     return answer.because(refused) if refused else answer
 
@@ -188,10 +189,10 @@ def _block_answer(part: NamedMatrix, deadline: Deadline) -> Unimodularity:
     if sum(part.A.shape) <= MOST_LINES:
         return decide_by_subdeterminants(part, deadline=deadline)
     for look in (_few_pivots, _cycles, _as_two_sum, _by_deletion, _many_pivots):
-        answer = look(part, deadline.left(_SHARE))
+        answer = look(part, deadline.share(_SHARE).left)
         if answer.answer != "unknown":
             return answer
-    return decide_by_cmr(part, time_limit=deadline.left()) if cmr_is_installed() else answer
+    return decide_by_cmr(part, time_limit=deadline.left) if cmr_is_installed() else answer
 
 
 def _few_pivots(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
@@ -208,7 +209,7 @@ def _by_deletion(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
 
 def _as_two_sum(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
     """The answer from those for the two summands, if the matrix is a 2-sum."""
-    deadline = Deadline(time_limit)
+    deadline = Deadline.after(time_limit)
     if sum(part.A.shape) > LINES_OF_TWO_SUMS:
         return unknown(
             part,
@@ -224,7 +225,7 @@ def _as_two_sum(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
             if answer.answer == "no":
                 return _in_whole(part, (rows, columns), answer)
             answers.append(answer)
-    except OutOfTime:
+    except Stopped:
         return unknown(
             part, "It was not known within the time limit whether it is a 2-sum, and of what."
         )
@@ -241,8 +242,8 @@ def _as_two_sum(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
 
 def _cycles(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
     try:
-        return decide_by_chordless_cycles(part, deadline=Deadline(time_limit))
-    except OutOfTime:
+        return decide_by_chordless_cycles(part, deadline=Deadline.after(time_limit))
+    except Stopped:
         return unknown(
             part, "Not all chordless cycles that matter were seen within the time limit."
         )

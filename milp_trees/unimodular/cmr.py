@@ -16,8 +16,9 @@ import sys
 from typing import Any
 
 from milp_trees.errors import SolverUnavailable
+from milp_trees.limits import Deadline
 from milp_trees.unimodular.answer import Unimodularity, no, unknown, yes
-from milp_trees.unimodular.reading import Deadline, NamedMatrix, read_matrix
+from milp_trees.unimodular.reading import NamedMatrix, read_matrix
 from milp_trees.unimodular.simple import decide_by_entries
 
 #: The library fails with "User input error" on a few valid matrices; another decomposition or the
@@ -65,12 +66,12 @@ def decide_by_cmr(matrix: Any, *, time_limit: float | None = 60.0) -> Unimodular
         raise SolverUnavailable(
             "The CMR library is not installed; pip install passagemath-cmr (GPL, several hundred MB)."
         )
-    named, deadline, said = read_matrix(matrix), Deadline(time_limit), ""
+    named, deadline, said = read_matrix(matrix), Deadline.after(time_limit), ""
     if not named.is_sign_matrix:
         return decide_by_entries(named)
     for transposed, strategy in _ATTEMPTS:
         try:
-            found = _ask(named, transposed, strategy, deadline.left())
+            found = _ask(named, transposed, strategy, deadline.left)
         except subprocess.TimeoutExpired:
             return unknown(named, "CMR did not answer within the time limit.")
         if "error" in found:

@@ -11,9 +11,10 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from milp_trees.limits import Deadline, Stopped
 from milp_trees.unimodular.answer import Unimodularity, no, unknown
 from milp_trees.unimodular.determinants import MOST_LINES, decide_by_subdeterminants
-from milp_trees.unimodular.reading import Deadline, NamedMatrix, OutOfTime, determinant, read_matrix
+from milp_trees.unimodular.reading import NamedMatrix, determinant, read_matrix
 from milp_trees.unimodular.recognise import realise_block
 from milp_trees.unimodular.reduce import reduce_matrix
 from milp_trees.unimodular.refute import decide_by_chordless_cycles
@@ -43,7 +44,7 @@ def decide_by_deletion(
     -------
     Unimodularity
     """
-    named, deadline = read_matrix(matrix), Deadline(time_limit)
+    named, deadline = read_matrix(matrix), Deadline.after(time_limit)
     if not named.is_sign_matrix:
         return decide_by_entries(named)
     draw = random.Random(seed)
@@ -57,7 +58,7 @@ def decide_by_deletion(
                     [rows[i] for i in answer.submatrix.rows],
                     [columns[j] for j in answer.submatrix.columns],
                 )
-    except OutOfTime:
+    except Stopped:
         return unknown(
             named,
             "Deletions of rows and columns led to no violating submatrix within the time limit.",

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from milp_trees.errors import DataError
+from milp_trees.limits import Deadline
 from milp_trees.unimodular.answer import Unimodularity, no, yes
-from milp_trees.unimodular.reading import Deadline, read_matrix
+from milp_trees.unimodular.reading import read_matrix
 from milp_trees.unimodular.simple import decide_by_entries
 
 #: Largest m + n for all subdeterminants: 4 MB and about half a second. All matrices up to 10 × 10

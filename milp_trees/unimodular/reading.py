@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -137,30 +136,3 @@ def determinant(rows: Sequence[Sequence[Any]]) -> int | Fraction:
             if factor := work[i][k] / work[k][k]:
                 work[i] = [a - factor * b for a, b in zip(work[i], work[k], strict=True)]
     return int(value) if value.denominator == 1 else value
-
-
-class OutOfTime(Exception):
-    """The time limit was reached; the checks catch this error and answer unknown."""
-
-
-class Deadline:
-    """A point in time that long computations compare with the clock from time to time.
-
-    Parameters
-    ----------
-    seconds : float or None
-        Wall-clock seconds from now; None: no limit.
-    """
-
-    def __init__(self, seconds: float | None):
-        self.seconds = seconds
-        self.end = float("inf") if seconds is None else time.monotonic() + seconds
-
-    def check(self) -> None:
-        """Raise `OutOfTime` if no time is left."""
-        if time.monotonic() > self.end:
-            raise OutOfTime
-
-    def left(self, share: float = 1.0) -> float | None:
-        """Remaining seconds, or a share of them; None: no limit."""
-        return None if self.seconds is None else max(0.0, share * (self.end - time.monotonic()))

@@ -14,9 +14,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from milp_trees.limits import Deadline, Stopped
 from milp_trees.unimodular.answer import Unimodularity, no, unknown, yes
 from milp_trees.unimodular.certificate import NetworkCertificate, verify_network
-from milp_trees.unimodular.reading import Deadline, NamedMatrix, OutOfTime, read_matrix
+from milp_trees.unimodular.reading import NamedMatrix, read_matrix
 from milp_trees.unimodular.realise import realise
 from milp_trees.unimodular.reduce import COLUMN, ROW, Reduction, Step, reduce_matrix
 from milp_trees.unimodular.simple import decide_by_entries
@@ -51,7 +52,7 @@ def decide_by_network(
     -------
     Unimodularity
     """
-    named, deadline = read_matrix(matrix), Deadline(time_limit)
+    named, deadline = read_matrix(matrix), Deadline.after(time_limit)
     if not named.is_sign_matrix:
         return decide_by_entries(named)
     try:
@@ -79,7 +80,7 @@ def decide_by_network(
                 )
             blocks.append(block)
         return network_answer(named, reduction.steps, blocks, transposed)
-    except OutOfTime:
+    except Stopped:
         return unknown(named, f"The time limit of {time_limit:g} seconds was reached.")
 
 

@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.limits import Deadline
 from milp_trees.unimodular.answer import Unimodularity, no, unknown
-from milp_trees.unimodular.reading import Deadline, read_matrix
+from milp_trees.unimodular.reading import read_matrix
 from milp_trees.unimodular.simple import decide_by_entries
 
 #: A node of the bipartite graph of nonzeros: (0, row) or (1, column).
@@ -133,14 +134,14 @@ def decide_by_pivots(
     -------
     Unimodularity
     """
-    named, deadline = read_matrix(matrix), Deadline(time_limit)
+    named, deadline = read_matrix(matrix), Deadline.after(time_limit)
     if not named.is_sign_matrix:
         return decide_by_entries(named)
     draw = random.Random(seed)
     by_row, by_column = named.A, named.A.tocsc()
     used = np.flatnonzero(np.diff(by_row.indptr)).tolist()
     for tried in range(rounds if used else 0):
-        if deadline.left() == 0:
+        if deadline.passed:
             return unknown(
                 named,
                 f"{tried} rounds of random pivots found no violating submatrix within the time limit.",

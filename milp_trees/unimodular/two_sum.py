@@ -13,7 +13,8 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from milp_trees.unimodular.reading import Deadline, NamedMatrix
+from milp_trees.limits import Deadline
+from milp_trees.unimodular.reading import NamedMatrix
 
 #: Larger matrices are not searched, because the search needs (m + n)² bytes.
 MOST_LINES = 3000

@@ -29,9 +29,6 @@ _PROBES = 16
 #: Sets kept in the archive per depth.
 RING = 64
 
-#: Positions in `table.state`.
-USED, ROOM = 0, 1
-
 
 @njit(cache=True)
 def _place(slots, h1, depth):
@@ -80,7 +77,7 @@ def store(table, h1, h2, depth, value, exact, test):
         meta = slots[at, 2]
         if meta == 0:
             victim = at
-            atomic_add(table.state.ctypes.data, 1)
+            atomic_add(table.used.ctypes.data, 1)
             break
         there = np.int64(meta & np.uint64(0xFFF))
         if (
@@ -124,6 +121,12 @@ def move(old_address, new_address):
                 bool(meta & np.uint64(0x1000)),
                 np.int64(meta >> np.uint64(13)) - 1,
             )
+
+
+@njit(cache=True)
+def archive_level(work, depth):
+    """Where the archive keeps sets with this depth left; without a depth limit that is all one."""
+    return min(depth, work.kept.shape[0] - 1)
 
 
 @njit(cache=True)

@@ -22,14 +22,14 @@ from numba.extending import intrinsic
 from milp_trees.engines.dynamic import pair_layout, pair_sums_code, pair_values_code
 
 #: Positions in what `kernel_addresses` returns.
-COUNT, GATHER, PACK, EVALUATE, EVALUATE_ONE, HASH = range(6)
+COUNT, GATHER, PACK, EVALUATE, SIDES, HASH = range(6)
 
 _CODE: tuple[Any, ...] = (
     pair_sums_code.count,
     pair_sums_code.gather,
     pair_sums_code.pack,
     pair_values_code.evaluate,
-    pair_values_code.evaluate_one,
+    pair_values_code.sides,
     pair_sums_code.nh_children,
 )
 _BITS = {"i16": 16, "i32": 32, "i64": 64}
@@ -119,7 +119,7 @@ def kernel_addresses(
     Returns
     -------
     numpy.ndarray of int64
-        Indexed by COUNT, GATHER, PACK, EVALUATE, EVALUATE_ONE, HASH.
+        Indexed by COUNT, GATHER, PACK, EVALUATE, SIDES, HASH.
     """
     addresses = np.zeros(len(_CODE), np.int64)
     if n_masses is None and not has_mass:
@@ -129,7 +129,7 @@ def kernel_addresses(
         width, split, row_weight, few = _BITS[dtype], 0, 0, 0
         if kernel == COUNT:
             few = n_sums if n_sums <= _FEW[dtype] else 0
-        elif kernel in (EVALUATE, EVALUATE_ONE):
+        elif kernel in (EVALUATE, SIDES):
             split, row_weight, few = int(has_split), int(has_mass), int(n_values == 1)
         elif kernel in (PACK, HASH):
             width = 64  # one version

@@ -6,7 +6,7 @@
 from numba import njit
 
 from milp_trees.engines.dynamic.layouts import data_at, work_at
-from milp_trees.engines.dynamic.nodes import best_one, leaf_value, load, sums
+from milp_trees.engines.dynamic.nodes import best_one, best_two, leaf_value, sums
 
 
 @njit(cache=True)
@@ -22,5 +22,5 @@ def up_to_two(data_address, work_address, depth):
     """(value, root test or -1) of the best tree of depth one or two."""
     data, work = data_at(data_address), work_at(work_address)
     if depth == 2:
-        return load(data, work, data.everything)
+        return best_two(data, work, data.everything)
     return best_one(data, data.everything, work.sides[0], work.sides[1], work.total)

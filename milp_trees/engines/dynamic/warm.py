@@ -15,15 +15,11 @@ from milp_trees.tasks.views import CostMatrix
 _done: list[bool] = []
 
 
-def compile_search() -> None:
-    """All compiled functions of the search, once per process; kernels of other number types follow
-    with their first instance.
-    """
-    if _done:
-        return
+def tiny_view() -> CostMatrix:
+    """Parity of four features."""
     X = ((np.arange(16)[:, None] >> np.arange(4)) & 1).astype(np.uint8)
     wrong = (X.sum(axis=1) % 2).astype(np.int64)
-    view = CostMatrix(
+    return CostMatrix(
         X=X,
         features=tuple(BinaryFeature(f"x{f}") for f in range(4)),
         costs=np.column_stack([wrong, 1 - wrong]),
@@ -37,6 +33,14 @@ def compile_search() -> None:
         exact=True,
         rows=np.arange(16),
     )
+
+
+def compile_search() -> None:
+    """All compiled functions of the search, once per process; kernels of other number types follow
+    with their first instance.
+    """
+    if _done:
+        return
     for depth in (2, 4):
-        Search(prepare(view, Trees(depth))).solve()
+        Search(prepare(tiny_view(), Trees(depth))).solve()
     _done.append(True)

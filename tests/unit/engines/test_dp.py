@@ -94,7 +94,7 @@ def test_counts_survive_the_limits_of_a_byte(rows):
     y = (X[:, 0] & X[:, 1]) ^ (X[:, 2] & X[:, 3]) ^ (rng.random(rows) < 0.1)
     dataset = mt.Dataset(X, y=y.astype(int))
     values = [
-        DynamicProgramme().run(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(d))).objective
+        DynamicProgramme().run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(d))).objective
         for d in (3, 4)
     ]
     by_root = []
@@ -102,7 +102,7 @@ def test_counts_survive_the_limits_of_a_byte(rows):
         parts = [dataset.subset(X[:, f] == side) for side in (0, 1)]
         by_root.append(
             sum(
-                DynamicProgramme().run(mt.Problem(part, mt.tasks.Accuracy(), mt.Trees(3))).objective
+                DynamicProgramme().run(mt.Problem(part, mt.Accuracy(), mt.Trees(3))).objective
                 for part in parts
             )
         )
@@ -113,7 +113,7 @@ def test_counts_survive_the_limits_of_a_byte(rows):
 def test_too_few_rows_for_one_leaf_is_infeasible():
     dataset = mt.Dataset([[0], [1]], y=[0, 1])
     result = DynamicProgramme().run(
-        mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(1, min_samples_leaf=3))
+        mt.Problem(dataset, mt.Accuracy(), mt.Trees(1, min_samples_leaf=3))
     )
     assert result.status is Status.INFEASIBLE
     assert result.tree is None
@@ -122,7 +122,7 @@ def test_too_few_rows_for_one_leaf_is_infeasible():
 def wide_problem(depth):
     rng = np.random.default_rng(1)
     dataset = mt.Dataset(rng.integers(0, 2, (400, 60)), y=rng.integers(0, 2, 400))
-    return mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(depth))
+    return mt.Problem(dataset, mt.Accuracy(), mt.Trees(depth))
 
 
 def test_a_time_limit_keeps_the_incumbent_and_an_honest_bound():
@@ -172,7 +172,7 @@ def test_an_interrupt_keeps_the_incumbent():
 
 def test_side_rows_are_refused():
     dataset = mt.Dataset([[0], [1]], y=[0, 1], groups=["a", "b"], group_column="g")
-    task = mt.tasks.Accuracy(constraints=(mt.tasks.StatisticalParity(0.1),))
+    task = mt.Accuracy(constraints=(mt.tasks.StatisticalParity(0.1),))
     with pytest.raises(mt.errors.Unsupported, match="side constraints"):
         DynamicProgramme().run(mt.Problem(dataset, task, mt.Trees(1)))
 
@@ -189,7 +189,7 @@ def accuracy_problem(name, depth):
         if p.exists()
     )
     table = np.loadtxt(path, dtype=np.int64)
-    return mt.Problem(mt.Dataset(table[:, 1:], y=table[:, 0]), mt.tasks.Accuracy(), mt.Trees(depth))
+    return mt.Problem(mt.Dataset(table[:, 1:], y=table[:, 0]), mt.Accuracy(), mt.Trees(depth))
 
 
 @needs_data
