@@ -188,7 +188,7 @@ def compare(
         "seeds": seeds,
         "store": store,
         "options": options or {},
-        "test": test_data,
+        "test_data": test_data,
     }
     if progress is True:
         from milp_trees.study.live import Live

@@ -84,7 +84,7 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
     --------
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"age": [20, 30, 40], "smoker": ["no", "yes", "no"]})
-    >>> [t.name for t in Binarizer().fit(frame).tests]
+    >>> [t.name for t in Binarizer().fit(frame).features]
     ['age <= 25', 'age <= 35', 'smoker == yes']
     """
 
@@ -282,7 +282,7 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
     # -- using -----------------------------------------------------------------------------------------------
 
     @property
-    def tests(self) -> tuple[BinaryFeature, ...]:
+    def features(self) -> tuple[BinaryFeature, ...]:
         """The tests, in the order of the columns of `transform`."""
         if not hasattr(self, "rules_"):
             raise DataError("This Binarizer is not fitted yet; call fit(frame) first.")

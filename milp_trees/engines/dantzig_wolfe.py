@@ -178,7 +178,7 @@ class DantzigWolfe(Decomposition):
             )
         return {
             "limit": limit,
-            "sizes": sizes,
+            "model_size": sizes,
             "message": message,
             "versions": versions(highs=masters[0].version if masters else ""),
         }

@@ -63,7 +63,7 @@ class Subgradient(Decomposition):
 
     def solve(self, run: Run, limits: Limits) -> dict[str, Any]:
         limit = run.until(lambda: self._steps(run))
-        return {"limit": limit, "sizes": run.sizes}
+        return {"limit": limit, "model_size": run.sizes}
 
     def _steps(self, run: Run) -> None:
         p = run.problem

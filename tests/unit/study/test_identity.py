@@ -425,7 +425,7 @@ def test_the_oracle_s_own_run_is_never_a_row(problem, tmp_path, monkeypatch):
     monkeypatch.setattr(compare, "attempt", counted)
     study = mt.compare(problem, ["dp", "cart"], store=tmp_path / "s.sqlite")
     assert sorted(runs) == ["cart", "dp", "dp", "enumerate"]
-    assert study.rows[0]["seconds"] != study.oracle.seconds
+    assert study.rows[0]["seconds"] != study.reference.seconds
     runs.clear()
     mt.compare(problem, ["dp", "cart"], store=tmp_path / "s.sqlite")
     assert runs == []
@@ -457,7 +457,7 @@ def test_every_method_and_option_gets_a_row_of_its_own(problem, tmp_path, monkey
 def test_an_oracle_with_options_is_the_one_that_was_asked_for(problem):
     """It was passed over in silence, as its name with options is not in the registry."""
     study = mt.compare(problem, ["cart"], reference="dp:cache=off")
-    assert study.oracle.method == "dp:cache=off"
+    assert study.reference.method == "dp:cache=off"
 
 
 def test_runs_of_one_method_on_different_problems_are_not_averaged(problem):

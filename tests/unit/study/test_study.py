@@ -247,7 +247,7 @@ def test_formulations_begin_with_the_start_and_are_judged(problem):
     assert row["start"]["method"] == "dp"
     assert row["start"]["accepted"] is True
     assert row["sizes"]["binaries"] > 0
-    assert study.oracle.method == "dp"
+    assert study.reference.method == "dp"
 
 
 def test_unsupported_rows_have_their_reason():
