@@ -194,9 +194,7 @@ def read(folder, name):
 )
 def test_published_sets_have_the_expected_states_and_optimum(data_folder, name, depth, states):
     data = read(data_folder / "classification", f"{name}.txt")
-    view = mt.Problem(
-        mt.Dataset(data.X, y=data.y), mt.Accuracy(), mt.Trees(depth)
-    ).presolved_view()
+    view = mt.Problem(mt.Dataset(data.X, y=data.y), mt.Accuracy(), mt.Trees(depth)).presolved_view()
     began = time.perf_counter()
     h = enumerate_states(view, mt.Trees(depth))
     assert time.perf_counter() - began < 5
