@@ -82,6 +82,10 @@ class Cbc(Solver):
 
     name = "cbc"
     title = "CBC"
+    notes = (
+        "runs as a program, its log is read as it goes; version 2.10.3 may hand back a "
+        "fractional point at a limit, which is recognised and not used"
+    )
     capabilities = frozenset(
         {
             "lp",
@@ -221,7 +225,7 @@ class Run:
             words += ["-mipstart", "start.mst"]
         return [str(w) for w in [*words, "-solve", "-solution", "model.sol"]]
 
-    # -- while it runs ---------------------------------------------------------------------------------------
+    # -- while it runs -----------------------------------------------------------------------------
 
     def answer(self) -> Answer:
         try:
@@ -336,7 +340,7 @@ class Run:
         """A printed bound, less what rounding to the printed digits may have added."""
         return float(value - 0.5 * unit + self.model.offset)
 
-    # -- after -----------------------------------------------------------------------------------------------
+    # -- after -------------------------------------------------------------------------------------
 
     def _read(self, code: int) -> Answer:
         file = self.folder / "model.sol"

@@ -37,6 +37,10 @@ class CpSat(Solver):
 
     name = "cp-sat"
     title = "CP-SAT (OR-tools)"
+    notes = (
+        "exact arithmetic; neither node count nor root bound; flows of formulations that "
+        "declare them integral are made integer variables"
+    )
     capabilities = frozenset(
         {"mip", "start", "trace", "seed", "threads", "gap", "memory", "general-integers"}
     )
@@ -248,7 +252,7 @@ class Run:
                     f"CP-SAT does not take {value!r} for the parameter {key!r}."
                 ) from error
 
-    # -- while it runs ---------------------------------------------------------------------------------------
+    # -- while it runs -----------------------------------------------------------------------------
 
     def answer(self) -> Answer:
         offset = float(self.job.model.offset)
@@ -271,7 +275,7 @@ class Run:
                 self.stopped = True
                 self.solver.stop_search()
 
-    # -- after -----------------------------------------------------------------------------------------------
+    # -- after -------------------------------------------------------------------------------------
 
     def _read(self, code: Any) -> Answer:
         model = self.job.model

@@ -105,6 +105,11 @@ class PulpBridge(Solver):
 
     name = "pulp"
     title = "PuLP"
+    notes = (
+        "the bridge: `--option solver=NAME` with any name of `pulp.listSolvers()`; PuLP "
+        "reports neither bounds nor a trace, and `to_pulp` hands a model over as an "
+        "`LpProblem`"
+    )
     shares = frozenset({"cbc"})
     capabilities = frozenset(
         {"lp", "mip", "start", "gap", "threads", "memory", "general-integers", "continuous"}
@@ -208,7 +213,7 @@ class Run:
             self.by_name[name].setInitialValue(value)
         return True
 
-    # -- while it runs ---------------------------------------------------------------------------------------
+    # -- while it runs -----------------------------------------------------------------------------
 
     def answer(self) -> Answer:
         import pulp
@@ -247,7 +252,7 @@ class Run:
                         child.terminate() if WINDOWS else child.send_signal(signal.SIGINT)
                 return
 
-    # -- after -----------------------------------------------------------------------------------------------
+    # -- after -------------------------------------------------------------------------------------
 
     def _read(self, seconds: float, log: str) -> Answer:
         model, limits = self.job.model, self.job.limits

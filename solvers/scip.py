@@ -43,6 +43,7 @@ class Scip(Solver):
 
     name = "scip"
     title = "SCIP"
+    notes = "the only solver here that takes cuts inside one tree search; one thread"
     capabilities = frozenset(
         {
             "lp",
@@ -166,7 +167,7 @@ class Run:
         )
         return handler
 
-    # -- while it runs ---------------------------------------------------------------------------------------
+    # -- while it runs -----------------------------------------------------------------------------
 
     def answer(self) -> Answer:
         done = threading.Event()
@@ -189,7 +190,7 @@ class Run:
     def point(self, solution: Any) -> np.ndarray:
         return _values(self.scip, solution, self.columns)
 
-    # -- after -----------------------------------------------------------------------------------------------
+    # -- after -------------------------------------------------------------------------------------
 
     def _read(self) -> Answer:
         scip, model = self.scip, self.job.model

@@ -11,7 +11,7 @@ import numpy as np
 
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
-from milp_trees.limits import MOST_THREADS, check_limits
+from milp_trees.limits import MOST_THREADS, Limits
 
 
 class Whole(NamedTuple):
@@ -130,7 +130,7 @@ def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
         The first parameter that its rule does not allow.
     """
     if hasattr(estimator, "time_limit"):
-        check_limits(time_limit=estimator.time_limit)
+        Limits.asked(time_limit=estimator.time_limit)
     for name, rule in rules.items():
         given = getattr(estimator, name, None)
         if hasattr(estimator, name) and not rule.allows(given):

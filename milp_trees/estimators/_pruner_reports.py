@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from milp_trees.errors import DataError
 from milp_trees.estimators import _pruner_rows as parts
 from milp_trees.estimators import _prunings as prunings
+from milp_trees.limits import Limits
 from milp_trees.models.write_ensemble import write_ensemble
 from milp_trees.study.along_curve import RowPrice, Rows, feature_table
 
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
 
     from milp_trees.engines.pruning.curve import PruningCurve
     from milp_trees.models.ensemble import Ensemble
-
-
-#: The default method for the program with a budget constraint.
-EXACT = "ip3-closure@highs"
 
 
 def _has_proba(pruner: PrunedModel) -> bool:
@@ -110,7 +107,7 @@ class PrunedModel:
         budget: Any = None,
         exact: bool = False,
         time_limit: float | None = 60.0,
-        method: str = EXACT,
+        method: str | None = None,
     ) -> Any:
         """Return a pruned copy of the fitted ensemble; `best_estimator_` does not change.
 
@@ -129,8 +126,8 @@ class PrunedModel:
         time_limit : float or None, default=60
             Seconds for this program. If the pruning is not proven optimal by then, there is a
             ConvergenceWarning.
-        method : str, default="ip3-closure@highs"
-            The formulation and the solver of the program.
+        method : str, optional
+            Method for this program; by default the first one of the registry that takes a budget.
 
         Returns
         -------
@@ -157,7 +154,7 @@ class PrunedModel:
         budget: Any = None,
         exact: bool = False,
         time_limit: float | None = 60.0,
-        method: str = EXACT,
+        method: str | None = None,
     ) -> prunings.Pruning:
         """Return a pruning as a `Pruning`: an `Ensemble` with exact error, cost and bound.
 
@@ -187,7 +184,8 @@ class PrunedModel:
         point = prunings.at_budget(self.problem_, self.curve_, budget)
         if not exact or point.status == "optimal":
             return point
-        found = prunings.within_budget(self.problem_, point, budget, method, time_limit)
+        limits = Limits.asked(time_limit=time_limit)
+        found = prunings.within_budget(self.problem_, point, budget, method, limits)
         if found.status != "optimal":
             warnings.warn(found.note, ConvergenceWarning, stacklevel=3)
         return found

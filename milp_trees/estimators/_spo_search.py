@@ -126,7 +126,9 @@ class DecisionTreeSearch(DecisionEstimator):
         columns = coder.columns(rows.table)
         dataset = dataset_of(columns, table=rows.table, **self._fields(rows, decisions, coder.loss))
         problem = Problem(dataset, Decision(decisions=decisions), self._space)
-        result = self._run(problem, self.method, "greedy-spo" if "@" in self.method else None)
+        # A solver starts from the tree of the first greedy method.
+        start = next(iter(GREEDY)) if "@" in self.method else None
+        result = self._run(problem, self.method, start)
         if held is not None:
             clock, sample = Clock(), CostSample(rows.costs, rows.weights, decisions)
             tree = self._pruned(

@@ -17,6 +17,7 @@ from milp_trees.data.binarize import Binarizer
 from milp_trees.data.outline import lean
 from milp_trees.data.parameters import OF_TREES, check_parameters
 from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
+from milp_trees.limits import Limits
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.tree import RawRows
 from milp_trees.problem import Problem
@@ -140,16 +141,9 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         SolverFailure
             The method failed.
         """
-        from milp_trees.api import solve
+        from milp_trees.study.solving import answer
 
-        result = solve(
-            problem,
-            method,
-            time_limit=self.time_limit,
-            start=start,
-            seed=self._seed(),
-            threads=effective_n_jobs(self.n_jobs),
-        )
+        result = answer(problem, method, self._limits(), start=start)
         if result.predictor is None or result.status is Status.ERROR:
             if result.status is Status.INFEASIBLE:
                 raise Infeasible(
@@ -175,11 +169,14 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         """Name of the method; None if the default engine of the task is to be used."""
         return None if self.method == "auto" else str(self.method)
 
-    def _seed(self) -> int:
-        return (
+    def _limits(self) -> Limits:
+        seed = (
             0
             if self.random_state is None
             else int(check_random_state(self.random_state).randint(2**31 - 1))
+        )
+        return Limits.asked(
+            time_limit=self.time_limit, threads=effective_n_jobs(self.n_jobs), seed=seed
         )
 
     def _penalties(self) -> dict[str, Any]:

@@ -8,11 +8,10 @@ thresholds; `binarizer="midpoints"` allows every threshold.
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
@@ -31,10 +30,6 @@ from milp_trees.tasks.base import Task
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.results.size_path import SizePath
-
-#: Names of tasks that take row weights, and of tasks that do not predict classes.
-WEIGHED = ("weighted", "f1", "f-beta", "jaccard", "precision")
-NOT_CLASSIFICATION = ("action-costs", "action-values", "policy-dm", "policy-ipw", "policy-dr")
 
 
 class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
@@ -221,10 +216,8 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     def _path(
         self, dataset: Dataset, weighted: bool, max_leaf_nodes: int | None = None
     ) -> SizePath:
-        from milp_trees.api import size_path
         from milp_trees.problem import Problem
-        from milp_trees.questions import BySize
-        from milp_trees.study.attempt import method_for_sizes
+        from milp_trees.study.solving import path_of_sizes
 
         most = (
             max_leaf_nodes
@@ -236,21 +229,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
             self._stated_task(weighted, ccp_alpha=0),
             Trees(self.max_depth, most, self.min_samples_leaf),
         )
-        method = self._method() or "dp"
-        if method == "dp":
-            at_once = (
-                registry.method("dp-sizes").unsupported(replace(problem, question=BySize(most)))
-                is None
-            )
-            method = "dp-sizes" if at_once else self._method() or method_for_sizes(problem, most)
-        return size_path(
-            problem,
-            max_leaves=most,
-            method=method,
-            time_limit=self.time_limit,
-            threads=effective_n_jobs(self.n_jobs),
-            seed=self._seed(),
-        )
+        return path_of_sizes(problem, most, self._method(), self._limits())
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, groups: Any
@@ -325,17 +304,21 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
                 )
             return self.task
         name = self.task
-        if not isinstance(name, str) or name in NOT_CLASSIFICATION:
+        if not isinstance(name, str):
             raise DataError(
                 f'task must be the name of a classification task ("accuracy", "f1", "auc", …) or a Task; got {name!r}.'
             )
-        if name == "accuracy" and weighted:
-            name = "weighted"
         try:
-            kind = registry.task(name)
+            kind, given = registry.written_task(name)
+            if weighted and kind.weighted_by is not None:
+                kind = registry.task(kind.weighted_by)
         except UnknownName as error:
             raise DataError(f"task must be the name of a task or a Task. {error}") from None
-        if weighted and name not in WEIGHED:
+        if not kind.of_classes:
+            raise DataError(
+                f'task must be the name of a classification task ("accuracy", "f1", "auc", …) or a Task; got {name!r}.'
+            )
+        if weighted and not kind.weighs_rows:
             raise DataError(
                 f'task="{name}" takes no row weights; leave out sample_weight, or use task="accuracy".'
             )
@@ -343,12 +326,13 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
         if ccp_alpha is not None:
             penalties["leaf_penalty"] = ccp_alpha
         known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
-        given = {k: v for k, v in penalties.items() if k in known or v}
+        given |= {k: v for k, v in penalties.items() if k in known or v}
         if not given.keys() <= known:
             raise DataError(
                 f"The task {name} takes no {(given.keys() - known).pop()}; it takes {', '.join(sorted(known))}."
             )
-        return kind(**given)
+        task: Task = kind(**given)
+        return task
 
     def predict(self, X: Any) -> np.ndarray:
         """Predicted label of every row, shape (n,)."""

@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
 from milp_trees.data.binarize import Binarizer
+from milp_trees.study.solving import answer
 
 IRIS = load_iris(as_frame=True)
 #: Every public estimator.
@@ -65,10 +66,13 @@ def test_an_idea_has_the_same_name_in_all_estimators():
 @pytest.mark.parametrize("n_jobs, threads", [(None, 1), (2, 2), (-1, effective_n_jobs(-1))])
 def test_n_jobs_is_the_number_of_threads_of_the_solver(n_jobs, threads, monkeypatch):
     """As in joblib -1 stands for all cores and None for one; the run gets the number."""
-    asked, solve = [], mt.solve
-    monkeypatch.setattr(
-        "milp_trees.api.solve", lambda *a, **k: asked.append(k["threads"]) or solve(*a, **k)
-    )
+    asked = []
+
+    def watched(problem, method, limits, **more):
+        asked.append(limits.threads)
+        return answer(problem, method, limits, **more)
+
+    monkeypatch.setattr("milp_trees.study.solving.answer", watched)
     mt.OptimalTreeClassifier(max_depth=1, n_bins=3, n_jobs=n_jobs).fit(IRIS.data, IRIS.target)
     assert asked == [threads]
 
@@ -202,7 +206,7 @@ def test_tasks_and_weights():
         == pytest.approx(balanced(by_task))
     )
     with pytest.raises(ValueError, match="give them to the Task"):
-        mt.OptimalTreeClassifier(task=mt.tasks.Accuracy(), ccp_alpha=0.1).fit(X, y)
+        mt.OptimalTreeClassifier(task=mt.Accuracy(), ccp_alpha=0.1).fit(X, y)
     with pytest.raises(ValueError, match="task must be"):
         mt.OptimalTreeClassifier(task="gini").fit(X, y)
 
