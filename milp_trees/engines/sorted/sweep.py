@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from milp_trees.compiling.kernels import kernel
-from milp_trees.engines.sorted.code import call
+from milp_trees.engines.dynamic.pair_counts import call
+from milp_trees.engines.sorted import passes
 
 #: More than every cost; several may be added.
 INFINITY = 2**60
@@ -56,8 +57,8 @@ class Lists(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Scratch arrays of `depth_two`, and the address of the pass over a column
-    (`sweep_code.compiled`).
+    """Scratch arrays of `depth_two`, and the address of the pass over a column (`passes.compiled`)
+    with its table of arguments.
     """
 
     position: np.ndarray
@@ -77,6 +78,7 @@ class Work(NamedTuple):
     bounds: np.ndarray
     picked: np.ndarray
     address: np.ndarray
+    args: np.ndarray
 
 
 @kernel
@@ -264,6 +266,11 @@ def evaluate(
         work.high[0, i] = columns.leaf + work.prefix[0, last] - first + columns.unit * high
         # The search only asks for cuts whose sides are large enough to be leaves.
         work.low[1, i], work.high[1, i] = work.low[0, i], work.high[0, i]
+    args = work.args
+    args[passes.LEAST], args[passes.SIDES], args[passes.CUTS] = least, _at(work.C), _at(work.cuts)
+    args[passes.N_VALUES], args[passes.WIDTH] = V, work.W.shape[2]
+    args[passes.SUMS], args[passes.STORE] = _at(work.sums), _at(work.store)
+    args[passes.OUT] = _at(work.out)
     fresh = True
     for q in range(len(columns.by_cost)):
         j = columns.by_cost[q]
@@ -272,26 +279,10 @@ def evaluate(
                 work.out[: 2 * lanes] = kind(0)
                 work.out[2 * lanes :] = top
                 fresh = False
-            runs = lists.runs[level, j]
-            call(
-                work.address[0],
-                (
-                    _at(work.P[j]),
-                    _at(work.W[j]),
-                    _at(work.Y[j]),
-                    _at(work.A[j]),
-                    least,
-                    _at(work.C),
-                    _at(lists.ends[level, j]),
-                    np.int64(runs),
-                    np.int64(V),
-                    np.int64(work.W.shape[2]),
-                    _at(work.cuts),
-                    _at(work.sums),
-                    _at(work.store),
-                    _at(work.out),
-                ),
-            )
+            args[passes.POSITIONS], args[passes.VALUES] = _at(work.P[j]), _at(work.W[j])
+            args[passes.LABELS], args[passes.AMOUNTS] = _at(work.Y[j]), _at(work.A[j])
+            args[passes.ENDS], args[passes.RUNS] = _at(lists.ends[level, j]), lists.runs[level, j]
+            call(work.address[0], _at(args))
         # Columns of one price are kept together until the next dearer one.
         if not fresh and (
             q + 1 == len(columns.by_cost)
