@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from milp_trees.compiling import inside
 from milp_trees.errors import UnknownName
 from milp_trees.testing.warm_up import compiled_methods, warm_up
 
@@ -27,15 +26,15 @@ def test_an_unknown_name_is_refused_before_anything_runs():
         next(warm_up(["flow-oct"]))
 
 
-def test_the_command_says_what_it_did(monkeypatch, tmp_path):
+def test_the_command_says_what_it_did():
     from typer.testing import CliRunner
 
     from milp_trees.cli.main import app
 
-    monkeypatch.setattr(inside.config, "CACHE_DIR", str(tmp_path))
     said = CliRunner().invoke(app, ["warm-up", "ip3-closure", "--json"])
     assert said.exit_code == 0
     (row,) = json.loads(said.stdout)
-    assert (row["name"], row["compiling"]) == ("ip3-closure", 0)
+    assert row["name"] == "ip3-closure"
+    assert row["seconds"] >= row["compiling"] >= 0
     wrong = CliRunner().invoke(app, ["warm-up", "nothing"])
     assert wrong.exit_code == 1
