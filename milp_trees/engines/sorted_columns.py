@@ -213,7 +213,7 @@ class SortedRun:
         best tree known.
         """
         from milp_trees.engines.sorted import search as s
-        from milp_trees.engines.sorted.sweep import INFINITY
+        from milp_trees.engines.sorted.nodes import INFINITY
 
         state = self.arrays.state
         budget = INFINITY if best is None else best
@@ -336,7 +336,7 @@ class SortedRun:
         self, rows: tuple[np.ndarray, np.ndarray], depth: int, value: int | None
     ) -> Found:
         from milp_trees.engines.sorted import search as s
-        from milp_trees.engines.sorted.sweep import INFINITY
+        from milp_trees.engines.sorted.nodes import INFINITY
 
         lists = self.arrays.lists
         m = rows[0].shape[1]
