@@ -84,7 +84,7 @@ class Template(TreeFormulation):
         D = space.depth
         ts.add_sets(
             m, view, space
-        )  # m.rows, m.tests, m.actions, m.nodes, m.branch, m.leaves, m.above
+        )  # m.rows, m.features, m.actions, m.nodes, m.branch, m.leaves, m.above
         ts.add_tests_by_row(m, view)  # m.false[i], m.true[i]
         ts.add_structure(m, view, space, self._binary(view))  # m.b, m.p, m.w, and the leaf limit
         m.left = pyo.Set(

@@ -1,5 +1,6 @@
-"""Limits and settings of a run, which mean the same for every method; the deadline that follows
-from a time limit, and the exception of work that a limit ends.
+"""Limits and settings of a run, with the same meaning for every method.
+
+The deadline of a time limit, and the error that ends a computation at its limit, are here too.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from typing import Any
 
 from milp_trees.errors import DataError
 
-#: Nonzeros above which a model is not built unless the user asks for it: about a minute and some
-#: gigabytes.
+#: A model with more nonzeros is built only on request: it takes about a minute and some gigabytes.
 MAX_NONZEROS = 20_000_000
 
 
@@ -104,25 +104,25 @@ class Limits:
     time : float or None, default=60
         Seconds for building and solving together, at most 10^9; None is no limit.
     memory_mb : number or None
-        Largest resident memory of the solving process.
+        Largest resident memory of the solving process, in megabytes.
     nodes : int or None
         Largest number of branch-and-bound nodes.
     rel_gap, abs_gap : float
         Gaps below which a solver may stop. The absolute gap is in integer units of the objective.
     threads : int, default=1
-        At most 1024.
+        Number of threads, at most 1024.
     seed : int, default=0
-        At most 2147483647, which every solver takes.
+        Seed of the solver, at most 2147483647, which every solver accepts.
     log_file : str or None
-        Where the solver's log is written as it goes (it is in the result in any case).
+        File to which the solver's log is written during the run (the result always contains it).
     nonzeros : int or None, default=20 million
-        A model with more is not built: it takes memory, and minutes before a solver sees it.
+        A model with more nonzeros is not built, because it needs much memory, and minutes before
+        the solver starts.
 
     Raises
     ------
     DataError
-        A number is NaN, infinite or out of range, a count is no whole number, or something is no
-        number at all.
+        A value is not a number, is NaN, infinite or out of range, or a count is not an integer.
     """
 
     time: float | None = 60.0
@@ -159,13 +159,13 @@ class Limits:
         return limits
 
     def after(self, seconds: float) -> Limits:
-        """The limits of what is left to do when so many seconds are gone."""
+        """The limits for the rest of a run, after the given number of seconds."""
         return self if self.time is None else replace(self, time=max(self.time - seconds, 1e-6))
 
 
 @dataclass(frozen=True)
 class _Allowed:
-    """What a limit may be: the name under which people know it, and its range."""
+    """The values that a limit may have: its name in messages, and its range."""
 
     name: str
     what: str
@@ -174,7 +174,7 @@ class _Allowed:
     whole: bool = False
 
     def checked(self, given: Any) -> float | None:
-        """The number in Python's own type; None where that is no limit."""
+        """The number as an int or float of Python; None if that means no limit."""
         if given is None and self.what.endswith("None for no limit"):
             return None
         kind = Integral if self.whole else Real
@@ -189,13 +189,13 @@ class _Allowed:
         raise DataError(f"{self.name} must be {self.what}; got {given!r}.")
 
 
-#: More threads than this were a slip of the finger, and starting them would take longer than any
-#: run.
+#: A larger number of threads is probably a typing error, and to start them would take longer than
+#: any run.
 MOST_THREADS = 1024
 
 _ALLOWED = {
-    # Beyond some nine thousand million seconds the clocks of threads raise an error instead of
-    # waiting.
+    # For more than about nine thousand million seconds the clocks of threads raise an error
+    # instead of waiting.
     "time": _Allowed(
         "time_limit",
         "a number of seconds that is not negative and at most 10^9, or None for no limit",

@@ -18,7 +18,7 @@ _since = 0.0
 
 
 def uncharged() -> float:
-    """Seconds that this process has spent in `compiling` so far: no time limit is charged for them."""
+    """Seconds that this process has spent in `compiling`; time limits do not include them."""
     return _spent + (time.perf_counter() - _since if _under_way else 0.0)
 
 
@@ -40,7 +40,7 @@ def _counted() -> Iterator[None]:
 
 _counting = threading.Lock()
 
-#: Seconds of compilation after which it is said.
+#: Seconds of compilation after which there is a message.
 _NOTICED = 1.5
 #: Seconds that the largest kernels take on a machine with nothing else to do (measured: 8 to 14).
 _QUIET = 15
@@ -141,9 +141,9 @@ def compiling(what: str) -> Iterator[None]:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Within this block compiled code runs: Ctrl-C meanwhile is a KeyboardInterrupt when it ends.
+    """Within this block compiled code runs, and Ctrl-C becomes a KeyboardInterrupt at its end.
 
-    Python notices the signal while the results are being packed, and calls it a SystemError (or
+    Python notices the signal while the results are packed, and reports it as a SystemError (or as
     several, each the cause of the next) that a function returned a result with an exception set.
     """
     try:

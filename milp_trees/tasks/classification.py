@@ -1,6 +1,4 @@
-"""Classification tasks: accuracy, weighted error, balanced accuracy, and any cost matrix over
-classes.
-"""
+"""Classification tasks: accuracy, weighted error, balanced accuracy, and class cost matrices."""
 
 from __future__ import annotations
 
@@ -21,12 +19,12 @@ if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
 
 
-#: What a right prediction costs, as an array that broadcasts.
+#: Cost of a correct prediction, as an array that broadcasts.
 _FREE = np.array([Fraction(0)], dtype=object)
 
 
 def _weights(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct row weights as Fractions, and which one each row has."""
+    """Distinct row weights as Fractions, and the index of each row's weight among them."""
     distinct, which = np.unique(dataset.row_weights, return_inverse=True)
     out = np.empty(len(distinct), dtype=object)
     out[:] = [fraction(w) for w in distinct.tolist()]
@@ -46,9 +44,7 @@ def _classes(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...]]:
 @register
 @dataclass(frozen=True)
 class Accuracy(ActionCosts):
-    """Misclassified rows, each counted once: `c[i,k] = 1[y_i != k]`. The dataset's row weights are
-    ignored.
-    """
+    """Number of misclassified rows: `c[i,k] = 1[y_i != k]`; row weights are ignored."""
 
     name: ClassVar[str] = "accuracy"
     title: ClassVar[str] = "Misclassified rows"
@@ -70,12 +66,14 @@ class Accuracy(ActionCosts):
 @register
 @dataclass(frozen=True)
 class WeightedError(Accuracy):
-    """Misclassified weight: `c[i,k] = w_i · class_weight[y_i] · 1[y_i != k]` with the dataset's row
-    weights.
+    """Misclassified weight: `c[i,k] = w_i · class_weight[y_i] · 1[y_i != k]`.
+
+    The w_i are the dataset's row weights.
 
     Parameters
     ----------
     class_weight : mapping of class to number, optional
+        Factor of each class; default 1.
     """
 
     name: ClassVar[str] = "weighted"
@@ -88,7 +86,7 @@ class WeightedError(Accuracy):
     class_weight: Mapping[Any, Any] | None = None
 
     def row_losses(self, dataset: Dataset) -> np.ndarray:
-        """What an error on each row costs, shape (n,), Fractions."""
+        """Cost of an error on each row, shape (n,), Fractions."""
         y, classes = _classes(dataset, self.name)
         given = {
             str(k): fraction(v, f"weight of class {k!r}")
@@ -110,8 +108,8 @@ class WeightedError(Accuracy):
 
     def costs(self, dataset: Dataset) -> np.ndarray:
         loss = self.row_losses(dataset)
-        # `where` and not a product: equal costs stay one object, which makes them cheap to tell
-        # apart.
+        # `np.where` instead of a product: equal costs then are one object, so they are compared
+        # quickly.
         return np.where(super().costs(dataset) == 1, loss[:, None], _FREE)
 
     def normaliser(self, dataset: Dataset) -> Fraction:
@@ -121,8 +119,9 @@ class WeightedError(Accuracy):
 @register
 @dataclass(frozen=True)
 class BalancedAccuracy(Accuracy):
-    """Mean over classes of the share of rows classified correctly; maximised. With a penalty: the
-    balanced error rate plus penalties.
+    """Mean over classes of the share of rows classified correctly; maximised.
+
+    With a penalty it is the balanced error rate plus penalties, minimised.
     """
 
     name: ClassVar[str] = "balanced-accuracy"
@@ -195,7 +194,7 @@ class MisclassificationCosts(ActionCosts):
                 f"The cost matrix has shape {M.shape}; {len(classes)} classes need ({len(classes)}, {len(classes)})."
             )
         weights, which = _weights(dataset)
-        # One object per weight, class and prediction: equal costs stay one object, which makes them
-        # cheap to tell apart.
+        # One object per weight, class and prediction: equal costs then are one object, so they are
+        # compared quickly.
         costs: np.ndarray = np.multiply.outer(weights, M)[which, y]
         return costs

@@ -1,9 +1,9 @@
-"""Metrics of the confusion matrix of two classes that fall in both false positives and false
-negatives, sums or not.
+"""Metrics of two classes that decrease in false positives and in false negatives.
 
-Such a metric is best at a point of the Pareto front of (false positives, false negatives), whatever
-its formula (van der Linden, de Weerdt, Demirović 2023, *STreeD*, use this for F1), and so for
-square roots of rationals too, which no sequence of linear problems reaches exactly.
+They need not be sums over rows. Such a metric has its optimum at a point of the Pareto front of
+(false positives, false negatives), for any formula (van der Linden, de Weerdt, Demirović 2023,
+*STreeD*, use this for F1). So it holds also for square roots of rationals, which no sequence of
+linear problems reaches exactly.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class MonotoneMetric(TwoClassTask):
     """A metric that is given by `worth`.
 
-    It may rise with an error only where it is worse than the better one of the two single leaves,
-    as correlations below zero do: there no optimum is.
+    It may increase with an error only where it is worse than the better one of the two single
+    leaves, as correlations below zero do: no optimum is there.
     """
 
     view_makers: ClassVar[dict[type, str]] = {PairCounts: "pair_counts"}
@@ -40,7 +40,19 @@ class MonotoneMetric(TwoClassTask):
 
     @abstractmethod
     def worth(self, fp: int, fn: int, positives: int, negatives: int) -> Surd:
-        """The metric of a labelling with so many false positives and negatives; larger is better."""
+        """The metric of a labelling; larger is better.
+
+        Parameters
+        ----------
+        fp, fn : int
+            Number of false positives and of false negatives.
+        positives, negatives : int
+            Number of rows of each class.
+
+        Returns
+        -------
+        Surd
+        """
 
     def value(self, routes: Routes, dataset: Dataset) -> Value:
         positive = self.positive_action(dataset)
@@ -79,11 +91,10 @@ class MonotoneMetric(TwoClassTask):
 @register
 @dataclass(frozen=True)
 class Matthews(MonotoneMetric):
-    r"""Matthews' correlation coefficient,
-    :math:`(TP\,TN-FP\,FN)/\sqrt{(TP+FP)(TP+FN)(TN+FP)(TN+FN)}`; 0 where only one class is
-    predicted.
+    r"""Matthews' correlation coefficient; 0 where only one class is predicted.
 
-    It falls in FP and FN wherever it is positive. Proof for FP, with s rows predicted positive of n
+    It is :math:`(TP\,TN-FP\,FN)/\sqrt{(TP+FP)(TP+FN)(TN+FP)(TN+FN)}`, and decreases in FP and FN
+    wherever it is positive. Proof for FP, with s rows predicted positive of n
     and numerator :math:`u=N^+TN-N^-FN>0`: the derivative of its logarithm is
     :math:`-N^+/u-(n-2s)/(2s(n-s))`, and :math:`(2s-n)u\le2s\,N^+TN\le2s(n-s)N^+`.
     """
@@ -125,7 +136,7 @@ class GeometricMean(MonotoneMetric):
 @register
 @dataclass(frozen=True)
 class CohenKappa(MonotoneMetric):
-    """Cohen's kappa, agreement above chance; falls in FP and FN wherever it is positive."""
+    """Cohen's kappa, agreement above chance; decreases in FP and FN wherever it is positive."""
 
     name: ClassVar[str] = "kappa"
     title: ClassVar[str] = "Cohen's kappa"
