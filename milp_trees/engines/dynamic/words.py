@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from milp_trees.compiling.inside import intrinsic, ir, types
-from milp_trees.compiling.kernels import njit
+from milp_trees.compiling.kernels import kernel
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -63,35 +63,35 @@ atomic_min = _atomic("min")
 # compile.
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def copy(source, target):
     """Copy the first numbers of an array, as many as the target has."""
     for i in range(len(target)):
         target[i] = source[i]
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def clear(target):
     """Set all numbers of a vector to 0."""
     for i in range(len(target)):
         target[i] = 0
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def fill(target, value):
     """Set all numbers of a vector to one."""
     for i in range(len(target)):
         target[i] = value
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def subtract(a, b, target):
     """target = a - b."""
     for i in range(len(target)):
         target[i] = a[i] - b[i]
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def count(bits):
     """Number of rows in a set."""
     n = 0
@@ -100,7 +100,7 @@ def count(bits):
     return n
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def children(bits, test, left, right):
     """The two sides of a test; returns the number of rows on the right."""
     n = 0
@@ -111,7 +111,7 @@ def children(bits, test, left, right):
     return n
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def missing_weight(bits, other, heavy):
     """Bound on what the rows of `bits` outside `other` can cost: at most `heavy` per row of a word."""
     total = 0
@@ -120,7 +120,7 @@ def missing_weight(bits, other, heavy):
     return total
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def inside(bits, other):
     """Whether a set lies in another."""
     for w in range(len(bits)):  # noqa: SIM110 (numba compiles loops better)
