@@ -1,9 +1,5 @@
-"""Compiled helpers on 64-bit words: bit counts, set rows, hashes, atomic operations. Import only
-where it is used: it loads numba.
-
-Sets of rows are arrays of words. A set is remembered under two NH hashes (Black et al. 1999, UMAC):
-sums of products of 32-bit halves, each half shifted by a random key; a zero word adds nothing, so
-the key of a set does not depend on how many empty words follow it.
+"""Compiled helpers on 64-bit words: bit counts, set rows, atomic operations. Sets of rows are arrays
+of words. Import only where it is used: it loads numba.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -11,14 +7,8 @@ the key of a set does not depend on how many empty words follow it.
 
 from typing import Any
 
-import numpy as np
-
 from milp_trees.compiling.inside import intrinsic, ir, types
 from milp_trees.compiling.kernels import kernel
-
-_LOW = np.uint64(0xFFFFFFFF)
-_HALF = np.uint64(32)
-_ONE = np.uint64(1)
 
 
 @intrinsic
