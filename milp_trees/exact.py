@@ -89,6 +89,11 @@ def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
         False if the costs had to be rounded to a grid.
     """
     flat = np.asarray(array).ravel()
+    if flat.dtype == np.int64:
+        largest = max(int(flat.max(initial=0)), -int(flat.min(initial=0)))
+        common = int(np.gcd.reduce(flat)) or 1
+        if largest // common * max(1, len(np.atleast_1d(array))) <= LIMIT:
+            return (flat // common).reshape(np.shape(array)), Fraction(common), True
     if flat.dtype == object or _rationals(flat[:FEW]) is not None:
         values, where = (
             np.unique(flat, return_inverse=True) if flat.dtype != object else _unique_objects(flat)
