@@ -133,13 +133,12 @@ def on_grid(regret: np.ndarray, penalty: float) -> tuple[np.ndarray, Fraction]:
 
 def _unique_objects(flat: np.ndarray) -> tuple[list[Any], np.ndarray]:
     """Distinct values and their positions; an object that occurs often is hashed only once."""
+    objects = flat.tolist()
+    ids = np.fromiter(map(id, objects), dtype=np.int64, count=len(objects))
+    _, first, where = np.unique(ids, return_index=True, return_inverse=True)
     seen: dict[Any, int] = {}
-    by_id: dict[int, int] = {}
-    values = flat.tolist()
-    for v in values:
-        if id(v) not in by_id:
-            by_id[id(v)] = seen.setdefault(v, len(seen))
-    return list(seen), np.array([by_id[id(v)] for v in values], dtype=np.int64)
+    place = [seen.setdefault(objects[i], len(seen)) for i in first.tolist()]
+    return list(seen), np.array(place, dtype=np.int64)[where]
 
 
 def _rationals(values: Any) -> list[Fraction] | None:
