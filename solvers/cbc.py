@@ -1,5 +1,6 @@
-"""CBC, as an executable: found on PATH or in an installed wheel, fed with an MPS file, its log read
-as it goes.
+"""CBC as an executable, which is found on PATH or in an installed wheel.
+
+It reads an MPS file, and its log is read while it runs.
 """
 
 from __future__ import annotations
@@ -43,17 +44,17 @@ from ._common import (
     write_start,
 )
 
-#: A value of this size means that CBC holds no solution, whatever else it says.
+#: An objective of this size means that CBC has no solution, even if its status is another one.
 NOTHING = 1e49
-#: A returned point may violate the model by this much.
+#: Largest violation of the model by a returned point.
 TOLERANCE = 1e-5
-#: Seconds that CBC gets to write its solution after an interrupt of the user; less than it takes
-#: until it is ended from outside.
+#: Seconds that CBC gets to write its solution after an interrupt of the user; shorter than the time
+#: after which it is ended from outside.
 ENDING = 1.3
 #: The same after the time limit.
 LATE = 0.1
 
-#: Parameters after which "optimal" or "infeasible" means something else.
+#: Parameters that change the meaning of "optimal" or "infeasible".
 CLAIM_CHANGING = ("allow", "ratio", "cuto", "inc", "maximize", "maxs")
 
 _NUMBER = r"(-?\d[\d.]*(?:e[+-]?\d+)?)"
@@ -77,7 +78,7 @@ _REFUSED = re.compile(
 class Cbc(Solver):
     """CBC. Options are its command-line parameters: `{"cuts": "off", "strong": 20}`.
 
-    The seed s is given as `randomSeed` and `randomCbcSeed` s + 1, because 0 means the time of day.
+    For a seed s, `randomSeed` and `randomCbcSeed` are s + 1, because 0 means the time of day.
     """
 
     name = "cbc"
@@ -120,15 +121,15 @@ class Cbc(Solver):
 
 
 def executable() -> str | None:
-    """The CBC to use: on PATH, else in the wheel of PuLP 3, else in that of cbcbox."""
+    """The path of CBC: on PATH, else in the wheel of PuLP 3, else in that of cbcbox."""
     return shutil.which("cbc") or next(
         (str(p) for p in _in_wheels() if os.access(p, os.X_OK)), None
     )
 
 
 def _in_wheels() -> Iterator[Path]:
-    # The packages are located, not imported: PuLP imports a HiGHS, which excludes OR-tools from the
-    # same process.
+    # The packages are located and not imported: PuLP imports a HiGHS, which cannot be in one
+    # process with OR-tools.
     suffix = ".exe" if WINDOWS else ""
     for folder in _package("pulp"):
         system = {"Windows": "win", "Darwin": "osx"}.get(platform.system(), "linux")
@@ -148,7 +149,7 @@ def _package(name: str) -> Iterator[Path]:
 
 @functools.lru_cache
 def probe(path: str) -> Availability:
-    """Run CBC once, for its version."""
+    """Run CBC once to get its version."""
     try:
         said = subprocess.run(
             [path, "-quit"], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL
@@ -163,7 +164,7 @@ def probe(path: str) -> Availability:
 
 @dataclass
 class Said:
-    """What the log has said so far."""
+    """What the log contains so far."""
 
     root: float | None = None
     continuous: float | None = None
@@ -187,8 +188,8 @@ class Run:
         self.log = Log(job.limits.log_file)
         self.interrupted: Limit | None = None
         violation = 0.0 if job.start is None else job.model.violation(job.start)
-        # CBC has answered wrongly after an infeasible start (coin-or/Cbc issue 449), so it does not
-        # get one.
+        # After an infeasible start CBC has given wrong answers (coin-or/Cbc issue 449), so it gets
+        # none.
         self.start = job.start if violation <= FEASIBILITY else None
         self.message = (
             ""
@@ -286,7 +287,7 @@ class Run:
         limit = self.job.limits.time
         if self.stop():
             return Limit.INTERRUPTED
-        # CBC looks at its clock between nodes only; a moment later it is asked a second way.
+        # CBC looks at its clock only between nodes; a little later it is stopped in a second way.
         return (
             Limit.TIME
             if limit is not None and self.trace.seconds > limit - early(limit) / 2
@@ -311,7 +312,7 @@ class Run:
                 None if abs(value) >= NOTHING else value + offset, said.bound, said.nodes
             )
         elif m := _ROOT.search(line):
-            # A model that preprocessing has emptied gets the lowest number there is.
+            # For a model that preprocessing has emptied, CBC prints the lowest possible number.
             if said.root is None and (root := finite(float(m[2]))) is not None:
                 said.root = self._lowered(root, _unit(m[2], 8 if "At root" in line else 6))
         elif m := _CONTINUOUS.search(line):
@@ -333,7 +334,7 @@ class Run:
             said.refused = line.strip("<> ")
 
     def _lowered(self, value: float, unit: float) -> float:
-        """A printed bound, less what rounding to the printed digits may have added."""
+        """A printed bound, minus what rounding to the printed digits may have added."""
         return float(value - 0.5 * unit + self.model.offset)
 
     # -- after -------------------------------------------------------------------------------------
@@ -386,7 +387,7 @@ class Run:
         if "time" in result or "time" in head:
             return Limit.TIME
         if "node" in result or "node" in head or "solution limit" in result:
-            # CBC says so too where its time ends in the first linear program.
+            # CBC prints this also if its time ends during the first linear program.
             asked = self.job.limits.nodes is not None or any(
                 key.lower().startswith("maxn") for key in self.job.options
             )
@@ -398,8 +399,9 @@ class Run:
         )
 
     def _point(self, lines: Any) -> np.ndarray:
-        """The solution file leaves out columns at zero; a mark `**` before an index says
-        infeasible.
+        """The point in the solution file, which leaves out columns at zero.
+
+        A mark `**` before an index means infeasible.
         """
         x = np.zeros(self.model.n_variables)
         for line in lines:
@@ -408,7 +410,7 @@ class Run:
         return x
 
     def _accepted(self) -> bool | None:
-        """None if CBC ended before it looked at the start."""
+        """Whether CBC accepted the start; None if it ended before it read the start."""
         if self.job.start is None:
             return None
         if self.start is None or self.said.start_refused:
@@ -416,8 +418,9 @@ class Run:
         return None if self.said.start is None else self._is_start(self.said.start)
 
     def _is_start(self, value: float) -> bool:
-        """Whether the value of a start that CBC prints, with six digits and without the offset, is
-        that of the start it was given.
+        """Whether CBC's printed value of a start is that of the given start.
+
+        CBC prints six digits, without the offset.
         """
         assert self.start is not None
         offset = self.model.offset
@@ -468,7 +471,7 @@ class Run:
 
 
 def _unit(text: str, significant: int) -> float:
-    """Unit of the last of so many significant digits."""
+    """The unit of the last one of the given number of significant digits."""
     value = abs(float(text))
     return float(10.0 ** (math.floor(math.log10(value)) + 1 - significant)) if value else 0.0
 
@@ -478,8 +481,9 @@ def _value(header: str) -> float:
 
 
 def _line_buffered() -> tuple[int, int]:
-    """Both ends of a channel on which a C program writes line by line: a terminal, where there are
-    such.
+    """Both ends of a channel on which a C program writes line by line.
+
+    It is a terminal on systems that have such terminals.
     """
     if WINDOWS:
         return os.pipe()
@@ -492,7 +496,7 @@ def _line_buffered() -> tuple[int, int]:
 
 
 def _read_all(reader: int, texts: queue.SimpleQueue[str | None]) -> None:
-    """Passes on what is printed, and None at the end."""
+    """Forward what is printed, and None at the end."""
     # A terminal whose other end is closed reports an error instead of an end of file.
     with contextlib.suppress(OSError):
         while chunk := os.read(reader, 65536):
