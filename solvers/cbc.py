@@ -5,21 +5,16 @@ It reads an MPS file, and its log is read while it runs.
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import importlib.util
 import math
 import os
-import platform
 import queue
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +27,7 @@ from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.registering import register
 from milp_trees.results.result import Limit, Status
 
+from ._cbc_program import executable, line_buffered, probe, read_all
 from ._common import (
     FEASIBILITY,
     WINDOWS,
@@ -120,48 +116,6 @@ class Cbc(Solver):
             return Run(path, job, Trace(emit), stop, Path(folder)).answer()
 
 
-def executable() -> str | None:
-    """The path of CBC: on PATH, else in the wheel of PuLP 3, else in that of cbcbox."""
-    return shutil.which("cbc") or next(
-        (str(p) for p in _in_wheels() if os.access(p, os.X_OK)), None
-    )
-
-
-def _in_wheels() -> Iterator[Path]:
-    # The packages are located and not imported: PuLP imports a HiGHS, which cannot be in one
-    # process with OR-tools.
-    suffix = ".exe" if WINDOWS else ""
-    for folder in _package("pulp"):
-        system = {"Windows": "win", "Darwin": "osx"}.get(platform.system(), "linux")
-        machine = (
-            "arm64" if platform.machine() in ("arm64", "aarch64") and system == "linux" else "i64"
-        )
-        yield folder / "solverdir" / "cbc" / system / machine / f"cbc{suffix}"
-    for folder in _package("cbcbox"):
-        yield from sorted(folder.glob(f"**/bin/cbc{suffix}"))
-
-
-def _package(name: str) -> Iterator[Path]:
-    spec = importlib.util.find_spec(name)
-    if spec is not None and spec.origin is not None:
-        yield Path(spec.origin).parent
-
-
-@functools.lru_cache
-def probe(path: str) -> Availability:
-    """Run CBC once to get its version."""
-    try:
-        said = subprocess.run(
-            [path, "-quit"], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Availability(False, reason=f"{path} does not run: {error}.")
-    version = re.search(r"Version:\s*(\S+)", said)
-    if "CBC" not in said.upper() or version is None:
-        return Availability(False, reason=f"{path} does not answer like CBC.")
-    return Availability(True, version[1])
-
-
 @dataclass
 class Said:
     """What the log contains so far."""
@@ -240,7 +194,7 @@ class Run:
         return self._read(code)
 
     def _execute(self) -> int:
-        reader, writer = _line_buffered()
+        reader, writer = line_buffered()
         try:
             process = subprocess.Popen(
                 self.command(),
@@ -255,7 +209,7 @@ class Run:
         finally:
             os.close(writer)
         texts: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        threading.Thread(target=_read_all, args=(reader, texts), daemon=True).start()
+        threading.Thread(target=read_all, args=(reader, texts), daemon=True).start()
         try:
             self._follow(process, texts)
             return process.wait()
@@ -478,28 +432,3 @@ def _unit(text: str, significant: int) -> float:
 
 def _value(header: str) -> float:
     return float(header.rpartition(" ")[2])
-
-
-def _line_buffered() -> tuple[int, int]:
-    """Both ends of a channel on which a C program writes line by line.
-
-    It is a terminal on systems that have such terminals.
-    """
-    if WINDOWS:
-        return os.pipe()
-    import pty
-    import tty
-
-    reader, writer = pty.openpty()
-    tty.setraw(writer)
-    return reader, writer
-
-
-def _read_all(reader: int, texts: queue.SimpleQueue[str | None]) -> None:
-    """Forward what is printed, and None at the end."""
-    # A terminal whose other end is closed reports an error instead of an end of file.
-    with contextlib.suppress(OSError):
-        while chunk := os.read(reader, 65536):
-            texts.put(chunk.decode(errors="replace"))
-    texts.put(None)
-    os.close(reader)
