@@ -8,14 +8,13 @@ from __future__ import annotations
 import math
 import os
 import queue
-import re
 import signal
 import subprocess
 import tempfile
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.registering import register
 from milp_trees.results.result import Limit, Status
 
+from ._cbc_log import NOTHING, Said
 from ._cbc_program import executable, line_buffered, probe, read_all
 from ._common import (
     FEASIBILITY,
@@ -40,8 +40,6 @@ from ._common import (
     write_start,
 )
 
-#: An objective of this size means that CBC has no solution, even if its status is another one.
-NOTHING = 1e49
 #: Largest violation of the model by a returned point.
 TOLERANCE = 1e-5
 #: Seconds that CBC gets to write its solution after an interrupt of the user; shorter than the time
@@ -52,22 +50,6 @@ LATE = 0.1
 
 #: Parameters that change the meaning of "optimal" or "infeasible".
 CLAIM_CHANGING = ("allow", "ratio", "cuto", "inc", "maximize", "maxs")
-
-_NUMBER = r"(-?\d[\d.]*(?:e[+-]?\d+)?)"
-_FOUND = re.compile(rf"Integer solution of {_NUMBER} found")
-_PROGRESS = re.compile(
-    rf"After (\d+) nodes, \d+ on tree, {_NUMBER} best solution, best possible {_NUMBER}"
-)
-_ROOT = re.compile(
-    rf"(?:At root node, \d+ cuts|Cuts at root node) changed objective from {_NUMBER} to {_NUMBER}"
-)
-_CONTINUOUS = re.compile(rf"Continuous objective value is {_NUMBER}")
-_START = re.compile(rf"MIPStart provided solution with cost {_NUMBER}")
-_LOWER = re.compile(rf"^Lower bound:\s+{_NUMBER}")
-_NODES = re.compile(r"^Enumerated nodes:\s+(\d+)")
-_REFUSED = re.compile(
-    r"No match for|Multiple matches for|Possible options for|valid range is|is illegal for"
-)
 
 
 @register
@@ -116,20 +98,6 @@ class Cbc(Solver):
             return Run(path, job, Trace(emit), stop, Path(folder)).answer()
 
 
-@dataclass
-class Said:
-    """What the log contains so far."""
-
-    root: float | None = None
-    continuous: float | None = None
-    bound: float | None = None
-    nodes: int | None = None
-    start: float | None = None
-    start_refused: bool = False
-    result: str = ""
-    refused: str = ""
-
-
 class Run:
     """One call of CBC."""
 
@@ -138,7 +106,7 @@ class Run:
     ) -> None:
         self.path, self.job, self.trace, self.stop, self.folder = path, job, trace, stop, folder
         self.model = job.model
-        self.said = Said()
+        self.said = Said(self.model.offset, self.trace, self._start_reported)
         self.log = Log(job.limits.log_file)
         self.interrupted: Limit | None = None
         violation = 0.0 if job.start is None else job.model.violation(job.start)
@@ -252,44 +220,8 @@ class Run:
         *lines, rest = text.replace("\r", "").split("\n")
         for line in lines:
             self.log.write(line + "\n")
-            self._take_line(line)
+            self.said.take(line)
         return rest
-
-    def _take_line(self, line: str) -> None:
-        said, offset = self.said, self.model.offset
-        if m := _FOUND.search(line):
-            self.trace.record(float(m[1]) + offset, None)
-        elif m := _PROGRESS.search(line):
-            said.nodes, said.bound = int(m[1]), self._lowered(float(m[3]), _unit(m[3], 8))
-            value = float(m[2])
-            self.trace.record(
-                None if abs(value) >= NOTHING else value + offset, said.bound, said.nodes
-            )
-        elif m := _ROOT.search(line):
-            # For a model that preprocessing has emptied, CBC prints the lowest possible number.
-            if said.root is None and (root := finite(float(m[2]))) is not None:
-                said.root = self._lowered(root, _unit(m[2], 8 if "At root" in line else 6))
-        elif m := _CONTINUOUS.search(line):
-            said.continuous = self._lowered(float(m[1]), _unit(m[1], 6))
-            self.trace.record(None, said.continuous)
-        elif m := _START.search(line):
-            said.start = float(m[1]) + offset
-            if self.start is not None and self._is_start(said.start):
-                self.trace.record(said.start, None, 0, self.start)
-        elif "mipstart values could not be used" in line:
-            said.start_refused = True
-        elif m := _LOWER.search(line):
-            said.bound = self._lowered(float(m[1]), 1e-3)
-        elif m := _NODES.search(line):
-            said.nodes = int(m[1])
-        elif line.startswith("Result - "):
-            said.result = line[9:].strip()
-        elif _REFUSED.search(line) and not said.result and not said.refused:
-            said.refused = line.strip("<> ")
-
-    def _lowered(self, value: float, unit: float) -> float:
-        """A printed bound, minus what rounding to the printed digits may have added."""
-        return float(value - 0.5 * unit + self.model.offset)
 
     # -- after -------------------------------------------------------------------------------------
 
@@ -371,6 +303,10 @@ class Run:
             return False
         return None if self.said.start is None else self._is_start(self.said.start)
 
+    def _start_reported(self, value: float) -> None:
+        if self.start is not None and self._is_start(value):
+            self.trace.record(value, None, 0, self.start)
+
     def _is_start(self, value: float) -> bool:
         """Whether CBC's printed value of a start is that of the given start.
 
@@ -422,12 +358,6 @@ class Run:
             " ".join(filter(None, [self.message, message])),
             seconds=self.trace.seconds,
         )
-
-
-def _unit(text: str, significant: int) -> float:
-    """The unit of the last one of the given number of significant digits."""
-    value = abs(float(text))
-    return float(10.0 ** (math.floor(math.log10(value)) + 1 - significant)) if value else 0.0
 
 
 def _value(header: str) -> float:
