@@ -39,9 +39,8 @@ from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts
 
-# Inside this folder import the package from `milp_trees` and siblings relatively, and add
-# `register` to the first of these imports: from milp_trees import CostMatrix, TreeFormulation,
-# Sizes, Tree, Trees, register
+# Siblings of this folder are imported relatively. Import `register` too:
+# from milp_trees.registering import register
 
 
 # @register  <- uncomment in your copy. Files that begin with an underscore are not registered.
@@ -86,7 +85,7 @@ class Template(TreeFormulation):
         D = space.depth
         ts.add_sets(
             m, view, space
-        )  # m.rows, m.tests, m.actions, m.nodes, m.branch, m.leaves, m.above
+        )  # m.rows, m.features, m.actions, m.nodes, m.branch, m.leaves, m.above
         ts.add_tests_by_row(m, view)  # m.false[i], m.true[i]
         ts.add_structure(m, view, space, self._binary(view))  # m.b, m.p, m.w, and the leaf limit
         m.left = pyo.Set(

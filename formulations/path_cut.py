@@ -202,7 +202,7 @@ def _declare_per_test(m: Any, space: Trees) -> None:
     _add_sides(m, range(2 ** (D - 1), 2**D))
     m.b = pyo.Var(
         m.branch,
-        m.tests,
+        m.features,
         domain=lambda m, v, f: pyo.UnitInterval if v >= 2 ** (D - 1) else pyo.Binary,
         doc="b[v,f] = 1 iff node v tests f",
     )
@@ -215,7 +215,7 @@ def _declare_per_test(m: Any, space: Trees) -> None:
     )
     m.l = pyo.Var(
         m.last,
-        m.tests,
+        m.features,
         m.sides,
         m.actions,
         domain=pyo.UnitInterval,
@@ -226,13 +226,13 @@ def _declare_per_test(m: Any, space: Trees) -> None:
         m.branch, doc="(1b) a branch node tests, predicts, or lies below a predicting node"
     )
     def one_role(m: Any, v: Any) -> Any:
-        return sum(m.b[v, f] for f in m.tests) + m.p[v] + sum(m.p[u] for u in m.above[v]) == 1
+        return sum(m.b[v, f] for f in m.features) + m.p[v] + sum(m.p[u] for u in m.above[v]) == 1
 
     @m.Constraint(m.branch, doc="(1d) a predicting node has one action")
     def one_action(m: Any, v: Any) -> Any:
         return sum(m.w[v, k] for k in m.actions) == m.p[v]
 
-    @m.Constraint(m.last, m.tests, m.sides, doc="each side of the chosen test has one action")
+    @m.Constraint(m.last, m.features, m.sides, doc="each side of the chosen test has one action")
     def one_label(m: Any, v: Any, f: Any, s: Any) -> Any:
         return sum(m.l[v, f, s, k] for k in m.actions) == m.b[v, f]
 
@@ -288,7 +288,7 @@ def _decode_per_test(m: Any) -> Tree:
             return Leaf(gains.best_label(view, here, [m.w[v, k].value for k in m.actions]))
         if v in m.last:
             return _last_split(m, v, here)
-        f = max(m.tests, key=lambda f: m.b[v, f].value)
+        f = max(m.features, key=lambda f: m.b[v, f].value)
         true = view.X[here, f] == 1
         return Branch(view.features[f], walk(2 * v, here[~true]), walk(2 * v + 1, here[true]))
 
@@ -302,7 +302,7 @@ def _last_split(m: Any, v: int, here: np.ndarray) -> Branch:
     """
     view: CostMatrix = m.view
     found = []
-    for f in m.tests:
+    for f in m.features:
         if m.b[v, f].value > gains.ZERO:
             side = view.X[here, f] == 1
             rows = here[~side], here[side]
@@ -323,7 +323,7 @@ def _encode_per_test(m: Any, splits: Mapping[int, int], leaves: Mapping[int, int
         m.p[v].set_value(int(v in leaves), skip_validation=True)
         for k in m.actions:
             m.w[v, k].set_value(int(leaves.get(v) == k), skip_validation=True)
-        for f in m.tests:
+        for f in m.features:
             m.b[v, f].set_value(int(splits.get(v) == f), skip_validation=True)
     for v, f, s, k in m.l:
         m.l[v, f, s, k].set_value(

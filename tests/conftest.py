@@ -1,6 +1,4 @@
-"""Shared by all tests: the public data sets, when they are there, and where compiled kernels are
-kept.
-"""
+"""Shared by all tests: the public data sets, when they are there."""
 
 import os
 import signal
@@ -8,19 +6,26 @@ from pathlib import Path
 
 import pytest
 
-# Workers of pytest-xdist share the compiled kernels; a first run pays for them once.
-os.environ.setdefault("NUMBA_CACHE_DIR", str(Path.home() / ".cache" / "milp-trees" / "numba"))
-
-
 # A shell without job control starts background commands with Ctrl-C ignored, and children inherit
 # that: tests of interrupts need Python's own handler.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that ask for the folder of the public data sets have the marker `data`."""
+    for item in items:
+        if "data_folder" in getattr(item, "fixturenames", ()):
+            item.add_marker("data")
+
+
 @pytest.fixture(scope="session")
 def data_folder() -> Path:
-    """Folder of the public data sets, from the environment variable MILP_TREES_DATA."""
+    """Folder of the public data sets, from the environment variable MILP_TREES_DATA.
+
+    Nothing else reads the variable; a test that asks for this fixture is skipped without it.
+    """
     given = os.environ.get("MILP_TREES_DATA")
     if not given:
         pytest.skip("MILP_TREES_DATA is not set: it names the folder of the public data sets")

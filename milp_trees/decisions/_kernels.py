@@ -8,10 +8,11 @@ batch.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from milp_trees.compiling.kernels import kernel
 
 
-@njit(cache=True)
+@kernel
 def cheapest_listed(costs: np.ndarray, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """First cheapest row of `vertices` (K, d) for each row of `costs` (m, d): index and cost."""
     m, d = costs.shape
@@ -29,7 +30,7 @@ def cheapest_listed(costs: np.ndarray, vertices: np.ndarray) -> tuple[np.ndarray
     return index, value
 
 
-@njit(cache=True)
+@kernel
 def acyclic(
     costs: np.ndarray, start: np.ndarray, edge: np.ndarray, head: np.ndarray, write: bool
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -61,7 +62,7 @@ def acyclic(
     return decisions, value
 
 
-@njit(cache=True)
+@kernel
 def cyclic(
     costs: np.ndarray, start: np.ndarray, edge: np.ndarray, head: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int]:
@@ -111,7 +112,7 @@ def cyclic(
     return decisions, value, -1
 
 
-@njit(cache=True)
+@kernel
 def knapsack(costs: np.ndarray, weights: np.ndarray, capacity: int) -> np.ndarray:
     """0/1 knapsack with integer weights: decisions of least cost.
 

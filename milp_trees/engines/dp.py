@@ -68,7 +68,7 @@ class DynamicProgramme(Switches, Method):
     merge_rows, drop_tests : bool, default=True
         Presolve: equal rows become one, which carries the equivalent-points bound; constant, equal
         and complementary tests go.
-    cache, cache_two, similarity, per_test, sibling, larger_first, gini, look_ahead, upper, smaller_counted : bool, default=True
+    cache, cache_two, similarity, per_test, sibling, larger_first, gini, look_ahead, smaller_counted : bool, default=True
         Techniques of the search (`engines.dynamic.switches.Switches`); the optimum never depends on
         them. `larger_first` is the larger side first where splits are free and the smaller one
         where they cost something; off, the other way round.
@@ -442,7 +442,7 @@ def solve_view(
     return (None, None) if run.tree is None or run.value is None else (run.value, run.tree)
 
 
-_warm: set[tuple[str, bool, bool, bool]] = set()
+_warm: set[tuple[bool, str, bool, bool, bool]] = set()
 
 
 def warm_up(instance: Instance) -> float:
@@ -450,12 +450,13 @@ def warm_up(instance: Instance) -> float:
     took.
     """
     began = time.perf_counter()
-    if instance.kernel_kind not in _warm:
+    kind = (instance.depth <= 2, *instance.kernel_kind)
+    if kind not in _warm:
         from milp_trees.engines.dynamic.buffers import kernels_of
         from milp_trees.engines.dynamic.warm import compile_search
 
         with compiling("the exact search"):
-            compile_search()
+            compile_search(instance.depth)
             kernels_of(instance)
-        _warm.add(instance.kernel_kind)
+        _warm.add(kind)
     return time.perf_counter() - began

@@ -3,9 +3,11 @@ takes them says infeasible.
 """
 
 import pytest
+from solver_params import solver_params
 
 import milp_trees as mt
 from milp_trees.by_name import registry
+from milp_trees.tasks.views import CostMatrix
 
 DATA = mt.load("planted:rows=12,tests=3,depth=2,noise=0.2")
 FIRST = DATA.classes[0]
@@ -29,25 +31,28 @@ PROBLEMS = {
 }
 
 
+def takes(cls: type, problem: mt.Problem) -> bool:
+    """Whether methods of a class say that they take a problem: asked of the class, because asking
+    a method may compile kernels while tests are collected.
+    """
+    limit = "takes_side_rows" if problem.task.constraints else "takes_min_leaf"
+    return issubclass(mt.Trees, cls.space) and cls.needs is CostMatrix and getattr(cls, limit, True)
+
+
 def cases():
     """Side rows go to every solver; what formulations state themselves goes to one."""
-    present = [s for s in registry.classes("solvers") if registry.solver(s).availability().found]
     for case, problem in PROBLEMS.items():
-        formulations = [
-            f
-            for f in registry.formulations_for(problem)
-            if registry.formulation(f).unsupported(problem) is None
-        ]
-        engines = [
-            e
-            for e in registry.classes("methods")
-            if registry.method(e).unsupported(problem) is None
-        ]
-        for name in [
-            *engines,
-            *registry.methods(formulations, present if problem.task.constraints else ["highs"]),
-        ]:
-            yield pytest.param(problem, name, id=f"{case}-{name}")
+        engines, formulations = (
+            [name for name, cls in registry.classes(group).items() if takes(cls, problem)]
+            for group in ("methods", "formulations")
+        )
+        for engine in engines:
+            yield pytest.param(problem, engine, id=f"{case}-{engine}")
+        for solver in (
+            solver_params() if problem.task.constraints else solver_params(names=("highs",))
+        ):
+            for name in registry.methods(formulations, solver.values):
+                yield pytest.param(problem, name, id=f"{case}-{name}", marks=solver.marks)
 
 
 @pytest.mark.parametrize("problem, name", list(cases()))

@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from solver_params import solver_params
+from taken_problems import taken_problems
 
 import milp_trees as mt
 from milp_trees.by_name import registry
@@ -55,17 +57,15 @@ def relaxed(label, name):
 # -- the suite ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", default_pruning_problems())
-@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize(
+    "label, name", [(label, name) for label in LABELS for name in taken_problems("prunings", label)]
+)
 def test_a_formulation_on_a_tiny_ensemble(label, name):
     """Documented, repeatable, sized, optimum as all prunings say, relaxation a bound (or the
     optimum), every pruning in and out.
     """
     formulation, problem = make(label), default_pruning_problems()[name]
-    why = formulation.unsupported(problem)
-    if why:
-        assert label == "ip0", f"only ip0 refuses anything: {why}"
-        pytest.skip(why)
+    assert formulation.unsupported(problem) is None
     for check in PRUNING_CHECKS.values():
         check(formulation, problem)
 
@@ -299,24 +299,24 @@ def test_merging_makes_the_program_smaller_and_not_different():
 
 
 @pytest.mark.parametrize(
-    "name",
+    "label, name",
     [
-        "figure-1",
-        "groups",
-        "two-items",
-        "all-prices-and-a-budget",
-        "single-node",
-        "keep-cost",
-        "regression",
+        (label, name)
+        for label in LABELS
+        for name in (
+            "figure-1",
+            "groups",
+            "two-items",
+            "all-prices-and-a-budget",
+            "single-node",
+            "keep-cost",
+            "regression",
+        )
+        if name in taken_problems("prunings", label)
     ],
 )
-@pytest.mark.parametrize("label", LABELS)
 def test_highs_proves_the_optimum(label, name):
     method, problem = registry.method(f"{label}@highs"), example(name)
-    why = method.unsupported(problem)
-    if why:
-        assert label == "ip0", f"only ip0 refuses anything: {why}"
-        pytest.skip(why)
     result = method.run(problem, LIMITS)
     assert result.status is mt.plugins.Status.OPTIMAL, result
     assert float(problem.view(NodeGains).from_value(best_pruning(problem)[0])) == pytest.approx(
@@ -325,12 +325,9 @@ def test_highs_proves_the_optimum(label, name):
     )
 
 
-@pytest.mark.parametrize("solver", ["cbc", "scip", "cp-sat"])
+@pytest.mark.parametrize("solver", solver_params(names=("cbc", "scip", "cp-sat")))
 @pytest.mark.parametrize("label", WITH_FEATURES)
 def test_other_solvers_prove_the_optimum(label, solver):
-    found = registry.solver(solver).availability()
-    if not found.found:
-        pytest.skip(found.reason)
     for name in ("figure-1", "all-prices-and-a-budget"):
         result = registry.method(f"{label}@{solver}").run(example(name), LIMITS)
         assert (result.status, result.value.exact) == (

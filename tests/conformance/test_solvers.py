@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from solver_params import solver_params
 
 from milp_trees import Limits
 from milp_trees.by_name import registry
@@ -23,7 +24,6 @@ from milp_trees.mip.solver import Answer, Job
 from milp_trees.results.result import Limit, Status
 
 INFINITY = float("inf")
-SOLVERS = list(registry.classes("solvers"))
 
 
 class Rows:
@@ -37,18 +37,14 @@ class Rows:
         return self.A[wrong], self.lower[wrong], np.full(len(wrong), INFINITY)
 
 
-@pytest.fixture(params=SOLVERS)
+@pytest.fixture(params=solver_params())
 def solver(request):
-    adapter = registry.solver(request.param)
-    found = adapter.availability()
-    if not found.found:
-        pytest.skip(f"{request.param}: {found.reason}")
-    return adapter
+    return registry.solver(request.param)
 
 
-def needs(solver, capability: str) -> None:
-    if capability not in solver.capabilities:
-        pytest.skip(f"{solver.name} does not have the capability {capability!r}")
+def having(capability: str):
+    """The decorator of a test that runs on the solvers with a capability."""
+    return pytest.mark.parametrize("solver", solver_params(capability), indirect=True)
 
 
 def model(
@@ -141,9 +137,9 @@ def test_bounds_ranges_free_rows_and_general_integers_arrive(solver):
     assert answer.bound == pytest.approx(-17.25)
 
 
+@having("continuous")
 def test_continuous_and_free_variables_arrive(solver):
     """min t with t >= x - 0.5, t >= 0.5 - x for a binary x: a half; u is free and equals -t."""
-    needs(solver, "continuous")
     m = model(
         [0, 1, 0],
         [[-1, 1, 0], [1, 1, 0], [0, 1, 1]],
@@ -203,8 +199,8 @@ def test_contradictory_model_is_infeasible_on_every_solver(solver, case):
 @pytest.mark.parametrize(
     "case", [c for c in CONTRADICTIONS if "integers" not in c and "integer_" not in c]
 )
+@having("lp")
 def test_contradictory_relaxation_is_infeasible_on_every_solver(solver, case):
-    needs(solver, "lp")
     answer = run(
         solver.name, Job(model([1, 2], **CONTRADICTIONS[case]), Limits(time=20), relax=True)
     )
@@ -242,8 +238,8 @@ def test_time_limit_without_an_incumbent(solver):
     assert answer.objective is None
 
 
+@having("nodes")
 def test_node_limit(solver):
-    needs(solver, "nodes")
     m = knapsacks()
     answer = run(solver.name, Job(m, Limits(time=20, nodes=3)))
     check_claims(m, answer)
@@ -328,8 +324,8 @@ def test_relaxation_of_a_model(solver):
     assert run(solver.name, Job(m.relaxed(), Limits(time=20))).objective == pytest.approx(2.5)
 
 
+@having("root-bound")
 def test_root_bound_lies_between_relaxation_and_optimum(solver):
-    needs(solver, "root-bound")
     m = knapsacks(18, 3)
     relaxation = run(solver.name, Job(m, Limits(time=20), relax=True))
     answer = run(solver.name, Job(m, Limits(time=20)))
@@ -338,8 +334,8 @@ def test_root_bound_lies_between_relaxation_and_optimum(solver):
     assert answer.nodes > 0
 
 
+@having("root-bound")
 def test_model_that_presolve_solves_has_a_root_bound(solver):
-    needs(solver, "root-bound")
     answer = run(solver.name, Job(assignment(2), Limits(time=20)))
     check_claims(assignment(2), answer)
     assert answer.root_bound == pytest.approx(answer.objective, abs=1e-3)
@@ -400,8 +396,8 @@ def test_log_is_in_the_result_and_in_the_file(solver, tmp_path):
     assert file.read_text().strip()[:40] in answer.log
 
 
+@having("seed")
 def test_same_seed_same_search(solver):
-    needs(solver, "seed")
     m = knapsacks(18, 3)
     first, second = (run(solver.name, Job(m, Limits(time=20, seed=3))) for _ in range(2))
     assert first.status is Status.OPTIMAL
@@ -513,8 +509,7 @@ def test_cp_sat_takes_flows_that_are_declared_integral():
     """Bounds that only rows give are found: z <= x + y, and L >= 3x + 2z - 1 which the costs keep
     small.
     """
-    if not registry.solver("cp-sat").availability().found:
-        pytest.skip("ortools is not installed")
+    pytest.importorskip("ortools", reason="OR-tools is not installed")
     m = model(
         [2, 2, -3, 1],
         [[-1, -1, 1, 0], [-3, 0, -2, 1]],
@@ -545,10 +540,9 @@ def test_pulp_gets_the_whole_model():
     assert (answer.status, answer.objective) == (Status.OPTIMAL, pytest.approx(-22.25))
 
 
-def test_cbc_refuses_options_that_change_its_claims():
-    if not registry.solver("cbc").availability().found:
-        pytest.skip("cbc is not installed")
-    answer = run("cbc", Job(set_cover(0), Limits(time=20), options={"cutoff": 3}))
+@pytest.mark.parametrize("solver", solver_params(names=("cbc",)), indirect=True)
+def test_cbc_refuses_options_that_change_its_claims(solver):
+    answer = run(solver.name, Job(set_cover(0), Limits(time=20), options={"cutoff": 3}))
     assert answer.status is Status.ERROR
     assert "cutoff" in answer.message
 

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from solver_params import solver_params
 
 import milp_trees as mt
 from milp_trees.by_name import registry
@@ -386,11 +387,8 @@ def test_highs_proves_the_optimum(name):
         assert start is None or "reason" not in result.start, result.start
 
 
-@pytest.mark.parametrize("solver", ["cbc", "scip", "cp-sat"])
+@pytest.mark.parametrize("solver", solver_params(names=("cbc", "scip", "cp-sat")))
 def test_other_solvers_prove_the_optimum_or_refuse(solver):
-    found = registry.solver(solver).availability()
-    if not found.found:
-        pytest.skip(found.reason)
     for name in ("grid-ties", "knapsack", "depth-1"):
         result = registry.method(f"spot@{solver}").run(decision_problem(name), LIMITS)
         if result.status is mt.plugins.Status.UNSUPPORTED:

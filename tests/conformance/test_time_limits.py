@@ -236,10 +236,7 @@ def kept(name: str, case: str) -> None:
     method, problem = registry.method(name), long_problems()[case]
     if not method.solver.availability().found:
         pytest.skip(method.solver.availability().reason)
-    try:
-        result = demand_in_time(method, problem)
-    except mt.errors.Unsupported as why:
-        pytest.skip(str(why))
+    result = demand_in_time(method, problem)
     assert result.status is not mt.plugins.Status.ERROR, result.message
 
 

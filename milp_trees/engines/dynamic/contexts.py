@@ -14,13 +14,19 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import imputils, typing
-from numba.core.datamodel import models, register_default
-from numba.core.extending import intrinsic
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.np.numpy_support import from_dtype
+
+from milp_trees.compiling.inside import (
+    AttributeTemplate,
+    from_dtype,
+    imputils,
+    infer_getattr,
+    intrinsic,
+    ir,
+    models,
+    register_default,
+    types,
+    typing,
+)
 
 _I64 = ir.IntType(64)
 

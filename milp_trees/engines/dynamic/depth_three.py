@@ -6,8 +6,8 @@ trees of depth two on both sides. Loads numba.
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import njit
 from milp_trees.engines.dynamic.arrays import INFINITY
 from milp_trees.engines.dynamic.memory import archive_level, archive_set, similar, similar_per_test
 from milp_trees.engines.dynamic.nodes import (

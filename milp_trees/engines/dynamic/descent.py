@@ -12,8 +12,8 @@ optimum bounds that too, by look-ahead.
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import njit
 from milp_trees.engines.dynamic.arrays import INFINITY, UNLIMITED
 from milp_trees.engines.dynamic.entering import (
     ENTER,

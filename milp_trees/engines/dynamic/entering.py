@@ -12,8 +12,8 @@ similarity, per test : see `memory`.
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import njit
 from milp_trees.engines.dynamic.arrays import INFINITY
 from milp_trees.engines.dynamic.depth_three import depth_three
 from milp_trees.engines.dynamic.gains import gini_order, sort_tests

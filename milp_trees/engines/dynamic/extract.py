@@ -9,8 +9,8 @@ depth-two optima of the sides tell which.
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import njit
 from milp_trees.engines.dynamic.arrays import INFINITY, UNLIMITED
 from milp_trees.engines.dynamic.gains import gini_order
 from milp_trees.engines.dynamic.layouts import (

@@ -4,8 +4,8 @@
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import njit
 from milp_trees.engines.dynamic.words import clear, lowest, ones
 
 

@@ -9,8 +9,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from milp_trees.compiling.kernels import njit
 from milp_trees.engines.dynamic.contexts import ContextType, context_at, fields
 
 #: Read by all threads. n_counted: groups with a value that is not 0; forbidden: kernel values from

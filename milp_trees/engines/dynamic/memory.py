@@ -16,8 +16,8 @@ unless D' is a subset of D.
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import njit
 from milp_trees.engines.dynamic.layouts import table_at
 from milp_trees.engines.dynamic.words import atomic_add, copy, inside, missing_weight
 

@@ -13,7 +13,7 @@ sides of a test by counting only the smaller side, because the other side's sums
 # ruff: isort: skip_file
 
 import numpy as np
-from numba import njit
+from milp_trees.compiling.kernels import njit
 
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.arrays import (

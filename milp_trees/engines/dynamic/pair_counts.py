@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import cfunc, types
-from numba.extending import intrinsic
 
+from milp_trees.compiling.inside import intrinsic, ir, types
+from milp_trees.compiling.kernels import c_function
 from milp_trees.engines.dynamic import pair_layout, pair_sums_code, pair_values_code
 
 #: Positions in what `kernel_addresses` returns.
@@ -83,11 +82,10 @@ def _version() -> int:
 def _kernel(kernel: int, bits: int, has_split: int, has_mass: int, few: int) -> Any:
     version = _version()
 
-    @cfunc("int64(int64)", cache=True)
     def pair_kernel(table):
         return _body(table, kernel, bits, has_split, has_mass, few, version)
 
-    return pair_kernel
+    return c_function("int64(int64)", pair_kernel)
 
 
 def kernel_addresses(

@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from functools import reduce
 from typing import Any
 
-from llvmlite import ir
-from numba.core import cgutils
+from milp_trees.compiling.inside import cgutils, ir
 
 # What a problem keeps.
 TESTS = 0  #: F, number of tests, at least 1

@@ -18,8 +18,7 @@ explicitly.
 
 # mypy: disable-error-code="import-untyped,no-untyped-def,no-untyped-call"
 
-from llvmlite import ir
-
+from milp_trees.compiling.inside import ir
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.pair_layout import I64, Code, forbidden, largest
 from milp_trees.engines.dynamic.pair_sums_code import rounded

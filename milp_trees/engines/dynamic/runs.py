@@ -192,17 +192,13 @@ class Search:
         if self._deadline.passed:
             self._board["stop"][0] = 1
             return
+        if inst.depth <= 2:
+            self._shallow()
+            out.bound = min(out.value, upper)
+            return
         levels = most_levels(inst, min(single, upper))
         # Trees are written out set by set, with all of a leaf's cost to spend.
         scratch = self._stack(most_levels(inst, single))
-        if inst.depth <= 2:
-            value, test = up_to_two(inst.data.address, self.works[0].address, inst.depth)
-            if value < out.value:
-                tests = self._tree(scratch, inst.depth, -1, test, int(value))
-                assert tests is not None  # nothing is searched at these depths
-                self._keep(int(value), tests)
-            out.bound = min(out.value, upper)
-            return
         stacks = [stack_of(inst, levels, self._board)]
         stacks += [stack_of(inst, levels, self._board, stacks[0]) for _ in range(self.threads - 1)]
         if self.order == "limited-discrepancy":
@@ -217,6 +213,14 @@ class Search:
                     return
         if self._pass(stacks, scratch, inst.depth, -1, min(upper, out.value)):
             out.bound = min(out.value, upper)
+
+    def _shallow(self) -> None:
+        """Depths one and two need no table and no stack."""
+        data, work = self.inst.data, self.works[0]
+        tests, sides = np.full(7, -1), np.zeros((2, len(data.everything)), dtype=np.uint64)
+        value, n = up_to_two(data.address, work.address, self.inst.depth, tests, sides)
+        if value < self.outcome.value:
+            self._keep(int(value), tests[:n])
 
     def _stack(self, levels: int) -> Context:
         """A stack for writing out trees, which is possible after a stop too unless the table had to

@@ -12,7 +12,7 @@ from milp_trees.engines.dynamic.runs import Search
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
-_done: list[bool] = []
+_done: set[int] = set()
 
 
 def tiny_view() -> CostMatrix:
@@ -35,12 +35,12 @@ def tiny_view() -> CostMatrix:
     )
 
 
-def compile_search() -> None:
-    """All compiled functions of the search, once per process; kernels of other number types follow
-    with their first instance.
+def compile_search(depth: int) -> None:
+    """The compiled functions for trees of a depth, once per process; kernels of other number types
+    follow with their first instance. Depths up to two need a small part of the search.
     """
-    if _done:
+    tried = 2 if depth <= 2 else 4
+    if tried in _done:
         return
-    for depth in (2, 4):
-        Search(prepare(tiny_view(), Trees(depth))).solve()
-    _done.append(True)
+    Search(prepare(tiny_view(), Trees(tried))).solve()
+    _done.add(tried)

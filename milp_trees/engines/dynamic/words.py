@@ -12,9 +12,9 @@ the key of a set does not depend on how many empty words follow it.
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+
+from milp_trees.compiling.inside import intrinsic, ir, types
+from milp_trees.compiling.kernels import njit
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)

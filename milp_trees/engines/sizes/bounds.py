@@ -4,8 +4,8 @@
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import njit
 from milp_trees.engines.dynamic.arrays import INFINITY
 from milp_trees.engines.dynamic.memory import look_up, store
 from milp_trees.engines.dynamic.nodes import leaf_value

@@ -23,8 +23,8 @@ bytes each, and F L² for the bounds of L numbers of leaves.
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import njit
 from milp_trees.engines.dynamic.arrays import (
     INFINITY,
 )

@@ -15,7 +15,6 @@ import milp_trees as mt
 from milp_trees.cli.main import app
 from milp_trees.results.result import Limit
 
-DATA = os.environ.get("MILP_TREES_DATA")
 PLANTED = "planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"
 
 
@@ -533,13 +532,10 @@ def test_new_rows_are_read_as_the_training_rows_were(tmp_path):
 # -- the commands that a reader tries first ------------------------------------------------------------------
 
 
-@pytest.mark.data
-@pytest.mark.skipif(not DATA, reason="MILP_TREES_DATA is not set")
-def test_published_values_come_out():
-    folder = Path(str(DATA))
+def test_published_values_come_out(data_folder):
     found = as_json(
         "solve",
-        folder / "classification/anneal.txt",
+        data_folder / "classification/anneal.txt",
         "--depth",
         3,
         "--method",
@@ -551,7 +547,7 @@ def test_published_values_come_out():
     fair = ["--constraint", "statistical-parity", "--group", 0, "--max-disparity", "0.01"]
     found = as_json(
         "solve",
-        folder / "fairness/ricci-binarized.csv",
+        data_folder / "fairness/ricci-binarized.csv",
         "--depth",
         2,
         *fair,

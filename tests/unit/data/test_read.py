@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,8 +11,6 @@ import milp_trees as mt
 from milp_trees.data.load import load_split
 from milp_trees.data.read import read_table
 from milp_trees.results.reload import reload
-
-DATA = os.environ.get("MILP_TREES_DATA")
 
 
 def write(folder, text, name="table.csv"):
@@ -240,9 +237,7 @@ def test_policy_designs_have_what_policy_tasks_need():
         assert task.view(mt.plugins.CostMatrix, data, mt.Trees(2)).n_actions == 2
 
 
-@pytest.mark.data
-@pytest.mark.skipif(not DATA, reason="MILP_TREES_DATA is not set")
-def test_public_sets_are_read_as_their_readme_says():
+def test_public_sets_are_read_as_their_readme_says(data_folder):
     for name, shape in {
         "classification/anneal.txt": (812, 93),
         "classification/letter.txt": (20000, 224),
@@ -250,6 +245,6 @@ def test_public_sets_are_read_as_their_readme_says():
         "odtlearn/monk1_enc.csv": (124, 15),
         "gosdt/car.csv": (1728, 15),
     }.items():
-        data = mt.load(Path(str(DATA)) / name)
+        data = mt.load(data_folder / name)
         assert (data.n_rows, data.n_features) == shape, name
         assert all(t.kind == "is" for t in data.features), name

@@ -555,7 +555,6 @@ def test_ctrl_c_ends_the_growing(data, n_jobs):
     assert time.perf_counter() - began < 10
 
 
-@pytest.mark.data
 def test_a_larger_alpha_makes_a_cheaper_forest_on_miniboone(data_folder):
     """On the authors' sample (50 features) 40 trees with α = 20 need a quarter of the features that
     those with α = 0 need.
@@ -563,8 +562,6 @@ def test_a_larger_alpha_makes_a_cheaper_forest_on_miniboone(data_folder):
     parts = []
     for part in ("train", "test"):
         file = data_folder / "pruning" / f"miniboone-tiny-{part}.csv.gz"
-        if not file.exists():
-            pytest.skip(f"the data folder has no pruning/{file.name}")
         parts.append(np.loadtxt(file, delimiter=",", skiprows=1))
     train, test = parts
     cost, error = {}, {}

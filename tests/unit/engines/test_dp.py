@@ -1,10 +1,8 @@
 """The dynamic programme against the enumerator, published optima, and its limits."""
 
-import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,11 +12,6 @@ import milp_trees as mt
 from milp_trees.engines.dp import DynamicProgramme, solve_view
 from milp_trees.engines.enumerate import enumerate_trees
 from milp_trees.results.result import Limit, Status
-
-DATA = os.environ.get("MILP_TREES_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)"
-)
 
 #: Errors of the optimal trees of depth 2, 3 and 4.
 ERRORS = {
@@ -82,6 +75,19 @@ def test_equals_the_enumerator_at_depth_four():
         if tree is not None:
             assert view.objective(tree) == Z
             assert tree.n_leaves <= (space.max_leaf_nodes or 99)
+
+
+def test_constant_tests_that_are_kept_are_no_splits():
+    """Presolve drops them; without it a shallow tree may be found through a split with an empty side."""
+    rng = np.random.default_rng(0)
+    for i in range(60):
+        X = rng.integers(0, 2, (rng.integers(2, 25), 4))
+        X[:, 0], y = i % 2, rng.integers(0, 3, len(X))
+        y[:2] = 0, 1
+        problem = mt.Problem(mt.Dataset(X, y=y), mt.Accuracy(), mt.Trees(1 + i % 2))
+        found = DynamicProgramme(drop_tests=False, merge_rows=False).run(problem)
+        assert found.optimal
+        assert found.objective == DynamicProgramme().run(problem).objective
 
 
 @pytest.mark.parametrize("rows", [247, 248, 249, 520])
@@ -182,22 +188,16 @@ def test_listing_the_methods_does_not_load_numba():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def accuracy_problem(name, depth):
-    path = next(
-        p
-        for p in (Path(DATA, "classification", f"{name}.txt{end}") for end in ("", ".gz"))
-        if p.exists()
-    )
+def accuracy_problem(data_folder, name, depth):
+    path = next((data_folder / "classification").glob(f"{name}.txt*"))
     table = np.loadtxt(path, dtype=np.int64)
     return mt.Problem(mt.Dataset(table[:, 1:], y=table[:, 0]), mt.Accuracy(), mt.Trees(depth))
 
 
-@needs_data
-@pytest.mark.data
 @pytest.mark.parametrize("name", sorted(ERRORS))
-def test_published_optima(name):
+def test_published_optima(data_folder, name):
     for depth in (2, 3, 4) if name in SMALL else (2, 3):
-        result = DynamicProgramme().run(accuracy_problem(name, depth))
+        result = DynamicProgramme().run(accuracy_problem(data_folder, name, depth))
         assert result.optimal
         assert result.objective == result.bound == ERRORS[name][depth - 2], f"{name}, depth {depth}"
         assert result.seconds < 10, f"{name}, depth {depth}"

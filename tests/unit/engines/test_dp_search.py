@@ -8,7 +8,6 @@ import threading
 import time
 from dataclasses import fields, replace
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,10 +21,6 @@ from milp_trees.results.result import Limit, Status
 from milp_trees.testing.problems import problem
 
 SWITCHES = [f.name for f in fields(DynamicProgramme) if f.type == "bool"]
-DATA = os.environ.get("MILP_TREES_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)"
-)
 
 
 def solve(view, space, method=None, threads=1):
@@ -644,15 +639,9 @@ DEEP = {
 }  # fmt: skip
 
 
-@needs_data
-@pytest.mark.data
 @pytest.mark.parametrize("name", DEEP)
-def test_published_optima_at_depth_four_and_five(name):
-    path = next(
-        p
-        for p in (Path(DATA, "classification", f"{name}.txt{end}") for end in ("", ".gz"))
-        if p.exists()
-    )
+def test_published_optima_at_depth_four_and_five(data_folder, name):
+    path = next((data_folder / "classification").glob(f"{name}.txt*"))
     table = np.loadtxt(path, dtype=np.int64)
     dataset = mt.Dataset(table[:, 1:], y=table[:, 0])
     for depth, errors in zip((4, 5), DEEP[name], strict=True):
@@ -664,14 +653,12 @@ def test_published_optima_at_depth_four_and_five(name):
         assert result.objective == result.bound == errors
 
 
-@needs_data
-@pytest.mark.data
 @pytest.mark.parametrize(
     ("depth", "penalty", "value"),
     [(5, "1/200", 0.1330092), (6, "1/100", 0.1452315), (None, "1/100", 0.1452315)],
 )
-def test_sparse_optima_on_car(depth, penalty, value):
-    dataset = mt.load(str(Path(DATA, "gosdt", "car.csv")))
+def test_sparse_optima_on_car(data_folder, depth, penalty, value):
+    dataset = mt.load(data_folder / "gosdt" / "car.csv")
     result = DynamicProgramme().run(
         mt.Problem(dataset, mt.Accuracy(leaf_penalty=penalty), mt.Trees(depth))
     )

@@ -2,10 +2,8 @@
 penalties per leaf.
 """
 
-import os
 from fractions import Fraction
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,11 +17,6 @@ from milp_trees.limits import Limits
 from milp_trees.methods.by_size import result_at
 from milp_trees.methods.watch import Watch
 from milp_trees.results.result import Limit, Status
-
-DATA = os.environ.get("MILP_TREES_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)"
-)
 
 
 def check(view, space, where, **options):
@@ -276,7 +269,6 @@ def test_bounds_from_similar_sets_save_work():
     assert on.counters["pairs"] < off.counters["pairs"]
 
 
-@needs_data
 @pytest.mark.parametrize(
     ("name", "errors"),
     [
@@ -284,11 +276,11 @@ def test_bounds_from_similar_sets_save_work():
         ("german-credit", [300, 290, 271, 259, 250, 240, 232, 228]),
     ],
 )
-def test_public_data_at_depth_four(name, errors):
+def test_public_data_at_depth_four(data_folder, name, errors):
     """Errors by number of leaves, of which the dynamic programme with a limit on leaves gave each
     alone.
     """
-    dataset = mt.load(Path(DATA) / "classification" / f"{name}.txt")
+    dataset = mt.load(data_folder / "classification" / f"{name}.txt")
     path = mt.size_path(mt.Problem(dataset, mt.Accuracy(), mt.Trees(4)), max_leaves=8)
     assert [p.value.number for p in path.points] == errors
     assert path.proven

@@ -6,7 +6,6 @@ import signal
 import sys
 from collections import Counter
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,11 +15,6 @@ from milp_trees.by_name import registry
 from milp_trees.engines.near import graph as near_graph
 from milp_trees.engines.near import states as near_states
 from milp_trees.models.nodes import Branch, Leaf
-
-DATA = os.environ.get("MILP_TREES_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)"
-)
 
 
 def every_tree(problem, trivial=True, one=False):
@@ -347,8 +341,6 @@ def test_the_picture_shows_values_and_tests():
     assert len(right.patches) == min(15, len(trees.importance()))
 
 
-@needs_data
-@pytest.mark.data
 @pytest.mark.parametrize(
     "name, slack, states",
     [
@@ -358,9 +350,9 @@ def test_the_picture_shows_values_and_tests():
         ("lymph", 0, (1, 2, 4)),
     ],
 )
-def test_the_hypergraph_has_the_expected_size(name, slack, states):
+def test_the_hypergraph_has_the_expected_size(data_folder, name, slack, states):
     """Sets of rows per level of depth that are in some tree within the slack."""
-    path = next(p for p in Path(DATA, "classification").iterdir() if p.name.startswith(name))
+    path = next((data_folder / "classification").glob(f"{name}.txt*"))
     problem = mt.Problem(
         mt.load(str(path)), mt.Accuracy(), mt.Trees(3), mt.plugins.NearBest(slack=slack)
     )

@@ -2,9 +2,7 @@
 that stand for a tree.
 """
 
-import os
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,11 +12,6 @@ import milp_trees as mt
 from milp_trees.engines.dp import solve_view
 from milp_trees.engines.enumerate import enumerate_trees
 from milp_trees.engines.states.graph import LAST, SPLIT, STOP, count_states, enumerate_states
-
-DATA = os.environ.get("MILP_TREES_DATA")
-needs_data = pytest.mark.skipif(
-    not DATA, reason="the public data sets are not here (set MILP_TREES_DATA)"
-)
 
 
 def with_side(view, rng):
@@ -183,28 +176,24 @@ def test_too_many_states_or_columns_are_refused_with_the_number():
 
 
 def read(folder, name):
-    path = next(
-        p for p in (Path(DATA, folder, f"{name}{end}") for end in ("", ".gz")) if p.exists()
-    )
+    path = next(folder.glob(f"{name}*"))
     table = np.loadtxt(path, dtype=np.int64)
     tests = [mt.BinaryFeature(str(j)) for j in range(table.shape[1] - 1)]
     return mt.Dataset(
         table[:, 1:],
         features=tests,
         y=table[:, 0],
-        groups=table[:, 1] if folder == "fairness" else None,
+        groups=table[:, 1] if folder.name == "fairness" else None,
         group_column="0",
     )
 
 
-@needs_data
-@pytest.mark.data
 @pytest.mark.parametrize(
     "name, depth, states",
     [("anneal", 3, 2675), ("german-credit", 3, 13732), ("primary-tumor", 4, 4513)],
 )
-def test_published_sets_have_the_expected_states_and_optimum(name, depth, states):
-    data = read("classification", f"{name}.txt")
+def test_published_sets_have_the_expected_states_and_optimum(data_folder, name, depth, states):
+    data = read(data_folder / "classification", f"{name}.txt")
     view = mt.Problem(mt.Dataset(data.X, y=data.y), mt.Accuracy(), mt.Trees(depth)).presolved_view()
     began = time.perf_counter()
     h = enumerate_states(view, mt.Trees(depth))
@@ -220,11 +209,9 @@ def test_published_sets_have_the_expected_states_and_optimum(name, depth, states
     assert value[0] + view.base.sum() == solve_view(view, mt.Trees(depth))[0]
 
 
-@needs_data
-@pytest.mark.data
-def test_adult_under_parity_is_small():
+def test_adult_under_parity_is_small(data_folder):
     problem = mt.Problem(
-        read("fairness", "adult-binarized.csv"),
+        read(data_folder / "fairness", "adult-binarized.csv"),
         mt.Accuracy(constraints=(mt.tasks.StatisticalParity(0.01),)),
         mt.Trees(3),
     )

@@ -278,7 +278,6 @@ def test_right_is_a_share_where_costs_differ():
 # -- public data ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.data
 @pytest.mark.parametrize("name, errors", [("primary-tumor", 58), ("hepatitis", 16)])
 def test_path_cut_closes_depth_two(data_folder, name, errors):
     problem = mt.Problem(

@@ -1,0 +1,25 @@
+"""Which problems of the suite a method takes, read from the golden file `taken.json`.
+
+Tests are made for these pairs, so that no problem is built and no method asked while tests are
+collected, and nothing is skipped. A test in `tests/golden` compares the file with the methods.
+"""
+
+from functools import cache
+from pathlib import Path
+
+from milp_trees.testing.taken import FILE, takers_by_problem
+
+GOLDEN = Path(__file__).parent / "golden" / FILE
+
+
+@cache
+def _takers() -> dict[tuple[str, str], set[str]]:
+    return takers_by_problem(GOLDEN.read_text())
+
+
+def taken_problems(kind: str, label: str) -> list[str]:
+    """Names of the problems of a kind (`trees`, `decisions`, `prunings`) that a method takes; an
+    option in its label (`ip3:option=value`) does not matter.
+    """
+    method = label.partition(":")[0]
+    return [name for (of, name), methods in _takers().items() if of == kind and method in methods]
