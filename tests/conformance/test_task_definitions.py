@@ -15,8 +15,8 @@ from milp_trees.testing import check_task
 from milp_trees.testing.definitions import DEFINITIONS
 from milp_trees.testing.definitions_of_prunings import pruned_error
 from milp_trees.testing.pruning_checks import default_pruning_problems, unpruned
-from milp_trees.testing.pruning_examples import all_prunings
-from milp_trees.testing.task_checks import described, random_datasets
+from milp_trees.testing.random_prunings import all_prunings
+from milp_trees.testing.task_data import described, random_datasets
 
 PRICES = {"leaf_penalty": "1/7", "split_penalty": "1/9", "feature_costs": {"t0": "1/5", "t3": 2}}
 FAIR = [
