@@ -351,14 +351,12 @@ class SPOT(Formulation):
             tested, p = splits.get(v, (None, -1))
             for j in m.columns:
                 m.a[j, v].set_value(int(j == tested), skip_validation=True)
-            m.b[v].set_value(
-                1.0 if tested is None else (p + 1) / columns[tested].m, skip_validation=True
-            )
+            threshold = 1.0 if tested is None else (p + 1) / columns[tested].m
+            m.b[v].set_value(threshold, skip_validation=True)
             m.d[v].set_value(int(tested is not None), skip_validation=True)
         bottom = {v: v << (m.space.depth + 1 - v.bit_length()) for v in leaves}
-        at = np.array(
-            [bottom[v] for v in reached(splits, columns, view.n_rows).tolist()], dtype=np.int64
-        )
+        ends = reached(splits, columns, view.n_rows).tolist()
+        at = np.array([bottom[v] for v in ends], dtype=np.int64)
         of_leaf = {
             bottom[v]: view.decisions.vector(str(tree.actions[action]))
             for v, action in leaves.items()
@@ -383,25 +381,16 @@ class SPOT(Formulation):
         B, T, arcs, links = 2**D - 1, 2**D, D * 2**D // 2, max(2**D - 2, 0)
         v, whole = len(program.names), int(program.integer.sum())
         rows = 2 * B + links + n * T + T + n + 2 * n * arcs + 2 * n * T + T * len(program.row_lower)
-        nonzeros = (
-            B * (p + 3)
-            + 2 * links
-            + 2 * n * T
-            + T * (n + 1)
-            + n * T
-            + arcs * (n * (p + 4) + int((scaled(columns, n) != 0).sum()))
-        )
-        nonzeros += T * (2 * n + int((costs.c != 0).sum() + (costs.most != 0).sum())) + T * int(
-            program.A.count_nonzero()
-        )
+        nonzeros = B * (p + 3) + 2 * links + 2 * n * T + T * (n + 1) + n * T
+        nonzeros += arcs * (n * (p + 4) + int((scaled(columns, n) != 0).sum()))
+        nonzeros += T * (2 * n + int((costs.c != 0).sum() + (costs.most != 0).sum()))
+        nonzeros += T * int(program.A.count_nonzero())
         nonzeros += T * int(((costs.least if self.leaf_cut else costs.gain) != 0).sum())
         if self.lower_cut and not self.leaf_cut:
             rows, nonzeros = rows + n, nonzeros + n * T
         if space.min_weight_leaf:
-            rows, nonzeros = (
-                rows + T,
-                nonzeros + T * (int((whole_weights(view, space)[0] != 0).sum()) + 1),
-            )
+            rows += T
+            nonzeros += T * (int((whole_weights(view, space)[0] != 0).sum()) + 1)
         if space.limits_leaves:
             rows, nonzeros = rows + 1, nonzeros + B
         return ModelSize(

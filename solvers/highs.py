@@ -18,7 +18,7 @@ from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.registering import register
 from milp_trees.results.result import Limit, Status
 
-from ._common import Log, Trace, agrees, bounded_objective, finite
+from ._common import Log, Trace, agrees, bounded_objective, dual_value, finite
 
 #: A relaxation whose solution is this close to integers is the optimum itself.
 INTEGRALITY = 1e-6
@@ -384,21 +384,3 @@ def check(status: Any, what: str) -> None:
 
     if status == highspy.HighsStatus.kError:
         raise SolverFailure(f"HiGHS refused {what}.")
-
-
-def dual_value(model: MatrixModel, y: np.ndarray) -> float:
-    """The bound that row multipliers prove for the linear relaxation.
-
-    It is the minimum of the Lagrangian over the box of the variables.
-    """
-    if len(y) != model.n_rows:
-        return -math.inf
-    y = np.where(
-        ((y > 0) & np.isinf(model.row_lower)) | ((y < 0) & np.isinf(model.row_upper)), 0.0, y
-    )
-    d = model.c - model.A.T @ y
-    d[np.abs(d) < 1e-9] = 0.0
-    with np.errstate(invalid="ignore"):
-        rows = np.where(y > 0, y * model.row_lower, np.where(y < 0, y * model.row_upper, 0.0))
-        columns = np.where(d > 0, d * model.lower, np.where(d < 0, d * model.upper, 0.0))
-    return float(rows.sum() + columns.sum() + model.offset)

@@ -99,7 +99,7 @@ def test_a_pruned_error_is_what_its_definition_says(name):
         assert problem.value(pruning).number == pytest.approx(expected, abs=1e-9)
         most = spec.get("max_cost")
         assert bool(problem.violations(pruning)) == (
-            most is not None and cost > float(mt.tasks.exact.fraction(most)) + 1e-12
+            most is not None and cost > float(fraction(most)) + 1e-12
         )
 
 
