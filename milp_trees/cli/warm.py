@@ -15,10 +15,13 @@ from milp_trees.cli.failing import explained
 def warm_up(
     engines: Annotated[
         list[str] | None,
-        typer.Argument(help="Names from `methods`, and formulations that compile (state-flow)."),
+        typer.Argument(help="Names from `methods`, and formulations that compile."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="All that compile; else dp alone, without names.")
+        bool,
+        typer.Option(
+            "--all", help="All that compile; without names, those that are run by default."
+        ),
     ] = False,
     processes: Annotated[
         int | None, typer.Option("--processes", help="Default: one per core.")
@@ -30,9 +33,15 @@ def warm_up(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from milp_trees.compiling.store import folder
+    from milp_trees.registering import plugins
     from milp_trees.testing.warm_up import compiled_methods, warm_up
 
-    names = compiled_methods() if everything else list(engines or ["dp"])
+    names = list(engines or compiled_methods())
+    if not engines and not everything:
+        by_default = {
+            n for n, c in plugins.classes("methods").items() if c.default_rank is not None
+        }  # type: ignore[attr-defined]
+        names = [name for name in names if name in by_default]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     done = []
     with Progress(*columns, console=Console(stderr=True)) as bar:
