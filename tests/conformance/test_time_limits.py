@@ -13,7 +13,7 @@ from milp_trees.by_name import registry
 from milp_trees.limits import Stopped
 from milp_trees.mip import runner
 from milp_trees.mip.method import FormulationMethod
-from milp_trees.testing.pruning_examples import random_problem
+from milp_trees.testing.random_prunings import random_problem
 
 FlowOCT = type(registry.formulation("flow-oct"))
 BendersOCT = type(registry.formulation("benders-oct"))

@@ -19,13 +19,21 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
-from milp_trees.engines.budget_forest.impurities import IMPURITIES, value_of
+from milp_trees.engines.budget_forest.impurities import IMPURITIES, THRESHOLD_PAIRS, measure, value
 from milp_trees.engines.budget_forest.trees import midpoints
 
 ALPHAS = (0, 1, 2, 5, "1/2", 0.1)
 
 
 # -- impurities ------------------------------------------------------------------------------------------------------
+
+
+def value_of(name, counts, alpha=0):
+    """F of a set of rows with these class counts, from the compiled function."""
+    whole = np.asarray(counts, dtype=np.int64)
+    m = measure(name, alpha, int(whole.sum()))
+    found = float(value(m.impurity.number, whole, m.p, m.q, m.klogk))
+    return Fraction(int(found), m.scale) if m.impurity.number == THRESHOLD_PAIRS else found
 
 
 def pairs(counts, alpha):

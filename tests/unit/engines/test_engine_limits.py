@@ -73,7 +73,7 @@ def forest(rows: int, trees: int) -> mt.Problem:
 def few_prunings() -> mt.Problem:
     """About a hundred thousand prunings."""
     from milp_trees.engines.enumerate_prunings import count
-    from milp_trees.testing.pruning_examples import random_problem
+    from milp_trees.testing.random_prunings import random_problem
 
     made = (
         random_problem(np.random.default_rng(seed), n_trees=4, depth=3, n_rows=200, n_features=5)
