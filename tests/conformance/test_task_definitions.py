@@ -9,6 +9,7 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.by_name import registry
+from milp_trees.exact import fraction
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.constraints import CONSTRAINTS, StatisticalParity, constraint
 from milp_trees.testing import check_task
