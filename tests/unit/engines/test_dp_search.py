@@ -14,7 +14,9 @@ import pytest
 from random_views import random_view
 
 import milp_trees as mt
-from milp_trees.engines.dp import ORDERS, DynamicProgramme, _Run
+from milp_trees.engines._dp_run import Run
+from milp_trees.engines.dp import DynamicProgramme
+from milp_trees.engines.dynamic.switches import ORDERS
 from milp_trees.engines.enumerate import enumerate_trees
 from milp_trees.limits import Limits
 from milp_trees.results.result import Limit, Status
@@ -26,7 +28,7 @@ SWITCHES = [f.name for f in fields(DynamicProgramme) if f.type == "bool"]
 def solve(view, space, method=None, threads=1):
     """A run on a view, which need not come from a task."""
     method = method or DynamicProgramme()
-    run = _Run(
+    run = Run(
         method,
         view.reduce(method.merge_rows, method.drop_tests),
         space,

@@ -46,7 +46,7 @@ def noise(rows: int, tests: int, seed: int = 0) -> mt.Dataset:
 
 def midpoints(rows: int, columns: int) -> mt.Dataset:
     rng = np.random.default_rng(0)
-    return mt.Binarizer("midpoints").dataset(
+    return mt.Binarizer(kind="midpoints").dataset(
         pd.DataFrame(rng.random((rows, columns))), rng.integers(0, 2, rows)
     )
 
