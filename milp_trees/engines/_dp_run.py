@@ -132,8 +132,7 @@ class Run:
             {"rows": self.view.n_rows, "tests": self.view.n_features, **outcome.counters},
         )
         if outcome.tests is not None and outcome.value < upper:
-            self.tree = tree_of(outcome.tests, self.view)
-            self.value = self.view.objective(self.tree)
+            self.tree, self.value = tree_of(outcome.tests, self.view)
             if self.value > inst.to_Z(outcome.value):
                 raise SolverFailure(
                     f"dp found the value {inst.to_Z(outcome.value)}, but its tree has {self.value}. Please report this problem."
@@ -193,7 +192,7 @@ class Run:
         self.limit = self.limit or outcome.limit
         if outcome.tests is None:
             return None
-        root = tree_of(outcome.tests, view).root
+        root = tree_of(outcome.tests, view)[0].root
         if isinstance(root, Leaf) or self.limit:
             return root
         true = view.X[:, view.index[root.test]] == 1
@@ -232,22 +231,23 @@ def _part(view: CostMatrix, kept: np.ndarray) -> CostMatrix:
     )
 
 
-def tree_of(tests: np.ndarray, view: CostMatrix) -> Tree:
-    """The tree with these tests in preorder (-1: a leaf), each leaf with its cheapest action;
-    leaves of one action below a split are joined.
+def tree_of(tests: np.ndarray, view: CostMatrix) -> tuple[Tree, int]:
+    """The tree with these tests in preorder (-1: a leaf), each leaf with its cheapest action, and
+    its objective; leaves of one action below a split are joined.
     """
     order: Iterator[int] = iter(tests.tolist())
 
-    def grow(rows: np.ndarray) -> Node:
+    def grow(rows: np.ndarray) -> tuple[Node, int]:
         f = next(order)
         if f < 0:
-            return Leaf(int(view.costs[rows].sum(axis=0).argmin()))
+            totals = view.costs[rows].sum(axis=0)
+            action = int(totals.argmin())
+            return Leaf(action), int(totals[action]) + view.leaf_cost
         true = view.X[rows, f] == 1
-        left, right = grow(rows[~true]), grow(rows[true])
-        return (
-            left
-            if isinstance(left, Leaf) and left == right
-            else Branch(view.features[f], left, right)
-        )
+        (left, a), (right, b) = grow(rows[~true]), grow(rows[true])
+        if isinstance(left, Leaf) and left == right:
+            return left, a + b - view.leaf_cost
+        return Branch(view.features[f], left, right), a + b + int(view.split_costs[f])
 
-    return Tree(grow(np.arange(view.n_rows)), view.actions)
+    root, Z = grow(np.arange(view.n_rows))
+    return Tree(root, view.actions), Z

@@ -25,7 +25,8 @@ from milp_trees.testing.pruning_checks import (
     scored,
     unnoticed_constraints,
 )
-from milp_trees.testing.pruning_examples import EXAMPLES, random_problem
+from milp_trees.testing.pruning_examples import EXAMPLES
+from milp_trees.testing.random_prunings import random_problem
 from milp_trees.testing.solve import built, minimise
 from milp_trees.unimodular import (
     check_network_certificate,

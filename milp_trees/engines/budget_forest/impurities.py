@@ -86,7 +86,7 @@ def measure(name: str, alpha: Any, n_rows: int) -> Measure:
         many rows.
     """
     if name not in IMPURITIES:
-        raise UnknownName(f"There is no impurity {name!r}; take one of {', '.join(IMPURITIES)}.")
+        raise UnknownName(f"There is no criterion {name!r}; take one of {', '.join(IMPURITIES)}.")
     impurity = IMPURITIES[name]
     threshold = fraction(alpha, "alpha")
     if threshold < 0:

@@ -10,15 +10,13 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from decision_rows import paths, regret
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
-from milp_trees.engines.decision_trees.coder import Coder
-from milp_trees.engines.decision_trees.fitting import CostSample
-from milp_trees.estimators._spo import GREEDY
 
 #: Two bootstrap samples of 15 rows and of their repetitions differ; scikit-learn's own forests say
 #: the same of themselves.
@@ -31,9 +29,9 @@ BOOTSTRAP = {
     "make, expected",
     [
         (mt.SPOTree, {}),
-        (lambda: mt.SPOTree(method="dp", max_depth=1, quantiles=5), {}),
-        (lambda: mt.SPOForest(5, bootstrap=False), {}),
-        (lambda: mt.SPOForest(5), BOOTSTRAP),
+        (lambda: mt.SPOTree(method="dp", max_depth=1, n_bins=5), {}),
+        (lambda: mt.SPOForest(n_estimators=5, bootstrap=False), {}),
+        (lambda: mt.SPOForest(n_estimators=5), BOOTSTRAP),
     ],
     ids=["tree", "exact", "forest", "bootstrap"],
 )
@@ -51,17 +49,6 @@ def test_the_whole_check_estimator_passes(make, expected):
     assert len(outcomes) > 40
 
 
-def paths(n=120, seed=0, degree=4, **more):
-    return mt.decisions.shortest_path_data(n, degree=degree, noise=0.25, seed=seed, **more)
-
-
-def regret(S, C, W):
-    """PyEPO's definition, written out."""
-    V = S.vertices()
-    least = (C @ V.T).min(axis=1)
-    return ((C * W).sum(axis=1) - least).sum() / np.abs(least).sum()
-
-
 # -- trees -------------------------------------------------------------------------------------------------------
 
 
@@ -70,7 +57,9 @@ def test_leaves_predict_means_and_decide_what_is_best_for_them():
     answer to it, `score` minus the regret.
     """
     data, test = paths(), paths(80, 1)
-    model = mt.SPOTree(data.decisions, max_depth=2, min_samples_leaf=5).fit(data.X, data.C)
+    model = mt.SPOTree(decisions=data.decisions, max_depth=2, min_samples_leaf=5).fit(
+        data.X, data.C
+    )
     leaf = model.apply(data.X)
     means = np.array([data.C[leaf == k].mean(axis=0) for k in range(model.get_n_leaves())])
     assert model.get_n_leaves() == 4
@@ -109,28 +98,33 @@ def test_exact_methods_lose_no_more_than_the_greedy_tree(splits):
     """
     data = paths(60)
     fitted = {
-        m: mt.SPOTree(data.decisions, m, 2, min_samples_leaf=4, splits=splits, quantiles=61).fit(
-            data.X, data.C
-        )
-        for m in ("greedy", "cart", "dp", "dp-oracle")
+        m: mt.SPOTree(
+            decisions=data.decisions,
+            method=m,
+            max_depth=2,
+            min_samples_leaf=4,
+            binarizer=splits,
+            n_bins=61,
+        ).fit(data.X, data.C)
+        for m in ("greedy-spo", "cart-spo", "dp", "dp-oracle")
     }
     loss = {m: model.result_.objective for m, model in fitted.items()}
     assert loss["dp"] == pytest.approx(loss["dp-oracle"], rel=1e-6)
-    assert loss["dp"] <= min(loss["greedy"], loss["cart"]) + 1e-9
-    assert loss["dp"] < loss["cart"]
+    assert loss["dp"] <= min(loss["greedy-spo"], loss["cart-spo"]) + 1e-9
+    assert loss["dp"] < loss["cart-spo"]
     assert fitted["dp"].status_ == "optimal"
     assert fitted["dp"].gap_ < 1e-6
-    assert fitted["greedy"].status_ == "feasible"
-    assert fitted["greedy"].bound_ is None
+    assert fitted["greedy-spo"].status_ == "feasible"
+    assert fitted["greedy-spo"].bound_ is None
 
 
 @pytest.mark.parametrize("method", ["spot@highs", "flow-oct@highs"])
 def test_the_milp_starts_from_the_greedy_tree(method):
     """exact = proven MILP <= greedy, on the same thresholds."""
     data = mt.decisions.two_roads(40)
-    model = mt.SPOTree(method=method, max_depth=1, quantiles=6).fit(data.X, data.C)
-    exact = mt.SPOTree(method="dp", max_depth=1, quantiles=6).fit(data.X, data.C)
-    greedy = mt.SPOTree(max_depth=1, quantiles=6).fit(data.X, data.C)
+    model = mt.SPOTree(method=method, max_depth=1, n_bins=6).fit(data.X, data.C)
+    exact = mt.SPOTree(method="dp", max_depth=1, n_bins=6).fit(data.X, data.C)
+    greedy = mt.SPOTree(max_depth=1, n_bins=6).fit(data.X, data.C)
     assert model.result_.start["method"] == "greedy-spo"
     assert model.status_ == "optimal"
     assert model.result_.objective == pytest.approx(exact.result_.objective, rel=1e-5)
@@ -142,8 +136,12 @@ def test_weights_are_repetitions():
     data = paths(60)
     w = np.random.default_rng(0).integers(0, 4, 60)
     again = np.repeat(np.arange(60), w)
-    one = mt.SPOTree(data.decisions, min_weight_leaf=10).fit(data.X, data.C, sample_weight=w)
-    two = mt.SPOTree(data.decisions, min_samples_leaf=10).fit(data.X[again], data.C[again])
+    one = mt.SPOTree(decisions=data.decisions, min_weight_leaf=10).fit(
+        data.X, data.C, sample_weight=w
+    )
+    two = mt.SPOTree(decisions=data.decisions, min_samples_leaf=10).fit(
+        data.X[again], data.C[again]
+    )
     assert one.tree_.to_json() == two.tree_.to_json()
     assert one.predict(data.X) == pytest.approx(two.predict(data.X))
     assert np.bincount(two.apply(data.X[again])).min() >= 10
@@ -157,7 +155,9 @@ def test_categories_are_split_off_alone_and_names_survive():
         {"colour": list("rgbrgb") * 5, "code": [1, 2, 3, 1, 2, 3] * 5, "size": np.arange(30.0)}
     )
     costs = pd.DataFrame({"bus": (frame.code == 2) * 1.0, "train": (frame.code != 2) * 1.0})
-    model = mt.SPOTree(max_depth=1, categorical=["code"]).fit(frame.drop(columns="colour"), costs)
+    model = mt.SPOTree(max_depth=1, categorical_features=["code"]).fit(
+        frame.drop(columns="colour"), costs
+    )
     assert [t.name for t in model.tree_.splits] == ["code == 2"]
     assert set(model.tree_.actions) == {"bus", "train"}
     assert model.score(frame.drop(columns="colour"), costs) == 0
@@ -166,27 +166,29 @@ def test_categories_are_split_off_alone_and_names_survive():
     assert text.decide(pd.DataFrame({"colour": ["g", "violet"]})).tolist() == [[0, 1], [1, 0]]
     assert "colour == g" in text.to_text()
     assert text.to_svg().startswith("<svg")
-    forest = mt.SPOForest(5, max_features=None, categorical=["code"], random_state=0).fit(
-        frame, costs
-    )
+    forest = mt.SPOForest(
+        n_estimators=5, max_features=None, categorical_features=["code"], random_state=0
+    ).fit(frame, costs)
     assert forest.score(frame, costs) == 0
 
 
-@pytest.mark.parametrize("method", ["greedy", "cart", "dp"])
+@pytest.mark.parametrize("method", ["greedy-spo", "cart-spo", "dp"])
 def test_validation_rows_prune_the_tree(method):
     """Given rows or a share of the rows choose; leaves keep the decisions of the training rows, and
     the result is about the pruned tree.
     """
     data, held = paths(100, 0, 8), paths(100, 5, 8)
     depth = 2 if method == "dp" else None
-    options = {"method": method, "max_depth": depth, "quantiles": 10, "min_samples_leaf": 2}
-    full = mt.SPOTree(data.decisions, **options).fit(data.X, data.C)
-    model = mt.SPOTree(data.decisions, **options).fit(data.X, data.C, validation=(held.X, held.C))
+    options = {"method": method, "max_depth": depth, "n_bins": 10, "min_samples_leaf": 2}
+    full = mt.SPOTree(decisions=data.decisions, **options).fit(data.X, data.C)
+    model = mt.SPOTree(decisions=data.decisions, **options).fit(
+        data.X, data.C, X_val=held.X, y_val=held.C
+    )
     path = model.pruning_path_
     assert full.pruning_path_ is None
     assert model.get_n_leaves() == path.leaves[path.chosen] <= path.leaves[0]
-    assert path.leaves[0] <= full.get_n_leaves() or method == "greedy"
-    if method != "cart":
+    assert path.leaves[0] <= full.get_n_leaves() or method == "greedy-spo"
+    if method != "cart-spo":
         lost = (held.C * model.decide(held.X)).sum(axis=1) - data.decisions.value(held.C)
         assert path.validation[path.chosen] == pytest.approx(lost.mean())
         assert model.score(held.X, held.C) >= full.score(held.X, held.C) - 1e-9
@@ -195,21 +197,28 @@ def test_validation_rows_prune_the_tree(method):
             ((held.C - model.predict(held.X)) ** 2).sum(axis=1).mean()
         )
     assert model.result_.problem.dataset.n_rows == 100
-    share = mt.SPOTree(data.decisions, **options, validation_fraction=0.3, random_state=1)
+    share = mt.SPOTree(decisions=data.decisions, **options, validation_fraction=0.3, random_state=1)
     assert share.fit(data.X, data.C).result_.problem.dataset.n_rows == 70
     assert clone(share).fit(data.X, data.C).tree_.to_json() == share.tree_.to_json()
-    small = mt.SPOTree(data.decisions, **options, one_standard_error=True).fit(
-        data.X, data.C, validation=(held.X, held.C)
+    small = mt.SPOTree(decisions=data.decisions, **options, slack="one-se").fit(
+        data.X, data.C, X_val=held.X, y_val=held.C
     )
     assert small.get_n_leaves() <= model.get_n_leaves()
+    if method == "dp":
+        return
+    allowed = path.validation.min() + 0.1
+    loose = mt.SPOTree(decisions=data.decisions, **options, slack=0.1).fit(
+        data.X, data.C, X_val=held.X, y_val=held.C
+    )
+    assert loose.pruning_path_.chosen == np.flatnonzero(path.validation <= allowed)[-1]
 
 
-@pytest.mark.parametrize("method", ["greedy", "cart"])
+@pytest.mark.parametrize("method", ["greedy-spo", "cart-spo"])
 def test_no_more_leaves_than_allowed(method):
     data = paths()
     for most in (1, 3, 5):
         assert (
-            mt.SPOTree(data.decisions, method, max_depth=None, max_leaf_nodes=most)
+            mt.SPOTree(decisions=data.decisions, method=method, max_depth=None, max_leaf_nodes=most)
             .fit(data.X, data.C)
             .get_n_leaves()
             <= most
@@ -218,135 +227,20 @@ def test_no_more_leaves_than_allowed(method):
 
 def test_estimators_are_cloned_pickled_and_searched():
     data = paths(60)
-    model = mt.SPOTree(data.decisions, max_depth=2).fit(data.X, data.C)
-    forest = mt.SPOForest(5, data.decisions, random_state=0).fit(data.X, data.C)
+    model = mt.SPOTree(decisions=data.decisions, max_depth=2).fit(data.X, data.C)
+    forest = mt.SPOForest(n_estimators=5, decisions=data.decisions, random_state=0).fit(
+        data.X, data.C
+    )
     for fitted in (model, forest):
         assert (
             pickle.loads(pickle.dumps(fitted)).decide(data.X).tolist()
             == fitted.decide(data.X).tolist()
         )
-    search = GridSearchCV(mt.SPOTree(data.decisions), {"max_depth": [0, 2]}, cv=2).fit(
+    search = GridSearchCV(mt.SPOTree(decisions=data.decisions), {"max_depth": [0, 2]}, cv=2).fit(
         data.X, data.C
     )
     assert search.best_params_["max_depth"] in (0, 2)
     assert mt.SPOTree(max_depth=1).fit(data.X, data.C[:, 0]).predict(data.X).shape == (60,)
-
-
-# -- forests -----------------------------------------------------------------------------------------------------
-
-
-def test_a_forest_is_the_same_for_any_number_of_jobs():
-    data = paths(60)
-    options = {
-        "decisions": data.decisions,
-        "min_samples_leaf": 3,
-        "random_state": 7,
-        "oob_score": True,
-    }
-    one, two = (mt.SPOForest(6, n_jobs=jobs, **options).fit(data.X, data.C) for jobs in (1, 2))
-    assert (one.apply(data.X) == two.apply(data.X)).all()
-    assert (one.predict(data.X) == two.predict(data.X)).all()
-    assert one.oob_score_ == two.oob_score_
-    other = mt.SPOForest(6, **{**options, "random_state": 8}).fit(data.X, data.C)
-    assert not np.array_equal(other.predict(data.X), one.predict(data.X))
-
-
-def test_a_forest_averages_the_trees_grown_on_its_samples():
-    """Every leaf holds the mean of its drawn rows, weights with them; the forest's costs are the
-    mean of the trees', decided once.
-    """
-    data = paths(60)
-    w = np.random.default_rng(0).integers(1, 4, 60)
-    forest = mt.SPOForest(7, data.decisions, min_samples_leaf=4, random_state=0).fit(
-        data.X, data.C, sample_weight=w
-    )
-    leaves, total = forest.apply(data.X), np.zeros_like(data.C)
-    for t, rows in enumerate(forest.estimators_samples_):
-        assert len(rows) == 60
-        for leaf in np.unique(leaves[:, t]):
-            drawn = rows[leaves[rows, t] == leaf]
-            assert len(drawn) >= 4
-            total[leaves[:, t] == leaf] += np.average(data.C[drawn], axis=0, weights=w[drawn])
-    assert forest.predict(data.X) == pytest.approx(total / 7)
-    assert (
-        forest.decide(data.X).tolist()
-        == data.decisions.solve(forest.predict(data.X)).decisions.tolist()
-    )
-    assert len({tuple(rows) for rows in forest.estimators_samples_}) == 7
-
-
-@pytest.mark.parametrize("listed", [True, False])
-@pytest.mark.parametrize("method", ["greedy", "smoothed", "cart"])
-def test_a_tree_of_a_forest_is_the_tree_grown_on_its_drawn_rows(method, listed):
-    """Counts and weights of the draws enter splits and smallest leaves: repeating the rows instead
-    gives the same leaves.
-    """
-    data = paths(60)
-    V = data.decisions.vertices()
-    S = (
-        data.decisions
-        if listed
-        else mt.decisions.Oracle(lambda C: V[(C @ V.T).argmin(axis=1)], V.shape[1], batch=True)
-    )
-    w = np.random.default_rng(0).integers(1, 4, 60).astype(float)
-    options = {"method": method, "min_samples_leaf": 4, "max_depth": 4, "random_state": 0}
-    forest = mt.SPOForest(5, S, max_features=None, **options).fit(data.X, data.C, sample_weight=w)
-    leaves = forest.apply(data.X)
-    for t, rows in enumerate(forest.estimators_samples_):
-        table = {str(j): data.X[rows, j] for j in range(5)}
-        again = CostSample(data.C[rows], w[rows], S).grow(
-            Coder(table).columns(table), mt.Trees(4, min_samples_leaf=4), GREEDY[method].by, 100
-        )
-        assert [set(rows[again.rows[k]]) for k in again.leaves] == [
-            set(rows[leaves[rows, t] == k]) for k in range(len(again.leaves))
-        ]
-
-
-@pytest.mark.parametrize("aggregate", ["costs", "votes"])
-def test_rows_out_of_bag_are_judged_by_the_trees_that_left_them_out(aggregate):
-    data = paths(80)
-    forest = mt.SPOForest(
-        8, data.decisions, min_samples_leaf=4, oob_score=True, aggregate=aggregate, random_state=0
-    ).fit(data.X, data.C)
-    out = np.array([~np.isin(np.arange(80), rows) for rows in forest.estimators_samples_])
-    codes = forest._codes(data.X)
-    each = np.array([tree.predict(codes) for tree in forest.estimators_])
-    seen = out.any(axis=0)
-    mean = np.array([each[out[:, i], i].mean(axis=0) for i in np.flatnonzero(seen)])
-    assert forest.oob_prediction_[seen] == pytest.approx(mean)
-    assert np.isnan(forest.oob_prediction_[~seen]).all()
-    taken = data.decisions.solve(mean).decisions
-    if aggregate == "votes":
-        taken = []
-        for i in np.flatnonzero(seen):
-            votes = [tuple(w) for w in data.decisions.solve(each[out[:, i], i]).decisions.tolist()]
-            taken.append(min(set(votes), key=lambda w: (-votes.count(w), w)))
-    assert forest.oob_score_ == pytest.approx(
-        -regret(data.decisions, data.C[seen], np.array(taken))
-    )
-
-
-def test_columns_are_drawn_at_every_node():
-    """With one column drawn per node the trees use several columns where a single best column would
-    do.
-    """
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 3))
-    C = np.column_stack([X[:, 0], -X[:, 0]])
-    every = mt.SPOForest(10, max_features=None, max_depth=1, random_state=0).fit(X, C)
-    drawn = mt.SPOForest(30, max_features=1, max_depth=1, random_state=0).fit(X, C)
-
-    def roots(forest):
-        return {int(tree.column[0]) for tree in forest.estimators_}
-
-    assert roots(every) == {0}
-    assert roots(drawn) == {0, 1, 2}
-
-
-def test_constant_columns_leave_one_leaf():
-    X, C = np.ones((10, 2)), np.random.default_rng(0).normal(size=(10, 3))
-    assert mt.SPOTree().fit(X, C).get_n_leaves() == 1
-    assert mt.SPOForest(3).fit(X, C).get_n_leaves() == 3
 
 
 # -- errors ------------------------------------------------------------------------------------------------------
@@ -365,7 +259,11 @@ def failing(after):
     return mt.decisions.Oracle(function, 2)
 
 
-@pytest.mark.parametrize("make", [mt.SPOTree, lambda S: mt.SPOForest(3, S)], ids=["tree", "forest"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda S: mt.SPOTree(decisions=S), lambda S: mt.SPOForest(n_estimators=3, decisions=S)],
+    ids=["tree", "forest"],
+)
 def test_an_oracle_that_fails_midway_leaves_the_estimator_unfitted(make):
     """Also one that was fitted before; the sentence says what the oracle said."""
     X, C = np.arange(20.0)[:, None], np.random.default_rng(0).normal(size=(20, 2))
@@ -389,9 +287,14 @@ def test_an_oracle_that_fails_midway_leaves_the_estimator_unfitted(make):
             "length 2, but a decision has 3 entries",
         ),
         ({"decisions": 7}, [[0], [1]], [[1, 2], [1, 2]], "decisions must be a DecisionSet"),
-        ({"splits": "thirds"}, [[0], [1]], [[1, 2], [1, 2]], "splits is"),
-        ({"quantiles": 1}, [[0], [1]], [[1, 2], [1, 2]], "quantiles must be a whole number"),
-        ({"categorical": ["b"]}, [[0], [1]], [[1, 2], [1, 2]], "categorical names the column 'b'"),
+        ({"binarizer": "thirds"}, [[0], [1]], [[1, 2], [1, 2]], "binarizer must be"),
+        ({"n_bins": 1}, [[0], [1]], [[1, 2], [1, 2]], "n_bins must be a whole number"),
+        (
+            {"categorical_features": ["b"]},
+            [[0], [1]],
+            [[1, 2], [1, 2]],
+            "categorical_features names the column 'b'",
+        ),
     ],
 )
 @pytest.mark.parametrize("make", [mt.SPOTree, mt.SPOForest])
@@ -410,14 +313,14 @@ def test_more_errors():
             mt.SPOTree(**options).fit(X, C)
     with pytest.raises(mt.errors.Infeasible, match="too few for one leaf"):
         mt.SPOTree(min_samples_leaf=5).fit(X, C)
-    with pytest.raises(mt.DataError, match="validation is"):
-        mt.SPOTree().fit(X, C, validation=X)
+    with pytest.raises(mt.DataError, match="Give X_val and y_val together"):
+        mt.SPOTree().fit(X, C, X_val=X)
     with pytest.raises(mt.DataError, match="cost vector of length 2 for each of 3 rows"):
-        mt.SPOTree().fit(X, C, validation=(X[:3], C))
+        mt.SPOTree().fit(X, C, X_val=X[:3], y_val=C)
     with pytest.raises(mt.errors.UnknownName, match="gredy"):
         mt.SPOTree(method="gredy").fit(X, C)
     for options, sentence in [
-        ({"method": "dp"}, "Exact methods take one tree"),
+        ({"method": "dp"}, "Other methods find a single tree"),
         ({"max_features": 0.0}, "max_features is"),
         ({"n_estimators": 0}, "n_estimators must be"),
         ({"oob_score": True, "bootstrap": False}, "needs bootstrap=True"),
