@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numba import njit
 
+from milp_trees.compiling.vectors import call, largest
 from milp_trees.engines.dynamic import pair_counts as kernels
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.pair_counts import (
@@ -17,7 +18,7 @@ from milp_trees.engines.dynamic.pair_counts import (
     SIDES,
     aligned,
 )
-from milp_trees.engines.dynamic.pair_layout import forbidden, largest, pair_rows, scratch_bytes
+from milp_trees.engines.dynamic.pair_layout import forbidden, pair_rows, scratch_bytes
 
 TYPES = {"i16": np.int16, "i32": np.int32, "i64": np.int64}
 BITS = {"i16": 16, "i32": 32, "i64": 64}
@@ -25,7 +26,7 @@ BITS = {"i16": 16, "i32": 32, "i64": 64}
 
 @njit
 def run(address, table):
-    return kernels.call(address, table)
+    return call(address, table)
 
 
 class Node:
