@@ -5,6 +5,7 @@ kept.
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,17 @@ os.environ.setdefault("NUMBA_CACHE_DIR", str(Path.home() / ".cache" / "milp-tree
 # that: tests of interrupts need Python's own handler.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With `-n`, a file's tests stay in one process: it compiles the kernels that they need once, and
+    builds and solves the problems that they share once.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    config.option.loadscopereorder = False  # long files come first, and they have few tests
+    return LoadFileScheduling(config, log) if config.option.dist == "load" else None
 
 
 @pytest.hookimpl(tryfirst=True)
