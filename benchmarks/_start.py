@@ -19,10 +19,10 @@ from pathlib import Path
 import pandas as pd
 
 PROBLEMS = {
-    "accuracy, depth 4": "mt.Problem(mt.load('planted:rows=300,tests=20,depth=4,noise=0.1'), mt.tasks.Accuracy(), mt.Trees(4))",
-    "three classes, depth 4": "mt.Problem(mt.load('planted:rows=300,tests=20,depth=4,classes=3,noise=0.1'), mt.tasks.Accuracy(), mt.Trees(4))",
+    "accuracy, depth 4": "mt.Problem(mt.load('planted:rows=300,tests=20,depth=4,noise=0.1'), mt.Accuracy(), mt.Trees(4))",
+    "three classes, depth 4": "mt.Problem(mt.load('planted:rows=300,tests=20,depth=4,classes=3,noise=0.1'), mt.Accuracy(), mt.Trees(4))",
     "costs per row, depth 4": "mt.Problem(mt.load('random-costs:rows=300,tests=20,actions=3'), mt.tasks.ActionCostMatrix(), mt.Trees(4))",
-    "penalty, no depth limit": "mt.Problem(mt.load('planted:rows=300,tests=20,depth=3,noise=0.1'), mt.tasks.Accuracy(leaf_penalty='0.01'), mt.Trees(None))",
+    "penalty, no depth limit": "mt.Problem(mt.load('planted:rows=300,tests=20,depth=3,noise=0.1'), mt.Accuracy(leaf_penalty='0.01'), mt.Trees(None))",
 }
 CHILD = """
 import json, time

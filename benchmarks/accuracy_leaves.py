@@ -67,7 +67,7 @@ def grown(method: str, data: mt.Dataset, depth: int, leaves: int) -> dict:
             ]
 
         return {"status": "heuristic", "tree": part(0)}
-    result = mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(depth, leaves)), method="cart")
+    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(depth, leaves)), method="cart")
     return {"status": "heuristic", "tree": _jobs.nested(result.tree, data)}
 
 
@@ -100,7 +100,7 @@ def rows(
                     "message": found.get("message", ""),
                 }
                 if found.get("tree") is not None:
-                    stated = mt.Problem(train, mt.tasks.Accuracy(), mt.Trees(args.depth))
+                    stated = mt.Problem(train, mt.Accuracy(), mt.Trees(args.depth))
                     tree = _jobs.tree(found["tree"], stated)
                     row |= {
                         "leaves": tree.n_leaves,

@@ -63,10 +63,10 @@ import json, sys, time
 import milp_trees as mt
 data = mt.load(sys.argv[1], binarizer="midpoints")
 depth, limit, repeats = int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
-mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(min(depth, 2))), "dp-sorted")
+mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(min(depth, 2))), "dp-sorted")
 for _ in range(repeats):
     began = time.process_time()
-    result = mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(depth)), "dp-sorted", time_limit=limit)
+    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(depth)), "dp-sorted", time_limit=limit)
     seconds = time.process_time() - began
     print(json.dumps({
         "errors": int(result.value.number), "seconds": seconds, "status": result.status.value, "note": f"bound {result.bound:g}",

@@ -65,7 +65,7 @@ def main() -> None:
     done = pd.read_csv(out) if out.exists() else pd.DataFrame(columns=["set", "method", "limit"])
     known = set(zip(done["set"], done["method"], done["limit"], strict=True))
     problems = {
-        n: mt.Problem(d, mt.tasks.Accuracy(), mt.Trees(2))
+        n: mt.Problem(d, mt.Accuracy(), mt.Trees(2))
         for n, d in classification(1000).items()
         if args.sets == "all" or n in args.sets.split(",")
     }

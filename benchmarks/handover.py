@@ -121,7 +121,7 @@ def main() -> None:
     shapes = {}
     for _ in range(args.repeat):
         for name, build in ways.items():
-            problem = mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(args.depth))
+            problem = mt.Problem(dataset, mt.Accuracy(), mt.Trees(args.depth))
             problem.presolved_view()
             h, seconds = build(problem)
             best[name] = min(seconds, best.get(name, np.inf))

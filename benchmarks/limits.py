@@ -36,7 +36,7 @@ def ionosphere(depth: int):
 
     import milp_trees as mt
 
-    return mt.Problem(_data.classification()["ionosphere"], mt.tasks.Accuracy(), mt.Trees(depth))
+    return mt.Problem(_data.classification()["ionosphere"], mt.Accuracy(), mt.Trees(depth))
 
 
 def planted(depth: int, rows: int = 1000, tests: int = 60):
@@ -44,7 +44,7 @@ def planted(depth: int, rows: int = 1000, tests: int = 60):
 
     return mt.Problem(
         mt.load(f"planted:rows={rows},tests={tests},depth={depth},noise=0.2"),
-        mt.tasks.Accuracy(),
+        mt.Accuracy(),
         mt.Trees(depth),
     )
 
@@ -55,7 +55,7 @@ def parity(depth: int):
     data = mt.load("planted:rows=1000,tests=60,depth=5,noise=0.2")
     data = mt.Dataset(data.X, data.features, y=data.y, groups=data.X[:, 0].tolist())
     return mt.Problem(
-        data, mt.tasks.Accuracy(constraints=(mt.tasks.StatisticalParity(0.01),)), mt.Trees(depth)
+        data, mt.Accuracy(constraints=(mt.tasks.StatisticalParity(0.01),)), mt.Trees(depth)
     )
 
 
@@ -70,7 +70,7 @@ def numeric(depth: int, rows: int = 300):
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(6)])
     return mt.Problem(
         mt.Binarizer("midpoints").dataset(frame, y.astype(int)),
-        mt.tasks.Accuracy(),
+        mt.Accuracy(),
         mt.Trees(depth),
     )
 

@@ -135,7 +135,7 @@ def compare(
     # Penalties of whole rows, so that values are multiples of 1/n on both sides.
     n = data.n_rows
     each = max(1, round(Fraction(penalty) * n))
-    problem = mt.Problem(data, mt.tasks.Accuracy(leaf_penalty=Fraction(each, n)), mt.Trees(depth))
+    problem = mt.Problem(data, mt.Accuracy(leaf_penalty=Fraction(each, n)), mt.Trees(depth))
     began = time.perf_counter()
     ours = mt.near_best(problem, slack=Fraction(2 * slack + 1, 2 * n), time_limit=time_limit)
     seconds = time.perf_counter() - began

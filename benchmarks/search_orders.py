@@ -122,7 +122,7 @@ def main() -> None:
     registry.method("dp").run(
         mt.Problem(
             generated(8).subset(np.arange(400) < 40),
-            mt.tasks.Accuracy(leaf_penalty="1/20"),
+            mt.Accuracy(leaf_penalty="1/20"),
             mt.Trees(None),
         )
     )
@@ -130,7 +130,7 @@ def main() -> None:
     for name in args.sets.split(","):
         dataset = load(name)
         for penalty in args.penalties.split(","):
-            problem = mt.Problem(dataset, mt.tasks.Accuracy(leaf_penalty=penalty), mt.Trees(None))
+            problem = mt.Problem(dataset, mt.Accuracy(leaf_penalty=penalty), mt.Trees(None))
             results = {
                 m: registry.method(m).run(problem, mt.Limits(time=args.time_limit)) for m in METHODS
             }

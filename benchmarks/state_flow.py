@@ -26,9 +26,9 @@ DEPTH_3 = ("anneal", "heart-cleveland", "german-credit", "pendigits", "ionospher
 def cases():
     sets = classification()
     for name, data in sets.items():
-        yield f"{name}, 2", mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(2))
+        yield f"{name}, 2", mt.Problem(data, mt.Accuracy(), mt.Trees(2))
     for name in DEPTH_3:
-        yield f"{name}, 3", mt.Problem(sets[name], mt.tasks.Accuracy(), mt.Trees(3))
+        yield f"{name}, 3", mt.Problem(sets[name], mt.Accuracy(), mt.Trees(3))
     for name, data in fairness().items():
         for rule, short in (
             (mt.tasks.StatisticalParity, "parity"),
@@ -37,7 +37,7 @@ def cases():
             for depth in (2, 3) if name == "adult" else (2,):
                 yield (
                     f"{name}, {depth}, 1 % {short}",
-                    mt.Problem(data, mt.tasks.Accuracy(constraints=(rule(0.01),)), mt.Trees(depth)),
+                    mt.Problem(data, mt.Accuracy(constraints=(rule(0.01),)), mt.Trees(depth)),
                 )
 
 

@@ -131,7 +131,7 @@ def column_words(view: CostMatrix | LeafOracle) -> Callable[[int], str]:
     )
 
 
-# -- thresholds in binary (BinOCT) ---------------------------------------------------------------------------------
+# -- thresholds in binary (BinOCT) -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)

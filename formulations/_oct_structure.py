@@ -181,7 +181,7 @@ def leaf_sizes(view: CostMatrix, space: Trees) -> ModelSize:
     return ModelSize(B + n * T + T * (2 + K), B + n * T + T * (1 + K), rows, nonzeros)
 
 
-# -- trees and arrays ----------------------------------------------------------------------------------------------
+# -- trees and arrays ------------------------------------------------------------------------------
 
 
 def on_left(t: int, v: int) -> bool:

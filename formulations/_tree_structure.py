@@ -159,7 +159,7 @@ def add_side_rows(m: Any, view: CostMatrix, variables: Callable[[int, int], list
     m.side = matrix_rows(columns, A, lower, upper, doc="side constraints on the actions")
 
 
-# -- trees ----------------------------------------------------------------------------------------------------
+# -- trees -----------------------------------------------------------------------------------------
 
 
 def ancestors(v: int) -> list[int]:

@@ -219,7 +219,7 @@ class BinOCT(TreeFormulation):
         return ModelSize(binaries + n * T + T * K, binaries, rows, nonzeros)
 
 
-# -- the model, part by part ---------------------------------------------------------------------------------------
+# -- the model, part by part -----------------------------------------------------------------------
 
 
 def _add_tests(m: Any, space: Trees, columns: Sequence[Column], may_test_nothing: bool) -> None:
@@ -389,7 +389,7 @@ def _encode_leaves(m: Any, end: np.ndarray, leaves: dict[int, int], counts_leave
             )
 
 
-# -- data ----------------------------------------------------------------------------------------------------------
+# -- data ------------------------------------------------------------------------------------------
 
 
 def gains(view: CostMatrix) -> tuple[np.ndarray, int]:

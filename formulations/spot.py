@@ -130,7 +130,7 @@ class SPOT(Formulation):
                 return f"{self.name} cannot tell {column.m} thresholds of {column.name!r} apart (at most {MOST_THRESHOLDS}); binarize with fewer."
         return None
 
-    # -- the model ---------------------------------------------------------------------------------------------------
+    # -- the model ---------------------------------------------------------------------------------
 
     def declare(self, m: Any, view: LeafOracle, space: Trees) -> None:
         D, columns = space.depth, numeric_columns(view)
@@ -300,7 +300,7 @@ class SPOT(Formulation):
     def _costs(self, view: LeafOracle) -> Costs:
         return row_costs(view, self.rows_m)
 
-    # -- trees -------------------------------------------------------------------------------------------------------
+    # -- trees -------------------------------------------------------------------------------------
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
         names = m.view.decisions.program().names

@@ -70,6 +70,7 @@ class StateFlow(TreeFormulation):
     integral_relaxation = True
     has_full_tree = False
     default_rank = 70
+    judge_rank = 60
 
     max_states: int = 400_000
     max_columns: int = 3_000_000

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
-from milp_trees.limits import MAX_NONZEROS, Limits, check_limits
-from milp_trees.methods.finish import Progress
+from milp_trees.limits import MAX_NONZEROS, Limits
 from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress
 from milp_trees.problem import Problem
-from milp_trees.questions import BySize, NearBest
-from milp_trees.results.result import Limit, Result, Status
+from milp_trees.questions import NearBest
+from milp_trees.results.result import Result, Status
 from milp_trees.study import Study
-from milp_trees.study.agreement import judge_of, with_agreement
-from milp_trees.study.attempt import (
-    attempt,
-    default_method,
-    find_start,
-    method_for_sizes,
-    named_method,
-    run_method,
-)
 from milp_trees.study.compare import Watcher, compare_problems, method_names
+from milp_trees.study.solving import answer, path_of_sizes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,16 +53,15 @@ def solve(
     problem : Problem
     method : str or Method, optional
         An engine (`dp`, `enumerate`), a heuristic (`cart`), or a formulation with a solver
-        (`flow-oct@highs`); by default the engine that takes the task: `dp`, for areas under ROC
-        curves `partial-trees`, for metrics such as Matthews' coefficient `pareto`.
+        (`flow-oct@highs`); by default the first by `default_rank` that takes the problem.
     time_limit : float or None, default=60
         Seconds for building and solving.
     start : Tree, Ensemble or str, optional
         A tree (or pruned ensemble) to begin with, or the method that makes one (`"dp"`, `"cart"`);
         its time is not part of the run's.
     reference : str, optional
-        Another method that is run too, to fill in `result.agrees`: `"dp"` is the first of dp,
-        enumerate, state-flow@highs that can.
+        Another method that is run too, to fill in `result.agrees`; if it cannot take the problem,
+        and for `"auto"`, the first by `judge_rank` that can.
     threads, seed, memory_mb, node_limit
         Limits and settings that mean the same for every method.
     max_nonzeros : int or None, default=20 million
@@ -98,20 +90,29 @@ def solve(
     Examples
     --------
     >>> import milp_trees as mt
-    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.tasks.Accuracy(), mt.Trees(max_depth=2))
+    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(), mt.Trees(max_depth=2))
     >>> mt.solve(problem).value
     Value(number=0.0, exact=Fraction(0, 1), unit='errors', sense='min')
     """
     _check(problem)
-    limits = make_limits(time_limit, memory_mb, node_limit, threads, seed, log_file, max_nonzeros)
-    chosen = named_method(method or default_method(problem), options)
-    begin = find_start(problem, start, limits)
-    result = run_method(chosen, problem, limits, begin, progress, test_data)
-    judge = judge_of(chosen.label, problem, reference)
-    if judge is None or result.limit is Limit.INTERRUPTED:
-        return result
-    return with_agreement(
-        result, attempt(named_method(judge), problem, replace(limits, log_file=None))
+    limits = Limits.asked(
+        time_limit=time_limit,
+        memory_mb=memory_mb,
+        node_limit=node_limit,
+        threads=threads,
+        seed=seed,
+        log_file=log_file,
+        max_nonzeros=max_nonzeros,
+    )
+    return answer(
+        problem,
+        method,
+        limits,
+        start=start,
+        reference=reference,
+        options=options,
+        test_data=test_data,
+        progress=progress,
     )
 
 
@@ -120,9 +121,9 @@ def compare(
     methods: str | Iterable[str] | None = None,
     *,
     formulations: str | Iterable[str] = "all",
-    solvers: str | Iterable[str] = ("highs",),
-    start: str | Tree | None = "dp",
-    reference: str | None = "dp",
+    solvers: str | Iterable[str] | None = None,
+    start: str | Tree | None = "auto",
+    reference: str | None = "auto",
     time_limit: float | None = 60.0,
     seeds: Iterable[int] = (0,),
     store: str | Path | None = None,
@@ -144,11 +145,14 @@ def compare(
         For example `["dp:cache=off", "flow-oct@highs"]`, or a text with commas; without, every
         combination of `formulations` and `solvers`. Rows go by these labels, without options that
         are the default; two labels of the same options are one row.
-    start : str, Tree or None, default="dp"
-        What formulations begin with.
-    reference : str or None, default="dp"
-        Who judges the rows (`agrees`); if it cannot take the problem, the next of dp, enumerate,
-        state-flow@highs that can.
+    solvers : names, optional
+        By default the solver that comes with the package.
+    start : str, Tree or None, default="auto"
+        What formulations begin with; `"auto"` is the tree of the default method, if that needs no
+        solver.
+    reference : str or None, default="auto"
+        Who judges the rows (`agrees`); if it cannot take the problem, and for `"auto"`, the first
+        by `judge_rank` that can.
     store : path, optional
         SQLite file the rows are kept in as each run ends; the same call resumes a killed study. A
         row is served again only for the very same run: label, problem, start, limits, seed, options
@@ -167,7 +171,7 @@ def compare(
     Examples
     --------
     >>> import milp_trees as mt
-    >>> problem = mt.Problem(mt.load("planted:rows=40,tests=4,depth=1"), mt.tasks.Accuracy(), mt.Trees(max_depth=1))
+    >>> problem = mt.Problem(mt.load("planted:rows=40,tests=4,depth=1"), mt.Accuracy(), mt.Trees(max_depth=1))
     >>> study = mt.compare(problem, ["dp", "enumerate"])
     >>> study.frame()["objective"].tolist()
     [0, 0]
@@ -180,22 +184,32 @@ def compare(
     for each in problems:
         _check(each)
     names = method_names(methods, formulations, solvers, problems)
-    limits = make_limits(time_limit, memory_mb, node_limit, threads, 0, log_file, max_nonzeros)
-    settings: dict[str, Any] = {
-        "limits": limits,
-        "start": start,
-        "reference": reference,
-        "seeds": seeds,
-        "store": store,
-        "options": options or {},
-        "test_data": test_data,
-    }
+    limits = Limits.asked(
+        time_limit=time_limit,
+        memory_mb=memory_mb,
+        node_limit=node_limit,
+        threads=threads,
+        log_file=log_file,
+        max_nonzeros=max_nonzeros,
+    )
+    watching: Any = nullcontext(progress or None)
     if progress is True:
         from milp_trees.study.live import Live
 
-        with Live() as live:
-            return compare_problems(problems, names, watch=live, **settings)
-    return compare_problems(problems, names, watch=progress or None, **settings)
+        watching = Live()
+    with watching as watch:
+        return compare_problems(
+            problems,
+            names,
+            limits,
+            start=start,
+            reference=reference,
+            seeds=seeds,
+            store=store,
+            options=options,
+            test_data=test_data,
+            progress=watch,
+        )
 
 
 def estimate(problem: Problem, formulations: str | Iterable[str] = "all") -> pd.DataFrame:
@@ -255,16 +269,15 @@ def near_best(
     Examples
     --------
     >>> import milp_trees as mt
-    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.tasks.Accuracy(), mt.Trees(max_depth=2))
+    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(), mt.Trees(max_depth=2))
     >>> trees = mt.near_best(problem, slack=2)
     >>> trees.optimum.number, trees[0].predictor.depth
     (0.0, 2)
     """
     _check(problem)
     asked = replace(problem, question=NearBest(slack, relative, trivial, equal_tests, most=1))
-    result = named_method("near-best").run(
-        asked, make_limits(time_limit, memory_mb, None, 1, 0, None)
-    )
+    limits = Limits.asked(time_limit=time_limit, memory_mb=memory_mb)
+    result = answer(asked, None, limits)
     if result.status is Status.INFEASIBLE:
         raise Infeasible(
             "No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower min_samples_leaf or min_weight_leaf."
@@ -297,9 +310,8 @@ def size_path(
         leaves bound the depth.
     max_leaves : int
     method : str or Method, optional
-        `dp-sizes`, the default for sums of costs, answers all sizes in one run; any other method is
-        run once per size, from the tree before. By default that is the engine that takes the task,
-        as for `solve`.
+        One that answers all sizes does so in one run; any other is run once per size, from the tree
+        before. By default the first that takes the problem, as for `solve`.
     time_limit : float or None, default=60
         Seconds, of each run. What is not proven by then says so (`Point.proven`).
     memory_mb, threads, seed
@@ -323,38 +335,14 @@ def size_path(
     Examples
     --------
     >>> import milp_trees as mt
-    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.tasks.Accuracy(), mt.Trees(max_depth=None))
+    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(), mt.Trees(max_depth=None))
     >>> path = mt.size_path(problem, max_leaves=5)
     >>> path.at_leaves(5).value.number
     0.0
     """
-    from milp_trees.methods.by_size import by_runs
-
     _check(problem)
-    question = BySize(max_leaves)
-    limits = make_limits(time_limit, memory_mb, None, threads, seed, None)
-    chosen = named_method(method or method_for_sizes(problem, max_leaves))
-    if question.name in chosen.questions:
-        result = chosen.run(replace(problem, question=question), limits, None, progress)
-        if result.status is Status.ERROR:
-            raise SolverFailure(f"{chosen.label} failed: {result.message}")
-        path: Any = result.path
-    else:
-        most = (
-            max_leaves
-            if problem.trees.max_leaf_nodes is None
-            else min(max_leaves, problem.trees.max_leaf_nodes)
-        )
-        path = by_runs(
-            problem, most, lambda one, start: chosen.run(one, limits, start, progress), chosen.label
-        )
-    if path is None or not path.points:
-        if path is not None and path.limit is not None:
-            raise NothingFound(f"{chosen.label} found no tree within the limits; raise time_limit.")
-        raise Infeasible(
-            "No tree satisfies the limits; lower min_samples_leaf or loosen the constraints."
-        )
-    return path
+    limits = Limits.asked(time_limit=time_limit, memory_mb=memory_mb, threads=threads, seed=seed)
+    return path_of_sizes(problem, max_leaves, method, limits, progress)
 
 
 def _check(problem: Any) -> None:
@@ -362,28 +350,6 @@ def _check(problem: Any) -> None:
         raise DataError(
             f"A Problem is needed: mt.Problem(dataset, task, space); got {type(problem).__name__}."
         )
-
-
-def make_limits(
-    time_limit: float | None,
-    memory_mb: int | None,
-    node_limit: int | None,
-    threads: int,
-    seed: int,
-    log_file: str | Path | None,
-    max_nonzeros: int | None = MAX_NONZEROS,
-) -> Limits:
-    """Limits as they are asked for: `Limits` checks its numbers, and a run of no seconds is none."""
-    check_limits(time_limit=time_limit)
-    return Limits(
-        time=time_limit,
-        memory_mb=memory_mb,
-        nodes=node_limit,
-        threads=threads,
-        seed=seed,
-        log_file=None if log_file is None else str(log_file),
-        nonzeros=max_nonzeros,
-    )
 
 
 __all__ = ["compare", "estimate", "near_best", "size_path", "solve"]

@@ -35,6 +35,18 @@ class Registry:
     def task(self, name: str) -> type[Task]:
         return plugins.get("tasks", name)
 
+    def written_task(self, label: str) -> tuple[type[Task], dict[str, Any]]:
+        """The class and the parameters of a task by its label, such as `f-beta:beta=2`; numbers
+        stay texts, which tasks read exactly.
+        """
+        name, _, given = label.partition(":")
+        kind: Any = plugins.get("tasks", name)
+        read = {
+            parameter: kind.readers.get(parameter, str)(text)
+            for parameter, text in labels.texts(given, kind).items()
+        }
+        return kind, read
+
     def formulation(self, name: str, **options: Any) -> Formulation:
         """The formulation of that name; `options` are its fields (`merge_rows=False`, …)."""
         formulation: Formulation = self._configured("formulations", name, options)
@@ -53,7 +65,7 @@ class Registry:
                 raise labels.wrong_type(f"{name}:{option}", options[option], default)
         return labels.checked(cls(**options))
 
-    def _spelled(self, group: str, label: str) -> Any:
+    def spelled(self, group: str, label: str) -> Any:
         """The plug-in that `name:option=value,…` describes."""
         name, _, given = label.partition(":")
         return self._configured(group, name, labels.options(given, plugins.get(group, name)))
@@ -74,6 +86,13 @@ class Registry:
             and (offers_what(cls, asked.task) or asked.by_steps(cls))
         ]
 
+    @property
+    def default_solver(self) -> str:
+        """The solver for formulations that nobody named one for."""
+        classes: dict[str, Any] = plugins.classes("solvers")
+        ranks = {n: c.default_rank for n, c in classes.items() if c.default_rank is not None}
+        return min(ranks or classes, key=lambda name: (ranks.get(name, 0), name))
+
     def solver(self, name: str) -> Solver:
         solver: Solver = plugins.get("solvers", name)()
         return solver
@@ -87,18 +106,18 @@ class Registry:
                 f"A method is named by a text such as 'dp' or 'flow-oct@highs'; got {name!r}."
             )
         if self.is_engine(name):
-            method: Method = self._spelled("methods", name)
+            method: Method = self.spelled("methods", name)
             return method
         if "@" not in name:
             if name.partition(":")[0] in plugins.classes("formulations"):
                 raise UnknownName(
-                    f"{name!r} is a formulation; name the solver too, for example {name}@highs."
+                    f"{name!r} is a formulation; name the solver too, for example {name}@{self.default_solver}."
                 )
             plugins.get("methods", name)
         from milp_trees.mip.method import FormulationMethod
 
         formulation, _, solver = name.rpartition("@")
-        return FormulationMethod(self._spelled("formulations", formulation), self.solver(solver))
+        return FormulationMethod(self.spelled("formulations", formulation), self.solver(solver))
 
     def is_engine(self, label: str) -> bool:
         """Whether a label names a method that needs no solver; a formulation is named with one, as

@@ -1,8 +1,8 @@
-"""The errors this package raises: one clear sentence that names the remedy."""
+"""The errors of this package; each message is one sentence that says what to do."""
 
 
 class MilpTreesError(Exception):
-    """Base class: everything the package raises on purpose derives from it."""
+    """Base class of all errors that the package raises on purpose."""
 
 
 class DataError(MilpTreesError, ValueError):
@@ -14,15 +14,15 @@ class Infeasible(DataError):
 
 
 class NoView(MilpTreesError):
-    """A task has no view of the kind a method asked for; the message says why."""
+    """A task has no view of the kind that a method needs; the message gives the reason."""
 
 
 class Unsupported(MilpTreesError):
-    """A method cannot take a problem; the message says why and what can."""
+    """A method cannot solve a problem; the message gives the reason, and methods that can."""
 
 
 class UnknownName(MilpTreesError, KeyError):
-    """No plug-in, data set, task or option of that name."""
+    """There is no plug-in, data set, task or option of that name."""
 
     def __str__(self) -> str:
         # KeyError would print the representation of its argument.
@@ -30,11 +30,11 @@ class UnknownName(MilpTreesError, KeyError):
 
 
 class SolverUnavailable(MilpTreesError):
-    """A solver is absent, broken or not licensed; the message says which and how to get it."""
+    """A solver is absent, broken or not licensed; the message says which, and how to get it."""
 
 
 class SolverFailure(MilpTreesError):
-    """A solver crashed, was killed, or answered something its adapter does not know."""
+    """A solver crashed, was killed, or returned something that its adapter does not expect."""
 
 
 class NothingFound(SolverFailure):
@@ -42,7 +42,7 @@ class NothingFound(SolverFailure):
 
 
 class VerificationError(MilpTreesError):
-    """A stored result does not stand up to recomputation."""
+    """A stored result contradicts what was recomputed."""
 
 
 class PluginWarning(UserWarning):

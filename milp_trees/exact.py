@@ -1,12 +1,10 @@
-"""Exact integers for costs: rationals where the data are rational, a stated grid where they are
-not.
+"""Exact integers for costs: rationals if the data are rational, a stated grid otherwise.
 
 A cost that a person wrote (`0.25`, `1/3` given as a Fraction, a count) has a short decimal or
 fractional form; all costs are then multiplied by their common denominator and become integers.
-Measured floats (outcomes, propensities) have no short form. What an action costs above the row's
-cheapest is then rounded to a grid with `STEPS` steps in the largest such cost (`on_grid`: how large
-the costs themselves are does not matter, only how they differ), and whatever is derived from that
-is marked inexact.
+Measured floats (outcomes, propensities) have no short form. Their differences from the row's
+cheapest cost are then rounded to a grid with `STEPS` steps in the largest difference (`on_grid`;
+the size of the costs themselves does not matter), and what is computed from them is marked inexact.
 """
 
 from __future__ import annotations
@@ -20,26 +18,26 @@ import numpy as np
 
 from milp_trees.errors import DataError
 
-#: Largest total objective in integer units for rational data; beyond it 64-bit sums and solvers'
-#: tolerances are no longer safe.
+#: Largest total objective in integer units for rational data; beyond it 64-bit sums and the
+#: tolerances of solvers are no longer safe.
 LIMIT = 10**11
-#: Steps over the objective's whole range for measured floats that stand alone (weights).
+#: Number of steps over the whole range, for measured floats that are no costs (weights).
 GRID = 2**31
-#: Steps in the largest cost above the cheapest, for measured costs.
+#: Number of steps in the largest cost above the cheapest, for measured costs.
 STEPS = 2**24
-#: Penalties may be longer than that by this factor before the grid follows them.
+#: If a penalty is more than this factor larger than the largest cost, the grid follows the penalty.
 PENALTY_STEPS = 2**10
-#: Measured floats are known by the first few of them.
+#: Number of first entries that are examined to recognise measured floats.
 FEW = 64
-#: Digits (or the exponent) of a number that is given as text.
+#: Largest number of digits (or exponent) of a number that is given as text.
 MOST_DIGITS = 1000
-#: Two values of an inexact objective are equal when they differ by less than this share of its
-#: whole range.
+#: Two values of an inexact objective are equal if they differ by less than this share of its whole
+#: range.
 INEXACT_TOLERANCE = 1e-6
 
 
 def fraction(number: Any, name: str = "number") -> Fraction:
-    """The rational a person meant by a number: 0.005 is 1/200, not the nearest double."""
+    """The rational that a written number means: 0.005 is 1/200, and not the nearest double."""
     if isinstance(number, Fraction):
         return number
     if isinstance(number, str):
@@ -50,7 +48,7 @@ def fraction(number: Any, name: str = "number") -> Fraction:
             ):
                 raise ValueError("too long")  # 1e9999999 would take a minute
             found = Fraction(number)
-            float(found)  # all values are shown as doubles
+            float(found)  # raises an error if no double can show the value
             return found
         except (ValueError, ArithmeticError):
             if len(number) > 40:
@@ -84,10 +82,11 @@ def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
     Returns
     -------
     whole : int64 array of the same shape
+        The integers.
     scale : Fraction
         Natural units per integer unit.
     exact : bool
-        False when the costs had to be rounded to a grid.
+        False if the costs had to be rounded to a grid.
     """
     flat = np.asarray(array).ravel()
     if flat.dtype == object or _rationals(flat[:FEW]) is not None:
@@ -106,28 +105,29 @@ def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
     numbers = flat.astype(float)
     n = max(1, np.shape(array)[0] if np.ndim(array) else 1)
     spread = float(np.abs(numbers).max(initial=0.0)) * n
-    # A power of two as grid keeps the scaled doubles exact.
+    # With a power of two as grid the scaled doubles stay exact.
     step = Fraction(2) ** math.ceil(math.log2(spread / GRID)) if spread > 0 else Fraction(1)
     return np.rint(numbers / float(step)).astype(np.int64).reshape(np.shape(array)), step, False
 
 
 def on_grid(regret: np.ndarray, penalty: float) -> tuple[np.ndarray, Fraction]:
-    """Measured costs above each row's cheapest as whole numbers of steps, and the step.
+    """Measured costs above each row's cheapest as integer numbers of steps, and the step.
 
     Parameters
     ----------
     regret : float array of shape (n, K)
+        The costs.
     penalty : float
-        The largest penalty on the same scale; it is to be a reasonable number of steps too.
+        The largest penalty on the same scale; it too should be a reasonable number of steps.
     """
     largest = max(float(regret.max(initial=0.0)), penalty / PENALTY_STEPS)
-    # A power of two as step keeps the scaled doubles exact.
+    # With a power of two as step the scaled doubles stay exact.
     step = Fraction(2) ** math.ceil(math.log2(largest / STEPS)) if largest > 0 else Fraction(1)
     return np.rint(regret / float(step)).astype(np.int64), step
 
 
 def _unique_objects(flat: np.ndarray) -> tuple[list[Any], np.ndarray]:
-    """Distinct values and where they are; each object is hashed once, however often it occurs."""
+    """Distinct values and their positions; an object that occurs often is hashed only once."""
     seen: dict[Any, int] = {}
     by_id: dict[int, int] = {}
     values = flat.tolist()
@@ -138,9 +138,7 @@ def _unique_objects(flat: np.ndarray) -> tuple[list[Any], np.ndarray]:
 
 
 def _rationals(values: Any) -> list[Fraction] | None:
-    """The short rational form of every value, or None where one has no such form (more than nine
-    digits).
-    """
+    """The short rational form of every value; None if a value has more than nine digits."""
     out = []
     for v in values:
         f = v if isinstance(v, Fraction) else fraction(v, "cost")
@@ -151,7 +149,7 @@ def _rationals(values: Any) -> list[Fraction] | None:
 
 
 def common_unit(numbers: list[Fraction]) -> Fraction:
-    """The largest rational of which every number is a whole multiple (zeros ignored)."""
+    """The largest rational of which every number is an integer multiple (zeros ignored)."""
     unit = Fraction(0)
     for x in set(numbers):
         if x:
@@ -169,14 +167,32 @@ def common_unit(numbers: list[Fraction]) -> Fraction:
 def rescale(
     whole: np.ndarray, scale: Fraction, leaf: Fraction, splits: list[Fraction], unit: Fraction
 ) -> tuple[np.ndarray, Fraction, list[Fraction]]:
-    """Costs and penalties as whole multiples of `unit`.
+    """Costs and penalties as integer multiples of `unit`.
+
+    Parameters
+    ----------
+    whole : int64 array
+        Costs in units of `scale`.
+    scale : Fraction
+        Natural units per unit of `whole`, a multiple of `unit`.
+    leaf : Fraction
+        Penalty per leaf in natural units.
+    splits : list of Fraction
+        Penalties per split in natural units.
+    unit : Fraction
+        The new unit.
+
+    Returns
+    -------
+    tuple of (int64 array, Fraction, list of Fraction)
+        `whole`, `leaf` and `splits` in the new unit.
 
     Raises
     ------
     DataError
-        The whole numbers would be too large for exact arithmetic.
+        The integers would be too large for exact arithmetic.
     """
-    if not whole.any():  # whatever its factor, zero stays zero
+    if not whole.any():  # zeros need no factor
         return whole, leaf / unit, [s / unit for s in splits]
     factor = scale / unit
     if int(np.abs(whole).sum()) * factor > LIMIT:

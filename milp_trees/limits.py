@@ -1,17 +1,98 @@
-"""Limits and settings of a run, which mean the same for every method."""
+"""Limits and settings of a run, with the same meaning for every method.
+
+The deadline of a time limit, and the error that ends a computation at its limit, are here too.
+"""
 
 from __future__ import annotations
 
+import enum
 import math
+import time
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
 from milp_trees.errors import DataError
 
-#: Nonzeros above which a model is not built unless the user asks for it: about a minute and some
-#: gigabytes.
+#: A model with more nonzeros is built only on request: it takes about a minute and some gigabytes.
 MAX_NONZEROS = 20_000_000
+
+
+class Limit(enum.Enum):
+    """Why a method stopped before it was done."""
+
+    TIME = "time"
+    NODES = "nodes"
+    MEMORY = "memory"
+    INTERRUPTED = "interrupted"
+
+
+class Stopped(Exception):
+    """A limit was reached; `limit` says which. It ends work from within, and no caller of the
+    package sees it.
+    """
+
+    def __init__(self, limit: Limit = Limit.TIME) -> None:
+        super().__init__(limit.value)
+        self.limit = limit
+
+
+@dataclass(frozen=True)
+class Deadline:
+    """The moment at which work has to end.
+
+    Parameters
+    ----------
+    at : float, default=infinity
+        A reading of `time.perf_counter`; infinity is no deadline.
+    """
+
+    at: float = math.inf
+
+    @classmethod
+    def after(cls, seconds: float | None, began: float | None = None) -> Deadline:
+        """So many seconds after `began`, a reading of `time.perf_counter` (by default now); None is
+        no deadline.
+        """
+        if seconds is None:
+            return cls()
+        return cls((time.perf_counter() if began is None else began) + seconds)
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is over."""
+        return time.perf_counter() >= self.at
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until then, 0 once it is over; None if there is no deadline."""
+        return None if self.at == math.inf else max(0.0, self.at - time.perf_counter())
+
+    def check(self) -> None:
+        """Raise `Stopped` if it is over."""
+        if self.passed:
+            raise Stopped(Limit.TIME)
+
+    def later(self, seconds: float) -> Deadline:
+        """The same for work that was held up for so many seconds."""
+        return Deadline(self.at + seconds)
+
+    def share(self, share: float, at_least: float = 0.0) -> Deadline:
+        """Of a part of the work, which begins now: a share of the time that is left, or the seconds
+        `at_least` if these are more.
+        """
+        left = self.left
+        return self if left is None else Deadline.after(max(at_least, share * left))
+
+    def wait(self, most: float) -> float:
+        """Seconds to wait for something before the next look at the clock: `most`, or less if the
+        deadline comes first.
+        """
+        return max(0.0, min(most, self.at - time.perf_counter()))
+
+
+#: The deadline of work that has none.
+NEVER = Deadline()
 
 
 @dataclass(frozen=True)
@@ -23,25 +104,25 @@ class Limits:
     time : float or None, default=60
         Seconds for building and solving together, at most 10^9; None is no limit.
     memory_mb : number or None
-        Largest resident memory of the solving process.
+        Largest resident memory of the solving process, in megabytes.
     nodes : int or None
         Largest number of branch-and-bound nodes.
     rel_gap, abs_gap : float
         Gaps below which a solver may stop. The absolute gap is in integer units of the objective.
     threads : int, default=1
-        At most 1024.
+        Number of threads, at most 1024.
     seed : int, default=0
-        At most 2147483647, which every solver takes.
+        Seed of the solver, at most 2147483647, which every solver accepts.
     log_file : str or None
-        Where the solver's log is written as it goes (it is in the result in any case).
+        File to which the solver's log is written during the run (the result always contains it).
     nonzeros : int or None, default=20 million
-        A model with more is not built: it takes memory, and minutes before a solver sees it.
+        A model with more nonzeros is not built, because it needs much memory, and minutes before
+        the solver starts.
 
     Raises
     ------
     DataError
-        A number is NaN, infinite or out of range, a count is no whole number, or something is no
-        number at all.
+        A value is not a number, is NaN, infinite or out of range, or a count is not an integer.
     """
 
     time: float | None = 60.0
@@ -58,14 +139,33 @@ class Limits:
         for field_name, allowed in _ALLOWED.items():
             object.__setattr__(self, field_name, allowed.checked(getattr(self, field_name)))
 
+    @classmethod
+    def asked(cls, **given: Any) -> Limits:
+        """Limits as a user gives them, by the names that calls and commands have for them:
+        `time_limit`, `memory_mb`, `node_limit`, `threads`, `seed`, `log_file`, `max_nonzeros`.
+
+        Raises
+        ------
+        DataError
+            As for `Limits`; a run of no seconds is refused too.
+        """
+        log_file = given.pop("log_file", None)
+        limits = cls(
+            log_file=None if log_file is None else str(log_file),
+            **{_FIELDS[name]: number for name, number in given.items()},
+        )
+        if limits.time == 0:
+            raise DataError("time_limit must be positive, or None for no limit; got 0.")
+        return limits
+
     def after(self, seconds: float) -> Limits:
-        """The limits of what is left to do when so many seconds are gone."""
+        """The limits for the rest of a run, after the given number of seconds."""
         return self if self.time is None else replace(self, time=max(self.time - seconds, 1e-6))
 
 
 @dataclass(frozen=True)
 class _Allowed:
-    """What a limit may be: the name under which people know it, and its range."""
+    """The values that a limit may have: its name in messages, and its range."""
 
     name: str
     what: str
@@ -74,7 +174,7 @@ class _Allowed:
     whole: bool = False
 
     def checked(self, given: Any) -> float | None:
-        """The number in Python's own type; None where that is no limit."""
+        """The number as an int or float of Python; None if that means no limit."""
         if given is None and self.what.endswith("None for no limit"):
             return None
         kind = Integral if self.whole else Real
@@ -89,13 +189,13 @@ class _Allowed:
         raise DataError(f"{self.name} must be {self.what}; got {given!r}.")
 
 
-#: More threads than this were a slip of the finger, and starting them would take longer than any
-#: run.
+#: A larger number of threads is probably a typing error, and to start them would take longer than
+#: any run.
 MOST_THREADS = 1024
 
 _ALLOWED = {
-    # Beyond some nine thousand million seconds the clocks of threads raise an error instead of
-    # waiting.
+    # For more than about nine thousand million seconds the clocks of threads raise an error
+    # instead of waiting.
     "time": _Allowed(
         "time_limit",
         "a number of seconds that is not negative and at most 10^9, or None for no limit",
@@ -124,21 +224,5 @@ _ALLOWED = {
 }
 
 
-def check_limits(**asked: Any) -> None:
-    """Refuse limits that a run cannot have, before there is one, with the sentence of `Limits`; a
-    run of no seconds is none.
-
-    Parameters
-    ----------
-    asked
-        By the names of the calls: `time_limit`, `memory_mb`, `node_limit`, `threads`, `seed`,
-        `max_nonzeros`.
-
-    Raises
-    ------
-    DataError
-    """
-    by_name = {allowed.name: allowed for allowed in _ALLOWED.values()}
-    for name, given in asked.items():
-        if by_name[name].checked(given) == 0 and name == "time_limit":
-            raise DataError("time_limit must be positive, or None for no limit; got 0.")
+#: Fields of `Limits` by the names that calls and commands have for them.
+_FIELDS = {allowed.name: field for field, allowed in _ALLOWED.items()}

@@ -8,7 +8,6 @@ from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.tree import Routes
 from milp_trees.questions import Best, ByPrice, BySize, NearBest
-from milp_trees.registering import register, register_task
 from milp_trees.results.result import Certificate, Limit, Solution, Status
 from milp_trees.results.size_path import SizePath
 from milp_trees.spaces.trees import Space
@@ -57,5 +56,4 @@ __all__ = [
     "Verdict",
     "Verification",
     "register",
-    "register_task",
 ]

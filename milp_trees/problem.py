@@ -1,8 +1,9 @@
-"""`Problem`: dataset + task + space + question. One right answer, whoever finds it."""
+"""`Problem`: dataset, task, space and question, which together have one right answer."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,8 +22,9 @@ V = TypeVar("V")
 
 
 def unsupported_reason(taker: Any, problem: Problem) -> str | None:
-    """The sentence why a problem is not for a method or formulation by what it declares (`space`,
-    `questions`, `needs`), or None.
+    """The reason why a method or formulation cannot take a problem, or None.
+
+    The reason follows from what the taker declares (`space`, `questions`, `needs`).
     """
     if not isinstance(problem.space, taker.space):
         return f"{taker.name} searches {taker.space.name}, not {problem.space.name}."
@@ -34,7 +36,7 @@ def unsupported_reason(taker: Any, problem: Problem) -> str | None:
     if getattr(space, "max_depth", 0) is None and not getattr(taker, "takes_any_depth", False):
         return f"{taker.name} needs a depth limit; give max_depth (--depth)."
     if getattr(space, "min_weight_leaf", 0) and not getattr(taker, "takes_min_weight", False):
-        return f"{taker.name} cannot express a minimum weight in the leaves; dp can."
+        return f"{taker.name} cannot express a minimum weight in the leaves{who_can(problem, 'takes_min_weight')}."
     try:
         problem.first_view(taker.needs)
     except NoView as why:
@@ -50,40 +52,66 @@ def offers_what(taker: Any, task: Task) -> bool:
     )
 
 
-def _no_view(taker: Any, problem: Problem) -> str:
-    """That a method or formulation cannot take a task, and which methods can."""
+def able(
+    problem: Problem, flag: str = "", groups: tuple[str, ...] = ("methods", "formulations")
+) -> list[str]:
+    """Names of the methods and formulations for a problem's space, question and task whose class
+    declares `flag`, those that run by default first.
+    """
     from milp_trees.registering import plugins
 
+    found: list[tuple[int, str]] = []
+    for group in groups:
+        classes: dict[str, Any] = plugins.classes(group)
+        found += [
+            (cls.effort + 1000 if cls.default_rank is None else cls.default_rank, name)
+            for name, cls in classes.items()
+            if isinstance(problem.space, cls.space)
+            and problem.question.name in cls.questions
+            and (offers_what(cls, problem.task) or problem.by_steps(cls))
+            and (not flag or getattr(cls, flag, False))
+        ]
+    return [name for _, name in sorted(found)]
+
+
+def who_can(problem: Problem, flag: str) -> str:
+    """The end of a sentence that says who can what the subject of the sentence cannot, such as
+    `; a, b and c can`; empty if nobody can.
+    """
+    names = able(problem, flag)[:4]
+    return (
+        f"; {' and '.join(filter(None, [', '.join(names[:-1]), names[-1]]))} can" if names else ""
+    )
+
+
+def _no_view(taker: Any, problem: Problem) -> str:
+    """That a method or formulation cannot take a task, and which methods can."""
     task = problem.task
     offered = ", ".join(kind.__name__ for kind in task.view_makers) or "none"
-    classes: dict[str, Any] = plugins.classes("methods")
-    able = [
-        name
-        for name, c in classes.items()
-        if problem.question.name in c.questions and (offers_what(c, task) or problem.by_steps(c))
-    ]
-    remedy = f"; {', '.join(able)} can" if able else ""
+    names = able(problem, groups=("methods",))
+    remedy = f"; {', '.join(names)} can" if names else ""
     return f"{taker.name} cannot take the task {task.name} (views it offers: {offered}){remedy}."
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What is asked.
+    """The problem that methods solve.
 
     Parameters
     ----------
     dataset : Dataset
+        The rows.
     task : Task
         What "best" means, with its side constraints.
     space : Space
         Which models are allowed.
-    question : Best
-        What is asked about them.
+    question : Best, NearBest, BySize or ByPrice
+        What is asked about these models; by default which one is best.
 
     Examples
     --------
     >>> import milp_trees as mt
-    >>> problem = mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.tasks.Accuracy(), mt.Trees(max_depth=1))
+    >>> problem = mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.Accuracy(), mt.Trees(max_depth=1))
     >>> mt.solve(problem, method="dp").value.number
     0.0
     """
@@ -96,7 +124,7 @@ class Problem:
     def __post_init__(self) -> None:
         wanted = (
             ("dataset", Dataset, "mt.load('people.csv')"),
-            ("task", Task, "mt.tasks.Accuracy()"),
+            ("task", Task, "mt.Accuracy()"),
             ("space", Space, "mt.Trees(max_depth=2)"),
         )
         for name, kind, example in wanted:
@@ -107,7 +135,7 @@ class Problem:
                 )
 
     def view(self, kind: type[V]) -> V:
-        """The task's view of the given kind on this dataset and space (made once)."""
+        """The task's view of the given kind on this dataset and space, made once."""
         if kind not in self._views:
             self._views[kind] = self.task.view(kind, self.dataset, self.space)
         view: V = self._views[kind]
@@ -119,7 +147,7 @@ class Problem:
         Raises
         ------
         NoView
-            It offers none of them.
+            The task offers none of them.
         """
         wanted = kinds if isinstance(kinds, tuple) else (kinds,)
         return self.view(next((kind for kind in wanted if self.task.offers(kind)), wanted[0]))
@@ -135,7 +163,7 @@ class Problem:
         return scale
 
     def presolved_view(self, merge_rows: bool = True, drop_tests: bool = True) -> CostMatrix:
-        """The cost-matrix view after presolve (made once per combination of switches)."""
+        """The cost-matrix view after presolve, made once per combination of switches."""
         key = (merge_rows, drop_tests)
         if key not in self._views:
             self._views[key] = self.view(CostMatrix).reduce(merge_rows, drop_tests)
@@ -144,13 +172,14 @@ class Problem:
 
     @property
     def watch(self) -> Any:
-        """Of the run that was given this very object: it is asked for what there is when the run
-        has to be ended from outside.
+        """The watch of the run of this very object.
+
+        It holds the best answer so far, for a run that must be ended from outside.
         """
         return self._views.get("watch")
 
     def watched_by(self, watch: Any) -> None:
-        """Remember the watch of the run."""
+        """Store the watch of the run."""
         self._views["watch"] = watch
 
     @cached_property
@@ -158,11 +187,11 @@ class Problem:
         return {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle: views are made again when they are asked for."""
+        """The state to pickle, without views; they are made again when needed."""
         return {name: value for name, value in self.__dict__.items() if name != "_views"}
 
     def without_rows(self) -> Problem:
-        """The same statement without the rows of the dataset, which cannot be solved or verified."""
+        """The same problem without the rows of the dataset; it cannot be solved or verified."""
         from milp_trees.data.outline import Outline
 
         if self.dataset.left_out:
@@ -171,15 +200,14 @@ class Problem:
         return Problem(Outline(self.dataset, also), task, self.space, self.question)
 
     def without_views(self) -> Problem:
-        """The same problem with no view made yet: what a method is given when its preparation is to
-        be timed.
-        """
+        """The same problem without any view, for runs whose preparation is to be timed."""
         return Problem(self.dataset, self.task, self.space, self.question)
 
     @property
     def trees(self) -> Trees:
-        """The space, for methods that declared they search trees (anything else is refused before
-        they are called).
+        """The space, for methods that declare that they search trees.
+
+        Methods are only called with a space that they declare.
         """
         if not isinstance(self.space, Trees):
             raise TypeError(f"This problem's space is {self.space.name}, not trees.")
@@ -190,7 +218,7 @@ class Problem:
         return self.task.value(predictor.routes(self.dataset), self.dataset)
 
     def extra_scores(self, predictor: Any) -> dict[str, float]:
-        """Numbers that the task reports beside its value."""
+        """Numbers that the task reports in addition to its value."""
         return (
             self.task.extra_scores(predictor.routes(self.dataset), self.dataset)
             if self.task.has_extra_scores
@@ -199,20 +227,22 @@ class Problem:
 
     @property
     def is_ratio(self) -> bool:
-        """Whether the best model is asked for, by a task that offers a `Ratio` and no cost matrix."""
+        """Whether the question is the best model of a task with a `Ratio` and no cost matrix."""
         offers = self.task.offers
         return offers(Ratio) and not offers(CostMatrix) and self.question.name == "best"
 
     def by_steps(self, taker: Any) -> bool:
-        """Whether a method has to solve this problem in steps (`milp_trees.methods.dinkelbach`): it
-        takes cost matrices, and the task offers ratios only.
+        """Whether a method has to solve this problem in steps (`milp_trees.methods.dinkelbach`).
+
+        It does if it takes cost matrices and the task offers ratios only.
         """
         needs = taker.needs if isinstance(taker.needs, tuple) else (taker.needs,)
         return CostMatrix in needs and self.is_ratio and not any(map(self.task.offers, needs))
 
     def one_step(self) -> Problem:
-        """One of the linear problems that solving a ratio takes, to be asked about support and
-        sizes; any other problem is itself.
+        """One of the linear problems that are solved for a ratio; any other problem itself.
+
+        It is used to find out what is supported, and for model sizes.
         """
         if not self.is_ratio:
             return self
@@ -224,11 +254,19 @@ class Problem:
         return step
 
     def violations(self, predictor: Tree) -> list[str]:
-        """A sentence per limit or side constraint that a predictor breaks; empty if it is feasible."""
+        """A sentence per limit or side constraint that a predictor violates."""
         routes = predictor.routes(self.dataset)
         return self.space.violations(predictor, self.dataset) + self.task.violations(
             routes, self.dataset
         )
+
+    @property
+    def all_rows_too_few(self) -> bool:
+        """Whether not even a single leaf would hold enough rows, or enough weight."""
+        data, space = self.dataset, self.space
+        return data.n_rows < getattr(space, "min_samples_leaf", 0) or sum(
+            map(Fraction, data.row_weights.tolist())
+        ) < Fraction(getattr(space, "min_weight_leaf", 0))
 
     def spec(self) -> dict[str, Any]:
         """JSON description: task, space, question, and where the data came from."""

@@ -1,5 +1,7 @@
-"""The questions that can be asked about a space of models: the best one, all that are nearly as good,
-the best of every size, the best pruning for every price.
+"""The questions about a space of models.
+
+They are the best model, all models that are nearly as good, the best of every size, and the best
+pruning for every price.
 """
 
 from __future__ import annotations
@@ -16,8 +18,7 @@ from milp_trees.exact import fraction
 class Best:
     """The question "which model is best?": one model and a proof.
 
-    Other questions (a Pareto front, a path over a parameter, all models near the best) are classes
-    beside this one; a method lists those it answers.
+    Other questions are the other classes of this file; a method lists those it can answer.
     """
 
     name = "best"
@@ -25,23 +26,23 @@ class Best:
 
 @dataclass(frozen=True)
 class ByPrice:
-    """The question "which pruning is best for each λ?": the lower hull of error and cost, with
-    every λ at which it turns.
+    """The question "which pruning is best for each λ?".
 
-    The task's own λ is not looked at.
+    The answer is the lower hull of error and cost, with every λ at which the best pruning changes.
+    The task's own λ is ignored.
     """
 
-    name = "path"
+    name = "by-price"
 
 
 @dataclass(frozen=True)
 class BySize:
-    """The question "which tree is best for each number of leaves?": one model and a proof per size.
+    """The question "which tree is best for each number of leaves?": a tree and a proof per size.
 
     Parameters
     ----------
     max_leaves : int
-        Largest number of leaves asked about; all smaller ones are answered too.
+        Largest number of leaves; all smaller numbers are answered too.
     """
 
     name = "by-size"
@@ -57,12 +58,11 @@ class BySize:
 
 @dataclass(frozen=True)
 class NearBest:
-    """The question "which trees are nearly as good as the best?": all of them, counted exactly (the
-    Rashomon set).
+    """The question "which trees are nearly as good as the best?" (the Rashomon set).
 
-    Two trees are different if they differ as drawn: in shape, in the test of a node or in which
-    side is left. A leaf chooses the cheapest action for its rows (of equal ones the first in
-    order), and no split has an empty side.
+    The answer is all of them, counted exactly. Two trees are different if their drawings differ: in
+    shape, in the test of a node, or in which child is on the left. A leaf chooses the cheapest
+    action for its rows (the first of ties), and no split has an empty side.
 
     Parameters
     ----------
@@ -72,10 +72,10 @@ class NearBest:
     relative : number, optional
         The same as a share of the best value; give one of the two.
     trivial : bool, default=True
-        Whether trees count in which two sibling leaves choose the same action.
+        Whether trees are counted in which two sibling leaves choose the same action.
     equal_tests : {"all", "one"}, default="all"
-        Tests that divide the rows of a node in the same way: every one makes a tree of its own, or
-        the cheapest (then the first) stands for all.
+        For features that divide the rows of a node in the same way: "all" makes a tree for every
+        one of them, "one" only for the cheapest (then the first).
     most : int, default=10
         Number of trees to list in `Result.solutions`; all are in `Result.trees`.
     """

@@ -221,7 +221,7 @@ class Run:
             words += ["-mipstart", "start.mst"]
         return [str(w) for w in [*words, "-solve", "-solution", "model.sol"]]
 
-    # -- while it runs ---------------------------------------------------------------------------------------
+    # -- while it runs -----------------------------------------------------------------------------
 
     def answer(self) -> Answer:
         try:
@@ -336,7 +336,7 @@ class Run:
         """A printed bound, less what rounding to the printed digits may have added."""
         return float(value - 0.5 * unit + self.model.offset)
 
-    # -- after -----------------------------------------------------------------------------------------------
+    # -- after -------------------------------------------------------------------------------------
 
     def _read(self, code: int) -> Answer:
         file = self.folder / "model.sol"

@@ -248,7 +248,7 @@ class Run:
                     f"CP-SAT does not take {value!r} for the parameter {key!r}."
                 ) from error
 
-    # -- while it runs ---------------------------------------------------------------------------------------
+    # -- while it runs -----------------------------------------------------------------------------
 
     def answer(self) -> Answer:
         offset = float(self.job.model.offset)
@@ -271,7 +271,7 @@ class Run:
                 self.stopped = True
                 self.solver.stop_search()
 
-    # -- after -----------------------------------------------------------------------------------------------
+    # -- after -------------------------------------------------------------------------------------
 
     def _read(self, code: Any) -> Answer:
         model = self.job.model

@@ -44,6 +44,7 @@ class Highs(Solver):
 
     name = "highs"
     title = "HiGHS"
+    default_rank = 10
     capabilities = frozenset(
         {
             "lp",
@@ -154,7 +155,7 @@ class Run:
         if left is not None and "time_limit" not in options:
             self._set("time_limit", left)
 
-    # -- before ----------------------------------------------------------------------------------------------
+    # -- before ------------------------------------------------------------------------------------
 
     def _set_options(self, options: Mapping[str, Any]) -> None:
         limits = self.job.limits
@@ -209,7 +210,7 @@ class Run:
         solution.value_valid = True
         check(self.h.setSolution(solution), "the start")
 
-    # -- while it runs ---------------------------------------------------------------------------------------
+    # -- while it runs -----------------------------------------------------------------------------
 
     def _on_log(self, e: Any) -> None:
         self.log.write(e.message)
@@ -235,7 +236,7 @@ class Run:
             self.root_bound = bound
         self.trace.record(None if x is None else self.job.model.objective(x), bound, nodes, x)
 
-    # -- after -----------------------------------------------------------------------------------------------
+    # -- after -------------------------------------------------------------------------------------
 
     def answer(self) -> Answer:
         import highspy

@@ -208,7 +208,7 @@ class Run:
             self.by_name[name].setInitialValue(value)
         return True
 
-    # -- while it runs ---------------------------------------------------------------------------------------
+    # -- while it runs -----------------------------------------------------------------------------
 
     def answer(self) -> Answer:
         import pulp
@@ -247,7 +247,7 @@ class Run:
                         child.terminate() if WINDOWS else child.send_signal(signal.SIGINT)
                 return
 
-    # -- after -----------------------------------------------------------------------------------------------
+    # -- after -------------------------------------------------------------------------------------
 
     def _read(self, seconds: float, log: str) -> Answer:
         model, limits = self.job.model, self.job.limits

@@ -166,7 +166,7 @@ class Run:
         )
         return handler
 
-    # -- while it runs ---------------------------------------------------------------------------------------
+    # -- while it runs -----------------------------------------------------------------------------
 
     def answer(self) -> Answer:
         done = threading.Event()
@@ -189,7 +189,7 @@ class Run:
     def point(self, solution: Any) -> np.ndarray:
         return _values(self.scip, solution, self.columns)
 
-    # -- after -----------------------------------------------------------------------------------------------
+    # -- after -------------------------------------------------------------------------------------
 
     def _read(self) -> Answer:
         scip, model = self.scip, self.job.model

@@ -1,6 +1,4 @@
-"""Shared by all tests: the public data sets, when they are there, and where compiled kernels are
-kept.
-"""
+"""Shared by all tests: the public data sets, when they are there."""
 
 import os
 import signal
@@ -8,10 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-# Workers of pytest-xdist share the compiled kernels; a first run pays for them once.
-os.environ.setdefault("NUMBA_CACHE_DIR", str(Path.home() / ".cache" / "milp-trees" / "numba"))
-
 
 # A shell without job control starts background commands with Ctrl-C ignored, and children inherit
 # that: tests of interrupts need Python's own handler.

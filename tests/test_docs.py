@@ -125,9 +125,7 @@ def test_all_json_fields_are_described():
     import milp_trees as mt
 
     result = mt.solve(
-        mt.Problem(
-            mt.Dataset([[0], [1]], y=["no", "yes"]), mt.tasks.Accuracy(), mt.Trees(max_depth=1)
-        )
+        mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.Accuracy(), mt.Trees(max_depth=1))
     )
     described = set(re.findall(r"`([a-z_]+)`", text("docs/cli.md").split("## JSON")[1]))
     assert set(result.to_json()) - {"schema"} <= described

@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli.options import (
-    INTERRUPTED,
-    NO_MODEL,
-    NOT_VERIFIED,
-    OK,
-    SOLVER_FAILED,
-    pairs,
-    split,
-)
+from milp_trees.cli.failing import INTERRUPTED, NO_MODEL, NOT_VERIFIED, OK, SOLVER_FAILED
 from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
@@ -56,26 +48,9 @@ Json = Annotated[
         "--json", help="Print JSON on standard output, everything else on standard error."
     ),
 ]
-TimeLimit = Annotated[
-    float, typer.Option("--time-limit", help="Seconds per run, for building and solving.")
-]
-Memory = Annotated[
-    int | None, typer.Option("--memory-limit", help="Megabytes of a solving process.")
-]
 #: Kinds of pictures that --plot writes.
 PICTURES = (".png", ".svg", ".pdf")
-#: As `milp_trees.mip.solver.MAX_NONZEROS`, which is not imported here: `--help` is to be fast.
-MAX_NONZEROS = 20_000_000
 
-MaxNonzeros = Annotated[
-    int,
-    typer.Option(
-        "--max-nonzeros", help="Larger models are not built, which nothing could interrupt."
-    ),
-]
-Threads = Annotated[int, typer.Option("--threads", help="Threads of a solver.")]
-Seed = Annotated[int, typer.Option("--seed", help="Seed of solvers.")]
-Log = Annotated[Path | None, typer.Option("--log", help="File for the solver's log.")]
 Out = Annotated[Path | None, typer.Option("--out", help="File to write the JSON to.")]
 SolverOption = Annotated[
     list[str] | None,
@@ -116,9 +91,9 @@ def report(study: Study, out: Path | None, as_json: bool) -> None:
 # -- what all commands print ---------------------------------------------------------------------------------
 
 
-def writable(*paths: Path | None) -> None:
+def writable(*paths: str | Path | None) -> None:
     """Refuse files that cannot be written before hours are spent on what is to go into them."""
-    for path in filter(None, paths):
+    for path in [Path(given) for given in paths if given]:
         if path.is_dir():
             raise DataError(f"{path} is a folder; name a file in it.")
         if not path.absolute().parent.is_dir():
@@ -161,13 +136,7 @@ def show(rows: list[dict[str, Any]], best: Result | None, reference: Result | No
             typer.echo(f"{name:<9} {text}")
     else:
         console = Console()
-        name = (
-            "DP"
-            if reference is not None and reference.method == "dp"
-            else reference.method
-            if reference is not None
-            else "reference"
-        )
+        name = "reference" if reference is None else reference.method
         for table in rich_tables(rows, console.width, name):
             console.print(table)
             typer.echo()
@@ -212,14 +181,14 @@ def no_model(result: Result) -> str:
     """The sentence for a result without a model."""
     from milp_trees.results.result import Status
 
-    if result.status is Status.INFEASIBLE and result.problem.task.name == "decision":
-        return "No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower --min-samples-leaf."
+    if result.status is Status.INFEASIBLE and result.problem.all_rows_too_few:
+        return "No tree satisfies the limits: all rows together are fewer than a leaf must hold; lower --min-samples-leaf or --min-weight-leaf."
     if result.status is Status.INFEASIBLE:
         return "No tree satisfies the constraints; loosen --max-disparity, --capacity or --min-samples-leaf, or allow a larger --depth."
     if result.status is Status.UNSUPPORTED:
         return f"{result.message} (milp-trees formulations lists what there is)"
     limit = f"its {result.limit.value} limit" if result.limit else "its limits"
-    return f"{result.method} found no tree within {limit}; raise --time-limit, or begin with --start dp."
+    return f"{result.method} found no tree within {limit}; raise --time-limit, or begin with --start auto."
 
 
 def finish_study(study: Study) -> None:
@@ -245,29 +214,6 @@ def finish_study(study: Study) -> None:
     raise typer.Exit(OK)
 
 
-def solver_options(given: list[str] | None) -> dict[str, Any]:
-    """`NAME=VALUE` with numbers and on/off as what they are."""
-    return {name: _value(value) for name, value in pairs(given, "--option", "NAME=VALUE")}
-
-
-def _value(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return {"true": True, "false": False}.get(text, text)
-
-
-def whole_numbers(text: str) -> list[int]:
-    try:
-        numbers = [int(t) for t in split(text)]
-    except ValueError:
-        numbers = []
-    if not numbers:
-        raise DataError(f"--seeds takes whole numbers separated by commas; got {text!r}.")
-    return numbers
-
-
-def _none(text: str | None) -> str | None:
+def none_or(text: str | None) -> str | None:
+    """The name of a method, or None for the word `none`."""
     return None if text in (None, "", "none") else text

@@ -4,44 +4,19 @@ questions.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import (
-    EXIT_CODES,
-    MAX_NONZEROS,
-    Json,
-    MaxNonzeros,
-    Memory,
-    Out,
-    TimeLimit,
-    app,
-    check_picture,
-    finish,
-    finish_study,
-    report,
-    writable,
-    write,
-)
-from milp_trees.cli.options import (
-    INTERRUPTED,
-    NO_MODEL,
-    ProblemOptions,
-    explained,
-    fail,
-    takes_problem,
-)
+from milp_trees.cli.app import EXIT_CODES, Json, Out, app, finish_study, report, write
+from milp_trees.cli.failing import explained
+from milp_trees.cli.limits import takes_limits
+from milp_trees.cli.options import ProblemOptions, takes_problem
+from milp_trees.limits import Limits
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from milp_trees.engines.near.tree_set import TreeSet
-
-#: Near-optimal trees that a command writes at most; more would fill the memory.
-MOST_SHOWN = 1_000_000
+#: What the demonstration lets compete: one formulation per idea.
+DEMO = ("state-flow", "flow-oct", "path-cut", "bin-oct", "oct-binary")
 
 
 @app.command(epilog=EXIT_CODES)
@@ -67,7 +42,7 @@ def estimate(
         [
             [
                 r["formulation"],
-                *(_number(r[k]) for k in ("variables", "binaries", "rows", "nonzeros")),
+                *(spaced(r[k]) for k in ("variables", "binaries", "rows", "nonzeros")),
                 r["time_class"] or "unsupported",
             ]
             for r in rows
@@ -81,11 +56,13 @@ def estimate(
 @app.command(epilog=EXIT_CODES)
 @explained
 @takes_problem
+@takes_limits("time_limit", "max_nonzeros")
 def export(
     options: ProblemOptions,
+    *,
     formulation: Annotated[
-        str, typer.Option("--formulation", help="The formulation to write.")
-    ] = "flow-oct",
+        str, typer.Option("--formulation", help="The formulation to write, e.g. flow-oct.")
+    ] = DEMO[1],
     out: Annotated[
         Path,
         typer.Option(
@@ -94,8 +71,7 @@ def export(
         ),
     ] = Path("model.mps"),
     solution: Annotated[bool, typer.Option(help="Also write the proven optimum as .sol.")] = True,
-    time_limit: TimeLimit = 60.0,
-    max_nonzeros: MaxNonzeros = MAX_NONZEROS,
+    limits: Limits,
     as_json: Json = False,
 ) -> None:
     """Write any problem × formulation as a model file, with what it means as JSON, and the proven
@@ -104,216 +80,13 @@ def export(
     from milp_trees.study.export import export_model
 
     problem, _ = options.problem(quiet=as_json)
-    written = export_model(problem, formulation, out, solution, time_limit, max_nonzeros)
+    written = export_model(problem, formulation, out, solution, limits)
     if as_json:
         write(written, None, True)
     else:
         for name, value in written.items():
             for line in value if isinstance(value, list) else [] if value is None else [value]:
                 typer.echo(f"{name:<11} {line}")
-
-
-@app.command(epilog=EXIT_CODES)
-@explained
-@takes_problem
-def path(
-    options: ProblemOptions,
-    leaves: Annotated[int, typer.Option("--leaves", min=1, help="Largest number of leaves.")] = 8,
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method",
-            help="dp-sizes answers all sizes in one run; others run once per size. Default: what takes the task.",
-        ),
-    ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", help="Picture of value against leaves (.png, .svg, .pdf)."),
-    ] = None,
-    time_limit: TimeLimit = 60.0,
-    memory_limit: Memory = None,
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
-    """The best tree of every number of leaves, each with its proof, and the penalties per leaf for
-    which it is the best.
-    """
-    from milp_trees.api import size_path
-    from milp_trees.results.result import Limit
-    from milp_trees.study.live import Live
-
-    writable(out, plot)
-    check_picture(plot)
-    problem, _ = options.problem(quiet=as_json)
-    with Live() as live:
-        live.bar.update(live.task, method=method or "")
-        found = size_path(
-            problem,
-            max_leaves=leaves,
-            method=method,
-            time_limit=time_limit,
-            memory_mb=memory_limit,
-            progress=live.point,
-        )
-    if not as_json:
-        print_table(
-            [
-                "leaves",
-                found.points[0].value.unit,
-                "bound",
-                "proven",
-                "depth",
-                "best for penalties per leaf",
-            ],
-            [
-                [
-                    r["leaves"],
-                    f"{r['value']:.10g}",
-                    "–" if r["bound"] is None else f"{float(r['bound']):.10g}",
-                    "yes" if r["proven"] else "no",
-                    r["depth"],
-                    _between(r),
-                ]
-                for r in found.rows()
-            ],
-        )
-        typer.echo(f"\n{found.improving[-1].predictor.to_text()}")
-    if plot is not None:
-        found.plot().figure.savefig(plot, bbox_inches="tight")
-    write(found.to_json(), out, as_json)
-    if found.limit is Limit.INTERRUPTED:
-        typer.echo("Interrupted; these are the best so far.", err=True)
-        raise typer.Exit(INTERRUPTED)
-
-
-def _between(row: dict[str, Any]) -> str:
-    """The penalties for which a size is the best, as fractions where these are short."""
-    if not row["on_hull"]:
-        return "none"
-    low, high = (
-        str(p) if p is None or p.denominator < 10**6 else f"{float(p):.8g}"
-        for p in (row["penalty_from"], row["penalty_to"])
-    )
-    return f"{low} to {high}" if row["penalty_to"] is not None else f"from {low}"
-
-
-@app.command("near-best", epilog=EXIT_CODES)
-@explained
-@takes_problem
-def near_best(
-    options: ProblemOptions,
-    slack: Annotated[
-        str | None,
-        typer.Option(
-            "--slack", help="How much worse than the best a tree may be, in the task's unit."
-        ),
-    ] = None,
-    relative: Annotated[
-        str | None,
-        typer.Option(
-            "--relative", help="The same as a share of the best value; give one of the two."
-        ),
-    ] = None,
-    trivial: Annotated[
-        bool, typer.Option(help="Count trees in which two sibling leaves choose the same action.")
-    ] = True,
-    equal_tests: Annotated[
-        str,
-        typer.Option(
-            "--equal-tests",
-            help="all or one: tests that divide a node's rows alike make a tree each, or one.",
-        ),
-    ] = "all",
-    listed: Annotated[
-        int, typer.Option("--list", min=0, max=MOST_SHOWN, help="Trees to show, best first.")
-    ] = 3,
-    sample: Annotated[
-        int,
-        typer.Option("--sample", min=0, max=MOST_SHOWN, help="Trees to draw uniformly and show."),
-    ] = 0,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of --sample.")] = 0,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", help="Picture of values and use of tests (.png, .svg, .pdf)."),
-    ] = None,
-    time_limit: TimeLimit = 60.0,
-    memory_limit: Memory = None,
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
-    """Count all trees within a slack of the optimum (the Rashomon set); list the first, draw some,
-    and say which tests they use.
-    """
-    from milp_trees.api import solve as run
-    from milp_trees.questions import NearBest
-    from milp_trees.results.result import Limit
-
-    writable(plot, out)
-    check_picture(plot)
-    question = NearBest(slack, relative, trivial, equal_tests, most=1)
-    problem, _ = options.problem(quiet=as_json)
-    result = run(
-        replace(problem, question=question),
-        "near-best",
-        time_limit=time_limit,
-        memory_mb=memory_limit,
-    )
-    trees = result.trees
-    if trees is None:
-        if result.limit in (Limit.TIME, Limit.MEMORY):
-            fail(
-                f"{result.message} Raise {'--time-limit' if result.limit is Limit.TIME else '--memory-limit'}.",
-                NO_MODEL,
-            )
-        if result.limit is Limit.INTERRUPTED:
-            fail("Interrupted before there was an answer.", INTERRUPTED)
-        finish(result)
-        raise typer.Exit(NO_MODEL)
-    drawn = {"trees": trees[: max(0, listed)], "sample": trees.sample(sample, seed)}
-    used = trees.importance().astype(object)
-    tests = used.where(used.notna(), None).to_dict("records")
-    if plot is not None:
-        trees.plot().savefig(plot)
-    if not as_json:
-        show_trees(trees, tests, drawn)
-    shown = {
-        name: [
-            {"value": s.value.number, "exact": str(s.value.exact), "tree": s.predictor.to_json()}
-            for s in of
-        ]
-        for name, of in drawn.items()
-    }
-    write({**trees.to_json(), "tests": tests, **shown}, out, as_json)
-    if trees.limit is Limit.INTERRUPTED:
-        typer.echo("Interrupted; this is the set for the smaller slack.", err=True)
-        raise typer.Exit(INTERRUPTED)
-
-
-def show_trees(trees: TreeSet, tests: list[dict[str, Any]], drawn: dict[str, Any]) -> None:
-    """The counts, the use of tests and some trees, for people."""
-    typer.echo(f"\n{trees!r}\n".replace("<", "", 1).replace(">\n", "\n"))
-    print_table(
-        [trees.optimum.unit, "trees"],
-        [[f"{float(v):.10g}", _number(c)] for v, c in trees.values().items()],
-    )
-    typer.echo()
-    print_table(
-        ["test", "trees", "share", "best without"],
-        [
-            [
-                t["test"],
-                _number(t["trees"]),
-                f"{t['share']:.1%}",
-                "–" if t["best_without"] is None else f"{t['best_without']:.10g}",
-            ]
-            for t in tests
-        ],
-    )
-    for name, of in drawn.items():
-        for s in of:
-            typer.echo(
-                f"\n{s.value}{' (drawn)' if name == 'sample' else ''}:\n{s.predictor.to_text()}"
-            )
 
 
 @app.command(epilog=EXIT_CODES)
@@ -366,6 +139,33 @@ def methods(as_json: Json = False) -> None:
 
 @app.command(epilog=EXIT_CODES)
 @explained
+def tasks(as_json: Json = False) -> None:
+    """List the tasks with their own parameters, which are written NAME:PARAMETER=VALUE,…."""
+    from milp_trees.by_name import registry
+    from milp_trees.cli.options import OF_TASKS
+    from milp_trees.registering import labels
+
+    classes: dict[str, Any] = registry.classes("tasks")
+    rows = [
+        {
+            "name": name,
+            "title": cls.title,
+            "parameters": [p for p in labels.declared(cls) if p not in OF_TASKS],
+            "command": cls.command or "solve",
+        }
+        for name, cls in classes.items()
+    ]
+    if as_json:
+        write(rows, None, True)
+    else:
+        print_table(
+            ["name", "what is optimised", "parameters", "command"],
+            [[r["name"], r["title"], ", ".join(r["parameters"]), r["command"]] for r in rows],
+        )
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
 def solvers(as_json: Json = False) -> None:
     """List the solvers: found, or why not and how to get them."""
     from milp_trees.by_name import registry
@@ -402,14 +202,12 @@ def solvers(as_json: Json = False) -> None:
         )
 
 
-#: What the demonstration lets compete: one formulation per idea.
-DEMO = ("state-flow", "flow-oct", "path-cut", "bin-oct", "oct-binary")
-
-
 @app.command(epilog=EXIT_CODES)
 @explained
+@takes_limits("time_limit", time_limit=10.0)
 def demo(
-    time_limit: TimeLimit = 10.0,
+    *,
+    limits: Limits,
     store: Annotated[Path | None, typer.Option("--store", help="SQLite file for the rows.")] = None,
     out: Out = None,
     as_json: Json = False,
@@ -417,9 +215,10 @@ def demo(
     """Compare formulations on the breast cancer data that comes with scikit-learn; takes less than
     two minutes.
     """
-    from milp_trees.api import compare as run
     from milp_trees.by_name import registry
     from milp_trees.mip.solver import availability_of
+    from milp_trees.study.attempt import default_method
+    from milp_trees.study.compare import compare_problems
     from milp_trees.study.live import Live
 
     columns = "mean texture,worst radius,worst texture,worst concave points,worst smoothness"
@@ -439,7 +238,15 @@ def demo(
     ]
     names = [f"{f}@{s}" for s in found for f in (chosen if s == "highs" else chosen[:2])]
     with Live() as live:
-        study = run(problem, ["dp", *names], time_limit=time_limit, store=store, progress=live)
+        study = compare_problems(
+            [problem],
+            [default_method(problem), *names],
+            limits,
+            start="auto",
+            reference="auto",
+            store=store,
+            progress=live,
+        )
     report(study, out, as_json)
     finish_study(study)
 
@@ -456,5 +263,5 @@ def print_table(heads: list[str], rows: list[list[Any]]) -> None:
     Console().print(table)
 
 
-def _number(value: int | None) -> str:
+def spaced(value: int | None) -> str:
     return "–" if value is None else f"{value:,}".replace(",", " ")

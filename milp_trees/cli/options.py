@@ -1,68 +1,28 @@
-"""What the commands share: the options that state a problem, and what turns an error into one
-sentence and an exit code.
-"""
+"""The options that state a problem, which the commands share."""
 
 from __future__ import annotations
 
-import functools
 import inspect
-import math
-import re
-import sys
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from milp_trees.cli.signals import begins
-from milp_trees.compiling import interruptible
-from milp_trees.errors import (
-    DamagedRowWarning,
-    DataError,
-    Infeasible,
-    MilpTreesError,
-    NothingFound,
-    PluginWarning,
-    SolverFailure,
-    SolverUnavailable,
-    VerificationError,
-)
-from milp_trees.limits import check_limits
+from milp_trees.cli.limits import with_options
+from milp_trees.cli.readers import pairs, read_feature_costs, split, whole
+from milp_trees.errors import DataError
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.problem import Problem
 
-#: Exit codes, as `--help` and the documentation list them.
-(
-    OK,
-    WRONG_INPUT,
-    USAGE,
-    NO_MODEL,
-    NOT_VERIFIED,
-    SOLVER_FAILED,
-    ONLY_RECOMPUTED,
-    ONLY_CLAIMED,
-    INTERRUPTED,
-) = 0, 1, 2, 3, 4, 5, 6, 7, 130
-
-#: Tasks that row weights are for.
-WEIGHTED = ("weighted", "cost-matrix", "f1", "f-beta", "jaccard", "precision")
-
-#: Options that some tasks only take, by the task's parameter.
-ONLY_FOR = {
-    "class_weight": "--class-weight; --task weighted does",
-    "matrix": "--costs; --task cost-matrix does",
-    "beta": "--beta; --task f-beta does",
-    "positive": "--positive; tasks on two classes do",
-    "min_recall": "--min-recall; --task precision does",
-    "theta": "--theta; --task partial-auc does",
+#: Options for parameters that many tasks have, of whatever module; all others are written into
+#: the task's label.
+OF_TASKS = {
     "leaf_penalty": "--leaf-penalty",
-    "split_penalty": "--split-penalty; --leaf-penalty counts leaves, one more than splits",
+    "split_penalty": "--split-penalty",
     "feature_costs": "--feature-costs",
     "constraints": "side constraints (--constraint, --capacity)",
 }
@@ -87,7 +47,7 @@ class ProblemOptions:
     depth: Annotated[
         int | None,
         _option(
-            "Levels of splits. Default: 2; none for solve with a penalty and a method that needs no limit (dp).",
+            "Levels of splits. Default: 2; none for solve with a penalty and a method that needs no limit.",
             SPACE,
         ),
     ] = None
@@ -103,7 +63,7 @@ class ProblemOptions:
         str, _option("auto, midpoints, quantiles:N (bins), buckets or tree-guess.", DATA)
     ] = "auto"
     weights: Annotated[
-        str | None, _option("Column of row weights (for the task weighted or cost-matrix).", DATA)
+        str | None, _option("Column of row weights, for tasks that weigh rows.", DATA)
     ] = None
     group: Annotated[
         str | None,
@@ -132,34 +92,10 @@ class ProblemOptions:
     task: Annotated[
         str,
         _option(
-            "accuracy, weighted, balanced-accuracy, f1, f-beta, jaccard, precision, mcc, g-mean, kappa, auc, partial-auc, cost-matrix, action-costs, "
-            "action-values, policy-ipw, -dm or -dr.",
+            "A task, with its own parameters where it has some: accuracy, f1:positive=ill, e.g. f-beta:beta=2. `milp-trees tasks` lists them.",
             TASK,
         ),
     ] = "accuracy"
-    class_weight: Annotated[
-        list[str] | None, _option("CLASS=WEIGHT, repeatable (task weighted).", TASK)
-    ] = None
-    positive: Annotated[
-        str | None,
-        _option(
-            "Positive class (f1, precision, partial-auc and others); by default the last.", TASK
-        ),
-    ] = None
-    beta: Annotated[
-        str | None,
-        _option("How many times as much recall counts as precision (task f-beta).", TASK),
-    ] = None
-    min_recall: Annotated[str | None, _option("Least recall, e.g. 0.8 (task precision).", TASK)] = (
-        None
-    )
-    theta: Annotated[
-        str | None, _option("Largest false positive rate, e.g. 0.2 (task partial-auc).", TASK)
-    ] = None
-    costs: Annotated[
-        Path | None,
-        _option("File with the K × K cost matrix, row = true class (task cost-matrix).", TASK),
-    ] = None
     leaf_penalty: Annotated[
         str, _option("Added to the rate per leaf, e.g. 0.01 or 1/200.", TASK)
     ] = "0"
@@ -239,19 +175,47 @@ class ProblemOptions:
         return free if registry.method(name).unsupported(free) is None else problem
 
     def make_task(self, dataset: Dataset) -> Any:
+        """The task, with its parameters and side constraints."""
         from milp_trees.by_name import registry
-        from milp_trees.tasks.constraints import Capacity, constraint
 
-        kind: Any = registry.task(self.task)
-        elsewhere = {"decision": "spo", "pruned-error": "prune"}.get(self.task)
-        if elsewhere:
+        kind, given = registry.written_task(self.task)
+        if kind.command is not None:
             raise DataError(
-                f"The task {self.task} is stated by another command: milp-trees {elsewhere} --help."
+                f"The task {kind.name} is stated by another command: milp-trees {kind.command} --help."
             )
-        options: dict[str, Any] = {
+        if self.weights is not None and not kind.weighs_rows:
+            raise DataError(
+                f"The task {kind.name} counts every row once and does not use --weights; {_tasks('weighs_rows')} do. "
+                "To keep the column from being split on, name it with --drop."
+            )
+        known = {f.name for f in fields(kind)}  # type: ignore[arg-type]
+        for name, value in self._of_tasks().items():
+            if name in given and value not in ("0", (), None):
+                raise DataError(
+                    f"The parameter {name} is given twice, by {OF_TASKS[name]} and in --task {self.task}; give it once."
+                )
+            if name in known:
+                given.setdefault(name, value)
+            elif value not in ("0", (), None):
+                raise DataError(
+                    f"The task {kind.name} does not use {OF_TASKS[name]}; {_tasks(name)} do."
+                )
+        return kind(**given)
+
+    def _of_tasks(self) -> dict[str, Any]:
+        """The parameters that have options of their own (`OF_TASKS`)."""
+        out: dict[str, Any] = {
             "leaf_penalty": self.leaf_penalty,
             "split_penalty": self.split_penalty,
+            "constraints": self._constraints(),
         }
+        if self.feature_costs is not None:
+            out["feature_costs"] = read_feature_costs(self.feature_costs)
+        return out
+
+    def _constraints(self) -> tuple[Any, ...]:
+        from milp_trees.tasks.constraints import Capacity, constraint
+
         rules: list[Any] = []
         for flag, of_constraints in (
             ("--max-disparity", self.max_disparity),
@@ -276,230 +240,29 @@ class ProblemOptions:
             )
         for action, number in pairs(self.capacity, "--capacity", "ACTION=N"):
             rules.append(Capacity(action=action, at_most=whole(number, "--capacity")))
-        options["constraints"] = tuple(rules)
-        if self.class_weight:
-            options["class_weight"] = dict(
-                pairs(self.class_weight, "--class-weight", "CLASS=WEIGHT")
-            )
-        if self.weights is not None and self.task not in WEIGHTED:
-            raise DataError(
-                f"The task {self.task} counts every row once and does not use --weights; {', '.join(WEIGHTED)} do. "
-                "To keep the column from being split on, name it with --drop."
-            )
-        if self.costs is not None:
-            options["matrix"] = read_costs(self.costs)
-        if self.feature_costs is not None:
-            options["feature_costs"] = read_feature_costs(self.feature_costs)
-        options |= {
-            name: given
-            for name in ("positive", "beta", "min_recall", "theta")
-            if (given := getattr(self, name)) is not None
-        }
-        known = {f.name for f in fields(kind)}
-        for name in [name for name in options if name not in known]:
-            if options[name] not in ("0", ()):
-                raise DataError(f"The task {self.task} does not use {ONLY_FOR[name]}.")
-            del options[name]
-        if "matrix" in known and self.costs is None:
-            raise DataError(
-                "The task cost-matrix needs --costs FILE: one line per true class, one number per predicted class."
-            )
-        return kind(**options)
+        return tuple(rules)
+
+
+def _tasks(having: str) -> str:
+    """Names of the tasks that declare something, or have a parameter of that name."""
+    from milp_trees.by_name import registry
+
+    return ", ".join(
+        name
+        for name, cls in registry.classes("tasks").items()
+        if getattr(cls, having, False) is True or having in {f.name for f in fields(cls)}  # type: ignore[arg-type]
+    )
 
 
 def takes_problem(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of `ProblemOptions`; it is called with one as its first argument."""
-    own_hints = get_type_hints(command, include_extras=True)
-    own = [
-        p.replace(annotation=own_hints[p.name])
-        for p in list(inspect.signature(command).parameters.values())[1:]
-    ]
     hints = get_type_hints(ProblemOptions, include_extras=True)
-    shared = [
-        inspect.Parameter(
-            f.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            annotation=hints[f.name],
-            **({} if f.name == "data" else {"default": f.default}),
-        )
+    shared = {
+        f.name: (hints[f.name], inspect.Parameter.empty if f.name == "data" else f.default)
         for f in fields(ProblemOptions)
-    ]
-
-    @functools.wraps(command)
-    def called(**given: Any) -> None:
-        names = [f.name for f in fields(ProblemOptions)]
-        options = ProblemOptions(**{n: given.pop(n) for n in names})
-        command(options, **given)
-
-    called.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
-        [*shared, *(p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in own)]
-    )
-    called.__annotations__ = {p.name: p.annotation for p in [*shared, *own]}
-    del called.__wrapped__  # type: ignore[attr-defined]
-    return called
-
-
-def explained(command: Callable[..., None]) -> Callable[..., None]:
-    """One clear sentence on standard error and an exit code, instead of a traceback, for everything
-    that is not a bug.
-    """
-
-    @functools.wraps(command)
-    def called(*args: Any, **given: Any) -> None:
-        begins()
-        try:
-            check_numbers(given)
-            with _warnings_said(), interruptible():
-                command(*args, **given)
-        except VerificationError as error:
-            fail(str(error), NOT_VERIFIED)
-        except (Infeasible, NothingFound) as error:
-            fail(str(error), NO_MODEL)
-        except (SolverFailure, SolverUnavailable) as error:
-            fail(str(error), SOLVER_FAILED)
-        except MilpTreesError as error:
-            fail(str(error), WRONG_INPUT)
-        except BrokenPipeError:
-            sys.stderr.close()
-            raise typer.Exit(OK) from None
-        except OSError as error:
-            fail(
-                f"{error.filename or 'A file or standard output'} cannot be used: {error.strerror or error}.",
-                WRONG_INPUT,
-            )
-        except MemoryError:
-            fail(
-                "This does not fit into memory; take fewer rows, tests or trees, or a smaller depth.",
-                WRONG_INPUT,
-            )
-        except KeyboardInterrupt:
-            fail(
-                "Interrupted before there was an answer.", INTERRUPTED
-            )  # by Ctrl-C; `cli_signals` makes another code of it for SIGTERM
-
-    return called
-
-
-@contextmanager
-def _warnings_said() -> Iterator[None]:
-    """A line on standard error for what was left out (a plug-in, a row of a study); other warnings
-    stay as they are.
-    """
-    with warnings.catch_warnings():
-        usual = warnings.showwarning
-
-        def say(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-            if issubclass(category, (PluginWarning, DamagedRowWarning)):
-                typer.echo(f"Warning: {message}", err=True)
-            else:
-                usual(message, category, *where, **more)
-
-        warnings.showwarning = say
-        yield
-
-
-def check_numbers(options: dict[str, Any]) -> None:
-    """Refuse limits that no run can have, and other numbers of options that nobody means: not
-    finite, or beyond 64 bits.
-    """
-    limits = {
-        "time_limit": "time_limit",
-        "memory_limit": "memory_mb",
-        "threads": "threads",
-        "max_nonzeros": "max_nonzeros",
     }
-    check_limits(**{name: options[option] for option, name in limits.items() if option in options})
-    for name, number in options.items():
-        flag = "--" + name.replace("_", "-")
-        if isinstance(number, float) and not math.isfinite(number):
-            raise DataError(f"{flag} must be a finite number; got {number}.")
-        if isinstance(number, (int, float)) and abs(number) >= 2**63:
-            raise DataError(f"{flag} must be a number of ordinary size; got {number}.")
-
-
-def fail(sentence: str, code: int) -> None:
-    """Say why and stop with an exit code."""
-    typer.echo(f"Error: {sentence}", err=True)
-    raise typer.Exit(code)
-
-
-# -- small readers -------------------------------------------------------------------------------------------
-
-
-def split(text: str) -> list[str]:
-    """`a, b` as a list."""
-    return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def pairs(given: list[str] | None, flag: str, form: str) -> list[tuple[str, str]]:
-    """`name=value` options as pairs."""
-    out = []
-    for item in given or ():
-        name, equals, value = item.rpartition("=")
-        if not equals or not name:
-            raise DataError(f"{flag} must be written {form}; got {item!r}.")
-        out.append((name, value))
-    return out
-
-
-def whole(text: str, flag: str) -> int:
-    if not text.isdecimal():
-        raise DataError(f"{flag} needs a whole number; got {text!r}.")
-    return int(text)
-
-
-def read_costs(path: Path) -> list[list[str]]:
-    """The cost matrix at the beginning of a file: lines of numbers; what comes after the first
-    other line is not used.
-    """
-    rows: list[list[str]] = []
-    rest = 0
-    for line in _text(path).splitlines():
-        words = line.replace(",", " ").split()
-        if words and not rest and all(_is_number(w) for w in words):
-            rows.append(words)
-        elif words:
-            rest += 1
-    if not rows or any(len(r) != len(rows) for r in rows):
-        raise DataError(
-            f"{path} must begin with a square cost matrix: one line per true class, one number per predicted class."
-        )
-    if rest:
-        typer.echo(
-            f"{path}: the {rest} lines after the cost matrix are not used; --feature-costs takes costs of splits.",
-            err=True,
-        )
-    return rows
-
-
-def read_feature_costs(path: Path) -> dict[str, str]:
-    """Lines `COLUMN COST`."""
-    out: dict[str, str] = {}
-    for line in filter(str.strip, _text(path).splitlines()):
-        name, _, cost = line.strip().rpartition("," if "," in line else " ")
-        name = name.strip().strip('"')
-        if not name or (not re.fullmatch(r"\d+/\d+", cost.strip()) and not _is_number(cost)):
-            raise DataError(f"{path} must hold lines 'COLUMN COST'; one is {line.strip()!r}.")
-        if name in out:
-            raise DataError(f"{path} has two costs for {name!r}; keep one of them.")
-        out[name] = cost.strip()
-    return out
-
-
-def _text(path: Path) -> str:
-    """What a file says; it is read as UTF-8."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise DataError(f"{path} is no text file in UTF-8; save it as one.") from None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    first = next(iter(inspect.signature(command).parameters))
+    return with_options(command, first, shared, ProblemOptions)
 
 
 def describe(train: Dataset, test: Dataset | None) -> str:

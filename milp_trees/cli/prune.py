@@ -10,45 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import (
-    EXIT_CODES,
-    MAX_NONZEROS,
-    Json,
-    MaxNonzeros,
-    Memory,
-    Out,
-    Threads,
-    TimeLimit,
-    app,
-    check_picture,
-    finish,
-    finish_study,
-    report,
-    show,
-    writable,
-    write,
-)
-from milp_trees.cli.lists import print_table
-from milp_trees.cli.options import (
-    DATA,
-    INTERRUPTED,
-    NO_MODEL,
-    WRONG_INPUT,
-    describe,
-    explained,
-    fail,
-    read_feature_costs,
-    split,
-)
+from milp_trees.cli.app import EXIT_CODES, Json, Out, app, check_picture, writable
+from milp_trees.cli.failing import WRONG_INPUT, explained, fail
+from milp_trees.cli.limits import takes_limits
+from milp_trees.cli.options import DATA, describe
+from milp_trees.cli.prunings import at_one_price, compared, whole_path, within_budget
+from milp_trees.cli.readers import read_feature_costs, split
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
+from milp_trees.limits import Limits
 from milp_trees.registering.labels import split_labels
 
 if TYPE_CHECKING:
-    from milp_trees.engines.pruning.curve import PruningCurve
-    from milp_trees.problem import Problem
-    from milp_trees.results.result import Result
-    from milp_trees.study.pruning import Grown
     from milp_trees.tasks.feature_costs import Group
 
 ENSEMBLE, COSTS = "Ensemble", "Costs"
@@ -60,6 +33,7 @@ def _option(text: str, panel: str, *names: str) -> Any:
 
 @app.command(epilog=EXIT_CODES)
 @explained
+@takes_limits("time_limit", "memory_limit", "max_nonzeros", "threads")
 def prune(
     data: Annotated[
         str,
@@ -70,6 +44,7 @@ def prune(
     model: Annotated[
         str, _option("random-forest, extra-trees, bagging, tree or budget-rf.", ENSEMBLE, "--model")
     ] = "random-forest",
+    *,
     trees: Annotated[int, _option("Number of trees.", ENSEMBLE, "--trees")] = 10,
     max_depth: Annotated[
         int | None, _option("Depth limit of the trees; by default none.", ENSEMBLE, "--max-depth")
@@ -116,7 +91,7 @@ def prune(
         _option(
             "NAME=COST:FEATURE,FEATURE: a price shared by features (or groups), once per row; repeatable.",
             COSTS,
-            "--group",
+            "--feature-group",
         ),
     ] = None,
     group_once: Annotated[
@@ -124,7 +99,7 @@ def prune(
         _option(
             "The same with a price paid a single time for all rows (a device).",
             COSTS,
-            "--group-once",
+            "--feature-group-once",
         ),
     ] = None,
     node_cost: Annotated[
@@ -149,7 +124,7 @@ def prune(
         bool,
         typer.Option(
             "--exact",
-            help="Solve the program with the budget as a row (ip3-closure@highs, from the hull point).",
+            help="Solve the program with the budget as a row (from the hull point).",
         ),
     ] = False,
     path: Annotated[
@@ -161,7 +136,10 @@ def prune(
     ] = False,
     method: Annotated[
         str | None,
-        typer.Option("--method", help="min-cut, dantzig-wolfe, ip3@highs, …; default: min-cut."),
+        typer.Option(
+            "--method",
+            help="A method for prunings, e.g. dantzig-wolfe or ip3@highs; by default the first that takes the problem.",
+        ),
     ] = None,
     methods: Annotated[
         str | None,
@@ -179,10 +157,7 @@ def prune(
     store: Annotated[
         Path | None, typer.Option("--store", help="SQLite file for the rows of --methods.")
     ] = None,
-    time_limit: TimeLimit = 60.0,
-    memory_limit: Memory = None,
-    max_nonzeros: MaxNonzeros = MAX_NONZEROS,
-    threads: Threads = 1,
+    limits: Limits,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -222,20 +197,15 @@ def prune(
         ),
         err=as_json,
     )
-    limits = {
-        "time_limit": time_limit,
-        "memory_mb": memory_limit,
-        "max_nonzeros": max_nonzeros,
-        "threads": threads,
-    }
+    limits = replace(limits, seed=seed)
     if budget is not None and exact:
-        _within_budget(grown, budget, method, {**limits, "seed": seed}, out, as_json)
+        within_budget(grown, budget, method, limits, out, as_json)
     elif lam is None:
-        _path(grown, method or "min-cut", budget, plot, {**limits, "seed": seed}, out, as_json)
+        whole_path(grown, method, budget, plot, limits, out, as_json)
     elif methods is not None:
-        _compare(grown, methods, seed, store, limits, out, as_json)
+        compared(grown, methods, limits, store, out, as_json)
     else:
-        _solve(grown, method or "min-cut", {**limits, "seed": seed}, out, as_json)
+        at_one_price(grown, method, limits, out, as_json)
 
 
 def _one_question(
@@ -287,9 +257,9 @@ def _check_methods(names: list[str], whole_path: bool) -> None:
     for name in names:
         chosen: Any = registry.method(name)
         questions = getattr(chosen, "formulation", chosen).questions
-        if whole_path and "path" not in questions:
+        if whole_path and "by-price" not in questions:
             fail(
-                f"{name} answers for one λ; give --lambda too, or leave out --method: min-cut answers for all λ at once.",
+                f"{name} answers for one λ; give --lambda too, or leave out --method.",
                 WRONG_INPUT,
             )
 
@@ -322,7 +292,10 @@ def _costs(
 ) -> Any:
     from milp_trees.tasks.feature_costs import FeatureCosts
 
-    made = [*_groups(groups, "--group", False), *_groups(once, "--group-once", True)]
+    made = [
+        *_groups(groups, "--feature-group", False),
+        *_groups(once, "--feature-group-once", True),
+    ]
     return FeatureCosts(
         1 if file is None else read_feature_costs(file),
         groups=made,
@@ -346,179 +319,3 @@ def _groups(given: list[str] | None, flag: str, once: bool) -> list[Group]:
             )
         made.append(Group(name.strip(), split(members), cost.strip(), once))
     return made
-
-
-def _path(
-    grown: Grown,
-    method: str,
-    budget: str | None,
-    plot: Path | None,
-    limits: dict[str, Any],
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    from milp_trees.api import solve
-    from milp_trees.questions import ByPrice
-    from milp_trees.results.json import SCHEMA
-    from milp_trees.results.result import Limit
-
-    result = solve(replace(grown.problem, question=ByPrice()), method, **limits)
-    curve: Any = result.path
-    if curve is None:
-        _finish(result)
-        raise typer.Exit(NO_MODEL)
-    if budget is not None:
-        _affordable(curve, budget)
-    if plot is not None:
-        curve.plot().figure.savefig(plot, bbox_inches="tight")
-    found = {
-        "kind": "pruning-curve",
-        "schema": SCHEMA,
-        **curve.to_json(),
-        "problem": result.problem.spec(),
-        "method": result.method,
-        "seconds": result.seconds,
-        "times": dict(result.times),
-        "sizes": dict(result.model_size),
-    }
-    if budget is not None:
-        point = curve.below(budget)
-        found = {**found, "budget": point.to_json()}
-    if not as_json:
-        typer.echo()
-        rows = curve.rows()
-        shown = rows if len(rows) <= 24 else [*rows[:12], None, *rows[-11:]]
-        print_table(
-            ["lambda from", "lambda to", "error", "cost", "splits"],
-            [
-                ["…"] * 5
-                if r is None
-                else [
-                    _short(r["lambda_from"]),
-                    _short(r["lambda_to"]),
-                    f"{float(r['error']):.6g}",
-                    f"{float(r['cost']):.6g}",
-                    r["splits"],
-                ]
-                for r in shown
-            ],
-        )
-        typer.echo(
-            f"\n{len(rows)} prunings are best for some λ ({result.seconds:.3f} s); --json lists all breakpoints exactly."
-        )
-        if budget is not None:
-            typer.echo(f"{point}")
-    write(found, out, as_json)
-    if result.limit is Limit.INTERRUPTED:
-        raise typer.Exit(INTERRUPTED)
-
-
-def _affordable(curve: PruningCurve, budget: str) -> None:
-    """Stop where even the cheapest pruning costs more."""
-    cheapest = curve.vertices[-1].cost
-    if cheapest > fraction(budget):
-        fail(
-            f"No pruning keeps the budget of {budget}: the cheapest costs {float(cheapest):.6g}; raise --budget, or lower --leaf-cost.",
-            NO_MODEL,
-        )
-
-
-def _short(value: Any) -> str:
-    return "∞" if value is None else f"{float(value):.6g}"
-
-
-def _within_budget(
-    grown: Grown,
-    budget: str,
-    method: str | None,
-    limits: dict[str, Any],
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    """The exact program, begun from the hull point below the budget."""
-    from milp_trees.api import solve
-
-    start = hull_start(grown.problem, budget)
-    task = replace(grown.problem.task, max_cost=budget)  # type: ignore[type-var]
-    problem: Problem = replace(grown.problem, task=task)
-    result = solve(
-        problem, method or "ip3-closure@highs", start=start, test_data=grown.test, **limits
-    )
-    if not as_json:
-        show([result.to_json()], result)
-    write(result.to_json(), out, as_json)
-    _finish(result)
-
-
-def hull_start(problem: Problem, budget: str) -> Any:
-    """The best pruning on the hull that the budget allows; the command ends where even the cheapest
-    costs more.
-    """
-    from milp_trees.engines.pruning.curve import prune_curve
-
-    curve = prune_curve(problem)
-    _affordable(curve, budget)
-    return curve.below(budget).predictor
-
-
-def _finish(result: Result) -> None:
-    """Exit code of one result; without a model, the reason in terms of prunings."""
-    from milp_trees.results.result import Status
-
-    if result.status is Status.NO_SOLUTION:
-        limit = f"its {result.limit.value} limit" if result.limit else "its limits"
-        fail(
-            f"{result.method} found no pruning within {limit}; raise --time-limit, or take min-cut.",
-            NO_MODEL,
-        )
-    finish(result)
-
-
-def _compare(
-    grown: Grown,
-    names: str,
-    seed: int,
-    store: Path | None,
-    limits: dict[str, Any],
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    from milp_trees.api import compare
-    from milp_trees.study.live import Live
-
-    with Live() as live:
-        study = compare(
-            grown.problem,
-            names,
-            start=None,
-            reference="min-cut",
-            seeds=[seed],
-            store=store,
-            test_data=grown.test,
-            progress=live,
-            **limits,
-        )
-    report(study, out, as_json)
-    finish_study(study)
-
-
-def _solve(
-    grown: Grown, method: str, limits: dict[str, Any], out: Path | None, as_json: bool
-) -> None:
-    from milp_trees.api import solve
-    from milp_trees.study.live import Live
-
-    with Live() as live:
-        live.bar.update(live.task, method=method)
-        result = solve(
-            grown.problem,
-            method,
-            reference="min-cut",
-            test_data=grown.test,
-            progress=live.point,
-            **limits,
-        )
-    if not as_json:
-        show([result.to_json()], result)
-    write(result.to_json(), out, as_json)
-    _finish(result)

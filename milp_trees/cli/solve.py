@@ -9,89 +9,72 @@ import typer
 
 from milp_trees.cli.app import (
     EXIT_CODES,
-    MAX_NONZEROS,
     Json,
-    Log,
-    MaxNonzeros,
-    Memory,
     Out,
-    Seed,
     SolverOption,
-    Threads,
-    TimeLimit,
-    _none,
     app,
     check_picture,
     finish,
     finish_study,
+    none_or,
     report,
     show,
-    solver_options,
-    whole_numbers,
     writable,
     write,
 )
-from milp_trees.cli.options import (
-    ProblemOptions,
-    explained,
-    takes_problem,
-)
+from milp_trees.cli.failing import explained
+from milp_trees.cli.limits import takes_limits
+from milp_trees.cli.options import ProblemOptions, takes_problem
+from milp_trees.cli.readers import solver_options, whole_numbers
+from milp_trees.limits import Limits
 
 
 @app.command(epilog=EXIT_CODES)
 @explained
 @takes_problem
+@takes_limits("time_limit", "memory_limit", "max_nonzeros", "threads", "seed", "log")
 def solve(
     options: ProblemOptions,
+    *,
     method: Annotated[
         str | None,
         typer.Option(
             "--method",
-            help="dp, cart, … or FORMULATION@SOLVER, e.g. flow-oct@highs; by default the engine that takes the task.",
+            help="A method of `milp-trees methods` or FORMULATION@SOLVER, e.g. flow-oct@highs; by default the first that takes the problem.",
         ),
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option("--start", help="Method that makes a tree to begin with: dp, cart or none."),
+        typer.Option("--start", help="Method that makes a tree to begin with, auto or none."),
     ] = None,
     reference: Annotated[
         str,
         typer.Option(
             "--reference", help="Method that judges the answer (its time is not counted), or none."
         ),
-    ] = "dp",
-    time_limit: TimeLimit = 60.0,
-    memory_limit: Memory = None,
-    max_nonzeros: MaxNonzeros = MAX_NONZEROS,
-    threads: Threads = 1,
-    seed: Seed = 0,
+    ] = "auto",
+    limits: Limits,
     option: SolverOption = None,
-    log: Log = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Solve one problem with one method and draw the tree."""
-    from milp_trees.api import solve as run
     from milp_trees.study.attempt import default_method
     from milp_trees.study.live import Live
+    from milp_trees.study.solving import answer
 
-    writable(log, out)
+    writable(limits.log_file, out)
     problem, test_data = options.problem(quiet=as_json)
     problem = options.free_of_depth(problem, method)
     method = method or default_method(problem)
     with Live() as live:
         live.bar.update(live.task, method=method)
-        result = run(
+        result = answer(
             problem,
             method,
-            time_limit=time_limit,
-            start=_none(start),
-            reference=_none(reference),
-            threads=threads,
-            seed=seed,
-            memory_mb=memory_limit,
-            max_nonzeros=max_nonzeros,
-            log_file=log,
+            limits,
+            start=none_or(start),
+            reference=none_or(reference),
             options=solver_options(option),
             test_data=test_data,
             progress=live.point,
@@ -105,8 +88,10 @@ def solve(
 @app.command(epilog=EXIT_CODES)
 @explained
 @takes_problem
+@takes_limits("time_limit", "memory_limit", "max_nonzeros", "threads", "log")
 def compare(
     options: ProblemOptions,
+    *,
     methods: Annotated[
         str | None,
         typer.Option(
@@ -117,15 +102,19 @@ def compare(
         str, typer.Option("--formulations", help="all, or names, comma-separated.")
     ] = "all",
     solvers: Annotated[
-        str, typer.Option("--solvers", help="all (that are found), or names, comma-separated.")
-    ] = "highs",
+        str | None,
+        typer.Option(
+            "--solvers",
+            help="all (that are found), or names, comma-separated; by default the solver that comes with the package.",
+        ),
+    ] = None,
     start: Annotated[
         str,
-        typer.Option("--start", help="Method that makes a tree to begin with: dp, cart or none."),
-    ] = "dp",
+        typer.Option("--start", help="Method that makes a tree to begin with, auto or none."),
+    ] = "auto",
     reference: Annotated[
         str, typer.Option("--reference", help="Method that judges the answers, or none.")
-    ] = "dp",
+    ] = "auto",
     seeds: Annotated[str, typer.Option("--seeds", help="Seeds of solvers, comma-separated.")] = "0",
     store: Annotated[
         Path | None,
@@ -140,42 +129,33 @@ def compare(
             help="Picture of incumbents, bounds and the performance profile (.png, .svg, .pdf).",
         ),
     ] = None,
-    time_limit: TimeLimit = 60.0,
-    memory_limit: Memory = None,
-    max_nonzeros: MaxNonzeros = MAX_NONZEROS,
-    threads: Threads = 1,
+    limits: Limits,
     option: SolverOption = None,
-    log: Log = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Let formulations and solvers compete on one problem; each answer is checked against an exact
     dynamic programme.
     """
-    from milp_trees.api import compare as run
     from milp_trees.study import StoreError
+    from milp_trees.study.compare import compare_problems, method_names
     from milp_trees.study.live import Live
 
-    writable(log, out, plot)
+    writable(limits.log_file, out, plot)
     check_picture(plot)
     problem, test_data = options.problem(quiet=as_json)
+    names = method_names(methods, formulations, solvers, [problem])
     broken: StoreError | None = None
     with Live() as live:
         try:
-            study = run(
-                problem,
-                methods,
-                formulations=formulations,
-                solvers=solvers,
-                start=_none(start),
-                reference=_none(reference),
-                time_limit=time_limit,
+            study = compare_problems(
+                [problem],
+                names,
+                limits,
+                start=none_or(start),
+                reference=none_or(reference),
                 seeds=whole_numbers(seeds),
                 store=store,
-                threads=threads,
-                memory_mb=memory_limit,
-                max_nonzeros=max_nonzeros,
-                log_file=log,
                 options=solver_options(option),
                 test_data=test_data,
                 progress=live,

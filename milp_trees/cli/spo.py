@@ -9,21 +9,11 @@ from typing import Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import (
-    EXIT_CODES,
-    MAX_NONZEROS,
-    Json,
-    MaxNonzeros,
-    Memory,
-    Out,
-    Threads,
-    TimeLimit,
-    app,
-    finish_study,
-    report,
-    writable,
-)
-from milp_trees.cli.options import WRONG_INPUT, explained, fail, whole
+from milp_trees.cli.app import EXIT_CODES, Json, Out, app, finish_study, report, writable
+from milp_trees.cli.failing import WRONG_INPUT, explained, fail
+from milp_trees.cli.limits import takes_limits
+from milp_trees.cli.readers import whole
+from milp_trees.limits import Limits
 from milp_trees.registering.labels import split_labels
 
 #: Short names of methods for decisions.
@@ -36,8 +26,10 @@ def _option(text: str, panel: str, *names: str) -> Any:
 
 @app.command(epilog=EXIT_CODES)
 @explained
+@takes_limits("time_limit", "memory_limit", "max_nonzeros", "threads")
 def spo(
     context: typer.Context,
+    *,
     data: Annotated[
         str, typer.Argument(help="shortest-path, two-roads or news.")
     ] = "shortest-path",
@@ -67,7 +59,10 @@ def spo(
     ] = 100,
     seed: Annotated[int, _option("Seed of the data and of solvers.", "Data", "--seed")] = 0,
     depth: Annotated[
-        str, _option("Levels of splits, or none: no limit (greedy, cart).", "Space", "--depth")
+        str,
+        _option(
+            "Levels of splits, or none: no limit, e.g. for greedy and cart.", "Space", "--depth"
+        ),
     ] = "2",
     min_samples_leaf: Annotated[
         int, _option("Fewest rows in a leaf.", "Space", "--min-samples-leaf")
@@ -79,7 +74,7 @@ def spo(
         str,
         typer.Option(
             "--methods",
-            help="Comma-separated: greedy, cart, dp, dp-oracle, spot@highs, or any FORMULATION@SOLVER.",
+            help="Comma-separated, e.g. greedy, cart, dp, dp-oracle, spot@highs, or any FORMULATION@SOLVER.",
         ),
     ] = "greedy,dp,cart",
     start: Annotated[
@@ -94,18 +89,15 @@ def spo(
             "--store", help="SQLite file for the rows; a killed comparison resumes from it."
         ),
     ] = None,
-    time_limit: TimeLimit = 60.0,
-    memory_limit: Memory = None,
-    max_nonzeros: MaxNonzeros = MAX_NONZEROS,
-    threads: Threads = 1,
+    limits: Limits,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Trees trained for decisions on generated data: training loss with proofs, and normalised
     regret on test rows.
     """
-    from milp_trees.api import compare
     from milp_trees.decisions.generated import DecisionData
+    from milp_trees.study.compare import compare_problems, method_names
     from milp_trees.study.live import Live
     from milp_trees.study.spo import generated_problem
 
@@ -138,19 +130,16 @@ def spo(
     )
     names = [_full(name) for name in split_labels(methods)]
     with Live() as live:
-        study = compare(
-            problem,
-            names,
+        study = compare_problems(
+            [problem],
+            method_names(names, (), (), [problem]),
+            limits,
             start=None if start == "none" else _full(start),
-            reference=None if depth == "none" else "dp",
+            reference=None if depth == "none" else "auto",
             seeds=[seed],
             store=store,
             test_data=test,
             progress=live,
-            time_limit=time_limit,
-            memory_mb=memory_limit,
-            max_nonzeros=max_nonzeros,
-            threads=threads,
         )
     report(study, out, as_json)
     finish_study(study)

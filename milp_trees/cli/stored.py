@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, TimeLimit, app, write
-from milp_trees.cli.options import OK, ONLY_CLAIMED, ONLY_RECOMPUTED, explained, pairs
+from milp_trees.cli.app import EXIT_CODES, Json, app, write
+from milp_trees.cli.failing import OK, ONLY_CLAIMED, ONLY_RECOMPUTED, explained
+from milp_trees.cli.limits import takes_limits
+from milp_trees.cli.readers import pairs
 from milp_trees.errors import DataError
+from milp_trees.limits import Limits
 
 if TYPE_CHECKING:
     from milp_trees.verification import Verification
@@ -21,8 +24,10 @@ Stored = Annotated[Path, typer.Argument(help="What solve or compare wrote with -
 
 @app.command(epilog=EXIT_CODES)
 @explained
+@takes_limits("time_limit")
 def verify(
     result: Stored,
+    *,
     data: Annotated[
         Path | None, typer.Option("--data", help="Where the data file is now, if it has moved.")
     ] = None,
@@ -39,7 +44,7 @@ def verify(
             help="PLACE=VALUE, what the problem must be, e.g. space.max_depth=2; places are those of --json; repeatable.",
         ),
     ] = None,
-    time_limit: TimeLimit = 60.0,
+    limits: Limits,
     as_json: Json = False,
 ) -> None:
     """Recompute a stored result, state its problem, and derive its optimum or bound again. Exit
@@ -56,7 +61,7 @@ def verify(
             raise DataError(
                 f"--expect gives {place} twice, as {expected[place]!r} and {value!r}; give it once."
             )
-    found = verify_file(result, path=data, time_limit=time_limit, expect=expected)
+    found = verify_file(result, path=data, time_limit=limits.time, expect=expected)
     write([f.to_json() for f in found] if len(found) > 1 else found[0].to_json(), None, as_json)
     for one in found if not as_json else ():
         if len(found) > 1:

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from milp_trees.cli.app import EXIT_CODES, Json, Out, TimeLimit, app, check_picture, writable, write
-from milp_trees.cli.options import ProblemOptions, describe, explained
+from milp_trees.cli.app import EXIT_CODES, Json, Out, app, check_picture, writable, write
+from milp_trees.cli.failing import explained
+from milp_trees.cli.limits import takes_limits
+from milp_trees.cli.options import ProblemOptions, describe
 from milp_trees.errors import DataError, UnknownName, Unsupported
+from milp_trees.limits import Limits
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
@@ -24,6 +27,7 @@ CUTS_MISSING = "This is the matrix of {} before cuts; with the cuts that it is c
 
 @app.command(epilog=EXIT_CODES)
 @explained
+@takes_limits("time_limit")
 def unimodular(
     model: Annotated[
         str,
@@ -31,6 +35,7 @@ def unimodular(
             help="A model file (.mps, .lp, each also .gz; sparse .npz of SciPy), or the name of a formulation."
         ),
     ],
+    *,
     example: Annotated[
         str | None,
         typer.Option(
@@ -75,7 +80,7 @@ def unimodular(
             "--plot", help="Picture of the spanning tree, if that is the proof (.png, .svg, .pdf)."
         ),
     ] = None,
-    time_limit: TimeLimit = 60.0,
+    limits: Limits,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -93,7 +98,7 @@ def unimodular(
     matrix, tree, incomplete = read_model(
         model, example, data, {"target": target, **of_trees, **of_prunings}, quiet=as_json
     )
-    answer = total_unimodularity(matrix, tree, time_limit=time_limit).because(incomplete)
+    answer = total_unimodularity(matrix, tree, time_limit=limits.time).because(incomplete)
     if not as_json:
         show(answer)
     write(answer.to_json(), out, as_json)

@@ -1,4 +1,4 @@
-"""Data sets that come with scikit-learn, by name: nothing is downloaded."""
+"""Data sets that scikit-learn contains, by name; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ BUILTIN = {
 
 
 def builtin(name: str) -> tuple[pd.DataFrame, str]:
-    """The table of a bundled data set, its target last and spelled out (`malignant`), and the name
-    of the target.
+    """The table of a built-in data set, and the name of its target.
+
+    The target is the last column and holds the names of the classes (`malignant`).
     """
     import numpy as np
     import sklearn.datasets

@@ -1,4 +1,4 @@
-"""`Dataset`: immutable, validated arrays; every method sees the same candidate tests."""
+"""`Dataset`: immutable, validated arrays; all methods search the same binary features."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from milp_trees.data.checks import (
+    binary_matrix,
+    check_finite,
+    checked_floats,
+    checked_labels,
+    frozen_copy,
+)
 from milp_trees.data.ranked import MaybeRanked
 from milp_trees.errors import DataError
 
-#: Field of a Dataset → the option of the command line (and, without dashes, of `load`) that names
-#: its column.
+#: Field of a Dataset → the option that names its column, on the command line and (without dashes)
+#: in `load`.
 ROLES = {
     "y": "--target",
     "groups": "--group",
@@ -29,20 +36,21 @@ ROLES = {
 
 @dataclass(frozen=True)
 class BinaryFeature:
-    """A yes/no question about one column: `column <= value`, `column == value` or a 0/1 column
-    itself.
+    """A yes/no question about one column of a table.
+
+    It is `column <= value`, `column == value`, or a column that holds 0 and 1 already.
 
     Parameters
     ----------
     column : str
         Name of the original column.
     kind : {"<=", "==", "is"}
-        `"is"` stands for a column that is 0/1 already: true where it is 1.
+        `"is"` stands for a column that is 0/1 already; the answer is yes where it is 1.
     value : float, str, bool or None
         Threshold or category; None for kind `"is"`.
     """
 
-    __test__ = False  # not a test class, whatever pytest thinks of the name
+    __test__ = False  # pytest must not collect this class as tests
 
     column: str
     kind: str = "is"
@@ -50,7 +58,7 @@ class BinaryFeature:
 
     @property
     def name(self) -> str:
-        """`age <= 37.5`, `color == red`, or the bare column name."""
+        """The question as text: `age <= 37.5`, `color == red`, or the bare name of the column."""
         if self.kind == "is":
             return self.column
         value = f"{self.value:g}" if isinstance(self.value, float) else str(self.value)
@@ -60,7 +68,7 @@ class BinaryFeature:
 
     @property
     def negation(self) -> str:
-        """How to say that the test is false: `age > 37.5`, `color != red`, `not smoker`."""
+        """The question with the answer no as text: `age > 37.5`, `color != red`, `not smoker`."""
         if self.kind == "is":
             return f"not {self.column}"
         return (
@@ -70,15 +78,15 @@ class BinaryFeature:
         )
 
     def evaluate(self, values: Any) -> np.ndarray:
-        """Truth of the test on an array of column values, shape (n,) → bool (n,).
+        """Answers for an array of column values, shape (n,); a boolean array of shape (n,).
 
         Raises
         ------
         DataError
-            A value that is compared is missing or infinite, or one of a 0/1 column is neither 0 nor
-            1.
+            A value that is compared is missing or infinite, or a value of a 0/1 column is neither 0
+            nor 1.
         TypeError, ValueError
-            Values that are compared are no numbers.
+            Values that are compared with a threshold are not numbers.
         """
         array = np.asarray(values)
         if self.kind == "==":
@@ -101,43 +109,44 @@ class BinaryFeature:
 
 @dataclass(frozen=True, eq=False)
 class Dataset(MaybeRanked):
-    """Rows, the binary tests they may be split on, and what is known about each row.
+    """Rows with their binary features, and what is known about each row.
 
     Parameters
     ----------
     X : array of shape (n, F), values 0/1
-        Outcome of each candidate test on each row. Given as `RankedTests` (as `Binarizer.dataset`
-        does), the matrix is made when it is asked for.
-    tests : sequence of Test, length F, optional
+        Value of each binary feature on each row. If `X` is given as `RankedTests` (as
+        `Binarizer.dataset` does), the matrix is made when it is first used.
+    features : sequence of BinaryFeature, length F, optional
         What the columns of `X` mean; by default columns named `"0"`, `"1"`, ….
     y : array of shape (n,), optional
-        Target of any label type (strings, numbers, booleans); kept as codes with `classes`.
+        Target of any label type (strings, numbers, booleans); stored as codes with `classes`.
     weights : array of shape (n,), optional
         Nonnegative row weights; default 1 each.
     groups, factor : array of shape (n,), optional
         Level of the protected attribute, and of a legitimate factor (conditional statistical
         parity).
     group_column : str, optional
-        The column `groups` came from: tests on it are not candidates unless the space says so.
+        The column that `groups` came from. Features of this column are no candidates for splits,
+        except if the space allows them.
     treatments, outcomes, propensities : arrays of shape (n,), optional
-        Observed action, its outcome (larger is better) and the probability with which it was
-        chosen.
+        Observed action, its outcome (larger is better) and the probability with which the action
+        was chosen.
     values : array of shape (n, K), optional
         Value or predicted outcome of every action on every row.
     actions : sequence, optional
-        Names of the K columns of `values` (and order of the treatments).
+        Names of the K columns of `values`, in the order of the treatments.
     numeric : array of shape (n, d), optional
-        Numeric columns as they are, for predictors with thresholds of their own (ensembles); named
-        by `columns`.
+        Numeric columns as they are, for predictors with thresholds of their own (ensembles).
     columns : sequence of str, length d, optional
+        Names of the columns of `numeric`.
     source : mapping, optional
-        Where the data came from (path, SHA-256, reading options); carried into results.
+        Where the data came from (path, SHA-256, reading options); copied into results.
 
     Raises
     ------
     DataError
-        Missing or non-binary entries, shapes that differ, negative or non-finite weights, duplicate
-        test names.
+        An entry is missing or not binary, shapes differ, a weight is negative or not finite, or
+        two features have the same name.
     """
 
     #: Whether the rows were left out (`milp_trees.data.outline`).
@@ -163,25 +172,27 @@ class Dataset(MaybeRanked):
     def __post_init__(self) -> None:
         X: Any = self._keep_ranked()
         if X is None:
-            X = _binary(self.X)
-            self._put("X", _frozen(X))
+            X = binary_matrix(self.X)
+            self._put("X", frozen_copy(X))
         tests = tuple(self.features) or tuple(BinaryFeature(str(j)) for j in range(X.shape[1]))
         self._put("features", tests)
         if len(tests) != X.shape[1]:
             raise DataError(
-                f"{len(tests)} tests are named but X has {X.shape[1]} columns; give one Test per column."
+                f"{len(tests)} features are named but X has {X.shape[1]} columns; give one BinaryFeature per column."
             )
         names = [t.name for t in tests]
         if len(set(names)) != len(names):
             twice = next(n for n in names if names.count(n) > 1)
-            raise DataError(f"Two tests are called {twice!r}; rename one of the columns.")
+            raise DataError(f"Two features are called {twice!r}; rename one of the columns.")
         self._put_target()
         for name in ("groups", "factor", "treatments"):
             if getattr(self, name) is not None:
-                self._put(name, _frozen(_labels(getattr(self, name), name, X.shape[0])))
+                self._put(name, frozen_copy(checked_labels(getattr(self, name), name, X.shape[0])))
         for name in ("weights", "outcomes", "propensities"):
             if getattr(self, name) is not None:
-                self._put(name, _frozen(_floats(getattr(self, name), name, (X.shape[0],))))
+                self._put(
+                    name, frozen_copy(checked_floats(getattr(self, name), name, (X.shape[0],)))
+                )
         if self.weights is not None and (self.weights < 0).any():
             raise DataError(
                 f"Row weights must not be negative; row {int(np.argmax(self.weights < 0))} has {self.weights.min():g}."
@@ -195,13 +206,15 @@ class Dataset(MaybeRanked):
             )
         if self.values is not None:
             K = np.shape(self.values)[1] if np.ndim(self.values) == 2 else 1
-            self._put("values", _frozen(_floats(self.values, "values", (X.shape[0], K))))
+            self._put("values", frozen_copy(checked_floats(self.values, "values", (X.shape[0], K))))
             self._put("actions", tuple(range(K)) if self.actions is None else tuple(self.actions))
         elif self.actions is not None:
             self._put("actions", tuple(self.actions))
         if self.numeric is not None:
             d = np.shape(self.numeric)[1] if np.ndim(self.numeric) == 2 else 1
-            self._put("numeric", _frozen(_floats(self.numeric, "numeric", (X.shape[0], d))))
+            self._put(
+                "numeric", frozen_copy(checked_floats(self.numeric, "numeric", (X.shape[0], d)))
+            )
             self._put(
                 "columns",
                 tuple(str(j) for j in range(d))
@@ -237,22 +250,23 @@ class Dataset(MaybeRanked):
                 raise DataError("With classes given, y must hold one code 0..K-1 per row.")
             self._put("classes", tuple(self.classes))
         else:
-            labels = _labels(self.y, "y", self.n_rows)
+            labels = checked_labels(self.y, "y", self.n_rows)
             classes, codes = np.unique(labels, return_inverse=True)
             self._put("classes", tuple(c.item() if hasattr(c, "item") else c for c in classes))
-        self._put("y", _frozen(np.asarray(codes, dtype=np.int64)))
+        self._put("y", frozen_copy(np.asarray(codes, dtype=np.int64)))
 
-    # -- reading ---------------------------------------------------------------------------------------------
+    # -- reading -----------------------------------------------------------------------------------
 
     @cached_property
     def index(self) -> dict[BinaryFeature, int]:
-        """Column of `X` that holds a test."""
+        """Column of `X` for each binary feature."""
         return {t: j for j, t in enumerate(self.features)}
 
     @property
     def loss(self) -> str:
-        """What the tests may lose against all thresholds of the columns they came from, as the
-        binarizer said; empty if nothing.
+        """What the thresholds may lose, in the binarizer's words; empty if they lose nothing.
+
+        The comparison is with all thresholds of the columns that the features came from.
         """
         return str(self.source.get("loss", ""))
 
@@ -262,7 +276,7 @@ class Dataset(MaybeRanked):
         return np.ones(self.n_rows) if self.weights is None else self.weights
 
     def require(self, name: str, why: str) -> np.ndarray:
-        """The array called `name`, or a DataError that says what needs it."""
+        """The array called `name`; a DataError that contains the sentence `why` if it is absent."""
         value = getattr(self, name)
         if value is None:
             raise DataError(
@@ -270,12 +284,10 @@ class Dataset(MaybeRanked):
             )
         return np.asarray(value)
 
-    # -- making others ---------------------------------------------------------------------------------------
+    # -- making others -----------------------------------------------------------------------------
 
     def subset(self, rows: Any) -> Dataset:
-        """The dataset with the given rows (indices or mask) only; tests, classes and actions
-        unchanged.
-        """
+        """The dataset with only the given rows (indices or mask); everything else is unchanged."""
         rows = np.asarray(rows)
         changed: dict[str, Any] = {
             "X": self.X[rows] if self.ranked is None else self.ranked.take(rows)
@@ -296,14 +308,14 @@ class Dataset(MaybeRanked):
         return replace(self, **changed)
 
     def with_(self, **changes: Any) -> Dataset:
-        """A copy with some fields replaced."""
+        """A copy in which some fields are replaced."""
         if "y" in changes and "classes" not in changes:
             changes["classes"] = None
         return replace(self, **{"X": self.stored, **changes})
 
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of the arrays and the names of the tests."""
+        """Fingerprint of the arrays and of the names of the features."""
         h = hashlib.sha256("\n".join(t.name for t in self.features).encode())
         for f in fields(self):
             if f.name == "X" and self.ranked is not None:
@@ -326,82 +338,4 @@ class Dataset(MaybeRanked):
     def __repr__(self) -> str:
         target = "" if self.classes is None else f", {len(self.classes)} classes"
         numeric = "" if self.numeric is None else f", {self.numeric.shape[1]} numeric columns"
-        return f"Dataset({self.n_rows} rows × {self.n_features} tests{numeric}{target})"
-
-
-def check_finite(column: str, numbers: np.ndarray) -> None:
-    """Refuse a column of doubles, shape (n,), with a missing or infinite value."""
-    if not np.isfinite(numbers).all():
-        row = int(np.isfinite(numbers).argmin())
-        what = "has a missing value" if np.isnan(numbers[row]) else "is infinite"
-        raise DataError(f"The column {column!r} {what} in row {row}; replace it or drop the row.")
-
-
-def _frozen(array: np.ndarray) -> np.ndarray:
-    array = np.array(array, copy=True)
-    array.setflags(write=False)
-    return array
-
-
-def _binary(X: Any) -> np.ndarray:
-    X = np.asarray(X)
-    if X.ndim != 2:
-        raise DataError(
-            f"X must have two dimensions (rows × tests); it has {X.ndim}. Reshape it, e.g. X.reshape(-1, 1)."
-        )
-    if X.shape[0] == 0:
-        raise DataError("X has no rows; at least one is needed.")
-    if X.dtype == bool:
-        return X.astype(np.uint8)
-    try:
-        numbers = X.astype(float)
-    except (TypeError, ValueError):
-        raise DataError(
-            "X must hold 0/1 tests; this one holds text. Binarize it first: mt.Binarizer().fit_transform(frame)."
-        ) from None
-    if np.isnan(numbers).any():
-        row, col = np.argwhere(np.isnan(numbers))[0]
-        raise DataError(
-            f"X has a missing value at row {row}, column {col}; impute or drop it first (e.g. sklearn.impute.SimpleImputer)."
-        )
-    if not np.isin(numbers, (0.0, 1.0)).all():
-        row, col = np.argwhere(~np.isin(numbers, (0.0, 1.0)))[0]
-        raise DataError(
-            f"X must hold 0/1 tests; row {row}, column {col} is {numbers[row, col]:g}. Binarize it first: mt.Binarizer().fit_transform(frame)."
-        )
-    return numbers.astype(np.uint8)
-
-
-def _labels(values: Any, name: str, n: int) -> np.ndarray:
-    array = np.asarray(values)
-    if array.shape != (n,):
-        raise DataError(
-            f"{name} must have one entry per row, shape ({n},); it has shape {array.shape}."
-        )
-    missing = np.array([v is None or v != v for v in array.tolist()], dtype=bool)
-    if missing.any():
-        raise DataError(
-            f"{name} has a missing value at row {int(np.argmax(missing))}; drop those rows or impute them first."
-        )
-    if array.dtype == object:
-        kinds = {type(v) for v in array.tolist()}
-        array = (
-            np.array([str(v) for v in array.tolist()])
-            if len(kinds) > 1 or kinds == {str}
-            else np.array(array.tolist())
-        )
-    return array
-
-
-def _floats(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
-    try:
-        array = np.asarray(values, dtype=float)
-    except (TypeError, ValueError):
-        raise DataError(f"{name} must be numbers.") from None
-    if array.shape != shape:
-        raise DataError(f"{name} must have shape {shape}; it has {array.shape}.")
-    if not np.isfinite(array).all():
-        raise DataError(
-            f"{name} has a missing or infinite entry at {tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])}; impute or drop that row."
-        )
-    return array
+        return f"Dataset({self.n_rows} rows × {self.n_features} features{numeric}{target})"

@@ -1,5 +1,7 @@
-r"""Generators of synthetic problems: planted trees, random cost matrices, a cut that bucketization
-hides, and the policy designs of Athey and Imbens (2016).
+r"""Generators of synthetic problems.
+
+They are planted trees, random cost matrices, data whose best root threshold is lost by
+bucketization, and the policy designs of Athey and Imbens (2016).
 
 The policy designs, as the optimal policy tree literature uses them: covariates :math:`x\sim
 N(0,I_d)`, outcome of treatment :math:`k\in\{0,1\}`
@@ -41,17 +43,31 @@ def planted_tree(
     noise: float = 0.0,
     seed: int = 0,
 ) -> Dataset:
-    """Rows labelled by a random tree of full depth; with `noise` = 0 the best tree of that depth
-    makes no error.
+    """Rows whose labels are given by a random tree of full depth.
+
+    With `noise` = 0 the best tree of that depth makes no error.
 
     Parameters
     ----------
-    noise : float
-        Share of rows whose label is replaced by another one.
+    rows, tests : int, default=200, 12
+        Number of rows and of binary features.
+    depth : int, default=2
+        Depth of the tree.
+    classes : int, default=2
+        Number of classes.
+    noise : float, default=0
+        Share of rows whose label is replaced by another one, from 0 to 1.
+    seed : int, default=0
+        Seed of the random numbers.
 
     Returns
     -------
     Dataset
+
+    Raises
+    ------
+    DataError
+        A number is out of its range, or the tree is deeper than there are features.
     """
     if not 0 <= depth <= tests or rows < 1 or classes < 2 or not 0 <= noise <= 1:
         raise DataError(
@@ -66,7 +82,7 @@ def planted_tree(
             y[here] = label % classes
             return
         j = int(rng.choice([f for f in range(tests) if f not in used]))
-        # Siblings at the bottom differ, so no split of the planted tree is idle.
+        # Siblings at the bottom differ, so no split of the planted tree is superfluous.
         for side in (0, 1):
             grow(here[X[here, j] == side], level + 1, (*used, j), 2 * label + side)
 
@@ -81,7 +97,22 @@ def planted_tree(
 def random_costs(
     rows: int = 30, tests: int = 5, actions: int = 3, low: int = 0, high: int = 20, seed: int = 0
 ) -> Dataset:
-    """Random tests and a random integer cost matrix in `values`: for the task `action-costs`."""
+    """Random binary features and a random integer cost matrix, for the task `action-costs`.
+
+    Parameters
+    ----------
+    rows, tests, actions : int, default=30, 5, 3
+        Number of rows, binary features and actions.
+    low, high : int, default=0, 20
+        Smallest and largest cost.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Dataset
+        The costs are its `values`, of shape (rows, actions).
+    """
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (rows, tests), dtype=np.uint8)
     return Dataset(
@@ -102,21 +133,31 @@ def athey_imbens(
     Parameters
     ----------
     columns : {2, 10, 20}
-        Which of the three designs.
-    p : float
+        Number of covariates; each number stands for one of the three designs.
+    rows : int, default=500
+        Number of rows.
+    p : float, default=0.5
         Probability with which the historical treatment was the better one.
-    sigma : float
+    sigma : float, default=0.1
         Standard deviation of the noise.
-    bins : int
-        Every covariate is tested at the `bins - 1` quantiles of the normal distribution.
+    bins : int, default=10
+        Every covariate is compared with the `bins - 1` quantiles of the normal distribution.
+    seed : int, default=0
+        Seed of the random numbers.
 
     Returns
     -------
     dataset : Dataset
         With `treatments`, `outcomes`, `propensities` (of the given treatment, by logistic
-        regression) and `values` (outcome of each treatment, by a linear regression per arm).
+        regression) and `values` (outcome of each treatment, by one linear regression per
+        treatment).
     counterfactuals : array of shape (rows, 2)
-        What both treatments would have brought: for judging a policy, not for learning it.
+        The outcome of both treatments: for judging a policy, not for learning it.
+
+    Raises
+    ------
+    DataError
+        There is no design with so many covariates, or all rows got the same treatment.
     """
     if columns not in _DESIGNS:
         raise DataError(f"The designs have 2, 10 or 20 covariates; got {columns}.")
@@ -162,22 +203,35 @@ def athey_imbens(
 def hidden_cut(
     rows: int = 77, lost: int = 1, noise: int = 5, seed: int = 1, binarizer: str = "midpoints"
 ) -> Dataset:
-    """Two continuous columns whose best root threshold lies between neighbouring rows of one class,
-    where bucketization has none.
+    """Two continuous columns whose best root threshold does not exist after bucketization.
 
-    Left of x1 = 5 a row is positive if x2 > 6.5, right of it if x2 < 3.5. Around the cut lie
-    negative rows only, `lost` on either side, each where it would be positive on the other: any
-    other threshold of x1 gets `lost` more rows wrong. The effect is that of Lin et al. (2020),
-    figure 1 (72 against 71 of 77 rows at depth 2); the rows are our own.
+    This threshold lies between neighbouring rows of one class. Left of x1 = 5 a row is positive if
+    x2 > 6.5, right of it if x2 < 3.5. Near x1 = 5 there are only negative rows, `lost` on either
+    side; each of them would be positive on the other side. So any other threshold of x1
+    misclassifies `lost` more rows. The effect is that of Lin et al. (2020), figure 1 (72 against
+    71 of 77 rows at depth 2); the rows are our own.
 
     Parameters
     ----------
-    lost : int
-        Rows on either side of the cut.
-    noise : int
-        Rows whose label is turned over.
+    rows : int, default=77
+        Number of rows.
+    lost : int, default=1
+        Number of rows on either side of the threshold.
+    noise : int, default=5
+        Number of rows whose label is flipped.
+    seed : int, default=1
+        Seed of the random numbers.
     binarizer : {"midpoints", "buckets", "quantiles:N", "tree-guess"}
-        Which thresholds become tests.
+        Which thresholds become binary features.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        There are too few rows for `lost` and `noise`.
     """
     if lost < 1 or noise < 0 or rows < 2 * lost + noise + 4:
         raise DataError("A hidden cut needs lost >= 1, noise >= 0 and rows >= 2 lost + noise + 4.")
@@ -204,7 +258,7 @@ def hidden_cut(
     return Binarizer.from_name(binarizer).dataset(table, positive.astype(np.int64))
 
 
-#: Generated data by name; the command line spells `planted:rows=200,depth=3,seed=1`.
+#: Generated data by name; the command line accepts `planted:rows=200,depth=3,seed=1`.
 GENERATORS: dict[str, Callable[..., Dataset | tuple[Dataset, Any]]] = {
     "planted": planted_tree,
     "random-costs": random_costs,

@@ -1,5 +1,7 @@
-"""`Lines`: a table of text. Where its header ends, what separates its fields, which of its lines
-are too short, which cells are labels.
+"""`Lines`: a table of text.
+
+It finds where the header ends, what separates the fields, which lines have too few fields and
+which cells are labels.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from milp_trees.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-#: What files write for a missing value.
+#: Texts that stand for a missing value.
 _MISSING = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "?"]
 #: Name of the target in files without a header.
 TARGET = "target"
@@ -35,13 +37,17 @@ class Lines:
     Parameters
     ----------
     file : Path
+        The file, for messages.
     names : list of str
+        Names of the columns.
     header : bool
+        Whether the names were read from the file.
     commas : bool
         Whether commas separate fields, instead of spaces and tabs.
     body : str
+        The lines below the header.
     above : int
-        Lines of the file above `body`.
+        Number of lines of the file above `body`.
     """
 
     file: Path
@@ -84,7 +90,7 @@ class Lines:
 
         if not self.body.strip():
             return pd.DataFrame({n: [] for n in self.names})
-        # pandas 3 reads every digit of a float and warns of the option; pandas 2 needs it.
+        # pandas 3 always reads every digit of a float and warns of the option; pandas 2 needs it.
         exact = {} if int(pd.__version__.split(".")[0]) >= 3 else {"float_precision": "round_trip"}
         try:
             frame = self._read(low_memory=False, **exact)
@@ -94,7 +100,7 @@ class Lines:
             raise DataError(
                 f"{self.file} is not a table: {where} (counted from the first data row)."
             ) from None
-        # A row with too few fields is filled up with missing values at its end.
+        # pandas fills a row with too few fields with missing values at its end.
         if frame.shape[1] != len(self.names) or frame.iloc[:, -1].isna().any():
             self._refuse_ragged()
         if frame.shape[1] != len(self.names):
@@ -118,7 +124,7 @@ class Lines:
         )
 
     def _refuse_ragged(self) -> None:
-        """Name the first row that has more or fewer fields than the first line."""
+        """Raise DataError for the first row that has more or fewer fields than the first line."""
         records, expected = _records(self.body, self.commas), len(self.names)
         try:
             for fields in records:
@@ -132,8 +138,19 @@ class Lines:
             return
 
     def spell(self, frame: pd.DataFrame, labels: Sequence[str], text: Sequence[str]) -> None:
-        """Put the cells as they are written into columns of text, and into columns of labels where
-        one has leading zeros.
+        """Replace cells that pandas has read as numbers by the text that the file holds.
+
+        A column of text is always replaced; a column of labels only if one of its cells has leading
+        zeros.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The table that `frame()` gave; it is changed in place.
+        labels : sequence of str
+            Names of the columns of labels.
+        text : sequence of str
+            Names of the columns whose cells are texts.
         """
         asked = [
             n for n in self.names if n in text or (n in labels and frame[n].dtype.kind in "iuf")
@@ -149,7 +166,7 @@ class Lines:
 
 
 def _decoded(raw: bytes, file: Path) -> str:
-    """The text of a file, its lines ended by LF."""
+    """The text of a file; its lines end with LF."""
     try:
         text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -166,7 +183,7 @@ def _decoded(raw: bytes, file: Path) -> str:
 
 
 def _records(text: str, commas: bool) -> Any:
-    """Fields of every line; quotes hold separators, also ends of lines."""
+    """The fields of every line; quoted fields may contain separators and ends of lines."""
     if commas:
         return csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
     lines = (line.strip() + "\n" for line in io.StringIO(text.replace("\t", " "), newline="\n"))
@@ -174,9 +191,7 @@ def _records(text: str, commas: bool) -> Any:
 
 
 def _lines_of_first_record(text: str, file: Path) -> int:
-    """Number of lines that the first record takes: more than one where a quoted name holds an end
-    of line.
-    """
+    """Number of lines of the first record; more than one if a quoted name contains line ends."""
     reader = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
     try:
         next(reader)
@@ -192,15 +207,16 @@ def _lines_of_first_record(text: str, file: Path) -> int:
 
 
 def _fields(first: str, separator: str) -> list[str]:
-    """Fields of the first record; a separator in quotes separates nothing."""
+    """The fields of the first record; a separator inside quotes does not separate."""
     return next(
         csv.reader(io.StringIO(first, newline=""), delimiter=separator, skipinitialspace=True)
     )
 
 
 def _refuse_semicolons(first: str, file: Path) -> None:
-    """Name semicolons as what they are: where no comma separates fields, or commas are those of
-    decimal numbers.
+    """Raise DataError if semicolons separate the fields.
+
+    This is so where no comma separates fields, or where the commas belong to decimal numbers.
     """
     fields = _fields(first, ";")
     if len(fields) > 1 and (

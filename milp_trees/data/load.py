@@ -1,5 +1,6 @@
-"""`load`: a Dataset from a file or a built-in name, with everything `verify` needs to read it
-again.
+"""`load`: a Dataset from a file or a built-in name.
+
+The Dataset also holds everything that `verify` needs to read the data again.
 """
 
 from __future__ import annotations
@@ -35,16 +36,17 @@ _ROLES = {
 
 @dataclass(frozen=True)
 class Columns:
-    """Which columns of a table mean what; names, as the header spells them or by position.
+    """The columns of a table by their role; names are those of the header, or positions.
 
     Parameters
     ----------
     target, group, factor, weights, treatment, outcome, propensity : str, optional
+        The column with this role.
     values : sequence of str
         Columns with the value (or cost) of every action, in the order of the actions.
     features, drop : sequence of str
-        Columns to split on and not to split on; `*` and `?` are wildcards. By default every column
-        that means nothing else.
+        Columns to split on and columns not to split on; `*` and `?` are wildcards. By default every
+        column without another role.
     """
 
     target: str | None = None
@@ -67,27 +69,34 @@ def load(
     seed: int = 0,
     **columns: Any,
 ) -> Dataset:
-    """A Dataset from a file or a built-in name (`breast-cancer`, `iris`, `wine`, `digits`,
-    `planted:rows=200,depth=2`).
+    """A Dataset from a file or a built-in name.
 
     Parameters
     ----------
+    name : str or Path
+        A file, a built-in name (`breast-cancer`, `iris`, `wine`, `digits`), or generated data
+        (`planted:rows=200,depth=2`).
     binarizer : str or Binarizer, default="auto"
-        How columns become tests: `auto`, `midpoints`, `quantiles:N`, `tree-guess`, or a (fitted)
-        Binarizer.
+        How columns become binary features: `auto`, `midpoints`, `quantiles:N`, `tree-guess`, or a
+        Binarizer, which may be fitted already.
     test_size : float, optional
-        Share of rows to leave out; `load_split` gives them too.
-    seed : int
-        Of the split.
-    columns
+        Share of rows to leave out; `load_split` returns these rows too.
+    seed : int, default=0
+        Seed of the split.
+    **columns
         `target="y"`, `group=`, `factor=`, `weights=`, `treatment=`, `outcome=`, `propensity=`,
         `values=`, `features=`, `drop=`: see `Columns`.
+
+    Returns
+    -------
+    Dataset
+        All rows, or the training rows.
 
     Examples
     --------
     >>> import milp_trees as mt
     >>> mt.load("iris", binarizer="quantiles:4")
-    Dataset(150 rows × 12 tests, 3 classes)
+    Dataset(150 rows × 12 features, 3 classes)
     """
     return load_split(name, binarizer=binarizer, test_size=test_size, seed=seed, **columns)[0]
 
@@ -100,8 +109,31 @@ def load_split(
     seed: int = 0,
     **columns: Any,
 ) -> tuple[Dataset, Dataset | None]:
-    """Training and test rows of a data set; without `test_size` all rows are training rows.
-    Thresholds come from training rows only.
+    """Training and test rows of a file or a built-in data set.
+
+    Parameters
+    ----------
+    name : str or Path
+        As for `load`.
+    binarizer : str or Binarizer, default="auto"
+        As for `load`; thresholds come from the training rows only.
+    test_size : float, optional
+        Share of rows to leave out; without it all rows are training rows.
+    seed : int, default=0
+        Seed of the split.
+    **columns
+        As for `load`.
+
+    Returns
+    -------
+    train : Dataset
+    test : Dataset or None
+        None without `test_size`.
+
+    Raises
+    ------
+    DataError
+        The file, a column, the split or an option cannot be used; one sentence says what to do.
     """
     from milp_trees.data.binarize import Binarizer
     from milp_trees.data.generate import GENERATORS, generated
@@ -112,7 +144,7 @@ def load_split(
         )
         if ignored:
             raise DataError(
-                f"Generated data are tests and labels already; leave out {', '.join(ignored)}."
+                f"Generated data are binary features and labels already; leave out {', '.join(ignored)}."
             )
         whole = generated(str(name))
         train, test = _split(whole.n_rows, test_size, seed)
@@ -163,7 +195,28 @@ def load_split(
 
 
 def read_named(name: str | Path, target: str | None = None, **options: Any) -> Table:
-    """The table of a file (`options` as for `read_table`) or a built-in name."""
+    """The table of a file or a built-in name.
+
+    Parameters
+    ----------
+    name : str or Path
+        A file, or the name of a built-in data set.
+    target : str, optional
+        The target column, if it is not the usual one.
+    **options
+        As for `read_table`.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    UnknownName
+        There is neither a file nor a built-in data set of this name.
+    DataError
+        The file cannot be read.
+    """
     from milp_trees.data.builtin import BUILTIN, builtin
     from milp_trees.data.generate import GENERATORS
 
@@ -195,12 +248,12 @@ def _find_quietly(path: Path) -> bool:
 
 
 def _has_target(given: Columns) -> bool:
-    """Whether a column is the target: a policy has none of its own, there it must be named."""
+    """Whether a column is the target; data for a policy have one only if it is named."""
     return given.target is not None or not (given.values or given.treatment)
 
 
 def _meanings(table: Table, given: Columns) -> tuple[dict[str, Any], list[str]]:
-    """Column of every Dataset field, and the feature columns."""
+    """The column of every field of the Dataset, and the feature columns."""
     frame = table.frame
     meaning: dict[str, Any] = {
         _ROLES[r]: column(frame, getattr(given, r), f"--{r}")
@@ -239,7 +292,7 @@ def _matching(names: list[str], patterns: Sequence[str], role: str) -> list[str]
 
 
 def _check_target(y: Any, name: Any) -> None:
-    """A target with nearly as many different fractions as rows is a measurement, not a class."""
+    """Raise DataError if the target is a measurement: it has many different, fractional values."""
     if y is None or np.asarray(y).dtype.kind != "f":
         return
     values = np.unique(y[~np.isnan(y)])
@@ -250,8 +303,10 @@ def _check_target(y: Any, name: Any) -> None:
 
 
 def _actions(columns: Sequence[str], treatments: Any, header: bool) -> tuple[Any, ...]:
-    """Names of the actions that the value columns stand for: the treatments in their order, else
-    the columns' names, else positions.
+    """Names of the actions that the value columns stand for.
+
+    These are the treatments in their order if there are as many, otherwise the names of the
+    columns, or positions if the table has no header.
     """
     if treatments is None:
         return tuple(columns) if header else tuple(range(len(columns)))
@@ -267,7 +322,7 @@ def _actions(columns: Sequence[str], treatments: Any, header: bool) -> tuple[Any
 
 
 def check_any_weight(weights: Any, train: np.ndarray) -> None:
-    """Refuse training rows that all have the weight 0."""
+    """Raise DataError if all training rows have the weight 0."""
     if weights is not None and not np.asarray(weights)[train].any():
         raise DataError("All training rows have the weight 0; at least one must count.")
 

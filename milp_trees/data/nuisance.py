@@ -1,9 +1,8 @@
-"""Propensities and predicted outcomes for policy values, estimated by scikit-learn models with
-cross-fitting.
+"""Propensities and outcomes for policy values, estimated by scikit-learn with cross-fitting.
 
-Every row's propensity and outcomes are predicted by models that were not fitted on it (Chernozhukov
-et al. 2018, "Double/debiased machine learning for treatment and structural parameters"; Athey,
-Wager 2021, "Policy learning with observational data").
+The propensity and the outcomes of a row are predicted by models that were not fitted on this row
+(Chernozhukov et al. 2018, "Double/debiased machine learning for treatment and structural
+parameters"; Athey, Wager 2021, "Policy learning with observational data").
 """
 
 from __future__ import annotations
@@ -28,30 +27,37 @@ def with_nuisances(
     clip: float = 0.01,
     seed: int = 0,
 ) -> Dataset:
-    """The dataset with estimated `propensities` and `values`, ready for the policy tasks
-    (`policy-ipw`, `policy-dm`, `policy-dr`).
+    """The dataset with estimated `propensities` and `values`.
+
+    The policy tasks `policy-ipw`, `policy-dm` and `policy-dr` need them.
 
     Parameters
     ----------
     dataset : Dataset
-        With `treatments` and `outcomes`.
+        It has `treatments` and `outcomes`.
     features : array or DataFrame of shape (n, p), optional
-        What the models see; by default the binary tests of the dataset.
+        Input of the models; by default the binary features of the dataset.
     propensity_model : scikit-learn classifier, optional
-        Probability of each treatment; default `LogisticRegression(max_iter=1000)`.
+        Predicts the probability of each treatment; default `LogisticRegression(max_iter=1000)`.
     outcome_model : scikit-learn regressor, optional
-        Outcome under a treatment, one model per treatment, fitted on its rows; default `Ridge()`.
+        Predicts the outcome under a treatment; one model per treatment is fitted on the rows with
+        this treatment. Default `Ridge()`.
     folds : int, default=5
-        Every treatment needs at least this many rows.
+        Number of folds; every treatment needs at least this many rows.
     clip : float, default=0.01
         Smallest propensity: smaller estimates are raised to it, which bounds the weights.
-    seed : int
-        Of the folds, which are stratified by treatment.
+    seed : int, default=0
+        Seed of the folds, which are stratified by treatment.
+
+    Returns
+    -------
+    Dataset
+        With `propensities` of shape (n,) and `values` of shape (n, K).
 
     Raises
     ------
     DataError
-        Without treatments or outcomes, or with a treatment of fewer rows than folds.
+        Treatments or outcomes are absent, or a treatment has fewer rows than there are folds.
 
     Examples
     --------

@@ -1,5 +1,6 @@
-"""`load_numeric`: a Dataset whose numeric columns are kept as they are, for ensembles, which have
-thresholds of their own.
+"""`load_numeric`: a Dataset whose numeric columns are kept as they are.
+
+Ensembles need it, because they have thresholds of their own.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.data.builtin import BUILTIN
-from milp_trees.data.dataset import Dataset, check_finite
+from milp_trees.data.checks import check_finite
+from milp_trees.data.dataset import Dataset
 from milp_trees.data.generate import GENERATORS
 from milp_trees.data.load import (
     Columns,
@@ -28,7 +30,7 @@ from milp_trees.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-#: A text column with more values than this is an identifier rather than a feature.
+#: A text column with more values than this is an identifier and not a feature.
 MOST_LEVELS = 100
 
 
@@ -42,23 +44,33 @@ def load_numeric(
 ) -> Dataset:
     """A Dataset with numeric columns from a file or a built-in name.
 
-    Text columns become one 0/1 column per value (`color == red`); `dataset.source["feature_of"]`
-    says which feature each column is part of, as `mt.read_ensemble(model, features=…)` takes it.
+    Text columns become one 0/1 column per value (`color == red`). `dataset.source["feature_of"]`
+    gives the feature that each of these columns is part of, in the form that
+    `mt.read_ensemble(model, features=…)` expects.
 
     Parameters
     ----------
-    test_size, seed
-        Share of rows to leave out, and the seed of the split; `load_numeric_split` gives them too.
+    name : str or Path
+        A file, or the name of a built-in data set (`breast-cancer`, `iris`, …).
+    test_size : float, optional
+        Share of rows to leave out; `load_numeric_split` returns these rows too.
+    seed : int, default=0
+        Seed of the split.
     regression : bool, default=False
         Whether the target is a number to predict; otherwise it is a class.
-    columns
+    **columns
         `target="y"`, `weights=`, `features=`, `drop=`, as for `mt.load`.
+
+    Returns
+    -------
+    Dataset
+        All rows, or the training rows; `numeric` has shape (n, d), and `X` has no columns.
 
     Examples
     --------
     >>> import milp_trees as mt
     >>> mt.load_numeric("iris")
-    Dataset(150 rows × 0 tests, 4 numeric columns, 3 classes)
+    Dataset(150 rows × 0 features, 4 numeric columns, 3 classes)
     """
     return load_numeric_split(
         name, test_size=test_size, seed=seed, regression=regression, **columns
@@ -73,7 +85,33 @@ def load_numeric_split(
     regression: bool = False,
     **columns: Any,
 ) -> tuple[Dataset, Dataset | None]:
-    """Training and test rows; without `test_size` all rows are training rows."""
+    """Training and test rows with numeric columns, from a file or a built-in name.
+
+    Parameters
+    ----------
+    name : str or Path
+        As for `load_numeric`.
+    test_size : float, optional
+        Share of rows to leave out; without it all rows are training rows.
+    seed : int, default=0
+        Seed of the split.
+    regression : bool, default=False
+        Whether the target is a number to predict; otherwise it is a class.
+    **columns
+        As for `load_numeric`.
+
+    Returns
+    -------
+    train : Dataset
+    test : Dataset or None
+        None without `test_size`.
+
+    Raises
+    ------
+    DataError
+        The data are generated and have no numeric columns, the target is not of the expected kind,
+        or a column cannot be used.
+    """
     roles: dict[str, Any] = {
         k: tuple(v) if isinstance(v, (list, tuple)) else v
         for k, v in columns.items()
@@ -82,7 +120,7 @@ def load_numeric_split(
     given = Columns(**roles)
     if str(name).partition(":")[0] in GENERATORS and not Path(name).exists():
         raise DataError(
-            f"{name} is made of tests and has no numeric columns; name a table, or one of {', '.join(BUILTIN)}."
+            f"{name} is made of binary features and has no numeric columns; name a table, or one of {', '.join(BUILTIN)}."
         )
     table = read_named(
         name, given.target, labels=[given.group] if given.group else [], numeric_target=regression
@@ -127,7 +165,7 @@ def load_numeric_split(
 def _as_numbers(
     frame: pd.DataFrame, features: list[str]
 ) -> tuple[np.ndarray, list[str], dict[str, str]]:
-    """Numeric columns, their names, and for dummy columns the feature they come from."""
+    """Numeric columns, their names, and for each 0/1 column of a text its original column."""
     parts, names, feature_of = [], [], {}
     for c in features:
         column = frame[c]
@@ -155,20 +193,25 @@ def _as_numbers(
 
 
 def coded(frame: pd.DataFrame, columns: Sequence[str], feature_of: Mapping[str, str]) -> np.ndarray:
-    """Rows of another table in the columns that `load_numeric` made of the first, shape (n, d).
+    """Rows of another table in the columns that `load_numeric` made, shape (n, d).
 
     Parameters
     ----------
     frame : DataFrame
+        The other table.
     columns : sequence of str
         Names of numeric columns, or `color == red` for one value of a text column.
     feature_of : mapping
         `source["feature_of"]` of the first table.
 
+    Returns
+    -------
+    array of shape (n, d)
+
     Raises
     ------
     DataError
-        A column is not there, or holds something else than numbers.
+        A column is absent, or holds something other than numbers.
     """
     parts = []
     for name in columns:

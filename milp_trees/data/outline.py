@@ -1,5 +1,6 @@
-"""`Outline`: what stays of a Dataset when its rows are left out, as in a pickled estimator: sizes,
-hashes, where the rows came from.
+"""`Outline`: what remains of a Dataset when its rows are left out, as in a pickled estimator.
+
+It holds sizes, hashes and the place where the rows came from.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 from milp_trees.data.dataset import Dataset
 from milp_trees.errors import DataError
 
-#: Fields that hold a value per row, or the values that thresholds lie between.
+#: Fields that hold one value per row, or the values between which thresholds lie.
 _OF_ROWS = (
     "X",
     "ranked",
@@ -25,20 +26,21 @@ _OF_ROWS = (
     "values",
     "numeric",
 )
-#: What else stays.
+#: Other fields that are copied.
 _KEPT = ("classes", "group_column", "actions", "columns", "source")
 
 
 class Outline(Dataset):
-    """A Dataset without its rows. Whatever needs them raises a DataError that says how they are
-    kept.
+    """A Dataset without its rows.
+
+    An attribute that needs the rows raises a DataError, which says how to store the rows too.
 
     Parameters
     ----------
     dataset : Dataset
-        Whose sizes, hash, classes, actions, column names and source are taken over.
+        Its sizes, hash, classes, actions, column names and source are copied.
     also : sequence of str
-        What else was left out that was given for single rows; goes into `source["left_out"]`.
+        Other things given for single rows that were left out; listed in `source["left_out"]`.
     """
 
     left_out = True
@@ -61,7 +63,7 @@ class Outline(Dataset):
         return int(self.__dict__["_shape"][1])
 
     def __repr__(self) -> str:
-        return f"Outline({self.n_rows} rows × {self.n_features} tests, left out; SHA-256 {self.sha256[:12]}…)"
+        return f"Outline({self.n_rows} rows × {self.n_features} features, left out; SHA-256 {self.sha256[:12]}…)"
 
 
 def _refused(name: str) -> property:
@@ -79,9 +81,7 @@ for _name in _OF_ROWS:
 
 
 def lean(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Attributes of an estimator, the fitted ones (`result_`, `path_`, …) without the rows they
-    hold.
-    """
+    """Attributes of an estimator; fitted ones (`result_`, `path_`, …) lose the rows they hold."""
     return {
         name: value.without_rows()
         if name.endswith("_") and hasattr(value, "without_rows")

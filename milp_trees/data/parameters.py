@@ -1,4 +1,4 @@
-"""What parameters of estimators may be: one sentence for everything that they may not."""
+"""Rules for the parameters of estimators; a value that breaks one gives one sentence."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
-from milp_trees.limits import check_limits
+from milp_trees.limits import Limits
 
 
 class Whole(NamedTuple):
-    """A whole number, no truth value; or None, where that has a meaning."""
+    """A whole number (True and False are none), or None where None has a meaning."""
 
     least: int
     optional: bool = False
@@ -32,8 +32,9 @@ class Whole(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A finite number of at least 0, also written as text ("1/200") where it is read exactly; or
-    None.
+    """A finite number of at least 0, or None.
+
+    It may be given as text ("1/200") where it is read exactly.
     """
 
     optional: bool = False
@@ -69,7 +70,7 @@ class Flag(NamedTuple):
 
 
 class Name(NamedTuple):
-    """A name (which names there are is checked where they are known), or None."""
+    """A text or None; whether the name exists is checked where the names are defined."""
 
     optional: bool = False
 
@@ -84,12 +85,12 @@ Rule = Whole | Number | Flag | Name
 
 
 def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
-    """Raise DataError for the first parameter of an estimator that its rule does not allow;
-    parameters that it does not have are left aside.
+    """Raise DataError for the first parameter of an estimator that breaks its rule.
 
-    Limits of runs are what `Limits` says they are, and are in no table.
+    Rules for parameters that the estimator does not have are ignored. Time and memory limits are
+    checked by `Limits`, and are in no table here.
     """
-    check_limits(
+    Limits.asked(
         **{
             name: getattr(estimator, name)
             for name in ("time_limit", "threads")
@@ -123,7 +124,7 @@ OF_TREES: dict[str, Rule] = {
     "splits": Name(),
     "aggregate": Name(),
 }
-#: Those of `EnsemblePruner`.
+#: Parameters of `EnsemblePruner`.
 OF_PRUNING: dict[str, Rule] = {
     "lam": Number(optional=True, exact=True),
     "budget": Number(optional=True, exact=True),
@@ -136,7 +137,7 @@ OF_PRUNING: dict[str, Rule] = {
     "exact": Flag(),
     "keep_data": Flag(),
 }
-#: Those of a tuned or budgeted forest, beside what it checks itself.
+#: Parameters of a tuned or budgeted forest; the forest checks further ones itself.
 OF_FORESTS: dict[str, Rule] = {
     "bootstrap": Flag(),
     "free_after_use": Flag(),
@@ -146,7 +147,7 @@ OF_FORESTS: dict[str, Rule] = {
     "impurity": Name(),
     "voting": Name(),
 }
-#: Those of a Binarizer.
+#: Parameters of a Binarizer.
 OF_BINARIZERS: dict[str, Rule] = {
     "n_bins": Whole(2),
     "max_midpoints": Whole(0),

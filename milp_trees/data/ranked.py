@@ -1,9 +1,8 @@
-"""`RankedTests`: tests that are thresholds of few columns, stored as one small number per row and
-column.
+"""`RankedTests`: binary features that are thresholds of few columns, stored as ranks.
 
-Tests `column <= t` of one column are nested: how many thresholds lie below a value says the outcome
-of all of them. With all midpoints of a few thousand rows there are tens of thousands of tests;
-their 0/1 matrix is made only for those who ask for it.
+Features `column <= t` of one column are nested, so the number of thresholds below a value gives
+the values of all of them. With all midpoints of a few thousand rows there are tens of thousands of
+features; their 0/1 matrix is made only when it is needed.
 """
 
 from __future__ import annotations
@@ -15,23 +14,24 @@ from typing import Any
 
 import numpy as np
 
-#: Rows of the 0/1 matrix that are made at a time.
+#: Number of rows of the 0/1 matrix that are made at a time.
 BLOCK = 64
 
 
 @dataclass(frozen=True, eq=False)
 class RankedTests:
-    """Test f is true on row i iff `codes[i, column[f]] <= cut[f]`.
+    """Binary features as ranks: feature f is 1 on row i iff `codes[i, column[f]] <= cut[f]`.
 
     Parameters
     ----------
     codes : int32 array of shape (n, p)
         Number of thresholds of the column below the row's value.
     column, cut : int64 arrays of shape (F,)
+        Column of `codes` and largest code that gives 1, for each feature.
     gap : float array of shape (F, 2), optional
-        For a threshold test the largest value of the column at or below the threshold and the
-        smallest above it (infinite where there is none), on these rows or on more; NaN for other
-        tests. Exports that round values need it.
+        For a threshold the largest value of the column at or below it and the smallest value
+        above it (infinite where there is none), on these rows or on more rows; NaN for other
+        features. Exports that round values need it.
     """
 
     codes: np.ndarray
@@ -44,17 +44,17 @@ class RankedTests:
         return self.codes.shape[0], len(self.column)
 
     def outcome(self, test: int, rows: Any = slice(None)) -> np.ndarray:
-        """Outcomes 0/1 of one test on the given rows."""
+        """Values 0/1 of one feature on the given rows."""
         return (self.codes[rows, self.column[test]] <= self.cut[test]).astype(np.uint8)
 
     def blocks(self) -> Iterator[np.ndarray]:
-        """The 0/1 matrix, some rows at a time."""
+        """The 0/1 matrix, a block of rows at a time."""
         for begin in range(0, self.shape[0], BLOCK):
             yield (self.codes[begin : begin + BLOCK][:, self.column] <= self.cut).astype(np.uint8)
 
     @cached_property
     def dense(self) -> np.ndarray:
-        """The whole 0/1 matrix (made once): rows × tests bytes."""
+        """The whole 0/1 matrix, made once; it takes rows × features bytes."""
         out = np.empty(self.shape, dtype=np.uint8)
         begin = 0
         for block in self.blocks():
@@ -64,11 +64,11 @@ class RankedTests:
         return out
 
     def take(self, rows: Any) -> RankedTests:
-        """The same tests on some rows (indices or mask)."""
+        """The same features on some rows (indices or mask)."""
         return RankedTests(self.codes[rows], self.column, self.cut, self.gap)
 
     def select(self, tests: Any) -> RankedTests:
-        """Some of the tests."""
+        """Some of the features."""
         if len(tests) == len(self.column) and (np.asarray(tests) == np.arange(len(tests))).all():
             return self
         return RankedTests(
@@ -87,15 +87,16 @@ def gaps(values: np.ndarray, thresholds: np.ndarray) -> np.ndarray:
 
 
 class MaybeRanked:
-    """Mixin of frozen dataclasses with a field `X`: given as RankedTests it is kept as `ranked`,
-    and `X` is the matrix once someone asks.
+    """Mixin of frozen dataclasses with a field `X` that may be given as RankedTests.
+
+    The ranks are kept as `ranked`; `X` becomes the 0/1 matrix when it is first read.
     """
 
-    #: The tests as ranks, if `X` was given as such.
+    #: The features as ranks, if `X` was given in this form.
     ranked: RankedTests | None
 
     def _keep_ranked(self) -> RankedTests | None:
-        """To be called first in `__post_init__`: moves a ranked `X` aside."""
+        """Move a ranked `X` aside; to be called first in `__post_init__`."""
         given = self.__dict__["X"]
         ranked = given if isinstance(given, RankedTests) else None
         if ranked is not None:
@@ -119,11 +120,11 @@ class MaybeRanked:
 
     @property
     def stored(self) -> Any:
-        """`X` in the form it is kept in."""
+        """`X` in the form in which it is stored."""
         return self.__dict__["X"] if self.ranked is None else self.ranked
 
     def outcome(self, test: int, rows: Any = slice(None)) -> np.ndarray:
-        """Outcomes 0/1 of one test on the given rows."""
+        """Values 0/1 of one feature on the given rows."""
         return (
             np.asarray(self.X[rows, test])
             if self.ranked is None

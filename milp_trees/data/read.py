@@ -1,15 +1,15 @@
 """Reading tables: one rule for every file.
 
-Strip a byte-order mark; a comma in the first line (not in quotes) means comma-separated fields,
-otherwise whitespace separates them. Fields may be quoted, also over several lines (in a name such
-an end of line is read as a space). Lines end with LF, CR LF or CR. If all fields of the first line
-are numbers there is no header, the target comes first, and columns are named by position (`0` is
-the first feature); otherwise the first line is the header and the target comes last. `.gz` is read
-as it is, also where only `PATH.gz` exists; `.parquet` files have a header. The extension decides
-nothing else.
+A byte-order mark is removed. A comma in the first line (outside quotes) means that commas separate
+the fields; otherwise whitespace does. Fields may be quoted, also over several lines (in a name,
+such an end of line is read as a space). Lines end with LF, CR LF or CR. If all fields of the first
+line are numbers, there is no header, the target comes first, and columns are named by position (`0`
+is the first feature); otherwise the first line is the header and the target comes last. A `.gz`
+file is unpacked, and it is also found if only `PATH.gz` exists. A `.parquet` file has a header. The
+extension decides nothing else.
 
-A column of labels in which a cell is written with leading zeros (`01`) is text as a whole, so `01`
-and `1` are two labels.
+If a cell of a column of labels is written with leading zeros (`01`), the whole column is text, so
+`01` and `1` are two labels.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table:
-    """A table as it was read.
+    """A table that was read from a file.
 
     Parameters
     ----------
     frame : DataFrame
-        All columns, the target among them.
+        All columns, including the target.
     target : str
         Name of the target column.
     header : bool
-        Whether the file had one; without, columns are named by position.
+        Whether the file has a header; without one, columns are named by position.
     source : mapping
         `path` as it was given and `sha256` of the file's bytes.
     """
@@ -69,22 +69,28 @@ def read_table(
 
     Parameters
     ----------
+    path : str or Path
+        The file, or a path to which `.gz` must be added.
     target : str, optional
-        The target column, where it is not the first (no header) or the last (header).
+        The target column, if it is not the first (no header) or the last (header).
     alone : bool, default=False
-        Whether one column is enough: a table to predict on needs no target.
+        Whether one column is enough: a table of rows to predict needs no target.
     labels : sequence of str
-        Columns that hold labels beside the target (names that the table does not have are left
-        aside): they stay text where a label has leading zeros.
+        Further columns that hold labels: they stay text where a label has leading zeros. Names
+        that the table does not have are ignored.
     text : sequence of str
-        Columns whose cells are text whatever they look like.
+        Columns whose cells are always text, even if they look like numbers.
     numeric_target : bool, default=False
         Whether the target is a number (or no column is a target), so that its cells are no labels.
+
+    Returns
+    -------
+    Table
 
     Raises
     ------
     DataError
-        The file is absent, empty, not text or not a table; one sentence with the remedy.
+        The file is absent, empty, not text or not a table; one sentence says what to do.
     """
     file = _find(Path(path))
     try:
@@ -157,7 +163,27 @@ def _parquet(raw: bytes, file: Path) -> pd.DataFrame:
 
 
 def column(frame: pd.DataFrame, name: str, role: str) -> str:
-    """The column of that name; a sentence with close matches if there is none."""
+    """The column with the given name.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table.
+    name : str
+        Name of the column.
+    role : str
+        The option that names the column (`--target`), for the message.
+
+    Returns
+    -------
+    str
+        The name.
+
+    Raises
+    ------
+    DataError
+        There is no such column; the message names close matches.
+    """
     names = [str(c) for c in frame.columns]
     if str(name) in names:
         return str(name)

@@ -1,4 +1,4 @@
-"""Columns of tables: as a DataFrame, complete, and what they hold."""
+"""Columns of tables: a table as a DataFrame, its completeness, and the kind of each column."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from milp_trees.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-#: A text column with more different numbers than this, and at most this share of other texts, was
-#: meant to be numeric.
+#: A text column with more different numbers than `MANY_NUMBERS`, and with a share of other texts of
+#: at most `SPOILT`, was probably meant to be numeric.
 MANY_NUMBERS, SPOILT = 10, 0.1
 
 
@@ -34,7 +34,7 @@ def as_frame(X: Any) -> pd.DataFrame:
 
 
 def check_complete(frame: pd.DataFrame) -> None:
-    """Refuse missing values, naming the first and the remedy."""
+    """Raise DataError at the first missing value; the message says what to do."""
     missing = frame.isna().to_numpy()
     if missing.any():
         row, col = np.argwhere(missing)[0].tolist()
@@ -46,19 +46,19 @@ def check_complete(frame: pd.DataFrame) -> None:
 
 
 def kind_of(name: str, column: pd.Series) -> str:
-    """What a column holds: "bool", "numbers" or "text".
+    """The kind of a column: "bool", "numbers" or "text".
 
     Raises
     ------
     DataError
-        It holds dates, times or complex numbers, which have to be turned into numbers first.
+        The column holds dates, times or complex numbers, which must be turned into numbers first.
     """
     from pandas.api import types
 
     if types.is_bool_dtype(column):
         return "bool"
-    # The entries of a column of Python objects say what it is; a text is text whatever it looks
-    # like.
+    # In a column of Python objects the types of the entries decide; a text that looks like a
+    # number is still a text.
     held = types.infer_dtype(column, skipna=False) if column.dtype == object else str(column.dtype)
     if held.startswith(("datetime", "timedelta", "date", "time", "period", "interval", "complex")):
         raise DataError(
@@ -76,14 +76,15 @@ def kind_of(name: str, column: pd.Series) -> str:
 
 
 def counts_as_equal(column: pd.Series) -> bool:
-    """Whether a column holds whole numbers that differ but are one as doubles."""
+    """Whether a column holds different whole numbers that are equal as doubles."""
     numbers = column.astype(float)
     return bool((numbers.abs() >= 2.0**53).any()) and column.nunique() > numbers.nunique()
 
 
 def refuse_spoilt_numbers(name: str, column: pd.Series) -> None:
-    """A column of texts that are numbers but for a few is a column of numbers with a slip in it,
-    not one of categories.
+    """Raise DataError if nearly all texts of a column are numbers.
+
+    Such a column is numeric with a few typing errors; it is not a column of categories.
     """
     import pandas as pd
 

@@ -1,6 +1,7 @@
-"""Decision sets: what a leaf may choose when decisions are many or have structure; an oracle finds
-the cheapest for a vector of costs. The names are listed in `__init__.pyi`, and each is loaded when
-it is first asked for.
+"""Decision sets: the decisions that a leaf may choose if they are many or have structure.
+
+An oracle finds the cheapest decision for a vector of costs. The names are listed in `__init__.pyi`;
+each is loaded when it is first used.
 """
 
 import lazy_loader

@@ -14,7 +14,7 @@ from milp_trees.linear.matrix import compile_model
 
 
 def linear_set(model: Any, decision: Sequence[Any] | None) -> tuple[LinearSet, int]:
-    """The program, its decision first, and the length of the decision."""
+    """The linear program with the decision first, and the length of the decision."""
     import pyomo.environ as pyo
 
     if not hasattr(model, "component_data_objects"):
@@ -59,7 +59,7 @@ def linear_set(model: Any, decision: Sequence[Any] | None) -> tuple[LinearSet, i
     order = np.array(first + sorted(set(range(compiled.n_variables)) - set(first)), dtype=int)
     lower, upper = compiled.lower.copy(), compiled.upper.copy()
     for j, v in enumerate(compiled.columns):
-        if v.fixed:  # the rows hold its value already
+        if v.fixed:  # the rows contain its value already
             lower[j] = upper[j] = float(v.value)
     names = tuple(compiled.columns[j].name for j in order)
     A = sparse.csr_matrix(compiled.A[:, order])

@@ -1,17 +1,20 @@
-"""Compiled oracles: every answer is computed entry by entry in a fixed order, so it does not depend
-on what else is in the batch.
+"""Compiled oracles.
+
+Every answer is computed entry by entry in a fixed order, so it does not depend on the rest of the
+batch.
 """
 
 # mypy: disable-error-code="untyped-decorator"
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from milp_trees.compiling.kernels import kernel
 
 
-@njit(cache=True)
+@kernel
 def cheapest_listed(costs: np.ndarray, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """First cheapest row of `vertices` (K, d) for each row of `costs` (m, d): its index and cost."""
+    """First cheapest row of `vertices` (K, d) for each row of `costs` (m, d): index and cost."""
     m, d = costs.shape
     index = np.empty(m, np.int64)
     value = np.empty(m)
@@ -27,14 +30,14 @@ def cheapest_listed(costs: np.ndarray, vertices: np.ndarray) -> tuple[np.ndarray
     return index, value
 
 
-@njit(cache=True)
+@kernel
 def acyclic(
     costs: np.ndarray, start: np.ndarray, edge: np.ndarray, head: np.ndarray, write: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Shortest paths from node 0 to the last node, nodes in topological order.
 
     `edge[start[v]:start[v + 1]]` are the columns of `costs` of the edges that leave v, in the order
-    that breaks ties, and `head` where they end.
+    that breaks ties, and `head` holds the nodes where they end.
     """
     m = len(costs)
     n = len(start) - 1
@@ -59,15 +62,15 @@ def acyclic(
     return decisions, value
 
 
-@njit(cache=True)
+@kernel
 def cyclic(
     costs: np.ndarray, start: np.ndarray, edge: np.ndarray, head: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Shortest paths from node 0 to the last node by Bellman's and Ford's method; the third answer
-    is the first row with a cycle of negative cost (or one that rounding cannot tell from 0), or -1.
+    """Shortest paths from node 0 to the last node by the method of Bellman and Ford.
 
-    Among equally short paths one with fewest edges is taken, so a cycle of length 0 is never
-    entered.
+    The third result is the first row with a cycle of negative cost (or of a cost that rounding
+    cannot distinguish from 0), or -1. Among equally short paths one with the fewest edges is
+    chosen, so a cycle of length 0 is never used.
     """
     m = len(costs)
     n = len(start) - 1
@@ -109,10 +112,11 @@ def cyclic(
     return decisions, value, -1
 
 
-@njit(cache=True)
+@kernel
 def knapsack(costs: np.ndarray, weights: np.ndarray, capacity: int) -> np.ndarray:
-    """0/1 knapsack with integer weights: decisions of least cost; an item that changes nothing is
-    left out.
+    """0/1 knapsack with integer weights: decisions of least cost.
+
+    An item that does not reduce the cost is left out.
     """
     m, d = costs.shape
     decisions = np.zeros((m, d))
@@ -121,7 +125,7 @@ def knapsack(costs: np.ndarray, weights: np.ndarray, capacity: int) -> np.ndarra
     for i in range(m):
         best[:] = 0.0
         for j in range(d - 1, -1, -1):
-            # best[r]: least cost of the items j, j + 1, … within the room r
+            # best[r] is the least cost of the items j, j + 1, … with capacity r
             for r in range(capacity, -1, -1):
                 taken[j, r] = False
                 if weights[j] <= r and costs[i, j] + best[r - weights[j]] < best[r]:

@@ -1,5 +1,6 @@
-"""A linear or mixed-integer program in HiGHS whose costs change: solved again and again from what
-is known already.
+"""A linear or mixed-integer program in HiGHS that is solved repeatedly for changing costs.
+
+Each solve starts from what earlier solves have found.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ import numpy as np
 from milp_trees.decisions.base import LinearSet
 from milp_trees.errors import SolverFailure
 
-#: Tolerances of the simplex method, the smallest HiGHS takes.
+#: Tolerances of the simplex method, the smallest that HiGHS accepts.
 TOLERANCE = 1e-10
-#: A reduced cost within this of 0 (costs are scaled to 1) may belong to another optimum.
+#: If a reduced cost is this close to 0 (costs are scaled to 1), there may be another optimum.
 TIE = 1e-9
-#: A point that HiGHS calls feasible must be it up to this.
+#: A point that HiGHS reports as feasible must be feasible within this tolerance.
 FEASIBLE = 1e-6
-#: Entries of a decision are rounded to so many places, so that the same vertex has the same entries
-#: whatever was solved before.
+#: Entries of a decision are rounded to this many places, so that a vertex has the same entries
+#: after different earlier solves.
 PLACES = 12
 
 
@@ -33,13 +34,14 @@ class Failure(Enum):
 class WarmProgram:
     """min c·w over a `LinearSet` for one c after another; the answer depends on c alone.
 
-    An LP starts from the last optimal basis. Where several points are optimal, a second LP over the
-    optimal face minimises a fixed direction, which singles out a vertex. A MILP starts from the
-    best of the points in `pool`, which the caller fills once and for all.
+    An LP starts from the last optimal basis. If several points are optimal, a second LP over the
+    optimal face minimises a fixed direction, which selects one vertex. A MILP starts from the best
+    of the points in `pool`, which the caller fills before the first solve and then leaves alone.
 
     Parameters
     ----------
     program : LinearSet
+        The program.
     d : int
         Length of w.
     pool : list of float arrays
@@ -90,12 +92,12 @@ class WarmProgram:
             np.arange(len(p.lower), dtype=np.int32),
             np.arange(len(p.row_lower), dtype=np.int32),
         )
-        #: A fixed direction without structure: no two points of interest are level in it.
+        #: A fixed direction without structure, so that no two relevant points have the same value.
         self.direction = np.zeros(len(p.lower))
         self.direction[:d] = np.random.default_rng(20).uniform(0.5, 1.0, d)
 
     def minimise(self, cost: np.ndarray) -> np.ndarray | Failure:
-        """A cheapest w for costs of shape (d,), or why there is none.
+        """A cheapest w for costs of shape (d,), or the reason why there is none.
 
         Raises
         ------
@@ -114,11 +116,11 @@ class WarmProgram:
         return np.round(found[: self.d], PLACES) + 0.0
 
     def remember(self) -> None:
-        """Put the point that was found last into the pool (MILP)."""
+        """Add the point that was found last to the pool (MILP)."""
         if self.mip:
             self.pool.append(self._point())
 
-    # -- linear ----------------------------------------------------------------------------------------------
+    # -- linear ------------------------------------------------------------------------------------
 
     def _simplex(self, full: np.ndarray) -> np.ndarray | Failure:
         self._costs(full)
@@ -131,14 +133,16 @@ class WarmProgram:
         )
         loose_column, loose_row = np.abs(column) <= TIE, np.abs(row) <= TIE
         if int(loose_column.sum()) + int(loose_row.sum()) <= len(self.rows):
-            return x  # only the basis has reduced costs of 0: no other point is optimal
+            return x  # only the basis has reduced costs of 0, so no other point is optimal
         return self._tied(x, np.array(solution.row_value), ~loose_column, ~loose_row)
 
     def _tied(
         self, x: np.ndarray, activity: np.ndarray, tight_column: np.ndarray, tight_row: np.ndarray
     ) -> np.ndarray | Failure:
-        """Of all optima the least in the fixed direction: by complementary slackness they keep what
-        has a reduced cost where it is.
+        """The optimum that is smallest in the fixed direction.
+
+        By complementary slackness, columns and rows with a nonzero reduced cost have the same value
+        in all optima.
         """
         p = self.program
         self._bounds(np.where(tight_column, x, p.lower), np.where(tight_column, x, p.upper))
@@ -151,14 +155,15 @@ class WarmProgram:
         self._bounds(p.lower, p.upper)
         self._row_bounds(p.row_lower, p.row_upper)
         if failure is Failure.UNBOUNDED:
-            return failure  # the direction has entries for the decision only, so the decision itself has no limit there
+            # The direction has entries for the decision only, so the decision itself is unbounded.
+            return failure
         if failure is not None:
             raise SolverFailure(
                 "HiGHS lost the optimal face of the decision set while breaking a tie; scale the rows of the model."
             )
         return chosen
 
-    # -- mixed integer ---------------------------------------------------------------------------------------
+    # -- mixed integer -----------------------------------------------------------------------------
 
     def _branch(self, full: np.ndarray) -> np.ndarray | Failure:
         for presolve in ("choose", "off"):
@@ -186,7 +191,7 @@ class WarmProgram:
             for v in (p.row_lower - activity, activity - p.row_upper, p.lower - x, x - p.upper)
         )
 
-    # -- HiGHS -----------------------------------------------------------------------------------------------
+    # -- HiGHS -------------------------------------------------------------------------------------
 
     def _point(self) -> np.ndarray:
         x = np.array(self.h.getSolution().col_value)

@@ -1,10 +1,9 @@
-r"""`DecisionSet`: a bounded, non-empty set S of decision vectors with an oracle for
-:math:`z^*(c)=\min_{w\in S}c^\top w`.
+r"""`DecisionSet`: a bounded, non-empty set S of decision vectors with an oracle.
 
-Calls are batched: whoever searches asks for many cost vectors at once, equal ones are answered
-once, and every call that reached the oracle is counted. References: Elmachtoub, Grigas (2022),
-*Smart "predict, then optimize"*; Elmachtoub, Liang, McNellis (2020), *Decision trees for
-decision-making under the predict-then-optimize framework*.
+The oracle computes :math:`z^*(c)=\min_{w\in S}c^\top w`. Calls are batched: a search gives many
+cost vectors at once, equal ones are computed once, and every vector that reached the oracle is
+counted. References: Elmachtoub, Grigas (2022), *Smart "predict, then optimize"*; Elmachtoub, Liang,
+McNellis (2020), *Decision trees for decision-making under the predict-then-optimize framework*.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ from milp_trees.errors import DataError, SolverFailure
 if TYPE_CHECKING:
     from scipy import sparse
 
-#: Sets with more vertices than this are not listed unless asked to.
+#: Sets with more vertices than this are listed only on request.
 LISTED = 1000
-#: Cost vectors whose answers are remembered.
+#: Number of cost vectors whose answers are stored.
 REMEMBERED = 200_000
 
 
@@ -53,9 +52,13 @@ class LinearSet:
     A : csr_matrix of shape (m, v)
         Rows `row_lower <= A x <= row_upper`.
     row_lower, row_upper : float arrays of shape (m,)
+        Bounds of the rows, which may be infinite.
     lower, upper : float arrays of shape (v,)
+        Bounds of the variables, which may be infinite.
     integer : bool array of shape (v,)
+        Which variables are integer.
     names : tuple of str, length v
+        Names of the variables.
     """
 
     A: sparse.csr_matrix
@@ -68,8 +71,9 @@ class LinearSet:
 
 
 class RowFailure(Exception):
-    """Raised by `_solve`: the oracle failed on one cost vector; `solve` turns it into a sentence
-    about the caller's row.
+    """Raised by `_solve` if the oracle failed on one cost vector.
+
+    `solve` turns it into a sentence that names the row of its caller.
 
     Parameters
     ----------
@@ -86,7 +90,7 @@ class RowFailure(Exception):
 
 @contextmanager
 def _row_named(rows: Sequence[int] | np.ndarray) -> Iterator[None]:
-    """Turns a `RowFailure` into a sentence with the caller's number of the row."""
+    """Turns a `RowFailure` into an error that names the caller's row."""
     try:
         yield
     except RowFailure as failure:
@@ -96,26 +100,25 @@ def _row_named(rows: Sequence[int] | np.ndarray) -> Iterator[None]:
 
 
 class DecisionSet(ABC):
-    """Base of all decision sets.
+    """Base class of all decision sets.
 
-    A subclass gives `components` (names of the d entries of a decision), `_solve` for distinct cost
-    vectors, and what it can of `vertices` and `program`. Ties are broken by the subclass in the
-    same way every time: the answer to a cost vector depends on nothing else.
+    A subclass has `components` (names of the d entries of a decision), `_solve` for distinct cost
+    vectors, and `vertices` and `program` where they are possible. The subclass always breaks ties
+    in the same way: the answer depends on the cost vector alone.
 
     Attributes
     ----------
     components : tuple of str
         Names of the d entries of a decision.
     calls : int
-        Cost vectors that reached the oracle so far.
+        Number of cost vectors that have reached the oracle.
     remembered : int
-        Distinct cost vectors of a call that were answered from memory instead, summed over the
-        calls.
+        Number of distinct cost vectors whose answer was taken from memory, summed over all calls.
     """
 
     #: Names of the entries of a decision.
     components: tuple[str, ...]
-    #: Whether answers are remembered; a set whose oracle is quicker than looking up says no.
+    #: Whether answers are stored; False where the oracle is faster than a look-up.
     remembers: bool = True
 
     def __init__(self, components: Sequence[str]) -> None:
@@ -136,25 +139,27 @@ class DecisionSet(ABC):
     def dimension(self) -> int:
         return len(self.components)
 
-    # -- what a subclass writes ------------------------------------------------------------------------------
+    # -- what a subclass writes --------------------------------------------------------------------
 
     @abstractmethod
     def _solve(self, costs: np.ndarray) -> Decided:
         """Cheapest decisions for finite cost vectors of shape (m, d), m >= 1."""
 
     def vertices(self, limit: int = LISTED) -> np.ndarray | None:
-        """All vertices of S (of its convex hull), shape (K, d), in a fixed order; None if there are
-        more than `limit` or they cannot be listed.
+        """All vertices of (the convex hull of) S, shape (K, d), in a fixed order.
+
+        None if there are more than `limit` or they cannot be listed.
         """
         return None
 
     def program(self) -> LinearSet | None:
-        """S as a linear program; None if it is known by its oracle only."""
+        """S as a linear program; None if it is given by its oracle only."""
         return None
 
     def contains(self, decision: np.ndarray, tolerance: float = 1e-6) -> bool:
-        """Whether a vector is in (the convex hull of) S, as far as its program says: a set known by
-        its oracle only does not object.
+        """Whether a vector is in (the convex hull of) S, according to the linear program of S.
+
+        A set that is given by its oracle only always answers True.
         """
         program = self.program()
         if program is None or len(program.names) != self.dimension:
@@ -173,12 +178,13 @@ class DecisionSet(ABC):
         """JSON description (name of the kind and its data); `decisions_from_spec` reads it."""
 
     def _values(self, costs: np.ndarray) -> np.ndarray:
-        """z*(c) for finite cost vectors of shape (m, d), for sets that remember nothing; quicker
-        where no decision has to be written down.
+        """z*(c) for finite cost vectors of shape (m, d), for sets that store no answers.
+
+        A subclass may compute this faster than `_solve`, because no decision is needed.
         """
         return self._solve(costs).values
 
-    # -- asking ----------------------------------------------------------------------------------------------
+    # -- questions ---------------------------------------------------------------------------------
 
     def solve(self, costs: Any) -> Decided:
         """Cheapest decisions for cost vectors.
@@ -186,11 +192,13 @@ class DecisionSet(ABC):
         Parameters
         ----------
         costs : float array of shape (m, d)
+            One cost vector per row.
 
         Raises
         ------
         DataError
-            Another number of costs than the decision has entries; NaN or infinity.
+            The number of costs is not that of the entries of a decision, or a cost is NaN or
+            infinite.
         SolverFailure
             The oracle failed, or its answer is not a decision; S may be empty or unbounded.
         """
@@ -220,9 +228,7 @@ class DecisionSet(ABC):
         return Decided(decisions[where], values[where])
 
     def _ask(self, costs: np.ndarray, rows: np.ndarray) -> Decided:
-        """The oracle's checked answer; `rows` are the caller's row numbers, for the sentence if it
-        fails.
-        """
+        """The oracle's checked answer; `rows` are the caller's row numbers, for error messages."""
         with _row_named(rows):
             answer = self._solve(costs)
         self._check_answer(costs, answer)
@@ -246,7 +252,7 @@ class DecisionSet(ABC):
             raise DataError(
                 f"The cost of {self.components[j]!r} in row {i} is {C[i, j]}; every cost must be a finite number."
             )
-        return C + 0.0  # no negative zeros: equal vectors have equal bytes
+        return C + 0.0  # without negative zeros, so that equal vectors have equal bytes
 
     def _check_answer(self, costs: np.ndarray, answer: Decided) -> None:
         shape = (len(costs), self.dimension)
@@ -260,7 +266,7 @@ class DecisionSet(ABC):
             )
 
     def value(self, costs: Any) -> np.ndarray:
-        """z*(c) of every cost vector, shape (m,); raises as `solve` does."""
+        """z*(c) of every cost vector, shape (m,); raises the same errors as `solve`."""
         if self.remembers:
             return self.solve(costs).values
         C = self.checked(costs)
@@ -270,16 +276,18 @@ class DecisionSet(ABC):
         return values
 
     def highest(self, costs: Any) -> np.ndarray:
-        """An upper bound on c·w over S for every cost vector, shape (m,): the largest c·w itself,
-        -z*(-c), unless a set says otherwise.
+        """An upper bound on c·w over S for every cost vector, shape (m,).
+
+        It is the largest c·w itself, -z*(-c), unless a subclass overrides it.
         """
         return -self.value(-self.checked(costs))
 
-    # -- labels ----------------------------------------------------------------------------------------------
+    # -- labels ------------------------------------------------------------------------------------
 
     def label(self, decision: np.ndarray) -> str:
-        """A decision as text: the components that are 1, joined by `+`; others with their value;
-        `nothing` for zeros.
+        """A decision as text: the components that are 1, joined by `+`.
+
+        Other nonzero components have their value; the zero vector is `nothing`.
         """
         parts = []
         for name, v in zip(self.components, decision.tolist(), strict=True):
@@ -291,7 +299,7 @@ class DecisionSet(ABC):
         return "+".join(parts) or "nothing"
 
     def vector(self, label: str) -> np.ndarray:
-        """The decision that a label stands for, shape (d,)."""
+        """The decision that a label describes, shape (d,)."""
         out = np.zeros(self.dimension)
         place = {name: k for k, name in enumerate(self.components)}
         for part in [] if label == "nothing" else label.split("+"):
@@ -309,7 +317,7 @@ class DecisionSet(ABC):
         return out
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle: what is remembered stays behind."""
+        """The state to pickle, without the stored answers."""
         return {**self.__dict__, "_memory": OrderedDict()}
 
 

@@ -1,5 +1,6 @@
-"""The log of the Yahoo! front page ("Today Module user click log", R6A; also R6B), a file that its
-owner licenses for research and that is not here.
+"""Reader for the log of the Yahoo! front page ("Today Module user click log", R6A; also R6B).
+
+The owner licenses this file for research; it is not part of this package.
 
 One visit per line, fields separated by blanks, features as `number:value` (in R6B, numbers only,
 each with value 1)::
@@ -7,10 +8,10 @@ each with value 1)::
     1241200000 109001 0 |user 2:0.25 3:0.00 4:0.50 5:0.25 6:0.00 1:1.00 |109001 2:0.40 … 1:1.00
     |109002 2:0.10 … 1:1.00
 
-that is: time stamp, article shown, whether it was clicked (0 or 1), features of the reader, and for
-every article that could have been shown its features. Feature 1 is the constant 1. The article
-shown was drawn at random, so clicks over showings estimate the probability of a click (Li, Chu,
-Langford, Schapire 2010, *A contextual-bandit approach to personalized news article
+These are a time stamp, the article shown, whether it was clicked (0 or 1), features of the reader,
+and for every article that could have been shown its features. Feature 1 is the constant 1. The
+article shown was drawn at random, so clicks divided by showings estimate the probability of a click
+(Li, Chu, Langford, Schapire 2010, *A contextual-bandit approach to personalized news article
 recommendation*).
 """
 
@@ -28,23 +29,24 @@ import numpy as np
 from milp_trees.decisions.generate import NewsData
 from milp_trees.errors import DataError
 
-#: The number of the constant feature, which says nothing.
+#: The number of the constant feature, which has no information.
 CONSTANT = 1
 
 
 @dataclass
 class ClickLog:
-    """A log summed up: distinct readers (by their features), articles, and how often which article
-    was shown to and clicked by whom.
+    """Summary of a log: distinct readers (by their features), articles, and counts.
 
     Parameters
     ----------
     readers : dict of features to number
         Features are tuples of (number, value).
     articles : dict of name to number
+        All articles.
     article_features : dict of number to features
         Articles without features (not in R6A) are missing.
     counts : dict of (reader, article) to [shown, clicked]
+        How often an article was shown to a reader, and clicked.
     """
 
     readers: dict[tuple[tuple[int, float], ...], int] = field(default_factory=dict)
@@ -60,16 +62,23 @@ class ClickLog:
 def read_clicks(
     paths: str | Path | Iterable[str | Path], decimals: int = 2, limit: int | None = None
 ) -> ClickLog:
-    """Read one or more files of the log (`.gz` or plain), line by line: memory grows with the
-    distinct readers only.
+    """Read one or more files of the log (`.gz` or plain) line by line.
+
+    The memory depends only on the number of distinct readers.
 
     Parameters
     ----------
     paths : path or list of paths
+        The files.
     decimals : int, default=2
-        Places to which the features of readers are rounded; readers that agree then are one.
+        Places to which the features of readers are rounded; readers with equal rounded features
+        are one reader.
     limit : int, optional
-        Lines of each file to read.
+        Number of lines of each file to read.
+
+    Returns
+    -------
+    ClickLog
 
     Raises
     ------
@@ -134,27 +143,35 @@ def _features(fields: Iterable[str], decimals: int | None) -> tuple[tuple[int, f
 def news_from_clicks(
     log: ClickLog, articles: int = 6, groups: int = 1000, smoothing: float = 10.0, seed: int = 0
 ) -> NewsData:
-    """Groups of readers × kinds of articles from a log: k-means on both sides, clicks over
-    showings, records as weights.
+    """Groups of readers × kinds of articles from a log.
 
-    The published experiment's own grouping is not available; this one has its form: features of the
-    reader, costs of the kinds, weights.
+    k-means makes the groups and the kinds; costs come from clicks divided by showings, and weights
+    are numbers of records. The grouping of the published experiment is not available; these data
+    have the same form: features of the reader, costs of the kinds, weights.
 
     Parameters
     ----------
+    log : ClickLog
+        The log.
     articles : int, default=6
-        Kinds of articles (d), by k-means on the features of the articles; articles without features
-        are a kind each, then there must be `articles` of them.
+        Number of kinds of articles (d), by k-means on the features of the articles. Articles
+        without features are a kind each; then there must be exactly `articles` of them.
     groups : int, default=1000
-        Groups of readers (n) by k-means on their features, weighted by records; with fewer distinct
-        readers each is a group.
+        Number of groups of readers (n), by k-means on their features, weighted by records; if there
+        are fewer distinct readers, each is a group.
     smoothing : float, default=10
-        So many showings at the kind's overall rate are added to each estimate.
+        Number of showings at the overall rate of the kind that are added to each estimate.
+    seed : int, default=0
+        Seed of k-means.
+
+    Returns
+    -------
+    NewsData
 
     Raises
     ------
     DataError
-        The log has fewer articles than kinds were asked for, or some articles lack features.
+        The log has fewer articles than requested kinds, or some articles lack features.
     """
     kind = _kinds(log, articles, seed)
     U = _dense(list(log.readers))
@@ -214,7 +231,7 @@ def _dense(rows: list[tuple[tuple[int, float], ...]]) -> np.ndarray:
 
 
 def _clusters(points: np.ndarray, k: int, weights: np.ndarray, seed: int) -> np.ndarray:
-    """Number of the cluster of each point, 0, 1, … without gaps."""
+    """Number of the cluster of each point: 0, 1, … without gaps."""
     from sklearn.cluster import KMeans
 
     distinct, where = np.unique(points, axis=0, return_inverse=True)

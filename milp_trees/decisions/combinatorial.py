@@ -1,4 +1,4 @@
-"""Well-known sets: shares with rows, perfect matchings, knapsacks."""
+"""Well-known sets: shares with linear constraints, perfect matchings, knapsacks."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from milp_trees.decisions.listed import UnitSimplex, named
 from milp_trees.decisions.listing import list_vertices
 from milp_trees.errors import DataError
 
-#: The table of the knapsack's dynamic programme has at most this many entries; larger ones go to
-#: HiGHS.
+#: The table of the knapsack's dynamic programme has at most this many entries; a larger problem is
+#: solved by HiGHS.
 TABLE = 5_000_000
 
 
 def simplex_decisions(
     components: int | Sequence[str], at_most: tuple[Any, Any] | None = None
 ) -> DecisionSet:
-    """Shares: w >= 0, Σ w = 1, "the cheapest of d"; with rows A w <= b a choice may have to be
-    mixed.
+    """Shares w >= 0, Σ w = 1; without further rows this is the choice of the cheapest of d.
+
+    With rows A w <= b the best choice may have to mix alternatives.
 
     Parameters
     ----------
@@ -51,12 +52,14 @@ def simplex_decisions(
 
 
 class Assignment(DecisionSet):
-    """Perfect matchings of k workers and k tasks; component `i:j` is 1 if worker i does task j,
-    costs are a k × k matrix row by row.
+    """Perfect matchings of k workers and k tasks.
+
+    Component `i:j` is 1 if worker i does task j; costs are a k × k matrix, row by row.
 
     Parameters
     ----------
     k : int
+        Number of workers, and of tasks.
     """
 
     def __init__(self, k: int) -> None:
@@ -117,16 +120,19 @@ def assignment_decisions(k: int) -> Assignment:
 
 
 class Knapsack(DecisionSet):
-    """Sets of items that fit into one knapsack, weights integer; costs are minimised, so an item
-    worth v costs -v.
+    """Sets of items that fit into one knapsack with integer weights.
 
-    A dynamic programme over the capacity; an item that changes nothing is left out.
+    Costs are minimised, so an item of value v has the cost -v. A dynamic programme over the
+    capacity finds the optimum; an item that does not reduce the cost is left out.
 
     Parameters
     ----------
     weights : int array of shape (d,)
+        Weights of the items.
     capacity : int
+        Largest sum of weights.
     components : sequence of str, optional
+        Names of the items, `w0`, `w1`, … by default.
     """
 
     def __init__(
@@ -170,20 +176,28 @@ class Knapsack(DecisionSet):
 def knapsack_decisions(
     weights: Any, capacity: Any, components: Sequence[str] | None = None
 ) -> DecisionSet:
-    """0/1 knapsack: which of d items to take. Costs are minimised, so an item worth v costs -v.
+    """0/1 knapsack: which of d items to take.
+
+    Costs are minimised, so an item of value v has the cost -v.
 
     Parameters
     ----------
     weights : array of shape (d,), or (m, d) for m resources
-        Not negative. One resource with integer weights is solved by a dynamic programme, everything
-        else as a MILP by HiGHS.
+        Not negative. One resource with integer weights is solved by a dynamic programme, all other
+        cases as a MILP by HiGHS.
     capacity : number, or array of shape (m,)
+        Largest sum of weights, per resource.
     components : sequence of str, optional
+        Names of the items, `w0`, `w1`, … by default.
+
+    Returns
+    -------
+    DecisionSet
 
     Raises
     ------
     DataError
-        Negative, NaN or infinite weights or capacity; shapes that do not fit.
+        Weights or capacity are negative, NaN or infinite, or their shapes do not fit.
     """
     try:
         W, b = (
@@ -202,7 +216,7 @@ def knapsack_decisions(
     if len(W) == 1 and (np.rint(W) == W).all():
         room = min(int(np.floor(b[0])), int(W.sum()))
         if W.shape[1] * (room + 1) <= TABLE:
-            # An item that never fits need not keep its exact weight, which might not fit a machine
-            # integer.
+            # The exact weight of an item that never fits is not needed, and might be too large for
+            # a machine integer.
             return Knapsack(np.minimum(W[0], room + 1).astype(np.int64).tolist(), room, names)
     return LinearDecisions.from_arrays(at_most=(W, b), upper=1.0, integer=True, components=names)

@@ -1,8 +1,9 @@
-r"""Data for decisions: features, true cost vectors and the set of decisions, as the papers on
-"predict, then optimise" generate them.
+r"""Data for decisions: features, true cost vectors and the set of decisions.
+
+They are generated as in the papers on "predict, then optimise".
 
 Shortest path (Elmachtoub, Grigas 2022, *Smart "predict, then optimize"*): a random 0/1 matrix B
-says which features make which edge dear,
+determines which features make which edge expensive,
 
 .. math:: c_{ij}=\Bigl[\bigl(\tfrac1{\sqrt p}(Bx_i)_j+\text{inner}\bigr)^{\deg}+\text{outer}\Bigr]\,\varepsilon_{ij},\qquad
    \varepsilon_{ij}\sim U[1-\bar\varepsilon,\,1+\bar\varepsilon].
@@ -34,11 +35,13 @@ class ShortestPathData(NamedTuple):
     Parameters
     ----------
     X : float array of shape (n, p)
+        Features.
     C : float array of shape (n, d)
         True costs of the d edges.
-    decisions : Paths
+    decisions : GraphPaths
+        The paths of the grid.
     B : 0/1 array of shape (d, p)
-        What makes the edges dear; pass it on for further rows of the same problem.
+        Which features make an edge expensive; needed for further rows of the same problem.
     """
 
     X: np.ndarray
@@ -64,27 +67,35 @@ def shortest_path_data(
     Parameters
     ----------
     n : int
+        Number of rows.
     features : int, default=5
-        p.
+        Number p of features.
     degree : float, default=1
-        The higher, the further from linear the costs are in the features.
+        Exponent of the costs; with a larger one they are further from linear in the features.
     noise : float, default=0
-        Half width of the factor that every cost is multiplied with, between 0 and 1.
+        Half width, between 0 and 1, of the interval around 1 from which the factor of each cost
+        is drawn.
     grid : (rows, columns) of nodes, default (4, 4)
-        24 edges, 20 paths.
-    inner, outer : float
-        3 and 1 in the first paper, the default.
+        The default has 24 edges and 20 paths.
+    seed : int, default=0
+        Seed of the random numbers.
+    inner, outer : float, default=3, 1
+        Constants of the formula; the defaults are those of the first paper.
     uniform : bool, default=True
-        Features uniform on [0, 1]; otherwise standard normal.
+        Whether features are uniform on [0, 1]; otherwise standard normal.
     B : 0/1 array of shape (d, p), optional
-        Of the training rows, for test rows of the same problem (with another seed); drawn with
-        probability 1/2 by default.
+        The matrix of the training rows, for test rows of the same problem (with another seed); by
+        default every entry is 1 with probability 1/2.
+
+    Returns
+    -------
+    ShortestPathData
 
     Raises
     ------
     DataError
-        Numbers out of range; a B of another shape; costs that are no numbers (a negative base with
-        a broken degree).
+        A number is out of range, B has another shape, or costs are not numbers (a negative base
+        with a fractional degree).
     """
     from milp_trees.decisions.paths import grid_paths
 
@@ -123,11 +134,11 @@ class RoadData(NamedTuple):
 
 
 def two_roads(n: int = 10_000, seed: int = 0) -> RoadData:
-    r"""The illustrative example: x uniform on [0, 1], road 1 costs :math:`5x+1.9`, road 2
-    :math:`(5x+0.4)^2`; road 2 is cheaper below x = 0.28458.
+    r"""The illustrative example with x uniform on [0, 1].
 
-    The stream of random numbers is NumPy's legacy one, which no version changes: the first rows of
-    a larger n are those of a smaller one.
+    Road 1 costs :math:`5x+1.9`, road 2 :math:`(5x+0.4)^2`; road 2 is cheaper below x = 0.28458.
+    The random numbers are those of NumPy's legacy generator, which no version changes; a smaller n
+    gives the first rows of a larger n.
     """
     from milp_trees.decisions.listed import UnitSimplex
 
@@ -151,7 +162,7 @@ class NewsData(NamedTuple):
     C : float array of shape (n, d)
         Minus the probability that a reader of the group clicks on an article of the kind.
     weights : float array of shape (n,)
-        Records (visits) of the group.
+        Number of records (visits) of the group.
     """
 
     X: np.ndarray
@@ -167,24 +178,35 @@ def news_data(
     rate: float = 0.04,
     seed: int = 0,
 ) -> NewsData:
-    """Synthetic readers in the form of the published experiment: no row comes from a real log.
+    """Synthetic readers in the form of the published experiment; no row comes from a real log.
 
-    Features are memberships in clusters of readers (not negative, sum 1), as in the log; every kind
-    of article has a taste over the clusters, with an interaction of two of them, so that clicks are
-    not linear in the features. Groups differ in size (lognormal, `records` visits on average, each
-    shown a random article); the costs are what a log of that size would show, hence noisy for small
-    groups.
+    Features are memberships in clusters of readers (not negative, sum 1), as in the log. The rate
+    of clicks on a kind of article depends on the clusters, with an interaction of two of them, so
+    it is not linear in the features. Groups differ in size (lognormal, `records` visits on average,
+    each with a random article). The costs are estimates from a log of this size, so they are noisy
+    for small groups.
 
     Parameters
     ----------
-    n : int
-        Groups of readers.
-    features, articles : int
+    n : int, default=1000
+        Number of groups of readers.
+    features, articles : int, default=5, 6
         p and d.
-    records : int
+    records : int, default=4000
         Mean number of visits of a group.
-    rate : float
+    rate : float, default=0.04
         Typical probability of a click.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    NewsData
+
+    Raises
+    ------
+    DataError
+        A number is out of range.
     """
     if min(n, features, articles, records) < 1 or not 0 < rate < 1:
         raise DataError(
@@ -200,23 +222,34 @@ def news_data(
     visits = np.maximum(articles, np.rint(records * rng.lognormal(-0.5, 1.0, n))).astype(np.int64)
     shown = rng.multinomial(visits, np.full(articles, 1 / articles))
     clicks = rng.binomial(shown, p)
-    # One visit at the overall rate of the article is added, so that a kind that was never shown to
-    # a group has an estimate too.
+    # One visit at the overall rate of the article is added, so that a kind that was never shown
+    # to a group has an estimate too.
     prior = clicks.sum(axis=0) / np.maximum(shown.sum(axis=0), 1)
     return NewsData(X, -(clicks + prior) / (shown + 1), visits.astype(float))
 
 
 def news_decisions(seed: int = 10, articles: int = 6, rows: int = 5) -> DecisionSet:
-    """Shares of the kinds of articles: w >= 0, Σ w = 1, A w <= 1 with `rows` random rows, entries
-    of A exponential with mean 1.
+    """Shares of the kinds of articles: w >= 0, Σ w = 1, A w <= 1 with random rows.
 
-    The published experiment has the seeds 10 to 18 (with 6 kinds and 5 rows). A is drawn from
-    NumPy's legacy stream.
+    Entries of A are exponential with mean 1. The published experiment has the seeds 10 to 18 (with
+    6 kinds and 5 rows). A is drawn from NumPy's legacy generator.
+
+    Parameters
+    ----------
+    seed : int, default=10
+        Seed of the random rows.
+    articles, rows : int, default=6, 5
+        Number of kinds of articles, and of random rows.
+
+    Returns
+    -------
+    DecisionSet
 
     Raises
     ------
     DataError
-        The random rows leave nothing; of the seeds 10 to 40 that happens for 27, 28, 29, 32 and 39.
+        The random rows leave an empty set; among the seeds 10 to 40 these are 27, 28, 29, 32 and
+        39.
     """
     from milp_trees.decisions.combinatorial import simplex_decisions
 

@@ -1,5 +1,6 @@
-"""Problems of decisions from generated data: noisy shortest paths, two roads, news; training rows
-with candidate tests, and test rows.
+"""Decision problems from generated data: noisy shortest paths, two roads, news.
+
+There are training rows with candidate binary features, and test rows.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
 
 KINDS = ("shortest-path", "two-roads", "news")
-#: More numbers (rows times features and components of costs) than this, or nodes of a grid, were a
-#: slip of the finger.
+#: Larger requests are probably typing errors: `MOST` limits rows times (features and components of
+#: costs), `MOST_NODES` the nodes of a grid.
 MOST, MOST_NODES = 100_000_000, 100_000
 #: Settings that only some kinds use.
 OF_KIND = {
@@ -32,20 +33,22 @@ OF_KIND = {
 
 @dataclass(frozen=True)
 class DecisionData:
-    """How rows with cost vectors are generated and tested.
+    """How rows with cost vectors are generated and turned into binary features.
 
     Parameters
     ----------
     kind : {"shortest-path", "two-roads", "news"}
+        Which data are generated.
     rows, test_rows : int
-        Training rows, and rows for test scores (0: none).
+        Number of training rows, and of rows for test scores (0: none).
     degree, noise, grid, inner, outer, features
-        Of the shortest paths, see `shortest_path_data`.
+        Settings of the shortest paths, see `shortest_path_data`.
     constraints : int, default=10
         Seed of the news problem's constraint set.
     thresholds : int, default=100
         Quantiles of a feature's values that are candidate thresholds; 0: all midpoints.
     seed : int
+        Seed of the rows.
     """
 
     kind: str = "shortest-path"
@@ -80,12 +83,13 @@ class DecisionData:
 
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> DecisionData:
-        """What a Dataset's `source["decision_data"]` describes."""
+        """The settings that a Dataset's `source["decision_data"]` describes."""
         return cls(**{**spec, "grid": tuple(spec["grid"])})
 
     def make(self) -> tuple[Dataset, Dataset | None, DecisionSet]:
-        """Training rows, test rows and the set of decisions; test rows are drawn after the training
-        rows from the same distribution.
+        """Training rows, test rows and the set of decisions.
+
+        Test rows are drawn after the training rows, from the same distribution.
         """
         n = self.rows + self.test_rows
         weights = None

@@ -1,5 +1,7 @@
-"""`LinearDecisions`: S is the feasible set of a linear or mixed-integer program, from Pyomo or from
-arrays; HiGHS answers, kept warm.
+"""`LinearDecisions`: S is the feasible set of a linear or mixed-integer program.
+
+The program comes from Pyomo or from arrays; HiGHS solves it, each time starting from the last
+solution.
 """
 
 from __future__ import annotations
@@ -18,19 +20,18 @@ INFINITY = float("inf")
 
 
 class LinearDecisions(DecisionSet):
-    """S as a linear program (LP or MILP); the answer is a vertex of S (of its convex hull), the
-    same whenever the same costs are asked.
+    """S as a linear program (LP or MILP); an answer is a vertex of (the convex hull of) S.
 
-    An answer is optimal within 1e-10 (LP) or 1e-9 (MILP) of the largest cost of its vector, HiGHS's
-    tolerances; entries are rounded to 12 places.
+    Equal costs always have the same answer. It is optimal within 1e-10 (LP) or 1e-9 (MILP) of the
+    largest cost of its vector, which are HiGHS's tolerances; entries are rounded to 12 places.
 
     Parameters
     ----------
     model : Pyomo model with a linear objective, or LinearSet
-        What the model minimises says which variables are the decision; its own coefficients are not
-        used, since costs come with the data. Variables that are fixed stay at their value.
+        The variables of the objective are the decision; its own coefficients are not used, because
+        costs come with the data. Fixed variables keep their value.
     decision : list of Pyomo variables, optional
-        The decision, where it is not the variables of the objective in the order of the objective;
+        The decision, if it is not the variables of the objective in the order of the objective;
         an indexed variable stands for all its entries.
     components : sequence of str, optional
         For a LinearSet: names of the first d variables, which are the decision; all variables by
@@ -40,7 +41,7 @@ class LinearDecisions(DecisionSet):
     ------
     DataError
         S is empty; S is unbounded (in any direction of the decision, even if no data have costs
-        that lead there); the model maximises, is not linear, or has no decision.
+        in this direction); the model maximises, is not linear, or has no decision.
 
     Examples
     --------
@@ -87,8 +88,8 @@ class LinearDecisions(DecisionSet):
         super().__init__(names)
         self._program = program
         self._warm: Any = None
-        #: Points of a MILP that searches start from; fixed once the set is made, so that answers do
-        #: not depend on what was asked before.
+        #: Points of a MILP from which searches start. The constructor fixes them, so answers do not
+        #: depend on earlier calls.
         self._pool: list[np.ndarray] = []
         self._check_bounded()
 
@@ -103,7 +104,7 @@ class LinearDecisions(DecisionSet):
         integer: Any = False,
         components: Sequence[str] | None = None,
     ) -> LinearDecisions:
-        """S = {w : A w <= b, E w = f, lower <= w <= upper}, w integer where `integer`.
+        """S = {w : A w <= b, E w = f, lower <= w <= upper}, w integer where `integer` is true.
 
         Parameters
         ----------
@@ -111,6 +112,18 @@ class LinearDecisions(DecisionSet):
             (A, b) and (E, f).
         lower, upper, integer : scalars or arrays of shape (d,)
             0, infinity and False by default.
+        components : sequence of str, optional
+            Names of the d entries, `w0`, `w1`, … by default.
+
+        Returns
+        -------
+        LinearDecisions
+
+        Raises
+        ------
+        DataError
+            There are no rows, shapes do not fit, numbers are not finite, or S is empty or
+            unbounded.
         """
         parts = [
             (np.atleast_2d(np.asarray(A, float)), np.atleast_1d(np.asarray(b, float)), eq)
@@ -141,7 +154,7 @@ class LinearDecisions(DecisionSet):
         )
         return cls(LinearSet(A, low, up, lower, upper, whole, tuple(named(components, d))))
 
-    # -- oracle ----------------------------------------------------------------------------------------------
+    # -- oracle ------------------------------------------------------------------------------------
 
     def _solver(self) -> Any:
         if self._warm is None:
@@ -156,7 +169,7 @@ class LinearDecisions(DecisionSet):
         return self._warm
 
     def _check_bounded(self) -> None:
-        """Non-empty, and bounded in every entry of the decision; also fills the pool of starts."""
+        """Raise DataError if S is empty or unbounded in an entry; also fill the pool of starts."""
         warm, d, p = self._solver(), self.dimension, self._program
         from milp_trees.decisions._warm import Failure
 
@@ -196,11 +209,11 @@ class LinearDecisions(DecisionSet):
         return Decided(decisions, (costs * decisions).sum(axis=1))
 
     def vertices(self, limit: int = LISTED) -> np.ndarray | None:
-        """Vertices of a small polytope, or the points of a set of integers; None if there are more
-        than `limit`, or none of the two.
+        """Vertices of a small polytope, or the points of a set of integers.
 
-        The list may hold points that are no vertices (general integers; images of vertices where
-        the program has further variables), which does no harm: they are decisions of S.
+        None if there are more than `limit`, or if S is neither. The list may hold points that are
+        no vertices (general integers; images of vertices if the program has further variables).
+        This does no harm, because they are decisions of S.
         """
         from milp_trees.decisions.listing import list_vertices
 

@@ -1,4 +1,4 @@
-"""Decisions that are written down: an explicit list, and the unit simplex, "the cheapest of d"."""
+"""Listed decisions: an explicit list, and the unit simplex ("the cheapest of d")."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from milp_trees.errors import DataError
 class ListedDecisions(DecisionSet):
     """S as a list of decisions (its convex hull has the same optima).
 
-    Of equally cheap decisions the first of the list is taken.
+    Of equally cheap decisions the first of the list is chosen.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ class ListedDecisions(DecisionSet):
     Raises
     ------
     DataError
-        The list is empty, not a table of finite numbers, or holds a decision twice.
+        The list is empty, is not a table of finite numbers, or holds a decision twice.
 
     Examples
     --------
@@ -76,8 +76,9 @@ class ListedDecisions(DecisionSet):
             return cheapest_listed(costs, self._listed)[1]
 
     def vertices(self, limit: int = LISTED) -> np.ndarray | None:
-        """The list itself, in its own order (decisions inside the hull are not removed: listing
-        them does no harm); None if longer than `limit`.
+        """The list itself, in its own order; None if it is longer than `limit`.
+
+        Decisions inside the convex hull are not removed, because listing them does no harm.
         """
         return self._listed.copy() if len(self._listed) <= limit else None
 
@@ -104,8 +105,9 @@ class ListedDecisions(DecisionSet):
 
 
 class UnitSimplex(DecisionSet):
-    """The cheapest of d: w >= 0, Σ w = 1, whose vertices are the d unit vectors; of equally cheap
-    ones the first is taken.
+    """The cheapest of d: w >= 0, Σ w = 1.
+
+    The vertices are the d unit vectors; of equally cheap ones the first is chosen.
 
     Parameters
     ----------

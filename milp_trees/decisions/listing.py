@@ -1,7 +1,8 @@
-"""Listing the vertices of small linear sets: 0/1 and integer points by branching, polytopes by
-Qhull, each vertex solved for again from its facets.
+"""The vertices of small linear sets.
 
-Barber, Dobkin, Huhdanpaa (1996), *The Quickhull algorithm for convex hulls*, through SciPy.
+0/1 and integer points are found by branching, vertices of polytopes by Qhull; each vertex is then
+computed again from its facets. Barber, Dobkin, Huhdanpaa (1996), *The Quickhull algorithm for
+convex hulls*, through SciPy.
 """
 
 from __future__ import annotations
@@ -12,20 +13,33 @@ from scipy.spatial import HalfspaceIntersection, QhullError
 
 from milp_trees.decisions.base import LinearSet
 
-#: Polytopes of more dimensions or inequalities are not listed: Qhull's effort grows with the power
-#: of half the dimension.
+#: Larger polytopes are not listed: the time of Qhull grows exponentially, with half the dimension
+#: as exponent.
 DIMENSIONS, INEQUALITIES = 9, 200
-#: Partial points that branching may look at before it gives up, per point that may be listed.
+#: Number of partial points that branching may visit, per point that may be listed.
 EFFORT = 200
-#: A row is tight, and a point feasible, within this.
+#: Tolerance within which a row is tight, or a point feasible.
 TIGHT = 1e-7
 CLOSE = 1e-9
 PLACES = 12
 
 
 def list_vertices(program: LinearSet, d: int, limit: int) -> np.ndarray | None:
-    """Points of S among which are all vertices of its convex hull, shape (K, d), sorted; None if
-    they are too many or the set too large.
+    """Points of S that include all vertices of its convex hull, sorted.
+
+    Parameters
+    ----------
+    program : LinearSet
+        S as a linear program.
+    d : int
+        Number of its first variables that form a decision.
+    limit : int
+        Largest number of points.
+
+    Returns
+    -------
+    array of shape (K, d) or None
+        None if there are more than `limit` points, or the set is too large to be listed.
     """
     if program.integer.all():
         points = _integer_points(program, limit)
@@ -36,11 +50,11 @@ def list_vertices(program: LinearSet, d: int, limit: int) -> np.ndarray | None:
     if points is None:
         return None
     points = np.unique(np.round(points[:, :d], PLACES) + 0.0, axis=0)
-    # Larger first entries first: of an assignment or a choice the first alternative leads.
+    # Large first entries come first, so the first alternative of a choice is listed first.
     return np.ascontiguousarray(points[::-1]) if len(points) <= limit else None
 
 
-# -- integer points ------------------------------------------------------------------------------------------
+# -- integer points --------------------------------------------------------------------------------
 
 
 def _integer_points(p: LinearSet, limit: int) -> np.ndarray | None:
@@ -81,11 +95,11 @@ def _integer_points(p: LinearSet, limit: int) -> np.ndarray | None:
     return np.array(found).reshape(len(found), len(lower))
 
 
-# -- polytopes -----------------------------------------------------------------------------------------------
+# -- polytopes -------------------------------------------------------------------------------------
 
 
 def _polytope(p: LinearSet) -> np.ndarray | None:
-    """Vertices of a bounded polytope of few dimensions, including those of further variables."""
+    """Vertices of a bounded polytope of few dimensions, in the space of all its variables."""
     rows = _inequalities(p)
     if rows is None:
         return None
@@ -105,7 +119,8 @@ def _polytope(p: LinearSet) -> np.ndarray | None:
 
 
 def _inequalities(p: LinearSet) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray] | None:
-    """G x <= h and E x = f; inequalities that hold with equality everywhere are among the latter.
+    """G x <= h and E x = f; inequalities that always hold with equality are among the latter.
+
     None if there are too many, or S is unbounded.
     """
     A, identity = p.A.toarray(), np.eye(len(p.lower))
@@ -129,7 +144,7 @@ def _inequalities(p: LinearSet) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.
             method="highs-ds",
         )
         if answer.status == 3:
-            continue  # no least value: certainly not always tight
+            continue  # the minimum does not exist, so the row is not always tight
         if answer.status != 0:
             return None
         always[k] = h[k] - answer.fun <= CLOSE * max(1.0, float(np.linalg.norm(row)))
@@ -146,8 +161,9 @@ def _affine_hull(E: np.ndarray, f: np.ndarray, n: int) -> tuple[np.ndarray, np.n
 
 
 def _corners(G: np.ndarray, h: np.ndarray, dimension: int) -> np.ndarray | None:
-    """Vertices of the full-dimensional polytope G z <= h, rows of length 1, to Qhull's accuracy;
-    None if it is unbounded or too flat.
+    """Vertices of the full-dimensional polytope G z <= h, to Qhull's accuracy.
+
+    The rows of G have length 1. None if the polytope is unbounded or too flat.
     """
     if dimension == 0:
         return np.zeros((1, 0))
@@ -171,6 +187,6 @@ def _corners(G: np.ndarray, h: np.ndarray, dimension: int) -> np.ndarray | None:
 
 
 def _polish(z: np.ndarray, G: np.ndarray, h: np.ndarray) -> np.ndarray:
-    """The vertex again, from the rows that are tight there: accurate to the last places."""
+    """The vertex computed again from the rows that are tight there, to full precision."""
     tight = np.abs(G @ z - h) <= TIGHT
     return z + np.linalg.lstsq(G[tight], h[tight] - G[tight] @ z, rcond=None)[0] if len(z) else z

@@ -1,4 +1,4 @@
-"""`Oracle`: S known only through a function that finds a cheapest decision."""
+"""`Oracle`: S is given only by a function that finds a cheapest decision."""
 
 from __future__ import annotations
 
@@ -13,35 +13,36 @@ from milp_trees.decisions.base import LISTED, Decided, DecisionSet, RowFailure
 from milp_trees.decisions.listed import ListedDecisions
 from milp_trees.errors import DataError, SolverFailure
 
-#: The value an oracle reports may differ from c·w by this, relative to the size of the numbers.
+#: Tolerance for the value of an oracle against c·w, relative to the size of the numbers.
 AGREES = 1e-6
 
 
 class Oracle(DecisionSet):
     """S as a function from costs to a cheapest decision.
 
-    At construction it is asked once, for all costs 1, so that an empty set or an answer of the
-    wrong length shows before any training. That S is bounded in every direction cannot be seen from
-    outside; an answer that is not finite is refused when it comes.
+    The constructor calls the function once, with all costs 1, so that an empty set or an answer of
+    the wrong length is found before any training. Whether S is bounded in every direction cannot be
+    checked in advance; an answer that is not finite raises an error when it occurs.
 
     Parameters
     ----------
     function : callable
-        `function(c)` with c of shape (d,) returns w of shape (d,), or (w, value). It must answer
-        equal costs equally.
+        `function(c)` with c of shape (d,) returns w of shape (d,), or (w, value). Equal costs must
+        give equal answers.
     components : int or sequence of str
         d, or the names of the entries.
     batch : bool, default=False
         Whether the function takes costs of shape (m, d) and returns decisions of shape (m, d), or
         (decisions, values).
     vertices : array of shape (K, d), optional
-        All vertices, if they are known after all.
+        All vertices, if they are known.
 
     Raises
     ------
     SolverFailure
-        From `solve`: the function raised (the sentence names the row), or its answer has the wrong
-        length, is not finite or does not cost what it says. Nothing of that batch is kept.
+        Raised by `solve`: the function raised an error (the sentence names the row), or its answer
+        has the wrong length, is not finite or does not have the cost that it reports. No answer of
+        that batch is stored.
     """
 
     def __init__(
@@ -59,10 +60,10 @@ class Oracle(DecisionSet):
             components = [f"w{k}" for k in range(components)]
         super().__init__(components)
         self._function, self._batch = function, batch
-        #: Functions may share a name; that two oracles are the same set is known of the same object
-        #: only.
+        #: Functions may share a name, so two oracles are the same set only if they are the same
+        #: object.
         self._token = uuid.uuid4().hex
-        #: The list, checked as every list is.
+        #: The list, with the checks of every list of decisions.
         self._listed = None if vertices is None else ListedDecisions(vertices, self.components)
         self.solve(np.ones((1, self.dimension)))
 
@@ -123,8 +124,9 @@ class Oracle(DecisionSet):
         return None if self._listed is None else self._listed.vertices(limit)
 
     def spec(self) -> dict[str, Any]:
-        """The name of the function, and a token of this object: `decisions_from_spec` cannot make
-        it again.
+        """The name of the function and a token of this object.
+
+        `decisions_from_spec` cannot restore the set from it.
         """
         name = getattr(self._function, "__qualname__", type(self._function).__name__)
         return {
@@ -137,8 +139,9 @@ class Oracle(DecisionSet):
 
 
 class _WrongAnswer(Exception):
-    """The function returned, but no decision; the message ends the sentence "The oracle failed on
-    row 3 of the costs: …".
+    """The function returned something that is no decision.
+
+    The message ends the sentence "The oracle failed on row 3 of the costs: …".
     """
 
 

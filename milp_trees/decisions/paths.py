@@ -1,11 +1,10 @@
-r"""`GraphPaths`: S is the set of paths from a source to a target of a directed graph; a component is an
-edge, 1 if the path takes it.
+r"""`GraphPaths`: S is the set of paths of a directed graph from a source to a target.
 
-In a graph without cycles all costs are allowed, and a batch is one dynamic programme along a
-topological order per cost vector, compiled. In a graph with cycles a cheapest path exists where no
-cycle costs less than 0 (Bellman, 1958, *On a routing problem*); other costs are refused. Elmachtoub
-and Grigas (2022) and Elmachtoub, Liang, McNellis (2020) use grids with edges to the north and the
-east.
+A component is an edge, 1 if the path uses it. In a graph without cycles all costs are allowed; a
+batch is one compiled dynamic programme along a topological order per cost vector. In a graph with
+cycles a cheapest path exists if no cycle costs less than 0 (Bellman, 1958, *On a routing problem*);
+other costs raise an error. Elmachtoub and Grigas (2022) and Elmachtoub, Liang, McNellis (2020) use
+grids with edges to the north and the east.
 """
 
 from __future__ import annotations
@@ -24,17 +23,18 @@ from milp_trees.errors import DataError
 
 
 class GraphPaths(DecisionSet):
-    """Paths of a directed graph; the components are its edges, named `tail>head`, in the graph's
-    order.
+    """Paths of a directed graph; a component is an edge, named `tail>head`.
 
-    Of equally cheap paths the one that takes earlier edges first is chosen (in a graph with cycles,
-    the one with fewest edges before that).
+    The components are in the graph's order. Of equally cheap paths the one that uses earlier edges
+    first is chosen; in a graph with cycles it is chosen among those with the fewest edges.
 
     Parameters
     ----------
     graph : networkx.DiGraph, or iterable of (tail, head)
-        No parallel edges. Edges on no path from source to target stay components that are always 0.
+        No parallel edges. Edges on no path from source to target are components too; they are
+        always 0.
     source, target : node
+        First and last node of every path.
 
     Raises
     ------
@@ -68,12 +68,10 @@ class GraphPaths(DecisionSet):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Nodes on paths in topological order (if there is one) and, for each, the edges that leave
-        it.
-        """
+        """Nodes on paths, in topological order if there is one, and the edges that leave them."""
         import networkx as nx
 
-        # A path does not come back to the source, nor does it go on from the target.
+        # A path does not return to the source, and it ends at the target.
         open_ = [e for e, (u, v) in enumerate(self._edges) if v != self.source and u != self.target]
         whole: nx.DiGraph = nx.DiGraph([self._edges[e] for e in open_])
         whole.add_nodes_from([self.source, self.target])
@@ -104,7 +102,7 @@ class GraphPaths(DecisionSet):
         self._head = np.array([position[self._edges[e][1]] for e in kept], dtype=np.int64)[by_tail]
         self._start = np.searchsorted(tails[by_tail], np.arange(len(order) + 1)).astype(np.int64)
 
-    # -- oracle ----------------------------------------------------------------------------------------------
+    # -- oracle ------------------------------------------------------------------------------------
 
     def _solve(self, costs: np.ndarray) -> Decided:
         if self.acyclic:
@@ -127,14 +125,15 @@ class GraphPaths(DecisionSet):
         return values
 
     def highest(self, costs: Any) -> np.ndarray:
-        """Upper bound on c·w: the dearest path; with cycles (where that is hard to find) the sum of
-        the positive costs.
+        """Upper bound on c·w: the cost of the most expensive path.
+
+        With cycles, where that path is hard to find, it is the sum of the positive costs.
         """
         if self.acyclic:
             return super().highest(costs)
         return np.maximum(self.checked(costs)[:, self._edge], 0.0).sum(axis=1)
 
-    # -- listing ---------------------------------------------------------------------------------------------
+    # -- listing -----------------------------------------------------------------------------------
 
     @cached_property
     def n_vertices(self) -> int | None:
@@ -163,24 +162,24 @@ class GraphPaths(DecisionSet):
         return out
 
     def _routes(self) -> Iterable[list[int]]:
-        """Paths one by one, each with an effort that is polynomial in the graph, as lists of edges."""
+        """All paths as lists of edges; each next one takes polynomial time."""
         import networkx as nx
 
         number = {edge: e for e, edge in enumerate(self._edges)}
         part = nx.DiGraph([self._edges[e] for e in sorted(self._edge.tolist())])
-        # Without cycles every walk leads to the target; with cycles a search could lose itself,
-        # while Yen's method yields path after path.
+        # Without cycles every walk leads to the target. With cycles a plain search could take
+        # exponential time between two paths, while Yen's method does not.
         find = nx.all_simple_paths if self.acyclic else nx.shortest_simple_paths
         for nodes in find(part, self.source, self.target):
             yield [number[edge] for edge in pairwise(nodes)]
 
-    # -- programme -------------------------------------------------------------------------------------------
+    # -- programme ---------------------------------------------------------------------------------
 
     def program(self) -> LinearSet:
         """One unit of flow from source to target, 0 <= w <= 1.
 
-        Its vertices are the paths; in a graph with cycles a path may come with cycles beside it,
-        which never pays unless they cost less than 0.
+        Its vertices are the paths. In a graph with cycles a vertex may contain a path and separate
+        cycles; these never reduce the cost, unless a cycle costs less than 0.
         """
         n = len(self._start) - 1
         tail = np.repeat(np.arange(n), np.diff(self._start))
@@ -204,7 +203,7 @@ class GraphPaths(DecisionSet):
         )
 
     def spec(self) -> dict[str, Any]:
-        """Nodes that JSON does not know go by their names."""
+        """The description; nodes that JSON cannot hold are given by their names."""
 
         def plain(v: Any) -> Any:
             return v if type(v) in (str, int) else str(v)
@@ -219,8 +218,9 @@ class GraphPaths(DecisionSet):
 
 @cache
 def _acyclic() -> Any:
-    """The compiled oracle, loaded once: to watch for slow compilation at every call would cost more
-    than the calls.
+    """The compiled oracle, loaded once.
+
+    To watch for slow compilation at every call would take more time than the calls.
     """
     from milp_trees.decisions import _kernels
 
@@ -265,17 +265,18 @@ def _edges(graph: Any) -> list[tuple[Any, Any]]:
 
 
 def grid_paths(rows: int = 4, columns: int | None = None) -> GraphPaths:
-    """Paths of a grid of nodes from the south-west to the north-east corner, edges to the east and
-    to the north only.
+    """Paths of a grid from the south-west to the north-east corner; edges go east and north.
 
-    Nodes are numbered from the south-west, eastwards along each row; edges row by row, first those
-    to the east, then those to the north.
+    Nodes are numbered from the south-west, eastwards along each row. Edges are numbered row by row,
+    first those to the east, then those to the north.
 
     Parameters
     ----------
     rows : int, default=4
+        Number of rows of nodes.
     columns : int, optional
-        As many as rows by default; 4 × 4 nodes have 24 edges and 20 paths.
+        Number of columns of nodes, by default as many as rows; 4 × 4 nodes have 24 edges and 20
+        paths.
     """
     columns = rows if columns is None else columns
     if not all(isinstance(n, (int, np.integer)) for n in (rows, columns)):

@@ -15,18 +15,16 @@ import numpy as np
 from milp_trees.decisions.oracle import Oracle
 from milp_trees.errors import DataError
 
-#: Solvers behind PyEPO answer integers to their tolerance only, and some models in single
-#: precision.
+#: Solvers behind PyEPO return integers within their tolerance, and some models in single precision.
 INTEGRAL = 1e-5
 
 
 def decisions_from_pyepo(model: Any, components: Sequence[str] | None = None) -> Oracle:
-    """S as the feasible set of a PyEPO model; every question is one `setObj` and one `solve` of the
-    model.
+    """S as the feasible set of a PyEPO model.
 
-    Costs are minimised here whatever the model does: for a model that maximises (knapsack,
-    portfolio) give the negated values as costs, and regret comes out as PyEPO measures it. Entries
-    within 1e-5 of an integer are rounded to it.
+    Each cost vector is one `setObj` and one `solve` of the model. Costs are minimised here, also if
+    the model maximises: for such a model (knapsack, portfolio) give the negated values as costs,
+    and the regret equals that of PyEPO. Entries within 1e-5 of an integer are rounded to it.
 
     Parameters
     ----------
@@ -39,9 +37,9 @@ def decisions_from_pyepo(model: Any, components: Sequence[str] | None = None) ->
     Raises
     ------
     DataError
-        The object has not this interface, or its sense is neither.
+        The object does not have this interface, or its sense is neither 1 nor -1.
     SolverFailure
-        The model failed when it was asked for the first time.
+        The model failed at the first call.
     """
     missing = [
         name for name in ("num_cost", "modelSense", "setObj", "solve") if not hasattr(model, name)
@@ -62,7 +60,7 @@ def decisions_from_pyepo(model: Any, components: Sequence[str] | None = None) ->
 
 
 class PyEPOSolve:
-    """c → a cheapest solution of the model."""
+    """The function from c to a cheapest solution of the model."""
 
     def __init__(self, model: Any, sense: int) -> None:
         self.model, self.sense = model, sense
@@ -72,6 +70,6 @@ class PyEPOSolve:
         solution = np.asarray(self.model.solve()[0], dtype=float)
         place = getattr(self.model, "c_pred_index", None)
         if place is not None and solution.shape != cost.shape:
-            solution = solution[place]  # some entries have known costs: the decision is the others
+            solution = solution[place]  # some entries have fixed costs; the decision is the rest
         whole = np.rint(solution)
         return np.where(np.abs(solution - whole) <= INTEGRAL, whole, solution)

@@ -15,10 +15,10 @@ def decisions_from_spec(spec: Mapping[str, Any]) -> DecisionSet:
     Raises
     ------
     UnknownName
-        No such kind.
+        There is no such kind.
     DataError
-        The kind cannot be made from a description (an oracle is a function), or the description
-        lacks something.
+        The kind cannot be restored from a description (an oracle is a function), or the description
+        is incomplete.
     """
     kind = spec.get("kind")
     if kind == "oracle":

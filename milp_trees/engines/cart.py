@@ -9,13 +9,13 @@ the grown tree within the limit on leaves, the cheapest is returned, penalties i
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.greedy_tree import greedy_tree, reduced_view
 from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.models.tree import Tree
 from milp_trees.registering import register
@@ -43,7 +43,7 @@ class Cart(Method):
             deadline = Watch(limits, clock.begin).deadline
         with clock("solve"):
             tree = greedy_tree(view, problem.trees, deadline)
-            limit = Limit.TIME if deadline is not None and time.perf_counter() >= deadline else None
+            limit = Limit.TIME if deadline.passed else None
             if start is not None and (tree is None or view.objective(start) < view.objective(tree)):
                 tree = view.canonical(start)
         # That not even one leaf has enough rows is the only thing this heuristic knows for sure.

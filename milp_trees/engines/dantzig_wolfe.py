@@ -22,10 +22,10 @@ import numpy as np
 
 from milp_trees.compiling import compiling
 from milp_trees.errors import DataError, Unsupported
-from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish, versions
+from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.finish import Clock, finish, versions
 from milp_trees.methods.method import Method
-from milp_trees.methods.watch import Stopped
+from milp_trees.methods.trace import Progress
 from milp_trees.registering import register
 from milp_trees.results.result import Limit, Result
 from milp_trees.spaces.pruned import PrunedEnsembles
@@ -94,7 +94,7 @@ class Decomposition(Method):
                 more = self.solve(run, limits)
         finally:
             place.close()
-        run.report(even_if_same=False)
+        run.report()
         return finish(
             problem,
             self.label,
@@ -103,7 +103,7 @@ class Decomposition(Method):
             claims_optimal=run.closed,
             proved_by=self.label,
             clock=clock,
-            trace=tuple(run.trace),
+            trace=run.trace,
             **more,
         )
 

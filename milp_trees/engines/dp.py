@@ -24,14 +24,15 @@ import numpy as np
 from milp_trees.compiling import compiling
 from milp_trees.engines.dynamic.switches import Switches
 from milp_trees.errors import DataError, SolverFailure, Unsupported
-from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
-from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.methods.trace import Progress, Trace
+from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.registering import register
-from milp_trees.results.result import Limit, Result, TracePoint
+from milp_trees.results.result import Limit, Result
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
@@ -67,7 +68,7 @@ class DynamicProgramme(Switches, Method):
     merge_rows, drop_tests : bool, default=True
         Presolve: equal rows become one, which carries the equivalent-points bound; constant, equal
         and complementary tests go.
-    cache, cache_two, similarity, per_test, sibling, larger_first, gini, look_ahead, upper, smaller_counted : bool, default=True
+    cache, cache_two, similarity, per_test, sibling, larger_first, gini, look_ahead, smaller_counted : bool, default=True
         Techniques of the search (`engines.dynamic.switches.Switches`); the optimum never depends on
         them. `larger_first` is the larger side first where splits are free and the smaller one
         where they cost something; off, the other way round.
@@ -82,6 +83,7 @@ class DynamicProgramme(Switches, Method):
     effort: ClassVar[int] = 10
     takes_any_depth: ClassVar[bool] = True
     default_rank: ClassVar[int | None] = 20
+    judge_rank: ClassVar[int | None] = 10
     takes_min_weight: ClassVar[bool] = True
 
     order: str = "auto"
@@ -113,8 +115,6 @@ class DynamicProgramme(Switches, Method):
         space = problem.trees
         if space.limits_leaves and self.lookahead:
             return "dp:lookahead takes no largest number of leaves; dp without it does."
-        if space.limits_leaves and view.min_weight_leaf and space.min_samples_leaf > 1:
-            return "dp takes a largest number of leaves with a minimum of rows or of weight in the leaves, not with both."
         return self._too_large(problem, view)
 
     def _too_large(self, problem: Problem, view: CostMatrix) -> str | None:
@@ -138,9 +138,9 @@ class DynamicProgramme(Switches, Method):
                 not self.lookahead,
             )
             if space.limits_leaves:
-                from milp_trees.engines.sizes.limits import check_size
+                from milp_trees.engines.sizes.limits import prepare_sizes
 
-                check_size(instance, space)
+                prepare_sizes(instance, space)
             elif whole:
                 _Run(self, instance, space, Limits(), None, None).prepare()
         except Unsupported as why:
@@ -176,7 +176,7 @@ class DynamicProgramme(Switches, Method):
             limit=run.limit,
             infeasible=infeasible,
             model_size=run.sizes,
-            trace=tuple(run.trace),
+            trace=run.trace,
             watch=watch,
         )
 
@@ -193,13 +193,7 @@ class _Run:
         start: Tree | None,
         progress: Progress | None,
     ) -> None:
-        self.method, self.view, self.space, self.limits, self.progress = (
-            method,
-            view,
-            space,
-            limits,
-            progress,
-        )
+        self.method, self.view, self.space, self.limits = method, view, space, limits
         self.start = None if start is None else view.canonical(start)
         self.tree: Tree | None = None
         self.value: int | None = None
@@ -207,7 +201,7 @@ class _Run:
         self.bound = int(view.base.sum()) + view.leaf_cost
         self.limit: Limit | None = None
         self.sizes: dict[str, int] = {}
-        self.trace: list[TracePoint] = []
+        self.trace = Trace(progress)
         self.began = time.perf_counter()
         self.whole: Instance | None = None
         #: Seconds of compilation during the search, which it is not charged.
@@ -368,19 +362,11 @@ class _Run:
         """A point of the trace."""
         if self.value is None:
             return
-        point = TracePoint(
+        self.trace.add(
             time.perf_counter() - self.began,
             float(self.view.to_value(self.value)),
             float(self.view.to_value(min(self.bound, self.value))),
         )
-        if self.trace and (self.trace[-1].incumbent, self.trace[-1].bound) == (
-            point.incumbent,
-            point.bound,
-        ):
-            return
-        self.trace.append(point)
-        if self.progress:
-            self.progress(point)
 
 
 def _part(view: CostMatrix, kept: np.ndarray) -> CostMatrix:
@@ -456,7 +442,7 @@ def solve_view(
     return (None, None) if run.tree is None or run.value is None else (run.value, run.tree)
 
 
-_warm: set[tuple[str, bool, bool, bool]] = set()
+_warm: set[tuple[bool, str, bool, bool, bool]] = set()
 
 
 def warm_up(instance: Instance) -> float:
@@ -464,16 +450,13 @@ def warm_up(instance: Instance) -> float:
     took.
     """
     began = time.perf_counter()
-    from milp_trees.engines.dynamic.arrays import BY_ROW, N_MASSES
-
-    par = instance.data.par
-    kind = (instance.kind, bool(instance.data.split.any()), bool(par[N_MASSES]), bool(par[BY_ROW]))
+    kind = (instance.depth <= 2, *instance.kernel_kind)
     if kind not in _warm:
         from milp_trees.engines.dynamic.buffers import kernels_of
         from milp_trees.engines.dynamic.warm import compile_search
 
         with compiling("the exact search"):
-            compile_search()
+            compile_search(instance.depth)
             kernels_of(instance)
         _warm.add(kind)
     return time.perf_counter() - began

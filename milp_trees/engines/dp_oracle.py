@@ -58,14 +58,15 @@ import numpy as np
 from milp_trees.compiling import compiling, interruptible
 from milp_trees.engines.greedy_spo import GreedySPO
 from milp_trees.errors import DataError, SolverFailure
-from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
-from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.methods.trace import Progress, Trace
+from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.registering import register
-from milp_trees.results.result import Limit, Result, TracePoint
+from milp_trees.results.result import Limit, Result
 from milp_trees.tasks.decision_view import LeafOracle
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ class OracleProgramme(Method):
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "highspy", "networkx")
     # Decisions, even listed ones, are quicker found through their oracle.
     default_rank: ClassVar[int | None] = 10
+    judge_rank: ClassVar[int | None] = 20
     takes_min_weight: ClassVar[bool] = True
 
     pool: int = -1
@@ -187,7 +189,7 @@ class OracleProgramme(Method):
             clock=clock,
             limit=None if done else limit,
             model_size={"rows": inst.n_rows, "tests": inst.n_features, **inst.counters},
-            trace=tuple(run.trace),
+            trace=run.trace,
             watch=run.watch,
         )
 
@@ -204,7 +206,7 @@ class _Run:
         progress: Progress | None,
         began: float,
     ) -> None:
-        self.view, self.inst, self.progress, self.began = view, inst, progress, began
+        self.view, self.inst, self.began = view, inst, began
         # No path has more tests of use than there are rows to part.
         self.problem, self.depth = problem, min(problem.trees.depth, max(0, inst.n_rows - 1))
         self.watch = Watch(limits, began, problem)
@@ -212,7 +214,7 @@ class _Run:
         inst.eps = max(float(view.step) / 2 ** (min(self.depth, 40) + 2), inst.rounding)
         self.best, self.lower, self.shape = np.inf, 0.0, None
         self.start: Tree | None = None
-        self.trace: list[TracePoint] = []
+        self.trace = Trace(progress)
 
     def check(self) -> None:
         self.watch.check()
@@ -250,7 +252,7 @@ class _Run:
 
     def greedy(self) -> Tree:
         """The greedy tree, for at most a quarter of the time that is left."""
-        left = None if self.watch.remaining is None else max(0.0, self.watch.remaining) / 4
+        left = self.watch.deadline.share(0.25).left
         before = self.view.decisions.calls
         found = GreedySPO().search(self.problem, Limits(time=left), None, None)
         self.inst.counters["oracle_calls"] += self.view.decisions.calls - before
@@ -260,16 +262,9 @@ class _Run:
         if value < self.best:
             self.best, self.shape, self.start = value, shape, None
         self.lower = max(self.lower, min(self.best, -np.inf if lower is None else lower))
-        point = TracePoint(
+        self.trace.add(
             time.perf_counter() - self.began, self.natural(self.best), self.natural(self.lower)
         )
-        if not self.trace or (self.trace[-1].incumbent, self.trace[-1].bound) != (
-            point.incumbent,
-            point.bound,
-        ):
-            self.trace.append(point)
-            if self.progress:
-                self.progress(point)
 
     def natural(self, loss: float) -> float:
         return self.view.natural(loss + self.inst.constant)

@@ -8,14 +8,15 @@ from dataclasses import replace
 from typing import ClassVar
 
 from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import Watch
 from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.questions import BySize
 from milp_trees.registering import register
-from milp_trees.results.result import Result, Solution, TracePoint
+from milp_trees.results.result import Result, Solution
 from milp_trees.results.size_path import Point, SizePath
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
@@ -42,8 +43,6 @@ class DynamicProgrammeBySize(Method):
             return "dp-sizes takes penalties and test costs of at least 0; some are negative."
         if space.max_depth is None and space.max_leaf_nodes is None:
             return "dp-sizes needs a limit on the size of trees; give max_leaf_nodes (--max-leaves) or max_depth (--depth)."
-        if view.min_weight_leaf and space.min_samples_leaf > 1:
-            return "dp-sizes takes min_samples_leaf or min_weight_leaf, not both; dp takes both for the best tree without a limit on leaves."
         return None
 
     def search(
@@ -54,14 +53,12 @@ class DynamicProgrammeBySize(Method):
         clock = Clock()
         with clock("prepare"):
             view, space = problem.presolved_view(), limited(problem)
-        trace: list[TracePoint] = []
+        trace = Trace(progress)
         least = float(view.to_value(int(view.base.sum()) + view.leaf_cost))
 
         def improved(found: tuple[int | None, ...]) -> None:
             if found[-1] is not None:
-                trace.append(TracePoint(clock.seconds, float(view.to_value(found[-1])), least))
-                if progress:
-                    progress(trace[-1])
+                trace.add(clock.seconds, float(view.to_value(found[-1])), least)
 
         with clock("solve"):
             memory = (
@@ -92,7 +89,7 @@ class DynamicProgrammeBySize(Method):
             )
         bound = view.to_value(last.bound)
         if fronts.limit is None:
-            trace.append(TracePoint(clock.seconds, float(bound), float(bound)))
+            trace.add(clock.seconds, float(bound), float(bound))
         result = finish(
             problem,
             self.name,
@@ -103,7 +100,7 @@ class DynamicProgrammeBySize(Method):
             clock=clock,
             limit=fronts.limit,
             model_size=fronts.counters,
-            trace=tuple(trace),
+            trace=trace,
             watch=watch,
         )
         if not isinstance(problem.question, BySize):
@@ -116,7 +113,7 @@ class DynamicProgrammeBySize(Method):
         path = SizePath(problem, points, self.name, fronts.limit, clock.seconds)
         return replace(
             result,
-            path=path,
+            curve=path,
             solutions=tuple(Solution(p.predictor, p.value) for p in reversed(path.improving)),
         )
 

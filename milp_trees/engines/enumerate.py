@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.engines._work import too_much_work
 from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
@@ -43,6 +44,7 @@ class Enumerator(Method):
     title: ClassVar[str] = "Enumeration of all trees, for tiny problems"
     effort: ClassVar[int] = 5
     default_rank: ClassVar[int | None] = 90
+    judge_rank: ClassVar[int | None] = 30
     takes_side_rows = True
 
     def unsupported_view(self, problem: Problem) -> str | None:

@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 
 from milp_trees.engines._work import too_much_work
 from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
@@ -44,6 +45,7 @@ class CountEnumerator(Method):
     )
     effort: ClassVar[int] = 5
     default_rank: ClassVar[int | None] = 90
+    judge_rank: ClassVar[int | None] = 70
     needs = (LeafCounts, PairCounts)
 
     def unsupported_view(self, problem: Problem) -> str | None:

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.questions import ByPrice
 from milp_trees.registering import register
@@ -41,9 +42,10 @@ class PruningEnumerator(Method):
     title: ClassVar[str] = "Enumeration of all prunings, for tiny ensembles"
     effort: ClassVar[int] = 5
     default_rank: ClassVar[int | None] = 90
+    judge_rank: ClassVar[int | None] = 50
     space: ClassVar[type] = PrunedEnsembles
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
-    questions: ClassVar[frozenset[str]] = frozenset({"best", "path"})
+    questions: ClassVar[frozenset[str]] = frozenset({"best", "by-price"})
 
     def unsupported_view(self, problem: Problem) -> str | None:
         view = problem.view(NodeGains)
@@ -110,7 +112,7 @@ class PruningEnumerator(Method):
         rank = np.full(view.n_nodes, len(corners), dtype=np.int32)
         for k in range(len(corners) - 1, -1, -1):
             rank[corners[k][3]] = k
-        return replace(result, path=_curve(view, rank, gains, costs, corners[0], ensemble))
+        return replace(result, curve=_curve(view, rank, gains, costs, corners[0], ensemble))
 
 
 def _curve(

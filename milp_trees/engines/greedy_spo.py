@@ -12,7 +12,6 @@ included; of equal ones the smallest.
 from __future__ import annotations
 
 import math
-import time
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
@@ -21,9 +20,10 @@ import numpy as np
 
 from milp_trees import exact
 from milp_trees.errors import UnknownName
-from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.limits import Deadline, Limits
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.models.tree import Tree
 from milp_trees.registering import register
@@ -73,7 +73,7 @@ class Greedy(Method):
         with clock("solve"):
             deadline = Watch(limits, clock.begin).deadline
             tree = self.tree(problem, view, vertices, row_weight, least, deadline)
-            limit = Limit.TIME if deadline is not None and time.perf_counter() >= deadline else None
+            limit = Limit.TIME if deadline.passed else None
             if start is not None and view.loss(start) < view.loss(tree):
                 tree = start
         return finish(
@@ -94,7 +94,7 @@ class Greedy(Method):
         vertices: np.ndarray | None,
         row_weight: np.ndarray,
         least: int,
-        deadline: float | None,
+        deadline: Deadline,
     ) -> Tree:
         """Grow until the deadline, prune, and let the leaves decide."""
         from milp_trees.engines.decision_trees.columns import columns_of

@@ -14,8 +14,9 @@ from milp_trees.engines.pruning.curve import prune_curve
 from milp_trees.engines.pruning.stopped import unfinished
 from milp_trees.errors import SolverFailure, Unsupported
 from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import Watch
 from milp_trees.questions import ByPrice
 from milp_trees.registering import register
@@ -59,9 +60,10 @@ class MinCut(Method):
     effort: ClassVar[int] = 10
     space: ClassVar[type] = PrunedEnsembles
     default_rank: ClassVar[int | None] = 60
+    judge_rank: ClassVar[int | None] = 40
     needs: ClassVar[type | tuple[type, ...]] = NodeGains
     libraries: ClassVar[tuple[str, ...]] = ("numpy", "numba", "scipy", "networkx", "ortools")
-    questions: ClassVar[frozenset[str]] = frozenset({"best", "path"})
+    questions: ClassVar[frozenset[str]] = frozenset({"best", "by-price"})
 
     cut: str = "push-relabel"
     merge: bool = True
@@ -184,4 +186,4 @@ class MinCut(Method):
             raise SolverFailure(
                 "The curve's error and cost are not those of its pruning; please report this."
             )
-        return replace(result, path=curve)
+        return replace(result, curve=curve)

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.compiling import compiling
 from milp_trees.engines.near.tree_set import TreeSet
-from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
-from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.methods.trace import Progress
+from milp_trees.methods.watch import Watch
 from milp_trees.models.tree import Tree
 from milp_trees.questions import NearBest
 from milp_trees.registering import register
@@ -56,11 +57,6 @@ class NearBestTrees(Method):
         view = problem.view(CostMatrix)
         if view.leaf_cost < 0 or (view.split_costs < 0).any():
             return "near-best takes penalties and test costs of at least 0; some are negative."
-        space = problem.trees
-        if (
-            space.limits_leaves and space.min_samples_leaf > 1 and space.min_weight_leaf
-        ):  # its optimum comes from dp, which takes no three of them
-            return "near-best takes max_leaf_nodes with min_samples_leaf or with min_weight_leaf, not with both."
         if isinstance(problem.question, NearBest) and not view.exact:
             return "near-best counts trees by their exact values, and this task's costs are measured floats; round them, for example to 4 digits."
         return None

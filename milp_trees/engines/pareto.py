@@ -25,14 +25,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
-from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.methods.trace import Progress, Trace
+from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.registering import register
-from milp_trees.results.result import Limit, Result, TracePoint
+from milp_trees.results.result import Limit, Result
 from milp_trees.spaces.trees import full_leaves
 from milp_trees.tasks.count_views import PairCounts
 from milp_trees.tasks.surd import Surd
@@ -109,7 +110,7 @@ class ParetoFront(Method):
                 "reused": run.fronts.reused,
                 "sums": run.fronts.sums,
             },
-            trace=tuple(run.trace),
+            trace=run.trace,
             watch=run.watch,
         )
 
@@ -128,7 +129,7 @@ class _Run:
         from milp_trees.engines.pareto_fronts.search import Fronts
 
         space = problem.trees
-        self.view, self.progress, self.began = view, progress, began
+        self.view, self.began = view, began
         self.watch = Watch(limits, began, problem)
         self.most_bytes = None if limits.memory_mb is None else limits.memory_mb * 2**20
         self.depth = min(space.depth, view.errors.n_features, len(view.is_positive) - 1)
@@ -142,7 +143,7 @@ class _Run:
         )
         self.best: Surd | None = None
         self.tree: Tree | None = None
-        self.trace: list[TracePoint] = []
+        self.trace = Trace(progress)
         self.bound = _unavoidable(view)
 
     def check(self) -> None:
@@ -215,9 +216,7 @@ class _Run:
     def report(self) -> None:
         assert self.best is not None
         incumbent, bound = (float(self.view.to_value(units)) for units in (self.best, self.bound))
-        self.trace.append(TracePoint(time.perf_counter() - self.began, incumbent, bound))
-        if self.progress:
-            self.progress(self.trace[-1])
+        self.trace.add(time.perf_counter() - self.began, incumbent, bound)
 
     def _node(self, nested: Nested) -> Node:
         if isinstance(nested, int):

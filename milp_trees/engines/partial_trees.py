@@ -52,14 +52,15 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.engines.ranking.switches import Switches
-from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
-from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.methods.trace import Progress, Trace
+from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.registering import register
-from milp_trees.results.result import Limit, Result, TracePoint
+from milp_trees.results.result import Limit, Result
 from milp_trees.tasks.count_views import LeafCounts
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ class PartialTrees(Switches, Method):
             clock=clock,
             limit=limit,
             model_size=run.sizes(),
-            trace=tuple(run.trace),
+            trace=run.trace,
             nodes=run.search.counters.expanded,
             root_bound=run.root_bound,
             watch=run.watch,
@@ -176,7 +177,7 @@ class _Run:
         from milp_trees.engines.ranking.search import Search
 
         space = problem.trees
-        self.view, self.limits, self.progress, self.began = view, limits, progress, began
+        self.view, self.limits, self.began = view, limits, began
         self.watch = Watch(limits, began, problem)
         # No path has more useful tests than there are tests, or rows to part.
         most = min(view.errors.n_features, len(view.is_positive) - 1)
@@ -192,7 +193,7 @@ class _Run:
         self.search: Search = Search(
             view, self.parts, depth, space.max_leaf_nodes, switches, self.report
         )
-        self.trace: list[TracePoint] = []
+        self.trace = Trace(progress)
         self.start: tuple[Units, Tree] | None = None
         self.root_bound: float | None = None
 
@@ -275,8 +276,8 @@ class _Run:
         if self.limits.memory_mb is not None and self.bytes() > self.limits.memory_mb * 2**20:
             raise Stopped(Limit.MEMORY)
         if (
-            not self.trace
-            or time.perf_counter() - self.began - self.trace[-1].seconds > REPORT_EVERY
+            not self.trace.points
+            or time.perf_counter() - self.began - self.trace.points[-1].seconds > REPORT_EVERY
         ):
             self.report()
 
@@ -294,12 +295,7 @@ class _Run:
         incumbent, bound = (
             float(self.view.to_value(self.exact(units))) for units in (search.best, search.bound)
         )
-        point = TracePoint(time.perf_counter() - self.began, incumbent, bound)
-        if self.trace and self.trace[-1][1:] == point[1:]:
-            return
-        self.trace.append(point)
-        if self.progress:
-            self.progress(point)
+        self.trace.add(time.perf_counter() - self.began, incumbent, bound)
 
     def exact(self, units: Units) -> Fraction:
         """Units as a rational: the fraction's denominator is at most the number of negatives."""

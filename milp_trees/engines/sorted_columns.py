@@ -23,13 +23,14 @@ import numpy as np
 
 from milp_trees.compiling import compiling
 from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.registering import register
-from milp_trees.results.result import Limit, Result, TracePoint
+from milp_trees.results.result import Limit, Result
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
@@ -106,7 +107,7 @@ class SortedColumnsSearch(Method):
             clock=clock,
             limit=limit,
             model_size=run.counters(),
-            trace=tuple(run.trace),
+            trace=run.trace,
             watch=watch,
         )
 
@@ -139,7 +140,7 @@ class SortedRun:
         from milp_trees.engines.sorted.instance import allocate
 
         assert space.max_depth is not None
-        self.view, self.columns, self.limits, self.progress = view, columns, limits, progress
+        self.view, self.columns, self.limits = view, columns, limits
         self.depth = min(int(space.max_depth), view.n_rows - 1) if columns.tests else 0
         self.arrays = allocate(view, space, columns, self.depth, limits.memory_mb)
         self.limited = 1 if self.arrays.columns.least else 0
@@ -148,7 +149,7 @@ class SortedRun:
         self.root: Found | None = None
         self.start: tuple[int, Tree] | None = None
         self.value: int | None = None
-        self.trace: list[TracePoint] = []
+        self.trace = Trace(progress)
         self.began = time.perf_counter()
 
     def warm_up(self) -> float:
@@ -271,9 +272,7 @@ class SortedRun:
         thread.start()
         limit = None
         try:
-            while not done.wait(
-                POLL if watch.remaining is None else max(0.0, min(POLL, watch.remaining))
-            ):
+            while not done.wait(watch.deadline.wait(POLL)):
                 look()
                 limit = watch.over()
                 if limit is not None:
@@ -293,13 +292,8 @@ class SortedRun:
         if Z is not None and (self.value is None or self.value > Z):
             self.value = Z
         value = None if self.value is None else float(self.view.to_value(self.value))
-        point = TracePoint(
-            time.perf_counter() - self.began, value, float(self.view.to_value(self.bound))
-        )
-        if not self.trace or self.trace[-1][1:] != point[1:]:
-            self.trace.append(point)
-            if self.progress:
-                self.progress(point)
+        bound = float(self.view.to_value(self.bound))
+        self.trace.add(time.perf_counter() - self.began, value, bound)
 
     # -- the tree --------------------------------------------------------------------------------------------
 

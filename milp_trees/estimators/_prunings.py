@@ -13,6 +13,7 @@ import numpy as np
 
 from milp_trees.errors import DataError, SolverFailure
 from milp_trees.exact import fraction
+from milp_trees.limits import Limits
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.problem import Problem
 from milp_trees.results.result import Status
@@ -184,7 +185,7 @@ def at_budget(problem: Problem, curve: PruningCurve, budget: Any) -> Pruning:
 
 
 def within_budget(
-    problem: Problem, point: Pruning, budget: Any, method: str, time_limit: float | None
+    problem: Problem, point: Pruning, budget: Any, method: str | None, limits: Limits
 ) -> Pruning:
     """The best pruning within a budget, by a program with the budget as a row.
 
@@ -200,12 +201,12 @@ def within_budget(
     SolverFailure
         What the solver says does not stand up to recomputation.
     """
-    from milp_trees.api import solve
+    from milp_trees.study.solving import answer
 
     most = float(fraction(budget, "budget"))
     task = replace(problem.task, lam=0, max_cost=budget)  # type: ignore[type-var]
     asked = Problem(problem.dataset, task, problem.space)
-    result = solve(asked, method, start=point.ensemble, time_limit=time_limit)
+    result = answer(asked, method, limits, start=point.ensemble)
     if result.status is Status.ERROR:
         raise SolverFailure(result.message)
     best = point

@@ -16,6 +16,7 @@ from milp_trees.data.binarize import Binarizer
 from milp_trees.data.outline import lean
 from milp_trees.data.parameters import OF_TREES, check_parameters
 from milp_trees.errors import DataError, Infeasible, NothingFound, SolverFailure
+from milp_trees.limits import Limits
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.tree import RawRows
 from milp_trees.problem import Problem
@@ -106,16 +107,9 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         """The result of a method, which has a tree; one that an exact method could not prove
         optimal comes with a warning.
         """
-        from milp_trees.api import solve
+        from milp_trees.study.solving import answer
 
-        result = solve(
-            problem,
-            method,
-            time_limit=self.time_limit,
-            start=start,
-            seed=self._seed(),
-            threads=self.threads,
-        )
+        result = answer(problem, method, self._limits(), start=start)
         if result.predictor is None or result.status is Status.ERROR:
             if result.status is Status.INFEASIBLE:
                 raise Infeasible(
@@ -147,12 +141,13 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
             )
         return given[0] if given else None
 
-    def _seed(self) -> int:
-        return (
+    def _limits(self) -> Limits:
+        seed = (
             0
             if self.random_state is None
             else int(check_random_state(self.random_state).randint(2**31 - 1))
         )
+        return Limits.asked(time_limit=self.time_limit, threads=self.threads, seed=seed)
 
     def _penalties(self) -> dict[str, Any]:
         return {

@@ -32,6 +32,7 @@ from milp_trees.errors import DataError
 from milp_trees.estimators import _pruner_rows as parts
 from milp_trees.estimators import _prunings as prunings
 from milp_trees.estimators._pruner_reports import PrunedModel
+from milp_trees.limits import Limits
 from milp_trees.models.read_ensemble import check_prunable, out_of_bag, read_ensemble
 from milp_trees.models.write_ensemble import write_ensemble
 from milp_trees.problem import Problem
@@ -42,9 +43,6 @@ from milp_trees.tasks.pruning import PrunedError
 
 if TYPE_CHECKING:
     from milp_trees.models.ensemble import Ensemble
-
-#: What solves the program with a budget row by default.
-EXACT = "ip3-closure@highs"
 
 
 class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: ignore[misc]
@@ -437,7 +435,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         budget: Any = None,
         exact: bool = False,
         time_limit: float | None = 60.0,
-        method: str = EXACT,
+        method: str | None = None,
     ) -> Any:
         """A pruned copy of the fitted ensemble; the selected one stays what it is.
 
@@ -455,8 +453,8 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
             path.
         time_limit : float or None, default=60
             Seconds for that. A result without proof comes with a ConvergenceWarning.
-        method : str
-            A formulation with a solver.
+        method : str, optional
+            One that takes a budget; by default the first that does.
 
         Returns
         -------
@@ -480,7 +478,7 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         budget: Any = None,
         exact: bool = False,
         time_limit: float | None = 60.0,
-        method: str = EXACT,
+        method: str | None = None,
     ) -> prunings.Pruning:
         """The same as an `Ensemble` with exact figures."""
         check_is_fitted(self, "path_")
@@ -495,7 +493,8 @@ class EnsemblePruner(MetaEstimatorMixin, PrunedModel, BaseEstimator):  # type: i
         point = prunings.at_budget(self.problem_, self.path_, budget)
         if not exact or point.status == "optimal":
             return point
-        found = prunings.within_budget(self.problem_, point, budget, method, time_limit)
+        limits = Limits.asked(time_limit=time_limit)
+        found = prunings.within_budget(self.problem_, point, budget, method, limits)
         if found.status != "optimal":
             warnings.warn(found.note, ConvergenceWarning, stacklevel=3)
         return found

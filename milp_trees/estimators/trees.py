@@ -8,7 +8,7 @@ among the trees with those thresholds. Take `binarizer="midpoints"` for all of t
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,10 +33,6 @@ from milp_trees.tasks.policy import ActionValues, DoublyRobust, InversePropensit
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.results.size_path import SizePath
-
-#: Tasks by name that weigh rows, and those that are about other things than classes.
-WEIGHED = ("weighted", "f1", "f-beta", "jaccard", "precision")
-NOT_CLASSIFICATION = ("action-costs", "action-values", "policy-dm", "policy-ipw", "policy-dr")
 
 
 class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
@@ -196,10 +192,8 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
     def _path(
         self, dataset: Dataset, weighted: bool, max_leaf_nodes: int | None = None
     ) -> SizePath:
-        from milp_trees.api import size_path
         from milp_trees.problem import Problem
-        from milp_trees.questions import BySize
-        from milp_trees.study.attempt import method_for_sizes
+        from milp_trees.study.solving import path_of_sizes
 
         most = (
             max_leaf_nodes
@@ -211,21 +205,7 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
             self._task(weighted, cost_complexity=0),
             Trees(self.max_depth, most, self.min_samples_leaf),
         )
-        method = self._method() or "dp"
-        if method == "dp":
-            at_once = (
-                registry.method("dp-sizes").unsupported(replace(problem, question=BySize(most)))
-                is None
-            )
-            method = "dp-sizes" if at_once else self._method() or method_for_sizes(problem, most)
-        return size_path(
-            problem,
-            max_leaves=most,
-            method=method,
-            time_limit=self.time_limit,
-            threads=self.threads,
-            seed=self._seed(),
-        )
+        return path_of_sizes(problem, most, self._method(), self._limits())
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, groups: Any
@@ -285,17 +265,21 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
             if isinstance(self.objective, str)
             else self.objective
         )
-        if not isinstance(name, str) or name in NOT_CLASSIFICATION:
+        if not isinstance(name, str):
             raise DataError(
                 f'objective must be the name of a classification task ("accuracy", "f1", "auc", …) or a Task; got {self.objective!r}.'
             )
-        if name == "accuracy" and weighted:
-            name = "weighted"
         try:
-            kind = registry.task(name)
+            kind, given = registry.written_task(name)
+            if weighted and kind.weighted_by is not None:
+                kind = registry.task(kind.weighted_by)
         except UnknownName as error:
             raise DataError(f"objective must be the name of a task or a Task. {error}") from None
-        if weighted and name not in WEIGHED:
+        if not kind.of_classes:
+            raise DataError(
+                f'objective must be the name of a classification task ("accuracy", "f1", "auc", …) or a Task; got {self.objective!r}.'
+            )
+        if weighted and not kind.weighs_rows:
             raise DataError(
                 f'objective="{name}" takes no row weights; leave out sample_weight, or use objective="accuracy".'
             )
@@ -307,12 +291,13 @@ class OptimalTreeClassifier(ClassifierMixin, OptimalTree):  # type: ignore[misc]
             penalties["leaf_penalty"] = sum(
                 fraction(penalties.pop(k), k) for k in ("leaf_penalty", "split_penalty")
             )
-        given = {k: v for k, v in penalties.items() if k in known or v}
+        given |= {k: v for k, v in penalties.items() if k in known or v}
         if not given.keys() <= known:
             raise DataError(
                 f"The objective {name} takes no {(given.keys() - known).pop()}; it takes {', '.join(sorted(known))}."
             )
-        return kind(**given)
+        task: Task = kind(**given)
+        return task
 
     def predict(self, X: Any) -> np.ndarray:
         """Label of every row."""

@@ -1,1 +1,1 @@
-"""A linear program as a file that all solvers read in the same way."""
+"""Linear programs: one sparse matrix, made from Pyomo models and written to files."""

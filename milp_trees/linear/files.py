@@ -1,8 +1,8 @@
 """A model as an MPS or LP file that all solvers read in the same way.
 
-The readers were compared on files that each of them might misunderstand (`docs/solvers.md` has the
-table); what they disagree about is not written: the constant of the objective, rows with two sides,
-rows without sides, fractional bounds of integer columns, models without rows.
+The readers were compared on files that they might misunderstand (`docs/solvers.md` has the table).
+Parts that they read differently are never written: the constant of the objective, rows with two
+sides, rows without sides, fractional bounds of integer columns, models without rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 #: Endings of model files.
 SUFFIXES = (".mps", ".lp", ".mps.gz", ".lp.gz")
-#: Column that is fixed at 1 and carries the constant of the objective.
+#: Name of the column that is fixed at 1 and has the constant of the objective as its cost.
 CONSTANT = "objective_constant"
 #: Characters in a line of comments.
 COMMENT_WIDTH = 110
@@ -36,7 +36,7 @@ COMMENT_WIDTH = 110
 
 @dataclass(frozen=True, eq=False)
 class FileModel:
-    """A model as it stands in a file.
+    """A model in the form in which it is written to a file.
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ class FileModel:
     source: np.ndarray
 
     def point(self, x: np.ndarray) -> np.ndarray:
-        """A point of the model with a value for each column of the file."""
+        """A point of the model as values for all columns of the file."""
         return np.concatenate([x, np.ones(self.model.n_variables - len(x))])
 
     def text(self, suffix: str, comments: Iterable[str] = ()) -> str:
-        """The file's text for the suffix `.mps` or `.lp`, with lines of comments before it."""
+        """The file's text for the suffix `.mps` or `.lp`, after lines of comments."""
         if suffix == ".lp":
             return _commented("\\", comments) + lp_text(self.model, self.columns, self.rows)
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", self.model.name) or "model"
@@ -67,7 +67,7 @@ class FileModel:
 
 
 def file_model(model: MatrixModel) -> FileModel:
-    """The model in the form that all readers take in the same way, with the same optimum."""
+    """The model in a form that all readers understand in the same way, with the same optimum."""
     columns, rows = model.names()
     model = replace(model, lower=np.where(model.integer, np.ceil(model.lower) + 0.0, model.lower))
     model = replace(
@@ -89,7 +89,7 @@ def file_model(model: MatrixModel) -> FileModel:
     )
     two_sided = np.bincount(source, minlength=len(rows)) == 2
     names = [f"{rows[i]}_{side}" if two_sided[i] else rows[i] for i, side in sides]
-    if not names:  # GLPK's LP reader asks for a row
+    if not names:  # GLPK's LP reader requires a row
         one = sparse.csr_matrix((1, model.n_variables))
         model = replace(model, A=one, row_lower=np.array([-np.inf]), row_upper=np.zeros(1))
         names, source = ["no_rows"], np.array([-1])
@@ -97,8 +97,9 @@ def file_model(model: MatrixModel) -> FileModel:
 
 
 def _sides(low: float, up: float) -> Iterator[str]:
-    """Which sides of a row become rows of the file: both in one for an equation, none for a row
-    that forbids nothing.
+    """The sides of a row that become rows of the file.
+
+    An equation is one row; a row without finite sides forbids nothing and is left out.
     """
     if low == up:
         yield "both"
@@ -110,8 +111,9 @@ def _sides(low: float, up: float) -> Iterator[str]:
 
 
 def _with_constant_column(model: MatrixModel) -> MatrixModel:
-    """The constant of the objective as the cost of a column that is fixed at 1: GLPK reads a
-    constant with the other sign, PuLP not at all.
+    """The model with the constant of the objective as the cost of a column that is fixed at 1.
+
+    GLPK reads a constant with the opposite sign, and PuLP ignores it.
     """
     return replace(
         model,
@@ -126,12 +128,12 @@ def _with_constant_column(model: MatrixModel) -> MatrixModel:
 
 
 def suffix_of(path: Path, allowed: Sequence[str] = SUFFIXES) -> str:
-    """The ending of a model file.
+    """The ending of the name of a model file.
 
     Raises
     ------
     DataError
-        It is none of those allowed.
+        The ending is not allowed.
     """
     found = next(
         (s for s in sorted(allowed, key=len, reverse=True) if path.name.lower().endswith(s)), None
@@ -144,21 +146,37 @@ def suffix_of(path: Path, allowed: Sequence[str] = SUFFIXES) -> str:
 
 
 def write_model(model: MatrixModel, path: str | Path, comments: Iterable[str] = ()) -> Path:
-    """Write a model as `.mps` or `.lp`, either with `.gz`. The same model gives the same bytes."""
+    """Write a model as `.mps` or `.lp`, either with `.gz`. The same model gives the same bytes.
+
+    Parameters
+    ----------
+    model : MatrixModel
+        The model.
+    path : str or Path
+        The file; its ending is the format.
+    comments : iterable of str
+        Lines before the model.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
     path = Path(path)
     write_text(path, file_model(model).text(suffix_of(path).removesuffix(".gz"), comments))
     return path
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text of ASCII characters, gzipped without a time or a name if the path ends in `.gz`."""
+    """Write ASCII text; if the path ends in `.gz` it is gzipped without time and name."""
     data = text.encode("ascii")
     path.write_bytes(gzip.compress(data, mtime=0) if path.name.lower().endswith(".gz") else data)
 
 
 def _commented(mark: str, lines: Iterable[str]) -> str:
-    """Lines of comments; what is not ASCII is written as an escape, as some readers know no other
-    characters.
+    """Lines of comments.
+
+    Other characters than ASCII are written as escapes, because some readers accept ASCII only.
     """
     out = []
     for line in lines:

@@ -1,4 +1,4 @@
-"""LP files in the dialect that all readers share."""
+"""LP files in the dialect that all readers have in common."""
 
 from __future__ import annotations
 
@@ -10,24 +10,28 @@ import numpy as np
 if TYPE_CHECKING:
     from milp_trees.linear.matrix import MatrixModel
 
-#: Characters in a line. Some readers cut off or refuse what is longer than 255.
+#: Characters in a line. Some readers cut or reject lines of more than 255 characters.
 WIDTH = 120
 
 
 def lp_text(model: MatrixModel, columns: Sequence[str], rows: Sequence[str]) -> str:
     """The text of an LP file, without the constant of the objective.
 
-    Section names are written out: CBC takes `bin` and `gen` for variables. Every row and the
-    objective have a term, which GLPK asks for, and every column stands in the objective or in a
-    row, for CBC leaves out any other.
+    Section names are written in full, because CBC reads `bin` and `gen` as variables. Every row and
+    the objective have at least one term, because GLPK requires it. Every column occurs in the
+    objective or in a row, because CBC ignores other columns.
 
     Parameters
     ----------
     model : MatrixModel
-        With a column and a row at least, and no row with two different sides: readers disagree
-        about the rest.
+        It has at least one column and one row, and no row with two different sides; readers
+        disagree about other models.
     columns, rows : sequences of str
         Names that are safe in LP files.
+
+    Returns
+    -------
+    str
     """
     idle = np.diff(model.A.tocsc().indptr) == 0
     wanted = np.flatnonzero((model.c != 0) | idle)
@@ -89,5 +93,5 @@ def _wrapped(head: str, words: Iterable[str]) -> Iterator[str]:
 
 
 def spelled(value: float) -> str:
-    """A number with all its digits; whole numbers without a point."""
+    """A number with all its digits; integers without a decimal point."""
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)

@@ -1,6 +1,4 @@
-"""`MatrixModel`: a linear program as one sparse matrix, and the one place that makes it from a
-Pyomo model.
-"""
+"""`MatrixModel`: a linear program as one sparse matrix; only this file makes it from Pyomo."""
 
 from __future__ import annotations
 
@@ -20,19 +18,21 @@ INFINITY = float("inf")
 
 @dataclass(eq=False)
 class MatrixModel:
-    """min c·x + offset subject to row_lower <= A x <= row_upper, lower <= x <= upper, x integer
-    where `integer`.
+    """A linear program with some integer variables, in matrix form.
+
+    It is min c·x + offset subject to row_lower <= A x <= row_upper, lower <= x <= upper, and x
+    integer where `integer` is true.
 
     Parameters
     ----------
     columns : list
-        The Pyomo variables in column order; stays in the parent process.
+        The Pyomo variables in column order; they stay in the parent process.
     row_labels, row_indices : list
-        For every row, the name of its Pyomo constraint and the index in it (None: it has no index);
-        both may be left out.
+        For every row, the name of its Pyomo constraint and the index in it (None if it has no
+        index); both may be left out.
     implied_integer : bool
-        Some optimal solution is integral in the continuous columns too: a solver of pure integer
-        programs may declare them integer.
+        Whether some optimal solution is integral in the continuous columns too; then a solver of
+        pure integer programs may declare them integer.
     """
 
     name: str
@@ -73,10 +73,10 @@ class MatrixModel:
         return max((float(p.max()) for p in parts if len(p)), default=0.0)
 
     def contradiction(self) -> str | None:
-        """The sentence why no point at all can be feasible, if one row or one bound says so by
-        itself; None otherwise.
+        """A sentence, if a single row or bound shows that no point is feasible; None otherwise.
 
-        Solvers disagree about such models: some call them an error, some end without an answer.
+        Solvers disagree about such models: for some they are an error, others end without an
+        answer.
         """
         for what, low, up in (
             ("row", self.row_lower, self.row_upper),
@@ -105,7 +105,19 @@ class MatrixModel:
         return np.where(self.integer, np.rint(x), x)
 
     def with_rows(self, A: sparse.csr_matrix, lower: np.ndarray, upper: np.ndarray) -> MatrixModel:
-        """The model with further rows below its own."""
+        """The model with further rows after its own.
+
+        Parameters
+        ----------
+        A : csr_matrix of shape (m, number of columns)
+            Coefficients of the rows.
+        lower, upper : float arrays of shape (m,)
+            Sides of the rows, which may be infinite.
+
+        Returns
+        -------
+        MatrixModel
+        """
         stacked = sparse.csr_matrix(sparse.vstack([self.A, A], format="csr"))
         labels = [*self.row_labels, *(["cut"] * len(lower))] if self.row_labels else []
         indices = [*self.row_indices, *range(len(lower))] if self.row_indices else []
@@ -119,8 +131,9 @@ class MatrixModel:
         return replace(self, integer=np.zeros_like(self.integer))
 
     def names(self) -> tuple[list[str], list[str]]:
-        """Names of columns and rows: different ones, those of the Pyomo model as far as file
-        formats allow them (`b[1,3]` is `b_1_3`).
+        """Different names of columns and rows.
+
+        They are those of the Pyomo model, as far as file formats allow them (`b[1,3]` is `b_1_3`).
         """
         columns = (
             [v.name for v in self.columns]
@@ -143,7 +156,7 @@ class MatrixModel:
         Raises
         ------
         ValueError
-            A variable has no value: `encode` must set every one.
+            A variable has no value; `encode` must set every variable.
         """
         values = [v.value for v in self.columns]
         if None in values:
@@ -162,20 +175,22 @@ class MatrixModel:
 
 
 class Separator(Protocol):
-    """Finds rows that a point violates; travels to the child process, so it holds arrays only."""
+    """Finds rows that a point violates; it holds arrays only, and is sent to the child process."""
 
     def separate(
         self, x: np.ndarray, integral: bool
     ) -> tuple[sparse.csr_matrix, np.ndarray, np.ndarray]:
-        """Violated rows (A, lower, upper), none if the point satisfies them all; complete at
-        integral points.
+        """Violated rows (A, lower, upper); there are none if the point satisfies all rows.
+
+        At integral points every violated row must be found; at others some may be missed.
         """
         ...
 
 
 def compile_model(m: Any) -> MatrixModel:
-    """One sparse matrix from a Pyomo model: ordinary constraints by Pyomo's standard form,
-    `MatrixRows` as they are.
+    """One sparse matrix from a Pyomo model.
+
+    Ordinary constraints go through Pyomo's standard form, `MatrixRows` are taken as they are.
     """
     import pyomo.environ as pyo
     from pyomo.common.gc_manager import PauseGC
@@ -186,8 +201,8 @@ def compile_model(m: Any) -> MatrixModel:
         for b in m.component_objects(pyo.Constraint, active=True)
         if isinstance(b, matrix_rows_class())
     ]
-    # Pyomo 6.10 warns that a method is deprecated which it calls itself when it expands templates
-    # with parameters.
+    # When Pyomo 6.10 expands templates with parameters, it calls a method of its own that it
+    # warns about as deprecated.
     with PauseGC(), pyomo_without("sparse_iteritems"):
         for b in blocks:
             b.deactivate()
@@ -247,13 +262,13 @@ def compile_model(m: Any) -> MatrixModel:
 
 @contextlib.contextmanager
 def pyomo_without(phrase: str) -> Iterator[None]:
-    """Within this block Pyomo logs nothing that holds a phrase."""
+    """Within this block Pyomo logs no message that contains a phrase."""
 
     def other(record: logging.LogRecord) -> bool:
         return phrase not in record.getMessage()
 
-    # A filter on a logger does not see its children's records: it must sit on the logger that
-    # speaks.
+    # A filter on a logger does not apply to records of its children, so it must be on the logger
+    # that writes the message.
     for made_as_it_speaks in ("pyomo.core.base.param", "pyomo.repn.linear_template"):
         logging.getLogger(made_as_it_speaks)
     loggers = [
@@ -277,11 +292,25 @@ def matrix_rows(
     upper: np.ndarray,
     doc: str,
 ) -> Any:
-    """A Pyomo constraint that is a block of rows `lower <= matrix · variables <= upper`, for
-    incidence matrices.
+    """A Pyomo constraint that is a block of rows `lower <= matrix · variables <= upper`.
 
-    The rows can be read one by one like any Pyomo constraint (and written by its file writers), but
-    are handed over as the arrays they are.
+    It is meant for incidence matrices. The rows can be read one by one like any Pyomo constraint
+    (and are written by its file writers), but solvers are given the arrays themselves.
+
+    Parameters
+    ----------
+    variables : sequence of Pyomo variables
+        One per column of the matrix.
+    matrix : csr_matrix of shape (m, number of variables)
+        Coefficients.
+    lower, upper : float arrays of shape (m,)
+        Sides of the rows, which may be infinite.
+    doc : str
+        Meaning of the rows.
+
+    Returns
+    -------
+    MatrixRows
     """
     return matrix_rows_class()(variables, sparse.csr_matrix(matrix), lower, upper, doc)
 

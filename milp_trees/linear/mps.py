@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 
 def write_mps(model: MatrixModel, path: Path) -> None:
-    """Write a model for a solver that runs as a program: columns are called x0, x1, …, rows r0, r1,
-    …
+    """Write a model for a solver that runs as a program.
 
-    The constant of the objective is left out, because solvers disagree about its sign.
+    Columns are called x0, x1, …, and rows r0, r1, …. The constant of the objective is left out,
+    because solvers disagree about its sign.
     """
     columns, rows = (
         [f"x{j}" for j in range(model.n_variables)],
@@ -28,7 +28,21 @@ def write_mps(model: MatrixModel, path: Path) -> None:
 def mps_text(
     model: MatrixModel, columns: Sequence[str], rows: Sequence[str], name: str = "model"
 ) -> str:
-    """The text of an MPS file, without the constant of the objective."""
+    """The text of an MPS file, without the constant of the objective.
+
+    Parameters
+    ----------
+    model : MatrixModel
+        The model.
+    columns, rows : sequences of str
+        Names that are safe in MPS files.
+    name : str, default="model"
+        Name of the model in the file.
+
+    Returns
+    -------
+    str
+    """
     lower, upper = model.row_lower, model.row_upper
     kept = np.isfinite(lower) | np.isfinite(upper)
     ranged = np.isfinite(lower) & np.isfinite(upper) & (lower < upper)
@@ -41,7 +55,7 @@ def mps_text(
     lines += _columns(model, kept, columns, rows)
     lines.append("RHS")
     lines += [f" RHS {rows[i]} {float(rhs[i])!r}" for i in used if rhs[i] != 0]
-    if ranged.any():  # PuLP's reader knows no such section
+    if ranged.any():  # written only if needed, because PuLP's reader does not accept this section
         lines.append("RANGES")
         lines += [
             f" RNG {rows[i]} {float(upper[i] - lower[i])!r}"
@@ -57,7 +71,7 @@ def _columns(
     model: MatrixModel, kept: np.ndarray, names: Sequence[str], row_names: Sequence[str]
 ) -> list[str]:
     A = model.A.tocsc()
-    # There are few different coefficients: each is spelled once.
+    # There are few different coefficients, so each is formatted once.
     values, which = np.unique(A.data, return_inverse=True)
     spelled = [repr(float(v)) for v in values]
     starts, rows, which, used = A.indptr.tolist(), A.indices.tolist(), which.tolist(), kept.tolist()
@@ -79,11 +93,11 @@ def _columns(
 
 
 def _bounds(model: MatrixModel, names: Sequence[str]) -> list[str]:
-    """Both bounds of every column, even the defaults: those of integer columns differ from reader
-    to reader.
+    """Both bounds of every column, including defaults.
 
-    An infinite bound stands before the other one, because for PuLP's reader `PL` also sets the
-    lower bound to 0, and `MI` the upper one.
+    The defaults of integer columns differ between readers. An infinite bound is written before the
+    other bound, because for PuLP's reader `PL` also sets the lower bound to 0, and `MI` the upper
+    one.
     """
     lines = []
     for name, low, up in zip(names, model.lower.tolist(), model.upper.tolist(), strict=True):

@@ -1,16 +1,16 @@
-"""Names of columns and rows that every reader of MPS and LP files takes as names."""
+"""Names of columns and rows that every reader of MPS and LP files accepts."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
 
-#: CBC's LP reader refuses names of more than 100 characters. A few are kept for what makes names
-#: different.
+#: CBC's LP reader rejects names of more than 100 characters. The rest is kept for suffixes that
+#: make names different.
 LONGEST = 90
 
-#: Words of the two formats: as a name, some reader takes each of them for the beginning of a
-#: section, a bound or a number.
+#: Words of the two formats: some reader would interpret each of them as the beginning of a section,
+#: a bound or a number.
 RESERVED = frozenset(
     {
         "min",
@@ -72,17 +72,17 @@ RESERVED = frozenset(
     }
 )
 _OTHER = re.compile(r"[^A-Za-z0-9_.]")
-#: What a reader may take for a number: digits, a period, and the letter of exponents (`3 e1` is 30
-#: for some).
+#: Characters that a reader may interpret as a number: digits, a period, and the letter of exponents
+#: (`3 e1` is 30 for some).
 _NUMERIC = re.compile(r"[0-9.eE]")
 
 
 def safe_names(wanted: Iterable[str], prefix: str) -> list[str]:
-    """Different names for file formats, as near to the names given as they allow.
+    """Different names for file formats, as similar to the given names as possible.
 
-    Letters of ASCII, digits, `_` and `.` are kept and everything else becomes `_`. A name that is a
-    word of a format, or that begins like a number, gets the prefix before it; a long name is cut;
-    of equal names all but the first get `__` and a number.
+    ASCII letters, digits, `_` and `.` are kept, and every other character becomes `_`. A name that
+    is a word of a format, or that begins like a number, gets the prefix; a long name is cut; of
+    equal names all but the first get `__` and a number.
     """
     seen: set[str] = set()
     numbers: dict[str, int] = {}

@@ -1,8 +1,8 @@
-"""A block of linear rows kept as a sparse matrix inside a Pyomo model.
+"""A block of linear rows, stored as a sparse matrix inside a Pyomo model.
 
 Pyomo has `MatrixConstraint` for this, but its mapping methods do not accept the `sort` argument
-that every Pyomo 6.10 writer passes; the methods below do, and rows are made only when somebody
-looks at them.
+that every Pyomo 6.10 writer passes. The methods below do, and rows are made only when they are
+read.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ class MatrixRows(IndexedConstraint):  # type: ignore[misc]  # Pyomo has no types
         return ((i, self[i]) for i in range(len(self)))
 
     def activate(self) -> None:
-        """Switch the block on as a whole; Pyomo's own method would make every row to do so."""
+        """Activate the whole block; Pyomo's own method would make every row first."""
         ActiveComponent.activate(self)
 
     def deactivate(self) -> None:
-        """Switch the block off as a whole."""
+        """Deactivate the whole block."""
         ActiveComponent.deactivate(self)
 
     def __getitem__(self, i: int) -> ConstraintData:

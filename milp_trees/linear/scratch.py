@@ -1,10 +1,10 @@
-"""Temporary folders that say whose they are, so that those of a killed process are found and
-removed.
+"""Temporary folders with their owner's identity in the name.
 
-A folder is called `milp-trees-scratch-HOST-PID-START-…` after the process that removes it: its
-number and the second in which it started, since numbers are given again, and the name of its
-machine, since folders may be shared. It is removed by its owner, by a solver process that finds its
-parent gone, or by the next process that makes a folder.
+With it, folders of killed processes are found and removed. A folder is called
+`milp-trees-scratch-HOST-PID-START-…` after the process that removes it: its number, the second in
+which it started (numbers are reused), and the name of its machine (folders may be shared). It is
+removed by its owner, by a solver process whose parent has ended, or by the next process that makes
+a folder.
 """
 
 from __future__ import annotations
@@ -20,17 +20,18 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-#: Of folders whose processes can be seen from here.
+#: Beginning of the names of folders whose processes run on this machine.
 PREFIX = f"milp-trees-scratch-{re.sub(r'[^A-Za-z0-9]', '', platform.node())}-"
 _OWNED = re.compile(re.escape(PREFIX) + r"(\d+)-(\d+)-")
-#: Seconds by which two readings of the start of one process may differ: the system's clock may have
-#: been set in between.
+#: Largest difference, in seconds, between two readings of the start of one process; the system's
+#: clock may have been set in between.
 SAME = 5
 
 
 def make() -> Path:
-    """A new folder of this process. Those that killed processes left are removed first, once in the
-    life of this one.
+    """A new folder of this process.
+
+    Folders that killed processes left are removed first, once in the life of this process.
     """
     import psutil
 
@@ -44,12 +45,13 @@ def make() -> Path:
 
 
 def remove(folder: str | Path) -> None:
-    """Remove a folder; what cannot be removed now (a file that is still open, on some systems) is
-    left to a later sweep.
+    """Remove a folder.
+
+    A file that cannot be removed now (on some systems because it is open) is left to a later sweep.
     """
     for _ in range(
         5
-    ):  # others may remove its files at the same time, and what is gone already ends an attempt
+    ):  # others may remove its files at the same time, and a missing file ends an attempt
         shutil.rmtree(folder, ignore_errors=True)
         if not os.path.exists(folder):
             return
@@ -58,7 +60,7 @@ def remove(folder: str | Path) -> None:
 
 @contextlib.contextmanager
 def folder() -> Iterator[Path]:
-    """A folder for the time of a block."""
+    """A folder that exists during a `with` block."""
     path = make()
     try:
         yield path
@@ -67,7 +69,7 @@ def folder() -> Iterator[Path]:
 
 
 def sweep(home: str | Path) -> list[Path]:
-    """Remove the folders whose owners are gone; which they were."""
+    """Remove the folders whose owners have ended; return the removed folders."""
     found = [path for path in Path(home).glob(f"{PREFIX}*") if _left_behind(path.name)]
     for path in found:
         remove(path)
@@ -80,7 +82,7 @@ def _sweep_once(home: str, pid: int) -> None:
 
 
 def _left_behind(name: str) -> bool:
-    """Whether the owner that a name tells has ended; False for a name that tells none."""
+    """Whether the owner in a folder's name has ended; False if the name holds no owner."""
     import psutil
 
     owner = _OWNED.match(name)

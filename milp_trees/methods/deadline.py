@@ -19,16 +19,13 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from milp_trees.compiling import uncharged
+from milp_trees.limits import Stopped
 
 T = TypeVar("T")
 
 #: Seconds until the exception is raised once more if nobody has seen it. It must not come into the
 #: clean-up after the first, which can take long.
 AGAIN = 3.0
-
-
-class TimeUp(Exception):
-    """The time that `within` allowed ended before the work did."""
 
 
 def within(seconds: float | None, work: Callable[[], T]) -> T:
@@ -44,13 +41,13 @@ def within(seconds: float | None, work: Callable[[], T]) -> T:
 
     Raises
     ------
-    TimeUp
-        It takes longer.
+    Stopped
+        By the time limit: it takes longer.
     """
     if seconds is None:
         return work()
     if seconds <= 0:
-        raise TimeUp
+        raise Stopped
     timer = _Timer(seconds)
     try:
         try:
@@ -60,14 +57,14 @@ def within(seconds: float | None, work: Callable[[], T]) -> T:
             timer.end()
     except timer.overtime:
         timer.end()
-        raise TimeUp from None
+        raise Stopped from None
     except Exception as error:
         timer.end()
         if not timer.fired:
             raise
         # What is left in the middle may say so in an error of its own: Pyomo does, and compiled
         # code calls it a SystemError.
-        raise TimeUp from error
+        raise Stopped from error
     except BaseException:  # of somebody else; it may have come in the middle of `end`
         timer.end()
         raise

@@ -27,13 +27,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
-from milp_trees.limits import Limits
-from milp_trees.methods.finish import Clock, Progress, finish
+from milp_trees.limits import Deadline, Limit, Limits, Stopped
+from milp_trees.methods.finish import Clock, finish
+from milp_trees.methods.trace import Progress, Trace
 from milp_trees.methods.watch import GREEDY, GREEDY_SHARE
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
-from milp_trees.results.result import Limit, Result, Status, TracePoint
+from milp_trees.results.result import Result, Status, TracePoint
 from milp_trees.spaces.trees import full_leaves
 from milp_trees.tasks.ratio_view import Ratio
 
@@ -47,10 +48,10 @@ class Stepper(Protocol):
     def label(self) -> str:
         """The name with the options that differ from their defaults."""
 
-    def search(
+    def step(
         self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
     ) -> Result:
-        """Solve a problem that is known to be supported."""
+        """Solve one of the linear problems."""
 
 
 def search(
@@ -82,7 +83,7 @@ class _Run:
     def __init__(
         self, method: Stepper, problem: Problem, limits: Limits, progress: Progress | None
     ) -> None:
-        self.method, self.problem, self.limits, self.progress = method, problem, limits, progress
+        self.method, self.problem, self.limits = method, problem, limits
         self.clock = Clock()
         with self.clock("prepare"):
             self.ratio = problem.view(Ratio)
@@ -100,8 +101,13 @@ class _Run:
         self.failed: Result | None = None
         self.stopped: Limit | None = None
         self.infeasible = False
-        self.trace: list[TracePoint] = []
+        self.trace = Trace(progress)
         self.reductions = {(True, True)}
+
+    @property
+    def deadline(self) -> Deadline:
+        """Compilation during a step moves the clock's beginning, and this with it."""
+        return Deadline.after(self.limits.time, self.clock.begin)
 
     @property
     def running(self) -> bool:
@@ -141,18 +147,10 @@ class _Run:
             Tree(Leaf(k), self.small.frame.actions) for k in range(self.small.frame.n_actions)
         ]:
             self._offer(tree)
-        space, began = self.problem.trees, time.perf_counter()
-        until = (
-            None
-            if self.limits.time is None
-            else began + max(GREEDY, GREEDY_SHARE * (self.limits.time - self.clock.seconds))
-        )
+        space = self.problem.trees
+        until = self.deadline.share(GREEDY_SHARE, GREEDY)
         grown: Tree | None = None
-        while (
-            self.tree is not None
-            and (grown is None or self._offer(grown))
-            and (until is None or time.perf_counter() < until)
-        ):
+        while self.tree is not None and (grown is None or self._offer(grown)) and not until.passed:
             q = -self.loss
             grown = greedy_tree(
                 self.small.matrix(q, self.penalty * self.small.least_denominator(q)), space, until
@@ -251,8 +249,8 @@ class _Run:
         u : Fraction or None
             A proven bound on the maximum.
         """
-        left = None if self.limits.time is None else self.limits.time - self.clock.seconds
-        if left is not None and left <= 0:
+        deadline = self.deadline
+        if deadline.passed:
             self.stopped = Limit.TIME
             return False, None
         inner = self._inner(q, leaf_cost, most_leaves)
@@ -267,7 +265,11 @@ class _Run:
                 self._record(claim.bound(-Fraction(point.bound)))
 
         began = time.perf_counter()
-        result = self.method.search(inner, replace(self.limits, time=left), start, watch)
+        try:
+            result = self.method.step(inner, replace(self.limits, time=deadline.left), start, watch)
+        except Stopped as stopped:
+            self.stopped = stopped.limit
+            return False, None
         self.clock.begin += max(
             0.0, time.perf_counter() - began - result.seconds
         )  # compilation, which no run is charged
@@ -337,15 +339,8 @@ class _Run:
         if self.tree is not None:
             low = min(low, self.loss)
         incumbent = None if self.tree is None else float(self.ratio.to_value(self.loss))
-        point = TracePoint(
-            self.clock.seconds,
-            incumbent,
-            float(self.ratio.to_value(low)) if self.method.exact else None,
-        )
-        if not self.trace or self.trace[-1][1:] != point[1:]:
-            self.trace.append(point)
-            if self.progress:
-                self.progress(point)
+        known = float(self.ratio.to_value(low)) if self.method.exact else None
+        self.trace.add(self.clock.seconds, incumbent, known)
 
     # -- the answer ----------------------------------------------------------------------------------------------
 
@@ -379,7 +374,7 @@ class _Run:
             proved_by=self.prover,
             clock=self.clock,
             limit=self.stopped,
-            trace=tuple(self.trace),
+            trace=self.trace,
             nodes=sum(nodes) if nodes else None,
             model_size={"steps": len(self.results), **(last.model_size if last else {})},
             log="\n".join(r.log for r in self.results if r.log),

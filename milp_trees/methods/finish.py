@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from functools import cache
 from importlib import metadata
@@ -21,10 +21,6 @@ from milp_trees.tasks.views import Scale
 if TYPE_CHECKING:
     from milp_trees.methods.watch import Watch
     from milp_trees.models.tree import Tree
-
-
-#: Called with every new (seconds, incumbent, bound) of a run, natural units.
-Progress = Callable[[TracePoint], None]
 
 
 class Clock:
@@ -67,6 +63,7 @@ def finish(
     limit: Limit | None = None,
     infeasible: bool = False,
     watch: Watch | None = None,
+    trace: Iterable[TracePoint] = (),
     **more: Any,
 ) -> Result:
     """The one way to a Result: the value is recomputed from the tree, and claims that contradict it
@@ -83,8 +80,10 @@ def finish(
         Whether and by whom the tree is called optimal.
     watch : Watch, optional
         Of a run that was stopped: its greedy tree is the answer if the run has no better one.
+    trace : iterable of TracePoint, optional
+        What the run had found and proved at which second.
     more
-        Further fields of Result (`sizes`, `trace`, `nodes`, …).
+        Further fields of Result (`sizes`, `nodes`, …).
     """
     scale = problem.scale
     checked: list[str] = []
@@ -93,7 +92,7 @@ def finish(
     solutions: tuple[Solution, ...] = ()
     if watch is not None and limit is not None and not claims_optimal:
         tree = watch.better(tree)
-        more["trace"] = watch.traced(more.get("trace", ()))
+        trace = watch.traced(tuple(trace))
     if tree is not None:
         value = problem.value(tree)
         wrong = problem.violations(tree)
@@ -134,6 +133,7 @@ def finish(
         certificate,
         clock.seconds,
         dict(clock.times),
+        trace=tuple(trace),
         message=message,
         versions=more.pop("versions", versions()),
         **more,

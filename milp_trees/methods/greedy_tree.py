@@ -9,14 +9,13 @@ the grown tree within the limit on leaves, the cheapest is returned, penalties i
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.limits import Limits
+from milp_trees.limits import NEVER, Deadline, Limits
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 from milp_trees.registering import plugins
@@ -41,14 +40,14 @@ AS_DOUBLES = 4_000_000
 SIZES = 32
 
 
-def greedy_for(problem: Problem, deadline: float | None = None) -> Tree | None:
+def greedy_for(problem: Problem, deadline: Deadline = NEVER) -> Tree | None:
     """A greedy tree for any problem on trees: of those that the task's views suggest the best that
     is feasible; None if there is none.
 
     Parameters
     ----------
-    deadline : float, optional
-        `time.perf_counter()` at which nodes are no longer split.
+    deadline : Deadline, optional
+        When nodes are no longer split.
     """
     found: list[tuple[Value, Tree]] = []
     for tree in _suggested(problem, deadline):
@@ -61,7 +60,7 @@ def greedy_for(problem: Problem, deadline: float | None = None) -> Tree | None:
     return None if best is None else best[1]
 
 
-def _suggested(problem: Problem, deadline: float | None) -> Iterator[Tree]:
+def _suggested(problem: Problem, deadline: Deadline) -> Iterator[Tree]:
     from milp_trees.tasks.count_views import LeafCounts, PairCounts
     from milp_trees.tasks.ratio_view import Ratio
 
@@ -84,18 +83,17 @@ def _suggested(problem: Problem, deadline: float | None) -> Iterator[Tree]:
                 yield Tree(entry[1], errors.actions)
 
 
-def _of_heuristics(problem: Problem, deadline: float | None) -> Iterator[Tree]:
+def _of_heuristics(problem: Problem, deadline: Deadline) -> Iterator[Tree]:
     """Trees of the heuristics that say they are quick enough (`Method.falls_back`)."""
     quick: list[Any] = list(plugins.classes("methods").values())
     for cls in quick:
         if cls.falls_back and cls().unsupported(problem) is None:
-            left = None if deadline is None else max(0.0, deadline - time.perf_counter())
-            found = cls().search(problem, Limits(time=left), None, None)
+            found = cls().search(problem, Limits(time=deadline.left), None, None)
             if found.tree is not None:
                 yield found.tree
 
 
-def _by_ratio(ratio: Ratio, space: Trees, deadline: float | None) -> Iterator[Tree]:
+def _by_ratio(ratio: Ratio, space: Trees, deadline: Deadline) -> Iterator[Tree]:
     """Greedy trees for a ratio as it grows, each for the linear problem at the ratio of the last
     (see `milp_trees.methods.dinkelbach`).
     """
@@ -103,7 +101,7 @@ def _by_ratio(ratio: Ratio, space: Trees, deadline: float | None) -> Iterator[Tr
     trees: list[Tree | None] = [
         Tree(Leaf(k), ratio.frame.actions) for k in range(ratio.frame.n_actions)
     ]
-    while any(trees) and (loss is None or deadline is None or time.perf_counter() < deadline):
+    while any(trees) and (loss is None or not deadline.passed):
         here, best = min(
             ((ratio.leaf_penalty * t.n_leaves - ratio.of(t), t) for t in trees if t is not None),
             key=lambda pair: pair[0],
@@ -129,7 +127,7 @@ def reduced_view(problem: Problem) -> CostMatrix:
     return whole if whole.ranked is not None else problem.presolved_view()
 
 
-def greedy_tree(view: CostMatrix, space: Trees, deadline: float | None = None) -> Tree | None:
+def greedy_tree(view: CostMatrix, space: Trees, deadline: Deadline = NEVER) -> Tree | None:
     """The pruned greedy tree of a view; None if even one leaf would have too few rows, or too
     little weight.
     """
@@ -141,7 +139,7 @@ def greedy_tree(view: CostMatrix, space: Trees, deadline: float | None = None) -
 
 
 def greedy_prunings(
-    view: CostMatrix, space: Trees, most: int | None, deadline: float | None = None
+    view: CostMatrix, space: Trees, most: int | None, deadline: Deadline = NEVER
 ) -> Prunings:
     """The cheapest prunings of the greedy tree with 1, 2, … leaves, at most so many; 0: only the
     cheapest of all. Empty if there is no tree.
@@ -162,7 +160,7 @@ class _Grower:
     that costs are.
     """
 
-    def __init__(self, view: CostMatrix, least: int, most: int, deadline: float | None) -> None:
+    def __init__(self, view: CostMatrix, least: int, most: int, deadline: Deadline) -> None:
         self.view, self.least, self.most, self.deadline = view, least, most, deadline
         small = view.ranked is None and view.X.size <= AS_DOUBLES
         self.X = view.X.astype(float) if small else None
@@ -175,8 +173,11 @@ class _Grower:
     def grow(self, rows: np.ndarray, depth: int) -> Prunings:
         total = self.costs[rows].sum(axis=0)
         out: Prunings = [(round(total.min()) + self.view.leaf_cost, Leaf(int(total.argmin())))]
-        late = self.deadline is not None and time.perf_counter() >= self.deadline
-        f = self.best_test(rows, depth) if depth and total.min() > 0 and not late else None
+        f = (
+            self.best_test(rows, depth)
+            if depth and total.min() > 0 and not self.deadline.passed
+            else None
+        )
         if f is None:
             return out
         true = self.view.outcome(f, rows) == 1

@@ -4,7 +4,6 @@ an engine or a heuristic.
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,18 +11,23 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees.compiling import interruptible
-from milp_trees.errors import DataError, Unsupported
-from milp_trees.limits import Limits
-from milp_trees.methods.deadline import TimeUp, within
-from milp_trees.methods.finish import Clock, Progress, _installed, finish, versions
+from milp_trees.errors import Unsupported
+from milp_trees.limits import Deadline, Limit, Limits, Stopped
+from milp_trees.methods import dinkelbach
+from milp_trees.methods.deadline import within
+from milp_trees.methods.finish import Clock, _installed, finish, versions
+from milp_trees.methods.scores import scores
+from milp_trees.methods.start import Start, refusal
+from milp_trees.methods.trace import Progress
 from milp_trees.methods.watch import hearing
-from milp_trees.problem import Problem, unsupported_reason
+from milp_trees.problem import Problem, unsupported_reason, who_can
 from milp_trees.registering import labels, plugins
-from milp_trees.results.result import Limit, Result
+from milp_trees.results.result import Result
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Tree
 
 #: Rows times tests from which on a timer watches an engine that watches the clock itself.
@@ -54,6 +58,9 @@ class Method(ABC):
     #: Place among the methods for problems that nobody named one for: the smallest number that
     #: takes it is run. None: run only when named.
     default_rank: ClassVar[int | None] = None
+    #: Place among those that judge the answers of others (`result.agrees`): the smallest number
+    #: that takes the problem does. None: it judges only when named.
+    judge_rank: ClassVar[int | None] = None
     #: Whether a run of another method that was stopped may use its answer: a quick heuristic for a
     #: task without a cost matrix.
     falls_back: ClassVar[bool] = False
@@ -89,7 +96,9 @@ class Method(ABC):
         if why:
             return why
         if getattr(problem.first_view(self.needs), "side", ()) and not self.takes_side_rows:
-            return f"{self.name} cannot express side constraints; the formulations flow-oct and state-flow can."
+            return (
+                f"{self.name} cannot express side constraints{who_can(problem, 'takes_side_rows')}."
+            )
         return self.unsupported_view(problem)
 
     def unsupported_view(self, problem: Problem) -> str | None:
@@ -105,23 +114,40 @@ class Method(ABC):
     ) -> Result:
         """Solve a problem that is known to be supported."""
 
+    def step(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
+        """Solve one of the linear problems that a ratio takes (`milp_trees.methods.dinkelbach`)."""
+        return self.search(problem, limits, start, progress)
+
+    # -- the one way to run a method -------------------------------------------------------------
+
     def run(
         self,
         problem: Problem,
         limits: Limits | None = None,
-        start: Tree | None = None,
+        start: Any = None,
         progress: Progress | None = None,
+        test: Dataset | None = None,
     ) -> Result:
-        """Solve a problem.
+        """Solve a problem: the one way to run a method, whoever asks for it.
+
+        What has to be compiled is compiled, and then the clock starts. On a copy of the problem
+        whose views are not made yet, so that preparation is timed, the method is asked whether it
+        takes the problem; it searches under what is left of the limits; the result is signed and
+        scored.
 
         Parameters
         ----------
+        problem : Problem
         limits : Limits, optional
             Default: 60 seconds, one thread.
-        start : Tree, optional
-            A tree to begin with. One that is not feasible is left aside; `result.start` says why.
+        start : Tree, Ensemble or Start, optional
+            What to begin with. One that is not feasible is left aside; `result.start` says why.
         progress : callable, optional
             Called with every improvement.
+        test : Dataset, optional
+            Rows left out of the problem, for `result.scores`.
 
         Raises
         ------
@@ -130,30 +156,48 @@ class Method(ABC):
         DataError
             The start is a tree for other data.
         """
-        from milp_trees.methods import dinkelbach
-
         self.warm_up()
         limits, clock = limits or Limits(), Clock()
-        fresh = (
-            problem.without_views()
-        )  # so that the preparation of the data is part of every method's time
+        begin = start if isinstance(start, Start) else Start(start)
+        fresh = problem.without_views()
         try:
-            why = self._unsupported_within(limits, fresh)
-        except TimeUp:
-            return self._signed(self._unprepared(problem, start, clock))
+            result = self._answer(fresh, limits, begin.tree, progress, clock)
+        except Stopped as stopped:
+            result = self._unprepared(fresh, begin.tree, clock, stopped.limit)
+        result = replace(result, problem=problem, start=begin.describe(result.start))
+        if test is not None and result.predictor is not None:
+            more = scores(problem, result.predictor, test)
+            result = replace(result, scores={**result.scores, **more})
+        return self._signed(result)
+
+    def _answer(
+        self,
+        problem: Problem,
+        limits: Limits,
+        start: Any,
+        progress: Progress | None,
+        clock: Clock,
+    ) -> Result:
+        """What the search returns, with the time that it took to get there.
+
+        Raises
+        ------
+        Stopped
+            A limit ended what the method does not watch over by itself.
+        """
+        why = self.unsupported_within(limits, problem)
         if why:
             raise Unsupported(why)
-        refused = None if start is None else _refused(fresh, start)
-        search = partial(dinkelbach.search, self) if fresh.by_steps(self) else self.search
+        refused = refusal(problem, start)
+        given = None if refused else start
+        search = partial(dinkelbach.search, self) if problem.by_steps(self) else self.search
         prepared = clock.seconds
-        given, left = None if refused else start, limits.after(prepared)
+        left = limits.after(prepared)
         try:
             with hearing(), interruptible():
                 result = self._search_within(
-                    left, fresh, lambda: search(fresh, left, given, progress)
+                    left, problem, lambda: search(problem, left, given, progress)
                 )
-        except TimeUp:
-            return self._signed(replace(self._unprepared(fresh, given, clock), problem=problem))
         except RecursionError:
             raise Unsupported(
                 f"{self.name} goes deeper here than Python's recursion; give a smaller max_depth (--depth)."
@@ -167,9 +211,7 @@ class Method(ABC):
             "prepare": max(0.0, prepared - apart) + result.times.get("prepare", 0.0),
             **{k: v for k, v in result.times.items() if k != "prepare"},
         }
-        return self._signed(
-            replace(result, problem=problem, seconds=result.seconds + prepared, times=times)
-        )
+        return replace(result, seconds=result.seconds + prepared, times=times)
 
     def _signed(self, result: Result) -> Result:
         """The result under the method's label; engines need not know of it, and may sign with their
@@ -185,12 +227,12 @@ class Method(ABC):
             versions={**self.software(), **result.versions},
         )
 
-    def _unsupported_within(self, limits: Limits, problem: Problem) -> str | None:
+    def unsupported_within(self, limits: Limits, problem: Problem) -> str | None:
         """As `unsupported`; for methods that may take long to answer.
 
         Raises
         ------
-        TimeUp
+        Stopped
             Longer than the time limit.
         """
         if limits.time is None or not _is_large(problem):
@@ -206,41 +248,36 @@ class Method(ABC):
 
         Raises
         ------
-        TimeUp
+        Stopped
             It did not end in time.
         """
         if limits.time is None or not _is_large(problem):
             return search()
         return within(limits.time + max(LATE, LATE_SHARE * limits.time), search)
 
-    def _unprepared(self, problem: Problem, start: Tree | None, clock: Clock) -> Result:
+    def _unprepared(self, problem: Problem, start: Any, clock: Clock, limit: Limit) -> Result:
         """The answer of a run that had to be ended from outside: the start, if it is feasible, or
         what takes no search.
         """
-        refused = None if start is None else _refused(problem, start)
-        known = None if start is None or refused else start
-        if known is None:
-            known = _simplest(problem)
+        refused = refusal(problem, start)
+        known = None if refused else start
+        said: dict[str, Any] = {}
+        if refused:
+            said = {"accepted": False, "reason": refused}
+        elif start is not None:
+            said = {"accepted": None, "value": problem.value(start).number}
         watch = problem.watch
-        said = (
-            {}
-            if start is None
-            else {"accepted": False, "reason": refused}
-            if refused
-            else {"accepted": None, "value": problem.value(start).number}
-        )
-        message = "The time limit ended while the data were being prepared, or the answer read; raise --time-limit."
         return finish(
             problem,
             self.name,
-            known,
+            _simplest(problem) if known is None else known,
             bound=None,
             claims_optimal=False,
             proved_by=None,
             clock=clock,
-            limit=Limit.TIME,
+            limit=limit,
             start=said,
-            message=message,
+            message="The time limit ended while the data were being prepared, or the answer read; raise --time-limit.",
             watch=watch if watch is not None and watch.fallback is not None else None,
         )
 
@@ -255,27 +292,12 @@ def _simplest(problem: Problem) -> Any:
     """The best of the predictors that take no search, of those that a moment is enough to look at;
     None if none is feasible.
     """
-    until, best = time.perf_counter() + LOOKING, None
+    until, best = Deadline.after(LOOKING), None
     for predictor in problem.space.simplest(problem.task.actions(problem.dataset)):
         if not problem.violations(predictor):
             value = problem.value(predictor)
             if best is None or value.better_than(best[0]):
                 best = value, predictor
-        if time.perf_counter() > until:
+        if until.passed:
             break
     return None if best is None else best[1]
-
-
-def _refused(problem: Problem, start: Tree) -> str | None:
-    """Why a start cannot be used, or None.
-
-    Raises
-    ------
-    DataError
-        It is a tree for other data: its tests or actions are not the problem's.
-    """
-    strange = problem.task.unknown_actions(start.actions, problem.dataset)
-    if strange:
-        raise DataError(f"The start is for another problem: {strange}")
-    wrong = problem.violations(start)
-    return f"The start is not feasible: {wrong[0]}" if wrong else None

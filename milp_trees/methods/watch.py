@@ -18,12 +18,12 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from milp_trees.compiling import interruptible
-from milp_trees.results.result import Limit, TracePoint
+from milp_trees.limits import Deadline, Limit, Limits, Stopped
+from milp_trees.results.result import TracePoint
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from milp_trees.limits import Limits
     from milp_trees.problem import Problem
     from milp_trees.tasks.base import Value
 
@@ -39,14 +39,6 @@ RESERVED = 0.3
 #: Seconds between two looks at compiled code, and at memory.
 POLL = 0.05
 MEMORY_POLL = 0.1
-
-
-class Stopped(Exception):
-    """A limit was hit; `limit` says which."""
-
-    def __init__(self, limit: Limit) -> None:
-        super().__init__(limit.value)
-        self.limit = limit
 
 
 class Fallback(NamedTuple):
@@ -103,11 +95,11 @@ class Watch:
         self, limits: Limits, began: float | None = None, problem: Problem | None = None
     ) -> None:
         self.began = time.perf_counter() if began is None else began
-        self.deadline = None
+        self.deadline = Deadline.after(limits.time, self.began)
         if limits.time is not None:
             # What took long to prepare takes long to read off, to score and to check.
             prepared = min(time.perf_counter() - self.began, RESERVED * limits.time)
-            self.deadline = self.began + limits.time - prepared
+            self.deadline = self.deadline.later(-prepared)
         self.problem = problem
         self.fallback: Fallback | None = None
         self._most = None if limits.memory_mb is None else limits.memory_mb * 2**20
@@ -118,16 +110,10 @@ class Watch:
         if problem is not None:
             problem.watched_by(self)
 
-    @property
-    def remaining(self) -> float | None:
-        """Seconds left; None without a limit."""
-        return None if self.deadline is None else self.deadline - time.perf_counter()
-
     def postpone(self, seconds: float) -> None:
         """Take seconds out of the run that it is not charged for."""
         self.began += seconds
-        if self.deadline is not None:
-            self.deadline += seconds
+        self.deadline = self.deadline.later(seconds)
 
     def over(self) -> Limit | None:
         """The limit that the run has reached, or None. Costs less than a microsecond most of the
@@ -138,7 +124,7 @@ class Watch:
             self.make_fallback()
         if _heard > self._heard:
             return Limit.INTERRUPTED
-        if self.deadline is not None and now >= self.deadline:
+        if now >= self.deadline.at:
             return Limit.TIME
         if self._most is not None and now - self._looked > MEMORY_POLL:
             self._looked = now
@@ -195,9 +181,7 @@ class Watch:
 
         threading.Thread(target=run, daemon=True).start()
         try:
-            while not done.wait(
-                POLL if self.remaining is None else max(0.0, min(POLL, self.remaining))
-            ):
+            while not done.wait(self.deadline.wait(POLL)):
                 self.check()
         finally:
             if not done.is_set():
@@ -217,13 +201,7 @@ class Watch:
         self._asked = True
         from milp_trees.methods.greedy_tree import greedy_for
 
-        now = time.perf_counter()
-        until = (
-            None
-            if self.deadline is None
-            else now + max(GREEDY, GREEDY_SHARE * (self.deadline - now))
-        )
-        tree = greedy_for(self.problem, until)
+        tree = greedy_for(self.problem, self.deadline.share(GREEDY_SHARE, GREEDY))
         if tree is not None:
             self.fallback = Fallback(
                 tree, self.problem.value(tree), time.perf_counter() - self.began

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from milp_trees.errors import Unsupported
-from milp_trees.problem import Problem, unsupported_reason
+from milp_trees.problem import Problem, unsupported_reason, who_can
 from milp_trees.registering import labels
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
@@ -61,6 +61,9 @@ class Formulation(ABC):
     #: Place among the methods for problems that nobody named one for, as `Method.default_rank`.
     #: Engines come first, since they need no solver.
     default_rank: ClassVar[int | None] = None
+    #: Place among those that judge the answers of others (`result.agrees`): the smallest number
+    #: that takes the problem does. None: it judges only when named.
+    judge_rank: ClassVar[int | None] = None
     #: Coefficients are optimal subproblem values of a dynamic programme.
     dp_derived: ClassVar[bool] = False
     #: As those of a method. Formulations of one space are taken to share what declares its rows,
@@ -152,6 +155,10 @@ class Formulation(ABC):
         why = self.unsupported(problem)
         if why:
             raise Unsupported(why)
+        return self.assemble(problem)
+
+    def assemble(self, problem: Problem) -> Any:
+        """The Pyomo model of a problem that is known to be supported."""
         import pyomo.environ as pyo
 
         m = pyo.ConcreteModel(name=self.name)
@@ -213,15 +220,15 @@ class TreeFormulation(Formulation):
             return why
         view, space = problem.view(CostMatrix), problem.trees
         if view.side and not self.takes_side_rows:
-            return f"{self.name} cannot express side constraints; flow-oct and state-flow can."
-        if space.min_samples_leaf > 1 and not self.takes_min_leaf:
             return (
-                f"{self.name} cannot express a minimum leaf size; flow-oct, oct and state-flow can."
+                f"{self.name} cannot express side constraints{who_can(problem, 'takes_side_rows')}."
             )
+        if space.min_samples_leaf > 1 and not self.takes_min_leaf:
+            return f"{self.name} cannot express a minimum leaf size{who_can(problem, 'takes_min_leaf')}."
         if self.has_full_tree and space.depth > DEEPEST:
-            return f"{self.name} has variables for every node of a full tree, of at most {DEEPEST} levels; the method dp takes any depth."
+            return f"{self.name} has variables for every node of a full tree, of at most {DEEPEST} levels{who_can(problem, 'takes_any_depth')}."
         if not self.takes_any_costs and view.labels is None:
-            return f"{self.name} needs costs that are equal for all wrong actions of a row; flow-oct and state-flow take any."
+            return f"{self.name} needs costs that are equal for all wrong actions of a row{who_can(problem, 'takes_any_costs')}."
         return self.unsupported_view(self.presolved_view(problem), space)
 
 

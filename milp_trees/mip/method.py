@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from milp_trees.errors import SolverUnavailable, Unsupported
-from milp_trees.limits import Limits
+from milp_trees.limits import Limits, Stopped
 from milp_trees.linear.matrix import MatrixModel, compile_model, pyomo_without
-from milp_trees.methods.deadline import TimeUp, within
-from milp_trees.methods.finish import Clock, Progress
+from milp_trees.methods.deadline import within
+from milp_trees.methods.finish import Clock
 from milp_trees.methods.method import Method
-from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.methods.trace import Progress, Trace
+from milp_trees.methods.watch import Watch
 from milp_trees.mip.formulation import Formulation, repaired
 from milp_trees.mip.run import Run, believed, result, round_up, solver_gap
 from milp_trees.mip.solver import Answer, Event, Job, Solver, availability_of
@@ -69,15 +70,13 @@ class FormulationMethod(Method):
         }
 
     def unsupported(self, problem: Problem) -> str | None:
-
         return self.formulation.unsupported(
             problem.one_step() if problem.by_steps(self) else problem
         )
 
-    def _unsupported_within(self, limits: Limits, problem: Problem) -> str | None:
-        return within(
-            limits.time, lambda: self.unsupported(problem)
-        )  # some formulations enumerate to know their size
+    def unsupported_within(self, limits: Limits, problem: Problem) -> str | None:
+        # Some formulations enumerate to know their size.
+        return within(limits.time, lambda: self.unsupported(problem))
 
     def _search_within(
         self, limits: Limits, problem: Problem, search: Callable[[], Result]
@@ -102,7 +101,7 @@ class FormulationMethod(Method):
         found = availability_of(self.solver)
         if not found.found:
             raise SolverUnavailable(f"{self.name}: {found.reason}")
-        run = Run(problem, limits, Clock(), progress)
+        run = Run(problem, limits, Clock(), Trace(progress))
         try:
             with (
                 repaired(),
@@ -111,16 +110,12 @@ class FormulationMethod(Method):
                 why = within(
                     limits.time, lambda: self._prepare(run, start, Watch(limits, run.clock.begin))
                 )
-        except TimeUp:
-            run.stopped, run.message = (
-                Limit.TIME,
-                "The time limit ended while the model was being built; raise --time-limit.",
-            )
-            return result(self, run)
-        except (Stopped, MemoryError):
-            run.stopped, run.message = (
-                Limit.MEMORY,
-                "The model takes more memory than the limit allows before a solver sees it; raise --memory-limit.",
+        except (Stopped, MemoryError) as end:
+            run.stopped = end.limit if isinstance(end, Stopped) else Limit.MEMORY
+            run.message = (
+                "The time limit ended while the model was being built; raise --time-limit."
+                if run.stopped is Limit.TIME
+                else "The model takes more memory than the limit allows before a solver sees it; raise --memory-limit."
             )
             return result(self, run)
         if why:
@@ -129,6 +124,15 @@ class FormulationMethod(Method):
             )
         self._solve(run)
         return result(self, run)
+
+    def step(
+        self, problem: Problem, limits: Limits, start: Tree | None, progress: Progress | None
+    ) -> Result:
+        """A step has costs of its own: whether they can be modelled is asked again."""
+        why = within(limits.time, lambda: self.formulation.unsupported(problem))
+        if why:
+            raise Unsupported(why)
+        return self.search(problem, limits, start, progress)
 
     def solver_options(self, run: Run) -> dict[str, Any]:
         return {
@@ -157,7 +161,7 @@ class FormulationMethod(Method):
             if why:
                 raise Unsupported(f"{self.formulation.label} {why}")
             _look_at_memory(watch)
-            run.m = self.formulation.build(problem)
+            run.m = self.formulation.assemble(problem)
             _look_at_memory(watch)
         with clock("hand_over"):
             run.compiled = replace(
@@ -197,13 +201,13 @@ class FormulationMethod(Method):
         """One call of the solver; its incumbent is decoded and its bound is kept."""
         from milp_trees.mip import runner
 
-        left = run.remaining
-        if left is not None and left <= 0:
+        deadline = run.deadline
+        if deadline.passed:
             run.stopped = Limit.TIME
             return None
         relax = bool(job.get("relax"))
         if run.matrix.n_variables:
-            limits = replace(run.limits, time=left, abs_gap=solver_gap(run.view))
+            limits = replace(run.limits, time=deadline.left, abs_gap=solver_gap(run.view))
             request = Job(
                 run.matrix, limits, None if relax else run.start, self.solver_options(run), **job
             )
@@ -297,8 +301,8 @@ class FormulationMethod(Method):
     def _cut(self, run: Run, separator: Any, x: np.ndarray, integral: bool) -> bool:
         """Add the cuts that a point violates; whether there are any, and time to go on."""
         try:
-            A, lower, upper = within(run.remaining, lambda: separator.separate(x, integral))
-        except TimeUp:
+            A, lower, upper = within(run.deadline.left, lambda: separator.separate(x, integral))
+        except Stopped:
             run.stopped = Limit.TIME
             return False
         if len(lower):

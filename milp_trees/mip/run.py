@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from milp_trees.limits import Limits
+from milp_trees.limits import Deadline, Limits
 from milp_trees.linear.files import write_model
 from milp_trees.linear.matrix import MatrixModel
-from milp_trees.methods.finish import Clock, Progress, finish, versions
+from milp_trees.methods.finish import Clock, finish, versions
+from milp_trees.methods.trace import Trace
 from milp_trees.mip.solver import Answer, Solver
-from milp_trees.results.result import Limit, Result, Status, TracePoint
+from milp_trees.problem import able
+from milp_trees.results.result import Limit, Result, Status
 
 if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
@@ -31,7 +33,7 @@ class Run:
     problem: Problem
     limits: Limits
     clock: Clock
-    progress: Progress | None = None
+    trace: Trace = field(default_factory=Trace)
     view: Any = None
     m: Any = None
     compiled: MatrixModel | None = None
@@ -41,7 +43,6 @@ class Run:
     incumbent_cost: float = math.inf
     bound: float = -math.inf
     prover: str = "the data (what every predictor costs at least)"
-    trace: list[TracePoint] = field(default_factory=list)
     stopped: Limit | None = None
     answers: list[Answer] = field(default_factory=list)
     cuts: int = 0
@@ -56,8 +57,9 @@ class Run:
         return self.compiled
 
     @property
-    def remaining(self) -> float | None:
-        return None if self.limits.time is None else self.limits.time - self.clock.seconds
+    def deadline(self) -> Deadline:
+        """When the time limit ends."""
+        return Deadline.after(self.limits.time, self.clock.begin)
 
     def natural(self, Z: float | None) -> float | None:
         return None if Z is None or not math.isfinite(Z) else float(self.view.to_value(Z))
@@ -66,11 +68,7 @@ class Run:
         """A moment of the run: to the trace and to whoever watches."""
         best = min(self.incumbent_cost, math.inf if incumbent is None else incumbent)
         low = max(self.bound, -math.inf if bound is None else bound)
-        point = TracePoint(self.clock.seconds, self.natural(best), self.natural(low))
-        if not self.trace or self.trace[-1][1:] != point[1:]:
-            self.trace.append(point)
-        if self.progress:
-            self.progress(point)
+        self.trace.add(self.clock.seconds, self.natural(best), self.natural(low))
 
     def take(self, tree: Tree) -> None:
         """Keep a tree if it is feasible and better than the incumbent."""
@@ -191,7 +189,7 @@ def result(method: Runner, run: Run) -> Result:
         clock=run.clock,
         limit=run.stopped,
         model_size=_sizes(run),
-        trace=tuple(run.trace),
+        trace=run.trace,
         nodes=_total_nodes(answers),
         root_bound=run.natural(_root_bound(run)),
         start=start,
@@ -242,11 +240,17 @@ def _not_closed(solver: str, run: Run) -> str:
         return f"{solver} stopped within the relative gap it was given."
     if not run.view.exact:
         gap = run.incumbent_cost - run.bound
-        return f"{solver} calls this optimal, but its bound leaves a gap of {gap:.3g} of the tolerances in which values are told apart; dp proves more."
+        return f"{solver} calls this optimal, but its bound leaves a gap of {gap:.3g} of the tolerances in which values are told apart{_or_engine(run)}."
     return (
         f"{solver} calls this optimal, but its bound leaves a gap of {run.incumbent_cost - run.bound:.3g} whole units of costs that differ by up to "
-        f"{float(run.view.spread):.3g}: more digits than solvers tell apart. Round costs, weights and penalties to fewer digits, or use an engine (dp, min-cut)."
+        f"{float(run.view.spread):.3g}: more digits than solvers tell apart. Round costs, weights and penalties to fewer digits{_or_engine(run)}."
     )
+
+
+def _or_engine(run: Run) -> str:
+    """Which methods compute with exact numbers, where any takes the problem."""
+    names = able(run.problem, "exact", ("methods",))[:2]
+    return f", or use an engine, such as {' or '.join(names)}" if names else ""
 
 
 def _sizes(run: Run) -> dict[str, int]:

@@ -88,6 +88,24 @@ class Job:
     relax: bool = False
 
 
+#: What a solver can say that it can do; a word that is not here is an error when it registers.
+CAPABILITIES: Mapping[str, str] = {
+    "lp": "solves linear programs, and relaxations alone",
+    "mip": "solves mixed-integer programs and proves optima",
+    "start": "takes a complete point to begin with",
+    "trace": "reports incumbents and bounds while it runs",
+    "nodes": "keeps a limit on branch-and-bound nodes",
+    "root-bound": "reports the bound of the root node",
+    "seed": "takes a seed",
+    "threads": "runs in several threads",
+    "gap": "keeps a relative and an absolute gap",
+    "memory": "keeps a memory limit by itself",
+    "lazy": "takes rows that are found while it runs",
+    "general-integers": "takes integer variables that are not binary",
+    "continuous": "takes continuous variables",
+}
+
+
 class Solver(ABC):
     """Base of all solver adapters."""
 
@@ -95,16 +113,34 @@ class Solver(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str] = ""
-    #: What it can do, of: lp, mip, start, trace, nodes, root-bound, seed, threads, gap, memory,
-    #: lazy, general-integers, continuous.
+    #: What it can do: words of `CAPABILITIES`.
     capabilities: ClassVar[frozenset[str]] = frozenset()
     #: Names of solvers that it may run itself: one of them cannot confirm what it claims.
     shares: ClassVar[frozenset[str]] = frozenset()
+    #: Place among the solvers for formulations that nobody named one for: the smallest number is
+    #: taken. None: only when named.
+    default_rank: ClassVar[int | None] = None
+    #: What there is to know before it is chosen; for its row in docs/solvers.md.
+    notes: ClassVar[str] = ""
     #: How to get it, for the reason when it is absent.
     install: ClassVar[str] = ""
     #: Model files that the program behind it cannot read by itself: ending → why, with what to
     #: write for it.
     cannot_read: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def check_class(cls) -> None:
+        """Refuse a class that says it can do what nobody knows.
+
+        Raises
+        ------
+        TypeError
+        """
+        unknown = sorted(set(cls.capabilities) - set(CAPABILITIES))
+        if unknown:
+            raise TypeError(
+                f"The solver {cls.name} declares the capability {unknown[0]!r}, which nobody asks for; known are {', '.join(CAPABILITIES)}."
+            )
 
     @abstractmethod
     def availability(self) -> Availability:

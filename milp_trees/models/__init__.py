@@ -1,1 +1,1 @@
-"""Models: frozen, solver-free predictors, how they draw and export themselves."""
+"""Models: frozen predictors that need no solver, with their drawings and exports."""

@@ -1,9 +1,8 @@
-"""How a tree is drawn: indented text, and a self-contained SVG picture (no graphviz, no fonts to
-load, no network).
+"""Drawings of a tree: indented text, and a self-contained SVG picture.
 
-Both show original names: test names in the branch nodes, the action's label in the leaves; "no"
-goes left, "yes" goes right, as everywhere in this package. Row counts per leaf are shown where they
-are given (`leaf_counts`).
+The picture needs no graphviz, no fonts and no network. Both show original names: tests in the
+branch nodes, the action's label in the leaves; "no" is on the left and "yes" on the right, as
+everywhere in this package. Row counts per leaf are shown if they are given (`leaf_counts`).
 """
 
 from __future__ import annotations
@@ -25,8 +24,8 @@ from milp_trees.models.nodes import Branch, Leaf, Node
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
 
-#: Longest line in a box; longer names are shortened in the middle, the whole name is in the
-#: tooltip.
+#: Longest line in a box; longer names are shortened in the middle, and the tooltip shows the whole
+#: name.
 MAX_CHARS = 24
 
 _FONT = 12.0
@@ -34,13 +33,13 @@ _LINE = 15.0
 _PAD = 8.0
 _GAP = 14.0
 _LEVEL = 78.0
-#: Light tints that stay apart for colour-blind readers; further actions get hues at the golden
-#: angle.
+#: Light colours that colour-blind readers can tell apart; further actions get hues at multiples of
+#: the golden angle.
 _TINTS = ("#cfe3f5", "#fbd9b5", "#cdebd6", "#f6cfdc", "#e2d8f3", "#f6efb2", "#d3eef0", "#e4dccf")
 
 
 class Drawable(Protocol):
-    """What is drawn of a tree."""
+    """The parts of a tree that a drawing needs."""
 
     @property
     def root(self) -> Node: ...
@@ -57,8 +56,9 @@ class Drawable(Protocol):
 
 
 def leaf_counts(tree: Drawable, dataset: Dataset) -> np.ndarray:
-    """Rows of a dataset per leaf (from left to right): by class, shape (leaves, K), or shape
-    (leaves,) without a target.
+    """Number of rows of a dataset in each leaf, from left to right.
+
+    The shape is (leaves, K), counted by class, or (leaves,) if the dataset has no target.
     """
     routes = tree.routes(dataset)
     if dataset.y is None or not set(dataset.classes or ()) <= set(
@@ -76,13 +76,16 @@ def tree_text(tree: Drawable, counts: Any = None) -> str:
 
     Parameters
     ----------
+    tree : Tree
+        The tree.
     counts : int array of shape (leaves,) or (leaves, K), optional
         Rows per leaf (and class), leaves from left to right; see `leaf_counts`.
 
     Examples
     --------
-    >>> from milp_trees import Branch, Leaf, Test, Tree
-    >>> print(tree_text(Tree(Branch(Test("age", "<=", 37.5), Leaf(1), Leaf(0)), ("low", "high"))))
+    >>> from milp_trees import BinaryFeature, Tree
+    >>> from milp_trees.models.nodes import Branch, Leaf
+    >>> print(tree_text(Tree(Branch(BinaryFeature("age", "<=", 37.5), Leaf(1), Leaf(0)), ("low", "high"))))
     age <= 37.5
     ├─ no:  high
     └─ yes: low
@@ -106,14 +109,20 @@ def tree_text(tree: Drawable, counts: Any = None) -> str:
 
 
 def tree_svg(tree: Drawable, counts: Any = None, title: str | None = None) -> str:
-    """The tree as one `<svg>` element that can stand in any HTML page or file.
+    """The tree as one `<svg>` element that can be part of any HTML page or file.
 
     Parameters
     ----------
+    tree : Tree
+        The tree.
     counts : int array of shape (leaves,) or (leaves, K), optional
         Rows per leaf (and class); see `leaf_counts`.
     title : str, optional
-        Read aloud by screen readers; by default depth and number of leaves.
+        Text for screen readers; by default depth and number of leaves.
+
+    Returns
+    -------
+    str
     """
     root = _boxes(tree.root, tree, _notes(tree, counts))
     left, right = _place(root)
@@ -141,12 +150,12 @@ def action_colour(index: int) -> str:
     return "#" + "".join(f"{round(255 * c):02x}" for c in colorsys.hls_to_rgb(hue, 0.86, 0.6))
 
 
-# -- boxes -------------------------------------------------------------------------------------------------------
+# -- boxes -----------------------------------------------------------------------------------------
 
 
 @dataclass
 class _Box:
-    """A node as it is drawn: centre `x`, `top`, and its lines of text."""
+    """A drawn node: its centre `x`, its `top`, and its lines of text."""
 
     lines: tuple[str, ...]
     tooltip: str
@@ -177,8 +186,10 @@ class _Box:
 
 
 def _leaf_labels(tree: Drawable) -> dict[int, tuple[str, str]]:
-    """Whole and short label of every action in a leaf; of long labels that would look alike (two
-    paths) the parts between `+` that all of them begin and end with are left out.
+    """Long and short label of every action in a leaf.
+
+    Where long labels (such as two paths) would look alike after shortening, the parts between `+`
+    that are common to the beginning and the end of all of them are left out.
     """
     used = {n.action: _clean(tree.actions[n.action]) for n in tree.nodes() if isinstance(n, Leaf)}
     alike: dict[str, list[int]] = {}
@@ -200,7 +211,7 @@ def _leaf_labels(tree: Drawable) -> dict[int, tuple[str, str]]:
 
 
 def _shared(parts: Sequence[Sequence[str]]) -> int:
-    """How many parts all begin with."""
+    """Number of first parts that all lists have in common."""
     return next(
         (k for k, here in enumerate(zip(*parts, strict=False)) if len(set(here)) > 1),
         min(map(len, parts)),
@@ -234,8 +245,9 @@ def _boxes(
 
 
 def _test_lines(node: Branch) -> tuple[str, ...]:
-    """The test on one line if it is short; otherwise column and threshold on lines of their own, so
-    that neither hides the other.
+    """The test on one line if it is short, otherwise column and threshold on two lines.
+
+    On two lines, neither is shortened because of the other.
     """
     test = node.test
     column = _clean(test.column)
@@ -251,10 +263,10 @@ def _test_lines(node: Branch) -> tuple[str, ...]:
 
 
 def _place(root: _Box) -> tuple[float, float]:
-    """Set every `x` so that subtrees stand as close as their outlines allow and parents are
-    centred; returns the outermost edges.
+    """Set every `x`, and return the outermost edges.
 
-    Cost is O(nodes · depth): outlines are the leftmost and rightmost edge per level.
+    Subtrees are as close as their outlines allow, and parents are centred. The cost is O(nodes ·
+    depth): an outline is the leftmost and the rightmost edge per level.
     """
 
     def walk(box: _Box) -> tuple[list[float], list[float]]:
@@ -279,7 +291,7 @@ def _merge(a: Sequence[float], b: Sequence[float], choose: Any) -> list[float]:
     return [choose(x, y) for x, y in zip(a, b, strict=False)] + list(longer[min(len(a), len(b)) :])
 
 
-# -- SVG ---------------------------------------------------------------------------------------------------------
+# -- SVG -------------------------------------------------------------------------------------------
 
 
 def _draw(box: _Box) -> str:
@@ -312,9 +324,7 @@ def _edges(box: _Box) -> str:
 
 
 def _notes(tree: Drawable, counts: Any) -> Iterator[str]:
-    """What stands beside each leaf's label: `34 rows`, or `31 of 34` where rows are counted by
-    class.
-    """
+    """The text beside each leaf's label: `34 rows`, or `31 of 34` if rows are counted by class."""
     if counts is None:
         return iter([""] * tree.n_leaves)
     table = np.asarray(counts)
@@ -349,7 +359,7 @@ def _shorten(text: str) -> str:
 
 
 def _text_width(text: str) -> float:
-    """Width in pixels, estimated a little too large: fonts differ between viewers."""
+    """Width in pixels, estimated slightly too large because fonts differ between viewers."""
 
     def em(c: str) -> float:
         if unicodedata.east_asian_width(c) in "WF":

@@ -1,8 +1,8 @@
-"""`Ensemble`: a frozen, solver-free ensemble of trees, some of whose splits may be pruned away.
+"""`Ensemble`: a frozen, solver-free ensemble of trees whose splits may be pruned.
 
-All trees stand in one array of nodes, each in preorder: a subtree is a contiguous range of nodes. A
-pruned ensemble shares these arrays and says which splits are kept, so that two prunings of one
-ensemble can be compared node by node.
+All trees are stored in one array of nodes, each tree in preorder, so a subtree is a contiguous
+range of nodes. A pruned ensemble shares these arrays and marks the splits that are kept, so two
+prunings of one ensemble can be compared node by node.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class EnsembleRoutes:
-    """Where every row goes in every tree: the answer of an ensemble from which tasks compute
-    values.
+    """The leaf of every row in every tree, from which tasks compute values.
 
     Parameters
     ----------
     ensemble : Ensemble
+        The ensemble.
     leaf : int32 array of shape (n, T)
         Node at which a row ends in each tree.
     used : bool array of shape (n, K)
         Features that are needed for a row, in any tree.
     evaluations : int64 array of shape (n,)
-        Nodes evaluated for a row, over all trees.
+        Number of nodes that are evaluated for a row, over all trees.
     """
 
     ensemble: Ensemble
@@ -48,8 +48,9 @@ class EnsembleRoutes:
 
     @cached_property
     def action(self) -> np.ndarray:
-        """Label that the ensemble as a whole gives each row (the mean of its trees' distributions
-        decides); classes only.
+        """Index of the label that the whole ensemble gives each row; for classes only.
+
+        The mean of the trees' distributions decides.
         """
         return np.asarray(self.ensemble.mean_value(self.leaf).argmax(axis=1))
 
@@ -61,23 +62,24 @@ class Ensemble:
     Parameters
     ----------
     parent, left, right : int64 arrays of shape (M,)
-        Nodes of all trees in preorder, one tree after the other; -1 where there is none.
+        Nodes of all trees in preorder, one tree after the other; -1 if there is no such node.
     member : int64 array of shape (M,)
         Tree of every node.
     column : int64 array of shape (M,)
-        Column tested at a split, -1 at leaves.
+        Column that a split compares, -1 at leaves.
     threshold : float array of shape (M,)
+        Threshold of a split.
     value : float array of shape (M, C)
-        Per class the share (or weight) of the training rows at the node; for regression one column
-        with the prediction. Inner nodes have one too: it is what they predict when they become
+        Share (or weight) of the training rows at the node, per class; for regression one column
+        with the prediction. Inner nodes have a value too: it is their prediction when they become
         leaves.
     columns : tuple of str
         Names of the columns of the data.
     features : tuple of str, optional
-        What is acquired: by default each column is a feature of its own.
+        Names of the features that are acquired; by default each column is a feature.
     feature_of : int array of shape (d,), optional
-        Feature of every column (several columns may come from one: dummy variables, tests on the
-        same measurement).
+        Feature of every column (several columns may come from one: dummy variables, thresholds of
+        the same measurement).
     classes : tuple or None
         Class labels; None for regression.
     kept : bool array of shape (M,), optional
@@ -85,9 +87,9 @@ class Ensemble:
     single : bool
         Whether values are rounded to 32-bit floats before they are compared (as scikit-learn does).
     normalise : bool
-        Whether a tree's vote is its leaf's value as shares (True), or as it stands.
+        Whether a tree's vote is its leaf's value divided by its sum (True), or the value itself.
     original : int64 array of shape (M,), optional
-        Position of a node in the model it was read from.
+        Position of a node in the model from which it was read.
     source : mapping
         How the ensemble was made.
     """
@@ -120,7 +122,7 @@ class Ensemble:
                 "A node of the ensemble predicts NaN or infinity; fit it on complete data."
             )
 
-    # -- shape -----------------------------------------------------------------------------------------------
+    # -- shape -------------------------------------------------------------------------------------
 
     @property
     def n_nodes(self) -> int:
@@ -136,17 +138,17 @@ class Ensemble:
 
     @property
     def n_splits(self) -> int:
-        """Splits that are kept."""
+        """Number of splits that are kept."""
         return int(self.kept.sum())
 
     @property
     def n_leaves(self) -> int:
-        """Leaves of all trees as they are pruned."""
+        """Number of leaves of all pruned trees."""
         return self.n_splits + self.n_trees
 
     @cached_property
     def size(self) -> np.ndarray:
-        """Nodes of the unpruned subtree below and at each node."""
+        """Number of nodes of the unpruned subtree of each node, itself included."""
         size = np.ones(self.n_nodes, dtype=np.int64)
         for level in self.levels[:0:-1]:
             np.add.at(size, self.parent[level], size[level])
@@ -164,21 +166,21 @@ class Ensemble:
 
     @cached_property
     def feature(self) -> np.ndarray:
-        """Feature tested at every split, -1 at leaves, shape (M,)."""
+        """Feature that every split needs, -1 at leaves, shape (M,)."""
         assert self.feature_of is not None
         return np.where(self.column >= 0, self.feature_of[self.column], -1)
 
     @cached_property
     def label(self) -> np.ndarray:
-        """Class (index) that a node predicts as a leaf: the most frequent, of equal ones the first."""
+        """Index of the class that a node predicts as a leaf: the (first) most frequent one."""
         return np.asarray(self.value.argmax(axis=1))
 
     @property
     def actions(self) -> tuple[Any, ...]:
-        """What leaves may predict: the classes; nothing that could be listed for regression."""
+        """The classes, which are what leaves may predict; empty for regression."""
         return self.classes or ()
 
-    # -- pruning ---------------------------------------------------------------------------------------------
+    # -- pruning -----------------------------------------------------------------------------------
 
     def pruned(self, keep: np.ndarray) -> Ensemble:
         """The same ensemble with other splits kept.
@@ -186,11 +188,12 @@ class Ensemble:
         Parameters
         ----------
         keep : bool array of shape (M,)
+            Splits to keep.
 
         Raises
         ------
         DataError
-            A leaf or a node without its parent is kept.
+            A leaf is kept, or a node whose parent is not kept.
         """
         keep = np.array(keep, dtype=bool)
         if keep.shape != (self.n_nodes,):
@@ -205,8 +208,9 @@ class Ensemble:
         return self._sharing(keep)
 
     def _sharing(self, keep: np.ndarray) -> Ensemble:
-        """The pruning that keeps these splits, which are known to be one; everything else is
-        shared, what was derived from the trees too.
+        """The pruning that keeps these splits, which must be a valid pruning.
+
+        Everything else is shared, including what was derived from the trees.
         """
         keep.setflags(write=False)
         out = object.__new__(Ensemble)
@@ -217,11 +221,10 @@ class Ensemble:
         """Whether two ensembles are prunings of the same trees."""
         return self.sha256 == other.sha256
 
-    # -- prediction ------------------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------------------
 
     def routes(self, dataset: Dataset) -> EnsembleRoutes:
-        """Leaves, features needed and nodes evaluated of every row of a Dataset with numeric
-        columns.
+        """Leaves, needed features and evaluated nodes of the rows of a Dataset (numeric columns).
 
         Raises
         ------
@@ -246,9 +249,7 @@ class Ensemble:
         return self.walk(X)
 
     def walk(self, X: np.ndarray) -> EnsembleRoutes:
-        """The same for an array of shape (n, d), or a DataFrame with the ensemble's columns in
-        their order.
-        """
+        """The routes of an array of shape (n, d), or of a DataFrame with columns in this order."""
         X = self.checked(X)
         n, T = len(X), self.n_trees
         leaf = np.tile(self.roots.astype(np.int32), (n, 1))
@@ -269,12 +270,12 @@ class Ensemble:
         return EnsembleRoutes(self, leaf, used, evaluations)
 
     def checked(self, X: Any) -> np.ndarray:
-        """Numeric rows as the trees compare them.
+        """Numeric rows in the precision in which the trees compare them.
 
         Raises
         ------
         DataError
-            Another number of columns, text, NaN or infinity.
+            The number of columns differs, or a value is text, NaN or infinite.
         """
         named = tuple(map(str, getattr(X, "columns", self.columns)))
         if named != self.columns and sorted(named) == sorted(self.columns):
@@ -315,11 +316,11 @@ class Ensemble:
         return np.asarray(out / max(1, leaf.shape[1]))
 
     def predict(self, X: Any) -> np.ndarray:
-        """Label (or number) per row of the whole ensemble."""
+        """Label (or number) that the whole ensemble gives each row."""
         mean = self.mean_value(self.walk(X).leaf)
         return mean[:, 0] if self.classes is None else np.array(self.classes)[mean.argmax(axis=1)]
 
-    # -- exchange --------------------------------------------------------------------------------------------
+    # -- exchange ----------------------------------------------------------------------------------
 
     @cached_property
     def sha256(self) -> str:
@@ -339,9 +340,7 @@ class Ensemble:
         return h.hexdigest()
 
     def to_json(self) -> dict[str, Any]:
-        """Which splits are kept; the trees themselves are in `trees_json` (and in a problem's
-        space).
-        """
+        """Which splits are kept; the trees are in `trees_json` and in the space of a problem."""
         return {
             "kind": "ensemble",
             "trees_sha256": self.sha256,
@@ -373,7 +372,8 @@ class Ensemble:
         Raises
         ------
         DataError
-            The lists do not describe trees in preorder, or columns, features or classes that exist.
+            The lists do not describe trees in preorder, or name columns, features or classes that
+            do not exist.
         """
         from milp_trees.models.tree_arrays import from_lists
 
@@ -385,7 +385,7 @@ class Ensemble:
             raise DataError(f"The stored ensemble is damaged: {error}.") from None
 
     def to_text(self) -> str:
-        """What is left of the ensemble, in words."""
+        """A description of the pruned ensemble in words."""
         splits = int((self.left >= 0).sum())
         used = np.bincount(self.feature[self.kept], minlength=len(self.features))
         order = [k for k in np.argsort(-used, kind="stable").tolist() if used[k]]
@@ -399,7 +399,7 @@ class Ensemble:
         return "\n".join([*lines, f"features tested: {shown}" if order else "no feature is needed"])
 
     def picture(self, dataset: Dataset) -> str:
-        """The text as HTML, where a tree would be drawn."""
+        """The text as HTML; for a tree there would be a drawing."""
         import html
 
         return f"<pre>{html.escape(self.to_text())}</pre>"

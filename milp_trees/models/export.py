@@ -1,6 +1,4 @@
-"""Trees in the terms of others: a scikit-learn classifier (for its plotting tools), a networkx
-graph, DOT text.
-"""
+"""Trees in other forms: a scikit-learn classifier, a networkx graph, DOT text."""
 
 from __future__ import annotations
 
@@ -21,24 +19,26 @@ if TYPE_CHECKING:
 
 
 def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
-    """The tree as a fitted `DecisionTreeClassifier`, for `plot_tree`, `export_text` and other tools
-    that read `tree_`.
+    """The tree as a fitted `DecisionTreeClassifier`.
 
-    Its features are the original columns, with their thresholds; a category test becomes a 0/1
-    feature with the test's name. `feature_names_in_` lists the features. It predicts what the tree
-    predicts on the given rows: scikit-learn rounds values to single precision before it compares
-    them, so a threshold that would divide the rounded values of a node's rows otherwise is moved
-    within its gap.
+    It is meant for `plot_tree`, `export_text` and other tools that read `tree_`. Its features are
+    the original columns, with their thresholds; a test of a category becomes a 0/1 feature with
+    the test's name. `feature_names_in_` lists the features. On the given rows it predicts what the
+    tree predicts: scikit-learn rounds values to single precision before it compares them, so a
+    threshold that would then divide the rows of a node differently is moved within its gap.
 
     Parameters
     ----------
+    tree : Tree
+        The tree.
     X : Dataset or table (DataFrame or mapping of columns)
-        Rows that are counted in the nodes. A Dataset must be one that a Binarizer made, if the tree
-        tests thresholds: others hold no values.
+        Rows that are counted in the nodes. If the tree has thresholds, a Dataset must come from a
+        Binarizer: others hold no column values.
     y : array of shape (n,), optional
-        Labels that are counted; default: those of the Dataset, or else the actions that the tree
+        Labels that are counted; by default those of the Dataset, or else the actions that the tree
         chooses.
     sample_weight : array of shape (n,), optional
+        Weights of the rows; default 1 each.
 
     Returns
     -------
@@ -55,8 +55,9 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
 
     Examples
     --------
-    >>> from milp_trees import Branch, Leaf, Test, Tree
-    >>> model = to_sklearn(Tree(Branch(Test("age", "<=", 37.5), Leaf(1), Leaf(0)), ("low", "high")), {"age": [20, 50]})
+    >>> from milp_trees import BinaryFeature, Tree
+    >>> from milp_trees.models.nodes import Branch, Leaf
+    >>> model = to_sklearn(Tree(Branch(BinaryFeature("age", "<=", 37.5), Leaf(1), Leaf(0)), ("low", "high")), {"age": [20, 50]})
     >>> from sklearn.tree import export_text
     >>> print(export_text(model, feature_names=list(model.feature_names_in_)), end="")
     |--- age <= 37.50
@@ -69,7 +70,7 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
 
     names = _features(tree, X)
     rows = X if isinstance(X, Dataset) else RawRows(tree, X)
-    tree.routes(rows)  # refuses rows without the tree's tests
+    tree.routes(rows)  # raises DataError for rows that lack features of the tree
     codes = _codes(tree, rows, X, y)
     weight = (
         np.ones(len(codes)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
@@ -98,14 +99,12 @@ def to_sklearn(tree: Tree, X: Any, y: Any = None, sample_weight: Any = None) -> 
 
 
 def _features(tree: Tree, X: Any) -> list[str]:
-    """Names of scikit-learn's features: all numeric columns there are, then the category tests of
-    the tree.
-    """
+    """Names of scikit-learn's features: all numeric columns, then the categories of the tree."""
     if isinstance(X, Dataset):
         columns = [t.column for t in X.features if t.kind != "=="]
     else:
-        # A column of numbers is one of kind b, i, u or f; what only the tree tests is caught when
-        # its rows are routed.
+        # Columns of the kinds b, i, u and f hold numbers. A column of the tree that is missing
+        # raises an error when the rows are routed.
         columns = [
             str(c)
             for c in (X.columns if hasattr(X, "columns") else X)
@@ -167,8 +166,8 @@ def _arrays(
                 threshold = single_threshold(
                     node.test, *_neighbours(rows, node.test, here[true], here[~true])
                 )
-            # scikit-learn goes left where feature <= threshold: there a threshold test is true, a
-            # 0/1 test false.
+            # scikit-learn goes left where feature <= threshold; there a threshold test is true,
+            # but a 0/1 test is false.
             sides = [(node.left, here[~true]), (node.right, here[true])]
             first, second = reversed(sides) if node.test.kind == "<=" else sides
             left, right = walk(*first), walk(*second)
@@ -190,8 +189,9 @@ def _arrays(
 def _neighbours(
     rows: Any, test: BinaryFeature, below: np.ndarray, above: np.ndarray
 ) -> tuple[float, float]:
-    """The largest value of the test's column among some rows and the smallest among others, or
-    values between these that bound them.
+    """The largest value of the test's column among some rows and the smallest among others.
+
+    If the rows hold no values, these are values in between that bound them.
     """
     if isinstance(rows, RawRows):
         values = rows.values[test.column].astype(float)
@@ -207,8 +207,8 @@ def _neighbours(
         ranked.codes[:, ranked.column[at]],
         np.flatnonzero(ranked.column == ranked.column[at]),
     )
-    # Values of a code are at most the value below the threshold of that number, and at least the
-    # value above the threshold before it.
+    # The values with one code are at most the value below the threshold of that number, and
+    # at least the value above the threshold before it.
     gap_of = {int(ranked.cut[f]): ranked.gap[f] for f in same}
     low = gap_of.get(int(codes[below].max()), ranked.gap[at])[0] if len(below) else -np.inf
     high = gap_of.get(int(codes[above].min()) - 1, ranked.gap[at])[1] if len(above) else np.inf
@@ -216,20 +216,26 @@ def _neighbours(
 
 
 def single_threshold(test: BinaryFeature, low: float, high: float) -> float:
-    """The threshold that divides two values when they are rounded to single precision: the test's
-    own if it does, else the nearest that does.
+    """The threshold that divides two values when they are rounded to single precision.
+
+    It is the threshold of the test if this one does, otherwise the nearest one that does.
 
     Parameters
     ----------
-    test : Test
+    test : BinaryFeature
         Of kind `<=`.
     low, high : float
-        The nearest values on both sides (infinite where there is none): `low <= test.value < high`.
+        The nearest values on both sides (infinite if there is none): `low <= test.value < high`.
+
+    Returns
+    -------
+    float
+        The threshold; a test with it sends both values where `test` sends them.
 
     Raises
     ------
     DataError
-        The two are equal in single precision, or one is beyond it.
+        The two values are equal in single precision, or one is beyond its range.
     """
     with np.errstate(over="ignore"):
         first, second = np.float32(low), np.float32(high)
@@ -253,14 +259,14 @@ def single_threshold(test: BinaryFeature, low: float, high: float) -> float:
 
 
 def _check_same(tree: Tree, model: Any, names: list[str], table: Any) -> None:
-    """The converted tree must predict what the tree predicts on the given rows."""
+    """Raise DataError if the converted tree predicts other labels on the given rows."""
     spelled = {str(c): c for c in (table.columns if hasattr(table, "columns") else table)}
     tests = {t.name: t for t in tree.splits if t.kind == "=="}
     columns = [
         tests[n].evaluate(table[spelled[tests[n].column]]) if n in tests else table[spelled[n]]
         for n in names
     ]
-    if not columns:  # a single leaf on no numeric column
+    if not columns:  # the tree is a single leaf, and there is no numeric column
         return
     raw = np.column_stack([np.asarray(c, dtype=np.float32) for c in columns])
     theirs = model.classes_[model.tree_.predict(raw).argmax(axis=1)]
@@ -273,8 +279,9 @@ def _check_same(tree: Tree, model: Any, names: list[str], table: Any) -> None:
 
 
 def to_networkx(tree: Tree) -> networkx.DiGraph:
-    """The tree as a directed graph: nodes 0, 1, … parents first, with `label`, and `test` or
-    `action`; edges with `label` "no" or "yes".
+    """The tree as a directed graph with nodes 0, 1, …, parents first.
+
+    Nodes have a `label`, and a `test` or an `action`; edges have the `label` "no" or "yes".
     """
     import networkx
 

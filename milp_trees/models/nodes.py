@@ -9,14 +9,14 @@ from milp_trees.data.dataset import BinaryFeature
 
 @dataclass(frozen=True)
 class Leaf:
-    """A leaf that gives its rows the action with this index."""
+    """A leaf; its rows get the action with this index."""
 
     action: int
 
 
 @dataclass(frozen=True)
 class Branch:
-    """A branch node: rows on which `test` is false go left, the others right."""
+    """A branch node: rows for which `test` is false go left, the others right."""
 
     test: BinaryFeature
     left: Node

@@ -1,5 +1,7 @@
-"""Ensembles read from what others fitted: scikit-learn's trees, forests, bagging and extra trees,
-BudgetRF, and this project's own trees.
+"""Ensembles read from fitted models.
+
+These are scikit-learn's trees, forests, bagging and extra trees, BudgetRF, and the trees of this
+package.
 """
 
 from __future__ import annotations
@@ -34,10 +36,14 @@ def read_ensemble(
     features : mapping of column to feature, optional
         Columns that are acquired together as one feature (dummy variables of one question).
 
+    Returns
+    -------
+    Ensemble
+
     Raises
     ------
     DataError
-        The model is not fitted, is boosted, has several outputs or members that are not trees.
+        The model is not fitted, is boosted, has several outputs, or has members that are not trees.
     """
     kind = type(model).__name__
     check_prunable(model)
@@ -61,8 +67,8 @@ def read_ensemble(
     if classes is not None and getattr(model, "voting", None) == "majority":
         for tree in trees:  # every tree gives its whole vote to one label
             tree["value"] = np.eye(len(classes))[tree["value"].argmax(axis=1)]
-    # Values are shares already; dividing them by their sum once more would change last digits, and
-    # with them ties of votes.
+    # Values are shares already; to divide them by their sum again would change last digits, and
+    # so change ties of votes.
     return Ensemble(
         **assemble(trees, names),
         classes=classes,
@@ -74,12 +80,12 @@ def read_ensemble(
 
 
 def check_prunable(estimator: Any) -> None:
-    """That an estimator, fitted or not, is of a kind that can be pruned.
+    """Raise DataError if an estimator, fitted or not, is of a kind that cannot be pruned.
 
     Raises
     ------
     DataError
-        It is boosted, or no ensemble of trees.
+        It is boosted, or is no ensemble of trees.
     """
     from sklearn.ensemble import BaggingClassifier, BaggingRegressor
     from sklearn.ensemble._forest import ForestClassifier, ForestRegressor
@@ -139,7 +145,7 @@ def _names(model: Any, columns: Sequence[str] | None, n_columns: int) -> list[st
 
 
 def _features(names: Sequence[str], features: Mapping[str, str] | None) -> dict[str, Any]:
-    """Fields `features` and `feature_of` from a mapping of columns to what they are part of."""
+    """Fields `features` and `feature_of` from a mapping of columns to features."""
     if features is None:
         return {}
     unknown = [c for c in features if c not in names]
@@ -158,7 +164,7 @@ def _features(names: Sequence[str], features: Mapping[str, str] | None) -> dict[
 def _arrays(
     member: Any, kind: str, classes: tuple[Any, ...] | None, chosen: np.ndarray | None
 ) -> dict[str, np.ndarray]:
-    """One member as parallel arrays in the columns and classes of the whole."""
+    """One member as parallel arrays, in the columns and classes of the ensemble."""
     tree = getattr(member, "tree_", member)
     if not hasattr(tree, "children_left"):
         raise DataError(f"A member of this {kind} is a {type(member).__name__}, which is no tree.")
@@ -169,7 +175,7 @@ def _arrays(
     value = np.asarray(tree.value, dtype=float)
     value = value[:, 0, :] if value.ndim == 3 else value
     if classes is not None and value.shape[1] != len(classes):
-        # A bagged member that saw some classes only; it names them by their place among all.
+        # This bagged member was fitted on some classes only, and gives their indices.
         whole = np.zeros((len(value), len(classes)))
         whole[:, np.asarray(member.classes_, dtype=np.int64)] = value
         value = whole
@@ -183,17 +189,18 @@ def _arrays(
 
 
 def ensemble_from_trees(trees: Sequence[Tree], dataset: Dataset) -> tuple[Ensemble, Dataset]:
-    """This project's own trees as an ensemble, and the dataset in the columns that it tests.
+    """Trees of this package as an ensemble, and the dataset in the columns of this ensemble.
 
-    An inner node's value is the weight of the rows of each class that reach it; a leaf votes for
-    its own action. The columns are the binary tests; tests on one original column are one feature.
+    The value of an inner node is the weight of the rows of each class that reach it; a leaf votes
+    for its own action. The columns are the binary features; those of one original column are one
+    feature of the ensemble.
 
     Parameters
     ----------
     trees : sequence of Tree
         Their actions are the dataset's classes.
     dataset : Dataset
-        Rows with a target, on which inner nodes count their classes.
+        Rows with a target; inner nodes count their classes.
     """
     y = dataset.require("y", "An ensemble of trees")
     classes = tuple(dataset.classes or ())
@@ -230,7 +237,7 @@ def _tree_arrays(
         right.append(-1)
         column.append(-1)
         if isinstance(node, Leaf):
-            # A leaf keeps its own action, also where its rows say otherwise.
+            # A leaf keeps its own action, even if most of its rows have another class.
             counts = np.eye(n_classes)[node.action]
             value.append(counts)
             return place
@@ -252,13 +259,13 @@ def _tree_arrays(
 
 
 def out_of_bag(model: Any, n_rows: int) -> np.ndarray:
-    """Which training rows each tree did not see, as weights 0/1 of shape (n, T).
+    """Weights 0/1 of shape (n, T): 1 if a tree was not fitted on a training row.
 
     Raises
     ------
     DataError
-        The model is not fitted, every tree saw all rows, or it was fitted on another number of
-        rows.
+        The model is not fitted, every tree was fitted on all rows, or the model was fitted on
+        another number of rows.
     """
     kind = type(model).__name__
     _members(model, kind)

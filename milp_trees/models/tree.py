@@ -1,6 +1,4 @@
-"""`Tree`: a frozen, solver-free decision tree over named binary tests whose leaves choose an
-action.
-"""
+"""`Tree`: a frozen, solver-free decision tree over named tests; its leaves choose actions."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from milp_trees.models.nodes import Branch, Leaf, Node
 
 
 class Rows(Protocol):
-    """Anything with binary test outcomes: a Dataset or a view of one."""
+    """An object with values of binary features: a Dataset or a view of one."""
 
     @property
     def X(self) -> np.ndarray: ...
@@ -27,18 +25,19 @@ class Rows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Routes:
-    """Where every row goes: the answer of a predictor from which tasks compute values.
+    """The leaf of every row, from which tasks compute values.
 
     Parameters
     ----------
     leaf : int array of shape (n,)
-        Leaf reached, numbered from left to right.
+        Leaf of each row, numbered from left to right.
     action : int array of shape (n,)
         Action of that leaf.
-    paths : tuple of tuples of Test
-        Tests evaluated on the way to each leaf, from the root.
+    paths : tuple of tuples of BinaryFeature
+        Tests between the root and each leaf, from the root.
     leaf_actions : tuple of int
-    splits : tuple of Test
+        Action of each leaf.
+    splits : tuple of BinaryFeature
         Test of every branch node (one entry per node).
     actions : tuple
         Original names of the actions.
@@ -63,6 +62,7 @@ class Tree:
     Parameters
     ----------
     root : Leaf or Branch
+        Root node.
     actions : tuple
         Original names of the actions: `actions[leaf.action]` is predicted.
     """
@@ -70,7 +70,7 @@ class Tree:
     root: Node
     actions: tuple[Any, ...]
 
-    # -- shape -----------------------------------------------------------------------------------------------
+    # -- shape -------------------------------------------------------------------------------------
 
     def nodes(self) -> Iterator[Node]:
         """All nodes, parents first, left before right."""
@@ -96,7 +96,7 @@ class Tree:
 
         return height(self.root)
 
-    # -- prediction ------------------------------------------------------------------------------------------
+    # -- prediction --------------------------------------------------------------------------------
 
     def routes(self, rows: Rows) -> Routes:
         """Leaf and action of every row of a Dataset (or of a view of one)."""
@@ -130,17 +130,20 @@ class Tree:
         )
 
     def predict(self, data: Any) -> np.ndarray:
-        """Original action of every row of a Dataset, a view, or a table of raw columns (DataFrame
-        or mapping).
+        """Original action of every row.
+
+        The rows are a Dataset, a view of one, or a table of raw columns (DataFrame or mapping).
         """
         rows = data if hasattr(data, "index") and hasattr(data, "X") else RawRows(self, data)
         return np.array(self.actions, dtype=_dtype(self.actions))[self.routes(rows).action]
 
-    # -- changes ---------------------------------------------------------------------------------------------
+    # -- changes -----------------------------------------------------------------------------------
 
     def map_tests(self, to: Callable[[BinaryFeature], tuple[BinaryFeature, bool] | bool]) -> Tree:
-        """Replace tests: `to` gives (new test, complement?) or, for a constant test, its truth (the
-        node disappears).
+        """Replace tests.
+
+        `to` gives the new test and whether it is the complement of the old one; for a constant test
+        it gives the constant answer, and the node is removed.
         """
 
         def walk(node: Node) -> Node:
@@ -156,9 +159,7 @@ class Tree:
         return Tree(walk(self.root), self.actions)
 
     def prune_empty(self, rows: Rows) -> Tree:
-        """The tree without branch nodes that send all rows one way; every given row keeps its
-        action.
-        """
+        """The tree without branch nodes that send all rows one way; each row keeps its action."""
         outcome, index = _outcomes(rows), rows.index
 
         def walk(node: Node, here: np.ndarray) -> Node:
@@ -173,7 +174,7 @@ class Tree:
 
         return Tree(walk(self.root, np.arange(_length(rows))), self.actions)
 
-    # -- exchange --------------------------------------------------------------------------------------------
+    # -- exchange ----------------------------------------------------------------------------------
 
     def to_json(self) -> dict[str, Any]:
         """A plain nested dict; `Tree.from_json` reads it back."""
@@ -201,7 +202,7 @@ class Tree:
         Raises
         ------
         KeyError, TypeError, ValueError
-            It is no such description, or a leaf has an action that is not named.
+            The dict is no such description, or a leaf has an action without a name.
         """
         if not isinstance(data["actions"], (list, tuple)):
             raise ValueError("its actions are no list")
@@ -239,9 +240,7 @@ class Tree:
         return tree_svg(self)
 
     def picture(self, dataset: Any) -> str:
-        """The tree as an SVG picture with the rows of a Dataset (if it has not left them out)
-        counted in its leaves.
-        """
+        """The tree as an SVG picture whose leaves show their number of rows (if there are rows)."""
         from milp_trees.models.draw import leaf_counts, tree_svg
 
         return tree_svg(
@@ -256,8 +255,9 @@ class Tree:
 
 
 def _outcomes(rows: Rows) -> Callable[[int, np.ndarray], np.ndarray]:
-    """Outcomes of a test (by index) on some rows; those who keep their tests in another form than a
-    matrix say so themselves.
+    """The function that gives the values of a feature (by index) on some rows.
+
+    Objects that store their features in another form than a matrix have a method of their own.
     """
     own: Callable[[int, np.ndarray], np.ndarray] | None = getattr(rows, "outcome", None)
     return own if own is not None else lambda test, here: np.asarray(rows.X[here, test])
@@ -269,8 +269,9 @@ def _length(rows: Rows) -> int:
 
 
 class RawRows:
-    """Outcomes of a tree's tests on raw columns (`values`), so that a tree predicts on tables it
-    was not binarized with.
+    """Values of a tree's features on raw columns (`values`).
+
+    With it a tree predicts on tables that no binarizer has seen.
     """
 
     def __init__(self, tree: Tree, table: Any) -> None:
@@ -294,7 +295,7 @@ class RawRows:
 
 
 def _outcome(test: BinaryFeature, values: np.ndarray) -> np.ndarray:
-    """The test on a column, which must be complete and of the kind that the test asks for."""
+    """The answers of a test on a column, which must be complete and of the kind of the test."""
     missing = (
         np.isnan(values)
         if values.dtype.kind == "f"

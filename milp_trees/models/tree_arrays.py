@@ -1,5 +1,6 @@
-"""Trees as parallel arrays: put together in preorder for an `Ensemble`, and read from lists, of which
-every one is validated.
+"""Trees as parallel arrays: assembled in preorder for an `Ensemble`, and read from lists.
+
+Every list that is read is validated.
 """
 
 from __future__ import annotations
@@ -22,15 +23,16 @@ def _upwards(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _check_preorder(left: np.ndarray, right: np.ndarray) -> None:
-    """That nodes are trees in preorder: then which nodes are splits says already where their
-    children are.
+    """Raise DataError if the nodes are not trees in preorder.
+
+    In preorder the children of a node follow from which nodes are splits.
     """
     M = len(left)
     if not M or len(right) != M:
         raise DataError(
             "The stored ensemble is damaged: it has no trees, or lists of different lengths."
         )
-    end = [0] * M  # one past the last node of a node's subtree
+    end = [0] * M  # first node after the subtree of a node
     lefts, rights = left.tolist(), right.tolist()
     for h in range(M - 1, -1, -1):
         if lefts[h] < 0 and rights[h] < 0:
@@ -48,8 +50,16 @@ def assemble(trees: Sequence[Mapping[str, np.ndarray]], columns: Sequence[str]) 
 
     Parameters
     ----------
-    trees : sequence of mappings with `left`, `right`, `column`, `threshold` of shape (m,), `value` of shape (m, C)
-        A node whose `left` is negative is a leaf; node 0 is the root.
+    trees : sequence of mappings
+        `left`, `right`, `column`, `threshold` of shape (m,) and `value` of shape (m, C). A node
+        whose `left` is negative is a leaf; node 0 is the root.
+    columns : sequence of str
+        Names of the columns.
+
+    Returns
+    -------
+    dict
+        Keyword arguments of `Ensemble`.
     """
     if not trees:
         raise DataError("The ensemble has no trees.")
@@ -86,7 +96,7 @@ def assemble(trees: Sequence[Mapping[str, np.ndarray]], columns: Sequence[str]) 
 
 
 def _preorder(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Nodes of one tree, parents first, left subtrees before right ones."""
+    """Nodes of one tree in the order parent, left subtree, right subtree."""
     lefts, rights = np.asarray(left).tolist(), np.asarray(right).tolist()
     out, stack = [], [0]
     while stack:

@@ -1,8 +1,8 @@
-"""Pruned ensembles written back: estimators of the class they were read from, whose stock `predict`
-gives what the pruned `Ensemble` predicts.
+"""Pruned ensembles written back as estimators of the class from which they were read.
 
-A pruned tree is a new, compact `tree_` made of the kept nodes' own records, so that it needs no
-more memory than its nodes and pickles like any other.
+Their own `predict` gives what the pruned `Ensemble` predicts. A pruned tree is a new, compact
+`tree_` made of the records of the kept nodes, so its memory is that of its nodes, and it can be
+pickled like any other.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from milp_trees.errors import DataError
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.read_ensemble import check_prunable
 
-#: Attributes of a fitted ensemble that are about the unpruned trees and would be wrong in a pruned
+#: Attributes of a fitted ensemble that describe the unpruned trees and would be wrong in a pruned
 #: copy.
 STALE = (
     "oob_score_",
@@ -41,13 +41,8 @@ def write_ensemble(model: Any, ensemble: Ensemble) -> Any:
     Returns
     -------
     estimator
-        Of the model's class; no array of nodes is shared with it. Attributes about the unpruned
-        trees' out-of-bag or validation rows are left out.
-
-    Raises
-    ------
-    DataError
-        The ensemble was not read from this model.
+        Of the model's class; no array of nodes is shared with it. Attributes about out-of-bag or
+        validation rows of the unpruned trees are left out.
     """
     check_prunable(model)
     members = [model] if hasattr(model, "tree_") else list(model.estimators_)
@@ -69,7 +64,7 @@ def write_ensemble(model: Any, ensemble: Ensemble) -> Any:
 
 
 def _kept_nodes(ensemble: Ensemble, tree: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes of the model's tree that stay, in rising order, and whether each is a split."""
+    """Nodes of the model's tree that stay, in increasing order, and whether each is a split."""
     assert ensemble.original is not None
     assert ensemble.kept is not None
     end = ensemble.roots[tree + 1] if tree + 1 < ensemble.n_trees else ensemble.n_nodes
@@ -81,7 +76,7 @@ def _kept_nodes(ensemble: Ensemble, tree: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _pruned_member(member: Any, nodes: np.ndarray, split: np.ndarray) -> Any:
-    if hasattr(member, "children_left"):  # a GrownTree: arrays, and no compiled tree
+    if hasattr(member, "children_left"):  # a GrownTree has arrays and no compiled tree
         return _pruned_grown(member, nodes, split)
     if nodes[-1] >= member.tree_.node_count:
         raise DataError(
@@ -133,14 +128,14 @@ def _pruned_grown(tree: Any, nodes: np.ndarray, split: np.ndarray) -> Any:
 
 
 def _place(n: int, nodes: np.ndarray) -> np.ndarray:
-    """New number of every old node; whatever is not kept (and the -1 below leaves) reads -1."""
+    """New number of every old node; nodes that are removed (and the -1 below leaves) give -1."""
     place = np.full(n + 1, -1, dtype=np.int64)
     place[nodes] = np.arange(len(nodes))
     return place
 
 
 def _depth(left: np.ndarray, right: np.ndarray) -> int:
-    """Levels of splits; parents stand before their children."""
+    """Number of levels of splits; parents must come before their children."""
     depth = np.zeros(len(left), dtype=np.int64)
     for node in np.flatnonzero(left >= 0):
         depth[[left[node], right[node]]] = depth[node] + 1

@@ -52,8 +52,7 @@ class Plugins:
             raise TypeError(
                 f"{cls.__name__} must have a class attribute `name`: a word without spaces, colons, commas, = and @."
             )
-        if group in ("methods", "formulations"):
-            labels.check(cls)
+        labels.check(cls, group)
         folder = _root(cls.__module__)
         if folder in ("formulations", "solvers"):
             raise ImportError(
@@ -199,15 +198,11 @@ plugins = Plugins()
 
 
 def register(cls: C) -> C:
-    """Class decorator: make a Formulation, Solver or Method known by its `name`."""
+    """Class decorator: make a Formulation, Solver, Method or Task known by its `name`."""
     group = getattr(cls, "registry_group", None)
     if group not in GROUPS:
-        raise TypeError(f"{cls.__name__} is neither a Formulation nor a Solver nor a Method.")
+        raise TypeError(
+            f"{cls.__name__} is neither a Formulation nor a Solver nor a Method nor a Task."
+        )
     plugins.add(group, cls)
     return cls
-
-
-def register_task(*classes: type) -> None:
-    """Make tasks known by their `name`."""
-    for cls in classes:
-        plugins.add("tasks", cls)

@@ -40,14 +40,18 @@ def declared(cls: Any) -> dict[str, Any]:
     return out
 
 
-def check(cls: Any) -> None:
-    """Refuse a class for the registry that cannot be made by its name alone.
+def check(cls: Any, group: str) -> None:
+    """Refuse a class for the registry that cannot be made by its name alone, or that declares what
+    nobody knows.
 
     Raises
     ------
     TypeError
-        An option has no default.
+        An option has no default; or the class itself finds something wrong (`check_class`).
     """
+    getattr(cls, "check_class", lambda: None)()
+    if group not in ("methods", "formulations", "tasks"):
+        return
     needed = [option for option, default in declared(cls).items() if default is REQUIRED]
     if needed:
         raise TypeError(f"The option {needed[0]!r} of {cls.__name__} needs a default value.")
@@ -96,12 +100,26 @@ def options(text: str, cls: Any) -> dict[str, Any]:
     UnknownName
         An option is not one of the class, or its value is not of its type.
     """
-    out: dict[str, Any] = {}
+    return {
+        name: _read(value, f"{cls.name}:{name}", declared(cls)[name])
+        for name, value in texts(text, cls).items()
+    }
+
+
+def texts(text: str, cls: Any) -> dict[str, str]:
+    """`beta=2,positive=ill` as the texts that are written for parameters of a class.
+
+    Raises
+    ------
+    UnknownName
+        A parameter is not one of the class, or is given twice.
+    """
+    out: dict[str, str] = {}
     for item in filter(None, text.split(",")):
         name, equals, value = item.partition("=")
         if not equals:
             raise UnknownName(
-                f"{item!r} is not an option; write name=value, for example merge_rows=off."
+                f"{item!r} is not an option; write name=value, for example {_example(cls)}."
             )
         name = name.replace("-", "_")
         if name in out:
@@ -110,9 +128,18 @@ def options(text: str, cls: Any) -> dict[str, Any]:
             )
         out[name] = value
     check_names(out, cls)
-    return {
-        name: _read(value, f"{cls.name}:{name}", declared(cls)[name]) for name, value in out.items()
-    }
+    return {name: _plain(value) for name, value in out.items()}
+
+
+def _example(cls: Any) -> str:
+    """How an option of the class is written."""
+    for name, default in declared(cls).items():
+        return f"{name}={_spelled(default)}"
+    return "merge_rows=off"
+
+
+def _plain(value: str) -> str:
+    return value.replace("%2C", ",").replace("%25", "%")
 
 
 def check_names(given: dict[str, Any], cls: Any) -> None:
@@ -134,8 +161,7 @@ def _read(text: str, name: str, default: Any) -> Any:
             return kind(text)
     except (KeyError, ValueError):
         raise wrong_type(name, text, default) from None
-    word = text.replace("%2C", ",").replace("%25", "%")
-    return word if default is not None else _guessed(word)
+    return text if default is not None else _guessed(text)
 
 
 def _guessed(word: str) -> Any:

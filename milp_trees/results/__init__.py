@@ -1,1 +1,1 @@
-"""What a method answers: results, certificates, tables and files of them."""
+"""Results: answers of methods, certificates, and their tables and files."""

@@ -1,4 +1,4 @@
-"""What results are written as: plain JSON without NaN and infinity."""
+"""The JSON form of results, without NaN and infinity."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCHEMA = 1
 
 
 def json_safe(value: Any) -> Any:
-    """Plain Python: no numpy types, no NaN or infinity (they become null), fractions as "p/q"."""
+    """Plain Python without NumPy types; NaN and infinity become null, fractions "p/q"."""
     if isinstance(value, Mapping):
         return {str(k): json_safe(v) for k, v in value.items()}
     if isinstance(value, (list, tuple, set)):
@@ -37,14 +37,14 @@ def ratio_text(value: Fraction | None) -> str | None:
 
 
 def plain_number(number: float | None, exact: Fraction | None) -> float | int | None:
-    """Whole numbers that are exact are written without a decimal point."""
+    """The number to write; an exact integer has no decimal point."""
     if number is None or (exact is not None and exact.denominator == 1):
         return None if exact is None else int(exact)
     return number
 
 
 def relative_gap(value: float | None, bound: float | None) -> float | None:
-    """|value − bound| / |value| with 0/0 = 0; infinite when only the value is 0."""
+    """|value − bound| / |value| with 0/0 = 0; infinite if only the value is 0."""
     if value is None or bound is None or not math.isfinite(bound):
         return None
     if value == bound:
@@ -53,7 +53,7 @@ def relative_gap(value: float | None, bound: float | None) -> float | None:
 
 
 def number(value: Any) -> bool:
-    """A finite number; whole numbers are ones that floats reach."""
+    """Whether a value is a finite number; an integer must fit into a float."""
     return (
         isinstance(value, (int, float))
         and not isinstance(value, bool)

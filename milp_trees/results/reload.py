@@ -17,8 +17,27 @@ from milp_trees.errors import DataError
 def reload(
     source: Mapping[str, Any], path: str | Path | None = None, binarizer: Binarizer | None = None
 ) -> tuple[Dataset, Dataset | None]:
-    """The training and test rows that a result's `source` describes, read again with the thresholds
-    it states, or with another binarizer.
+    """The training and test rows that a result's `source` describes, read again.
+
+    Parameters
+    ----------
+    source : mapping
+        `source` of the dataset of the result.
+    path : str or Path, optional
+        Where the data file is now, if it was moved.
+    binarizer : Binarizer, optional
+        Replaces the thresholds that `source` states.
+
+    Returns
+    -------
+    train : Dataset
+    test : Dataset or None
+        None if no rows were left out.
+
+    Raises
+    ------
+    DataError
+        The data were made in memory, or generated and a path is given; or the file cannot be read.
     """
     if "path" not in source:
         raise DataError(

@@ -1,5 +1,6 @@
-"""The problem of a stored result, made again from its description and its data; whatever the
-description says twice must agree.
+"""The problem of a stored result, restored from its description and its data.
+
+Statements that the description makes twice must agree.
 """
 
 from __future__ import annotations
@@ -29,17 +30,18 @@ MOST = {"max_depth": 1000, "max_leaf_nodes": 2**31, "min_samples_leaf": 2**31}
 
 @dataclass(frozen=True, eq=False)
 class Restored:
-    """A problem that was made again.
+    """A problem that was restored.
 
     Parameters
     ----------
     problem : Problem
+        The problem.
     test : Dataset or None
         Rows that were left out for scores, if the data were read again.
     thresholds : str
-        Where the thresholds of the tests come from.
+        Where the thresholds of the features come from.
     not_verified : tuple of str
-        Parts of the description that nothing here could confirm.
+        Parts of the description that could not be confirmed.
     checked : tuple of str
         A sentence per check.
     """
@@ -54,21 +56,25 @@ class Restored:
 def problem_of(
     spec: Mapping[str, Any], dataset: Dataset | None = None, path: str | Path | None = None
 ) -> Problem:
-    """The problem that a result's `problem` describes, its data read again.
+    """The problem that a result's `problem` describes; its data are read again.
 
     Parameters
     ----------
     spec : mapping
         What `Problem.spec()` gave.
     dataset : Dataset, optional
-        The data; by default they are read from where the description says.
+        The data; by default they are read from the file that the description names.
     path : str or Path, optional
         Where the data file is now.
+
+    Returns
+    -------
+    Problem
 
     Raises
     ------
     VerificationError
-        The data are not those the result was made from.
+        The result was made from other data.
     """
     return restore(spec, dataset, path, thresholds=False).problem
 
@@ -81,14 +87,29 @@ def restore(
     question: str = "best",
     thresholds: bool = True,
 ) -> Restored:
-    """Like `problem_of`, with everything that can be said about the description.
+    """Like `problem_of`, with all that can be confirmed about the description.
 
     Parameters
     ----------
-    question : str
-        The question that the caller can check the answer of.
-    thresholds : bool
-        Whether to look for the thresholds anew, which reads the data a second time.
+    spec : mapping
+        What `Problem.spec()` gave.
+    dataset : Dataset, optional
+        The data; by default they are read from the file that the description names.
+    path : str or Path, optional
+        Where the data file is now.
+    question : str, default="best"
+        The question whose answer the caller can check.
+    thresholds : bool, default=True
+        Whether to compute the thresholds anew, which reads the data a second time.
+
+    Returns
+    -------
+    Restored
+
+    Raises
+    ------
+    VerificationError
+        The description contradicts itself or the data, or is for another question.
     """
     data = spec["data"]
     _same("question", spec["question"], question)
@@ -130,7 +151,7 @@ def restore(
 
 
 def _problem(spec: Mapping[str, Any], dataset: Dataset) -> Problem:
-    """The problem on the data; its description must be the stored one."""
+    """The problem on the data; its description must equal the stored one."""
     if dataset.sha256 != spec["data"]["arrays_sha256"]:
         raise VerificationError(
             "The data are not those of the result: tests, target or another array differ."
@@ -145,7 +166,7 @@ def _problem(spec: Mapping[str, Any], dataset: Dataset) -> Problem:
 
 
 def _same_part(name: str, stated: Any, own: Any) -> None:
-    """Refuse a description that is not what it describes; says which part differs."""
+    """Raise VerificationError if two descriptions differ; the message names the part."""
     if stated == own:
         return
     if isinstance(stated, Mapping) and isinstance(own, Mapping):
@@ -167,10 +188,10 @@ def _same_part(name: str, stated: Any, own: Any) -> None:
 def _same_data(
     stated: Mapping[str, Any], dataset: Dataset, given: bool, moved: bool = False
 ) -> tuple[str, ...]:
-    """Compare what is stated about the data with the data; returns what could not be compared.
+    """Compare the description of the data with the data; return what could not be compared.
 
-    Data that were read again know everything about themselves. Data at hand may know less, and may
-    lie elsewhere.
+    Data that were read again have every part of a description. Data that the caller gives may lack
+    some parts, and may come from another path.
     """
     own = json_safe(
         {
@@ -185,7 +206,7 @@ def _same_data(
     for key in sorted(({*stated, *own}) - apart - set(unknown)):
         if (
             key == "binarizer" and not given
-        ):  # what is read again with these thresholds says that they were given
+        ):  # data that are read again with these thresholds state that they were given
             _same_part("problem.data.binarizer", {**stated.get(key, {}), "given": True}, own[key])
             continue
         if key not in own or key not in stated:
@@ -201,14 +222,15 @@ def _same_data(
 def _thresholds(
     data: Mapping[str, Any], dataset: Dataset, path: str | Path | None
 ) -> tuple[str, tuple[str, ...]]:
-    """Look for the thresholds anew, as the stated binarizer does, and say where they come from;
-    also what was not verified.
+    """Compute the thresholds anew with the stated binarizer.
+
+    Return where the thresholds come from, and what was not verified.
 
     Raises
     ------
     VerificationError
-        The stated binarizer finds others, or the thresholds lose something that the result does not
-        state.
+        The stated binarizer gives other thresholds, or the thresholds lose something that the
+        result does not state.
     """
     if "binarizer" not in data:
         return "", ()
@@ -255,12 +277,12 @@ def _thresholds(
 
 
 def _spelled(kind: str, parameters: Mapping[str, Any]) -> str:
-    """`quantiles:5`, as a command line has it."""
+    """A binarizer as the command line writes it, such as `quantiles:5`."""
     return f"quantiles:{parameters['n_bins']}" if kind == "quantiles" else kind
 
 
 def _counts(dataset: Dataset) -> dict[str, int]:
-    """Number of tests of every column."""
+    """Number of features of every column."""
     out: dict[str, int] = {}
     for test in dataset.features:
         out[test.column] = out.get(test.column, 0) + 1
@@ -268,8 +290,9 @@ def _counts(dataset: Dataset) -> dict[str, int]:
 
 
 def _same_tests(a: Dataset, b: Dataset) -> bool:
-    """Whether tests divide the rows alike: a threshold may lie anywhere between the same two
-    values.
+    """Whether the features of two datasets divide the rows in the same way.
+
+    A threshold may lie anywhere between the same two values.
     """
     if [(t.column, t.kind) for t in a.features] != [(t.column, t.kind) for t in b.features]:
         return False
@@ -289,7 +312,7 @@ def _space(spec: Mapping[str, Any]) -> Space:
         for limit in ("max_depth", "max_leaf_nodes", "min_samples_leaf"):
             if (
                 options.get(limit) is not None and not 0 <= options[limit] <= MOST[limit]
-            ):  # 2 to the depth is a number that is formed
+            ):  # the number 2 to the depth is computed
                 raise VerificationError(
                     f"The result's {limit} is too large to be verified, or negative; at most {MOST[limit]} is."
                 )

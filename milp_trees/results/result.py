@@ -1,4 +1,4 @@
-"""`Result` and `Certificate`: what every method answers, in the same terms."""
+"""`Result` and `Certificate`: the answer of a method; all methods answer in the same terms."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from milp_trees.limits import Limit as Limit
 from milp_trees.results.json import SCHEMA, json_safe, plain_number, ratio_text, relative_gap
 from milp_trees.results.tables import row_html
 from milp_trees.tasks.base import Value
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Status(enum.Enum):
-    """What a result holds."""
+    """What a result contains."""
 
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"
@@ -27,17 +28,8 @@ class Status(enum.Enum):
     UNSUPPORTED = "unsupported"
 
 
-class Limit(enum.Enum):
-    """Why a method stopped before it was done."""
-
-    TIME = "time"
-    NODES = "nodes"
-    MEMORY = "memory"
-    INTERRUPTED = "interrupted"
-
-
 class TracePoint(NamedTuple):
-    """State of a run at a moment; natural units, None where unknown."""
+    """State of a run at one time; natural units, None if unknown."""
 
     seconds: float
     incumbent: float | None
@@ -54,17 +46,18 @@ class Solution:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What is known about the optimum, and who says so.
+    """What is known about the optimum, and which program claims it.
 
     Parameters
     ----------
     bound : float or None
         No predictor of the space is better than this (natural units).
     bound_exact : Fraction or None
+        The bound as a rational, if it is exact.
     proved_by : str or None
         Name of the method or solver that claims the bound.
     checked : tuple of str
-        What this package recomputed without them, e.g. `"value recomputed from the tree"`.
+        What this package recomputed independently, for example `"value recomputed from the tree"`.
     """
 
     bound: float | None = None
@@ -80,36 +73,42 @@ class Result:
     Parameters
     ----------
     problem : Problem
+        The problem.
     method : str
         Label of the method: its name, and the options that differ from their defaults.
     status : Status
+        What the result contains.
     limit : Limit or None
-        Why it stopped early.
+        Why the method stopped early.
     solutions : tuple of Solution
-        One for the question `best`, best first for others.
+        One for the question `best`; for other questions several, the best first.
     certificate : Certificate
+        What is known about the optimum.
     seconds : float
-        From arrays in memory to the answer, without compilation of kernels.
+        Time from arrays in memory to the answer, without compilation of kernels.
     times : mapping
         Seconds of each stage: `prepare`, `start`, `build`, `hand_over`, `solve`, `decode`, ….
     sizes : mapping
         `rows`, `variables`, `binaries`, `nonzeros` of the model, or what an engine counts.
     trace : tuple of TracePoint
+        States of the run over time.
     root_bound : float or None
-        Bound when the root node was done.
+        Bound at the end of the root node.
     nodes : int or None
+        Number of nodes of the search.
     start : mapping
-        `method`, `value`, `accepted` of the start that was handed over; empty if none was.
+        `method`, `value`, `accepted` of the start that the solver was given; empty without a start.
     agrees : bool or None
-        Against the oracle: True if proven and equal, False if proven and different or a bound is
-        crossed.
+        Comparison with the reference: True if proven and equal, False if proven and different, or
+        if a bound contradicts the other's value.
     message : str
-        A sentence for people: why there is no answer, or a warning.
+        A sentence for the user: why there is no answer, or a warning.
     trees : TreeSet or None
         All trees near the best, for the question `near-best`; `solutions` holds the first of them.
-    path : Path, PruningCurve or None
-        The best trees of all sizes, for the question `by-size`: `solutions` holds those that
-        improve, the largest first. The best prunings for all λ, for the question `path`.
+    curve : SizePath, PruningCurve or None
+        For the question `by-size` the best trees of all sizes; `solutions` then holds those that
+        improve the value, the largest first. For the question `by-price` the best prunings for
+        all λ.
     """
 
     problem: Problem
@@ -132,7 +131,7 @@ class Result:
     versions: Mapping[str, str] = field(default_factory=dict)
     scores: Mapping[str, float] = field(default_factory=dict)
     trees: Any = None
-    path: Any = None
+    curve: Any = None
 
     @property
     def predictor(self) -> Any:
@@ -155,7 +154,7 @@ class Result:
 
     @property
     def gap(self) -> float | None:
-        """|value − bound| / |value|; 0 when they are equal, None when one is unknown."""
+        """|value − bound| / |value|; 0 if they are equal, None if one is unknown."""
         return relative_gap(self.objective, self.bound)
 
     @property
@@ -164,25 +163,28 @@ class Result:
 
     @property
     def loss(self) -> str:
-        """What the tests may lose against the columns they were made from: optimal means optimal
-        among these tests. Empty if they lose nothing.
+        """What the features may lose against the columns they were made from.
+
+        The result is optimal among trees with these features. Empty if nothing is lost.
         """
         return self.problem.dataset.loss
 
     def without_rows(self) -> Result:
-        """The same result without the rows of its problem: predictor, value, bound, who proved it,
-        and what was asked.
+        """The same result without the rows of its problem.
+
+        Predictor, value, bound, the name of its prover, and the description of the problem remain.
         """
         return replace(
             self,
             problem=self.problem.without_rows(),
             trees=None,
-            path=None if self.path is None else self.path.without_rows(),
+            curve=None if self.curve is None else self.curve.without_rows(),
         )
 
     def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints and `milp-trees verify` reads: plain, without NaN and
-        infinity, with the problem that it answers.
+        """The object that `--json` prints and `milp-trees verify` reads.
+
+        It is plain, without NaN and infinity, and contains the problem.
         """
         value, exact_bound = self.value, self.certificate.bound_exact
         task = self.problem.task

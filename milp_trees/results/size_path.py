@@ -1,9 +1,9 @@
-"""`Path`: the best tree of every number of leaves, and for which penalty per leaf each is the best
-of all.
+"""`SizePath`: the best tree of every number of leaves.
 
-The trees that are best for some penalty are the corners of the lower convex hull of loss against
-leaves (Breiman, Friedman, Olshen, Stone 1984, *Classification and Regression Trees*, prune one
-grown tree in this way; here every tree is the optimal one of its size).
+It also gives the penalties per leaf for which each tree is the best of all. The trees that are best
+for some penalty are the corners of the lower convex hull of loss against leaves (Breiman, Friedman,
+Olshen, Stone 1984, *Classification and Regression Trees*, prune one grown tree in this way; here
+every tree is the optimal one of its size).
 """
 
 from __future__ import annotations
@@ -27,20 +27,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Point:
-    """The best tree with at most so many leaves.
+    """The best tree with at most a given number of leaves.
 
     Parameters
     ----------
     leaves : int
-        Leaves allowed; `predictor` may have fewer, where more do not pay.
+        Largest number of leaves; `predictor` has fewer if more do not improve the value.
     predictor : Tree
+        The tree.
     value : Value
         Recomputed from the tree.
     bound : Fraction or None
-        No tree with at most so many leaves is better (natural units).
+        No tree with at most `leaves` leaves is better (natural units).
     loss : Fraction
-        What a penalty per leaf is added to: a rate, or one minus a score (with the task's own
-        penalties); for a task without such penalties its value, negative if it is maximised.
+        The number to which a penalty per leaf is added: a rate, or one minus a score (with the
+        task's own penalties). For a task without such penalties it is the value, negative if it
+        is maximised.
     """
 
     leaves: int
@@ -67,14 +69,30 @@ class Point:
 
     @classmethod
     def of(cls, problem: Problem, leaves: int, tree: Tree, bound: Fraction | None) -> Point:
-        """The point of a tree, its value and loss recomputed on the data."""
+        """The point of a tree; its value and loss are recomputed on the data.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem.
+        leaves : int
+            Largest number of leaves.
+        tree : Tree
+            The tree.
+        bound : Fraction or None
+            No tree with at most `leaves` leaves is better (natural units).
+
+        Returns
+        -------
+        Point
+        """
         value = problem.value(tree)
         return cls(leaves, tree, value, bound, _loss(problem, tree, value))
 
 
 def _loss(problem: Problem, tree: Tree, value: Value) -> Fraction:
     task: Any = problem.task
-    if hasattr(task, "leaf_penalty"):  # a penalty of 1 more per leaf makes every value a loss
+    if hasattr(task, "leaf_penalty"):  # one more penalty per leaf turns every value into a loss
         one = replace(task, leaf_penalty=task.leaf_penalty + 1).value(
             tree.routes(problem.dataset), problem.dataset
         )
@@ -93,18 +111,20 @@ class SizePath:
     Parameters
     ----------
     problem : Problem
+        The problem.
     points : tuple of Point
-        By leaves allowed, from 1 on (sizes without a feasible tree are left out).
+        Ordered by number of leaves, from 1 on (sizes without a feasible tree are left out).
     method : str
-        Who found them.
+        Method that found them.
     limit : Limit or None
-        Why the search stopped early; then `proven` of a point says whether it is optimal.
+        Why the search stopped early; then `proven` of a point tells whether it is optimal.
     seconds : float
+        Time of the search.
 
     Examples
     --------
     >>> import milp_trees as mt
-    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.tasks.Accuracy(), mt.Trees(max_depth=3))
+    >>> problem = mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(), mt.Trees(max_depth=3))
     >>> path = mt.size_path(problem, max_leaves=6)
     >>> path.at_leaves(6).value.number
     0.0
@@ -123,7 +143,7 @@ class SizePath:
 
     @cached_property
     def improving(self) -> tuple[Point, ...]:
-        """One point per size that is better than all smaller ones."""
+        """One point for each size that is better than all smaller ones."""
         out: list[Point] = []
         for point in self.points:
             if not out or point.value.better_than(out[-1].value):
@@ -132,9 +152,7 @@ class SizePath:
 
     @cached_property
     def hull(self) -> tuple[Point, ...]:
-        """The points that are best for some penalty per leaf of at least 0, by rising number of
-        leaves.
-        """
+        """The points that are best for some penalty per leaf of at least 0, by number of leaves."""
         out: list[Point] = []
         by_leaves: dict[int, Point] = {}
         for point in self.points:
@@ -151,14 +169,17 @@ class SizePath:
 
     @cached_property
     def penalties(self) -> tuple[Fraction, ...]:
-        """Penalties per leaf at which the best tree changes, falling: at `penalties[i]`, `hull[i]`
-        and `hull[i + 1]` are equally good.
+        """Penalties per leaf at which the best tree changes, in decreasing order.
+
+        At `penalties[i]`, `hull[i]` and `hull[i + 1]` are equally good.
         """
         return tuple(_slope(a, b) for a, b in zip(self.hull, self.hull[1:], strict=False))
 
     def interval(self, point: Point) -> tuple[Fraction, Fraction | None] | None:
-        """Penalties for which a point is the best: (least, most), most None for no limit; None if
-        there is no such penalty.
+        """Penalties for which a point is the best: (least, most).
+
+        The value None for `most` means that there is no limit. The result is None if there is no
+        such penalty.
         """
         if point not in self.hull:
             return None
@@ -168,7 +189,7 @@ class SizePath:
             self.penalties[i - 1] if i else None,
         )
 
-    # -- asking ----------------------------------------------------------------------------------------------
+    # -- questions ---------------------------------------------------------------------------------
 
     def at_leaves(self, k: int) -> Point:
         """The best tree with at most k leaves."""
@@ -180,11 +201,10 @@ class SizePath:
         return fitting[-1]
 
     def at_penalty(self, penalty: Any) -> Point:
-        """The tree with the smallest loss + penalty · leaves; of equal ones that with fewest
-        leaves.
+        """The tree with the smallest loss + penalty · leaves; of equal ones the smallest.
 
-        It is the best of all trees up to the path's largest size; a penalty near 0 might allow
-        larger ones.
+        It is the best of all trees up to the path's largest size; for a penalty near 0 a larger
+        tree might be better.
         """
         each = fraction(penalty, "penalty")
         if each < 0:
@@ -197,11 +217,13 @@ class SizePath:
         """The same path without the rows of its problem."""
         return replace(self, problem=self.problem.without_rows())
 
-    # -- showing ---------------------------------------------------------------------------------------------
+    # -- output ------------------------------------------------------------------------------------
 
     def rows(self) -> list[dict[str, Any]]:
-        """One mapping per size that improves: leaves, value, exact, bound, proven, depth,
-        penalty_from, penalty_to (Fractions).
+        """One mapping per size that improves the value.
+
+        Keys are leaves, value, exact, bound, proven, depth, penalty_from and penalty_to
+        (Fractions).
         """
         out = []
         for p in self.improving:
@@ -222,8 +244,10 @@ class SizePath:
         return out
 
     def frame(self) -> pd.DataFrame:
-        """`rows` as a DataFrame; `penalty_to` is empty for the smallest tree, and both penalties
-        off the hull.
+        """`rows` as a DataFrame.
+
+        `penalty_to` is empty for the smallest tree, and both penalties are empty for trees that are
+        not on the hull.
         """
         import pandas as pd
 
@@ -267,8 +291,9 @@ class SizePath:
         return out
 
     def plot(self, ax: Any = None) -> Any:
-        """Value against leaves, trees that are best for some penalty filled; returns the matplotlib
-        axes.
+        """Plot value against leaves; the result is the matplotlib axes.
+
+        Trees that are best for some penalty have filled markers.
         """
         import matplotlib.pyplot as plt
 
@@ -300,5 +325,5 @@ class SizePath:
 
 
 def _slope(a: Point, b: Point) -> Fraction:
-    """Loss that each leaf from a to b saves."""
+    """Loss that is saved by each leaf from a to b."""
     return (a.loss - b.loss) / (b.n_leaves - a.n_leaves)

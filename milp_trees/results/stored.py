@@ -1,4 +1,4 @@
-"""A stored result, read back on its problem."""
+"""A stored result, read and attached to its problem."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def result_from_json(data: Mapping[str, Any], problem: Problem) -> Result:
-    """The Result that `Result.to_json` described, on its problem."""
+    """The Result that `Result.to_json` described, for a given problem."""
     solutions: tuple[Solution, ...] = ()
     if data["predictor"] is not None:
         exact = None if data["exact"] is None else Fraction(data["exact"])

@@ -1,5 +1,6 @@
-"""The one reader of stored JSON: what another program may have written is read strictly, and
-refused in one sentence.
+"""The one reader of stored JSON.
+
+Another program may have written the text, so it is read strictly; an error is one sentence.
 """
 
 from __future__ import annotations
@@ -12,27 +13,28 @@ from typing import Any, NoReturn
 
 from milp_trees.errors import DataError
 
-#: Levels of brackets inside one another. A tree nests once per level; what reads it recurses.
+#: Largest depth of nested brackets. A tree nests once per level, and reading it is recursive.
 MOST_LEVELS = 300
-#: Digits of a whole number. The number of near-optimal trees may be long; nothing else is.
+#: Largest number of digits of an integer. Only the number of near-optimal trees may be long.
 MOST_DIGITS = 1000
 
 
 def read_json(
     path: str | Path, remedy: str = "give a file that solve or compare wrote with --out or --json"
 ) -> Any:
-    """What a JSON file holds.
+    """The content of a JSON file.
 
     Parameters
     ----------
     path : str or Path
+        The file.
     remedy : str
-        What to do instead, for the end of the sentences.
+        What the user can do instead, for the end of the sentences.
 
     Raises
     ------
     DataError
-        The file cannot be read, is no text, or `parse_json` refuses it.
+        The file cannot be read, is not text, or `parse_json` raises an error.
     """
     try:
         mode = Path(path).stat().st_mode
@@ -45,22 +47,28 @@ def read_json(
 
 
 def parse_json(text: str | bytes, what: str, remedy: str = "write it again") -> Any:
-    """What a JSON text says, by the letter of RFC 8259, and with each name once.
+    """The content of a JSON text, by the letter of RFC 8259, and with each name once.
 
     Parameters
     ----------
     text : str or bytes
+        The text.
     what : str
         What the text is, for the beginning of the sentences.
     remedy : str
-        What to do instead, for the end of the sentences.
+        What the user can do instead, for the end of the sentences.
+
+    Returns
+    -------
+    object
+        Dicts, lists, strings, numbers, truth values and None.
 
     Raises
     ------
     DataError
-        It is not JSON, or holds NaN or an infinity, a number that no float holds, a whole number of
-        more than 1000 digits, one name twice in an object, half a surrogate pair, or more than 300
-        levels of brackets.
+        The text is not JSON, or holds NaN or an infinity, a number that no float can hold, an
+        integer of more than 1000 digits, one name twice in an object, half a surrogate pair, or
+        more than 300 levels of brackets.
     """
 
     def refuse(why: str) -> NoReturn:
@@ -122,7 +130,7 @@ def parse_json(text: str | bytes, what: str, remedy: str = "write it again") -> 
 
 
 def refuse_newer(schema: Any, newest: int, what: str) -> None:
-    """Refuse what a later version wrote, and what has no version.
+    """Raise DataError for a layout of a later version, or without a version.
 
     Parameters
     ----------
@@ -136,6 +144,7 @@ def refuse_newer(schema: Any, newest: int, what: str) -> None:
     Raises
     ------
     DataError
+        The version is missing, not a positive integer, or larger than `newest`.
     """
     if type(schema) is not int or schema < 1:
         raise DataError(
@@ -149,7 +158,7 @@ def refuse_newer(schema: Any, newest: int, what: str) -> None:
 
 
 def _levels(value: Any) -> int:
-    """How deep lists and objects lie in one another; counts no further than one level too many."""
+    """Depth of nested lists and objects; counting stops at one level above the limit."""
     level, here = 0, [value]
     while level <= MOST_LEVELS:
         inner = [v for v in here if isinstance(v, (dict, list))]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 
-# -- tables --------------------------------------------------------------------------------------------------
+# -- tables ----------------------------------------------------------------------------------------
 
 #: Columns of the two halves of a comparison: heading → cell from a row of `Result.to_json`.
 ANSWER_COLUMNS = ("status", "objective", "bound", "gap", "seconds", "start accepted", "agrees")
@@ -19,7 +19,7 @@ SEARCH_COLUMNS = ("root bound", "root gap", "nodes")
 
 
 def cells(row: Mapping[str, Any]) -> dict[str, str]:
-    """What a person sees of a row, by heading."""
+    """The cells that a table shows of a row, by heading."""
     times, sizes, start = row["times"], row["sizes"], row["start"]
     status = row["status"] + (f" ({row['limit']})" if row["limit"] else "")
     accepted = (
@@ -53,7 +53,21 @@ def cells(row: Mapping[str, Any]) -> dict[str, str]:
 def rich_tables(
     rows: Iterable[Mapping[str, Any]], width: int = 200, reference: str = "reference"
 ) -> list[Table]:
-    """The comparison as one rich table, or as two or three where the terminal is narrower."""
+    """The comparison as one rich table, or as two or three if the terminal is narrow.
+
+    Parameters
+    ----------
+    rows : iterable of mappings
+        What `Result.to_json` gives, one mapping per run.
+    width : int, default=200
+        Number of characters in a line of the terminal.
+    reference : str, default="reference"
+        Name of the method with which the values are compared, for the heading.
+
+    Returns
+    -------
+    list of rich.table.Table
+    """
     rows = list(rows)
     if width >= 170:
         parts: list[tuple[str, ...]] = [MODEL_COLUMNS + SEARCH_COLUMNS + ANSWER_COLUMNS]
@@ -67,7 +81,7 @@ def rich_tables(
 
 
 def _who(rows: list[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Columns that say whose run a row is: the method, and what else differs between rows."""
+    """Columns that identify the run of a row: the method, and what else differs between rows."""
     several = [
         name
         for name, key in (("problem", "problem_key"), ("seed", "seed"))
@@ -101,7 +115,7 @@ def _rich_table(rows: list[Mapping[str, Any]], columns: tuple[str, ...], referen
 
 
 def summary(row: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """One result for people: name and text of what is known."""
+    """One result as pairs of a name and a text."""
     shown, times, sizes = cells(row), row["times"], row["sizes"]
     claimed = f", claimed by {row['proved_by']}" if row["proved_by"] else ""
     facts = [
@@ -144,7 +158,7 @@ def summary(row: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _scope(loss: str | None) -> str:
-    """What optimality refers to where the tests are not all there could be; empty otherwise."""
+    """The set of features to which optimality refers, if thresholds are missing; else empty."""
     return f"claims are about these tests only: {loss}" if loss else ""
 
 
@@ -162,8 +176,10 @@ def plain_table(rows: Iterable[Mapping[str, Any]], width: int = 200) -> str:
 
 
 def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line per row that has something to say: what the tests may lose, why it is unsupported or
-    failed, or why it had no start.
+    """A line for each row with a remark.
+
+    Remarks are what the features may lose, why a run is unsupported or failed, or why it had no
+    start.
     """
     out: dict[str, None] = {}
     for row in rows:
@@ -201,11 +217,11 @@ def _percent(gap: float | None, objective: float | None, bound: float | None) ->
     return f"{100 * gap:.1f} %"
 
 
-# -- HTML ----------------------------------------------------------------------------------------------------
+# -- HTML ------------------------------------------------------------------------------------------
 
 
 def row_html(row: Mapping[str, Any], loss: str) -> str:
-    """What is known of one result as an HTML table.
+    """One result as an HTML table.
 
     Parameters
     ----------

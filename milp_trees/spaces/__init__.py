@@ -1,1 +1,1 @@
-"""Which models are allowed."""
+"""Spaces: the models that are allowed."""

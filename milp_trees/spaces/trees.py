@@ -1,5 +1,6 @@
-"""Spaces: which models are allowed. A space names the candidate tests and checks a predictor
-against its limits.
+"""Spaces: the models that are allowed.
+
+A space gives the binary features that splits may use, and compares a predictor with its limits.
 """
 
 from __future__ import annotations
@@ -19,14 +20,15 @@ if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
 
 
-#: Levels beyond which powers of two are not computed: no data have as many rows as a full tree has
-#: leaves.
+#: Largest depth for which powers of two are computed; no data have as many rows as a full tree of
+#: this depth has leaves.
 _MOST_LEVELS = 62
 
 
 def full_leaves(depth: int) -> int:
-    """Leaves of a full tree of some depth; 2^62, which is more than there are rows, for all that
-    are deeper.
+    """Number of leaves of a full tree of some depth.
+
+    For all depths above 62 it is 2^62, which is more than the number of rows of any data.
     """
     return 1 << min(int(depth), _MOST_LEVELS)
 
@@ -41,12 +43,12 @@ class Space(ABC):
     name: ClassVar[str]
 
     def candidates(self, dataset: Dataset) -> np.ndarray:
-        """Indices of the dataset's tests that may be used.
+        """Indices of the dataset's features that splits may use.
 
         Raises
         ------
         NoView
-            Models of this space have no candidate tests.
+            Models of this space have no such features.
         """
         raise NoView(
             f"The space {self.name} has no candidate tests, which this task needs; give it Trees(max_depth=…)."
@@ -54,17 +56,18 @@ class Space(ABC):
 
     @abstractmethod
     def violations(self, predictor: Any, dataset: Dataset) -> list[str]:
-        """A sentence per limit that a predictor breaks on the data."""
+        """A sentence for each limit of the space that a predictor violates on the data."""
 
     def simplest(self, actions: tuple[Any, ...]) -> list[Any]:
-        """Predictors that take neither a search nor data, for the actions of a task; none where
-        there is no such thing.
+        """Predictors that need neither a search nor data, for the actions of a task.
+
+        The list is empty if the space has no such predictors.
         """
         return []
 
     @abstractmethod
     def simplify(self, predictor: Any, view: Any) -> Any:
-        """An equal predictor in the view's own terms, without parts that no row reaches."""
+        """An equal predictor in terms of the view, without parts that no row reaches."""
 
     @abstractmethod
     def read(self, stored: Mapping[str, Any]) -> Any:
@@ -82,16 +85,16 @@ class Trees(Space):
     Parameters
     ----------
     max_depth : int or None
-        Levels of splits; 0 is a single leaf, None is no limit (for methods that need none; a
-        penalty per leaf keeps trees small).
+        Largest number of splits on a path; 0 allows a single leaf only. None is no limit, for
+        methods that need none (a penalty per leaf keeps trees small).
     max_leaf_nodes : int, optional
-        Most leaves (branch nodes + 1).
+        Largest number of leaves (branch nodes + 1).
     min_samples_leaf : int, default=1
-        Fewest rows in a leaf (rows are counted, not weighed).
+        Smallest number of rows in a leaf; weights do not matter.
     min_weight_leaf : number, default=0
         Smallest total row weight in a leaf.
     split_on_group : bool, default=False
-        Whether tests on the dataset's group column may be used.
+        Whether features of the dataset's group column may be used.
     """
 
     name: ClassVar[str] = "trees"
@@ -122,12 +125,12 @@ class Trees(Space):
 
     @property
     def depth(self) -> int:
-        """The depth limit, for those who need one.
+        """The depth limit, for methods that need one.
 
         Raises
         ------
         Unsupported
-            There is none.
+            There is no limit.
         """
         if self.max_depth is None:
             raise Unsupported("This needs a depth limit; give max_depth (--depth).")
@@ -135,19 +138,19 @@ class Trees(Space):
 
     @property
     def max_splits(self) -> int:
-        """Most branch nodes that depth and leaves allow."""
+        """Largest number of branch nodes that depth and leaves allow."""
         full = full_leaves(self.depth) - 1
         return full if self.max_leaf_nodes is None else min(full, self.max_leaf_nodes - 1)
 
     @property
     def limits_leaves(self) -> bool:
-        """Whether `max_leaf_nodes` forbids anything that the depth allows."""
+        """Whether `max_leaf_nodes` excludes a tree that the depth allows."""
         return self.max_leaf_nodes is not None and (
             self.max_depth is None or self.max_leaf_nodes < full_leaves(self.max_depth)
         )
 
     def candidates(self, dataset: Dataset) -> np.ndarray:
-        """Indices of the dataset's tests that may be used."""
+        """Indices of the dataset's features that splits may use."""
         if self.split_on_group or dataset.group_column is None:
             return np.arange(dataset.n_features)
         return np.array(
@@ -156,7 +159,7 @@ class Trees(Space):
         )
 
     def simplest(self, actions: tuple[Any, ...]) -> list[Tree]:
-        """One leaf, with each of the actions."""
+        """One tree per action, each with a single leaf."""
         from milp_trees.models.nodes import Leaf
         from milp_trees.models.tree import Tree
 

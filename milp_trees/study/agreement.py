@@ -6,33 +6,36 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
 from milp_trees.results.result import Result, Status
+from milp_trees.study.attempt import AUTO
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.views import Scale
 
 if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
-#: Methods that may judge others, best first: exact, and sharing as little as possible with what
-#: they judge.
-ORACLES = (
-    "dp",
-    "dp-reference",
-    "enumerate",
-    "min-cut",
-    "enumerate-prunings",
-    "state-flow@highs",
-    "enumerate-counts",
-)
 #: Relative slack for bounds, which solvers compute in floating point.
 BOUND_SLACK = 1e-6
 
 
+def judges() -> list[str]:
+    """Methods that may judge others, best first, by the `judge_rank` that they declare."""
+    found: list[tuple[int, str]] = []
+    for group, solver in (("methods", ""), ("formulations", f"@{registry.default_solver}")):
+        classes: dict[str, Any] = registry.classes(group)
+        found += [
+            (cls.judge_rank, name + solver)
+            for name, cls in classes.items()
+            if cls.judge_rank is not None
+        ]
+    return [name for _, name in sorted(found)]
+
+
 def choose_reference(
-    problem: Problem, wanted: str | None = "dp", without: tuple[str, ...] = ()
+    problem: Problem, wanted: str | None = AUTO, without: tuple[str, ...] = (), models: bool = True
 ) -> str | None:
     """Name of the first reference that supports a problem, `wanted` first; None if none does or none
     is wanted.
@@ -42,6 +45,8 @@ def choose_reference(
     without : tuple of str
         Methods that must not judge (because they are judged); a formulation is excluded with every
         solver and option.
+    models : bool, default=True
+        Whether a formulation may judge.
 
     Raises
     ------
@@ -50,12 +55,13 @@ def choose_reference(
     """
     if wanted is None:
         return None
-    registry.method(wanted)  # an unknown name is an error
+    named = () if wanted == AUTO else (wanted,)
     excluded = {base_name(name) for name in without}
-    for name in dict.fromkeys((wanted, *ORACLES)):
-        if base_name(name) in excluded or not _known(name):
+    for name in dict.fromkeys((*named, *judges())):
+        method = registry.method(name)  # an unknown name is an error
+        if base_name(name) in excluded or not (models or registry.is_engine(name)):
             continue
-        if registry.method(name).unsupported(problem) is None:
+        if method.unsupported(problem) is None:
             return name
     return None
 
@@ -65,21 +71,12 @@ def base_name(method: str) -> str:
     return method.partition(":")[0].partition("@")[0]
 
 
-def judge_of(method: str, problem: Problem, wanted: str | None = "dp") -> str | None:
-    """Who judges one method. The dynamic programme itself is judged by the enumerator or by nobody:
-    a second run of equal cost is not asked for.
+def judge_of(method: str, problem: Problem, wanted: str | None = AUTO) -> str | None:
+    """Who judges one method. An engine that may judge others is judged by another engine or by
+    nobody: a second run of equal cost is not asked for.
     """
-    without = (method, "state-flow@highs") if base_name(method) in ORACLES[:5] else (method,)
-    return choose_reference(problem, wanted, without)
-
-
-def _known(name: str) -> bool:
-    if registry.is_engine(name):
-        return True
-    solver = name.rpartition("@")[2]
-    return base_name(name) in registry.classes("formulations") and solver in registry.classes(
-        "solvers"
-    )
+    of_engines = registry.is_engine(method) and base_name(method) in judges()
+    return choose_reference(problem, wanted, (method,), models=not of_engines)
 
 
 def with_agreement(result: Result, reference: Result | None) -> Result:

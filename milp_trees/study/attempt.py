@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, MilpTreesError, SolverUnavailable, UnknownName, Unsupported
-from milp_trees.limits import Limits
-from milp_trees.methods.deadline import TimeUp, within
-from milp_trees.methods.finish import Progress, versions
+from milp_trees.limits import Limits, Stopped
+from milp_trees.methods.deadline import within
+from milp_trees.methods.finish import versions
 from milp_trees.methods.method import Method
+from milp_trees.methods.start import Start
+from milp_trees.methods.trace import Progress
 from milp_trees.models.ensemble import Ensemble
 from milp_trees.models.tree import Tree
 from milp_trees.problem import offers_what
@@ -24,78 +26,48 @@ if TYPE_CHECKING:
     from milp_trees.problem import Problem
 
 
-@dataclass(frozen=True)
-class Start:
-    """A tree to begin with and where it is from.
-
-    Parameters
-    ----------
-    tree : Tree, Ensemble or None
-    method : str
-        Who made it; `given` for a tree of the user's; empty if no start was asked for.
-    seconds : float
-        What it cost; not part of the run that begins with it.
-    reason : str
-        Why there is no tree although one was asked for.
-    """
-
-    tree: Any = None
-    method: str = ""
-    seconds: float = 0.0
-    reason: str = ""
-
-    def describe(self, of_run: Mapping[str, Any]) -> dict[str, Any]:
-        """The `start` of a result: what the run says about acceptance, and this."""
-        if not self.method:
-            return dict(of_run)
-        out: dict[str, Any] = {
-            "method": self.method,
-            "accepted": False if self.tree is None else None,
-            "seconds": round(self.seconds, 6),
-        }
-        if self.reason:
-            out["reason"] = self.reason
-        return {**out, **of_run}
-
-
-#: Who solves a formulation that nobody named a solver for: the solver that comes with the
-#: installation.
-DEFAULT_SOLVER = "highs"
+#: Asks for the choice that the package makes.
+AUTO = "auto"
 #: Seconds in which a formulation must know whether it takes a problem, to be chosen before others.
 CHOOSING = 0.4
 
 
 def default_method(problem: Problem) -> str:
     """The method for a problem when none is named: of those that declare a `default_rank` the first
-    that takes it; if none does, the first for such tasks, to say why not. No time limit holds yet:
-    a formulation that must enumerate for long to know whether it takes the problem comes last.
+    that takes it; if none does, the first for such questions and tasks, to say why not. No time
+    limit holds yet: a formulation that must enumerate for long to know whether it takes the problem
+    comes last.
     """
     slow: list[str] = []
-    ranked: list[tuple[int, str, Any]] = []
-    for group, solver in (("methods", ""), ("formulations", f"@{DEFAULT_SOLVER}")):
+    ranked = _ranked()
+    # What a class declares is looked at first: a method is made, and asked about the data, only if
+    # it can take such problems at all.
+    fitting = [
+        (name, cls)
+        for name, cls in ranked
+        if isinstance(problem.space, cls.space) and problem.question.name in cls.questions
+    ]
+    for name, _ in fitting:
+        try:
+            if _taken_by(registry.method(name), problem):
+                return name
+        except Stopped:
+            slow.append(name)
+    offering = [name for name, cls in fitting or ranked if offers_what(cls, problem.task)]
+    return [*slow, *offering, *(name for name, _ in fitting or ranked)][0]
+
+
+def _ranked() -> list[tuple[str, Any]]:
+    """The methods that may be run without being named, by their `default_rank`."""
+    found: list[tuple[int, str, Any]] = []
+    for group, solver in (("methods", ""), ("formulations", f"@{registry.default_solver}")):
         classes: dict[str, Any] = registry.classes(group)
-        ranked += [
+        found += [
             (cls.default_rank, name + solver, cls)
             for name, cls in classes.items()
             if cls.default_rank is not None
         ]
-    ranked.sort(key=lambda entry: entry[:2])
-    for _, name, cls in ranked:
-        # What a class declares is looked at first: a method is made, and asked about the data, only
-        # if it can take such problems at all.
-        if not isinstance(problem.space, cls.space) or problem.question.name not in cls.questions:
-            continue
-        try:
-            if _taken_by(registry.method(name), problem):
-                return name
-        except TimeUp:
-            slow.append(name)
-    if slow:
-        return slow[0]
-    names = [name for _, name, cls in ranked if offers_what(cls, problem.task)] or [
-        name for _, name, _ in ranked
-    ]
-    return names[0]
+    return [(name, cls) for _, name, cls in sorted(found, key=lambda entry: entry[:2])]
 
 
 def _taken_by(method: Method, problem: Problem) -> bool:
@@ -103,7 +75,7 @@ def _taken_by(method: Method, problem: Problem) -> bool:
 
     Raises
     ------
-    TimeUp
+    Stopped
         It is a formulation, and does not know within a moment.
     """
     if not hasattr(method, "formulation"):
@@ -146,23 +118,37 @@ def named_method(name: str | Method, options: Mapping[str, Any] | None = None) -
     if options:
         if not hasattr(method, "options"):
             raise DataError(
-                f"{method.label} takes no solver options; only a formulation with a solver does, for example flow-oct@highs."
+                f"{method.label} takes no solver options; only a formulation with a solver does, such as flow-oct@highs."
             )
         method.options = {**method.options, **options}
     return method
 
 
 def find_start(problem: Problem, start: str | Tree | Ensemble | None, limits: Limits) -> Start:
-    """The start that was asked for: a tree, or the answer of a method (`dp`, `cart`, …)."""
+    """The start that was asked for: a tree, or the answer of a method (`dp`, `cart`, …; `auto`: see
+    `default_start`).
+    """
     if start is None:
         return Start()
     if isinstance(start, (Tree, Ensemble)):
         return Start(start, "given")
+    if start == AUTO:
+        start = default_start(problem)
+        if start is None:
+            return Start()
     if not isinstance(start, str):
         raise DataError(
             f"start must be a Tree, a pruned Ensemble, the name of a method such as 'dp' or 'cart', or None; got {type(start).__name__}."
         )
     return start_from(attempt(named_method(start), problem, limits))
+
+
+def default_start(problem: Problem) -> str | None:
+    """The engine that makes a tree to begin with when none is named: the default method, if that
+    needs no solver.
+    """
+    name = default_method(problem)
+    return name if registry.is_engine(name) else None
 
 
 def start_from(result: Result) -> Start:
@@ -173,28 +159,6 @@ def start_from(result: Result) -> Start:
     return Start(result.predictor, result.method, result.seconds, reason)
 
 
-def run_method(
-    method: Method,
-    problem: Problem,
-    limits: Limits,
-    start: Start | None = None,
-    progress: Progress | None = None,
-    test_data: Dataset | None = None,
-) -> Result:
-    """Run a method on a problem it has never seen (views are made anew, so that preparation is
-    timed); errors are raised.
-
-    Raises
-    ------
-    Unsupported, SolverUnavailable, SolverFailure
-    """
-    start = start or Start()
-    method.warm_up()
-    result = method.run(problem.without_views(), limits, start.tree, progress)
-    result = replace(result, problem=problem, start=start.describe(result.start))
-    return with_scores(result, test_data)
-
-
 def attempt(
     method: Method,
     problem: Problem,
@@ -203,15 +167,20 @@ def attempt(
     progress: Progress | None = None,
     test_data: Dataset | None = None,
 ) -> Result:
-    """Like `run_method`, but whatever goes wrong becomes a result that says so: a study loses one
+    """Like `method.run`, but whatever goes wrong becomes a result that says so: a study loses one
     row and nothing else.
+
+    Raises
+    ------
+    DataError, UnknownName
+        What is asked is wrong, not the method.
     """
     try:
-        return run_method(method, problem, limits, start, progress, test_data)
+        return method.run(problem, limits, start, progress, test_data)
     except (Unsupported, SolverUnavailable) as why:
         return failed(problem, method.label, Status.UNSUPPORTED, str(why))
     except (DataError, UnknownName):
-        raise  # the question is wrong, not the method
+        raise
     except MilpTreesError as why:
         return failed(problem, method.label, Status.ERROR, str(why))
     except Exception as error:
@@ -220,33 +189,3 @@ def attempt(
 
 def failed(problem: Problem, method: str, status: Status, message: str) -> Result:
     return Result(problem, method, status, message=message, versions=versions())
-
-
-def with_scores(result: Result, test_data: Dataset | None) -> Result:
-    """The result with train and test scores: the task's value on both, and the share of rows
-    classified correctly where there are classes.
-    """
-    if test_data is None or result.predictor is None:
-        return result
-    return replace(
-        result, scores={**result.scores, **scores(result.problem, result.predictor, test_data)}
-    )
-
-
-def scores(problem: Problem, tree: Tree, test_data: Dataset) -> dict[str, float]:
-    """`train` and `test`: the task's value; `train_accuracy` and `test_accuracy`; `train_rows` and
-    `test_rows`.
-    """
-    out: dict[str, float] = {}
-    for name, data in (("train", problem.dataset), ("test", test_data)):
-        routes = tree.routes(data)
-        out[name] = problem.task.value(routes, data).number
-        out |= {f"{name}_{k}": v for k, v in problem.task.extra_scores(routes, data).items()}
-        if (
-            data.y is not None
-            and data.classes is not None
-            and tuple(tree.actions) == tuple(data.classes)
-        ):
-            out[f"{name}_accuracy"] = float((routes.action == data.y).mean())
-        out[f"{name}_rows"] = data.n_rows
-    return out

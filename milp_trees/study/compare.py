@@ -13,12 +13,20 @@ from milp_trees.by_name import registry
 from milp_trees.errors import DataError, NoView, UnknownName
 from milp_trees.limits import Limits
 from milp_trees.methods.method import Method
+from milp_trees.methods.start import Start
 from milp_trees.mip.solver import availability_of
 from milp_trees.models.tree import Tree
 from milp_trees.registering.labels import split_labels
 from milp_trees.results.result import Limit, Result, TracePoint
 from milp_trees.study.agreement import choose_reference, judge_of, with_agreement
-from milp_trees.study.attempt import Start, attempt, find_start, named_method, start_from
+from milp_trees.study.attempt import (
+    AUTO,
+    attempt,
+    default_start,
+    find_start,
+    named_method,
+    start_from,
+)
 from milp_trees.study.identity import run_key
 from milp_trees.study.store import StoreError
 from milp_trees.study.study import Study
@@ -47,7 +55,7 @@ Watcher = Callable[[Moment], None]
 def method_names(
     methods: str | Iterable[str] | None,
     formulations: str | Iterable[str],
-    solvers: str | Iterable[str],
+    solvers: str | Iterable[str] | None,
     problems: Iterable[Problem] = (),
 ) -> list[str]:
     """The methods that were asked for, by label, each once however it was spelled; every name is
@@ -60,7 +68,7 @@ def method_names(
         ignored.
     formulations, solvers : "all" or names
         Every combination. "all" solvers are those found on this machine, "all" formulations those
-        for the space and task of one of the problems.
+        for the space and task of one of the problems; no solvers: the default one.
     """
     if methods is not None:
         names = _names(methods, "methods")
@@ -75,12 +83,12 @@ def method_names(
         found = (
             [n for n, c in registry.classes("solvers").items() if availability_of(c()).found]
             if solvers == "all"
-            else _names(solvers, "solvers")
+            else _names(registry.default_solver if solvers is None else solvers, "solvers")
         )
         names = [f"{f}@{s}" for f in chosen for s in found]
         if not names:
             raise UnknownName(
-                "No formulation or no solver was named; write for example formulations='all', solvers=['highs']."
+                "No formulation or no solver was named; write for example formulations='all', solvers='all'."
             )
     return list(dict.fromkeys(registry.method(name).label for name in names))
 
@@ -168,11 +176,12 @@ class Comparison:
 
     def _start(self, problem: Problem, judge: Result | None) -> Start:
         """The start; the reference's own tree if the start is to come from the same method."""
-        if judge is not None and judge.method == self.start:
+        start = default_start(problem) if self.start == AUTO else self.start
+        if judge is not None and judge.method == start:
             return start_from(judge)
-        if not isinstance(self.start, str):
-            return find_start(problem, self.start, self.limits)
-        return start_from(self._helper(problem, self.start))
+        if not isinstance(start, str):
+            return find_start(problem, start, self.limits)
+        return start_from(self._helper(problem, start))
 
     def _helper(self, problem: Problem, name: str) -> Result:
         """A run for the sake of others, kept beside the rows: none of them is ever a row, nor a row
@@ -234,18 +243,17 @@ class Comparison:
 def compare_problems(
     problems: list[Problem],
     names: list[str],
-    *,
     limits: Limits,
-    start: str | Tree | None,
-    reference: str | None,
-    seeds: Iterable[int],
-    store: str | Path | None,
-    options: Mapping[str, Any],
-    test_data: Dataset | None,
-    watch: Watcher | None,
+    *,
+    start: str | Tree | None = None,
+    reference: str | None = None,
+    seeds: Iterable[int] = (0,),
+    store: str | Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    test_data: Dataset | None = None,
+    progress: Watcher | None = None,
 ) -> Study:
     """See `milp_trees.compare`."""
     study = Study(store)
-    return Comparison(study, limits, start, reference, options, test_data, watch).all(
-        problems, names, seeds
-    )
+    settings = Comparison(study, limits, start, reference, options or {}, test_data, progress)
+    return settings.all(problems, names, seeds)

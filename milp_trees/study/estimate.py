@@ -12,7 +12,6 @@ from typing import Any
 
 from milp_trees.by_name import registry
 from milp_trees.mip.formulation import Formulation
-from milp_trees.mip.method import FormulationMethod
 from milp_trees.problem import Problem
 from milp_trees.registering.labels import split_labels
 
@@ -35,9 +34,8 @@ def estimates(problem: Problem, formulations: str | Iterable[str] = "all") -> li
 
 def named_formulation(name: str) -> Formulation:
     """The formulation of that name with its options (`flow-oct:merge_rows=off`)."""
-    method = registry.method(f"{name}@highs")
-    assert isinstance(method, FormulationMethod)
-    return method.formulation
+    formulation: Formulation = registry.spelled("formulations", name)
+    return formulation
 
 
 def _estimate(formulation: Formulation, problem: Problem) -> dict[str, Any]:

@@ -5,12 +5,13 @@ proven optimum as a solution file.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
 from milp_trees.errors import DataError, MilpTreesError, Unsupported
-from milp_trees.limits import MAX_NONZEROS, Limits
+from milp_trees.limits import Limits
 from milp_trees.linear.files import FileModel, file_model, suffix_of, write_text
 from milp_trees.linear.lp import spelled
 from milp_trees.linear.matrix import compile_model
@@ -39,8 +40,7 @@ def export_model(
     formulation: str,
     path: str | Path,
     solution: bool = True,
-    time_limit: float = 60.0,
-    max_nonzeros: int | None = MAX_NONZEROS,
+    limits: Limits | None = None,
 ) -> dict[str, Any]:
     """Write a model and, beside it, what it means (`NAME.json`) and its proven optimum
     (`NAME.sol`).
@@ -55,10 +55,8 @@ def export_model(
     solution : bool, default=True
         Whether to solve (with an oracle, or with the formulation itself on HiGHS) and write
         `NAME.sol`: a line per variable that is not 0.
-    time_limit : float, default=60
-        Seconds for that.
-    max_nonzeros : int or None, default=20 million
-        A larger model is not built.
+    limits : Limits, optional
+        Of that run, by default 60 seconds; a model with more nonzeros than they allow is not built.
 
     Returns
     -------
@@ -83,20 +81,20 @@ def export_model(
     Examples
     --------
     >>> import milp_trees as mt, tempfile
-    >>> problem = mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.tasks.Accuracy(), mt.Trees(max_depth=1))
+    >>> problem = mt.Problem(mt.Dataset([[0], [1]], y=["no", "yes"]), mt.Accuracy(), mt.Trees(max_depth=1))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     written = mt.export_model(problem, "flow-oct", f"{folder}/tiny.mps")
     >>> written["objective"], written["value"], written["unit"]
     (0.0, 0.0, 'errors')
     """
-    path = Path(path)
+    path, limits = Path(path), limits or Limits()
     suffix = suffix_of(path, SUFFIXES)
     stem = path.name[: -len(suffix)]
     model = named_formulation(formulation)
     beside = path.with_name(f"{stem}.json")
     target = path.with_name(f"{stem}.sol")
     _check_writable(path, beside, target if solution else None)
-    _check_exportable(problem, model, max_nonzeros)
+    _check_exportable(problem, model, limits)
     m = model.build(problem)
     matrix = compile_model(m)
     file = file_model(matrix)
@@ -106,7 +104,7 @@ def export_model(
         ("solution", "status", "objective", "value", "unit", "proved_by")
     )
     if solution:
-        best = _optimum(problem, formulation, time_limit)
+        best = _optimum(problem, formulation, limits)
         if best.value is not None:
             model.encode(problem.space.simplify(best.predictor, m.view), m)
             point = file.point(matrix.values())
@@ -163,7 +161,7 @@ def _check_writable(path: Path, beside: Path, target: Path | None) -> None:
         )
 
 
-def _check_exportable(problem: Problem, model: Formulation, max_nonzeros: int | None) -> None:
+def _check_exportable(problem: Problem, model: Formulation, limits: Limits) -> None:
     if problem.task.offers(Ratio) and not problem.task.offers(CostMatrix):
         raise Unsupported(
             f"The task {problem.task.name} is a ratio and solved in steps, each a model of its own; there is no one model to export."
@@ -183,23 +181,24 @@ def _check_exportable(problem: Problem, model: Formulation, max_nonzeros: int | 
         why = f"its rows are found while it is solved, so a file would hold a part of it only, with another optimum; {remedy}."
     why = why or too_large(
         model.model_size(model.presolved_view(problem), problem.space).nonzeros,
-        Limits(None, nonzeros=max_nonzeros),
+        replace(limits, time=None),
     )
     if why:
         raise Unsupported(why if why.startswith(model.name) else f"{model.label}: {why}")
 
 
-def _optimum(problem: Problem, formulation: str, time_limit: float) -> Result:
+def _optimum(problem: Problem, formulation: str, limits: Limits) -> Result:
     """A proven optimum, or the proof that there is none, by an oracle or else by the formulation
     itself.
     """
-    names = [n for n in (choose_reference(problem, "dp"), f"{formulation}@highs") if n is not None]
+    own = f"{formulation}@{registry.default_solver}"
+    names = [n for n in (choose_reference(problem), own) if n is not None]
     for name in dict.fromkeys(names):
-        result = registry.method(name).run(problem.without_views(), Limits(time=time_limit))
+        result = registry.method(name).run(problem, limits)
         if result.optimal or result.status is Status.INFEASIBLE:
             return result
     raise MilpTreesError(
-        f"{' and '.join(names)} proved no optimum within {time_limit:g} s; raise --time-limit, or write the model alone with --no-solution."
+        f"{' and '.join(names)} proved no optimum within {limits.time or 0:g} s; raise --time-limit, or write the model alone with --no-solution."
     )
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from milp_trees.by_name import registry
 from milp_trees.limits import Limits
 from milp_trees.methods.method import Method
+from milp_trees.methods.start import Start
 from milp_trees.results.json import json_safe
-from milp_trees.study.attempt import Start
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset

@@ -1,5 +1,6 @@
-"""Tasks: what "best" means. One file per kind of task; the names are listed in `__init__.pyi`, and
-each is loaded when it is first asked for.
+"""Tasks: what "best" means; one file per kind of task.
+
+The names are listed in `__init__.pyi`; each is loaded when it is first used.
 """
 
 import lazy_loader

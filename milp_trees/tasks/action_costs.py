@@ -1,8 +1,8 @@
-"""Tasks whose value is a sum over rows of the cost of the chosen action, plus penalties, under
-linear side constraints.
+"""Tasks whose value is a sum over rows of the cost of the chosen action.
 
-A subclass says what action k costs on row i (`costs`), in natural units and in its natural sense;
-penalties, constraints, exact integers, the scorer and the `CostMatrix` view are here, once.
+There may be penalties and linear side constraints. A subclass defines the cost of action k on row i
+(`costs`), in natural units and in its natural sense. Penalties, constraints, exact integers, the
+scorer and the `CostMatrix` view are defined here, once.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ActionCosts(Task):
-    """Base of all tasks on a finite set of actions.
+    """Base class of all tasks on a finite set of actions.
 
     Parameters
     ----------
     leaf_penalty, split_penalty : number, default=0
-        Added per leaf / per branch node, on the scale of a rate (costs divided by `normaliser`).
+        Added per leaf and per branch node, on the scale of a rate (costs divided by `normaliser`).
     feature_costs : mapping of column name to number, optional
         Cost of one branch node that tests the column, on the same scale as the penalties.
     constraints : sequence of Constraint
@@ -43,7 +43,7 @@ class ActionCosts(Task):
     """
 
     view_makers: ClassVar[dict[type, str]] = {CostMatrix: "cost_matrix"}
-    #: Unit without and with penalties.
+    #: Unit without penalties, and with penalties.
     units: ClassVar[tuple[str, str]] = ("cost", "rate")
 
     leaf_penalty: Any = 0
@@ -67,22 +67,21 @@ class ActionCosts(Task):
                 raise DataError("Feature costs must not be negative.")
             object.__setattr__(self, "feature_costs", costs)
 
-    # -- what a subclass says ---------------------------------------------------------------------------------
+    # -- what a subclass defines -------------------------------------------------------------------
 
     @abstractmethod
     def costs(self, dataset: Dataset) -> np.ndarray:
-        """Cost of every action on every row in natural units, shape (n, K), to be summed and
-        minimised.
+        """Cost of every action on every row in natural units, shape (n, K), to be minimised.
 
-        May be an object array of Fractions. A maximised metric returns its negative.
+        The array may hold Fractions as objects. A metric that is maximised returns its negative.
         """
 
     def normaliser(self, dataset: Dataset) -> Fraction:
-        """What turns a sum of costs into a rate: the total row weight."""
+        """The divisor that makes a rate of a sum of costs: the total row weight."""
         return exact.fraction(_total(dataset.row_weights))
 
     def rate_unit(self, dataset: Dataset) -> Fraction:
-        """The normaliser, which penalties refer to; refused where it is zero."""
+        """The normaliser, to which penalties refer; raises DataError if it is zero."""
         n = self.normaliser(dataset)
         if not n:
             raise DataError(
@@ -91,12 +90,13 @@ class ActionCosts(Task):
         return n
 
     def to_natural(self, total: Fraction, dataset: Dataset) -> Fraction:
-        """Natural value of an unpenalised total cost; affine and monotone. The default is the total
-        itself.
+        """Natural value of a total cost without penalties; affine and monotone.
+
+        The default is the total itself.
         """
         return total
 
-    # -- from that, everything else ---------------------------------------------------------------------------
+    # -- what follows from it ----------------------------------------------------------------------
 
     @property
     def penalised(self) -> bool:
@@ -116,7 +116,7 @@ class ActionCosts(Task):
         whole, scale, is_exact = exact.integers(costs)
         if is_exact:
             total = scale * int(whole[np.arange(len(whole)), routes.action].sum())
-        else:  # sum the measured floats themselves, not their rounded form
+        else:  # sum the measured floats themselves, and not their rounded form
             total = Fraction(
                 float(np.asarray(costs, dtype=float)[np.arange(len(whole)), routes.action].sum())
             )
@@ -154,7 +154,7 @@ class ActionCosts(Task):
         return tuple(row.reduced() for c in self.constraints for row in c.rows(dataset, actions))
 
     def cost_matrix(self, dataset: Dataset, space: Space) -> CostMatrix:
-        """The task as exact integers on the candidate tests of a space."""
+        """The task as exact integers, with the candidate features of a space."""
         candidates = space.candidates(dataset)
         tests = (
             tuple(dataset.features)
@@ -164,17 +164,17 @@ class ActionCosts(Task):
         columns = list(dict.fromkeys(t.column for t in tests))
         costs, (leaf, splits) = self.costs(dataset), self._penalties(columns, dataset)
         whole, scale, is_exact = exact.integers(costs)
-        least = Fraction(0)  # what rows cost at least; zero where the integers hold that too
+        least = Fraction(0)  # smallest cost of all rows; zero if the integers contain it already
         if not is_exact:
             measured = np.asarray(costs, dtype=float)
             lowest = measured.min(axis=1)
             least = Fraction(math.fsum(lowest))
             whole, scale = exact.on_grid(measured - lowest[:, None], float(max([leaf, *splits])))
         if self.penalised:
-            if is_exact:  # one integer unit must divide both a unit of cost and every penalty
+            if is_exact:  # the integer unit must divide the unit of costs and every penalty
                 unit = exact.common_unit([scale if whole.any() else Fraction(0), leaf, *splits])
                 whole, leaf, splits = exact.rescale(whole, scale, leaf, splits, unit)
-            else:  # penalties go to the costs' grid
+            else:  # penalties are rounded to the grid of the costs
                 unit, leaf, splits = scale, leaf / scale, [s / scale for s in splits]
             if max([leaf, *splits]) > exact.LIMIT * exact.PENALTY_STEPS:
                 raise DataError(
@@ -189,7 +189,7 @@ class ActionCosts(Task):
         price = {c: round(s) for c, s in zip(columns, splits, strict=True)}
         if dataset.ranked is not None:
             X: Any = dataset.ranked.select(candidates)
-        else:  # a copy of a large matrix takes a while
+        else:  # a large matrix is not copied without need
             X = np.ascontiguousarray(
                 dataset.X if len(candidates) == dataset.n_features else dataset.X[:, candidates]
             )
@@ -234,7 +234,7 @@ class ActionCosts(Task):
 
 
 def _masses(dataset: Dataset, space: Space) -> tuple[np.ndarray | None, int]:
-    """Row weights as integers and the least sum of them in a leaf, where the space sets one."""
+    """Row weights as integers and their smallest sum in a leaf, if the space has a minimum."""
     least = getattr(space, "min_weight_leaf", 0)
     if not least:
         return None, 0

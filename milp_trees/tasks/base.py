@@ -1,11 +1,12 @@
-"""`Task`: what "best" means, said once. It scores, and it offers views of itself; nobody asks for
-its type.
+"""`Task`: what "best" means, defined in one place.
+
+A task scores predictors, and offers views of itself to methods; no code depends on its class.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -22,16 +23,18 @@ V = TypeVar("V")
 
 @dataclass(frozen=True)
 class Value:
-    """A number that knows its unit and its sense.
+    """A number with its unit and its sense.
 
     Parameters
     ----------
     number : float
+        The number.
     exact : Fraction or None
-        The same as a rational, where it is exact.
+        The number as a rational, if it is exact.
     unit : str
         `errors`, `cost`, `rate`, `reward`, `balanced accuracy`, ….
     sense : {"min", "max"}
+        Whether smaller or larger is better.
     """
 
     number: float
@@ -54,15 +57,29 @@ class Value:
 class Task(ABC):
     """What is optimised.
 
-    A task defines `value` (the only scorer there is) and, in the class attribute `view_makers`,
-    functions that produce its views: `{CostMatrix: "cost_matrix"}` says that
-    `self.cost_matrix(dataset, space)` returns a CostMatrix. The first of them is also the `Scale`
-    on which its values are compared.
+    A task defines `value` (the only scorer) and, in the class attribute `view_makers`, the methods
+    that make its views: `{CostMatrix: "cost_matrix"}` means that `self.cost_matrix(dataset, space)`
+    returns a CostMatrix. The first view is also the `Scale` on which values of the task are
+    compared.
     """
 
+    registry_group: ClassVar[str] = "tasks"
+
     name: ClassVar[str]
+    #: What it optimises, in a few words, for lists of tasks.
+    title: ClassVar[str] = ""
+    #: Whether it is about predicted classes, so that classifiers take it by name.
+    of_classes: ClassVar[bool] = False
+    #: Whether it weighs rows by the dataset's weights; else `weighted_by` may name the task that
+    #: does the same with weights.
+    weighs_rows: ClassVar[bool] = False
+    weighted_by: ClassVar[str | None] = None
+    #: The command that states such problems, where that is not `solve`.
+    command: ClassVar[str | None] = None
+    #: For parameters whose text is not what the constructor takes: who reads it.
+    readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {}
     view_makers: ClassVar[dict[type, str]] = {}
-    #: Whether `beside` has anything to say.
+    #: Whether `extra_scores` returns something.
     has_extra_scores: ClassVar[bool] = False
 
     @property
@@ -77,16 +94,14 @@ class Task(ABC):
 
     @abstractmethod
     def value(self, routes: Routes, dataset: Dataset) -> Value:
-        """The value of a predictor, from where it sends the rows."""
+        """The value of a predictor, computed from its routes of the rows."""
 
     @abstractmethod
     def violations(self, routes: Routes, dataset: Dataset) -> list[str]:
-        """A sentence per side constraint of the task that a predictor breaks; empty if it is
-        feasible.
-        """
+        """A sentence for each side constraint of the task that a predictor violates."""
 
     def extra_scores(self, routes: Any, dataset: Dataset) -> dict[str, float]:
-        """Numbers that are reported beside the value but not optimised; goes into `Result.scores`."""
+        """Numbers that are reported beside the value but not optimised (`Result.scores`)."""
         return {}
 
     @abstractmethod
@@ -94,7 +109,7 @@ class Task(ABC):
         """Names of the actions a leaf can choose."""
 
     def unknown_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
-        """Why a predictor with these actions is not one for the task on the data, or None."""
+        """The reason why a predictor with these actions does not fit the data, or None."""
         own = self.actions(dataset)
         if list(map(str, actions)) == list(map(str, own)):
             return None
@@ -105,20 +120,33 @@ class Task(ABC):
         """A JSON description that `milp_trees.tasks.from_spec` turns back into the task."""
 
     def without_rows(self) -> tuple[Task, tuple[str, ...]]:
-        """The task without what it was given for single rows, and the names of what that was."""
+        """The task without its data for single rows, and the names of what was removed."""
         return self, ()
 
     def offers(self, kind: type) -> bool:
-        """Whether the task has views of the given kind (making one may still fail on some data)."""
+        """Whether the task has views of the given kind (for some data it may still not exist)."""
         return kind in self.view_makers
 
     def view(self, kind: type[V], dataset: Dataset, space: Space) -> V:
         """The view of the given kind.
 
+        Parameters
+        ----------
+        kind : type
+            Class of the view, such as `CostMatrix`.
+        dataset : Dataset
+            The rows.
+        space : Space
+            The allowed predictors, which determine the candidate features.
+
+        Returns
+        -------
+        object of the class `kind`
+
         Raises
         ------
         NoView
-            The task has none; the message says which it has.
+            The task has no such view; the message lists its views.
         """
         maker = self.view_makers.get(kind)
         if maker is None:

@@ -1,10 +1,8 @@
-"""Classification tasks: accuracy, weighted error, balanced accuracy, and any cost matrix over
-classes.
-"""
+"""Classification tasks: accuracy, weighted error, balanced accuracy, and class cost matrices."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,19 +11,20 @@ import numpy as np
 
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
-from milp_trees.registering import register_task
+from milp_trees.registering import register
 from milp_trees.tasks.action_costs import ActionCosts
+from milp_trees.tasks.written import cost_matrix, mapping
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
 
 
-#: What a right prediction costs, as an array that broadcasts.
+#: Cost of a correct prediction, as an array that broadcasts.
 _FREE = np.array([Fraction(0)], dtype=object)
 
 
 def _weights(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct row weights as Fractions, and which one each row has."""
+    """Distinct row weights as Fractions, and the index of each row's weight among them."""
     distinct, which = np.unique(dataset.row_weights, return_inverse=True)
     out = np.empty(len(distinct), dtype=object)
     out[:] = [fraction(w) for w in distinct.tolist()]
@@ -42,13 +41,15 @@ def _classes(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...]]:
     return y, classes
 
 
+@register
 @dataclass(frozen=True)
 class Accuracy(ActionCosts):
-    """Misclassified rows, each counted once: `c[i,k] = 1[y_i != k]`. The dataset's row weights are
-    ignored.
-    """
+    """Number of misclassified rows: `c[i,k] = 1[y_i != k]`; row weights are ignored."""
 
     name: ClassVar[str] = "accuracy"
+    title: ClassVar[str] = "Misclassified rows"
+    of_classes: ClassVar[bool] = True
+    weighted_by: ClassVar[str | None] = "weighted"
     units: ClassVar[tuple[str, str]] = ("errors", "rate")
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
@@ -62,23 +63,30 @@ class Accuracy(ActionCosts):
         return Fraction(dataset.n_rows)
 
 
+@register
 @dataclass(frozen=True)
 class WeightedError(Accuracy):
-    """Misclassified weight: `c[i,k] = w_i · class_weight[y_i] · 1[y_i != k]` with the dataset's row
-    weights.
+    """Misclassified weight: `c[i,k] = w_i · class_weight[y_i] · 1[y_i != k]`.
+
+    The w_i are the dataset's row weights.
 
     Parameters
     ----------
     class_weight : mapping of class to number, optional
+        Factor of each class; default 1.
     """
 
     name: ClassVar[str] = "weighted"
+    title: ClassVar[str] = "Misclassified weight"
+    weighs_rows: ClassVar[bool] = True
+    weighted_by: ClassVar[str | None] = None
+    readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {"class_weight": mapping}
     units: ClassVar[tuple[str, str]] = ("cost", "rate")
 
     class_weight: Mapping[Any, Any] | None = None
 
     def row_losses(self, dataset: Dataset) -> np.ndarray:
-        """What an error on each row costs, shape (n,), Fractions."""
+        """Cost of an error on each row, shape (n,), Fractions."""
         y, classes = _classes(dataset, self.name)
         given = {
             str(k): fraction(v, f"weight of class {k!r}")
@@ -100,21 +108,25 @@ class WeightedError(Accuracy):
 
     def costs(self, dataset: Dataset) -> np.ndarray:
         loss = self.row_losses(dataset)
-        # `where` and not a product: equal costs stay one object, which makes them cheap to tell
-        # apart.
+        # `np.where` instead of a product: equal costs then are one object, so they are compared
+        # quickly.
         return np.where(super().costs(dataset) == 1, loss[:, None], _FREE)
 
     def normaliser(self, dataset: Dataset) -> Fraction:
         return Fraction(sum(self.row_losses(dataset).tolist(), Fraction(0)))
 
 
+@register
 @dataclass(frozen=True)
 class BalancedAccuracy(Accuracy):
-    """Mean over classes of the share of rows classified correctly; maximised. With a penalty: the
-    balanced error rate plus penalties.
+    """Mean over classes of the share of rows classified correctly; maximised.
+
+    With a penalty it is the balanced error rate plus penalties, minimised.
     """
 
     name: ClassVar[str] = "balanced-accuracy"
+    title: ClassVar[str] = "Mean over classes of the share of rows classified correctly"
+    weighted_by: ClassVar[str | None] = None
     units: ClassVar[tuple[str, str]] = ("balanced accuracy", "rate")
 
     @property
@@ -137,6 +149,7 @@ class BalancedAccuracy(Accuracy):
         return 1 - total
 
 
+@register
 @dataclass(frozen=True)
 class MisclassificationCosts(ActionCosts):
     """Any K × K cost matrix: `c[i,k] = M[y_i, k]`, times the row weight.
@@ -148,6 +161,10 @@ class MisclassificationCosts(ActionCosts):
     """
 
     name: ClassVar[str] = "cost-matrix"
+    of_classes: ClassVar[bool] = True
+    title: ClassVar[str] = "A cost per pair of true and predicted class"
+    weighs_rows: ClassVar[bool] = True
+    readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {"matrix": cost_matrix}
 
     matrix: Any = None
 
@@ -177,10 +194,7 @@ class MisclassificationCosts(ActionCosts):
                 f"The cost matrix has shape {M.shape}; {len(classes)} classes need ({len(classes)}, {len(classes)})."
             )
         weights, which = _weights(dataset)
-        # One object per weight, class and prediction: equal costs stay one object, which makes them
-        # cheap to tell apart.
+        # One object per weight, class and prediction: equal costs then are one object, so they are
+        # compared quickly.
         costs: np.ndarray = np.multiply.outer(weights, M)[which, y]
         return costs
-
-
-register_task(Accuracy, WeightedError, BalancedAccuracy, MisclassificationCosts)

@@ -8,8 +8,8 @@ protected attribute,
    \Delta=\lfloor\delta n_gn_{g'}\rfloor,
 
 for every pair of levels (Jo, Aghaei, Benson, Gómez, Vayanos 2022, "Learning optimal fair
-classification trees"). Rows are counted, not weighed. A pair in which one of the two sets is empty
-gives no row.
+classification trees"). Rows are counted, and their weights are ignored. A pair in which one of the
+two sets is empty gives no integer row.
 """
 
 from __future__ import annotations
@@ -44,7 +44,21 @@ class Constraint(ABC):
     def violations(
         self, action: np.ndarray, dataset: Dataset, actions: tuple[Any, ...]
     ) -> list[str]:
-        """A sentence per row that a choice of actions (indices, shape (n,)) breaks."""
+        """A sentence for each integer row that is violated.
+
+        Parameters
+        ----------
+        action : int array of shape (n,)
+            Index of the chosen action of each row.
+        dataset : Dataset
+            The rows.
+        actions : tuple
+            Names of the actions.
+
+        Returns
+        -------
+        list of str
+        """
         out = []
         for row in self.rows(dataset, actions):
             total = int(row.coefs[np.arange(len(action)), action].sum())
@@ -66,8 +80,9 @@ class Constraint(ABC):
 
 @dataclass(frozen=True)
 class GroupRates(Constraint):
-    """Base of the group-fairness notions: favourable rates that differ by at most `max_disparity`
-    between any two groups.
+    """Base class of the group-fairness notions.
+
+    The rates of the favourable action of any two groups differ by at most `max_disparity`.
 
     Parameters
     ----------
@@ -89,7 +104,7 @@ class GroupRates(Constraint):
         object.__setattr__(self, "max_disparity", delta)
 
     def slices(self, dataset: Dataset, positive: int) -> Iterator[tuple[str, np.ndarray]]:
-        """(label, mask) of the rows within which rates are compared; the default is all rows."""
+        """(label, mask) of the rows within which rates are compared; by default all rows."""
         yield "", np.ones(dataset.n_rows, dtype=bool)
 
     def rows(self, dataset: Dataset, actions: tuple[Any, ...]) -> list[SideRow]:
@@ -168,13 +183,14 @@ class Capacity(Constraint):
     Parameters
     ----------
     action : label of the action
+        The action.
     at_most, at_least : int, optional
-        Whole numbers of rows; None is no limit.
+        Numbers of rows; None is no limit.
 
     Raises
     ------
     DataError
-        One is no whole number.
+        A limit is not an integer.
     """
 
     name: ClassVar[str] = "capacity"
@@ -200,7 +216,7 @@ class Capacity(Constraint):
 
 
 def as_constraints(given: Any) -> tuple[Constraint, ...]:
-    """A sequence of constraints as a tuple; anything else is refused."""
+    """A sequence of constraints as a tuple; raises DataError for anything else."""
     if not isinstance(given, (list, tuple)) or not all(isinstance(c, Constraint) for c in given):
         raise DataError(
             f"constraints must be a sequence of constraints such as [StatisticalParity(0.01)]; got {given!r}."
@@ -209,8 +225,9 @@ def as_constraints(given: Any) -> tuple[Constraint, ...]:
 
 
 def check_groups_differ(constraints: Iterable[Constraint], dataset: Dataset) -> None:
-    """Refuse constraints that compare groups on training rows of one group, which would forbid
-    nothing.
+    """Raise DataError if groups are compared but all training rows are of one group.
+
+    Such a constraint would forbid nothing.
     """
     for rule in constraints:
         if isinstance(rule, GroupRates):
@@ -221,7 +238,7 @@ def check_groups_differ(constraints: Iterable[Constraint], dataset: Dataset) -> 
                 )
 
 
-#: Side constraints by name, as the command line and stored results spell them.
+#: Side constraints by name, as in the command line and in stored results.
 CONSTRAINTS: dict[str, type[Constraint]] = {
     c.name: c
     for c in (
@@ -236,7 +253,7 @@ CONSTRAINTS: dict[str, type[Constraint]] = {
 
 
 def constraint(name: str, **options: Any) -> Constraint:
-    """The side constraint of that name; raises UnknownName with the list of names."""
+    """The side constraint with a given name; UnknownName lists all names."""
     if name not in CONSTRAINTS:
         raise UnknownName(f"There is no constraint {name!r}; known are {', '.join(CONSTRAINTS)}.")
     return CONSTRAINTS[name](**options)

@@ -1,30 +1,28 @@
-r"""Regularisation as others spell it, to and from this package's own: the one place where the
-conventions meet.
+r"""Penalties on size in the conventions of other packages, converted to and from our own.
 
 Here a penalty is a *rate*: with the error rate,
 :math:`\frac1n\text{errors}+\alpha\cdot\text{splits}` (`split_penalty`) or
 :math:`\frac1n\text{errors}+\lambda\cdot\text{leaves}` (`leaf_penalty`). A tree has one leaf more
 than it has splits, so the two objectives with :math:`\lambda=\alpha` differ by the constant
 :math:`\alpha` and have the same optimal trees. n is the number of rows, or the total row weight.
+The conversion of some conventions needs n, or the baseline L̂ (rows of the largest class).
 
-================ ======================================================
-================================= ====================== convention       objective
-its parameter from α              needs ================
-====================================================== =================================
-====================== gosdt            errors/n + λ·leaves (also OSDT)                        λ = α
-– corels           errors/n + λ·rules (the default rule is not counted)   λ = α
-– pystreed         errors + γ·n·splits (`cost_complexity`, STreeD)        γ = α
-– scikit-learn     impurity + `ccp_alpha`·leaves                          ccp_alpha = α
-– spo              mean SPO loss + `reg`·leaves                           reg = α
-– flow-oct         (1−λ)·correct − λ·splits, maximised (StrongTree)       λ = αn/(1+αn), in [0, 1)
-n oct              errors/L̂ + α'·splits, L̂ = rows of the largest class    α' = αn/L̂
-n, baseline oct-fraction     as oct, with L̂ as a share of n (pyoptree)              α' = αn/(L̂/n)
-n, baseline count            errors + c·splits (BinOCT, MurTree, a price in errors) c = αn
-n ================ ======================================================
-================================= ======================
+============ ====================================================== ===================
+convention   objective                                              parameter from α
+============ ====================================================== ===================
+gosdt        errors/n + λ·leaves (also OSDT)                        λ = α
+corels       errors/n + λ·rules (the default rule is not counted)   λ = α
+pystreed     errors + γ·n·splits (`cost_complexity`, STreeD)        γ = α
+scikit-learn impurity + `ccp_alpha`·leaves                          ccp_alpha = α
+spo          mean SPO loss + `reg`·leaves                           reg = α
+flow-oct     (1−λ)·correct − λ·splits, maximised (StrongTree)       λ = αn/(1+αn) < 1
+oct          errors/L̂ + α'·splits                                   α' = αn/L̂
+oct-fraction as oct, with L̂ as a share of n (pyoptree)              α' = αn/(L̂/n)
+count        errors + c·splits (BinOCT, MurTree, a price in errors) c = αn
+============ ====================================================== ===================
 
-scikit-learn prunes a tree that was grown by Gini impurity or entropy: its exchange rate is the
-same, its loss is not the error rate.
+scikit-learn prunes a tree that was grown by Gini impurity or entropy: its penalty per leaf is the
+same, but its loss is not the error rate.
 """
 
 from __future__ import annotations
@@ -43,18 +41,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Convention:
-    """How one family of packages spells a penalty on size.
+    """How one family of packages defines a penalty on size.
 
     Parameters
     ----------
     name : str
+        Name of the convention.
     parameter : str
-        What they call it.
+        Name of its parameter.
     per : {"leaf", "split", "rule"}
+        What each unit of the penalty counts.
     needs : tuple of str
-        What a conversion must know: `n` (rows or total weight), `baseline` (rows of the largest
+        Numbers that a conversion needs: `n` (rows or total weight), `baseline` (rows of the largest
         class).
     from_rate, to_rate : callables of (number, n, baseline)
+        The conversions from and to our rate.
     """
 
     name: str
@@ -116,20 +117,33 @@ def from_convention(
     baseline: Any = None,
     dataset: Dataset | None = None,
 ) -> Fraction:
-    """This package's penalty (a rate, per split or per leaf alike) for another convention's
-    parameter.
+    """This package's penalty for the parameter of another convention.
+
+    The penalty is a rate, the same number per split and per leaf.
 
     Parameters
     ----------
     name : str
         A key of `CONVENTIONS`.
     parameter : number
+        Parameter of that convention.
     n : number, optional
-        Rows, or total row weight.
+        Number of rows, or total row weight.
     baseline : number, optional
-        Rows of the largest class.
+        Number of rows of the largest class.
     dataset : Dataset, optional
-        Where `n` and `baseline` are counted if they are not given.
+        Data on which `n` and `baseline` are counted if they are not given.
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    DataError
+        The parameter is out of range, or `n` or `baseline` is needed and not given.
+    UnknownName
+        There is no such convention.
 
     Examples
     --------
@@ -149,6 +163,30 @@ def to_convention(
     name: str, penalty: Any, *, n: Any = None, baseline: Any = None, dataset: Dataset | None = None
 ) -> Fraction:
     """Another convention's parameter for this package's `split_penalty` or `leaf_penalty`.
+
+    Parameters
+    ----------
+    name : str
+        A key of `CONVENTIONS`.
+    penalty : number
+        The penalty, a rate.
+    n : number, optional
+        Number of rows, or total row weight.
+    baseline : number, optional
+        Number of rows of the largest class.
+    dataset : Dataset, optional
+        Data on which `n` and `baseline` are counted if they are not given.
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    DataError
+        The penalty is negative, or `n` or `baseline` is needed and not given.
+    UnknownName
+        There is no such convention.
 
     Examples
     --------
@@ -171,7 +209,7 @@ def _convention(name: str) -> Convention:
 def _known(
     kind: Convention, n: Any, baseline: Any, dataset: Dataset | None
 ) -> tuple[Fraction, Fraction]:
-    """n and baseline, counted on the dataset where they are not given; 1 where they are not needed."""
+    """n and baseline, counted on the dataset if they are not given; 1 if they are not needed."""
     if dataset is not None:
         n = dataset.n_rows if n is None else n
         if baseline is None and dataset.y is not None:

@@ -1,9 +1,8 @@
-"""Views of tasks on two classes whose value is no sum over rows: `LeafCounts` (areas under ROC
-curves) and `PairCounts` (metrics of FP and FN).
+"""Views of tasks on two classes whose value is no sum over rows.
 
-Both hold the rows as the `CostMatrix` of misclassified rows, which knows candidate tests, presolve
-and minimum leaf sizes; what they add is how the counts are valued, and how values are compared
-(`Scale`).
+`LeafCounts` is for areas under ROC curves, `PairCounts` for metrics of FP and FN. Both contain the
+rows as the `CostMatrix` of misclassified rows, with its candidate features, presolve and minimum
+leaf sizes. They add the value of the counts, and how values are compared (`Scale`).
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from milp_trees.errors import DataError
 from milp_trees.tasks.surd import Surd
 from milp_trees.tasks.views import CostMatrix
 
-#: Largest value that scores may take: 64-bit sums with room to spare.
+#: Largest value that scores may have, so that sums of them fit into 64 bits.
 LARGEST = 2**61
 
 #: Positives and negatives in a leaf, or in any part of the rows.
@@ -34,7 +33,7 @@ class TwoClasses:
     Parameters
     ----------
     errors : CostMatrix
-        `costs[i, k]` is 1 where action k is wrong on row i; actions are the two classes.
+        `costs[i, k]` is 1 if action k is wrong on row i; actions are the two classes.
     positive : int
         Action (0 or 1) that is the positive class.
     leaf_penalty : Fraction
@@ -63,15 +62,16 @@ class TwoClasses:
 
 @dataclass(frozen=True, eq=False)
 class LeafCounts(TwoClasses):
-    r"""The value of the multiset of a tree's leaves is an area under the convex hull of its ROC
-    curve.
+    r"""The value of a tree is an area under the convex hull of its ROC curve.
 
     With leaves sorted by their share of positives, the hull is the polygon through the cumulated
     (negatives, positives). In *units* the area up to the false positive rate θ = a/b is
 
-    .. math:: S = 2 b^2 m \int_0^{\theta N^-} \text{hull} \;-\; \text{leaf\_units} \cdot \#\text{leaves},
+    .. math:: S = 2 b^2 m \int_0^{\theta N^-} \text{hull} \;-\; \text{leaf\_units} \cdot
+    \#\text{leaves},
 
-    an integer but for the last, cut segment; the multiplier m makes the penalty an integer too.
+    which is an integer except for the last segment, which may be cut; the multiplier m makes the
+    penalty an integer too.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class LeafCounts(TwoClasses):
     def __post_init__(self) -> None:
         cut = (
             self.totals[1] if self.theta < 1 else 1
-        )  # a cut step is divided by its number of negatives
+        )  # the area of a cut segment is divided by its number of negatives
         if self._whole * self.multiplier * cut > LARGEST:
             raise DataError(
                 "The penalty or the largest false positive rate has too many digits for exact arithmetic; round it, say to three."
@@ -96,7 +96,7 @@ class LeafCounts(TwoClasses):
 
     @cached_property
     def _whole(self) -> int:
-        """2 b² N⁺ N⁻: natural area 1 without the multiplier."""
+        """2 b² N⁺ N⁻, the natural area 1 without the multiplier."""
         return 2 * self.theta.denominator**2 * self.totals[0] * self.totals[1]
 
     @cached_property
@@ -116,27 +116,29 @@ class LeafCounts(TwoClasses):
         ) - self.leaf_units * len(given)
 
     def to_value(self, units: Fraction | int) -> Fraction:
-        """The natural value of S: an area to be maximised, or with a penalty the loss 1 − area + λ
-        · leaves.
+        """The natural value of S: an area to be maximised, or the loss with a penalty.
+
+        The loss is 1 − area + λ · leaves.
         """
         area = Fraction(units) / (self._whole * self.multiplier)
         return 1 - area if self.leaf_penalty else area
 
-    # -- Scale -----------------------------------------------------------------------------------------------
+    # -- Scale -------------------------------------------------------------------------------------
 
     exact = True
     tolerance = 0
     absolute_gap = 0.0
 
     def from_value(self, value: Fraction | float) -> Fraction:
-        """−S: always minimised."""
+        """−S, which is always minimised."""
         area = 1 - Fraction(value) if self.leaf_penalty else Fraction(value)
         return -area * self._whole * self.multiplier
 
 
 def hull_area(leaves: Iterable[Counts], width: Fraction) -> Fraction:
-    """Area under the polygon of (positives, negatives) steps in order of falling slope, for
-    negatives from 0 to `width`.
+    """Area under the polygon of (positives, negatives) steps, for negatives from 0 to `width`.
+
+    The steps are in order of decreasing slope.
     """
     area, x, y = Fraction(0), Fraction(0), Fraction(0)
     for up, right in sorted(
@@ -151,8 +153,9 @@ def hull_area(leaves: Iterable[Counts], width: Fraction) -> Fraction:
 
 @dataclass(frozen=True, eq=False)
 class PairCounts(TwoClasses):
-    """The value of a tree depends on its false positives and false negatives, gets no better when
-    either grows, and on its number of leaves.
+    """The value of a tree depends on its false positives, false negatives and number of leaves.
+
+    It does not improve if false positives or false negatives increase.
 
     Parameters
     ----------
@@ -166,14 +169,26 @@ class PairCounts(TwoClasses):
     exact: bool = True
 
     def units(self, fp: int, fn: int, leaves: int) -> Surd:
-        """What is maximised: the metric minus the penalties, exactly."""
+        """The objective, which is maximised: the metric minus the penalties, exactly.
+
+        Parameters
+        ----------
+        fp, fn : int
+            Number of false positives and of false negatives.
+        leaves : int
+            Number of leaves.
+
+        Returns
+        -------
+        Surd
+        """
         return self.worth(fp, fn) + -self.leaf_penalty * leaves
 
     def to_value(self, units: Surd) -> Surd:
         """The natural value: the metric, or with a penalty the loss 1 − metric + λ · leaves."""
         return -units + Fraction(1) if self.leaf_penalty else units
 
-    # -- Scale: irrational values are compared to nine digits once they have left the engine ---------------------
+    # -- Scale: irrational values are compared to nine digits once they have left the engine -------
 
     _STEPS = 10**12
 

@@ -1,11 +1,10 @@
-r"""`Decision`: a leaf takes a decision w in S, and a row with cost vector c pays c·w (predict, then
-optimise).
+r"""`Decision`: a leaf chooses a decision w in S, and a row with cost vector c pays c·w.
 
-The SPO loss of a tree with leaf decisions :math:`w_l` is the mean over rows of :math:`c_i^\top
-w_{l(i)}-z^*(c_i)` (Elmachtoub, Liang, McNellis 2020, *Decision trees for decision-making under the
-predict-then-optimize framework*, Theorem 1). The best decision of a leaf is the oracle's for the
-sum of its cost vectors, whatever the ties: the training loss never depends on which of several
-optimal decisions is taken.
+This is the setting "predict, then optimise". The SPO loss of a tree with leaf decisions :math:`w_l`
+is the mean over rows of :math:`c_i^\top w_{l(i)}-z^*(c_i)` (Elmachtoub, Liang, McNellis 2020,
+*Decision trees for decision-making under the predict-then-optimize framework*, Theorem 1). The best
+decision of a leaf is that of the oracle for the sum of its cost vectors. The training loss does not
+depend on ties: all optimal decisions of a leaf have the same loss.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import numpy as np
 from milp_trees.decisions.base import LISTED, DecisionSet
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
-from milp_trees.registering import register_task
+from milp_trees.registering import register
 from milp_trees.tasks.action_costs import ActionCosts
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.decision_view import LeafOracle
@@ -33,22 +32,23 @@ if TYPE_CHECKING:
     from milp_trees.spaces.trees import Space
 
 
+@register
 @dataclass(frozen=True)
 class Decision(ActionCosts):
-    """SPO loss of a tree whose leaves take decisions.
+    """SPO loss of a tree whose leaves choose decisions.
 
-    The dataset's `values` are the cost vectors, shape (n, d); its `weights` count rows.
+    The dataset's `values` are the cost vectors, shape (n, d); its `weights` are numbers of rows.
 
     Parameters
     ----------
     decisions : DecisionSet
         S and its oracle.
     normalised : bool, default=False
-        Divide the total loss by the total of |z*(c)| (the normalised regret of PyEPO) instead of
-        the total weight.
+        Whether to divide the total loss by the total of |z*(c)| (the normalised regret of PyEPO)
+        instead of the total weight.
     listed : int, default=1000
-        S is listed, and the task becomes a matrix of costs for every method of the project, if it
-        has at most so many vertices.
+        If S has at most this many vertices, they are listed; the task then is a matrix of costs,
+        which every method can use.
 
     Examples
     --------
@@ -60,6 +60,8 @@ class Decision(ActionCosts):
     """
 
     name: ClassVar[str] = "decision"
+    title: ClassVar[str] = "The cost of the chosen decision"
+    command: ClassVar[str | None] = "spo"
     units: ClassVar[tuple[str, str]] = ("SPO loss", "SPO loss + penalties")
     has_extra_scores: ClassVar[bool] = True
 
@@ -92,10 +94,10 @@ class Decision(ActionCosts):
         )
         object.__setattr__(self, "view_makers", makers)
 
-    # -- what ActionCosts asks -------------------------------------------------------------------------------
+    # -- methods of ActionCosts --------------------------------------------------------------------
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
-        """Labels of the vertices of S; none if it is not listed."""
+        """Labels of the vertices of S; empty if S is not listed."""
         return self._labels
 
     @cached_property
@@ -103,8 +105,9 @@ class Decision(ActionCosts):
         return () if self._listed is None else tuple(self.decisions.label(w) for w in self._listed)
 
     def costs(self, dataset: Dataset) -> np.ndarray:
-        """What every vertex of S costs every row beyond the cheapest, times the row's weight, shape
-        (n, K).
+        """Cost of every vertex of S on every row, above the cheapest one, shape (n, K).
+
+        It is multiplied by the row's weight.
         """
         if self._listed is None:
             raise DataError(
@@ -146,7 +149,7 @@ class Decision(ActionCosts):
         named, wanted = tuple(map(str, dataset.actions or ())), self.decisions.components
         if named == wanted or named == tuple(
             map(str, range(len(named)))
-        ):  # columns without names are taken in their order
+        ):  # columns without names are used in their order
             return C
         if sorted(named) != sorted(wanted):
             strange = next((c for c in named if c not in wanted), None)
@@ -166,7 +169,7 @@ class Decision(ActionCosts):
         )
         return z
 
-    # -- scoring ---------------------------------------------------------------------------------------------
+    # -- scoring -----------------------------------------------------------------------------------
 
     def value(self, routes: Routes, dataset: Dataset) -> Value:
         if self._listed is not None and tuple(map(str, routes.actions)) == tuple(
@@ -184,8 +187,9 @@ class Decision(ActionCosts):
         return Value(float(number), None, self.unit, self.sense)
 
     def extra_scores(self, routes: Routes, dataset: Dataset) -> dict[str, float]:
-        """`normalised_regret`: total SPO loss over the total of |z*(c)|, as PyEPO scores regret
-        (Tang, Khalil 2022); none where the latter is 0.
+        """`normalised_regret`: total SPO loss over the total of |z*(c)|.
+
+        PyEPO scores regret in this way (Tang, Khalil 2022). Empty if the total is 0.
         """
         W = np.array([self.decisions.vector(str(a)) for a in routes.actions]).reshape(
             -1, self.decisions.dimension
@@ -207,10 +211,10 @@ class Decision(ActionCosts):
         ]
         return f"The decision {outside[0]} is not in the set of decisions." if outside else None
 
-    # -- the view --------------------------------------------------------------------------------------------
+    # -- the view ----------------------------------------------------------------------------------
 
     def leaf_oracle(self, dataset: Dataset, space: Space) -> LeafOracle:
-        """Cost vectors and the oracle, on the candidate tests of a space."""
+        """Cost vectors and the oracle, with the candidate features of a space."""
         candidates = space.candidates(dataset)
         tests = tuple(dataset.features[j] for j in candidates)
         columns = [t.column for t in tests]
@@ -237,6 +241,3 @@ class Decision(ActionCosts):
 
     def spec(self) -> dict[str, Any]:
         return {**super().spec(), "decisions": self.decisions.spec()}
-
-
-register_task(Decision)

@@ -1,4 +1,4 @@
-"""`LeafOracle`: what a task shows of itself when a leaf's best action is known to an oracle only."""
+"""`LeafOracle`: the view of a task in which only an oracle gives a leaf's best action."""
 
 from __future__ import annotations
 
@@ -18,41 +18,45 @@ if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
     from milp_trees.models.tree import Tree
 
-#: Losses below this share of what the rows cost at least are not told apart.
+#: Smaller differences of losses, relative to the smallest cost of the rows, are ties.
 LEAST_SHARE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class LeafOracle(MaybeRanked):
-    r"""Cost vectors of rows and the set of decisions that leaves choose from.
+    r"""Cost vectors of rows and the set of decisions from which leaves choose.
 
-    The loss of a leaf with rows I that decides w is :math:`w^\top\sum_{i\in I}v_i-\sum_{i\in
-    I}b_i`, never negative; at best it is :math:`z^*(\sum_{i\in I}v_i)-\sum_{i\in I}b_i`. The
+    The loss of a leaf with rows I and decision w is :math:`w^\top\sum_{i\in I}v_i-\sum_{i\in
+    I}b_i`, never negative; its minimum is :math:`z^*(\sum_{i\in I}v_i)-\sum_{i\in I}b_i`. The
     objective is the sum over leaves, plus `leaf_cost` per leaf and `split_costs` per split. Because
     :math:`z^*` is concave and positively homogeneous it is superadditive: splitting a leaf never
-    raises the sum.
+    increases the sum.
 
     Parameters
     ----------
     X : uint8 array of shape (n, F)
-        Candidate tests; given as `RankedTests`, it is kept as `ranked` and made when someone asks
-        for it.
-    tests : tuple of Test, length F
+        Candidate features. Given as `RankedTests`, it is kept as `ranked`, and the matrix is made
+        when it is first used.
+    features : tuple of BinaryFeature, length F
+        What the columns of `X` mean.
     vectors : float array of shape (n, d)
         Cost vectors times row weights.
     base : float array of shape (n,)
-        z*(v_i): what a row costs at least; where rows are merged, the sum of theirs.
+        z*(v_i), the smallest cost of a row; for merged rows the sum of theirs.
     decisions : DecisionSet
+        S and its oracle.
     counts : int64 array of shape (n,)
-        Rows that a row stands for (minimum leaf sizes count these).
-    mass : float array of shape (n,)
+        Number of original rows that a row stands for (minimum leaf sizes count these).
+    row_weight : float array of shape (n,)
         Row weights.
     leaf_cost : float
+        Added per leaf.
     split_costs : float array of shape (F,)
+        Added per split on each feature.
     norm : Fraction
         Natural value = objective / norm.
     vertices : float array of shape (K, d) or None
-        The decisions, where the task lists them; trees then have all of them as their actions, in
+        The decisions, if the task lists them; trees then have all of them as their actions, in
         this order.
     """
 
@@ -73,20 +77,22 @@ class LeafOracle(MaybeRanked):
 
     @property
     def exact(self) -> bool:
-        """Costs are measured numbers: values are compared with a tolerance."""
+        """False: costs are measured numbers, so values are compared with a tolerance."""
         return False
 
     @property
     def scale(self) -> Fraction:
-        """Natural value per unit: a unit is a step of the tolerance's size, so that whole units
-        mean something.
+        """Natural value per unit.
+
+        A unit is a step of the tolerance's size, so that whole units have a meaning.
         """
         return self.step / self.norm
 
     @cached_property
     def step(self) -> Fraction:
-        """Objective per unit: the tolerance in which two objectives are the same; where no loss is
-        to be seen beside the costs, a share of these.
+        """Objective per unit: the tolerance within which two objectives are equal.
+
+        If all losses are negligible compared with the costs, it is a share of the costs.
         """
         return Fraction(
             max(
@@ -96,7 +102,7 @@ class LeafOracle(MaybeRanked):
 
     @cached_property
     def spread(self) -> float:
-        """Loss of a single leaf: no best tree loses more, except for its penalties."""
+        """Loss of a single leaf; no best tree has a larger loss, except for its penalties."""
         return (
             float(self.decisions.value(self.vectors.sum(axis=0)[None, :])[0] - self.base.sum())
             + self.leaf_cost
@@ -104,20 +110,21 @@ class LeafOracle(MaybeRanked):
 
     @cached_property
     def unavoidable(self) -> float:
-        """What every tree costs at least, in units: one leaf, and what rows with equal tests lose
-        because they share one.
+        """Lower bound for the objective of every tree, in units.
+
+        It is one leaf, and the loss that rows with equal features have because they share a leaf.
         """
         least = self.least.sum() - self.base.sum() if self.merges else 0.0
         return max(0.0, float(least)) / float(self.step) + self.leaf_cost / float(self.step)
 
     @cached_property
     def least(self) -> np.ndarray:
-        """z*(v_i) of every row (of a merged row its own, not the sum of its rows'), shape (n,)."""
+        """z*(v_i) of every row (for a merged row its own, not the sum of its rows'), shape (n,)."""
         return self.decisions.value(self.vectors)
 
     @property
     def merges(self) -> bool:
-        """Whether a row stands for several."""
+        """Whether a row stands for several rows."""
         return bool((self.counts > 1).any())
 
     @property
@@ -137,15 +144,15 @@ class LeafOracle(MaybeRanked):
         return Fraction(value) / self.scale
 
     def natural(self, loss: float) -> float:
-        """Natural value of an objective in the costs' own unit."""
+        """Natural value of an objective in the unit of the costs."""
         return float(Fraction(loss) / self.norm)
 
     @property
     def data_sizes(self) -> dict[str, int]:
-        """Sizes of the problem that stand beside those of a model."""
+        """Sizes of the problem, for tables beside the sizes of a model."""
         return {"data_rows": self.n_rows, "data_tests": self.n_features}
 
-    # -- trees -----------------------------------------------------------------------------------------------
+    # -- trees -------------------------------------------------------------------------------------
 
     @cached_property
     def index(self) -> dict[BinaryFeature, int]:
@@ -153,20 +160,21 @@ class LeafOracle(MaybeRanked):
 
     @cached_property
     def columns(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Tests grouped by original column: (name, test indices by rising threshold); other tests
-        are groups of their own.
+        """Features grouped by original column: (name, indices by increasing threshold).
+
+        Each other feature is a group of its own.
         """
         return by_column(self.features)
 
     def canonical(self, tree: Tree) -> Tree:
-        """The tree itself: no test is dropped from this view."""
+        """The tree itself, because this view drops no feature."""
         strange = next((t for t in tree.splits if t not in self.index), None)
         if strange is not None:
             raise KeyError(f"The test {strange.name!r} is not a candidate of this problem.")
         return tree
 
     def loss(self, tree: Tree) -> float:
-        """Objective of a tree, its leaves' decisions as they are, in the costs' own unit."""
+        """Objective of a tree with its leaves' own decisions, in the unit of the costs."""
         routes = tree.routes(self)
         W = np.array([self.decisions.vector(str(a)) for a in tree.actions])
         total = float((self.vectors * W[routes.action]).sum() - self.base.sum())
@@ -181,7 +189,7 @@ class LeafOracle(MaybeRanked):
         return self.loss(tree) / float(self.step)
 
     def decided(self, sums: np.ndarray) -> tuple[tuple[str, ...], list[int]]:
-        """A best decision for every one of some sets of rows.
+        """A best decision for each of several sets of rows.
 
         Parameters
         ----------
@@ -191,8 +199,8 @@ class LeafOracle(MaybeRanked):
         Returns
         -------
         actions : tuple of str
-            Labels that a tree takes as its actions: of all listed decisions, or else of those that
-            were chosen.
+            Labels that a tree uses as its actions: of all listed decisions, or else of the chosen
+            ones.
         chosen : list of int, length m
             Index of each set's decision in `actions`.
         """
@@ -205,12 +213,13 @@ class LeafOracle(MaybeRanked):
         actions = tuple(dict.fromkeys(mine))
         return actions, [actions.index(name) for name in mine]
 
-    # -- presolve --------------------------------------------------------------------------------------------
+    # -- presolve ----------------------------------------------------------------------------------
 
     @cached_property
     def merged(self) -> LeafOracle:
-        """The view with rows of equal tests merged: they share their leaf in every tree, so their
-        cost vectors add up.
+        """The view in which rows with equal features are merged.
+
+        Such rows share a leaf in every tree, so their cost vectors add up.
         """
         if not self.n_rows:
             return self
@@ -227,7 +236,7 @@ class LeafOracle(MaybeRanked):
         whole, scale, _ = integers(self.row_weight)
         row_weight = np.array(
             [float(scale * int(v)) for v in sums_by_group(whole, group, m)]
-        )  # three times 0.1 is 0.3
+        )  # so that three times 0.1 is 0.3
         X: Any = self.X[first] if self.ranked is None else self.ranked.take(first)
         return replace(
             self,
@@ -240,5 +249,5 @@ class LeafOracle(MaybeRanked):
 
     @cached_property
     def memo(self) -> dict[str, Any]:
-        """What a method derived from this view and may need again; never part of the view itself."""
+        """Store for what methods derive from this view and may need again; not part of it."""
         return {}

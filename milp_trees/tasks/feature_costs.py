@@ -1,8 +1,7 @@
-"""What features cost: per feature, per feature and row, per group acquired together, per node
-evaluated, per leaf.
+"""Prices of features, groups of features, evaluated nodes and leaves.
 
-All prices are rationals: a number counts as it is written (0.25 is 1/4). Group structures are those
-of cost-sensitive learning with group discounts (Turney 1995), as far as the cost of a set of
+All prices are rationals: a number is read as it is written (0.25 is 1/4). Group structures are
+those of cost-sensitive learning with group discounts (Turney 1995), as far as the cost of a set of
 features is modular over features and groups.
 """
 
@@ -20,26 +19,28 @@ import numpy as np
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
 
-#: A price with a larger denominator than this is taken for a measurement: it must be rounded to a
-#: stated denominator first.
+#: A price with a larger denominator is probably a measurement; it must first be rounded to a stated
+#: denominator.
 LARGEST_DENOMINATOR = 10**9
-#: Largest price of a feature in the common unit of all: sums over features still fit into 64 bits.
+#: Largest price of a feature in the common unit of all; sums over features then fit into 64 bits.
 LARGEST_PRICE = 10**12
 
 
 @dataclass(frozen=True)
 class Group:
-    """Features (or groups) with a common price on top of their own.
+    """Features (or groups) with a common price in addition to their own prices.
 
     Parameters
     ----------
     name : str
+        Name of the group.
     members : sequence of str
         Features, or other groups: hierarchies are allowed, cycles are not.
     cost : number
-        Paid for a row as soon as one member is used for it.
+        Paid for a row if at least one member is used for it.
     once : bool, default=False
-        Paid a single time for all rows together (a device is bought), not for every row.
+        Whether the price is paid a single time for all rows together (such as for a device) instead
+        of once per row.
     """
 
     name: str
@@ -63,14 +64,15 @@ class FeatureCosts:
     ----------
     features : number, mapping of name to number, or sequence, default=1
         Price of each feature for a row. In a mapping (or Series), features without an entry are
-        free. A sequence follows the order of the features.
+        free. A sequence has the order of the features.
     per_row : array of shape (n, K), optional
         Price of each feature for each row, instead of `features`.
     groups : sequence of Group
+        Groups with a common price.
     node : number, default=0
-        Price of every node evaluated for a row.
+        Price of every node that is evaluated for a row.
     leaf : number, default=0
-        Price of every leaf of the pruned ensemble (as CART's alpha; not divided by the number of
+        Price of every leaf of the pruned ensemble (like CART's alpha; not divided by the number of
         rows).
     denominator : int, optional
         Prices are rounded to multiples of 1/denominator. Without it they must be short numbers.
@@ -96,7 +98,7 @@ class FeatureCosts:
             raise DataError(
                 f"denominator must be a whole number of at least 1; got {self.denominator!r}."
             )
-        if hasattr(self.features, "to_dict"):  # a pandas Series: prices by name
+        if hasattr(self.features, "to_dict"):  # a pandas Series holds prices by name
             object.__setattr__(self, "features", self.features.to_dict())
         groups = [self.groups] if isinstance(self.groups, Group) else list(self.groups)
         strange = next((g for g in groups if not isinstance(g, Group)), None)
@@ -121,7 +123,7 @@ class FeatureCosts:
             )
         return price
 
-    # -- per feature -----------------------------------------------------------------------------------------
+    # -- per feature -------------------------------------------------------------------------------
 
     def prices(self, names: Sequence[str]) -> list[Fraction]:
         """Price of every feature.
@@ -129,7 +131,7 @@ class FeatureCosts:
         Raises
         ------
         DataError
-            A feature is named that does not exist, a cost is negative, missing or too long.
+            A named feature does not exist, or a cost is negative, missing or has too many digits.
         """
         given = self.features
         if isinstance(given, Mapping):
@@ -148,8 +150,9 @@ class FeatureCosts:
         return [self._price(given, "a feature")] * len(names)
 
     def table(self, names: Sequence[str], n: int) -> tuple[np.ndarray, Fraction]:
-        """Prices as integers: an array of shape (K,) or, with `per_row`, (n, K), and what one of
-        their units is worth.
+        """Prices as integers, and the value of one of their units.
+
+        The array has shape (K,) or, with `per_row`, (n, K).
         """
         if self.per_row is None:
             whole, unit = _in_one_unit(self.prices(names))
@@ -166,18 +169,18 @@ class FeatureCosts:
         whole, unit = _in_one_unit([self._price(v, "a feature for a row") for v in values])
         return whole[where].reshape(array.shape), unit
 
-    # -- groups ----------------------------------------------------------------------------------------------
+    # -- groups ------------------------------------------------------------------------------------
 
     def group_costs(self) -> list[Fraction]:
         return [self._price(g.cost, f"the group {g.name}") for g in self.groups]
 
     def parents(self, names: Sequence[str]) -> list[list[int]]:
-        """For every feature, then every group: indices of the groups it belongs to directly.
+        """For every feature, then every group: indices of the groups that it belongs to directly.
 
         Raises
         ------
         DataError
-            A member does not exist, a name stands for two things, or groups contain each other.
+            A member does not exist, two things have the same name, or groups contain each other.
         """
         place = {name: i for i, name in enumerate(names)}
         for g, group in enumerate(self.groups):
@@ -210,7 +213,7 @@ class FeatureCosts:
                     seen.add(g)
                     stack += parents[g]
 
-    # -- charging --------------------------------------------------------------------------------------------
+    # -- charging ----------------------------------------------------------------------------------
 
     def charge(
         self,
@@ -221,34 +224,41 @@ class FeatureCosts:
         weight_unit: Fraction,
         names: Sequence[str],
     ) -> Fraction:
-        """Mean cost of a row: what rows pay, weighted; what is bought once over the sum of the
-        weights; and the leaves.
+        """Mean cost of a row.
+
+        It is the weighted mean of what rows pay, plus the prices that are paid once, divided by the
+        sum of the weights, plus the price of the leaves.
 
         Parameters
         ----------
         used : bool array of shape (n, K)
             Features that a row needs.
         evaluations : int array of shape (n,)
-            Nodes evaluated for a row, over all trees.
+            Number of nodes that are evaluated for a row, over all trees.
         n_leaves : int
-            Leaves of all trees.
+            Number of leaves of all trees.
         weights : int64 array of shape (n,)
             Row weights in units of `weight_unit`.
         weight_unit : Fraction
+            Value of one unit of weight.
         names : sequence of str
             The features.
+
+        Returns
+        -------
+        Fraction
 
         Raises
         ------
         DataError
-            Prices that cannot be read, or no row has a positive weight.
+            Prices cannot be read, or no row has a positive weight.
         """
         total = int(weights.sum())
         if not total:
             raise DataError(
                 "The weights of the rows that pay for features sum to 0; at least one must be positive."
             )
-        w = weights.astype(object)  # whole numbers of any length
+        w = weights.astype(object)  # Python integers have no largest value
         table, unit = self.table(names, len(used))
         paid = unit * int(w @ (used * table).sum(axis=1)) + self.node * int(w @ evaluations)
         once = Fraction(0)
@@ -264,8 +274,20 @@ class FeatureCosts:
     def per_row_cost(
         self, used: np.ndarray, evaluations: np.ndarray, names: Sequence[str]
     ) -> np.ndarray:
-        """What every row pays at prediction time, shape (n,); groups that are bought once and
-        leaves are not in it.
+        """The cost of every row at prediction time, without leaves and groups that are paid once.
+
+        Parameters
+        ----------
+        used : bool array of shape (n, K)
+            Features that a row needs.
+        evaluations : int array of shape (n,)
+            Number of nodes that are evaluated for a row, over all trees.
+        names : sequence of str
+            The features.
+
+        Returns
+        -------
+        float array of shape (n,)
         """
         table, unit = self.table(names, len(used))
         out = (used * table).sum(axis=1) * float(unit) + float(self.node) * evaluations
@@ -276,22 +298,20 @@ class FeatureCosts:
         return np.asarray(out, dtype=float)
 
     def _groups_used(self, used: np.ndarray, names: Sequence[str]) -> np.ndarray:
-        """Whether a row uses a member of a group, directly or through a group inside, shape (n, G)."""
+        """Whether a row uses a group, directly or through a group inside it, shape (n, G)."""
         parents = self.parents(names)
         bought = np.zeros((len(used), len(self.groups)), dtype=bool)
         for k in range(len(names)):
             for g in parents[k]:
                 bought[:, g] |= used[:, k]
-        for _ in self.groups:  # as often as the hierarchy can be deep
+        for _ in self.groups:  # the largest possible depth of the hierarchy
             for g in range(len(self.groups)):
                 for above in parents[len(names) + g]:
                     bought[:, above] |= bought[:, g]
         return bought
 
     def spec(self) -> dict[str, Any]:
-        """All prices as text, rounded already where there is a denominator; `from_spec` reads it
-        back.
-        """
+        """All prices as text, rounded if there is a denominator; `from_spec` reads them."""
         given = self.features
         if isinstance(given, Mapping):
             features: Any = {k: str(self._price(c, k)) for k, c in given.items()}
@@ -317,7 +337,7 @@ class FeatureCosts:
 
     @staticmethod
     def is_spec(given: Any) -> bool:
-        """Whether something is what `spec` returns, rather than prices by name."""
+        """Whether a mapping is what `spec` returns, and not prices by name."""
         known = isinstance(given, Mapping) and isinstance(
             given.get("features"), (str, list, Mapping)
         )
@@ -350,7 +370,7 @@ def _is_list(given: Any) -> bool:
 
 
 def _rectangle(per_row: Any) -> np.ndarray:
-    """Costs per row and feature as they are given: an array of numbers, Fractions or text."""
+    """Given costs per row and feature: an array of numbers, Fractions or text."""
     try:
         return np.asarray(per_row)
     except ValueError:
@@ -360,7 +380,7 @@ def _rectangle(per_row: Any) -> np.ndarray:
 
 
 def _in_one_unit(prices: Sequence[Fraction]) -> tuple[np.ndarray, Fraction]:
-    """Prices as whole numbers of the largest unit that allows it."""
+    """Prices as integer multiples of the largest possible unit."""
     denominator = math.lcm(*(p.denominator for p in prices))
     numbers = [int(p * denominator) for p in prices]
     if max(numbers, default=0) > LARGEST_PRICE:

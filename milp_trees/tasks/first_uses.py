@@ -1,5 +1,7 @@
-"""What splits need to be evaluated: which node first tests a unit on its path, which rows reach it,
-and what is bought for them.
+"""What splits need to be evaluated.
+
+A node needs a purchase for a row if it is the first node on its path that tests a unit. This module
+finds these nodes, the rows that reach them, and the purchases for these rows.
 """
 
 from __future__ import annotations
@@ -28,20 +30,23 @@ class Prices:
     Parameters
     ----------
     unit : Fraction
+        Value of one integer unit.
     units : tuple of str
         Features, then groups.
     of_feature : int64 array of shape (K,)
-        Unit that a feature is bought as: itself; its group, if it has no price of its own and is in
-        one only; -1 if it is free.
+        Unit as which a feature is bought: the feature itself; its group, if the feature has no
+        price of its own and belongs to one group only; -1 if it is free.
     own : int64 array of shape (K,) or (n, K)
         Price of a feature for a row of weight 1.
     group : tuple of int
-        Price of a group for a row of weight 1, or for all.
+        Price of a group for a row of weight 1, or for all rows together.
     once : tuple of bool
+        Whether a group is paid once for all rows together.
     parents : tuple of tuples of int
         Groups (by their index among groups) that a purchase of each feature, and then of each
         group, needs.
     node, leaf : int
+        Price of an evaluated node for a row of weight 1, and of a leaf.
     """
 
     unit: Fraction
@@ -63,16 +68,24 @@ def integer_prices(
     Parameters
     ----------
     costs : FeatureCosts
+        The prices.
     ensemble : Ensemble
+        The ensemble whose features have these prices.
     n : int
         Number of rows.
     weights : int64 array of shape (n,)
         Row weights in units of `weight_unit`.
+    weight_unit : Fraction
+        Value of one unit of weight.
+
+    Returns
+    -------
+    Prices
 
     Raises
     ------
     DataError
-        No row has a positive weight, or all prices together might not fit into 64 bits.
+        No row has a positive weight, or the sum of all prices might not fit into 64 bits.
     """
     total = int(weights.sum())
     if total == 0:
@@ -82,8 +95,8 @@ def integer_prices(
     names = ensemble.features
     table, table_unit = costs.table(names, n)
     once = tuple(g.once for g in costs.groups)
-    # A price for a row of weight w counts w / total; one for all rows together 1 / (sum of
-    # weights); one per leaf as it stands.
+    # A price for a row of weight w has the factor w / total; a price for all rows together
+    # 1 / (sum of weights); a price per leaf the factor 1.
     groups = [
         c / (total * weight_unit) if single else c / total
         for c, single in zip(costs.group_costs(), once, strict=True)
@@ -123,8 +136,10 @@ def integer_prices(
 def _parents_for_a_row(
     direct: list[list[int]], once: tuple[bool, ...]
 ) -> tuple[tuple[int, ...], ...]:
-    """Groups that a purchase needs. What is bought once knows no row: the groups above it that are
-    paid per row hang on whoever needs it for a row.
+    """Groups that each purchase needs.
+
+    A group that is paid once is not tied to a row, so its ancestors that are paid per row are
+    attached to the features that need it on that row.
     """
     K = len(direct) - len(once)
 
@@ -144,8 +159,10 @@ def _bought_as(
     parents: tuple[tuple[int, ...], ...],
     once: tuple[bool, ...],
 ) -> np.ndarray:
-    """What stands for a feature: nothing if it is free, its group if that alone has a price and
-    knows which rows need it.
+    """The unit as which each feature is bought.
+
+    It is nothing if the feature is free, and its group if only the group has a price and this
+    price is paid per row.
     """
     K = len(direct) - len(once)
     priced = table.any(axis=0) if table.ndim == 2 else table > 0
@@ -160,7 +177,7 @@ def _bought_as(
 
 @dataclass(frozen=True)
 class Purchases:
-    """Arrays of the same names in `NodeGains`."""
+    """Arrays with the same names as those of `NodeGains`."""
 
     unit: np.ndarray
     first: np.ndarray
@@ -176,15 +193,22 @@ class Purchases:
 def purchases(
     ensemble: Ensemble, leaf: np.ndarray, prices: Prices, weights: np.ndarray
 ) -> Purchases:
-    """What every split of an ensemble needs.
+    """The purchases that every split of an ensemble needs.
 
     Parameters
     ----------
+    ensemble : Ensemble
+        The unpruned ensemble.
     leaf : int32 array of shape (n, T)
         Leaves that the paying rows reach in the unpruned trees.
     prices : Prices
+        From `integer_prices`.
     weights : int64 array of shape (n,)
-        Their weights, positive.
+        Weights of these rows, positive.
+
+    Returns
+    -------
+    Purchases
     """
     unit = np.where(ensemble.feature >= 0, prices.of_feature[ensemble.feature], -1)
     first = np.flatnonzero(_first_on_path(ensemble, unit))
@@ -216,11 +240,11 @@ def purchases(
 
 
 def _first_on_path(ensemble: Ensemble, unit: np.ndarray) -> np.ndarray:
-    """Whether a node's unit is tested by no node above it, shape (M,)."""
+    """Whether no node above a node tests the same unit, shape (M,)."""
     first = unit >= 0
     seen = np.zeros(
         (ensemble.n_nodes, (int(unit.max(initial=0)) + 8) // 8), dtype=np.uint8
-    )  # a bit per unit that was tested above
+    )  # one bit per unit that a node above has tested
     bit, byte = (1 << (np.maximum(unit, 0) % 8)).astype(np.uint8), np.maximum(unit, 0) // 8
     for level in ensemble.levels:
         first[level] &= (seen[level, byte[level]] & bit[level]) == 0
@@ -236,8 +260,9 @@ def _first_on_path(ensemble: Ensemble, unit: np.ndarray) -> np.ndarray:
 def _row_ranges(
     ensemble: Ensemble, leaf: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-    """Rows at every node as a range of its tree's rows in the order of their leaves: preorder makes
-    a subtree's leaves adjacent.
+    """Rows at every node, as a range of its tree's rows in the order of their leaves.
+
+    The ranges exist because the leaves of a subtree are adjacent in preorder.
     """
     begin, end = (
         np.empty(ensemble.n_nodes, dtype=np.int64),
@@ -276,8 +301,10 @@ def _number(
     prices: Prices,
     weights: np.ndarray,
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray], np.ndarray, np.ndarray]:
-    """Number the purchases that occur: (number by unit and row, (unit, row) by number, prices,
-    which needs which).
+    """Number the purchases that occur.
+
+    The results are the number by unit and row, (unit, row) by number, the prices, and the pairs of
+    a purchase and a purchase that it needs.
     """
     n, K, U = len(weights), len(prices.of_feature), len(prices.units)
     wanted = np.zeros((U, n), dtype=bool)
@@ -285,7 +312,7 @@ def _number(
         mine = members == t
         counts = end[mine] - begin[mine]
         wanted[np.repeat(units[mine], counts), order[t][_ranges(begin[mine], counts)]] = True
-    for _ in range(U - K):  # as often as a hierarchy of groups can be deep
+    for _ in range(U - K):  # the largest possible depth of the hierarchy of groups
         for u in range(U):
             for g in _parents(prices, u):
                 wanted[K + g] |= wanted[u]
@@ -333,7 +360,7 @@ def _number(
 
 
 def _parents(prices: Prices, unit: int) -> tuple[int, ...]:
-    """Groups of a unit; a feature that is bought as its group has none of its own."""
+    """Groups of a unit; a feature that is bought as its group has no groups."""
     K = len(prices.of_feature)
     return () if unit < K and prices.of_feature[unit] != unit else prices.parents[unit]
 

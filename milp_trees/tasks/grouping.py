@@ -1,6 +1,4 @@
-"""Which rows of a matrix are equal, how sums over them are formed, and which tests are thresholds
-of one column.
-"""
+"""Groups of equal rows of a matrix, sums over them, and features of one original column."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from milp_trees.data.dataset import BinaryFeature
 
-#: Odd numbers that rows are multiplied with to find equal ones; what they find is checked.
+#: Odd factors of a hash of rows; rows with equal hashes are then compared.
 _MULTIPLIERS = np.random.default_rng(1).integers(0, 2**63, 64, dtype=np.uint64) * np.uint64(
     2
 ) + np.uint64(1)
@@ -28,14 +26,15 @@ def packed(X: np.ndarray) -> np.ndarray:
 
 
 def packed_columns(X: np.ndarray) -> np.ndarray:
-    """The columns of a 0/1 matrix as 64-bit words, shape (F, words): as `packed(X.T)`, which would
-    have to turn the whole matrix over.
+    """The columns of a 0/1 matrix as 64-bit words, shape (F, words).
+
+    The result is that of `packed(X.T)`, which would have to transpose the whole matrix.
     """
     n, F = X.shape
     out = np.zeros((F, 8 * max(1, -(-n // 64))), dtype=np.uint8)
     if n and F:
         bits = np.zeros((-(-n // 8), F), dtype=np.uint8)
-        for i in range(min(8, n)):  # what packbits does along the rows, several times as fast
+        for i in range(min(8, n)):  # the same as packbits along the rows, but several times as fast
             part = X[i::8]
             bits[: len(part)] |= part << np.uint8(7 - i)
         out[:, : bits.shape[0]] = bits.T
@@ -48,12 +47,14 @@ def equal_rows(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     Parameters
     ----------
     matrix : array of 64-bit integers, shape (n, columns)
+        The rows.
 
     Returns
     -------
     first : int64 array of shape (groups,)
-        First row of each group, rising.
+        First row of each group, increasing.
     group : int64 array of shape (n,)
+        Group of each row.
     """
     words = np.ascontiguousarray(matrix).view(np.uint64)
     columns = words.shape[1]
@@ -62,7 +63,7 @@ def equal_rows(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     else:
         key = np.zeros(len(words), dtype=np.uint64)
         for c in range(columns):
-            # The shift makes high bits matter for low ones.
+            # After the shift, high bits change low bits of the product too.
             key = (key ^ (key >> np.uint64(31)) ^ words[:, c]) * _MULTIPLIERS[c % 64]
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
     group = group.ravel()
@@ -76,8 +77,22 @@ def equal_rows(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sums_by_group(array: np.ndarray, group: np.ndarray, n_groups: int) -> np.ndarray:
-    """Sums of the rows of an integer array over groups, shape (groups, …)."""
-    if n_groups == len(group):  # groups are numbered by first row: every row is its own
+    """Sums of the rows of an integer array over groups.
+
+    Parameters
+    ----------
+    array : integer array of shape (n, …)
+        The rows.
+    group : int64 array of shape (n,)
+        Group of each row, from `equal_rows`.
+    n_groups : int
+        Number of groups.
+
+    Returns
+    -------
+    array of shape (n_groups, …)
+    """
+    if n_groups == len(group):  # groups are numbered by first row, so every row is its own group
         return array.astype(np.int64)
     order = np.argsort(group, kind="stable")
     starts = np.searchsorted(group[order], np.arange(n_groups))
@@ -85,8 +100,9 @@ def sums_by_group(array: np.ndarray, group: np.ndarray, n_groups: int) -> np.nda
 
 
 def by_column(tests: Sequence[BinaryFeature]) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Tests grouped by original column: (name, test indices by rising threshold); other tests are
-    groups of their own.
+    """Features grouped by original column: (name, indices by increasing threshold).
+
+    Each feature that is no threshold is a group of its own.
     """
     groups: dict[Any, list[int]] = {}
     for f, test in enumerate(tests):

@@ -1,9 +1,9 @@
-"""Metrics of the confusion matrix of two classes that fall in both false positives and false
-negatives, sums or not.
+"""Metrics of two classes that decrease in false positives and in false negatives.
 
-Such a metric is best at a point of the Pareto front of (false positives, false negatives), whatever
-its formula (van der Linden, de Weerdt, Demirović 2023, *STreeD*, use this for F1), and so for
-square roots of rationals too, which no sequence of linear problems reaches exactly.
+They need not be sums over rows. Such a metric has its optimum at a point of the Pareto front of
+(false positives, false negatives), for any formula (van der Linden, de Weerdt, Demirović 2023,
+*STreeD*, use this for F1). So it holds also for square roots of rationals, which no sequence of
+linear problems reaches exactly.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
-from milp_trees.registering import register_task
+from milp_trees.registering import register
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.count_views import PairCounts
 from milp_trees.tasks.surd import Surd
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 class MonotoneMetric(TwoClassTask):
     """A metric that is given by `worth`.
 
-    It may rise with an error only where it is worse than the better one of the two single leaves,
-    as correlations below zero do: there no optimum is.
+    It may increase with an error only where it is worse than the better one of the two single
+    leaves, as correlations below zero do: no optimum is there.
     """
 
     view_makers: ClassVar[dict[type, str]] = {PairCounts: "pair_counts"}
@@ -40,7 +40,19 @@ class MonotoneMetric(TwoClassTask):
 
     @abstractmethod
     def worth(self, fp: int, fn: int, positives: int, negatives: int) -> Surd:
-        """The metric of a labelling with so many false positives and negatives; larger is better."""
+        """The metric of a labelling; larger is better.
+
+        Parameters
+        ----------
+        fp, fn : int
+            Number of false positives and of false negatives.
+        positives, negatives : int
+            Number of rows of each class.
+
+        Returns
+        -------
+        Surd
+        """
 
     def value(self, routes: Routes, dataset: Dataset) -> Value:
         positive = self.positive_action(dataset)
@@ -76,18 +88,19 @@ class MonotoneMetric(TwoClassTask):
         )
 
 
+@register
 @dataclass(frozen=True)
 class Matthews(MonotoneMetric):
-    r"""Matthews' correlation coefficient,
-    :math:`(TP\,TN-FP\,FN)/\sqrt{(TP+FP)(TP+FN)(TN+FP)(TN+FN)}`; 0 where only one class is
-    predicted.
+    r"""Matthews' correlation coefficient; 0 where only one class is predicted.
 
-    It falls in FP and FN wherever it is positive. Proof for FP, with s rows predicted positive of n
+    It is :math:`(TP\,TN-FP\,FN)/\sqrt{(TP+FP)(TP+FN)(TN+FP)(TN+FN)}`, and decreases in FP and FN
+    wherever it is positive. Proof for FP, with s rows predicted positive of n
     and numerator :math:`u=N^+TN-N^-FN>0`: the derivative of its logarithm is
     :math:`-N^+/u-(n-2s)/(2s(n-s))`, and :math:`(2s-n)u\le2s\,N^+TN\le2s(n-s)N^+`.
     """
 
     name: ClassVar[str] = "mcc"
+    title: ClassVar[str] = "Matthews' correlation coefficient"
     rational: ClassVar[bool] = False
 
     @property
@@ -101,11 +114,13 @@ class Matthews(MonotoneMetric):
         return Surd(Fraction(0), Fraction(over * abs(over), under) if under else Fraction(0))
 
 
+@register
 @dataclass(frozen=True)
 class GeometricMean(MonotoneMetric):
     """Geometric mean of the shares of positives and of negatives that are classified correctly."""
 
     name: ClassVar[str] = "g-mean"
+    title: ClassVar[str] = "Geometric mean of the rates of both classes"
     rational: ClassVar[bool] = False
 
     @property
@@ -118,11 +133,13 @@ class GeometricMean(MonotoneMetric):
         )
 
 
+@register
 @dataclass(frozen=True)
 class CohenKappa(MonotoneMetric):
-    """Cohen's kappa, agreement above chance; falls in FP and FN wherever it is positive."""
+    """Cohen's kappa, agreement above chance; decreases in FP and FN wherever it is positive."""
 
     name: ClassVar[str] = "kappa"
+    title: ClassVar[str] = "Cohen's kappa"
 
     @property
     def metric(self) -> str:
@@ -132,6 +149,3 @@ class CohenKappa(MonotoneMetric):
         said = positives - fn + fp
         over = 2 * (positives * negatives - positives * fp - negatives * fn)
         return Surd(Fraction(over, said * negatives + (positives + negatives - said) * positives))
-
-
-register_task(Matthews, GeometricMean, CohenKappa)

@@ -1,5 +1,6 @@
-r"""Policies: a leaf chooses a treatment, and the value is what the population would get (Jo et al.
-2021, "Learning optimal prescriptive trees").
+r"""Policies: a leaf chooses a treatment, and the value is the mean outcome of the population.
+
+Reference: Jo et al. 2021, "Learning optimal prescriptive trees".
 
 With observed treatments :math:`K_i`, outcomes :math:`Y_i` (larger is better), propensities
 :math:`\hat\mu` of the observed treatment and an outcome model :math:`\hat\nu_k`:
@@ -7,7 +8,7 @@ With observed treatments :math:`K_i`, outcomes :math:`Y_i` (larger is better), p
 .. math:: Q_{IPW}=\tfrac1n\sum_i\tfrac{Y_i}{\hat\mu_i}1[\pi(X_i)=K_i],\quad Q_{DM}=\tfrac1n\sum_i\hat\nu_{\pi(X_i)}(X_i),\quad
    Q_{DR}=\tfrac1n\sum_i\Bigl(\hat\nu_{\pi(X_i)}(X_i)+\tfrac{(Y_i-\hat\nu_{K_i}(X_i))1[\pi(X_i)=K_i]}{\hat\mu_i}\Bigr).
 
-All are sums of a matrix of action values, maximised; negative outcomes need no special care.
+All are sums of a matrix of action values, maximised; negative outcomes are allowed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.errors import DataError
-from milp_trees.registering import register_task
+from milp_trees.registering import register
 from milp_trees.tasks.action_costs import ActionCosts
 
 if TYPE_CHECKING:
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PolicyValue(ActionCosts):
-    """Base: the mean over rows of `action_values`, maximised. With a penalty: minus the mean value,
-    plus penalties.
+    """Base class: the mean over rows of `action_values`, maximised.
+
+    With a penalty it is minus the mean value, plus penalties, minimised.
     """
 
     units: ClassVar[tuple[str, str]] = ("reward", "rate")
@@ -53,13 +55,16 @@ class PolicyValue(ActionCosts):
         return -total / dataset.n_rows
 
 
+@register
 @dataclass(frozen=True)
 class ActionValues(PolicyValue):
-    """The dataset's `values` as they are: rewards of every action on every row (also the direct
-    method's predictions).
+    """The dataset's `values` as they are: rewards of every action on every row.
+
+    They may be predictions of the direct method.
     """
 
     name: ClassVar[str] = "action-values"
+    title: ClassVar[str] = "The value of the chosen action, known for every row and action"
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         dataset.require("values", f"The task {self.name}")
@@ -69,16 +74,18 @@ class ActionValues(PolicyValue):
         return dataset.require("values", f"The task {self.name}")
 
 
+@register
 @dataclass(frozen=True)
 class ActionCostMatrix(ActionCosts):
-    """Any n × K matrix of costs, kept in the dataset's `values`, summed and minimised."""
+    """Any n × K matrix of costs, given as the dataset's `values`, summed and minimised."""
 
     name: ClassVar[str] = "action-costs"
+    title: ClassVar[str] = "The cost of the chosen action, known for every row and action"
 
     def normaliser(self, dataset: Dataset) -> Fraction:
         return Fraction(
             dataset.n_rows
-        )  # row weights do not enter the costs, so they do not enter the rate
+        )  # row weights are no part of the costs, so they are no part of the rate
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         dataset.require("values", f"The task {self.name}")
@@ -88,18 +95,22 @@ class ActionCostMatrix(ActionCosts):
         return dataset.require("values", f"The task {self.name}")
 
 
+@register
 @dataclass(frozen=True)
 class DirectMethod(ActionValues):
     """Predicted outcomes of every treatment (`values`), summed as they are."""
 
     name: ClassVar[str] = "policy-dm"
+    title: ClassVar[str] = "Policy value by predicted outcomes"
 
 
+@register
 @dataclass(frozen=True)
 class InversePropensity(PolicyValue):
-    """Observed outcomes of rows treated as the policy would, weighted by the inverse propensity."""
+    """Outcomes of rows with the policy's treatment, weighted by the inverse propensity."""
 
     name: ClassVar[str] = "policy-ipw"
+    title: ClassVar[str] = "Policy value by inverse propensity weights"
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         return _treatments(dataset, self.name)[1]
@@ -112,11 +123,13 @@ class InversePropensity(PolicyValue):
         return np.where(given[:, None] == np.arange(len(actions)), weight[:, None], 0.0)
 
 
+@register
 @dataclass(frozen=True)
 class DoublyRobust(PolicyValue):
-    """The direct method corrected by inverse propensity where the treatment was observed."""
+    """The direct method, corrected by inverse propensity where the treatment was observed."""
 
     name: ClassVar[str] = "policy-dr"
+    title: ClassVar[str] = "Policy value, doubly robust"
 
     def actions(self, dataset: Dataset) -> tuple[Any, ...]:
         return _treatments(dataset, self.name)[1]
@@ -146,6 +159,3 @@ def _treatments(dataset: Dataset, name: str) -> tuple[np.ndarray, tuple[Any, ...
             f"Treatment {sorted(unknown)[0]!r} is not among the actions {', '.join(where)}."
         )
     return np.array([where[str(t)] for t in observed.tolist()], dtype=np.int64), actions
-
-
-register_task(ActionValues, ActionCostMatrix, DirectMethod, InversePropensity, DoublyRobust)

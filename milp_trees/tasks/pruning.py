@@ -1,11 +1,11 @@
-r"""`PrunedError`: mean error of an ensemble's trees plus λ times the mean cost of the features that
-a row needs.
+r"""`PrunedError`: mean error of an ensemble's trees plus λ times the mean cost of features.
 
 .. math:: \frac1{NT}\sum_t\sum_h e_{t,h} z_{t,h} + \lambda\,\frac1N\sum_k\sum_i c_k W_{k,i}
 
 (Nan, Wang, Saligrama 2016, *Optimally pruning decision tree ensembles with feature cost*, ICML,
-objective of their ensemble programs.) The first part is the error of a tree drawn at random, which
-is not the error of the trees' vote; the vote is reported beside it.
+objective of their ensemble programs). The cost of a row is that of the features that it needs. The
+first part is the error of a tree that is drawn at random, which differs from the error of the
+trees' vote; the latter is reported beside it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from milp_trees.errors import DataError, NoView
 from milp_trees.exact import fraction, integers
-from milp_trees.registering import register_task
+from milp_trees.registering import register
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.feature_costs import FeatureCosts
 from milp_trees.tasks.first_uses import integer_prices, purchases
@@ -31,10 +31,11 @@ if TYPE_CHECKING:
     from milp_trees.spaces.trees import Space
 
 
-#: Steps of the grid for squared errors over what all trees lose as single leaves.
+#: Number of steps of the grid for squared errors, from 0 to the loss of all trees as single leaves.
 STEPS = 2**36
 
 
+@register
 @dataclass(frozen=True, eq=False)
 class PrunedError(Task):
     """Mean error of the trees + λ · mean feature cost of a row.
@@ -44,16 +45,16 @@ class PrunedError(Task):
     lam : number, default=0
         Price of cost in terms of error.
     costs : FeatureCosts, optional
-        Default: every feature costs 1 for a row.
+        Prices; by default every feature costs 1 for a row.
     error_weights : array of shape (n,) or (n, T), optional
-        How much an error on a row counts, for each tree or for all: 0/1 for out-of-bag rows
-        (`milp_trees.models.read_ensemble.out_of_bag`), 0 for rows that are there for their features
-        only. By default the dataset's row weights.
+        Weight of an error on a row, for each tree or for all: 0/1 for out-of-bag rows
+        (`milp_trees.models.read_ensemble.out_of_bag`), 0 for rows that only add to the cost. By
+        default the dataset's row weights.
     cost_weights : array of shape (n,), optional
-        How much a row counts in the mean cost. By default the dataset's row weights.
+        Weight of a row in the mean cost. By default the dataset's row weights.
     loss : {"auto", "error", "squared"}
         `error` counts wrong labels of single trees, `squared` is the squared error of single
-        regression trees; auto: what the ensemble is for.
+        regression trees; `auto` chooses by the kind of the ensemble.
     max_cost : number, optional
         Budget: largest mean cost of a row.
 
@@ -65,6 +66,8 @@ class PrunedError(Task):
     """
 
     name: ClassVar[str] = "pruned-error"
+    title: ClassVar[str] = "Error and cost of a pruned ensemble"
+    command: ClassVar[str | None] = "prune"
     view_makers: ClassVar[dict[type, str]] = {NodeGains: "node_gains"}
     has_extra_scores: ClassVar[bool] = True
 
@@ -108,7 +111,7 @@ class PrunedError(Task):
     def sense(self) -> str:
         return "min"
 
-    # -- scoring ---------------------------------------------------------------------------------------------
+    # -- scoring -----------------------------------------------------------------------------------
 
     def value(self, routes: EnsembleRoutes, dataset: Dataset) -> Value:  # type: ignore[override]
         error, cost = self.parts(routes, dataset)
@@ -135,8 +138,9 @@ class PrunedError(Task):
         )
 
     def extra_scores(self, routes: EnsembleRoutes, dataset: Dataset) -> dict[str, float]:  # type: ignore[override]
-        """The parts of the value, and what the ensemble as a whole predicts: error of its vote, or
-        squared error of its mean.
+        """The parts of the value, and the score of the whole ensemble.
+
+        The score is the error of the vote, or the squared error of the mean.
         """
         error, cost = self.parts(routes, dataset)
         out = {"error": float(error), "cost": float(cost)}
@@ -166,15 +170,16 @@ class PrunedError(Task):
         return tuple(dataset.classes or ())
 
     def unknown_actions(self, actions: tuple[Any, ...], dataset: Dataset) -> str | None:
-        """None: an ensemble brings classes of its own, of which the data may lack some; whether its
-        trees are the problem's, the space knows.
+        """None: an ensemble has classes of its own, some of which the data may lack.
+
+        The space compares its trees with those of the problem.
         """
         return None
 
-    # -- the view --------------------------------------------------------------------------------------------
+    # -- the view ----------------------------------------------------------------------------------
 
     def node_gains(self, dataset: Dataset, space: Space) -> NodeGains:
-        """Errors of all nodes and prices of what they need."""
+        """Errors of all nodes, and prices of what they need."""
         ensemble: Ensemble | None = getattr(space, "ensemble", None)
         if ensemble is None:
             raise NoView(
@@ -218,19 +223,19 @@ class PrunedError(Task):
     def _errors(
         self, dataset: Dataset, ensemble: Ensemble, leaf: np.ndarray, cost_unit: Fraction
     ) -> tuple[np.ndarray, Fraction, bool]:
-        """Errors at every node as a leaf, in integers; what one is worth; whether they are exact.
+        """Integer errors of every node as a leaf, their unit, and whether they are exact.
 
-        Squared errors are rounded to a decimal part of the cost's unit: with a decimal λ, error and
-        cost then have a common unit of that size.
+        Squared errors are rounded to a decimal fraction of the unit of cost: with a decimal λ,
+        error and cost then have a common unit of that size.
         """
         whole, _ = self._error_weights(dataset, ensemble.n_trees)
         total = _total(whole, ensemble.n_trees)
         weights = np.broadcast_to(whole, leaf.shape)
         if self._squared(ensemble):
             y = targets(dataset)
-            middle = y.mean()  # digits would be lost to a target that is far from 0
+            middle = y.mean()  # a target far from 0 would lose digits
             y, v = y - middle, ensemble.value[:, 0] - middle
-            with np.errstate(over="ignore", invalid="ignore"):  # refused below
+            with np.errstate(over="ignore", invalid="ignore"):  # an error is raised below
                 sums = _per_node(
                     ensemble, leaf, [weights, weights * y[:, None], weights * (y**2)[:, None]]
                 )
@@ -249,7 +254,7 @@ class PrunedError(Task):
         return np.rint(everything - right).astype(np.int64), Fraction(1, total), True
 
     def _error_weights(self, dataset: Dataset, n_trees: int) -> tuple[np.ndarray, Fraction]:
-        """Integer weights of shape (n, 1) or (n, T), and what one of their units is worth."""
+        """Integer weights of shape (n, 1) or (n, T), and the value of one of their units."""
         given = dataset.row_weights if self.error_weights is None else self.error_weights
         if given.shape not in ((dataset.n_rows,), (dataset.n_rows, n_trees)):
             raise DataError(
@@ -288,7 +293,7 @@ class PrunedError(Task):
             name for name, given in held.items() if given is not None
         )
 
-    # -- exchange --------------------------------------------------------------------------------------------
+    # -- exchange ----------------------------------------------------------------------------------
 
     def spec(self) -> dict[str, Any]:
         out: dict[str, Any] = {
@@ -307,7 +312,7 @@ class PrunedError(Task):
 
 
 def _numbers(given: Any, name: str) -> np.ndarray:
-    """Weights as an array of numbers, or of Fractions where they are given as such or as text."""
+    """Weights as an array of numbers, or of Fractions if they are given as Fractions or text."""
     try:
         array = np.asarray(given)
     except ValueError:
@@ -317,7 +322,7 @@ def _numbers(given: Any, name: str) -> np.ndarray:
     numbers = [fraction(v, f"An entry of {name}") for v in array.ravel().tolist()]
     return np.array([*numbers, None], dtype=object)[:-1].reshape(
         array.shape
-    )  # the None keeps NumPy from looking into Fractions
+    )  # with the None, NumPy does not convert Fractions
 
 
 def _whole(weights: np.ndarray, name: str) -> tuple[np.ndarray, Fraction]:
@@ -326,7 +331,7 @@ def _whole(weights: np.ndarray, name: str) -> tuple[np.ndarray, Fraction]:
     Raises
     ------
     DataError
-        Negative, missing, or with more digits than exact arithmetic takes.
+        A weight is negative or missing, or has too many digits for exact arithmetic.
     """
     numbers = weights.astype(float)
     if not np.isfinite(numbers).all() or (numbers < 0).any():
@@ -349,9 +354,7 @@ def _total(whole: np.ndarray, n_trees: int) -> int:
 
 
 def codes(dataset: Dataset, ensemble: Ensemble) -> np.ndarray:
-    """Class of every row by its place among the ensemble's classes; -1 for a class that the
-    ensemble does not know.
-    """
+    """Index of every row's class among the ensemble's classes; -1 if the class is not there."""
     y = dataset.require("y", "Counting errors")
     place = {c: k for k, c in enumerate(ensemble.classes or ())}
     spelled = {str(c): k for c, k in place.items()}
@@ -403,10 +406,7 @@ def _per_class(
 
 
 def _up(ensemble: Ensemble, sums: np.ndarray) -> np.ndarray:
-    """Add every node's sums to its ancestors'."""
+    """Add every node's sums to those of its ancestors."""
     for level in ensemble.levels[:0:-1]:
         np.add.at(sums, ensemble.parent[level], sums[level])
     return sums
-
-
-register_task(PrunedError)

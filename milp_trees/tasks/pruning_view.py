@@ -1,12 +1,13 @@
-r"""`NodeGains`: what a task on pruned ensembles shows to those who optimise it.
+r"""`NodeGains`: the view of tasks on pruned ensembles.
 
-All trees stand in one array of nodes, a tree's parents before their children. With :math:`y_h = 1`
-where node :math:`h` stays a split,
+All trees are stored in one array of nodes, in which a parent comes before its children. With
+:math:`y_h = 1` if node :math:`h` stays a split,
 
-.. math:: \text{error} = \sum_h e_h z_h = e_0 - \sum_h g_h y_h, \qquad z_h = y_{parent(h)} - y_h, \quad g_h = e_h - e_{left(h)} - e_{right(h)},
+.. math:: \text{error} = \sum_h e_h z_h = e_0 - \sum_h g_h y_h, \qquad z_h = y_{parent(h)} - y_h,
+\quad g_h = e_h - e_{left(h)} - e_{right(h)},
 
-and what is paid is a sum over *purchases* :math:`u` (feature :math:`k` for row :math:`i`, a group
-for a row, a group once and for all) that some kept split needs, and over the kept splits
+and the cost is a sum over the *purchases* :math:`u` (feature :math:`k` for row :math:`i`, a group
+for a row, or a group once for all rows) that some kept split needs, plus prices of the kept splits
 themselves. References: Nan, Wang, Saligrama (2016), "Optimally pruning decision tree ensembles with
 feature cost"; Picard (1976) for closures.
 """
@@ -35,40 +36,41 @@ class NodeGains:
     Parameters
     ----------
     parent, left, right : int64 arrays of shape (M,)
-        Nodes of all unpruned trees; -1 where there is none. A parent stands before its children,
-        trees stand one after the other.
+        Nodes of all unpruned trees, one tree after the other; -1 if there is no such node. A parent
+        comes before its children.
     member : int64 array of shape (M,)
         Tree of every node, 0..T-1.
     unit : int64 array of shape (M,)
-        What is acquired to evaluate the node's test (index into `units`: a feature, or a group of
-        features with one price); -1 at leaves and where the test is free.
+        What is bought to evaluate the node's test (index into `units`: a feature, or a group of
+        features with one price); -1 at leaves and if the test is free.
     error : int64 array of shape (M,)
-        Errors counted at the node if it is a leaf, at least 0.
+        Errors of the node if it is a leaf, at least 0.
     keep_cost : int64 array of shape (M,)
         Paid for the node if it stays a split (evaluations, one more leaf), at least 0; 0 at leaves.
     leaf : int32 array of shape (n, T)
-        Leaf (index of node) of the unpruned tree that every row reaches for whom features are
-        bought.
+        Leaf (index of node) of the unpruned trees, for every row for which features are bought.
     first : int64 array of shape (F,)
-        Nodes that are the first on their path to test their unit, in rising order.
+        Nodes that are the first on their path to test their unit, in increasing order.
     start, need : int64 array of shape (F + 1,), int32 array of shape (E,)
         Purchases that node `first[j]` needs: `need[start[j]:start[j + 1]]`, one per row that
         reaches it.
     price : int64 array of shape (P,)
         Prices of purchases, at least 0.
     purchase_unit, purchase_row : int64 arrays of shape (P,)
-        What is bought (index into `units`) and for whom (row, or -1 for all).
+        What is bought (index into `units`) and for which row (-1: for all).
     above : int64 array of shape (A, 2)
         Purchase `above[a, 0]` needs purchase `above[a, 1]` (a group that its feature belongs to).
     units : tuple of str
+        Names of the units.
     error_unit, cost_unit, lam : Fraction
+        Factors of E and C.
     exact : bool
-        False where measured losses or prices had to be rounded to integers.
+        False if measured losses or prices had to be rounded to integers.
     budget : int or None
         Largest C that is allowed.
     cost_offset : Fraction
-        Natural cost that no pruning avoids (the last leaf of every tree): the value is ``error_unit
-        · E + lam · (cost_unit · C + cost_offset)``.
+        Natural cost that no pruning avoids (the last leaf of every tree): the value is
+        ``error_unit · E + lam · (cost_unit · C + cost_offset)``.
     """
 
     parent: np.ndarray
@@ -94,7 +96,7 @@ class NodeGains:
     budget: int | None = None
     cost_offset: Fraction = Fraction(0)
 
-    # -- sizes -----------------------------------------------------------------------------------------------
+    # -- sizes -------------------------------------------------------------------------------------
 
     @property
     def n_nodes(self) -> int:
@@ -106,7 +108,7 @@ class NodeGains:
 
     @property
     def n_rows(self) -> int:
-        """Rows for whom features are bought."""
+        """Number of rows for which features are bought."""
         return int(self.leaf.shape[0])
 
     @property
@@ -124,13 +126,14 @@ class NodeGains:
 
     @cached_property
     def splits(self) -> np.ndarray:
-        """Nodes that are splits, in rising order, shape (H,)."""
+        """Nodes that are splits, in increasing order, shape (H,)."""
         return np.flatnonzero(self.is_split)
 
     @cached_property
     def gain(self) -> np.ndarray:
-        """Errors saved by keeping a node a split; 0 at leaves, may be negative where errors are
-        counted on other rows than the trees saw.
+        """Errors that are saved if a node stays a split; 0 at leaves.
+
+        It may be negative if errors are counted on rows that the trees were not fitted on.
         """
         gain = np.zeros(self.n_nodes, dtype=np.int64)
         h = self.splits
@@ -139,10 +142,10 @@ class NodeGains:
 
     @cached_property
     def root_error(self) -> int:
-        """Errors with no split at all."""
+        """Errors without any split."""
         return int(self.error[self.roots].sum())
 
-    # -- values ----------------------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
 
     @cached_property
     def step(self) -> tuple[int, int, Fraction]:
@@ -173,7 +176,7 @@ class NodeGains:
 
     @cached_property
     def spread(self) -> int:
-        """By how much two objectives can differ at most."""
+        """Largest possible difference of two objectives."""
         a, b, _ = self.step
         paid = int(self.price.sum()) + int(self.keep_cost.sum())
         return (
@@ -183,29 +186,25 @@ class NodeGains:
 
     @cached_property
     def tolerance(self) -> int:
-        """Two objectives that differ by no more than this are the same (0 where the numbers are
-        exact).
-        """
+        """Two objectives with at most this difference are equal; 0 if the numbers are exact."""
         from milp_trees.exact import INEXACT_TOLERANCE
 
         return 0 if self.exact else max(1, round(INEXACT_TOLERANCE * self.spread))
 
     @cached_property
     def absolute_gap(self) -> float:
-        """Gap in units below which an incumbent is optimal."""
+        """An incumbent is optimal if its gap, in units, is below this."""
         return 0.999 if self.exact else float(self.tolerance)
 
     @cached_property
     def unavoidable(self) -> float:
-        """What every pruning costs at least: the sum of each tree's smallest error, features for
-        nothing.
-        """
+        """Lower bound of every pruning: the sum of each tree's smallest error, without prices."""
         best = self.error.copy()
         for h in self.splits[::-1].tolist():
             best[h] = min(best[h], best[self.left[h]] + best[self.right[h]])
         return float(self.step[0] * int(best[self.roots].sum()))
 
-    # -- prunings --------------------------------------------------------------------------------------------
+    # -- prunings ----------------------------------------------------------------------------------
 
     def totals(self, keep: np.ndarray) -> tuple[int, int]:
         """(E, C) of a pruning.
@@ -258,18 +257,19 @@ class NodeGains:
         return self.Z(predictor.kept)
 
     def canonical(self, predictor: Ensemble) -> Ensemble:
-        """The predictor in the view's own terms: itself."""
+        """The predictor itself, because this view changes no node."""
         return predictor
 
     def unshared(self) -> NodeGains:
-        """The same with features bought anew by every tree: its optimum prunes each tree on its
-        own.
+        """The view in which every tree buys its features separately.
+
+        Its optimum prunes each tree on its own.
 
         Raises
         ------
         Unsupported
-            Prices of groups stand on top of others: who pays them for a single tree is not defined
-            here.
+            There are groups with a price, and it is not defined which of the separate trees would
+            pay it.
         """
         from milp_trees.errors import Unsupported
 
@@ -289,12 +289,12 @@ class NodeGains:
 
     @cached_property
     def memo(self) -> dict[str, Any]:
-        """What a method derived from this view and may need again; never part of the view itself."""
+        """Store for what methods derive from this view and may need again; not part of it."""
         return {}
 
     @property
     def data_sizes(self) -> dict[str, int]:
-        """Sizes of the problem that stand beside those of a model."""
+        """Sizes of the problem, for tables beside the sizes of a model."""
         return {
             "data_rows": self.n_rows,
             "trees": self.n_trees,

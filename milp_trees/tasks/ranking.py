@@ -1,13 +1,14 @@
-"""Ranking tasks: areas under the convex hull of a tree's ROC curve (Lin, Zhong, Hu, Rudin, Seltzer
-2020, *GOSDT*).
+"""Ranking tasks: areas under the convex hull of a tree's ROC curve.
 
-A tree ranks rows by the share of positives in their leaf. With p and q for the positives and
-negatives of a leaf, leaves by falling share,
+Reference: Lin, Zhong, Hu, Rudin, Seltzer 2020, *GOSDT*.
+
+A tree ranks rows by the share of positives in their leaf. Let p and q be the positives and
+negatives of a leaf, with leaves sorted by decreasing share; then the area is
 
 .. math:: \\text{AUC} = \\frac1{2N^+N^-}\\sum_i q_i\\Bigl(2\\sum_{j<i}p_j+p_i\\Bigr) = \\frac12 + \\frac1{2N^+N^-}\\sum_{i<j}|p_iq_j-p_jq_i| :
 
-the probability that a positive row is ranked above a negative one, ties counted one half. Leaves
-are labelled by their majority; the labels do not enter the value.
+This is the probability that a positive row is ranked above a negative one, where ties count one
+half. Leaves are labelled by their majority; the labels do not change the value.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 
 from milp_trees import exact
 from milp_trees.errors import DataError
-from milp_trees.registering import register_task
+from milp_trees.registering import register
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.count_views import LeafCounts, hull_area
 from milp_trees.tasks.two_classes import TwoClassTask
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RankTask(TwoClassTask):
-    """Base of the areas: everything but the largest false positive rate."""
+    """Base class of the areas, with everything but the largest false positive rate."""
 
     view_makers: ClassVar[dict[type, str]] = {LeafCounts: "leaf_counts"}
 
@@ -59,31 +60,37 @@ class RankTask(TwoClassTask):
         return LeafCounts(self.errors(dataset, space), positive, self.leaf_penalty, self.limit)
 
 
+@register
 @dataclass(frozen=True)
 class AUC(RankTask):
-    """Area under the convex hull of the ROC curve; one leaf has 1/2. With a penalty: 1 − area + λ ·
-    leaves.
+    """Area under the convex hull of the ROC curve; a single leaf has 1/2.
+
+    With a penalty it is 1 − area + λ · leaves, minimised.
     """
 
     name: ClassVar[str] = "auc"
+    title: ClassVar[str] = "Area under the ROC curve"
 
     @property
     def metric(self) -> str:
         return "AUC"
 
 
+@register
 @dataclass(frozen=True)
 class PartialAUC(RankTask):
-    """Area under the convex hull of the ROC curve for false positive rates up to `theta`; one leaf
-    has θ²/2, at most θ is possible.
+    """Area under the convex hull of the ROC curve for false positive rates up to `theta`.
+
+    A single leaf has θ²/2; the largest possible area is θ.
 
     Parameters
     ----------
     theta : number in (0, 1], default=1
-        With 1 it is the AUC.
+        Largest false positive rate; with 1 the task is the AUC.
     """
 
     name: ClassVar[str] = "partial-auc"
+    title: ClassVar[str] = "Area under the ROC curve up to a false positive rate"
 
     theta: Any = Fraction(1)
 
@@ -104,6 +111,3 @@ class PartialAUC(RankTask):
     def limit(self) -> Fraction:
         limit: Fraction = self.theta
         return limit
-
-
-register_task(AUC, PartialAUC)

@@ -1,11 +1,10 @@
-r"""Objectives that are one count over another: F-beta, F1, Jaccard index, precision at a floor on
-recall, any other ratio of confusion counts.
+r"""Objectives that are one count divided by another, made of confusion counts.
 
-With true and false positives and negatives of one *positive* class (rows weighed by the dataset's
-row weights), a subclass says how much each of the four counts adds to the numerator and to the
-denominator. Where nothing is counted in either, the ratio is 0/0 and its value is 0, as
-scikit-learn's `zero_division=0`: an F-score is 0 where no row is positive and none is predicted to
-be.
+Examples are F-beta, F1, the Jaccard index, and precision with a lower bound on recall. With true
+and false positives and negatives of one *positive* class (rows weighted by the dataset's row
+weights), a subclass defines how much each of the four counts adds to the numerator and to the
+denominator. If both are 0, the ratio is 0/0 and its value is 0, as with scikit-learn's
+`zero_division=0`: an F-score is 0 if no row is positive and none is predicted to be positive.
 
 With a penalty the value is the loss :math:`1-\text{ratio}+\lambda\cdot\text{leaves}` (Lin, Zhong,
 Hu, Rudin, Seltzer 2020, *Generalized and scalable optimal sparse decision trees*, for the F-score).
@@ -16,7 +15,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import partial
@@ -26,7 +25,7 @@ import numpy as np
 
 from milp_trees import exact
 from milp_trees.errors import DataError, NoView
-from milp_trees.registering import register_task
+from milp_trees.registering import register
 from milp_trees.tasks.action_costs import _masses, _spec
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.classification import Accuracy, _classes
@@ -35,17 +34,18 @@ from milp_trees.tasks.count_views import PairCounts
 from milp_trees.tasks.ratio_view import LARGEST, Ratio, quotient
 from milp_trees.tasks.surd import Surd
 from milp_trees.tasks.views import CostMatrix, SideRow
+from milp_trees.tasks.written import mapping
 
 if TYPE_CHECKING:
     from milp_trees.data.dataset import Dataset
     from milp_trees.models.tree import Routes
     from milp_trees.spaces.trees import Space
 
-#: How much each confusion count adds.
+#: Coefficient of each confusion count.
 Counts = Mapping[str, Fraction]
 
-#: Recall that counts a thousand times as much as precision is recall alone, in numbers that exact
-#: arithmetic takes.
+#: Largest beta, for which recall counts a thousand times as much as precision; with larger numbers
+#: the integers of exact arithmetic would become too large.
 LARGEST_BETA = 1000
 #: The confusion counts: true and false positives and negatives.
 CONFUSION = ("TP", "FP", "FN", "TN")
@@ -53,7 +53,7 @@ CONFUSION = ("TP", "FP", "FN", "TN")
 
 @dataclass(frozen=True)
 class ConfusionRatio(Task):
-    """Base of the ratios of confusion counts; maximised, or minimised as a loss with a penalty.
+    """Base class of the ratios of confusion counts; maximised, or with a penalty minimised.
 
     Parameters
     ----------
@@ -66,10 +66,12 @@ class ConfusionRatio(Task):
         Linear side constraints on the actions.
     """
 
+    of_classes: ClassVar[bool] = True
+    weighs_rows: ClassVar[bool] = True
     view_makers: ClassVar[dict[type, str]] = {Ratio: "ratio", PairCounts: "pair_counts"}
-    #: Whether the ratio falls in false positives and in false negatives whatever the data.
+    #: Whether the ratio decreases in false positives and in false negatives on all data.
     monotone: ClassVar[bool] = False
-    #: Unit without and with a penalty.
+    #: Unit without a penalty, and with a penalty.
     units: ClassVar[tuple[str, str]] = ("ratio", "1 - ratio")
 
     positive: Any = None
@@ -83,12 +85,13 @@ class ConfusionRatio(Task):
             raise DataError(f"leaf_penalty must not be negative; got {self.leaf_penalty}.")
         object.__setattr__(self, "leaf_penalty", penalty)
 
-    # -- what a subclass says ---------------------------------------------------------------------------------
+    # -- what a subclass defines -------------------------------------------------------------------
 
     @abstractmethod
     def coefficients(self) -> tuple[Counts, Counts]:
-        """What TP, FP, FN and TN (those that are left out: nothing) add to the numerator and to the
-        denominator.
+        """Coefficients of TP, FP, FN and TN in the numerator and in the denominator.
+
+        A count without an entry has the coefficient 0.
         """
 
     def own_rows(self, dataset: Dataset) -> tuple[SideRow, ...]:
@@ -96,10 +99,10 @@ class ConfusionRatio(Task):
         return ()
 
     def least_denominator(self, dataset: Dataset) -> int:
-        """What the metric's own side rows imply for positive denominators, in whole weights."""
+        """Lower bound of positive denominators that follows from `own_rows`, in integer weights."""
         return 1
 
-    # -- from that, everything else ---------------------------------------------------------------------------
+    # -- what follows from it ----------------------------------------------------------------------
 
     @property
     def unit(self) -> str:
@@ -159,7 +162,7 @@ class ConfusionRatio(Task):
         return out
 
     def ratio(self, dataset: Dataset, space: Space) -> Ratio:
-        """The task as exact integers on the candidate tests of a space."""
+        """The task as exact integers, with the candidate features of a space."""
         candidates, actions = space.candidates(dataset), self.actions(dataset)
         numerator, denominator = (self.counts(coefs, dataset) for coefs in self._whole())
         row_weight, min_weight_leaf = _masses(dataset, space)
@@ -185,8 +188,9 @@ class ConfusionRatio(Task):
         return Ratio(self, frame, denominator, self.leaf_penalty, self.least_denominator(dataset))
 
     def pair_counts(self, dataset: Dataset, space: Space) -> PairCounts:
-        """The task as a metric of whole false positives and false negatives, for two classes
-        without weights and side constraints.
+        """The task as a metric of the numbers of false positives and false negatives.
+
+        It exists for two classes without weights and side constraints.
         """
         if (
             not self.monotone
@@ -209,7 +213,7 @@ class ConfusionRatio(Task):
         )
 
     def _worth(self, ones: int, zeros: int, fp: int, fn: int) -> Surd:
-        """The ratio of two classes of so many rows with so many errors."""
+        """The ratio of two classes with given numbers of rows and of errors."""
         totals = {"TP": ones - fn, "FP": fp, "FN": fn, "TN": zeros - fp}
         return Surd(
             quotient(
@@ -221,13 +225,11 @@ class ConfusionRatio(Task):
         )
 
     def counts(self, coefs: Mapping[str, int], dataset: Dataset) -> np.ndarray:
-        """What every action adds on every row, shape (n, K), in units of the smallest weight's
-        grid.
-        """
+        """What every action adds on every row, shape (n, K), in units of the integer weights."""
         weights = whole_weights(self, dataset)
         if (
             max(coefs.values(), default=0) * sum(weights.tolist()) > LARGEST
-        ):  # 64-bit sums would be wrong, and silently
+        ):  # 64-bit sums would be wrong without a warning
             raise DataError(
                 f"The coefficients of the task {self.name} have too many digits for exact ratios; round them (such as beta) and the row weights."
             )
@@ -267,7 +269,7 @@ class ConfusionRatio(Task):
 
 
 def whole_weights(task: Task, dataset: Dataset) -> np.ndarray:
-    """The row weights as integers, divided by their unit: it cancels in a ratio."""
+    """The row weights as integers, divided by their unit, which a ratio does not depend on."""
     weights, _, is_exact = exact.integers(dataset.row_weights)
     if not is_exact:
         raise DataError(
@@ -284,11 +286,13 @@ def _confusion(truth: np.ndarray, said: np.ndarray) -> dict[str, np.ndarray]:
     return {"TP": truth & said, "FP": ~truth & said, "FN": truth & ~said, "TN": ~truth & ~said}
 
 
+@register
 @dataclass(frozen=True)
 class F1(ConfusionRatio):
     """F1 score, the harmonic mean of precision and recall: 2·TP / (2·TP + FP + FN)."""
 
     name: ClassVar[str] = "f1"
+    title: ClassVar[str] = "F1 of the positive class"
     monotone: ClassVar[bool] = True
     units: ClassVar[tuple[str, str]] = ("f1", "1 - f1")
 
@@ -296,10 +300,12 @@ class F1(ConfusionRatio):
         return {"TP": Fraction(2)}, {"TP": Fraction(2), "FP": Fraction(1), "FN": Fraction(1)}
 
 
+@register
 @dataclass(frozen=True)
 class FBeta(ConfusionRatio):
-    """F-beta score: (1 + β²)·TP / ((1 + β²)·TP + β²·FN + FP); recall counts β times as much as
-    precision.
+    """F-beta score: (1 + β²)·TP / ((1 + β²)·TP + β²·FN + FP).
+
+    Recall counts β times as much as precision.
 
     Parameters
     ----------
@@ -308,6 +314,9 @@ class FBeta(ConfusionRatio):
     """
 
     name: ClassVar[str] = "f-beta"
+    title: ClassVar[str] = (
+        "F-beta of the positive class: recall counts beta times as much as precision"
+    )
     monotone: ClassVar[bool] = True
     units: ClassVar[tuple[str, str]] = ("f-beta", "1 - f-beta")
 
@@ -329,11 +338,13 @@ class FBeta(ConfusionRatio):
         return {"TP": 1 + square}, {"TP": 1 + square, "FN": square, "FP": Fraction(1)}
 
 
+@register
 @dataclass(frozen=True)
 class Jaccard(ConfusionRatio):
     """Jaccard index (intersection over union, critical success index): TP / (TP + FP + FN)."""
 
     name: ClassVar[str] = "jaccard"
+    title: ClassVar[str] = "Jaccard index of the positive class"
     monotone: ClassVar[bool] = True
     units: ClassVar[tuple[str, str]] = ("jaccard", "1 - jaccard")
 
@@ -341,19 +352,20 @@ class Jaccard(ConfusionRatio):
         return {"TP": Fraction(1)}, {"TP": Fraction(1), "FP": Fraction(1), "FN": Fraction(1)}
 
 
+@register
 @dataclass(frozen=True)
 class Precision(ConfusionRatio):
-    """Precision TP / (TP + FP) among the trees whose recall TP / (TP + FN) is at least
-    `min_recall`.
+    """Precision TP / (TP + FP) of trees whose recall TP / (TP + FN) is at least `min_recall`.
 
     Parameters
     ----------
     min_recall : number in [0, 1], default=0
-        With a floor above 0 the task has a side constraint, which `flow-oct`, `state-flow` and
-        other formulations take.
+        A value above 0 is a side constraint, which `flow-oct`, `state-flow` and other formulations
+        accept.
     """
 
     name: ClassVar[str] = "precision"
+    title: ClassVar[str] = "Precision of the positive class at a least recall"
     units: ClassVar[tuple[str, str]] = ("precision", "1 - precision")
 
     min_recall: Any = 0
@@ -385,6 +397,7 @@ class Precision(ConfusionRatio):
         return math.ceil(self.min_recall * int(whole_weights(self, dataset)[there].sum()))
 
 
+@register
 @dataclass(frozen=True)
 class CountRatio(ConfusionRatio):
     """Any ratio of linear functions of the confusion counts with coefficients of at least 0.
@@ -392,17 +405,22 @@ class CountRatio(ConfusionRatio):
     Parameters
     ----------
     numerator, denominator : mapping of "TP", "FP", "FN", "TN" to number
-        What each count adds.
+        Coefficient of each count.
 
     Examples
     --------
-    Balanced costs of errors against what was found:
+    A ratio with different costs of the two kinds of errors:
 
     >>> import milp_trees as mt
     >>> task = mt.tasks.CountRatio(numerator={"TP": 3}, denominator={"TP": 3, "FN": 2, "FP": "1/2"})
     """
 
     name: ClassVar[str] = "count-ratio"
+    title: ClassVar[str] = "A ratio of linear counts of the confusion matrix"
+    readers: ClassVar[Mapping[str, Callable[[str], Any]]] = {
+        "numerator": mapping,
+        "denominator": mapping,
+    }
 
     numerator: Any = None
     denominator: Any = None
@@ -428,6 +446,3 @@ class CountRatio(ConfusionRatio):
 
     def coefficients(self) -> tuple[Counts, Counts]:
         return self.numerator, self.denominator
-
-
-register_task(F1, FBeta, Jaccard, Precision, CountRatio)

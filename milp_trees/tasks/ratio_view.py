@@ -1,11 +1,11 @@
-r"""View `Ratio`: an objective that is one linear count over another, and the linear problem of a
-Dinkelbach step.
+r"""View `Ratio`: an objective that is one linear count divided by another.
 
-A tree that gives row :math:`i` action :math:`a(i)` has the ratio :math:`\rho = N/D` with
-:math:`N=\sum_i n_{i,a(i)}`, :math:`D=\sum_i d_{i,a(i)}`, all integers of at least 0, and
-:math:`0/0=0`. For any :math:`q=a/b\ge0`, a tree has :math:`\rho>q` exactly if :math:`bN-aD\ge1`,
-and whether there is such a tree is a question to a `CostMatrix` with costs
-:math:`a\,d_{ik}-b\,n_{ik}` (Dinkelbach 1967, *On nonlinear fractional programming*).
+It also makes the linear problem of a Dinkelbach step. A tree that gives row :math:`i` action
+:math:`a(i)` has the ratio :math:`\rho = N/D` with :math:`N=\sum_i n_{i,a(i)}`,
+:math:`D=\sum_i d_{i,a(i)}`, all integers of at least 0, and :math:`0/0=0`. For any
+:math:`q=a/b\ge0`, a tree has :math:`\rho>q` exactly if :math:`bN-aD\ge1`, and whether there is such
+a tree is a problem of a `CostMatrix` with costs :math:`a\,d_{ik}-b\,n_{ik}` (Dinkelbach 1967, *On
+nonlinear fractional programming*).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ LARGEST = 2**62
 
 @dataclass(frozen=True, eq=False)
 class Ratio:
-    r"""A ratio of linear counts, to be maximised, possibly less a penalty per leaf.
+    r"""A ratio of linear counts, to be maximised, possibly minus a penalty per leaf.
 
     The task's natural value is :math:`\rho` itself, or with a penalty
     :math:`1-\rho+\lambda\cdot\#\text{leaves}`, minimised. Inside, both are the *loss*
@@ -42,14 +42,15 @@ class Ratio:
     Parameters
     ----------
     task : Task
-        Whose value the ratio is.
+        The task whose value is this ratio.
     frame : CostMatrix
-        Rows, tests and side rows; its costs are the numerators :math:`n_{ik}`.
+        Rows, features and side rows; its costs are the numerators :math:`n_{ik}`.
     denominator : int64 array of shape (n, K)
+        The denominators :math:`d_{ik}`.
     leaf_penalty : Fraction, default=0
         :math:`\lambda`.
     floor : int, default=1
-        A number that no feasible tree's positive denominator falls below.
+        Lower bound of every positive denominator of a feasible tree.
     """
 
     task: Task
@@ -77,7 +78,7 @@ class Ratio:
                 f"The total weight of the task {self.task.name} is too large for exact ratios; round the row weights (and beta, or the coefficients) to fewer digits."
             )
 
-    # -- sizes -------------------------------------------------------------------------------------------------
+    # -- sizes -------------------------------------------------------------------------------------
 
     @property
     def numerator(self) -> np.ndarray:
@@ -89,35 +90,36 @@ class Ratio:
 
     @cached_property
     def largest(self) -> tuple[int, int]:
-        """Numerator and denominator that no tree exceeds."""
+        """Upper bounds of the numerator and of the denominator of every tree."""
         return int(self.numerator.max(axis=1, initial=0).sum()), int(
             self.denominator.max(axis=1, initial=0).sum()
         )
 
     @cached_property
     def least(self) -> int:
-        """Denominator that every tree has at least."""
+        """Lower bound of the denominator of every tree."""
         return int(self.denominator.min(axis=1).sum()) if self.denominator.size else 0
 
     @cached_property
     def may_divide_by_zero(self) -> bool:
-        """Whether actions chosen row by row could have a numerator and no denominator; a tree,
-        which cannot choose so freely, need not.
+        """Whether actions chosen row by row could have a positive numerator and denominator 0.
+
+        A tree cannot choose actions so freely, so no tree need have this.
         """
         nothing = self.denominator == 0
         return bool(
             not self.least and (self.numerator[nothing] > 0).any() and nothing.any(axis=1).all()
         )
 
-    # -- values ------------------------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
 
     def of(self, tree: Tree) -> Fraction:
-        """The ratio of a tree on the view's tests.
+        """The ratio of a tree on the view's features.
 
         Raises
         ------
         DataError
-            The tree has a numerator and no denominator: then there is no largest ratio.
+            The tree has a positive numerator and denominator 0; then there is no largest ratio.
         """
         action = self.frame.canonical(tree).routes(self.frame).action
         rows = np.arange(len(action))
@@ -134,13 +136,14 @@ class Ratio:
 
     @cached_property
     def unit(self) -> int:
-        """Two different ratios are at least one over this apart."""
+        """Two different ratios differ by at least the reciprocal of this number."""
         return max(1, self.largest[1]) ** 2
 
     @property
     def absolute_gap(self) -> float:
-        """Below this many units two ratios are the same; with penalties nothing but equality closes
-        a gap.
+        """Two ratios are equal if they differ by less than this many units.
+
+        With penalties only equality closes a gap.
         """
         return 0.0 if self.leaf_penalty else 0.999
 
@@ -149,14 +152,15 @@ class Ratio:
         loss = Fraction(value) - 1 if self.leaf_penalty else -Fraction(value)
         return loss * self.unit
 
-    # -- bounds ------------------------------------------------------------------------------------------------
+    # -- bounds ------------------------------------------------------------------------------------
 
     @cached_property
     def ceiling(self) -> Fraction:
-        """The ratio if every row could be given an action of its own: no tree has more (on merged
-        rows, the equivalent-points bound).
+        """Upper bound of the ratio: every row gets an action of its own.
+
+        On merged rows this is the equivalent-points bound.
         """
-        if self.may_divide_by_zero:  # of trees that do not, which have a whole denominator
+        if self.may_divide_by_zero:  # then only positive, hence integer, denominators count
             return Fraction(self.largest[0], self.floor)
         q, rows = Fraction(0), np.arange(self.frame.n_rows)
         while len(rows):
@@ -170,18 +174,27 @@ class Ratio:
         return q
 
     def least_denominator(self, q: Fraction) -> int:
-        r"""What the denominator of a tree with a ratio above q is at least.
+        r"""Lower bound of the denominator of every tree with a ratio above q.
 
         By Lagrangian duality, for every :math:`\mu\ge0`: :math:`D\ge
-        D-\mu(N-qD)\ge\sum_i\min_k\,[d_{ik}-\mu(n_{ik}-q\,d_{ik})]`. The values of :math:`\mu` tried
-        are some of those at which a row changes its action.
+        D-\mu(N-qD)\ge\sum_i\min_k\,[d_{ik}-\mu(n_{ik}-q\,d_{ik})]`. The method tries some of the
+        values of :math:`\mu` at which a row changes its action.
+
+        Parameters
+        ----------
+        q : Fraction
+            At least 0.
+
+        Returns
+        -------
+        int
         """
         best = Fraction(max(self.floor, self.least, 1))
         for mu in self._multipliers(q):
             s, t = (
                 mu.numerator * q.denominator,
                 mu.denominator * q.denominator,
-            )  # everything times t: d·t - s·n + mu.numerator·q.numerator·d
+            )  # all terms times t: d·t - s·n + mu.numerator·q.numerator·d
             factor = t + mu.numerator * q.numerator
             if abs(factor) * self.largest[1] + s * self.largest[0] < LARGEST:
                 total = int((factor * self.denominator - s * self.numerator).min(axis=1).sum())
@@ -194,7 +207,7 @@ class Ratio:
 
     @cached_property
     def _swaps(self) -> set[tuple[int, int]]:
-        """What one action adds to numerator and denominator over another, on some rows."""
+        """Differences of numerator and denominator between two actions, on some rows."""
         patterns = np.unique(
             np.concatenate([self.numerator, self.denominator], axis=1)[:50], axis=0
         ).tolist()
@@ -204,16 +217,14 @@ class Ratio:
             (row[k] - row[j], row[K + k] - row[K + j]) for row in patterns[:8] for k, j in pairs
         }
 
-    # -- the linear problem --------------------------------------------------------------------------------------
+    # -- the linear problem ------------------------------------------------------------------------
 
     def at(self, q: Fraction, leaf_cost: Fraction = Fraction(0)) -> RatioStep:
-        """The task "which tree has the least q·D - N + leaf_cost · leaves?", which offers a
-        CostMatrix.
-        """
+        """The task of finding the tree with the least q·D - N + leaf_cost · leaves."""
         return RatioStep(self, q, leaf_cost)
 
     def matrix(self, q: Fraction, leaf_cost: Fraction = Fraction(0)) -> CostMatrix:
-        """That task in integers, for the rows and tests of this view."""
+        """That task as integers, for the rows and features of this view."""
         b = q.denominator
         by = leaf_cost.denominator // math.gcd(leaf_cost.denominator, b) if leaf_cost else 1
         if by * (abs(q.numerator) * self.largest[1] + b * self.largest[0]) > LARGEST:
@@ -231,11 +242,12 @@ class Ratio:
         costs: np.ndarray = q.numerator * self.denominator - q.denominator * self.numerator
         return costs
 
-    # -- presolve ------------------------------------------------------------------------------------------------
+    # -- presolve ----------------------------------------------------------------------------------
 
     def reduce(self, merge_rows: bool = True, drop_tests: bool = True) -> Ratio:
-        """The same ratio on fewer rows and tests, as `CostMatrix.reduce` (made once per
-        combination).
+        """The same ratio on fewer rows and features, as `CostMatrix.reduce`.
+
+        Each combination of the arguments is computed once.
         """
         key = (merge_rows, drop_tests)
         if key not in self._reduced:
@@ -253,13 +265,16 @@ class Ratio:
 
 @dataclass(frozen=True, eq=False)
 class RatioStep(Task):
-    """The linear task of one Dinkelbach step: minimise q·D - N, under the side constraints of the
-    task whose ratio it is.
+    """The linear task of one Dinkelbach step: minimise q·D - N.
+
+    The side constraints are those of the task that has the ratio.
 
     Parameters
     ----------
     ratio : Ratio
+        The ratio.
     q : Fraction
+        The value that the ratio is compared with.
     leaf_cost : Fraction, default=0
         Added per leaf.
     """

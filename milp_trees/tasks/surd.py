@@ -1,8 +1,8 @@
 r"""`Surd`: numbers :math:`r + s\sqrt{q}` with rational r, q and a sign s, compared exactly.
 
 Some metrics of a confusion matrix are square roots of rationals (Matthews' coefficient, the
-geometric mean of two rates); with a penalty per leaf a rational is added. Two such numbers are told
-apart by squaring twice, in integers, so that no tie and no near-tie is decided by rounding.
+geometric mean of two rates); with a penalty per leaf a rational is added. Two such numbers are
+compared by squaring twice, in integers, so rounding decides neither a tie nor a near-tie.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import total_ordering
 
-#: Floating-point values further apart than this are told apart without squaring (their rounding
-#: errors are a thousand times smaller).
+#: Floating-point values with a larger difference are compared without squaring; their rounding
+#: errors are a thousand times smaller.
 CLEAR = 1e-9
 
 
@@ -54,7 +54,7 @@ class Surd:
 
     @property
     def exact(self) -> Fraction | None:
-        """The number as a rational, or None if it is none."""
+        """The number as a rational, or None if it is irrational."""
         over, under = math.isqrt(abs(self.square).numerator), math.isqrt(self.square.denominator)
         if Fraction(over * over, under * under) != abs(self.square):
             return None
@@ -71,8 +71,8 @@ def sign_of_difference(a: Surd, b: Surd) -> int:
     rational, roots = a.rational - b.rational, _sign(a.square - b.square)
     if not rational or not roots or _sign(rational) == roots:
         return _sign(rational) or roots
-    # They have opposite signs: the larger wins. (√x − √y)² − r² = (x + y − r²) − 2 √(xy), with the
-    # signs of the roots.
+    # The two parts have opposite signs, so the larger one decides. The sign follows from
+    # (√x − √y)² − r² = (x + y − r²) − 2 √(xy), with the signs of the roots.
     u = abs(a.square) + abs(b.square) - rational**2
     product = a.square * b.square
     return roots * _sign(_signed_square(u) - 4 * product)

@@ -1,5 +1,6 @@
-"""What tasks on two classes share that are no sums over rows: which class is positive, the penalty
-per leaf, and how they describe themselves.
+"""What tasks on two classes that are no sums over rows have in common.
+
+These are the positive class, the penalty per leaf, and the description as JSON.
 """
 
 from __future__ import annotations
@@ -7,7 +8,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from milp_trees import exact
 from milp_trees.errors import DataError
@@ -23,16 +24,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TwoClassTask(Task):
-    """Base of `RankTask` and `MonotoneMetric`.
+    """Base class of `RankTask` and `MonotoneMetric`.
 
     Parameters
     ----------
     leaf_penalty : number, default=0
-        With a penalty λ the value is the loss 1 − metric + λ · leaves, minimised; without, the
-        metric itself, maximised.
+        With a penalty λ the value is the loss 1 − metric + λ · leaves, minimised; otherwise it is
+        the metric, maximised.
     positive : class label, optional
         The positive class; by default the last.
     """
+
+    of_classes: ClassVar[bool] = True
 
     leaf_penalty: Any = 0
     positive: Any = None
@@ -46,7 +49,7 @@ class TwoClassTask(Task):
     @property
     @abstractmethod
     def metric(self) -> str:
-        """What is maximised, in words."""
+        """Name of the metric."""
 
     @property
     def unit(self) -> str:
@@ -88,7 +91,7 @@ class TwoClassTask(Task):
         return Accuracy().cost_matrix(dataset, space)
 
     def penalised(self, worth: Fraction, leaves: int) -> Fraction:
-        """The value of a metric on a tree with that many leaves."""
+        """The value of a tree, from its metric and its number of leaves."""
         return 1 - worth + self.leaf_penalty * leaves if self.leaf_penalty else worth
 
     def violations(self, routes: Routes, dataset: Dataset) -> list[str]:

@@ -1,8 +1,7 @@
-"""Views: what a task shows of itself to those who optimise it. Plain arrays, no behaviour of the
-task's own type.
+"""Views: what a task offers to methods, as plain arrays that do not depend on the task's class.
 
-A method names the view it takes; `task.view(kind, dataset, space)` returns it or raises `NoView`
-with the sentence why not. The table of views, and which published systems use which, is in
+A method names the view it needs; `task.view(kind, dataset, space)` returns it, or raises `NoView`
+with the reason. The table of views, and of the published systems that use them, is in
 `docs/nouns.md`.
 """
 
@@ -26,8 +25,9 @@ if TYPE_CHECKING:
 
 
 class Scale(Protocol):
-    """How values of a problem are compared, which every view can say: `problem.scale` is the first
-    view that the task offers.
+    """How values of a problem are compared.
+
+    Every view has these properties; `problem.scale` is the first view that the task offers.
     """
 
     @property
@@ -36,13 +36,11 @@ class Scale(Protocol):
 
     @property
     def tolerance(self) -> int:
-        """Two values that differ by no more than this many units are the same (0 where they are
-        exact).
-        """
+        """Two values with at most this difference, in units, are equal; 0 if they are exact."""
 
     @property
     def absolute_gap(self) -> float:
-        """Gap in units below which an incumbent is optimal."""
+        """An incumbent is optimal if its gap, in units, is below this."""
 
     def from_value(self, value: Fraction | float) -> Fraction:
         """A natural value in units that are always minimised."""
@@ -50,16 +48,18 @@ class Scale(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class SideRow:
-    """One linear side constraint on the actions: `lower <= sum_i coefs[i, action(i)] <= upper`, all
-    integers.
+    """One linear side constraint on the actions, all integers.
+
+    It is `lower <= sum_i coefs[i, action(i)] <= upper`.
 
     Parameters
     ----------
     name : str
-        E.g. `statistical parity a/b`.
+        For example `statistical parity a/b`.
     coefs : int64 array of shape (n, K)
+        Coefficient of every action on every row.
     lower, upper : int or None
-        None: no bound on that side.
+        Bounds; None if there is no bound on that side.
     """
 
     name: str
@@ -68,8 +68,9 @@ class SideRow:
     upper: int | None
 
     def reduced(self) -> SideRow:
-        """The same constraint divided by the common divisor of its coefficients (bounds rounded
-        inwards: exact on integers).
+        """The same constraint divided by the common divisor of its coefficients.
+
+        Bounds are rounded inwards, which is exact for integers.
         """
         g = int(np.gcd.reduce(np.abs(self.coefs), axis=None)) if self.coefs.size else 1
         if g <= 1:
@@ -97,29 +98,33 @@ class CostMatrix(MaybeRanked):
     Parameters
     ----------
     X : uint8 array of shape (n, F)
-        The candidate tests (only those that may be used). Given as `RankedTests`, it is kept as
-        `ranked` and made when someone asks for it.
-    tests : tuple of Test, length F
+        The candidate features (only those that may be used). Given as `RankedTests`, it is kept as
+        `ranked`, and the matrix is made when it is first used.
+    features : tuple of BinaryFeature, length F
+        What the columns of `X` mean.
     costs : int64 array of shape (n, K)
+        Cost of every action on every row.
     actions : tuple, length K
         Original names of the actions (class labels, treatments).
     counts : int64 array of shape (n,)
         Number of original rows that a row stands for (minimum leaf sizes count these).
     leaf_cost : int
+        Cost per leaf.
     split_costs : int64 array of shape (F,)
-        Cost per branch node that uses the test; includes the penalty per split.
+        Cost per branch node that uses the feature; includes the penalty per split.
     side : tuple of SideRow
+        Side constraints.
     offset, scale : Fraction
         Natural value = offset + scale · Z (scale < 0 for a maximised metric).
     exact : bool
-        False when natural costs had to be rounded to integers.
+        False if natural costs had to be rounded to integers.
     rows : int64 array of shape (n,)
         For every row, one row of the dataset that it stands for.
-    mass, least_mass : int64 array of shape (n,), int
-        Scaled row weights, and the smallest sum of them that a leaf may hold (0: no minimum).
-    alias : mapping of Test to (int, bool) or bool
-        Where a dropped test went: index of the equal test and whether it is its complement; for a
-        constant test its truth.
+    alias : mapping of BinaryFeature to (int, bool) or bool
+        Replacement of a dropped feature: index of the equal feature and whether it is its
+        complement; for a constant feature its value.
+    row_weight, min_weight_leaf : int64 array of shape (n,), int
+        Scaled row weights, and their smallest sum in a leaf (0: no minimum).
     """
 
     X: np.ndarray
@@ -141,7 +146,7 @@ class CostMatrix(MaybeRanked):
     def __post_init__(self) -> None:
         self._keep_ranked()
 
-    # -- sizes -----------------------------------------------------------------------------------------------
+    # -- sizes -------------------------------------------------------------------------------------
 
     @property
     def n_actions(self) -> int:
@@ -152,7 +157,7 @@ class CostMatrix(MaybeRanked):
         """Number of original rows."""
         return int(self.counts.sum())
 
-    # -- values ----------------------------------------------------------------------------------------------
+    # -- values ------------------------------------------------------------------------------------
 
     def to_value(self, Z: float | int) -> Fraction:
         """Natural value of an integer objective."""
@@ -164,7 +169,7 @@ class CostMatrix(MaybeRanked):
 
     @cached_property
     def tolerance(self) -> int:
-        """Two objectives that differ by no more than this are the same (0 where costs are exact)."""
+        """Two objectives with at most this difference are equal; 0 if costs are exact."""
         if self.exact:
             return 0
         from milp_trees.exact import INEXACT_TOLERANCE
@@ -174,21 +179,20 @@ class CostMatrix(MaybeRanked):
 
     @cached_property
     def absolute_gap(self) -> float:
-        """Gap below which an incumbent is optimal: just under one integer unit, or the tolerance of
-        inexact costs.
+        """An incumbent is optimal if its gap is below this.
+
+        It is slightly less than one integer unit, or the tolerance of inexact costs.
         """
         return 0.999 if self.exact else float(self.tolerance)
 
     @cached_property
     def memo(self) -> dict[str, Any]:
-        """What a method derived from this view and may need again (states, counts); never part of
-        the view itself.
-        """
+        """Store for what methods derive from this view and may need again; not part of it."""
         return {}
 
     @cached_property
     def base(self) -> np.ndarray:
-        """Cheapest cost of every row, shape (n,): no tree can avoid their sum."""
+        """Cheapest cost of every row, shape (n,); every tree costs at least their sum."""
         return self.costs.min(axis=1)
 
     @cached_property
@@ -198,25 +202,24 @@ class CostMatrix(MaybeRanked):
 
     @cached_property
     def spread(self) -> int:
-        """By how much the costs of the rows can differ between two trees at most."""
+        """Largest possible difference of the costs of the rows between two trees."""
         return int(self.regret.max(axis=1).sum()) if self.n_rows else 0
 
     @property
     def unavoidable(self) -> float:
-        """What every tree costs: the cheapest action of every row, and one leaf."""
+        """Lower bound of every tree: the cheapest action of every row, and one leaf."""
         return float(self.base.sum() + self.leaf_cost)
 
     @property
     def data_sizes(self) -> dict[str, int]:
-        """Sizes of the problem that stand beside those of a model."""
+        """Sizes of the problem, for tables beside the sizes of a model."""
         return {"data_rows": self.n_rows, "data_tests": self.n_features}
 
     @cached_property
     def labels(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """(best action, weight) per row if each row loses the same amount on every other action;
-        None otherwise.
+        """(best action, weight) per row, if all other actions of a row lose the same amount.
 
-        Misclassification has this form, and every task with two actions has it.
+        None otherwise. Misclassification has this form, and so has every task with two actions.
         """
         best = self.costs.argmin(axis=1)
         others = np.ones_like(self.costs, dtype=bool)
@@ -228,13 +231,14 @@ class CostMatrix(MaybeRanked):
 
     @cached_property
     def columns(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        """Tests grouped by original column: (name, test indices by rising threshold); other tests
-        are groups of their own.
+        """Features grouped by original column: (name, indices by increasing threshold).
+
+        Each other feature is a group of its own.
         """
         return by_column(self.features)
 
     def objective(self, tree: Tree) -> int:
-        """Integer objective Z of a tree that uses only this view's tests (or their aliases)."""
+        """Integer objective Z of a tree that uses only this view's features (or their aliases)."""
         placed = self.canonical(tree)
         routes = placed.routes(self)
         split = sum(int(self.split_costs[self.index[t]]) for t in placed.splits)
@@ -245,19 +249,20 @@ class CostMatrix(MaybeRanked):
         )
 
     def side_totals(self, tree: Tree) -> list[int]:
-        """Left-hand side of every side row at a tree."""
+        """Left-hand side of every side row for a tree."""
         action = self.canonical(tree).routes(self).action
         return [int(row.coefs[np.arange(self.n_rows), action].sum()) for row in self.side]
 
-    # -- tests -----------------------------------------------------------------------------------------------
+    # -- features ----------------------------------------------------------------------------------
 
     @cached_property
     def index(self) -> dict[BinaryFeature, int]:
         return {t: f for f, t in enumerate(self.features)}
 
     def canonical(self, tree: Tree) -> Tree:
-        """The same tree in terms of the tests that are left: complements swap children, constant
-        tests disappear.
+        """The same tree in terms of the features that are left.
+
+        A complement swaps the children of a node; a node with a constant feature is removed.
         """
         return tree.map_tests(lambda t: (t, False) if t in self.index else self._alias(t))
 
@@ -267,15 +272,15 @@ class CostMatrix(MaybeRanked):
         kept = self.alias[test]
         return kept if isinstance(kept, bool) else (self.features[kept[0]], kept[1])
 
-    # -- presolve --------------------------------------------------------------------------------------------
+    # -- presolve ----------------------------------------------------------------------------------
 
     def reduce(self, merge_rows: bool = True, drop_tests: bool = True) -> CostMatrix:
-        """An equivalent smaller view: equal rows merged, constant, equal and complementary tests
-        dropped.
+        """An equivalent smaller view.
 
-        Rows with equal tests share their leaf in every tree, hence their action: costs, counts and
-        side coefficients add up. This also carries the equivalent-points bound into every
-        relaxation, because `base` of a merged row is unavoidable.
+        Equal rows are merged; constant, equal and complementary features are dropped. Rows with
+        equal features share their leaf in every tree and therefore their action, so costs, counts
+        and side coefficients add up. With merged rows every relaxation contains the
+        equivalent-points bound, because `base` of a merged row is unavoidable.
         """
         view = self._drop_tests() if drop_tests and not self.alias else self
         return view._merge_rows() if merge_rows else view
@@ -311,7 +316,7 @@ class CostMatrix(MaybeRanked):
             )
         X = (
             self.X if len(kept) == self.n_features else np.ascontiguousarray(self.X[:, kept])
-        )  # a copy of a large matrix takes a while
+        )  # a large matrix is not copied without need
         return replace(
             self,
             X=X,

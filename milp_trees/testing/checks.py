@@ -62,7 +62,7 @@ def solved(formulation: Formulation, problem: Problem) -> Point:
     return minimise(b.matrix, b.separator)
 
 
-# -- the model as an object -----------------------------------------------------------------------------------
+# -- the model as an object ------------------------------------------------------------------------
 
 
 @check
@@ -108,7 +108,7 @@ def check_sizes(formulation: Formulation, problem: Problem) -> None:
     )
 
 
-# -- its optimum ----------------------------------------------------------------------------------------------
+# -- its optimum -----------------------------------------------------------------------------------
 
 
 @check
@@ -187,7 +187,7 @@ def _exact(problem: Problem, tree: Tree) -> Any:
     return value.exact if value.exact is not None else value.number
 
 
-# -- trees go in ----------------------------------------------------------------------------------------------
+# -- trees go in -----------------------------------------------------------------------------------
 
 
 @check
@@ -272,7 +272,7 @@ def _worst(matrix: Any, x: np.ndarray) -> str:
     return f"variable {columns[j]} has {x[j]:g}, allowed is [{matrix.lower[j]:g}, {matrix.upper[j]:g}]."
 
 
-# -- bounds ---------------------------------------------------------------------------------------------------
+# -- bounds ----------------------------------------------------------------------------------------
 
 
 @check

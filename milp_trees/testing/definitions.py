@@ -66,7 +66,7 @@ def _number(value: Any) -> Fraction:
     return Fraction(str(value))
 
 
-# -- sums over rows -------------------------------------------------------------------------------------------------
+# -- sums over rows --------------------------------------------------------------------------------
 
 
 def accuracy(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
@@ -147,7 +147,7 @@ def _estimated(row: Row, k: int, action: Any) -> float:
     return float(row["values"][k])
 
 
-# -- two kinds of rows, two kinds of answers ------------------------------------------------------------------------
+# -- two kinds of rows, two kinds of answers -------------------------------------------------------
 
 
 def confusion(
@@ -249,7 +249,7 @@ def kappa(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     return _metric(spec, seen, (observed - chance) / (1 - chance) if chance != 1 else Fraction(0))
 
 
-# -- rankings -------------------------------------------------------------------------------------------------------
+# -- rankings --------------------------------------------------------------------------------------
 
 
 def auc(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
@@ -311,7 +311,7 @@ def _counts(spec: Spec, rows: Sequence[Row], seen: Seen) -> dict[int, list[int]]
     return counts
 
 
-# -- decisions ------------------------------------------------------------------------------------------------------
+# -- decisions -------------------------------------------------------------------------------------
 
 
 def decision(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
@@ -362,7 +362,7 @@ DEFINITIONS: dict[str, Definition] = {
 }
 
 
-# -- side constraints -----------------------------------------------------------------------------------------------
+# -- side constraints ------------------------------------------------------------------------------
 
 
 def broken(spec: Spec, rows: Sequence[Row], seen: Seen) -> list[str]:

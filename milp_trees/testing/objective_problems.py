@@ -75,7 +75,7 @@ def make_precision_at_recall() -> Problem:
     return Problem(data, Precision(min_recall="3/4"), Trees(2))
 
 
-# -- two classes, no sums over rows ---------------------------------------------------------------------------
+# -- two classes, no sums over rows ----------------------------------------------------------------
 
 
 @named

@@ -43,7 +43,7 @@ from milp_trees.testing._named import (
 
 __all__ = ["METAMORPHIC", "PROBLEMS", "numeric_dataset", "problem"]
 
-# -- shapes of trees and data ---------------------------------------------------------------------------------
+# -- shapes of trees and data ----------------------------------------------------------------------
 
 
 @named
@@ -133,7 +133,7 @@ def make_complement_pair() -> Problem:
     return accuracy(X, [0, 1, 1, 0], 2)
 
 
-# -- costs ----------------------------------------------------------------------------------------------------
+# -- costs -----------------------------------------------------------------------------------------
 
 
 @named
@@ -228,7 +228,7 @@ def make_measured_values() -> Problem:
     return Problem(dataset([*SQUARE, [1, 0]], values=values), DirectMethod(), Trees(2))
 
 
-# -- penalties and limits -------------------------------------------------------------------------------------
+# -- penalties and limits --------------------------------------------------------------------------
 
 
 @named
@@ -339,7 +339,7 @@ def make_max_leaves() -> Problem:
     return accuracy([*SQUARE, [0, 0]], [0, 1, 1, 0, 0], 2, max_leaf_nodes=3)
 
 
-# -- numeric columns ------------------------------------------------------------------------------------------
+# -- numeric columns -------------------------------------------------------------------------------
 
 
 @named
@@ -392,7 +392,7 @@ def make_bucketization_loses() -> Problem:
     return Problem(data, Accuracy(), Trees(2))
 
 
-# -- side constraints -----------------------------------------------------------------------------------------
+# -- side constraints ------------------------------------------------------------------------------
 
 
 @named

@@ -98,7 +98,7 @@ def default_pruning_problems(level: str = "quick") -> dict[str, Problem]:
     return found
 
 
-# -- the oracle -----------------------------------------------------------------------------------------------------
+# -- the oracle ------------------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=512)
@@ -134,7 +134,7 @@ def _same(view: NodeGains, Z: float, value: Fraction) -> bool:
     return abs(Z - expected) <= 2.0 * view.tolerance + min(0.4, 1e-6 * max(1.0, abs(expected)))
 
 
-# -- checks ---------------------------------------------------------------------------------------------------------
+# -- checks ----------------------------------------------------------------------------------------
 
 
 def check_repeatable(formulation: Formulation, problem: Problem) -> None:
@@ -268,7 +268,7 @@ def check_pruning_formulation(
     return skipped
 
 
-# -- deleting constraints -------------------------------------------------------------------------------------------
+# -- deleting constraints --------------------------------------------------------------------------
 
 
 def unnoticed_constraints(
@@ -295,7 +295,7 @@ def _noticed(formulation: Formulation, problem: Problem, matrix: Any) -> bool:
         return True
 
 
-# -- words ----------------------------------------------------------------------------------------------------------
+# -- words -----------------------------------------------------------------------------------------
 
 
 def kept(pruning: Ensemble) -> str:

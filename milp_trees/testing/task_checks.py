@@ -100,7 +100,7 @@ def check_task(
     return report
 
 
-# -- the checks -----------------------------------------------------------------------------------------------------
+# -- the checks ------------------------------------------------------------------------------------
 
 
 def _means(problem: Problem, tree: Tree, meaning: Definition, name: str) -> None:
@@ -360,7 +360,7 @@ def _demand(holds: bool, problem: Problem, name: str, tree: Tree | None, claim: 
         )
 
 
-# -- data and trees -------------------------------------------------------------------------------------------------
+# -- data and trees --------------------------------------------------------------------------------
 
 
 def random_datasets(n: int) -> dict[str, Dataset]:

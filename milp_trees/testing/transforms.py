@@ -67,7 +67,7 @@ def weights_to_duplicates(problem: Problem) -> Problem | None:
     data, spec = problem.dataset, problem.task.spec()
     if (
         data.weights is None
-        or spec["name"] not in ("weighted", "cost-matrix")
+        or not problem.task.weighs_rows
         or "constraints" in spec
         or problem.trees.min_samples_leaf > 1
     ):

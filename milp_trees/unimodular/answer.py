@@ -1,4 +1,4 @@
-"""`Unimodularity`: the answer of a check, with what proves it."""
+"""`Unimodularity`: the answer of a check, with its proof."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Submatrix:
     entries: tuple[tuple[Any, ...], ...] = field(default=(), repr=False)
 
     def to_json(self) -> dict[str, Any]:
-        """Indices, names, entries and determinant; a determinant that is no whole number is text."""
+        """Indices, names, entries and determinant; a determinant that is not an integer is text."""
         value = self.determinant if isinstance(self.determinant, int) else str(self.determinant)
         return {
             "rows": list(self.rows),
@@ -51,18 +51,19 @@ class Unimodularity:
     Parameters
     ----------
     answer : "yes", "no" or "unknown"
+        The answer.
     proof : str or None
-        The check that decided, e.g. `network`; None if none did.
+        The check that decided, for example `network`; None if none did.
     certificate : NetworkCertificate, Composition, tuple or None
-        What makes a "yes" checkable: a spanning tree, or the parts the matrix falls into and their
-        answers. Of a Ghouila-Houri "no", the rows that cannot be divided. None where the proof is
-        to look at the matrix, or at all its subdeterminants.
+        What makes a "yes" checkable: a spanning tree, or the parts of the matrix and their answers.
+        For a "no" of Ghouila-Houri, the rows that cannot be divided. None if the proof is the
+        matrix itself, or all its subdeterminants.
     submatrix : Submatrix or None
-        With "no": a square submatrix and its determinant. (Ghouila-Houri alone finds none.)
+        For a "no": a square submatrix and its determinant. (Ghouila-Houri alone gives none.)
     shape, nonzeros : (int, int), int
         Size of the matrix.
     reason : str
-        Why the answer is what it is, in a sentence.
+        The reason for the answer, in a sentence.
     """
 
     answer: Literal["yes", "no", "unknown"]
@@ -108,31 +109,62 @@ class Unimodularity:
         }
 
     def because(self, more: str) -> Unimodularity:
-        """The same answer with a sentence more."""
+        """The same answer with one more sentence as reason."""
         return replace(self, reason=f"{self.reason} {more}".strip())
 
 
 def yes(
     matrix: NamedMatrix, proof: str, reason: str = "", certificate: Any = None
 ) -> Unimodularity:
-    """The answer that a matrix is totally unimodular."""
+    """The answer that a matrix is totally unimodular.
+
+    Parameters
+    ----------
+    matrix : NamedMatrix
+        The matrix.
+    proof : str
+        The check that decided.
+    reason : str, optional
+        The reason, in a sentence.
+    certificate : object, optional
+        As for `Unimodularity`.
+
+    Returns
+    -------
+    Unimodularity
+    """
     return Unimodularity("yes", proof, matrix.A.shape, int(matrix.A.nnz), reason, certificate)
 
 
 def unknown(matrix: NamedMatrix, reason: str) -> Unimodularity:
-    """The answer that a check does not decide."""
+    """The answer of a check that does not decide."""
     return Unimodularity("unknown", None, matrix.A.shape, int(matrix.A.nnz), reason)
 
 
 def no(
     matrix: NamedMatrix, rows: Sequence[int], columns: Sequence[int], proof: str = "submatrix"
 ) -> Unimodularity:
-    """The answer that a submatrix violates; its determinant is computed here, whoever claims it.
+    """The answer that a submatrix shows a matrix not to be totally unimodular.
+
+    The determinant is always computed here, whichever check found the submatrix.
+
+    Parameters
+    ----------
+    matrix : NamedMatrix
+        The matrix.
+    rows, columns : sequence of int
+        Indices of the submatrix.
+    proof : str, default="submatrix"
+        The check that decided.
+
+    Returns
+    -------
+    Unimodularity
 
     Raises
     ------
     VerificationError
-        The determinant is 0, 1 or -1 after all: an error in the check that found it.
+        The determinant is 0, 1 or -1, so the check that found the submatrix is wrong.
     """
     rows, columns = sorted(map(int, rows)), sorted(map(int, columns))
     entries = matrix.A[rows][:, columns].toarray().tolist()

@@ -1,4 +1,4 @@
-"""`total_unimodularity`: the checks, from cheap to dear, until one decides."""
+"""`total_unimodularity`: the checks, from fast to slow, until one of them decides."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from math import isnan
 from typing import Any
 
 from milp_trees.errors import DataError
+from milp_trees.limits import Deadline, Stopped
 from milp_trees.unimodular.answer import Unimodularity, no, unknown, yes
+from milp_trees.unimodular.certificate import NetworkCertificate
 from milp_trees.unimodular.cmr import cmr_is_installed, decide_by_cmr
 from milp_trees.unimodular.composition import Composition, TwoSum, verify_composition
 from milp_trees.unimodular.deletion import decide_by_deletion
 from milp_trees.unimodular.determinants import MOST_LINES, decide_by_subdeterminants
-from milp_trees.unimodular.network import NetworkCertificate, check_network_certificate
-from milp_trees.unimodular.reading import Deadline, NamedMatrix, OutOfTime, read_matrix
+from milp_trees.unimodular.network import check_network_certificate
+from milp_trees.unimodular.reading import NamedMatrix, read_matrix
 from milp_trees.unimodular.recognise import Realisation, network_answer, realise_block
 from milp_trees.unimodular.reduce import Reduction, reduce_matrix
 from milp_trees.unimodular.refute import decide_by_chordless_cycles, decide_by_pivots
@@ -21,7 +23,7 @@ from milp_trees.unimodular.simple import decide_by_entries, easy_checks
 from milp_trees.unimodular.two_sum import MOST_LINES as LINES_OF_TWO_SUMS
 from milp_trees.unimodular.two_sum import find_split
 
-#: Share of the time left that one search for a violating submatrix gets in a block.
+#: Share of the remaining time for one search for a violating submatrix in a block.
 _SHARE = 0.3
 
 Block = tuple[list[int], list[int]]
@@ -35,19 +37,20 @@ def total_unimodularity(
 ) -> Unimodularity:
     """Is a matrix totally unimodular: yes with a proof, no with a violating submatrix, or unknown.
 
-    In order: entries; the tree, if one is given; difference and consecutive-ones form; reductions
-    and connected blocks; network matrices and their transposes, and the signs on their supports;
-    all subdeterminants of blocks with at most 22 lines; searches for a violating submatrix; 2-sums;
-    CMR, where it is installed. So every matrix up to 10 × 10 gets yes or no, and so does every
-    matrix whose support is, block by block, that of a network matrix or of a transpose.
+    The checks in their order are: entries; the tree, if one is given; difference and
+    consecutive-ones form; reductions and connected blocks; network matrices and their transposes,
+    and the signs on their supports; all subdeterminants of blocks with at most 22 lines; searches
+    for a violating submatrix; 2-sums; CMR, if it is installed. So every matrix up to 10 × 10 gets
+    yes or no, and so does every matrix whose support is, block by block, that of a network matrix
+    or of a transpose.
 
     Parameters
     ----------
     matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
-        Of a model the matrix of its constraints; bounds do not matter.
+        For a model the matrix of its constraints; bounds do not matter.
     tree : iterable of (tail, head, label), or NetworkCertificate, optional
-        A spanning tree that proves it, as `check_network_certificate` takes it. If it does not, the
-        reason says so and the other checks follow.
+        A spanning tree that proves it, as for `check_network_certificate`. If it proves nothing,
+        the reason says so and the other checks follow.
     time_limit : float or None
         Wall-clock seconds; None: no limit. When it is reached the answer is unknown.
 
@@ -58,16 +61,16 @@ def total_unimodularity(
     Raises
     ------
     DataError
-        The matrix is none, the tree is none, or the time limit is negative.
+        The input is not a matrix, the tree is not a tree, or the time limit is negative.
 
     Examples
     --------
-    >>> check_unimodular([[1, 1, 0], [0, 1, 1], [1, 0, 1]]).submatrix.determinant
+    >>> total_unimodularity([[1, 1, 0], [0, 1, 1], [1, 0, 1]]).submatrix.determinant
     2
     """
     if time_limit is not None and (isnan(time_limit) or time_limit < 0):
         raise DataError(f"time_limit is a number of seconds, 0 or more, or None; got {time_limit}.")
-    named, deadline, refused = read_matrix(matrix), Deadline(time_limit), ""
+    named, deadline, refused = read_matrix(matrix), Deadline.after(time_limit), ""
     if not named.is_sign_matrix:
         return decide_by_entries(named)
     if tree is not None:
@@ -77,7 +80,7 @@ def total_unimodularity(
         refused = f"The given tree proves nothing: {given.reason}"
     try:
         answer = _decide(named, deadline)
-    except OutOfTime:
+    except Stopped:
         answer = unknown(named, f"The time limit of {time_limit:g} seconds was reached; raise it.")
     return answer.because(refused) if refused else answer
 
@@ -88,7 +91,7 @@ def _decide(named: NamedMatrix, deadline: Deadline) -> Unimodularity:
 
 
 def _by_blocks(named: NamedMatrix, deadline: Deadline) -> Unimodularity:
-    """Reduce, and put the answer together from the blocks."""
+    """Reduce the matrix, and combine the answers for its blocks."""
     reduction = reduce_matrix(named.A, deadline)
     if reduction.conflict:
         return no(named, *reduction.conflict)
@@ -115,7 +118,7 @@ def _from_blocks(
     trees: list[tuple[bool, Realisation] | None],
     deadline: Deadline,
 ) -> Unimodularity:
-    """All blocks yes: yes. One no: no. Otherwise unknown."""
+    """Yes if all blocks are yes, no if one is no, otherwise unknown."""
     parts, open_question = [], None
     for block, tree in zip(blocks, trees, strict=True):
         part = named.part(*block)
@@ -147,7 +150,7 @@ def _from_blocks(
 
 
 def _by_cmr(answer: Unimodularity) -> bool:
-    """The proof rests on CMR's word somewhere, which cannot be verified here."""
+    """Whether a part of the proof is a claim of CMR, which cannot be verified here."""
     inner = answer.certificate
     parts = (
         [a for _, _, a in inner.blocks]
@@ -162,7 +165,10 @@ def _by_cmr(answer: Unimodularity) -> bool:
 def _realised(
     named: NamedMatrix, reduction: Reduction, block: Block, transposed: bool, deadline: Deadline
 ) -> Realisation | Unimodularity | None:
-    """The block's tree; None if its support has none; a "no" if it has one but the signs are wrong."""
+    """The block's tree.
+
+    None if its support has no tree; the answer "no" if it has one but the signs are wrong.
+    """
     rows, columns = block
     tree = realise_block(
         reduction,
@@ -179,14 +185,14 @@ def _realised(
 
 
 def _block_answer(part: NamedMatrix, deadline: Deadline) -> Unimodularity:
-    """The answer for a connected block that is neither a network matrix nor the transpose of one."""
+    """The answer for a connected block that is no network matrix and no transpose of one."""
     if sum(part.A.shape) <= MOST_LINES:
         return decide_by_subdeterminants(part, deadline=deadline)
     for look in (_few_pivots, _cycles, _as_two_sum, _by_deletion, _many_pivots):
-        answer = look(part, deadline.left(_SHARE))
+        answer = look(part, deadline.share(_SHARE).left)
         if answer.answer != "unknown":
             return answer
-    return decide_by_cmr(part, time_limit=deadline.left()) if cmr_is_installed() else answer
+    return decide_by_cmr(part, time_limit=deadline.left) if cmr_is_installed() else answer
 
 
 def _few_pivots(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
@@ -202,8 +208,8 @@ def _by_deletion(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
 
 
 def _as_two_sum(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
-    """The answers of the two summands, if it is a 2-sum."""
-    deadline = Deadline(time_limit)
+    """The answer from those for the two summands, if the matrix is a 2-sum."""
+    deadline = Deadline.after(time_limit)
     if sum(part.A.shape) > LINES_OF_TWO_SUMS:
         return unknown(
             part,
@@ -219,7 +225,7 @@ def _as_two_sum(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
             if answer.answer == "no":
                 return _in_whole(part, (rows, columns), answer)
             answers.append(answer)
-    except OutOfTime:
+    except Stopped:
         return unknown(
             part, "It was not known within the time limit whether it is a 2-sum, and of what."
         )
@@ -236,8 +242,8 @@ def _as_two_sum(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
 
 def _cycles(part: NamedMatrix, time_limit: float | None) -> Unimodularity:
     try:
-        return decide_by_chordless_cycles(part, deadline=Deadline(time_limit))
-    except OutOfTime:
+        return decide_by_chordless_cycles(part, deadline=Deadline.after(time_limit))
+    except Stopped:
         return unknown(
             part, "Not all chordless cycles that matter were seen within the time limit."
         )
@@ -257,7 +263,7 @@ def _network_part(
 
 
 def _in_whole(named: NamedMatrix, block: Block, answer: Unimodularity) -> Unimodularity:
-    """A block's "no", said of the whole matrix."""
+    """The "no" of a block as an answer for the whole matrix."""
     if answer.submatrix is None:
         return answer
     found = answer.submatrix

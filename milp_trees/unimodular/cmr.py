@@ -1,10 +1,9 @@
-"""The CMR library (M. Walter and K. Truemper, Implementation of a unimodularity test, 2013), where
-it is installed; never required.
+"""The CMR library (M. Walter and K. Truemper, Implementation of a unimodularity test, 2013).
 
-It decomposes any matrix by Seymour's theorem. It comes as the package passagemath-cmr (GPL) and
-runs in a process of its own, which keeps its signal handlers and crashes away from ours and makes
-the time limit hard. Its "no" is checked here by the determinant of its submatrix; its "yes" is the
-library's word.
+It is used if it is installed, and never required. It decomposes any matrix by Seymour's theorem. It
+is installed as the package passagemath-cmr (GPL) and runs in a process of its own, which protects
+us from its signal handlers and crashes and makes the time limit strict. Its "no" is checked here by
+the determinant of its submatrix; its "yes" is a claim that is not checked.
 """
 
 from __future__ import annotations
@@ -17,12 +16,13 @@ import sys
 from typing import Any
 
 from milp_trees.errors import SolverUnavailable
+from milp_trees.limits import Deadline
 from milp_trees.unimodular.answer import Unimodularity, no, unknown, yes
-from milp_trees.unimodular.reading import Deadline, NamedMatrix, read_matrix
+from milp_trees.unimodular.reading import NamedMatrix, read_matrix
 from milp_trees.unimodular.simple import decide_by_entries
 
-#: The library gives up with "User input error" on a few valid matrices; another decomposition or
-#: the transpose mostly helps.
+#: The library fails with "User input error" on a few valid matrices; another decomposition or the
+#: transpose usually succeeds.
 _ATTEMPTS = ((False, "delta_three"), (True, "delta_three"), (False, "y_three"), (True, "y_three"))
 
 _CHILD = """
@@ -43,7 +43,7 @@ except Exception as error:
 
 
 def cmr_is_installed() -> bool:
-    """The package passagemath-cmr is there."""
+    """Whether the package passagemath-cmr is installed."""
     return importlib.util.find_spec("passagemath_cmr") is not None
 
 
@@ -53,24 +53,25 @@ def decide_by_cmr(matrix: Any, *, time_limit: float | None = 60.0) -> Unimodular
     Parameters
     ----------
     matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
+        The matrix.
     time_limit : float, optional
-        Seconds; about two go by until the library is loaded.
+        Seconds; loading the library takes about two.
 
     Raises
     ------
     SolverUnavailable
-        It is not installed.
+        The library is not installed.
     """
     if not cmr_is_installed():
         raise SolverUnavailable(
             "The CMR library is not installed; pip install passagemath-cmr (GPL, several hundred MB)."
         )
-    named, deadline, said = read_matrix(matrix), Deadline(time_limit), ""
+    named, deadline, said = read_matrix(matrix), Deadline.after(time_limit), ""
     if not named.is_sign_matrix:
         return decide_by_entries(named)
     for transposed, strategy in _ATTEMPTS:
         try:
-            found = _ask(named, transposed, strategy, deadline.left())
+            found = _ask(named, transposed, strategy, deadline.left)
         except subprocess.TimeoutExpired:
             return unknown(named, "CMR did not answer within the time limit.")
         if "error" in found:
@@ -90,7 +91,7 @@ def decide_by_cmr(matrix: Any, *, time_limit: float | None = 60.0) -> Unimodular
 def _ask(
     named: NamedMatrix, transposed: bool, strategy: str, seconds: float | None
 ) -> dict[str, Any]:
-    """One call in a process of its own."""
+    """One call of the library in a process of its own."""
     coo = named.A.T.tocoo() if transposed else named.A.tocoo()
     entries = list(zip(coo.row.tolist(), coo.col.tolist(), coo.data.tolist(), strict=True))
     given = {

@@ -1,5 +1,7 @@
-"""Proofs from parts: what is left after reductions falls into blocks, a block may be a 2-sum, and
-each part has a proof of its own.
+"""Proofs that consist of parts.
+
+The rest of a matrix after reductions consists of blocks, a block may be a 2-sum, and each part has
+a proof of its own.
 """
 
 from __future__ import annotations
@@ -9,8 +11,8 @@ from typing import Any
 
 from milp_trees.errors import VerificationError
 from milp_trees.unimodular.answer import Unimodularity
+from milp_trees.unimodular.certificate import NetworkCertificate, verify_network
 from milp_trees.unimodular.determinants import decide_by_subdeterminants
-from milp_trees.unimodular.network import NetworkCertificate, verify_network
 from milp_trees.unimodular.reading import determinant, read_matrix
 from milp_trees.unimodular.reduce import COLUMN, ROW, Step
 from milp_trees.unimodular.simple import easy_checks
@@ -19,14 +21,14 @@ from milp_trees.unimodular.two_sum import Split
 
 @dataclass(frozen=True, eq=False)
 class Composition:
-    """Steps that take lines out of the matrix, and the blocks of what is left.
+    """Steps that remove lines from the matrix, and the blocks of the rest.
 
     Parameters
     ----------
     steps : tuple of Step
-        In order; each keeps total unimodularity both ways.
+        In order; each keeps total unimodularity in both directions.
     blocks : tuple of (rows, columns, Unimodularity)
-        Indices in the matrix and the answer for that submatrix. They cover all lines that are left
+        Indices in the matrix and the answer for that submatrix. They cover all lines of the rest
         and share no nonzero.
     """
 
@@ -72,19 +74,21 @@ class TwoSum:
 def verify_unimodularity(matrix: Any, answer: Unimodularity) -> None:
     """Verify the proof of any answer "yes" or "no" against the matrix.
 
-    Trees are walked entry by entry, compositions and 2-sums replayed, subdeterminants computed
-    again.
+    The paths of trees are followed entry by entry, compositions and 2-sums are replayed, and
+    subdeterminants are computed again.
 
     Parameters
     ----------
     matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
+        The matrix.
     answer : Unimodularity
+        The answer for this matrix.
 
     Raises
     ------
     VerificationError
-        The proof does not hold, or is none that can be verified here: "unknown", a "no" without a
-        submatrix, and CMR's word for a "yes".
+        The proof is wrong, or it cannot be verified here: "unknown", a "no" without a submatrix,
+        and a "yes" of CMR.
     """
     named = read_matrix(matrix)
     if answer.submatrix is not None:
@@ -121,7 +125,7 @@ def verify_two_sum(matrix: Any, certificate: TwoSum) -> None:
     Raises
     ------
     VerificationError
-        It has not this form, or a summand's proof does not hold.
+        The matrix does not have this form, or a summand's proof is wrong.
     """
     named = read_matrix(matrix)
     if not certificate.split.holds(named.A.toarray().astype(int)):
@@ -140,8 +144,8 @@ def verify_composition(matrix: Any, certificate: Composition) -> None:
     Raises
     ------
     VerificationError
-        A step is not allowed where it stands, a nonzero is in no block, or a block's proof does not
-        hold.
+        A step is not allowed at its position, a nonzero is in no block, or a block's proof is
+        wrong.
     """
     named = read_matrix(matrix)
     lines: tuple[list[dict[int, int]], list[dict[int, int]]] = (

@@ -1,9 +1,9 @@
-"""A search for a violating submatrix that recognition guides: delete lines as long as what is left
-is neither network nor transposed network.
+"""A search for a violating submatrix by deletion of lines.
 
-What no line can be deleted from is small: a minimal violating submatrix, whose determinant says so,
-or one of the few totally unimodular matrices of another kind, such as R10; then another order of
-deletions may lead elsewhere.
+Lines are deleted as long as the rest is neither a network matrix nor the transpose of one. The
+final rest is small: it is a minimal violating submatrix, as its determinant shows, or one of the
+few totally unimodular matrices of another kind, such as R10. In the latter case another order of
+deletions may give another result.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from milp_trees.limits import Deadline, Stopped
 from milp_trees.unimodular.answer import Unimodularity, no, unknown
 from milp_trees.unimodular.determinants import MOST_LINES, decide_by_subdeterminants
-from milp_trees.unimodular.reading import Deadline, NamedMatrix, OutOfTime, determinant, read_matrix
+from milp_trees.unimodular.reading import NamedMatrix, determinant, read_matrix
 from milp_trees.unimodular.recognise import realise_block
 from milp_trees.unimodular.reduce import reduce_matrix
 from milp_trees.unimodular.refute import decide_by_chordless_cycles
@@ -26,18 +27,24 @@ Lines = tuple[list[int], list[int]]
 def decide_by_deletion(
     matrix: Any, *, time_limit: float | None = 10.0, seed: int = 0, rounds: int = 10
 ) -> Unimodularity:
-    """No, with a submatrix that deletions in a random order led to; else unknown.
+    """No, with a submatrix that was found by deletions in a random order; else unknown.
 
     Parameters
     ----------
     matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
+        The matrix.
     time_limit : float, optional
         Seconds.
-    seed : int
-    rounds : int
-        Orders tried.
+    seed : int, default=0
+        Seed of the orders.
+    rounds : int, default=10
+        Number of orders to try.
+
+    Returns
+    -------
+    Unimodularity
     """
-    named, deadline = read_matrix(matrix), Deadline(time_limit)
+    named, deadline = read_matrix(matrix), Deadline.after(time_limit)
     if not named.is_sign_matrix:
         return decide_by_entries(named)
     draw = random.Random(seed)
@@ -51,7 +58,7 @@ def decide_by_deletion(
                     [rows[i] for i in answer.submatrix.rows],
                     [columns[j] for j in answer.submatrix.columns],
                 )
-    except OutOfTime:
+    except Stopped:
         return unknown(
             named,
             "Deletions of rows and columns led to no violating submatrix within the time limit.",
@@ -62,7 +69,7 @@ def decide_by_deletion(
 
 
 def _minimal(named: NamedMatrix, draw: random.Random, deadline: Deadline) -> Lines:
-    """Rows and columns none of which can be deleted; first many at a time, then one by one."""
+    """Rows and columns none of which can be deleted; first many are deleted at a time, then one."""
     m, n = named.A.shape
     lines = [(axis, i) for axis, count in ((0, m), (1, n)) for i in range(count)]
     draw.shuffle(lines)
@@ -84,7 +91,7 @@ def _sides(lines: list[tuple[int, int]]) -> Lines:
 
 
 def _is_hard(named: NamedMatrix, lines: list[tuple[int, int]], deadline: Deadline) -> bool:
-    """A block of the submatrix is neither a network matrix nor the transpose of one."""
+    """Whether a block of the submatrix is no network matrix and no transpose of one."""
     deadline.check()
     reduction = reduce_matrix(named.part(*_sides(lines)).A, deadline)
     if reduction.conflict:
@@ -99,7 +106,7 @@ def _is_hard(named: NamedMatrix, lines: list[tuple[int, int]], deadline: Deadlin
 
 
 def _judge(part: NamedMatrix, deadline: Deadline) -> Unimodularity:
-    """Whether what is left violates."""
+    """The answer for the final rest."""
     m, n = part.A.shape
     if m == n and determinant(part.A.toarray().tolist()) not in (-1, 0, 1):
         return no(part, range(m), range(n))

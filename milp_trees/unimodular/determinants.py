@@ -1,5 +1,6 @@
-"""The two exponential checks, for small matrices: all subdeterminants, and Ghouila-Houri's
-partitions as an independent second opinion.
+"""The two exponential checks, for small matrices.
+
+They are all subdeterminants, and the partitions of Ghouila-Houri as an independent second check.
 """
 
 from __future__ import annotations
@@ -10,28 +11,31 @@ from typing import Any
 import numpy as np
 
 from milp_trees.errors import DataError
+from milp_trees.limits import Deadline
 from milp_trees.unimodular.answer import Unimodularity, no, yes
-from milp_trees.unimodular.reading import Deadline, read_matrix
+from milp_trees.unimodular.reading import read_matrix
 from milp_trees.unimodular.simple import decide_by_entries
 
-#: Largest m + n for all subdeterminants: 4 MB and about half a second. Every matrix up to 10 × 10
-#: is far within.
+#: Largest m + n for all subdeterminants: 4 MB and about half a second. All matrices up to 10 × 10
+#: are smaller.
 MOST_LINES = 22
-#: Most rows for Ghouila-Houri's partitions: 3^12 sign vectors.
+#: Largest number of rows for the partitions of Ghouila-Houri: 3^12 sign vectors.
 MOST_ROWS = 12
 
 
 def decide_by_subdeterminants(matrix: Any, *, deadline: Deadline | None = None) -> Unimodularity:
     """Yes or no, from all subdeterminants.
 
-    Entry (R, C) of a table, R and C sets of rows and columns as bits, is the determinant of that
-    submatrix, expanded along its last row; sets of different size have 0 of themselves. Takes 2^(m
-    + n) · n additions, vectorised.
+    Entry (R, C) of a table, with sets R and C of rows and columns as bits, is the determinant of
+    that submatrix, expanded along its last row; for sets of different size it is 0. The time is
+    2^(m + n) · n additions, vectorised.
 
     Parameters
     ----------
     matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
-        m + n at most 22.
+        m + n is at most 22.
+    deadline : Deadline, optional
+        End of the allowed time.
 
     Raises
     ------
@@ -48,7 +52,7 @@ def decide_by_subdeterminants(matrix: Any, *, deadline: Deadline | None = None) 
         )
     a = (
         named.A.toarray() if m >= n else named.A.toarray().T
-    )  # the row loop splits the table; fewer columns make it shorter
+    )  # the loop over rows splits the table, which is shorter with fewer columns
     table = np.zeros((1 << a.shape[0], 1 << a.shape[1]), dtype=np.int8)
     table[0, 0] = 1
     sets = np.arange(1 << a.shape[1])
@@ -60,7 +64,7 @@ def decide_by_subdeterminants(matrix: Any, *, deadline: Deadline | None = None) 
             with_j = sets[(sets >> j) & 1 == 1]
             above = (
                 np.bitwise_count(with_j >> (j + 1)) & 1
-            )  # columns between j and the last: the sign of the expansion
+            )  # number of columns between j and the last, which gives the sign of the expansion
             new[:, with_j] += (row[j] * (1 - 2 * above.astype(np.int8))).astype(np.int8) * before[
                 :, with_j ^ (1 << j)
             ]
@@ -74,10 +78,11 @@ def decide_by_subdeterminants(matrix: Any, *, deadline: Deadline | None = None) 
 
 
 def decide_by_ghouila_houri(matrix: Any) -> Unimodularity:
-    """Yes or no, from partitions: a matrix is totally unimodular iff every set of rows can be
-    divided into two whose sums differ by 0, 1 or -1 in each column (A. Ghouila-Houri, 1962).
+    """Yes or no, from partitions of sets of rows.
 
-    A "no" has the rows that cannot be divided as its `certificate`, and no submatrix.
+    A matrix is totally unimodular iff every set of rows can be divided into two whose sums differ
+    by 0, 1 or -1 in each column (A. Ghouila-Houri, 1962). The `certificate` of a "no" holds the
+    rows that cannot be divided; there is no submatrix.
 
     Parameters
     ----------
@@ -103,7 +108,7 @@ def decide_by_ghouila_houri(matrix: Any) -> Unimodularity:
         else (named.A.toarray().T.astype(np.int64), named.column_names)
     )
     divisible = np.zeros(1 << len(a), dtype=bool)
-    half = len(a) // 2  # all sign vectors of the first half at once, those of the second one by one
+    half = len(a) // 2  # sign vectors: all of the first half at once, the others one by one
     first = np.array(list(product((0, 1, -1), repeat=half)), dtype=np.int64).reshape(-1, half)
     sums, sets = first @ a[:half], (first != 0) @ (1 << np.arange(half))
     for signs in product((0, 1, -1), repeat=len(a) - half):

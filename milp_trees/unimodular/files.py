@@ -1,6 +1,4 @@
-"""Model files as matrices: MPS and LP through HiGHS, plain or gzipped, and sparse matrices of
-SciPy.
-"""
+"""Model files as matrices: MPS and LP through HiGHS, and sparse matrices of SciPy."""
 
 from __future__ import annotations
 
@@ -19,7 +17,7 @@ from milp_trees.unimodular.reading import NamedMatrix, canonical, read_matrix
 
 
 def read_model_file(path: Path) -> NamedMatrix:
-    """The constraint matrix of a file, rows and columns with the names the file gives them.
+    """The constraint matrix of a file, with its names of rows and columns.
 
     Parameters
     ----------
@@ -29,7 +27,7 @@ def read_model_file(path: Path) -> NamedMatrix:
     Raises
     ------
     DataError
-        The file cannot be read as what its name says.
+        The content of the file does not fit its ending.
     """
     if path.suffix.lower() == ".npz":
         try:
@@ -64,7 +62,7 @@ def _by_highs(path: Path) -> NamedMatrix:
     lp = solver.getLp()
     if (
         not lp.num_col_
-    ):  # HiGHS takes an LP file without any section it knows for a model without variables
+    ):  # HiGHS reads an LP file without any known section as a model without variables
         raise DataError(
             f"{path.name} holds no model: no variable was found in it. Check that it is an MPS or LP file."
         )

@@ -1,10 +1,7 @@
-"""Every kind of matrix that the checks take, as one sparse matrix with names; exact determinants;
-the time limit.
-"""
+"""Input of the checks as one sparse matrix with names; exact determinants; the time limit."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -24,10 +21,10 @@ class NamedMatrix:
     Parameters
     ----------
     A : scipy.sparse.csr_matrix, shape (m, n)
-        Canonical (no stored zeros, sorted, summed). int8 if all entries are 0, 1 or -1, else as
-        given.
+        Canonical (no stored zeros, sorted, summed). int8 if all entries are 0, 1 or -1, otherwise
+        of the given type.
     aliases : dict
-        Further spellings of column names → index, e.g. those that are safe for file formats.
+        Other forms of column names → index, such as those that are safe for file formats.
     """
 
     A: sparse.csr_matrix
@@ -37,7 +34,7 @@ class NamedMatrix:
 
     @property
     def is_sign_matrix(self) -> bool:
-        """All entries are 0, 1 or -1."""
+        """Whether all entries are 0, 1 or -1."""
         return bool(self.A.dtype == np.int8)
 
     def part(self, rows: Sequence[int], columns: Sequence[int]) -> NamedMatrix:
@@ -49,17 +46,16 @@ class NamedMatrix:
 
 
 def read_matrix(matrix: Any) -> NamedMatrix:
-    """Read a NumPy array (or nested lists), a SciPy sparse matrix, a `MatrixModel` or a Pyomo
-    model; rows and columns keep their names.
+    """Read an array (or nested lists), a sparse matrix, a `MatrixModel` or a Pyomo model.
 
-    Of a model it is the matrix of its constraints: bounds and slacks, being unit rows and columns,
-    do not matter for total unimodularity.
+    Rows and columns keep their names. For a model it is the matrix of its constraints: bounds and
+    slacks are unit rows and columns, so they do not matter for total unimodularity.
 
     Raises
     ------
     DataError
-        The input is none of these, is not two-dimensional, has entries that are not finite numbers,
-        or a constraint is not linear.
+        The input is of another kind, is not two-dimensional, has entries that are not finite
+        numbers, or a constraint is not linear.
     """
     if isinstance(matrix, NamedMatrix):
         return matrix
@@ -104,14 +100,14 @@ def canonical(matrix: Any) -> sparse.csr_matrix:
 
 
 def _compiled(model: Any) -> MatrixModel:
-    """The matrix of a Pyomo model, whatever its objective."""
+    """The matrix of a Pyomo model; its objective is ignored."""
     import pyomo.environ as pyo
     from pyomo.common.errors import InvalidConstraintError
     from pyomo.common.modeling import unique_component_name
 
     goals = list(model.component_data_objects(pyo.Objective, active=True))
     if len(goals) != 1 or goals[0].sense != pyo.minimize:
-        model = model.clone()  # the caller's model stays as it is
+        model = model.clone()  # the caller's model is not changed
         for goal in model.component_data_objects(pyo.Objective, active=True):
             goal.deactivate()
         model.add_component(unique_component_name(model, "no_objective"), pyo.Objective(expr=0.0))
@@ -122,8 +118,9 @@ def _compiled(model: Any) -> MatrixModel:
 
 
 def determinant(rows: Sequence[Sequence[Any]]) -> int | Fraction:
-    """The determinant in exact arithmetic (Gaussian elimination over the rationals); an int where
-    it is one.
+    """The determinant in exact arithmetic; an int if it is an integer.
+
+    The method is Gaussian elimination over the rationals.
     """
     work = [[Fraction(x) for x in row] for row in rows]
     value = Fraction(1)
@@ -139,30 +136,3 @@ def determinant(rows: Sequence[Sequence[Any]]) -> int | Fraction:
             if factor := work[i][k] / work[k][k]:
                 work[i] = [a - factor * b for a, b in zip(work[i], work[k], strict=True)]
     return int(value) if value.denominator == 1 else value
-
-
-class OutOfTime(Exception):
-    """The time limit was reached; caught by the checks, which then answer unknown."""
-
-
-class Deadline:
-    """A point in time that long computations ask about now and then.
-
-    Parameters
-    ----------
-    seconds : float or None
-        Wall-clock seconds from now; None: no limit.
-    """
-
-    def __init__(self, seconds: float | None):
-        self.seconds = seconds
-        self.end = float("inf") if seconds is None else time.monotonic() + seconds
-
-    def check(self) -> None:
-        """Raise `OutOfTime` if there is none left."""
-        if time.monotonic() > self.end:
-            raise OutOfTime
-
-    def left(self, share: float = 1.0) -> float | None:
-        """Seconds that are left, or a share of them; None: no limit."""
-        return None if self.seconds is None else max(0.0, share * (self.end - time.monotonic()))

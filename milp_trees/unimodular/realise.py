@@ -1,11 +1,11 @@
-"""Graph realisation: a tree in which given sets of edges are paths, or that there is none.
+"""Graph realisation: find a tree in which given sets of edges are paths, or show there is none.
 
 The algorithm is Tutte's (An algorithm for determining whether a given binary matroid is graphic,
-1960), in the form A. Schrijver gives it (1986, section 20.1), with two changes that make it quick
-on sparse input. Of any three edges of a path one is not at its end, and taking it (with the paths
-through it) away must leave at least two bridges: so three edges are tried and not all. And which
-bridges may lie on the same side is read off labels of the paths through the edge, without a
-comparison of their sets edge by edge.
+1960), in the form of A. Schrijver (1986, section 20.1), with two changes that make it fast on
+sparse input. First, of any three edges of a path one is not at its end, and removing it (with the
+paths through it) must leave at least two bridges; so only three edges are tried. Second, labels of
+the paths through the edge show which bridges may be on the same side, so sets of edges need not be
+compared.
 """
 
 from __future__ import annotations
@@ -14,21 +14,22 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from milp_trees.unimodular.reading import Deadline
+from milp_trees.limits import Deadline
 
 
 @dataclass
 class _Bridge:
-    """A part of the tree that hangs together without the split edge.
+    """A part of the tree that is connected without the split edge.
 
     Parameters
     ----------
     edges : set of int
+        Its edges.
     label : dict
-        Path through the split edge that enters the bridge → label; equal labels, equal edges of the
-        bridge.
+        Path through the split edge that enters the bridge → label; paths with equal labels use the
+        same edges of the bridge.
     stretches : dict
-        Edges of the bridge that such a path takes → label, in the order of labels.
+        Edges of the bridge that such a path uses → label, in the order of labels.
     inner : list of frozenset
         Paths that stay within the bridge.
     """
@@ -40,7 +41,7 @@ class _Bridge:
     side: int = 0
 
     def constant_on(self, other: _Bridge) -> bool:
-        """All paths that enter the other bridge leave this one at the same place."""
+        """Whether all paths that enter the other bridge leave this one at the same vertex."""
         labels = iter(other.label)
         first = self.label.get(next(labels))
         return all(self.label.get(p) == first for p in labels)
@@ -48,7 +49,7 @@ class _Bridge:
 
 @dataclass
 class _Piece:
-    """A set of paths to realise, and how it was split."""
+    """A set of paths to realise, and the edge at which it was split."""
 
     paths: list[frozenset[int]]
     edges: set[int]
@@ -66,8 +67,10 @@ def realise(
     Parameters
     ----------
     paths : iterable of sets of int
-        Together connected: no way to divide the edges into two sets such that each path is in one
-        of them.
+        Together they are connected: the edges cannot be divided into two sets such that each path
+        is in one of them.
+    deadline : Deadline
+        End of the allowed time.
 
     Returns
     -------
@@ -76,8 +79,8 @@ def realise(
     """
     sets = list(dict.fromkeys(map(frozenset, paths)))
     pieces = [_Piece(sets, set().union(*sets))]
-    draw = random.Random(0)  # picks edges to split at; the answer does not depend on it
-    for piece in pieces:  # the list grows while it is read
+    draw = random.Random(0)  # chooses edges to split at; the answer does not depend on it
+    for piece in pieces:  # the list grows during the loop
         deadline.check()
         if max(map(len, piece.paths), default=0) <= 2:
             continue
@@ -90,7 +93,7 @@ def realise(
     vertices = _Vertices()
     for piece in reversed(pieces):
         deadline.check()
-        if piece.split < 0:  # paths of one or two edges: a star
+        if piece.split < 0:  # paths of one or two edges form a star
             centre = vertices.new()
             piece.tree = {e: (centre, vertices.new()) for e in piece.edges}
         else:
@@ -101,8 +104,9 @@ def realise(
 
 
 def _split(piece: _Piece, draw: random.Random) -> bool:
-    """Split at the best of three edges of a longest path; False if none of them has two bridges, so
-    that there is no tree.
+    """Split at the best of three edges of a longest path.
+
+    False if none of them has two bridges; then there is no tree.
     """
     longest = max(piece.paths, key=len)
     best: list[_Bridge] = []
@@ -130,7 +134,7 @@ def _split(piece: _Piece, draw: random.Random) -> bool:
 
 
 def _bridges(piece: _Piece, split: int) -> list[_Bridge]:
-    """What hangs together by the paths that avoid an edge."""
+    """The parts that are connected by the paths without a given edge."""
     parent = {e: e for e in piece.edges}
 
     def root(e: int) -> int:
@@ -153,12 +157,13 @@ def _bridges(piece: _Piece, split: int) -> list[_Bridge]:
 
 
 def _take_sides(bridges: list[_Bridge], deadline: Deadline) -> bool:
-    """Which end of the split edge each bridge goes to; False if the bridges that must not be on one
-    side make an odd cycle.
+    """Choose the end of the split edge for each bridge.
+
+    False if the bridges that must not be on the same side form an odd cycle.
     """
     entering: dict[int, list[int]] = {}
     for k, bridge in enumerate(bridges):
-        if len(bridge.label) > 1:  # one path alone fits anywhere
+        if len(bridge.label) > 1:  # a single path fits anywhere
             for p in bridge.label:
                 entering.setdefault(p, []).append(k)
     overlap: list[set[int]] = [set() for _ in bridges]
@@ -194,7 +199,7 @@ def _take_sides(bridges: list[_Bridge], deadline: Deadline) -> bool:
 
 
 class _Vertices:
-    """Vertices that can be made one."""
+    """Vertices that can be merged."""
 
     def __init__(self) -> None:
         self.parent: list[int] = []
@@ -214,13 +219,14 @@ class _Vertices:
 
 
 def _compose(piece: _Piece, parts: list[_Piece], vertices: _Vertices) -> None:
-    """Hang the trees of the bridges at the two ends of the split edge, those entered by most paths
-    first.
+    """Attach the trees of the bridges to the two ends of the split edge.
+
+    Bridges that are entered by the most paths come first.
     """
     split = piece.split
     ends = (vertices.new(), vertices.new())
     piece.tree = {split: ends}
-    reached: tuple[dict[int, int], dict[int, int]] = ({}, {})  # per side: where a path has got to
+    reached: tuple[dict[int, int], dict[int, int]] = ({}, {})  # per side: last vertex of a path
     order = sorted(
         range(len(parts)),
         key=lambda k: (-len(piece.bridges[k].label), len(piece.bridges[k].stretches)),
@@ -228,8 +234,8 @@ def _compose(piece: _Piece, parts: list[_Piece], vertices: _Vertices) -> None:
     for k in order:
         bridge, tree = piece.bridges[k], parts[k].tree
         x, y = map(vertices.find, tree.pop(split))
-        # The split edge is a leaf of the bridge's tree: the one of its ends that other edges touch
-        # is where the bridge begins.
+        # The split edge is a leaf of the bridge's tree: the bridge begins at the end that other
+        # edges touch.
         begin = x if any(vertices.find(v) == x for edge in tree.values() for v in edge) else y
         at = {vertices.find(reached[bridge.side].get(p, ends[bridge.side])) for p in bridge.label}
         if len(at) != 1:
@@ -240,7 +246,7 @@ def _compose(piece: _Piece, parts: list[_Piece], vertices: _Vertices) -> None:
         stops = []
         for stretch in bridge.stretches:
             odd = vertices.find(begin)
-            for e in stretch:  # every vertex of a path but its ends is met twice
+            for e in stretch:  # every vertex of a path except its ends occurs twice
                 odd ^= vertices.find(tree[e][0]) ^ vertices.find(tree[e][1])
             stops.append(odd)
         for p, label in bridge.label.items():

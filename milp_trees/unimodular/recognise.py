@@ -1,9 +1,9 @@
 """Recognition of network matrices and their transposes, without a given tree, in polynomial time.
 
-Reduce; realise the support of each connected block as paths in a tree (`realise`); write down the
-network matrix of that tree with any orientation; and compare signs. The signs of a totally
-unimodular matrix are determined by its support up to negation of rows and columns (P. Camion,
-1965), so they agree after some negations, or the matrix is not totally unimodular.
+The steps are: reduce the matrix; realise the support of each connected block as paths in a tree
+(`realise`); form the network matrix of that tree with any orientation; and compare signs. The signs
+of a totally unimodular matrix are determined by its support up to negation of rows and columns (P.
+Camion, 1965). So the signs agree after some negations, or the matrix is not totally unimodular.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from milp_trees.limits import Deadline, Stopped
 from milp_trees.unimodular.answer import Unimodularity, no, unknown, yes
-from milp_trees.unimodular.network import NetworkCertificate, verify_network
-from milp_trees.unimodular.reading import Deadline, NamedMatrix, OutOfTime, read_matrix
+from milp_trees.unimodular.certificate import NetworkCertificate, verify_network
+from milp_trees.unimodular.reading import NamedMatrix, read_matrix
 from milp_trees.unimodular.realise import realise
 from milp_trees.unimodular.reduce import COLUMN, ROW, Reduction, Step, reduce_matrix
 from milp_trees.unimodular.simple import decide_by_entries
@@ -24,8 +25,9 @@ from milp_trees.unimodular.simple import decide_by_entries
 
 @dataclass
 class Realisation:
-    """Directed tree and paths of one block: arc i → (tail, head), path j → (start, end); vertices
-    are the block's own numbers.
+    """Directed tree and paths of one block: arc i → (tail, head), path j → (start, end).
+
+    Vertices are numbers of the block's own.
     """
 
     arcs: dict[int, tuple[int, int]]
@@ -35,18 +37,22 @@ class Realisation:
 def decide_by_network(
     matrix: Any, *, transposed: bool = False, time_limit: float | None = 60.0
 ) -> Unimodularity:
-    """Yes with a verified spanning tree, if the matrix (its transpose) is a network matrix; unknown
-    if it is not.
+    """Yes with a verified spanning tree, if the matrix is a network matrix; otherwise unknown.
 
     Parameters
     ----------
     matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
-    transposed : bool
-        Ask for the transpose: arcs carry columns.
+        The matrix.
+    transposed : bool, default=False
+        Whether to check the transpose; then arcs carry columns.
     time_limit : float, optional
         Seconds.
+
+    Returns
+    -------
+    Unimodularity
     """
-    named, deadline = read_matrix(matrix), Deadline(time_limit)
+    named, deadline = read_matrix(matrix), Deadline.after(time_limit)
     if not named.is_sign_matrix:
         return decide_by_entries(named)
     try:
@@ -74,7 +80,7 @@ def decide_by_network(
                 )
             blocks.append(block)
         return network_answer(named, reduction.steps, blocks, transposed)
-    except OutOfTime:
+    except Stopped:
         return unknown(named, f"The time limit of {time_limit:g} seconds was reached.")
 
 
@@ -85,7 +91,24 @@ def realise_block(
     transposed: bool,
     deadline: Deadline,
 ) -> Realisation | Literal["support", "signs"]:
-    """The directed tree of one block, or what stands against it."""
+    """The directed tree of one block.
+
+    Parameters
+    ----------
+    reduction : Reduction
+        The reduced matrix.
+    arcs, paths : sequence of int
+        Lines of the block that become arcs and paths.
+    transposed : bool
+        Whether arcs are columns.
+    deadline : Deadline
+        End of the allowed time.
+
+    Returns
+    -------
+    Realisation, "support" or "signs"
+        If there is no tree, what prevents it: the support, or the signs.
+    """
     lines = reduction.lines[ROW if transposed else COLUMN]
     tree = realise([lines[j] for j in paths], deadline)
     if tree is None:
@@ -104,7 +127,7 @@ def realise_block(
 
 
 def _walk(edges: dict[int, tuple[int, int]]) -> tuple[tuple[int, int], dict[int, int]]:
-    """Ends of a path given by its edges, and the sign with which it runs along each."""
+    """Ends of a path that is given by its edges, and its direction (1 or -1) on each edge."""
     at: dict[int, list[int]] = {}
     for e, (u, v) in edges.items():
         at.setdefault(u, []).append(e)
@@ -123,8 +146,9 @@ def _negations(
     first: int,
     along: dict[int, dict[int, int]],
 ) -> tuple[dict[int, int], dict[int, int]] | None:
-    """Signs of arcs and paths that turn the tree's matrix into the given one; None if there are
-    none. One search over a connected block.
+    """Signs of arcs and paths that turn the tree's matrix into the given one, or None.
+
+    They are found by one search over a connected block.
     """
     turn: tuple[dict[int, int], dict[int, int]] = ({first: 1}, {})
     stack = [(0, first)]
@@ -143,12 +167,28 @@ def _negations(
 def network_answer(
     named: NamedMatrix, steps: Sequence[Step], blocks: Sequence[Realisation], transposed: bool
 ) -> Unimodularity:
-    """One tree from the trees of the blocks: join them at a vertex and take the reductions back;
-    verified.
+    """One tree from the trees of the blocks, as a verified answer.
+
+    The trees are joined at a vertex, and the steps of the reduction are undone.
+
+    Parameters
+    ----------
+    named : NamedMatrix
+        The whole matrix.
+    steps : sequence of Step
+        Steps of its reduction.
+    blocks : sequence of Realisation
+        Trees of all blocks.
+    transposed : bool
+        Whether arcs are columns.
+
+    Returns
+    -------
+    Unimodularity
     """
     m, n = named.A.shape
     arcs, paths, vertices = _joined(blocks)
-    axis = COLUMN if transposed else ROW  # of the lines that arcs carry
+    axis = COLUMN if transposed else ROW  # axis of the lines that arcs carry
     for step in reversed(steps):
         if step.axis == axis:
             vertices += _restore_arc(step, arcs, paths, vertices)
@@ -179,7 +219,7 @@ def network_answer(
 def _joined(
     blocks: Sequence[Realisation],
 ) -> tuple[dict[int, tuple[int, int]], dict[int, tuple[int, int]], int]:
-    """All trees with one vertex in common, vertices numbered from 0."""
+    """All trees with one vertex in common; vertices are numbered from 0."""
     arcs: dict[int, tuple[int, int]] = {}
     paths: dict[int, tuple[int, int]] = {}
     vertices = 1
@@ -198,14 +238,14 @@ def _joined(
 def _restore_arc(
     step: Step, arcs: dict[int, tuple[int, int]], paths: dict[int, tuple[int, int]], new: int
 ) -> int:
-    """Take back a step that removed a line carried by an arc: one more arc and one more vertex."""
+    """Undo a step that removed a line carried by an arc: one more arc and one more vertex."""
     if step.kind == "zero":
         arcs[step.index] = (0, new)
-    elif step.kind == "unit":  # only one path runs here: it becomes longer
+    elif step.kind == "unit":  # only one path uses the arc, and becomes longer
         start, end = paths[step.other]
         arcs[step.index] = (end, new) if step.sign == 1 else (new, end)
         paths[step.other] = (start, new)
-    else:  # the same paths as its twin: divide that arc
+    else:  # the same paths use the arc of the other line, which is divided
         tail, head = arcs[step.other]
         arcs[step.other] = (tail, new)
         arcs[step.index] = (new, head) if step.sign == 1 else (head, new)
@@ -215,6 +255,6 @@ def _restore_arc(
 def _restore_path(
     step: Step, arcs: dict[int, tuple[int, int]], paths: dict[int, tuple[int, int]]
 ) -> None:
-    """Take back a step that removed a line that is a path."""
+    """Undo a step that removed a line that is a path."""
     ends = (0, 0) if step.kind == "zero" else (arcs if step.kind == "unit" else paths)[step.other]
     paths[step.index] = ends if step.sign >= 0 else ends[::-1]

@@ -1,8 +1,7 @@
-"""Reductions that keep total unimodularity, and being a network matrix, both ways: zero and unit
-lines, equal and opposite ones.
+"""Reductions that keep total unimodularity, and being a network matrix, in both directions.
 
-K. Truemper (Matroid Decomposition, 1992, section 4.4) calls them series and parallel reductions. A
-line is a row or a column.
+They remove zero and unit lines, and equal and opposite lines. K. Truemper (Matroid Decomposition,
+1992, section 4.4) calls them series and parallel reductions. A line is a row or a column.
 """
 
 from __future__ import annotations
@@ -14,27 +13,27 @@ from typing import Any, Literal
 
 from scipy import sparse
 
-from milp_trees.unimodular.reading import Deadline
+from milp_trees.limits import Deadline
 
-#: As positions of a matrix's shape.
+#: Positions in the shape of a matrix.
 ROW, COLUMN = 0, 1
 
 
 @dataclass(frozen=True)
 class Step:
-    """One line taken out of the matrix.
+    """One line that is removed from the matrix.
 
     Parameters
     ----------
     axis : 0 or 1
         Row or column.
     index : int
-        The line that goes.
+        The line that is removed.
     kind : "zero", "unit" or "copy"
-        It had no entry, one entry, or was `sign` times another line that stays.
+        The line had no entry, one entry, or was `sign` times another line, which stays.
     other : int
-        Of a unit line the crossing line of its entry, of a copy the line that stays; -1 of a zero
-        line.
+        For a unit line the crossing line of its entry, for a copy the line that stays; -1 for a
+        zero line.
     sign : int
         The entry of a unit line, the factor of a copy.
     """
@@ -58,8 +57,9 @@ class Step:
 
 @dataclass
 class Reduction:
-    """What is left of a matrix, and the steps that led there; `conflict` holds rows and columns of
-    a violating 2 × 2 submatrix, if one turned up.
+    """The rest of a matrix, and the steps that removed lines.
+
+    `conflict` holds rows and columns of a violating 2 × 2 submatrix, if one was found.
     """
 
     steps: list[Step]
@@ -68,7 +68,7 @@ class Reduction:
     conflict: tuple[list[int], list[int]] | None = None
 
     def components(self) -> list[tuple[list[int], list[int]]]:
-        """Rows and columns of the connected blocks that are left."""
+        """Rows and columns of the connected blocks of the rest."""
         seen = ([not a for a in self.alive[ROW]], [not a for a in self.alive[COLUMN]])
         blocks = []
         for i in range(len(seen[ROW])):
@@ -89,11 +89,10 @@ class Reduction:
 
 
 def reduce_matrix(A: sparse.csr_matrix, deadline: Deadline) -> Reduction:
-    """Take out lines until none is zero, unit, or equal or opposite to another; about linear in the
-    nonzeros.
+    """Remove lines until none is zero, unit, or equal or opposite to another line.
 
-    Lines with equal support meet by a hash of it. If they are neither equal nor opposite, two
-    columns of them have determinant ±2.
+    The time is about linear in the nonzeros. Lines with equal support are found by a hash of it. If
+    they are neither equal nor opposite, two columns of them have determinant ±2.
     """
     lines: tuple[list[dict[int, int]], list[dict[int, int]]] = (
         [{} for _ in range(A.shape[0])],
@@ -105,7 +104,7 @@ def reduce_matrix(A: sparse.csr_matrix, deadline: Deadline) -> Reduction:
         lines[COLUMN][j][i] = sign
     draw = random.Random(
         0
-    )  # the result does not depend on it, only how often hashes meet by chance
+    )  # the result does not depend on it, only the number of accidental collisions does
     mark = tuple([draw.getrandbits(62) for _ in lines[axis]] for axis in (ROW, COLUMN))
     support = tuple([0] * len(lines[axis]) for axis in (ROW, COLUMN))
     for axis in (ROW, COLUMN):
@@ -139,7 +138,7 @@ def reduce_matrix(A: sparse.csr_matrix, deadline: Deadline) -> Reduction:
 def _step(
     out: Reduction, axis: int, i: int, support: list[int], met: dict[int, int]
 ) -> Step | None:
-    """How line i can go, if it can."""
+    """The step that removes line i, or None."""
     line = out.lines[axis][i]
     if not line:
         return Step(axis, i, "zero")

@@ -1,9 +1,10 @@
-"""Searches for a violating submatrix: they say no, or unknown.
+"""Searches for a violating submatrix; their answer is no or unknown.
 
 Chordless cycles: P. Camion (1965) showed that the signs of a matrix are right only if every
 chordless cycle of nonzeros sums to a multiple of 4; K. Truemper (Alpha-balanced graphs and matrices
-and GF(3)-representability of matroids, 1982) gave a list of cycles that is enough. Pivots: an entry
-after pivots on entries ±1 is ± the determinant of the submatrix of the pivots' lines and its own.
+and GF(3)-representability of matroids, 1982) gave a list of cycles that is sufficient. Pivots: an
+entry after pivots on entries ±1 is ± the determinant of the submatrix of the pivots' lines and its
+own.
 """
 
 from __future__ import annotations
@@ -14,27 +15,31 @@ from typing import Any
 
 import numpy as np
 
+from milp_trees.limits import Deadline
 from milp_trees.unimodular.answer import Unimodularity, no, unknown
-from milp_trees.unimodular.reading import Deadline, read_matrix
+from milp_trees.unimodular.reading import read_matrix
 from milp_trees.unimodular.simple import decide_by_entries
 
 #: A node of the bipartite graph of nonzeros: (0, row) or (1, column).
 Node = tuple[int, int]
 
-#: Most rows and columns around which pivots are tried at once.
+#: Largest number of rows and columns in which pivots are tried together.
 _WINDOW = 60
 
 
 def decide_by_chordless_cycles(matrix: Any, *, deadline: Deadline | None = None) -> Unimodularity:
-    """No, with a chordless cycle of nonzeros whose determinant is ±2, if the signs are wrong for
-    every support; else unknown.
+    """No, with a chordless cycle of nonzeros whose determinant is ±2; else unknown.
 
-    If the support is that of some totally unimodular matrix, this decides whether the matrix is. At
-    most (m + n) breadth-first searches.
+    The answer is no if the signs are wrong. So if the support is that of some totally unimodular
+    matrix, this check decides whether the matrix is one. It takes at most m + n breadth-first
+    searches.
 
     Parameters
     ----------
     matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
+        The matrix.
+    deadline : Deadline, optional
+        End of the allowed time.
     """
     named = read_matrix(matrix)
     if not named.is_sign_matrix:
@@ -51,7 +56,7 @@ def decide_by_chordless_cycles(matrix: Any, *, deadline: Deadline | None = None)
             continue
         added.add(start)
         queue = [start]
-        for node in queue:  # each node comes after one that it touches
+        for node in queue:  # each node comes after one of its neighbours
             for other in signs[node]:
                 if other not in added:
                     if deadline:
@@ -74,8 +79,9 @@ def decide_by_chordless_cycles(matrix: Any, *, deadline: Deadline | None = None)
 def _wrong_cycle(
     signs: dict[Node, dict[Node, int]], added: set[Node], new: Node
 ) -> list[Node] | None:
-    """A chordless cycle through a new node whose sum is not a multiple of 4: shortest ways join one
-    of its neighbours after another.
+    """A chordless cycle through a new node whose sum is not a multiple of 4.
+
+    Shortest paths join its neighbours one after another.
     """
     targets = {v for v in signs[new] if v in added}
     joined = {next(v for v in signs[new] if v in added)}
@@ -93,7 +99,7 @@ def _wrong_cycle(
             if found:
                 break
         if found is None:
-            return None  # cannot be: what was added hangs together
+            return None  # impossible, because the nodes that were added are connected
         path: list[Node] = [found]
         while (before := came[path[-1]]) is not None:
             path.append(before)
@@ -109,26 +115,33 @@ def _wrong_cycle(
 def decide_by_pivots(
     matrix: Any, *, time_limit: float | None = 5.0, seed: int = 0, rounds: int = 300
 ) -> Unimodularity:
-    """No, with a submatrix, if random pivots in random neighbourhoods of the matrix lead to an
-    entry other than 0, 1, -1; else unknown.
+    """No, with a submatrix, if random pivots lead to an entry other than 0, 1, -1; else unknown.
+
+    The pivots are in random neighbourhoods of the matrix.
 
     Parameters
     ----------
     matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
+        The matrix.
     time_limit : float, optional
         Seconds.
-    seed : int
-    rounds : int
-        Most neighbourhoods tried.
+    seed : int, default=0
+        Seed of the random choices.
+    rounds : int, default=300
+        Largest number of neighbourhoods to try.
+
+    Returns
+    -------
+    Unimodularity
     """
-    named, deadline = read_matrix(matrix), Deadline(time_limit)
+    named, deadline = read_matrix(matrix), Deadline.after(time_limit)
     if not named.is_sign_matrix:
         return decide_by_entries(named)
     draw = random.Random(seed)
     by_row, by_column = named.A, named.A.tocsc()
     used = np.flatnonzero(np.diff(by_row.indptr)).tolist()
     for tried in range(rounds if used else 0):
-        if deadline.left() == 0:
+        if deadline.passed:
             return unknown(
                 named,
                 f"{tried} rounds of random pivots found no violating submatrix within the time limit.",
@@ -143,8 +156,9 @@ def decide_by_pivots(
 
 
 def _shrunk(A: Any, rows: list[int], columns: list[int]) -> tuple[list[int], list[int]]:
-    """Leave out a row and a column as long as what is left violates: an entry of the adjugate of
-    size 2 or more says which.
+    """Leave out a row and a column as long as the rest violates.
+
+    An entry of the adjugate of absolute value 2 or more shows which ones.
     """
     while len(rows) > 2:
         a = A[rows][:, columns].toarray().astype(float)
@@ -182,16 +196,16 @@ def _neighbourhood(
 
 
 def _pivot_until_wrong(a: np.ndarray, draw: random.Random) -> tuple[list[int], list[int]] | None:
-    """Rows and columns of a submatrix with a determinant other than 0, ±1, met by random pivots.
+    """Rows and columns of a submatrix with a determinant other than 0, ±1, from random pivots.
 
-    A pivot exchanges a row with a column. Those that are exchanged are the lines of the product of
-    pivots; a line pivoted twice is back.
+    A pivot exchanges a row with a column. The exchanged lines are those of the product of pivots; a
+    second pivot on a line restores it.
     """
     m, n = a.shape
     at_row, at_column = (
         list(range(m)),
         [m + j for j in range(n)],
-    )  # which line stands where: rows are 0..m-1, columns from m
+    )  # number of the line at each position: rows are 0..m-1, columns from m
     for _ in range(2 * (m + n)):
         places = np.argwhere(a)
         if not len(places):
@@ -204,8 +218,8 @@ def _pivot_until_wrong(a: np.ndarray, draw: random.Random) -> tuple[list[int], l
         wrong = np.argwhere(np.abs(a) > 1)
         if len(wrong):
             r, c = wrong[draw.randrange(len(wrong))]
-            # The entry is the determinant that one more exchange, at its place, would make the
-            # product of.
+            # The entry is the determinant that one more exchange, at its position, would add to
+            # the product.
             at_row[r], at_column[c] = at_column[c], at_row[r]
             return sorted(k for k in at_column if k < m), sorted(k - m for k in at_row if k >= m)
     return None

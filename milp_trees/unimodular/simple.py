@@ -1,4 +1,4 @@
-"""Linear-time checks that only look at the matrix as it is written."""
+"""Linear-time checks of the matrix in its given order."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ def decide_by_entries(matrix: Any) -> Unimodularity:
     Parameters
     ----------
     matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
+        The matrix.
     """
     named = read_matrix(matrix)
     if named.is_sign_matrix:
@@ -30,14 +31,16 @@ def decide_by_entries(matrix: Any) -> Unimodularity:
 
 
 def decide_by_difference_rows(matrix: Any, *, columns: bool = False) -> Unimodularity:
-    """Yes, if every row has at most one 1 and at most one -1 and nothing else (H. Poincaré, 1900):
-    rows `x - y`, as in closure problems.
+    """Yes, if every row has at most one 1 and at most one -1 and nothing else; else unknown.
+
+    Such rows `x - y` occur in closure problems (H. Poincaré, 1900).
 
     Parameters
     ----------
     matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
+        The matrix.
     columns : bool
-        Ask this of the columns instead: the node-arc incidence matrix of a directed graph.
+        Check the columns instead: the node-arc incidence matrix of a directed graph.
     """
     named = read_matrix(matrix)
     if not named.is_sign_matrix:
@@ -53,14 +56,16 @@ def decide_by_difference_rows(matrix: Any, *, columns: bool = False) -> Unimodul
 
 
 def decide_by_consecutive_ones(matrix: Any, *, columns: bool = False) -> Unimodularity:
-    """Yes, if the nonzeros of every row stand side by side, in the order given, and have one sign
-    (interval matrices).
+    """Yes, if the nonzeros of every row are consecutive and have one sign; else unknown.
+
+    The order of the columns is the given one. Such matrices are called interval matrices.
 
     Parameters
     ----------
     matrix : array, sparse matrix, MatrixModel or Pyomo model, shape (m, n)
+        The matrix.
     columns : bool
-        Ask this of the columns instead.
+        Check the columns instead.
     """
     named = read_matrix(matrix)
     if not named.is_sign_matrix:
@@ -80,11 +85,11 @@ def decide_by_consecutive_ones(matrix: Any, *, columns: bool = False) -> Unimodu
 
 
 def _first_gap(A: sparse.csr_matrix) -> int | None:
-    """The first row whose nonzeros are not side by side with one sign."""
+    """The first row whose nonzeros are not consecutive with one sign."""
     A.sort_indices()
     inside = np.ones(A.nnz, dtype=bool)
     inside[A.indptr[:-1][np.diff(A.indptr) > 0]] = (
-        False  # a row's first entry has no entry before it
+        False  # there is no entry before the first one of a row
     )
     at = np.flatnonzero(inside)
     broken = at[(A.indices[at] != A.indices[at - 1] + 1) | (A.data[at] != A.data[at - 1])]
@@ -92,7 +97,7 @@ def _first_gap(A: sparse.csr_matrix) -> int | None:
 
 
 def easy_checks(named: NamedMatrix) -> Unimodularity | None:
-    """The first of these checks that decides."""
+    """The answer of the first of these checks that decides."""
     for check in (decide_by_difference_rows, decide_by_consecutive_ones):
         for columns in (False, True):
             answer = check(named, columns=columns)

@@ -1,9 +1,8 @@
-"""2-sums: where a matrix falls into two smaller ones that share a row of one and a column of the
-other.
+"""2-sums: a matrix that consists of two smaller ones and a product of a column and a row.
 
 If, in some order of rows and columns, the matrix is [[P, a b], [0, Q]] with a column a and a row b,
 it is totally unimodular iff [P a] and [b; Q] are (P. Seymour, 1980; A. Schrijver, 1986, section
-19.4). Both are submatrices of it. Such a place is a split of the bipartite graph of nonzeros.
+19.4). Both are submatrices of it. Such a form is a split of the bipartite graph of nonzeros.
 """
 
 from __future__ import annotations
@@ -14,24 +13,25 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from milp_trees.unimodular.reading import Deadline, NamedMatrix
+from milp_trees.limits import Deadline
+from milp_trees.unimodular.reading import NamedMatrix
 
-#: Larger matrices are not searched: the search keeps (m + n)² bits as bytes.
+#: Larger matrices are not searched, because the search needs (m + n)² bytes.
 MOST_LINES = 3000
 
 
 @dataclass(frozen=True)
 class Split:
-    """Where a matrix is a 2-sum.
+    """The parts of a matrix that is a 2-sum.
 
     Parameters
     ----------
     rows, columns : tuple of int
-        The side with P, its rows and columns; all others are the side with Q.
+        Rows and columns of the side with P; all others are the side with Q.
     row : int
-        A row of the first side that is b, up to its sign, on the columns of the second.
+        A row of the first side that equals b, up to its sign, on the columns of the second.
     column : int
-        A column of the second side that is a, up to its sign, on the rows of the first.
+        A column of the second side that equals a, up to its sign, on the rows of the first.
     """
 
     rows: tuple[int, ...]
@@ -54,7 +54,7 @@ class Split:
         ]
 
     def holds(self, a: np.ndarray) -> bool:
-        """The matrix has this form, and both summands are smaller than it."""
+        """Whether the matrix has this form, and both summands are smaller than it."""
         rows, columns = self.others(a.shape)
         if (
             self.row not in self.rows
@@ -79,10 +79,10 @@ def find_split(named: NamedMatrix, deadline: Deadline) -> Split | None:
     """A split of a connected matrix, or None if it has none.
 
     Some nonzero (r, c) of a spanning tree of the graph of nonzeros joins the two sides; say r is on
-    the first one and c on the second. Then a row i of the first side forces column j there if entry
-    (i, j) is not a[i, c] a[r, j] / a[r, c], and a column forces every row in which it is not zero.
-    There is a split iff not every line forces every other. Takes m + n - 1 searches for strong
-    components with up to 2 m n arcs.
+    the first one and c on the second. Then a row i of the first side forces column j to be there
+    too if entry (i, j) is not a[i, c] a[r, j] / a[r, c], and a column forces every row in which it
+    is not zero. A split exists iff some line does not force every other line. The search needs
+    m + n - 1 computations of strong components with up to 2 m n arcs.
     """
     a = named.A.toarray().astype(np.int64)
     m, n = a.shape
@@ -107,7 +107,7 @@ def find_split(named: NamedMatrix, deadline: Deadline) -> Split | None:
         u, v = np.nonzero(forces)
         final = np.setdiff1d(
             np.arange(count), label[u[label[u] != label[v]]]
-        )  # components that force nothing beyond them
+        )  # components that force no line outside
         side = [lines[k] for k in np.flatnonzero(label == final[0])]
         return Split((r, *(k for k in side if k < m)), tuple(k - m for k in side if k >= m), r, c)
     return None

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import DataError, VerificationError
+from milp_trees.limits import Limits
 from milp_trees.results.restore import Restored, restore
 from milp_trees.results.result import Result
 from milp_trees.results.stored import result_from_json
@@ -72,7 +73,7 @@ def verify(
     Examples
     --------
     >>> import milp_trees as mt
-    >>> problem = mt.Problem(mt.load("planted:rows=40,tests=4,depth=1"), mt.tasks.Accuracy(), mt.Trees(max_depth=1))
+    >>> problem = mt.Problem(mt.load("planted:rows=40,tests=4,depth=1"), mt.Accuracy(), mt.Trees(max_depth=1))
     >>> mt.verify(mt.solve(problem).to_json()).verdict
     <Verdict.DERIVED: 'derived'>
     """
@@ -98,7 +99,7 @@ def verify(
         ]
         of_scores, unsure = check_scores(data, restored.problem, restored.test)
         read = result if isinstance(result, Result) else result_from_json(data, restored.problem)
-        found = derive(read, time_limit)
+        found = derive(read, Limits(time=time_limit))
         root = ("root_bound",) if data["root_bound"] is not None and not found.optimum else ()
         not_verified = (*loose, *root, *unsure, *restored.not_verified, *_grown(data))
         sentences = (*checked, *of_scores, *told(not_verified), found.sentence)

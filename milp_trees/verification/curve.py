@@ -4,7 +4,6 @@ flow that is checked on its own.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 
 from milp_trees.engines.pruning.curve import PruningCurve, prune_curve
 from milp_trees.errors import VerificationError
+from milp_trees.limits import Deadline
 from milp_trees.results.json import json_safe
 from milp_trees.results.restore import restore
 from milp_trees.verification.claims import as_fraction
@@ -89,7 +89,7 @@ def verify_curve(
         complete(data, FIELDS, "curve")
         sensible(data, FIELDS)
         check_times(data)
-        restored = restore(data["problem"], dataset, path, question="path")
+        restored = restore(data["problem"], dataset, path, question="by-price")
         problem = restored.problem
         statement = statement_of(problem)
         statement.require(expect or {})
@@ -180,7 +180,7 @@ def _prove(curve: PruningCurve, maker: str, time_limit: float) -> tuple[Verdict,
     ends of its interval, and values are linear in between. The last corner costs the least that any
     pruning costs, so nothing becomes better beyond.
     """
-    corners, began = curve.vertices, time.monotonic()
+    corners, deadline = curve.vertices, Deadline.after(time_limit)
     for here, after in pairwise(corners):
         price = after.lambda_from
         if here.error + price * here.cost != after.error + price * after.cost:
@@ -190,7 +190,7 @@ def _prove(curve: PruningCurve, maker: str, time_limit: float) -> tuple[Verdict,
     if corners[-1].cost != curve.view.cost_offset:
         raise VerificationError("The last corner is not the cheapest pruning.")
     for done, corner in enumerate(corners):
-        if time.monotonic() - began > time_limit:
+        if deadline.passed:
             why = f"flows proved {done} of {len(corners)} corners within {time_limit:g} s"
             return (
                 Verdict.RECOMPUTED,

@@ -9,7 +9,7 @@ independent. A name that nobody knows here makes all of them so.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from milp_trees.limits import Limits
 from milp_trees.mip.solver import availability_of
 from milp_trees.results.result import Limit, Result, Status
 from milp_trees.study.agreement import base_name, crosses, units
+from milp_trees.study.attempt import attempt
 from milp_trees.verification.statement import printable
 from milp_trees.verification.verdict import Verdict
 
@@ -62,14 +63,14 @@ def claim_of(result: Result) -> str:
     return "" if result.bound is None else "bound"
 
 
-def derive(result: Result, time_limit: float) -> Derivation:
+def derive(result: Result, limits: Limits) -> Derivation:
     """Solve the problem again; what is proved must not contradict the result.
 
     Parameters
     ----------
     result : Result
-    time_limit : float
-        Seconds for all methods together, without compilation.
+    limits : Limits
+        The seconds are for all methods together, without compilation.
 
     Raises
     ------
@@ -84,16 +85,18 @@ def derive(result: Result, time_limit: float) -> Derivation:
             else "it claims no more"
         )
         return Derivation(Verdict.RECOMPUTED, "", f"Recomputed: {what}.")
-    independent, sharing = methods_for(result.problem, result.method)
-    left, why = time_limit, []
+    failed: list[str] = []
+    independent, sharing = methods_for(result.problem, result.method, failed)
+    assert limits.time is not None
+    left, why = limits.time, failed
     tried = [*independent[:MOST_TRIED], *sharing[:1]]
     for name in tried:
         seconds = left if name == tried[-1] else left / 2
-        other = _run(name, result.problem, seconds)
+        other = _run(name, result.problem, replace(limits, time=seconds))
         if isinstance(other, str):
             why.append(f"{name}: {other}")
             continue
-        left = max(left - other.seconds, time_limit / 100)
+        left = max(left - other.seconds, limits.time / 100)
         refuse_contradiction(result, other, name)
         if _settles(result, other):
             verdict = Verdict.DERIVED if name in independent else Verdict.RECOMPUTED
@@ -116,14 +119,12 @@ def derive(result: Result, time_limit: float) -> Derivation:
     )
 
 
-def _run(name: str, problem: Problem, seconds: float) -> Result | str:
+def _run(name: str, problem: Problem, limits: Limits) -> Result | str:
     """The answer of a method if it stands up to recomputation, or a sentence why there is none."""
     try:
-        other = registry.method(name).run(problem.without_views(), Limits(time=seconds))
-    except (MilpTreesError, MemoryError) as error:
-        return str(error) or "out of memory"
-    except Exception as error:  # a plug-in of somebody else may fail in any way
-        return f"{type(error).__name__}: {error}"
+        other = attempt(registry.method(name), problem, limits)
+    except MilpTreesError as error:
+        return str(error)
     if other.limit is Limit.INTERRUPTED:
         raise KeyboardInterrupt
     if other.status in (Status.ERROR, Status.UNSUPPORTED):
@@ -138,12 +139,22 @@ def _run(name: str, problem: Problem, seconds: float) -> Result | str:
 # -- which methods ----------------------------------------------------------------------------------------------
 
 
-def methods_for(problem: Problem, maker: str) -> tuple[list[str], list[str]]:
+def methods_for(
+    problem: Problem, maker: str, failed: list[str] | None = None
+) -> tuple[list[str], list[str]]:
     """Names of all exact methods that take a problem, the cheapest first: those that share nothing
     with the maker, and the others.
+
+    Parameters
+    ----------
+    problem : Problem
+    maker : str
+        Label of the method that made the result.
+    failed : list of str, optional
+        Gets a sentence per plug-in that fails when it is asked, as a third party's may.
     """
-    own = built_on(maker)
-    found = sorted([*_engines(problem), *_models(problem, own)])
+    own, failed = built_on(maker), [] if failed is None else failed
+    found = sorted([*_engines(problem, failed), *_models(problem, own, failed)])
     names = [name for _, _, name in found]
     independent = [name for name in names if not built_on(name) & own]
     sharing = sorted(
@@ -168,18 +179,20 @@ def built_on(method: str) -> frozenset[str]:
     return frozenset(parts)
 
 
-def _engines(problem: Problem) -> Iterator[tuple[int, int, str]]:
+def _engines(problem: Problem, failed: list[str]) -> Iterator[tuple[int, int, str]]:
     """Rank and name of every exact method without a solver that takes the problem."""
     for name in registry.classes("methods"):
         try:
             method = registry.method(name)
             if method.exact and method.unsupported(problem) is None:
                 yield method.effort, 0, name
-        except Exception:
-            continue
+        except Exception as error:  # a plug-in of somebody else may fail in any way
+            failed.append(_failure(name, error))
 
 
-def _models(problem: Problem, own: frozenset[str]) -> Iterator[tuple[int, int, str]]:
+def _models(
+    problem: Problem, own: frozenset[str], failed: list[str]
+) -> Iterator[tuple[int, int, str]]:
     """Rank, size and name of every formulation that takes the problem, with the solver that can
     most of those that the maker is not built on.
     """
@@ -204,10 +217,16 @@ def _models(problem: Problem, own: frozenset[str]) -> Iterator[tuple[int, int, s
                 continue
             asked = problem.one_step()
             sizes = model.model_size(model.presolved_view(asked), asked.space)
-        except Exception:
+        except Exception as error:
+            failed.append(_failure(name, error))
             continue
         if sizes.variables <= MOST_COLUMNS:
             yield model.effort, sizes.nonzeros, f"{name}@{able[0]}"
+
+
+def _failure(name: str, error: Exception) -> str:
+    said = " ".join(str(error).split())[:200].rstrip(".")
+    return f"{name} failed when it was asked ({type(error).__name__}{': ' * bool(said)}{said})"
 
 
 # -- comparing --------------------------------------------------------------------------------------------------

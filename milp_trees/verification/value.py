@@ -74,7 +74,7 @@ def check_scores(
     """Every score is one that there is, and is that of the predictor; also the names of those whose
     rows are not at hand.
     """
-    from milp_trees.study.attempt import scores
+    from milp_trees.methods.scores import scores
 
     stated = data["scores"]
     if data["predictor"] is None:

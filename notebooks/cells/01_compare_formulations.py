@@ -27,7 +27,7 @@ import milp_trees as mt
 
 columns = ["mean radius", "mean texture", "worst radius", "worst concave points", "worst smoothness"]
 data = mt.load("breast-cancer", binarizer="quantiles:4", features=columns)
-problem = mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(max_depth=2))
+problem = mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=2))
 problem
 """,
     ),
@@ -138,7 +138,7 @@ applicants = tests.dataset(frame, hired, groups=group)
 
 
 def hire(limit):
-    task = mt.tasks.Accuracy() if limit is None else mt.tasks.Accuracy(constraints=(mt.tasks.StatisticalParity(limit, favourable="yes"),))
+    task = mt.Accuracy() if limit is None else mt.Accuracy(constraints=(mt.tasks.StatisticalParity(limit, favourable="yes"),))
     return mt.solve(mt.Problem(applicants, task, mt.Trees(max_depth=2)), method="state-flow@highs")
 
 
@@ -163,7 +163,7 @@ The price of fairness, in errors, each proven optimal. The dynamic programme say
     (
         "code",
         """
-fair = mt.Problem(applicants, mt.tasks.Accuracy(constraints=(mt.tasks.StatisticalParity(0.05, favourable="yes"),)), mt.Trees(max_depth=2))
+fair = mt.Problem(applicants, mt.Accuracy(constraints=(mt.tasks.StatisticalParity(0.05, favourable="yes"),)), mt.Trees(max_depth=2))
 print(mt.registry.method("dp").unsupported(fair))
 hire(0.05)
 """,

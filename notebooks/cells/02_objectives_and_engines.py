@@ -25,7 +25,7 @@ import milp_trees as mt
 
 columns = ["mean radius", "mean texture", "worst radius", "worst concave points", "worst smoothness"]
 data = mt.load("breast-cancer", binarizer="quantiles:6", features=columns)
-sparse = mt.Problem(data, mt.tasks.Accuracy(leaf_penalty="0.005"), mt.Trees(max_depth=None))
+sparse = mt.Problem(data, mt.Accuracy(leaf_penalty="0.005"), mt.Trees(max_depth=None))
 best = mt.solve(sparse)
 best
 """,
@@ -96,7 +96,7 @@ points = mt.Binarizer("quantiles", n_bins=8).fit(plane).dataset(plane, label)
 
 price = {"leaf_penalty": "0.01"}
 tasks = {
-    "accuracy": mt.tasks.Accuracy(**price),
+    "accuracy": mt.Accuracy(**price),
     "balanced accuracy": mt.tasks.BalancedAccuracy(**price),
     "F-score": mt.tasks.F1(positive="yes", **price),
     "AUC": mt.tasks.AUC(positive="yes", **price),
@@ -164,7 +164,7 @@ for ax, name in zip(axes, ["accuracy", "F-score", "AUC"]):
     tree = found[name].tree
     counts = leaf_counts(tree, points)
     raw = {"x1": a.ravel(), "x2": b.ravel()}
-    grid = mt.Dataset(np.column_stack([t.evaluate(raw[t.column]) for t in points.features]).astype(int), points.tests)
+    grid = mt.Dataset(np.column_stack([t.evaluate(raw[t.column]) for t in points.features]).astype(int), points.features)
     ax.pcolormesh(a, b, (counts[:, 1] / counts.sum(axis=1))[tree.routes(grid).leaf].reshape(a.shape), cmap="RdBu_r", vmin=0, vmax=1, alpha=0.6)
     ax.scatter(plane.x1, plane.x2, s=3, c=np.where(label == "yes", "#8b0a1a", "#05386b"))
     ax.set(title=f"{name}: {tree.n_leaves} leaves", xticks=[], yticks=[])
@@ -181,7 +181,7 @@ How many leaves are worth it? `sizes` gives the best tree of every size from one
     (
         "code",
         """
-path = mt.size_path(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(max_depth=None)), max_leaves=8)
+path = mt.size_path(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=None)), max_leaves=8)
 path.frame()
 """,
     ),
@@ -219,7 +219,7 @@ they can do without: the Rashomon set (Xin et al. 2022).
     (
         "code",
         """
-near = mt.near_best(mt.Problem(data, mt.tasks.Accuracy(leaf_penalty="0.005"), mt.Trees(max_depth=3)), relative="0.1")
+near = mt.near_best(mt.Problem(data, mt.Accuracy(leaf_penalty="0.005"), mt.Trees(max_depth=3)), relative="0.1")
 print(near.count, "trees within a tenth of", near.optimum)
 near.plot();
 """,

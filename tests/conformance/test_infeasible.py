@@ -14,7 +14,7 @@ FIRST = DATA.classes[0]
 
 
 def capacities(*constraints: mt.tasks.Capacity) -> mt.Problem:
-    return mt.Problem(DATA, mt.tasks.Accuracy(constraints=constraints), mt.Trees(2))
+    return mt.Problem(DATA, mt.Accuracy(constraints=constraints), mt.Trees(2))
 
 
 PROBLEMS = {
@@ -24,11 +24,9 @@ PROBLEMS = {
     ),
     "more_than_all_rows": capacities(mt.tasks.Capacity(FIRST, at_least=13)),
     "fewer_than_no_row": capacities(mt.tasks.Capacity(FIRST, at_most=-1)),
-    "leaf_larger_than_the_data": mt.Problem(
-        DATA, mt.tasks.Accuracy(), mt.Trees(2, min_samples_leaf=13)
-    ),
+    "leaf_larger_than_the_data": mt.Problem(DATA, mt.Accuracy(), mt.Trees(2, min_samples_leaf=13)),
     "leaf_larger_than_the_data_without_splits": mt.Problem(
-        DATA, mt.tasks.Accuracy(), mt.Trees(0, min_samples_leaf=13)
+        DATA, mt.Accuracy(), mt.Trees(0, min_samples_leaf=13)
     ),
 }
 

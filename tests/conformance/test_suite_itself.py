@@ -148,7 +148,7 @@ def test_a_wrong_model_is_never_reported_as_a_proof(cls):
     """Given a feasible start, a model that contradicts it is an error, not an optimum."""
     made = mt.Problem(
         mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], y=[1, 1, 1, 0]),
-        mt.tasks.Accuracy(),
+        mt.Accuracy(),
         mt.Trees(2),
     )
     start = brute_force(made)[0].prune_empty(made.dataset)

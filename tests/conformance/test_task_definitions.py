@@ -137,7 +137,7 @@ class ForgottenWeights(mt.tasks.WeightedError):
         return losses
 
 
-class LastClassIsFree(mt.tasks.Accuracy):
+class LastClassIsFree(mt.Accuracy):
     """The last class is never wrong."""
 
     def costs(self, dataset):
@@ -171,14 +171,14 @@ class RoundedUp(registry.task("auc")):
         return Value(round(value.number, 3), None, value.unit, value.sense)
 
 
-class ViewWithoutPenalty(mt.tasks.Accuracy):
+class ViewWithoutPenalty(mt.Accuracy):
     """The view's leaves are free."""
 
     def cost_matrix(self, dataset, space):
         return replace(super().cost_matrix(dataset, space), leaf_cost=0)
 
 
-class LooksAtTheFirstRow(mt.tasks.Accuracy):
+class LooksAtTheFirstRow(mt.Accuracy):
     """The first row is always right."""
 
     def costs(self, dataset):
@@ -187,7 +187,7 @@ class LooksAtTheFirstRow(mt.tasks.Accuracy):
         return costs
 
 
-class DescribesLess(mt.tasks.Accuracy):
+class DescribesLess(mt.Accuracy):
     """The description leaves the penalty out."""
 
     def spec(self):
@@ -198,7 +198,7 @@ WRONG = [
     ForgottenWeights(),
     LastClassIsFree(),
     OwnActionOnly(),
-    mt.tasks.Accuracy(constraints=(WrongSide("1/3", "class 1"),)),
+    mt.Accuracy(constraints=(WrongSide("1/3", "class 1"),)),
     RoundedUp(),
     ViewWithoutPenalty(leaf_penalty="1/5"),
     LooksAtTheFirstRow(),
@@ -217,7 +217,7 @@ def test_a_wrong_task_is_rejected(task):
 
 
 def test_a_task_without_a_definition_is_named():
-    class Own(mt.tasks.Accuracy):
+    class Own(mt.Accuracy):
         name = "own"
 
     with pytest.raises(AssertionError, match="no definition of the task own"):
@@ -226,9 +226,9 @@ def test_a_task_without_a_definition_is_named():
 
 def test_a_task_of_its_own_is_checked_against_the_definition_given():
     """The argument of plug-in authors; a definition that differs is noticed."""
-    assert check_task(mt.tasks.Accuracy, definition=DEFINITIONS["accuracy"]).passed
+    assert check_task(mt.Accuracy, definition=DEFINITIONS["accuracy"]).passed
     with pytest.raises(AssertionError, match="by definition"):
-        check_task(mt.tasks.Accuracy, definition=DEFINITIONS["balanced-accuracy"])
+        check_task(mt.Accuracy, definition=DEFINITIONS["balanced-accuracy"])
 
 
 def test_a_task_that_refuses_all_data_is_named():

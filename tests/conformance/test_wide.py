@@ -108,7 +108,7 @@ def test_the_recursion_equals_the_scoring_of_all_trees():
 
 
 def test_a_task_that_differs_from_its_view_stops_the_oracle():
-    class Own(mt.tasks.Accuracy):
+    class Own(mt.Accuracy):
         def cost_matrix(self, dataset, space):
             view = super().cost_matrix(dataset, space)
             return replace(view, costs=view.costs + 1)

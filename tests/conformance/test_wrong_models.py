@@ -57,18 +57,18 @@ def forget_budget(view, space):
 FAULTS = {
     "leaf_size": (
         forget_leaf_size,
-        mt.Problem(DATA, mt.tasks.Accuracy(), mt.Trees(2, min_samples_leaf=5)),
+        mt.Problem(DATA, mt.Accuracy(), mt.Trees(2, min_samples_leaf=5)),
         "at least 5 are asked for",
     ),
     "leaf_limit": (
         forget_leaf_limit,
-        mt.Problem(DATA, mt.tasks.Accuracy(), mt.Trees(2, max_leaf_nodes=2)),
+        mt.Problem(DATA, mt.Accuracy(), mt.Trees(2, max_leaf_nodes=2)),
         "at most 2 are allowed",
     ),
     "side_rows": (
         forget_side_rows,
         mt.Problem(
-            DATA, mt.tasks.Accuracy(constraints=(mt.tasks.Capacity("a", at_most=1),)), mt.Trees(2)
+            DATA, mt.Accuracy(constraints=(mt.tasks.Capacity("a", at_most=1),)), mt.Trees(2)
         ),
         "capacity of a",
     ),
@@ -142,7 +142,7 @@ def test_a_decoded_tree_of_another_cost_is_an_error_on_every_solver(solver):
     result = refuted(
         wrong.WrongDecode(),
         solver,
-        mt.Problem(DATA, mt.tasks.Accuracy(), mt.Trees(2)),
+        mt.Problem(DATA, mt.Accuracy(), mt.Trees(2)),
         "but the decoded tree costs",
     )
     assert result.bound is None
@@ -163,14 +163,14 @@ def test_cuts_that_are_not_found_are_an_error_on_every_solver(solver):
     refuted(
         BlindBenders(),
         solver,
-        mt.Problem(DATA, mt.tasks.Accuracy(), mt.Trees(2)),
+        mt.Problem(DATA, mt.Accuracy(), mt.Trees(2)),
         "but the decoded tree costs",
     )
 
 
 @pytest.mark.parametrize("solver", solver_params("continuous"))
 def test_points_on_the_way_of_a_cut_loop_are_no_errors(solver):
-    problem = mt.Problem(DATA, mt.tasks.Accuracy(), mt.Trees(2, max_leaf_nodes=3))
+    problem = mt.Problem(DATA, mt.Accuracy(), mt.Trees(2, max_leaf_nodes=3))
     result = registry.method(f"benders-oct@{solver}").run(problem, mt.Limits(time=30))
     assert result.status is mt.plugins.Status.OPTIMAL, result.message
     assert result.value == mt.solve(problem, "enumerate").value

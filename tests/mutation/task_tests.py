@@ -106,7 +106,7 @@ def examples() -> list[Any]:
     sides += [
         kind("3/4", "class 1") for name, kind in CONSTRAINTS.items() if name != "capacity"
     ]  # groups of few rows differ by much
-    return made + [mt.tasks.Accuracy(constraints=(side,)) for side in sides]
+    return made + [mt.Accuracy(constraints=(side,)) for side in sides]
 
 
 @cache

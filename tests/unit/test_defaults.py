@@ -40,8 +40,8 @@ RULES = {
     "parity": (StatisticalParity(max_disparity="1/4"),),
 }
 TASKS = {
-    "accuracy": lambda rules: mt.tasks.Accuracy(constraints=rules),
-    "negative split cost": lambda rules: mt.tasks.Accuracy(split_penalty="1/50", constraints=rules),
+    "accuracy": lambda rules: mt.Accuracy(constraints=rules),
+    "negative split cost": lambda rules: mt.Accuracy(split_penalty="1/50", constraints=rules),
     "balanced": lambda rules: mt.tasks.BalancedAccuracy(constraints=rules),
     "f1": lambda rules: mt.tasks.F1(constraints=rules),
     "f1, penalty": lambda rules: mt.tasks.F1(leaf_penalty="1/50", constraints=rules),
@@ -73,9 +73,9 @@ def grid():
                     )
     yield (
         "accuracy, near the best",
-        mt.Problem(data(), mt.tasks.Accuracy(), mt.Trees(2), NearBest(slack=1)),
+        mt.Problem(data(), mt.Accuracy(), mt.Trees(2), NearBest(slack=1)),
     )
-    yield "accuracy, by size", mt.Problem(data(), mt.tasks.Accuracy(), mt.Trees(2), BySize(3))
+    yield "accuracy, by size", mt.Problem(data(), mt.Accuracy(), mt.Trees(2), BySize(3))
     for name in ("grid", "grid-not-listed", "leaf-limit", "min-weight", "penalties"):
         yield f"decisions, {name}", decision_problem(name)
     not_listed = decision_problem("grid-not-listed")
@@ -141,7 +141,7 @@ def test_nobody_is_sent_to_a_method_that_refuses_too():
 
 def test_side_constraints_are_solved_without_naming_a_method():
     result = mt.solve(
-        mt.Problem(data(), mt.tasks.Accuracy(constraints=RULES["capacity"]), mt.Trees(2)),
+        mt.Problem(data(), mt.Accuracy(constraints=RULES["capacity"]), mt.Trees(2)),
         time_limit=20,
     )
     assert result.status is Status.OPTIMAL
@@ -155,19 +155,19 @@ def test_too_many_tests_for_dp_go_to_dp_sorted(monkeypatch):
     from milp_trees.engines.dynamic import arrays
 
     monkeypatch.setattr(arrays, "MOST_BYTES", 2**20)
-    problem = mt.Problem(data(60, 500), mt.tasks.Accuracy(), mt.Trees(1))
+    problem = mt.Problem(data(60, 500), mt.Accuracy(), mt.Trees(1))
     assert "too many" in registry.method("dp").unsupported(problem)
     assert default_method(problem) == "dp-sorted"
     assert mt.solve(problem).method == "dp-sorted"
     frame = pd.DataFrame(np.random.default_rng(0).random((60, 10)))
     ranked = mt.Binarizer("midpoints").dataset(frame, data(60).y)
-    assert default_method(mt.Problem(ranked, mt.tasks.Accuracy(), mt.Trees(1))) == "dp-sorted"
+    assert default_method(mt.Problem(ranked, mt.Accuracy(), mt.Trees(1))) == "dp-sorted"
 
 
 def test_the_method_for_sizes_answers_all_at_once_or_takes_the_leaf_limit():
-    problem = mt.Problem(data(), mt.tasks.Accuracy(), mt.Trees(2))
+    problem = mt.Problem(data(), mt.Accuracy(), mt.Trees(2))
     assert method_for_sizes(problem, 3) == "dp-sizes"
-    with_rule = replace(problem, task=mt.tasks.Accuracy(constraints=RULES["capacity"]))
+    with_rule = replace(problem, task=mt.Accuracy(constraints=RULES["capacity"]))
     assert (
         registry.method(method_for_sizes(with_rule, 3)).unsupported(
             replace(with_rule, space=mt.Trees(2, 3))
@@ -179,11 +179,11 @@ def test_the_method_for_sizes_answers_all_at_once_or_takes_the_leaf_limit():
 # -- depths ------------------------------------------------------------------------------------------------------
 
 DEEP = {
-    "accuracy": lambda depth: mt.Problem(data(12), mt.tasks.Accuracy(), mt.Trees(depth)),
+    "accuracy": lambda depth: mt.Problem(data(12), mt.Accuracy(), mt.Trees(depth)),
     "penalty": lambda depth: mt.Problem(
-        data(12), mt.tasks.Accuracy(leaf_penalty="1/20"), mt.Trees(depth)
+        data(12), mt.Accuracy(leaf_penalty="1/20"), mt.Trees(depth)
     ),
-    "leaves": lambda depth: mt.Problem(data(12), mt.tasks.Accuracy(), mt.Trees(depth, 4)),
+    "leaves": lambda depth: mt.Problem(data(12), mt.Accuracy(), mt.Trees(depth, 4)),
     "f1": lambda depth: mt.Problem(data(12), mt.tasks.F1(leaf_penalty="1/20"), mt.Trees(depth)),
     "auc": lambda depth: mt.Problem(data(12), mt.tasks.AUC(), mt.Trees(depth)),
     "mcc": lambda depth: mt.Problem(data(12), mt.tasks.Matthews(), mt.Trees(depth)),
@@ -236,7 +236,7 @@ def test_what_is_no_depth_is_refused_in_one_sentence(depth):
 
 @pytest.mark.parametrize(
     "task",
-    [mt.tasks.Accuracy(), mt.tasks.F1(), mt.tasks.AUC(), mt.tasks.Matthews()],
+    [mt.Accuracy(), mt.tasks.F1(), mt.tasks.AUC(), mt.tasks.Matthews()],
     ids=lambda t: t.name,
 )
 @pytest.mark.parametrize("depth", [0, 1, 3])
@@ -281,7 +281,7 @@ def test_the_choice_does_not_wait_for_an_enumeration(monkeypatch):
     """
     from milp_trees.engines.states import graph as states
 
-    problem = mt.Problem(data(), mt.tasks.Accuracy(constraints=RULES["capacity"]), mt.Trees(2))
+    problem = mt.Problem(data(), mt.Accuracy(constraints=RULES["capacity"]), mt.Trees(2))
     assert default_method(problem) == "state-flow@highs"
 
     def endless(*_):

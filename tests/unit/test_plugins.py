@@ -148,7 +148,7 @@ warnings.simplefilter("always")
 with warnings.catch_warnings(record=True) as said:
     import milp_trees as mt
     assert not said, "importing the package imports no plug-in"
-    problem = mt.Problem(mt.load("planted:rows=30,tests=3,depth=1"), mt.tasks.Accuracy(), mt.Trees(1))
+    problem = mt.Problem(mt.load("planted:rows=30,tests=3,depth=1"), mt.Accuracy(), mt.Trees(1))
     study = mt.compare(problem, ["good", "good:tries=9", "cart"], reference=None, start=None)
     mt.registry.classes("formulations"), mt.registry.classes("methods"), mt.registry.classes("tasks"), mt.registry.classes("solvers")
 print([row["method"] for row in study.rows])
@@ -248,7 +248,7 @@ ALL_SOLVERS = """
 import milp_trees as mt
 from milp_trees.study.compare import method_names
 from milp_trees.verification.derive import methods_for
-problem = mt.Problem(mt.load("planted:rows=20,tests=3,depth=1"), mt.tasks.Accuracy(), mt.Trees(1))
+problem = mt.Problem(mt.load("planted:rows=20,tests=3,depth=1"), mt.Accuracy(), mt.Trees(1))
 print("flow-oct@highs" in method_names(None, "flow-oct", "all"), "angry" in str(method_names(None, "flow-oct", "all")))
 print(bool(methods_for(problem, "oct@cbc")[0]))
 print(mt.compare(problem, ["flow-oct@angry"], reference=None, start=None).rows[0]["message"])

@@ -31,27 +31,22 @@ SPLIT = mt.Tree(
 )
 def test_limits_are_checked_on_the_tree(space, words):
     """One sentence per limit that is broken."""
-    said = mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), mt.tasks.Accuracy(), space).violations(SPLIT)
+    said = mt.Problem(mt.Dataset(X, y=[0, 1, 1, 0]), mt.Accuracy(), space).violations(SPLIT)
     assert not said if words is None else words in said[0]
 
 
 def test_a_split_on_the_group_column_is_a_violation():
     """Unless the space allows it."""
     data = mt.Dataset(X, y=[0, 1, 1, 0], groups=[0, 0, 1, 1], group_column="0")
-    assert (
-        "group column '0'"
-        in mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(2)).violations(SPLIT)[0]
-    )
-    assert not mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(2, split_on_group=True)).violations(
-        SPLIT
-    )
+    assert "group column '0'" in mt.Problem(data, mt.Accuracy(), mt.Trees(2)).violations(SPLIT)[0]
+    assert not mt.Problem(data, mt.Accuracy(), mt.Trees(2, split_on_group=True)).violations(SPLIT)
 
 
 def test_side_constraints_are_violations_too():
     """The task's sentences follow the space's."""
     made = mt.Problem(
         mt.Dataset(X, y=[0, 1, 1, 0]),
-        mt.tasks.Accuracy(constraints=(mt.tasks.Capacity(1, at_most=0),)),
+        mt.Accuracy(constraints=(mt.tasks.Capacity(1, at_most=0),)),
         mt.Trees(1),
     )
     assert len(made.violations(SPLIT)) == 2
@@ -87,11 +82,11 @@ def test_the_number_of_splits_follows_from_depth_and_leaves():
     ("make", "word"),
     [
         (
-            lambda data: mt.Problem([[0], [1]], mt.tasks.Accuracy(), mt.Trees(1)),
+            lambda data: mt.Problem([[0], [1]], mt.Accuracy(), mt.Trees(1)),
             "dataset must be a Dataset",
         ),
         (lambda data: mt.Problem(data, "accuracy", mt.Trees(1)), "task must be a Task"),
-        (lambda data: mt.Problem(data, mt.tasks.Accuracy(), 2), "space must be a Space"),
+        (lambda data: mt.Problem(data, mt.Accuracy(), 2), "space must be a Space"),
         (lambda data: mt.solve(data), "A Problem is needed"),
         (lambda data: mt.compare([data], ["dp"]), "A Problem is needed"),
     ],
@@ -113,7 +108,7 @@ def test_the_description_names_task_space_and_data():
     """What results are stored with."""
     spec = mt.Problem(
         mt.Dataset(X, y=[0, 1, 1, 0], source={"path": "some.csv"}),
-        mt.tasks.Accuracy(leaf_penalty="1/7"),
+        mt.Accuracy(leaf_penalty="1/7"),
         mt.Trees(2, 3),
     ).spec()
     assert spec["task"] == {"name": "accuracy", "leaf_penalty": "1/7"}
@@ -162,7 +157,7 @@ def test_a_method_for_other_views_names_those_that_can():
     ):
         mt.solve(mt.Problem(data, mt.tasks.Matthews(), mt.Trees(max_depth=1)), "dp")
     with pytest.raises(mt.errors.Unsupported, match=r"pareto cannot take the task accuracy .* dp"):
-        mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(max_depth=1)), "pareto")
+        mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(max_depth=1)), "pareto")
     with pytest.raises(mt.errors.Unsupported, match="pareto needs a depth limit"):
         mt.solve(mt.Problem(data, mt.tasks.Matthews(), mt.Trees(max_depth=None)))
 
@@ -174,7 +169,7 @@ def test_a_method_for_other_views_names_those_that_can():
         mt.tasks.Matthews(),
         mt.tasks.CohenKappa(leaf_penalty="1/50"),
         mt.tasks.AUC(),
-        mt.tasks.Accuracy(),
+        mt.Accuracy(),
     ],
     ids=lambda t: t.name,
 )

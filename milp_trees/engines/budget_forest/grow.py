@@ -15,15 +15,15 @@ first. Import this module only where it is used: it loads numba.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.budget_forest.impurities import THRESHOLD_PAIRS, pairs_added, value
 
 #: Columns of the table of nodes; class counts follow.
 PARENT, LEFT, RIGHT, FEATURE, LOW, HIGH, ROWS, COUNTS = 0, 1, 2, 3, 4, 5, 6, 7
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def best_cut(
     order, ranks, begin, end, labels, times, whole, left, right, number, expected, p, q, klogk
 ):
@@ -59,7 +59,7 @@ def best_cut(
     return best, place
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def price_list(nodes, node, costs, units, free, paid, prices):
     """Costs of the columns at a node; with `free` a unit (a column or its group) that an ancestor
     has tested costs nothing.
@@ -73,7 +73,7 @@ def price_list(nodes, node, costs, units, free, paid, prices):
         prices[f] = 0.0 if free and paid[units[f]] == node else costs[f]
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def draw(candidates, k, rng):
     """Put k random columns first (the first steps of a Fisher–Yates shuffle)."""
     for i in range(k):
@@ -81,7 +81,7 @@ def draw(candidates, k, rng):
         candidates[i], candidates[j] = candidates[j], candidates[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def divide(order, begin, end, goes_left, spare):
     """Divide the rows of a node in every column's list, keeping their order."""
     for f in range(order.shape[0]):
@@ -98,7 +98,7 @@ def divide(order, begin, end, goes_left, spare):
             order[f, at + i] = spare[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def larger(nodes):
     """The same table with twice the room."""
     new = np.zeros((2 * nodes.shape[0], nodes.shape[1]), np.int64)
@@ -108,7 +108,7 @@ def larger(nodes):
     return new
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def grow(
     order,
     ranks,

@@ -25,8 +25,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import kernel
 from milp_trees.errors import DataError, UnknownName
 from milp_trees.exact import fraction
 
@@ -115,7 +115,7 @@ def value_of(name: str, counts: Sequence[int], alpha: Any = 0) -> Fraction | flo
     return Fraction(int(found), m.scale) if m.impurity.number == THRESHOLD_PAIRS else found
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def value(number, counts, p, q, klogk):
     """F (threshold-pairs: q² F, a whole number) of class counts, from scratch: O(K²) or O(K)."""
     if number == THRESHOLD_PAIRS:
@@ -138,7 +138,7 @@ def value(number, counts, p, q, klogk):
     return found if found > 0.0 and found * q >= p else 0.0
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def pairs_added(counts, c, m, p, q):
     """What q² F of threshold-pairs grows by when m rows of class c are added: O(K)."""
     before = max(q * counts[c] - p, 0)

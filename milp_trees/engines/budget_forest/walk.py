@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from numba import njit
+from milp_trees.compiling.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def leaves(X, left, right, feature, threshold, found):
     """Write the leaf that every row of X (n, p) reaches."""
     for i in range(X.shape[0]):
@@ -17,7 +17,7 @@ def leaves(X, left, right, feature, threshold, found):
         found[i] = node
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def mark(X, left, right, feature, threshold, units, used):
     """Set used[i, u] where row i meets a test of a column of unit u."""
     for i in range(X.shape[0]):

@@ -6,10 +6,10 @@ module only where it is used: it loads numba.
 
 from __future__ import annotations
 
-from numba import njit
+from milp_trees.compiling.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def fill(rows, codes, sums, first, column, cuts, running, whole, out):
     """Sums of the sets {rows with code <= cut} and {the others}, and of the low side of every test
     in them.

@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from milp_trees.data.binarize import LOSSES, _thresholds
-from milp_trees.data.dataset import BinaryFeature, Dataset, check_finite
+from milp_trees.data.binarize import LOSSES
+from milp_trees.data.checks import check_finite
+from milp_trees.data.dataset import BinaryFeature, Dataset
 from milp_trees.data.ranked import RankedTests, gaps
+from milp_trees.data.rules import thresholds_at
 from milp_trees.data.table_columns import counts_as_equal
 from milp_trees.engines.decision_trees.columns import Columns
 
@@ -131,7 +133,7 @@ def _thresholds_of(distinct: np.ndarray, kind: str, quantiles: int) -> np.ndarra
     """Thresholds of a numeric column with at least two distinct values."""
     last = len(distinct) - 1
     if kind == "midpoints":
-        return np.array(_thresholds(distinct, np.arange(1, last + 1)))
+        return np.array(thresholds_at(distinct, np.arange(1, last + 1)))
     begins = np.arange(1, last + 1)
     if kind == "quantiles" and quantiles - 1 < last:
         begins = np.unique(-(-np.arange(1, quantiles) * last // quantiles))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from milp_trees.compiling import compiling, interruptible
 from milp_trees.engines.decision_trees import kernels
 from milp_trees.engines.decision_trees.columns import Columns
 from milp_trees.engines.decision_trees.criteria import Criterion, Lots, Split
+from milp_trees.limits import NEVER, Deadline
 from milp_trees.models.nodes import Branch, Leaf, Node
 from milp_trees.models.tree import Tree
 
@@ -42,8 +42,8 @@ class Rules:
         Features drawn at every node; None: all.
     price : float array of shape (C,), optional
         What a split on each coded column costs beside its loss.
-    deadline : float or None
-        `time.perf_counter()` at which nodes are no longer split.
+    deadline : Deadline
+        When nodes are no longer split.
     """
 
     max_depth: int | None = None
@@ -52,7 +52,7 @@ class Rules:
     quantiles: int = 0
     max_features: int | None = None
     price: np.ndarray | None = None
-    deadline: float | None = None
+    deadline: Deadline = NEVER
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,11 +239,7 @@ class _Grower:
             )
             loss, slack, node = self.criterion.enter(rows)
             coarsest = max(coarsest, slack)
-            open_ = (
-                depth < self.depth
-                and loss > slack
-                and (self.rules.deadline is None or time.perf_counter() < self.rules.deadline)
-            )
+            open_ = depth < self.depth and loss > slack and not self.rules.deadline.passed
             split = self._split(begin, end, rows, slack, node) if open_ else None
             self.nodes.append(
                 (-1, -1, parent) if split is None else (split.column, split.cut, parent)

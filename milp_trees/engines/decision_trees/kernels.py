@@ -8,10 +8,11 @@ cuts the first in the first column is taken.
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 import numpy as np
-from numba import njit
+
+from milp_trees.compiling.kernels import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def positions(
     codes,
     order,
@@ -66,7 +67,7 @@ def positions(
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def scan_listed(
     codes,
     order,
@@ -129,7 +130,7 @@ def scan_listed(
     return best, best_column, best_cut
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def scan_squared(
     codes,
     order,
@@ -200,7 +201,7 @@ def scan_squared(
     return best, best_column, best_cut
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def true_sides(
     codes,
     order,
@@ -260,7 +261,7 @@ def true_sides(
     return sums[:found], column_of[:found], cut_of[:found]
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def divide(codes, order, begin, end, column, cut, spare):
     """Rows on which the test is false to the front, in every column's order; returns where the
     others begin.
@@ -284,7 +285,7 @@ def divide(codes, order, begin, end, column, cut, spare):
     return middle
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def descend(codes, column, cut, left, right):
     """Leaf that every row reaches; codes of shape (columns, n)."""
     n = codes.shape[1]
@@ -297,7 +298,7 @@ def descend(codes, column, cut, left, right):
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def weakest_links(parent, left, right, loss, slack):
     """The parameter at which every node becomes a leaf in weakest-link pruning: 0 at least,
     infinite for leaves' own shape (`left` < 0).

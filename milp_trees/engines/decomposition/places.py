@@ -4,7 +4,6 @@ Pricing gives the same prunings everywhere.
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
 from concurrent.futures import CancelledError
 from itertools import pairwise
@@ -14,6 +13,7 @@ import numpy as np
 
 from milp_trees.engines.decomposition.pricing import Part, part
 from milp_trees.errors import SolverFailure, SolverUnavailable
+from milp_trees.limits import NEVER, Deadline, Stopped
 
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.coupling import Coupled
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 #: Seconds within which a scheduler has to answer.
 ANSWERS_WITHIN = 10
 INSTALL = "pip install 'milp-trees[cluster]'"
-
-
-class OutOfTime(Exception):
-    """The deadline passed while trees were priced."""
 
 
 class Place(ABC):
@@ -41,26 +37,27 @@ class Place(ABC):
         ]
 
     def price(
-        self, duals: np.ndarray, shift: int, deadline: float | None = None
+        self, duals: np.ndarray, shift: int, deadline: Deadline = NEVER
     ) -> tuple[np.ndarray, np.ndarray]:
         """The best pruning of every tree: (values of shape (T,), keep of shape (M,)); see
         `Part.price`.
 
         Parameters
         ----------
-        deadline : float, optional
-            Reading of `time.perf_counter` after which a cluster is not waited for.
+        deadline : Deadline, optional
+            When a cluster is no longer waited for.
 
         Raises
         ------
-        OutOfTime
+        Stopped
+            The deadline passed.
         """
         answers = self._price([duals[links] for links in self.links], shift, deadline)
         return np.concatenate([a[0] for a in answers]), np.concatenate([a[1] for a in answers])
 
     @abstractmethod
     def _price(
-        self, duals: list[np.ndarray], shift: int, deadline: float | None
+        self, duals: list[np.ndarray], shift: int, deadline: Deadline
     ) -> list[tuple[np.ndarray, np.ndarray]]: ...
 
     def close(self) -> None:
@@ -77,7 +74,7 @@ class Threads(Place):
         self._parallel = Parallel(n_jobs=jobs, prefer="threads") if jobs > 1 else None
 
     def _price(
-        self, duals: list[np.ndarray], shift: int, deadline: float | None
+        self, duals: list[np.ndarray], shift: int, deadline: Deadline
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         if self._parallel is None:
             return [p.price(d, shift) for p, d in zip(self.parts, duals)]
@@ -120,7 +117,7 @@ class Cluster(Place):
             raise
 
     def _price(
-        self, duals: list[np.ndarray], shift: int, deadline: float | None
+        self, duals: list[np.ndarray], shift: int, deadline: Deadline
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         import distributed
 
@@ -132,11 +129,11 @@ class Cluster(Place):
             with self.client.as_current():
                 distributed.wait(
                     futures,
-                    timeout=None if deadline is None else max(0.0, deadline - time.perf_counter()),
+                    timeout=deadline.left,
                 )
             answers = self.client.gather(futures)
         except TimeoutError as late:
-            raise OutOfTime from late
+            raise Stopped from late
         except (distributed.KilledWorker, CancelledError, OSError) as lost:
             raise SolverFailure(
                 f"The Dask cluster lost the trees it was to price ({type(lost).__name__}); run again, or price here with jobs=1."

@@ -15,13 +15,14 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
+
+from milp_trees.compiling.kernels import kernel
 
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.coupling import Coupled
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _prune(parent, left, right, error, cost, value, keep):  # type: ignore[no-untyped-def]
     """Least cost of every subtree into `value`, and the kept splits into `keep`; of equal costs the
     smaller tree.
@@ -39,7 +40,7 @@ def _prune(parent, left, right, error, cost, value, keep):  # type: ignore[no-un
             keep[h] = False
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _add_duals(cost, node, duals):  # type: ignore[no-untyped-def]
     for j in range(len(node)):
         cost[node[j]] += duals[j]

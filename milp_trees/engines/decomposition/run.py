@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from milp_trees.engines.decomposition.places import Cluster, OutOfTime, Place, Threads
+from milp_trees.engines.decomposition.places import Cluster, Place, Threads
 from milp_trees.engines.decomposition.pricing import part
-from milp_trees.methods.watch import Stopped, Watch
-from milp_trees.results.result import Limit, TracePoint
+from milp_trees.methods.trace import Trace
+from milp_trees.methods.watch import Watch
 
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.coupling import Coupled
-    from milp_trees.limits import Limits
-    from milp_trees.methods.finish import Progress
+    from milp_trees.limits import Limit, Limits
+    from milp_trees.methods.trace import Progress
     from milp_trees.tasks.pruning_view import NodeGains
 
 
@@ -49,15 +49,15 @@ class Run:
         progress: Progress | None = None,
         began: float | None = None,
     ) -> None:
-        self.view, self.problem, self.place, self.progress = view, problem, place, progress
+        self.view, self.problem, self.place = view, problem, place
         self.watch = Watch(limits, began)
-        self.began, self.deadline = self.watch.began, self.watch.deadline
+        self.began = self.watch.began
         self.forest = part(problem, 0, problem.n_trees)
         self.rounds = 0
         #: Least cost that is known to be unavoidable, as a multiple of the unit of the view's
         #: objective, and the whole number it implies.
         self.lagrangian = Fraction(round(view.unavoidable))
-        self.trace: list[TracePoint] = []
+        self.trace = Trace(progress)
         self.keep = np.zeros(view.n_nodes, dtype=bool)
         self.value = view.Z(self.keep)
 
@@ -79,7 +79,7 @@ class Run:
 
     @property
     def remaining(self) -> float | None:
-        return self.watch.remaining
+        return self.watch.deadline.left
 
     def check(self) -> None:
         """Raise `Stopped` after the deadline, or when the process has grown by more than the memory
@@ -112,10 +112,7 @@ class Run:
         """
         self.check()
         duals = self.problem.whole_duals(links, pairs)
-        try:
-            values, keep = self.place.price(duals.links, duals.shift, self.deadline)
-        except OutOfTime as late:
-            raise Stopped(Limit.TIME) from late
+        values, keep = self.place.price(duals.links, duals.shift, self.watch.deadline)
         rest = self.problem.rest(duals)
         bound = self.problem.bound(values, rest, duals.shift)
         self.lagrangian = max(self.lagrangian, bound)
@@ -132,18 +129,13 @@ class Run:
         self.take(keep)
         return keep
 
-    def report(self, even_if_same: bool = True) -> None:
+    def report(self) -> None:
         """A point of the trace."""
-        point = TracePoint(
+        self.trace.add(
             time.perf_counter() - self.began,
             float(self.view.to_value(self.value)),
             float(self.view.to_value(self.bound)),
         )
-        if self.trace and self.trace[-1][1:] == point[1:] and not even_if_same:
-            return
-        self.trace.append(point)
-        if self.progress:
-            self.progress(point)
 
     def until(self, rounds: Callable[[], None]) -> Limit | None:
         """Do the rounds; why they stopped early, if they did."""

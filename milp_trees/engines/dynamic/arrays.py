@@ -33,22 +33,6 @@ UNLIMITED = 63
 #: Largest sums per number type.
 _ROOM = {"i16": 2**15 - 1, "i32": 2**31 - 1, "i64": 2**60}
 
-#: Positions in `data.par`.
-(
-    N_TESTS,
-    STRIDE,
-    N_WORDS,
-    N_VALUES,
-    N_MASSES,
-    LEAF,
-    LEAST_SPLIT,
-    BY_ROW,
-    N_GROUPS,
-    N_COUNTED,
-    N_ACTIONS,
-    FORBIDDEN,
-) = range(12)
-
 
 @dataclass(frozen=True, eq=False)
 class Instance:
@@ -76,8 +60,13 @@ class Instance:
     @property
     def penalised(self) -> bool:
         """Whether every split costs something, so that depth need not be limited."""
-        par = self.data.par
-        return bool(par[LEAF] + par[LEAST_SPLIT] > 0)
+        return bool(self.data.leaf + self.data.least_split > 0)
+
+    @property
+    def kernel_kind(self) -> tuple[str, bool, bool, bool]:
+        """What decides which compiled kernels the instance needs."""
+        data = self.data
+        return self.kind, bool(data.split.any()), bool(data.n_masses), bool(data.by_row)
 
     def to_Z(self, value: int, n_leaves: int = 0) -> int:
         """Integer objective of a search value, or a lower bound on it."""
@@ -342,20 +331,21 @@ def _data(
     padded = np.zeros(S, dtype=np.int64)
     padded[:F] = split
     M = len(least)
-    par = np.zeros(16, dtype=np.int64)
-    par[N_TESTS], par[STRIDE], par[N_WORDS], par[N_VALUES], par[N_MASSES] = F, S, W, U - M, M
-    par[LEAF], par[LEAST_SPLIT], par[BY_ROW], par[N_GROUPS] = (
-        leaf,
-        int(split.min(initial=0)) if F else 0,
-        int(layout.by_row),
-        G,
-    )
-    par[N_COUNTED] = int(layout.values[:, :U].any(axis=1).sum()) if G else 0
-    par[N_ACTIONS] = max(2, view.n_actions)
-    par[FORBIDDEN] = {"i16": 2**13, "i32": 2**29, "i64": INFINITY}[kind]
     signed = group_values[:, 0] if U - M == 1 else np.zeros(max(1, G), dtype=np.int64)
     return Context(
         DATA,
+        n_tests=F,
+        stride=S,
+        n_words=W,
+        n_values=U - M,
+        n_masses=M,
+        leaf=leaf,
+        least_split=int(split.min(initial=0)) if F else 0,
+        by_row=int(layout.by_row),
+        n_groups=G,
+        n_counted=int(layout.values[:, :U].any(axis=1).sum()) if G else 0,
+        n_actions=max(2, view.n_actions),
+        forbidden={"i16": 2**13, "i32": 2**29, "i64": INFINITY}[kind],
         X=X,
         tests=tests,
         everything=_bits(position, W),
@@ -371,5 +361,4 @@ def _data(
         split=padded,
         least=np.array(least, dtype=np.int64),
         keys=hash_keys(W),
-        par=par,
     )

@@ -2,28 +2,15 @@
 
 from __future__ import annotations
 
-# Long lists of names stay on few lines.
-# ruff: isort: skip_file
-
 import numpy as np
 
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.arrays import (
-    BY_ROW,
-    LEAF,
-    LEAST_SPLIT,
-    N_ACTIONS,
-    N_COUNTED,
-    N_MASSES,
-    N_TESTS,
-    N_VALUES,
-    N_WORDS,
-    STRIDE,
     UNLIMITED,
     Instance,
 )
-from milp_trees.engines.dynamic.contexts import Context
-from milp_trees.engines.dynamic.layouts import STACK, TABLE, TREE, WORK
+from milp_trees.engines.dynamic.contexts import Context, Rows
+from milp_trees.engines.dynamic.layouts import LEVEL, STACK, TABLE, TREE, WORK
 from milp_trees.engines.dynamic.memory import RING
 from milp_trees.engines.dynamic.pair_counts import (
     COUNT,
@@ -31,9 +18,11 @@ from milp_trees.engines.dynamic.pair_counts import (
     GATHER,
     HASH,
     PACK,
+    SIDES,
     aligned,
     kernel_addresses,
 )
+from milp_trees.engines.dynamic.switches import Switches
 
 #: Entries of the smallest table. A large one that is touched at random costs page faults worth more
 #: than a small search.
@@ -54,8 +43,9 @@ def table_of(entries: int) -> Context:
         size *= 2
     return Context(
         TABLE,
+        room=size // 2,
+        used=np.zeros(1, dtype=np.int64),
         slots=np.zeros((size, 4), dtype=np.uint64),
-        state=np.array([0, size // 2], dtype=np.int64),
     )
 
 
@@ -63,22 +53,32 @@ def most_levels(inst: Instance, upper: int) -> int:
     """Levels that a stack needs when only trees up to a value matter: every level takes at least a
     leaf and a split from what is left to spend.
     """
-    par = inst.data.par
+    data = inst.data
     if inst.depth != UNLIMITED:
         return inst.depth + 3
-    per_level = int(par[LEAF] + par[LEAST_SPLIT])
-    tests = min(int(par[N_TESTS]), max(1, inst.n_rows - 1)) + 3
+    per_level = data.leaf + data.least_split
+    tests = min(data.n_tests, max(1, inst.n_rows - 1)) + 3
     return min(tests, upper // per_level + 4) if per_level else tests
 
 
 def stack_of(
-    inst: Instance, levels: int, board: np.ndarray, shared: Context | None = None
+    inst: Instance, levels: int, board: dict[str, np.ndarray], shared: Context | None = None
 ) -> Context:
-    par = inst.data.par
-    F, W, U = max(1, int(par[N_TESTS])), int(par[N_WORDS]), int(par[N_VALUES] + par[N_MASSES])
-    return Context(
-        STACK,
-        number=np.zeros((levels, 16), dtype=np.int64),
+    """A stack; its levels are the `parts`.
+
+    Parameters
+    ----------
+    board : dict
+        The arrays `stop` and `shared_best`, common to all stacks of a run.
+    shared : Context, optional
+        The stack of another thread, with which bounds of the root tests are shared.
+    """
+    data = inst.data
+    F, W, U = max(1, data.n_tests), data.n_words, data.n_values + data.n_masses
+    parts = Rows(
+        LEVEL,
+        levels,
+        number=np.arange(levels),
         bits=np.zeros((levels, W), dtype=np.uint64),
         key=np.zeros((levels, 2), dtype=np.uint64),
         order=np.zeros((levels, F), dtype=np.int64),
@@ -86,35 +86,49 @@ def stack_of(
         hashes=np.zeros((levels, F, 4), dtype=np.uint64),
         side=np.zeros((levels, 2, W), dtype=np.uint64),
         total=np.zeros((levels, U + 1), dtype=np.int64),
-        state=np.zeros(8, dtype=np.int64),
-        board=board,
+    )
+    return Context(
+        STACK,
+        parts=parts,
+        levels=parts.address,
         root_bound=shared.root_bound if shared else np.zeros(F, dtype=np.int64),
         busy=shared.busy if shared else np.zeros(F, dtype=np.int64),
+        **board,
     )
 
 
-def kernels_of(inst: Instance) -> np.ndarray:
-    """Addresses of the kernels that an instance needs."""
-    par = inst.data.par
-    how = (GATHER,) if par[BY_ROW] else (COUNT, PACK)
-    return kernel_addresses(
+def kernels_of(inst: Instance, sides: bool = False) -> np.ndarray:
+    """Addresses of the kernels that an instance needs; with `sides` nodes are evaluated by SIDES."""
+    data = inst.data
+    how = (GATHER,) if data.by_row else (COUNT, PACK)
+    evaluate = SIDES if sides else EVALUATE
+    found = kernel_addresses(
         inst.kind,
-        bool(inst.data.split.any()),
-        bool(par[N_MASSES]),
-        int(par[N_VALUES]),
-        (*how, EVALUATE, HASH),
-        int(par[N_MASSES]),
+        bool(data.split.any()),
+        bool(data.n_masses),
+        data.n_values,
+        (*how, evaluate, HASH),
+        data.n_masses,
     )
+    found[EVALUATE] = found[evaluate]
+    return found
 
 
-def work_of(inst: Instance, flags: np.ndarray, depth: int) -> Context:
-    """Buffers of one thread, and the table of arguments of its kernels."""
-    data, par = inst.data, inst.data.par
-    F, S, W = max(1, int(par[N_TESTS])), int(par[STRIDE]), int(par[N_WORDS])
-    V, M, n = int(par[N_VALUES]), int(par[N_MASSES]), max(1, inst.n_rows)
-    U, by_row, bits = V + M, bool(par[BY_ROW]), int(inst.kind[1:])
+def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> Context:
+    """Buffers of one thread, and the table of arguments of its kernels.
+
+    Parameters
+    ----------
+    sizes : int, default=0
+        For a search by number of leaves: how many bounds the archive keeps per set. By default it
+        keeps one per root test and one in all.
+    """
+    data = inst.data
+    F, S, W = max(1, data.n_tests), data.stride, data.n_words
+    V, M, n = data.n_values, data.n_masses, max(1, inst.n_rows)
+    U, by_row, bits = V + M, bool(data.by_row), int(inst.kind[1:])
     number = np.dtype(f"i{bits // 8}")
-    G = int(par[N_COUNTED])
+    G = data.n_counted
     listed = sum(int(np.bitwise_count(data.group_bits[g]).sum()) for g in range(G)) if G else 0
     words = (n + 63) // 64
     weighted_rows = n if by_row else 1
@@ -134,6 +148,7 @@ def work_of(inst: Instance, flags: np.ndarray, depth: int) -> Context:
         "mask": np.zeros(words, dtype=np.uint64),
         "test_bits": np.zeros((F if by_row else 1, words), dtype=np.uint64),
         "weighted": aligned((U, weighted_rows, S), number),
+        "values": np.zeros((8 if sizes else 0, S), dtype=np.int64),
         "least": data.least.copy() if M else np.zeros(1, dtype=np.int64),
     }
     keep["split"][:] = data.split
@@ -143,7 +158,7 @@ def work_of(inst: Instance, flags: np.ndarray, depth: int) -> Context:
         at.STRIDE: S,
         at.VALUES: V,
         at.MASSES: M,
-        at.LEAF: int(par[LEAF]),
+        at.LEAF: data.leaf,
         at.SPLIT: address(keep["split"]),
         at.LEAST: address(keep["least"]),
         at.SCRATCH: address(keep["scratch"]),
@@ -160,20 +175,20 @@ def work_of(inst: Instance, flags: np.ndarray, depth: int) -> Context:
         at.MASK: address(keep["mask"]),
         at.WORDS: words,
         at.SET_WORDS: W,
+        at.SIDES_OUT: address(keep["values"]),
         at.SET_TESTS: address(data.tests),
         at.SET_TESTS_STRIDE: W,
-        at.SET_COUNT: int(par[N_TESTS]),
+        at.SET_COUNT: data.n_tests,
         at.KEYS: address(data.keys),
         at.KEYS_STRIDE: W,
     }.items():
         args[slot] = value
-    depths = min(depth, UNLIMITED - 1) + 1 if depth != UNLIMITED else 5
+    depths = 5 if depth == UNLIMITED and not sizes else depth + 1
     work = Context(
         WORK,
         args=args,
-        kernels=kernels_of(inst),
-        flags=flags,
-        counters=np.zeros(16, dtype=np.int64),
+        kernels=kernels_of(inst, bool(sizes)),
+        **switches.flags(),
         rows=np.zeros(n, dtype=np.int64),
         local=np.zeros(64 * W, dtype=np.int64),
         X=keep["X"],
@@ -193,20 +208,21 @@ def work_of(inst: Instance, flags: np.ndarray, depth: int) -> Context:
             for b in (16, 32, 64)
         },
         value=np.zeros((2, 2), dtype=np.int64),
-        weight=np.zeros((F + 1, int(par[N_ACTIONS])), dtype=np.int64),
+        values=keep["values"],
+        weight=np.zeros((F + 1, data.n_actions), dtype=np.int64),
         impurity=np.zeros(F),
         kept_bits=np.zeros((depths, RING, W), dtype=np.uint64),
         kept_bound=np.zeros((depths, RING), dtype=np.int64),
-        kept_tests=np.zeros((depths, RING, F), dtype=np.int64),
+        kept_tests=np.zeros((depths, RING, sizes or F), dtype=np.int64),
         kept=np.zeros((depths, 2), dtype=np.int64),
     )
-    work.buffers = keep  # known to the kernels by their address only
+    work.buffers.update(keep)  # known to the kernels by their address only
     return work
 
 
 def writer_of(inst: Instance) -> Context:
     """What `extract` writes a tree with."""
-    F, W = int(inst.data.par[N_TESTS]), int(inst.data.par[N_WORDS])
+    F, W = inst.data.n_tests, inst.data.n_words
     most = min(F, max(1, inst.n_rows)) + 4
     return Context(
         TREE,
@@ -215,5 +231,4 @@ def writer_of(inst: Instance) -> Context:
         depths=np.zeros((most, 3), dtype=np.int64),
         sides=np.zeros((2, W), dtype=np.uint64),
         out=np.zeros(2 * max(1, inst.n_rows) + 4, dtype=np.int64),
-        state=np.zeros(8, dtype=np.int64),
     )

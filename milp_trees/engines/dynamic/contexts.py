@@ -1,55 +1,64 @@
-"""Groups of arrays that compiled code passes as one number: the address of a table of their
-addresses and shapes. Loads numba.
+"""Records of numbers and arrays that compiled code passes as one number: the address of a table. Loads numba.
 
-A NamedTuple of thirty arrays is two hundred arguments in every compiled call, which makes compiling
-slow. Here a function `f(data, work)` gets two numbers, and `data.X` reads the array's address and
-shape from the table. Arrays must be C-contiguous and outlive the table (`Context` keeps them).
+A NamedTuple of thirty arrays is two hundred arguments in every compiled call, which makes compiling slow. Here a function
+`f(data, work)` gets two numbers: `data.X` reads the array's address and shape from the table of `data`, `data.leaf` reads the
+number that stands there, and `work.calls += 1` changes one. Arrays must be C-contiguous and outlive the table (`Context` keeps
+them).
 """
 
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator,misc"
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import imputils, typing
-from numba.core.datamodel import models, register_default
-from numba.core.extending import intrinsic
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.np.numpy_support import from_dtype
+
+from milp_trees.compiling.inside import (
+    AttributeTemplate,
+    from_dtype,
+    imputils,
+    infer_getattr,
+    intrinsic,
+    ir,
+    models,
+    register_default,
+    types,
+    typing,
+)
 
 _I64 = ir.IntType(64)
 
 
+#: What the table says of a field: a number that compiled code may change, one that it may not, an array.
+NUMBER, FIXED = "number", "fixed"
+
+
 class ContextType(types.Type):
-    """Type of a table whose fields are (name, dtype, dimensions)."""
+    """Type of a table whose fields are (name, dtype, dimensions); numbers have the dtype NUMBER or FIXED and no dimensions."""
 
     def __init__(self, label: str, fields: tuple[tuple[str, str, int], ...]) -> None:
         self.fields = fields
-        self.kinds = [(name, np.dtype(kind), n) for name, kind, n in fields]
+        self.position: dict[str, int] = {}
+        self.size = 0
+        for name, _, n in fields:  # an array takes an address, then its shape
+            self.position[name] = self.size
+            self.size += 1 + n
+        self.kind = {name: (kind, n) for name, kind, n in fields}
         super().__init__(name=f"Context({label}, {fields})")
 
-    def array(self, name: str) -> Any:
-        return next(
-            (
-                types.Array(from_dtype(np.dtype(kind)), n, "C")
-                for field, kind, n in self.fields
-                if field == name
-            ),
-            None,
-        )
+    def is_number(self, name: str) -> bool:
+        return self.kind[name][0] in (NUMBER, FIXED)
 
-    def offset(self, name: str) -> int:
-        """Position of a field in the table: an address, then the shape."""
-        at = 0
-        for field, _, n in self.fields:
-            if field == name:
-                return at
-            at += 1 + n
-        raise KeyError(name)
+    def type_of(self, name: str) -> Any:
+        """Numba's type of a field; None if there is no such field."""
+        if name not in self.kind:
+            return None
+        kind, n = self.kind[name]
+        return (
+            types.int64 if self.is_number(name) else types.Array(from_dtype(np.dtype(kind)), n, "C")
+        )
 
 
 @register_default(ContextType)
@@ -63,24 +72,31 @@ class _Attributes(AttributeTemplate):
     key = ContextType
 
     def generic_resolve(self, kind: Any, name: str) -> Any:
-        return kind.array(name)
+        return kind.type_of(name)
+
+
+def _entry(builder: Any, table: Any, position: int) -> Any:
+    """Pointer to an entry of a table."""
+    return builder.inttoptr(builder.add(table, ir.Constant(_I64, 8 * position)), _I64.as_pointer())
 
 
 @imputils.lower_getattr_generic(ContextType)
 def _get(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
-    """The array at a field. It owns nothing (no `meminfo`), so no references are counted."""
-    array_type = kind.array(name)
-    # The table does not change while compiled code runs.
+    """The number or the array at a field. The array owns nothing (no `meminfo`), so no references are counted."""
+    at = kind.position[name]
+    if kind.kind[name][0] == NUMBER:
+        return builder.load(_entry(builder, value, at))
+    # Everything but NUMBERs stays as it is while compiled code runs.
     invariant = builder.module.add_metadata([])
 
     def entry(position: int) -> Any:
-        loaded = builder.load(
-            builder.inttoptr(builder.add(value, ir.Constant(_I64, 8 * position)), _I64.as_pointer())
-        )
+        loaded = builder.load(_entry(builder, value, position))
         loaded.set_metadata("invariant.load", invariant)
         return loaded
 
-    at = kind.offset(name)
+    if kind.is_number(name):
+        return entry(at)
+    array_type = kind.type_of(name)
     array = context.make_array(array_type)(context, builder)
     size = context.get_abi_sizeof(context.get_data_type(array_type.dtype))
     shape = [entry(at + 1 + k) for k in range(array_type.ndim)]
@@ -101,6 +117,17 @@ def _get(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
     return array._getvalue()
 
 
+@imputils.lower_setattr_generic(ContextType)
+def _set(context: Any, builder: Any, signature: Any, args: Any, name: str) -> None:
+    kind, given = signature.args
+    if kind.kind[name][0] != NUMBER:
+        raise TypeError(f"Compiled code changes numbers only; {name} is not one.")
+    builder.store(
+        context.cast(builder, args[1], given, types.int64),
+        _entry(builder, args[0], kind.position[name]),
+    )
+
+
 def context_at(kind: ContextType) -> Any:
     """An intrinsic that takes an address (int64) for a table of this type."""
 
@@ -115,7 +142,22 @@ def context_at(kind: ContextType) -> Any:
 
 
 class Context:
-    """The arrays of a context, and the table that compiled code is given: `address`.
+    """The numbers and arrays of a context, and the table that compiled code is given: `address`.
+
+    Parameters
+    ----------
+    kind : ContextType
+    parts : sequence of Context
+        Records to keep, whose address stands in the table.
+    **values : int or array
+        Every array, and numbers that are not 0.
+
+    Attributes
+    ----------
+    address : int
+        Of the table.
+    buffers : dict
+        Further arrays to keep, which compiled code knows by their address only.
 
     Raises
     ------
@@ -123,30 +165,106 @@ class Context:
         An array is not of the type that was declared.
     """
 
-    def __init__(self, kind: ContextType, **arrays: np.ndarray) -> None:
-        self.arrays = arrays
+    def __init__(self, kind: ContextType, /, parts: Any = (), **values: Any) -> None:
+        if not set(values) <= set(kind.kind):
+            raise TypeError(f"{kind} has no {', '.join(sorted(set(values) - set(kind.kind)))}.")
+        arrays: dict[str, np.ndarray] = {}
         table: list[int] = []
-        for name, dtype, n in kind.kinds:
-            array = arrays[name]
-            if array.dtype != dtype or array.ndim != n or not array.flags.c_contiguous:
-                raise TypeError(
-                    f"{name} must be a contiguous {dtype} array of {n} dimensions; got {array.dtype} of {array.ndim}."
-                )
-            table += [array.ctypes.data, *array.shape]
-        self._table = np.array(table, dtype=np.int64)
-        self.address = int(self._table.ctypes.data)
-        #: Further arrays to keep as long as this one.
-        self.buffers: dict[str, np.ndarray] = {}
+        for name, (dtype, n) in kind.kind.items():
+            if n == 0:
+                table.append(values.get(name, 0))
+                continue
+            array = arrays[name] = values[name]
+            check_array(name, array, dtype, n)
+            table += (array.ctypes.data, *array.shape)
+        self._start(kind, np.array(table, dtype=np.int64), arrays, parts)
 
-    def __getattr__(self, name: str) -> np.ndarray:
-        try:
-            return self.__dict__["arrays"][name]
-        except KeyError:
-            raise AttributeError(name) from None
+    def _start(
+        self,
+        kind: ContextType,
+        table: np.ndarray,
+        arrays: dict[str, np.ndarray],
+        parts: Sequence[Context] = (),
+    ) -> None:
+        vars(self).update(kind=kind, table=table, arrays=arrays, buffers={}, parts=parts)
+        vars(self)["address"] = int(table.ctypes.data)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in vars(self)["arrays"]:
+            return self.arrays[name]
+        if name in self.kind.kind:
+            return int(self.table[self.kind.position[name]])
+        raise AttributeError(name)
+
+    def __setattr__(self, name: str, value: int) -> None:
+        if name not in self.kind.kind or not self.kind.is_number(name):
+            raise AttributeError(f"Only numbers of a context are set; {name} is not one.")
+        self.table[self.kind.position[name]] = value
+
+
+class Rows(Sequence[Context]):
+    """Contexts that stand one after the other in memory; the objects are made when they are asked
+    for.
+
+    Parameters
+    ----------
+    kind : ContextType
+    n : int
+        How many.
+    **arrays : array
+        For every array field an array whose first dimension is n; for a number field its first
+        values, which are 0 by default.
+    """
+
+    def __init__(self, kind: ContextType, n: int, **arrays: np.ndarray) -> None:
+        self.kind, self.arrays = kind, {}
+        first, step = [0] * kind.size, [0] * kind.size
+        numbers = []
+        for name, array in arrays.items():
+            (dtype, dimensions), at = kind.kind[name], kind.position[name]
+            if kind.is_number(name):
+                numbers.append((at, array))
+                continue
+            check_array(name, array, dtype, dimensions + 1)
+            first[at : at + 1 + dimensions] = (array.ctypes.data, *array.shape[1:])
+            step[at] = array.strides[0]
+            self.arrays[name] = array
+        self.table = np.array(first) + np.arange(n)[:, None] * np.array(step)
+        for at, array in numbers:
+            self.table[:, at] = array
+
+    @property
+    def address(self) -> int:
+        return int(self.table.ctypes.data)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self[k] for k in range(*i.indices(len(self)))]
+        context = Context.__new__(Context)
+        arrays = {name: array[i] for name, array in self.arrays.items()}
+        context._start(self.kind, self.table[i], arrays)
+        return context
+
+
+def check_array(name: str, array: np.ndarray, dtype: str, dimensions: int) -> None:
+    """Refuse an array that compiled code would misread."""
+    if array.dtype != dtype or array.ndim != dimensions or not array.flags.c_contiguous:
+        raise TypeError(
+            f"{name} must be a contiguous {dtype} array of {dimensions} dimensions; "
+            f"got {array.dtype} of {array.ndim}."
+        )
 
 
 def fields(text: str) -> tuple[tuple[str, str, int], ...]:
-    """`"X:uint8:2 tests:uint64:2"` as fields."""
-    return tuple(
-        (name, kind, int(n)) for name, kind, n in (part.split(":") for part in text.split())
-    )
+    """`"depth n_tests:fixed X:uint8:2"` as fields: a number, a number that does not change, an array
+    of two dimensions.
+    """
+    out = []
+    for part in text.split():
+        name, _, rest = part.partition(":")
+        kind, _, n = rest.partition(":")
+        out.append((name, kind or NUMBER, int(n or 0)))
+    return tuple(out)

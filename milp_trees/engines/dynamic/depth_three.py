@@ -6,60 +6,50 @@ trees of depth two on both sides. Loads numba.
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
-from milp_trees.engines.dynamic.arrays import INFINITY, LEAF, LEAST_SPLIT, N_MASSES, N_TESTS
-from milp_trees.engines.dynamic.memory import archive_set, similar, similar_per_test
+from milp_trees.compiling.kernels import njit
+from milp_trees.engines.dynamic.arrays import INFINITY
+from milp_trees.engines.dynamic.memory import archive_level, archive_set, similar, similar_per_test
 from milp_trees.engines.dynamic.nodes import (
-    CUT_AHEAD,
-    CUT_SIMILAR,
-    CUT_TEST,
-    LOOK_AHEAD,
-    PER_TEST,
-    SIMILARITY,
+    best_two,
     hash_children,
-    load,
     pair,
 )
-from milp_trees.engines.dynamic.stack import STOP
+from milp_trees.engines.dynamic.words import clear
 
 
 @njit(cache=True)
-def archive_level(work, depth):
-    return min(depth, work.kept.shape[0] - 1)
-
-
-@njit(cache=True)
-def depth_three(data, work, table, board, bits, budget, bound):
+def depth_three(data, work, table, stack, level):
     """(value, exact, root test) of the best tree of depth three, or of the best so far if it is
-    stopped; `bound` is scratch for bounds per test.
+    stopped; the bounds of its root tests are left in `level`.
     """
-    F, leaf, split = data.par[N_TESTS], data.par[LEAF], data.par[LEAST_SPLIT]
-    subsets_only = data.par[N_MASSES] > 0
-    level = archive_level(work, 3)
+    F, leaf, split = data.n_tests, data.leaf, data.least_split
+    subsets_only = data.n_masses > 0
+    bits, budget, bound = level.bits, level.budget, level.bound
+    kept = archive_level(work, 3)
     floor = np.int64(0)
-    bound[:F] = 0
-    if work.flags[SIMILARITY]:
-        if work.flags[PER_TEST]:
-            floor = similar_per_test(work, level, bits, data.heavy, subsets_only, F, bound)
+    clear(bound)
+    if work.similarity:
+        if work.per_test:
+            floor = similar_per_test(work, kept, bits, data.heavy, subsets_only, F, bound)
         else:
-            floor = similar(work, level, bits, data.heavy, subsets_only)
+            floor = similar(work, kept, bits, data.heavy, subsets_only)
         if floor > budget:
-            work.counters[CUT_SIMILAR] += 1
+            work.similar += 1
             return floor, False, np.int64(-1)
-    best, test = load(data, work, bits)
+    best, test = best_two(data, work, bits)
     four = 4 * leaf + 3 * split
-    if best <= floor or (work.flags[LOOK_AHEAD] and best <= four):
-        work.counters[CUT_AHEAD] += 1
+    if best <= floor or (work.look_ahead and best <= four):
+        work.ahead += 1
         return best, True, test
     hash_children(data, work, bits, work.hashes)
     lowest = INFINITY
     for f in range(F):
-        if board[STOP]:
+        if stack.stop[0]:
             return best, False, test
         goal = min(best, budget + 1)
         if bound[f] >= goal:
-            work.counters[CUT_TEST] += 1
+            work.tests_skipped += 1
             lowest = min(lowest, bound[f])
             continue
         if pair(data, work, table, bits, f, goal):
@@ -78,6 +68,6 @@ def depth_three(data, work, table, board, bits, budget, bound):
     # A leaf and trees of depth two are covered by `best`; the others by the bounds of their root
     # tests.
     result = best if exact else max(min(best, lowest), budget + 1)
-    if work.flags[SIMILARITY]:
-        archive_set(work, level, bits, result, bound, F)
+    if work.similarity:
+        archive_set(work, kept, bits, result, bound, F)
     return result, exact, test

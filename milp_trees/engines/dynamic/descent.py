@@ -1,393 +1,224 @@
-"""Compiled search over sets of rows: a tree of depth three by pairs of children, deeper ones by
-descent with an explicit stack. Loads numba.
+"""Compiled search over sets of rows: descent with an explicit stack. Loads numba.
 
 A set is asked for with a budget: the answer is its optimum if that is at most the budget, else a
 lower bound above it. The search returns to its caller, and goes on when called again, when a flag
 is raised, when the table should grow, and when the root has a better tree.
 
-Bounds
-------
-look-ahead : every tree that is not a leaf has two leaves and a split; one with four leaves or more
-costs four leaves and three splits, and one
-    with fewer has depth two at most, so a depth-two optimum below that is optimal at any depth (Lin
-    et al. 2020, GOSDT, section 4 and appendix B).
-similarity, per test : see `memory`.
-sibling : what a side must cost at least is taken from the budget of the other side; its depth-two optimum bounds that too, by look-ahead.
+What a side must cost at least is taken from the budget of the other side (`sibling`); its depth-two
+optimum bounds that too, by look-ahead.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
 # Types of compiled functions are inferred by numba.
 
-# Long lists of names stay on few lines.
-# ruff: isort: skip_file
-
 import numpy as np
-from numba import njit
 
-from milp_trees.engines.dynamic.arrays import (
-    INFINITY,
-    LEAF,
-    LEAST_SPLIT,
-    N_MASSES,
-    N_TESTS,
-    UNLIMITED,
+from milp_trees.compiling.kernels import njit
+from milp_trees.engines.dynamic.arrays import INFINITY, UNLIMITED
+from milp_trees.engines.dynamic.entering import (
+    ENTER,
+    FIRST_BACK,
+    NEXT,
+    SECOND_BACK,
+    answer,
+    bound_of,
+    code,
+    enter,
 )
-from milp_trees.engines.dynamic.choice import goal_of, pick
-from milp_trees.engines.dynamic.depth_three import archive_level, depth_three
-from milp_trees.engines.dynamic.gains import gini_order, sort_tests
-from milp_trees.engines.dynamic.layouts import data_at, stack_at, table_at, work_at
-from milp_trees.engines.dynamic.memory import ROOM, USED, archive_set, look_up, similar, store
-from milp_trees.engines.dynamic.nodes import (
-    CACHE,
-    CUT_AHEAD,
-    CUT_SIBLING,
-    CUT_SIMILAR,
-    GINI,
-    HITS,
-    LARGER_FIRST,
-    LOOK_AHEAD,
-    NODES,
-    SIBLING,
-    SIMILARITY,
-    UPPER,
-    hash_children,
-    large_enough,
-    leaf_value,
-    load,
-    pair,
-    sums,
-)
-from milp_trees.engines.dynamic.stack import (
-    ALLOWED,
-    BASE,
-    BEST,
-    BUDGET,
-    CURRENT,
-    DEPTH,
-    EXACT,
-    FIRST_SIDE,
-    FIRST_VALUE,
-    LEVEL,
-    LOWER,
-    OTHER_BOUND,
-    OTHER_EXACT,
-    PHASE,
-    POSITION,
-    REPORTED,
-    RETURNED,
-    RETURNED_TEST,
-    SHARED_BEST,
-    SIZE,
-    STOP,
-    TEST,
-)
-from milp_trees.engines.dynamic.words import atomic_add, atomic_min, children, copy, count, subtract
+from milp_trees.engines.dynamic.layouts import data_at, level_of, stack_at, table_at, work_at
+from milp_trees.engines.dynamic.memory import archive_level, archive_set, store
+from milp_trees.engines.dynamic.nodes import large_enough, sums
+from milp_trees.engines.dynamic.words import atomic_add, atomic_min, children, copy, subtract
 
 #: Why the search returned.
 DONE, STOPPED, NEEDS_ROOM, IMPROVED = range(4)
-#: What a level does next (0: enter its set).
-_ENTER, _NEXT, _FIRST_BACK, _SECOND_BACK = range(4)
 
 
 @njit(cache=True)
-def code(number):
-    """Depth and allowed discrepancies in one number, as the table keeps them."""
-    return number[DEPTH] | (number[ALLOWED] + 1) << 6
+def _goal_of(stack, level):
+    """What a tree with the current root test must stay below to matter."""
+    goal = min(level.best, level.budget + 1)
+    if level.number == 0:
+        goal = min(goal, stack.shared_best[0], level.rung + 1)
+    return goal
 
 
 @njit(cache=True)
-def _remembered(work, table, h1, h2, depth_code):
-    """(known exactly, value or lower bound, test) of a set from the table."""
-    if not work.flags[CACHE]:
-        return False, np.int64(0), np.int64(-1)
-    known, value, exact, test = look_up(table, h1, h2, depth_code)
-    if known:
-        work.counters[HITS] += 1
-        return exact, value, test
-    return False, np.int64(0), np.int64(-1)
+def _pick(stack, level, F, best_first):
+    """The next root test of a set, -1 if none is left."""
+    if level.number == 0:
+        return _pick_at_root(stack, level, F, best_first)
+    goal = min(level.best, level.budget + 1)
+    last = F - 1 if level.allowed < 0 else min(F - 1, level.allowed)
+    while level.position < last:
+        level.position += 1
+        f = level.order[level.position]
+        if level.bound[f] < goal:
+            return f
+    return np.int64(-1)
 
 
 @njit(cache=True)
-def _answer(stack, value, exact, test):
-    stack.state[RETURNED], stack.state[EXACT], stack.state[RETURNED_TEST] = value, exact, test
-    return True
-
-
-@njit(cache=True)
-def _enter(data, work, table, stack, lev):
-    """Try to answer for a set at once: True if `stack.state` holds the answer. Else its root tests
-    are put in order.
+def _pick_at_root(stack, level, F, best_first):
+    """The next free root test: the first in order, or the one with the lowest bound, which is then
+    tried up to the next bound only.
     """
-    number, bits = stack.number[lev], stack.bits[lev]
-    depth, budget = number[DEPTH], number[BUDGET]
-    work.counters[NODES] += 1
-    total = stack.total[lev]
-    sums(data, bits, total)
-    best, test = leaf_value(data, total), np.int64(-1)
-    floor = (
-        min(best, 2 * data.par[LEAF] + data.par[LEAST_SPLIT])
-        if work.flags[LOOK_AHEAD]
-        else np.int64(0)
-    )
-    if best <= floor:
-        return _answer(stack, best, best <= budget, test)
-    h = stack.key[lev]
-    exact, value, known_test = _remembered(work, table, h[0], h[1], code(number))
-    if exact:
-        return _answer(stack, value, value <= budget, known_test)
-    floor = max(floor, value)
-    if work.flags[SIMILARITY] and depth != 3 and number[ALLOWED] < 0:
-        alike = similar(work, archive_level(work, depth), bits, data.heavy, data.par[N_MASSES] > 0)
-        if floor <= budget < alike:
-            work.counters[CUT_SIMILAR] += 1
-        floor = max(floor, alike)
-    if floor > budget:
-        return _answer(stack, floor, False, test)
-    number[BEST], number[TEST], number[LOWER], number[SIZE] = best, test, floor, count(bits)
-    if best <= floor:
-        return _answer(stack, best, True, test)
-    if depth == 3:
-        value, exact, test = depth_three(
-            data, work, table, stack.board, bits, budget, stack.bound[lev]
-        )
-        if stack.board[STOP]:
-            if value < number[BEST]:
-                number[BEST], number[TEST] = value, test
-        elif work.flags[CACHE]:
-            store(table, h[0], h[1], code(number), value, exact, test)
-        return _answer(stack, value, exact, test)
-    return _order(data, work, table, stack, lev)
-
-
-@njit(cache=True)
-def _order(data, work, table, stack, lev):
-    """Bounds and order of the root tests. Where leaves cost something, the depth-two trees of all
-    children are evaluated first.
-    """
-    number, bits = stack.number[lev], stack.bits[lev]
-    F = data.par[N_TESTS]
-    stack.bound[lev, :F] = number[LOWER]
-    hash_children(data, work, bits, stack.hashes[lev])
-    if (
-        data.par[LEAF] + data.par[LEAST_SPLIT] > 0
-        and work.flags[LOOK_AHEAD]
-        and number[ALLOWED] < 0
-    ):
-        if _expand(data, work, table, stack, lev):
-            return True
-        for f in range(F):
-            work.impurity[f] = stack.bound[lev, f]
-        sort_tests(stack.order[lev], work.impurity, F)
-    else:
-        if lev == 0 and work.flags[UPPER] and number[ALLOWED] < 0:
-            value, test = load(data, work, bits)
-            if value < number[BEST]:
-                number[BEST], number[TEST] = value, test
-        if work.flags[GINI] or number[ALLOWED] >= 0:
-            gini_order(data, bits, stack.order[lev], work.weight, work.impurity)
-        else:
-            for f in range(F):
-                stack.order[lev, f] = f
-    if lev == 0:
-        for f in range(F):  # other threads may have raised them already
-            stack.root_bound[f] = max(stack.root_bound[f], stack.bound[0, f])
-    number[POSITION] = -1
-    number[PHASE] = _NEXT
-    return False
-
-
-@njit(cache=True)
-def _expand(data, work, table, stack, lev):
-    """Upper and lower bounds of all root tests from the depth-two optima of the children; True if
-    that settles the set.
-    """
-    number, bits = stack.number[lev], stack.bits[lev]
-    budget = number[BUDGET]
-    four = 4 * data.par[LEAF] + 3 * data.par[LEAST_SPLIT]
-    value, test = load(data, work, bits)
-    if value < number[BEST]:
-        number[BEST], number[TEST] = value, test
-    number[LOWER] = max(number[LOWER], min(number[BEST], four))
-    if number[BEST] <= number[LOWER]:
-        work.counters[CUT_AHEAD] += 1
-        return _answer(stack, number[BEST], number[BEST] <= budget, number[TEST])
-    if number[LOWER] > budget:
-        work.counters[CUT_AHEAD] += 1
-        return _answer(stack, number[LOWER], False, number[TEST])
-    for f in range(data.par[N_TESTS]):
-        copy(stack.hashes[lev, f], work.hashes[f])
-    for f in range(data.par[N_TESTS]):
-        if stack.board[STOP]:
+    last = F - 1 if level.allowed < 0 else min(F - 1, level.allowed)
+    while True:
+        goal = min(level.best, level.budget + 1, stack.shared_best[0])
+        chosen, second = np.int64(-1), goal
+        for k in range(last + 1):
+            f = level.order[k]
+            low = stack.root_bound[f]
+            if low >= goal or stack.busy[f]:
+                continue
+            if chosen < 0:
+                chosen, level.position = f, k
+                if not best_first:
+                    break
+            elif low < stack.root_bound[chosen]:
+                chosen, second, level.position = f, stack.root_bound[chosen], k
+            else:
+                second = min(second, low)
+        if chosen < 0:
+            return np.int64(-1)
+        if atomic_add(stack.busy.ctypes.data + 8 * chosen, 1) == 0:
             break
-        if not pair(data, work, table, bits, f, np.int64(INFINITY)):
-            stack.bound[lev, f] = INFINITY
-            continue
-        a, b = work.value[0, 0], work.value[1, 0]
-        if a + b + data.split[f] < number[BEST]:
-            number[BEST], number[TEST] = a + b + data.split[f], f
-        stack.bound[lev, f] = max(number[LOWER], min(a, four) + min(b, four) + data.split[f])
-    return False
+        atomic_add(stack.busy.ctypes.data + 8 * chosen, -1)
+    low = stack.root_bound[chosen]
+    level.rung = max(second, low + max(1, (goal - low) // 4)) if best_first else INFINITY
+    return chosen
 
 
 @njit(cache=True)
-def _bound(data, work, table, bits, h1, h2, depth, allowed):
-    """(known exactly, value or lower bound) of a child; it is at least the cost of a leaf, which
-    the depth of the stack relies on.
-
-    Trees with four leaves or more cost at least `four`, and the others are no deeper than two.
-    """
-    exact, value, _ = _remembered(work, table, h1, h2, depth | (allowed + 1) << 6)
-    value = max(value, data.par[LEAF])
-    four = 4 * data.par[LEAF] + 3 * data.par[LEAST_SPLIT]
-    if not exact and value < four and allowed < 0 and work.flags[LOOK_AHEAD]:
-        known, two, _, _ = look_up(table, h1, h2, 2)
-        if known:
-            value = max(value, min(two, four))
-    if not exact and work.flags[SIMILARITY] and allowed < 0:
-        value = max(
-            value,
-            similar(work, archive_level(work, depth), bits, data.heavy, data.par[N_MASSES] > 0),
-        )
-    return exact, value
-
-
-@njit(cache=True)
-def _try(data, work, table, stack, lev, f):
+def _try(data, work, table, stack, level, f):
     """Bounds of both sides of a root test; if they do not settle it, the first side becomes the
     next level.
     """
-    number, bits = stack.number[lev], stack.bits[lev]
-    depth = number[DEPTH] if number[DEPTH] == UNLIMITED else number[DEPTH] - 1
-    allowed = number[ALLOWED] - number[POSITION] if number[ALLOWED] >= 0 else np.int64(-1)
-    left, right = stack.side[lev, 0], stack.side[lev, 1]
-    n = children(bits, data.tests[f], left, right)
-    number[CURRENT] = f
-    if n == 0 or n == number[SIZE] or not _both_large(data, work, stack, lev, right):
-        return _settle(stack, lev, np.int64(INFINITY))
-    h = stack.hashes[lev, f]
-    left_exact, a = _bound(data, work, table, left, h[0], h[1], depth, allowed)
-    right_exact, b = _bound(data, work, table, right, h[2], h[3], depth, allowed)
-    goal = goal_of(stack, lev)
+    depth = level.depth if level.depth == UNLIMITED else level.depth - 1
+    allowed = level.allowed - level.position if level.allowed >= 0 else np.int64(-1)
+    left, right = level.side[0], level.side[1]
+    n = children(level.bits, data.tests[f], left, right)
+    level.current = f
+    if n == 0 or n == level.size or not _both_large(data, work, stack, level, right):
+        return _settle(stack, level, np.int64(INFINITY))
+    h = level.hashes[f]
+    left_exact, a = bound_of(data, work, table, left, h[0], h[1], depth, allowed)
+    right_exact, b = bound_of(data, work, table, right, h[2], h[3], depth, allowed)
+    goal = _goal_of(stack, level)
     low = a + b + data.split[f]
     if left_exact and right_exact:
-        _offer(stack, lev, low, f)
-        return _settle(stack, lev, low)
+        _offer(stack, level, low, f)
+        return _settle(stack, level, low)
     if low >= goal:
-        work.counters[CUT_SIBLING] += 1
-        return _settle(stack, lev, low)
+        work.siblings += 1
+        return _settle(stack, level, low)
     # Where splits are free the larger side exhausts the budget sooner; where they cost, the smaller
     # one is settled by its depth-two tree.
-    larger = (work.flags[LARGER_FIRST] != 0) == (data.par[LEAF] + data.par[LEAST_SPLIT] == 0)
-    first = 0 if (2 * n <= number[SIZE]) == larger else 1
+    larger = (work.larger_first != 0) == (data.leaf + data.least_split == 0)
+    first = 0 if (2 * n <= level.size) == larger else 1
     if left_exact or right_exact:
         first = 1 if left_exact else 0
-    number[FIRST_SIDE] = first
-    number[OTHER_BOUND], number[OTHER_EXACT] = (b, right_exact) if first == 0 else (a, left_exact)
-    number[PHASE] = _FIRST_BACK
-    other = number[OTHER_BOUND] if work.flags[SIBLING] or number[OTHER_EXACT] else data.par[LEAF]
-    return _push(stack, lev, first, depth, allowed, goal - 1 - data.split[f] - other)
+    level.first_side = first
+    level.other_bound, level.other_exact = (b, right_exact) if first == 0 else (a, left_exact)
+    level.phase = FIRST_BACK
+    other = level.other_bound if work.sibling or level.other_exact else data.leaf
+    return _push(stack, level, first, depth, allowed, goal - 1 - data.split[f] - other)
 
 
 @njit(cache=True)
-def _both_large(data, work, stack, lev, right):
-    if data.par[N_MASSES] == 0:
+def _both_large(data, work, stack, level, right):
+    if data.n_masses == 0:
         return True
     sums(data, right, work.total[1])
-    subtract(stack.total[lev], work.total[1], work.total[2])
+    subtract(level.total, work.total[1], work.total[2])
     return large_enough(data, work.total[1]) and large_enough(data, work.total[2])
 
 
 @njit(cache=True)
-def _push(stack, lev, side, depth, allowed, budget):
-    child = stack.number[lev + 1]
-    child[DEPTH], child[BUDGET], child[ALLOWED], child[PHASE] = depth, budget, allowed, _ENTER
-    copy(stack.side[lev, side], stack.bits[lev + 1])
-    f = stack.number[lev, CURRENT]
-    stack.key[lev + 1, 0] = stack.hashes[lev, f, 2 * side]
-    stack.key[lev + 1, 1] = stack.hashes[lev, f, 2 * side + 1]
-    stack.state[LEVEL] = lev + 1
+def _push(stack, level, side, depth, allowed, budget):
+    child, f = level_of(stack, level.number + 1), level.current
+    child.depth, child.budget, child.allowed, child.phase = depth, budget, allowed, ENTER
+    copy(level.side[side], child.bits)
+    child.key[0], child.key[1] = level.hashes[f, 2 * side], level.hashes[f, 2 * side + 1]
+    stack.level = child.number
 
 
 @njit(cache=True)
-def _settle(stack, lev, low):
+def _settle(stack, level, low):
     """Record a bound on the current root test and go on to the next one."""
-    number = stack.number[lev]
-    f = number[CURRENT]
-    number[PHASE] = _NEXT
-    if lev > 0:
-        stack.bound[lev, f] = max(stack.bound[lev, f], low)
+    f = level.current
+    level.phase = NEXT
+    if level.number > 0:
+        level.bound[f] = max(level.bound[f], low)
     else:
         stack.root_bound[f] = max(stack.root_bound[f], low)
         atomic_add(stack.busy.ctypes.data + 8 * f, -1)
 
 
 @njit(cache=True)
-def _offer(stack, lev, value, f):
-    number = stack.number[lev]
-    if value < number[BEST]:
-        number[BEST], number[TEST] = value, f
-        if lev == 0:
-            atomic_min(stack.board.ctypes.data + 8 * SHARED_BEST, value)
+def _offer(stack, level, value, f):
+    if value < level.best:
+        level.best, level.test = value, f
+        if level.number == 0:
+            atomic_min(stack.shared_best.ctypes.data, value)
 
 
 @njit(cache=True)
-def _back(data, work, stack, lev):
+def _back(data, work, stack, level):
     """A side has been answered: try the other one, or settle the root test."""
-    number = stack.number[lev]
-    f, value, exact = number[CURRENT], stack.state[RETURNED], stack.state[EXACT] != 0
+    f, value, exact = level.current, stack.returned, stack.exact != 0
     cost = data.split[f]
-    if number[PHASE] == _SECOND_BACK:
-        total = number[FIRST_VALUE] + value + cost
+    if level.phase == SECOND_BACK:
+        total = level.first_value + value + cost
         if exact:
-            _offer(stack, lev, total, f)
-        _settle(stack, lev, total)
+            _offer(stack, level, total, f)
+        _settle(stack, level, total)
         return
-    total = value + number[OTHER_BOUND] + cost
+    total = value + level.other_bound + cost
     if not exact:
-        _settle(stack, lev, total)
+        _settle(stack, level, total)
         return
-    if number[OTHER_EXACT]:
-        _offer(stack, lev, total, f)
-        _settle(stack, lev, total)
+    if level.other_exact:
+        _offer(stack, level, total, f)
+        _settle(stack, level, total)
         return
-    goal = goal_of(stack, lev)
+    goal = _goal_of(stack, level)
     if total >= goal:
-        work.counters[CUT_SIBLING] += 1
-        _settle(stack, lev, total)
+        work.siblings += 1
+        _settle(stack, level, total)
         return
-    number[FIRST_VALUE] = value
-    number[PHASE] = _SECOND_BACK
-    depth = number[DEPTH] if number[DEPTH] == UNLIMITED else number[DEPTH] - 1
-    allowed = number[ALLOWED] - number[POSITION] if number[ALLOWED] >= 0 else np.int64(-1)
-    _push(stack, lev, 1 - number[FIRST_SIDE], depth, allowed, goal - 1 - cost - value)
+    level.first_value = value
+    level.phase = SECOND_BACK
+    depth = level.depth if level.depth == UNLIMITED else level.depth - 1
+    allowed = level.allowed - level.position if level.allowed >= 0 else np.int64(-1)
+    _push(stack, level, 1 - level.first_side, depth, allowed, goal - 1 - cost - value)
 
 
 @njit(cache=True)
-def _close(data, work, table, stack, lev):
+def _close(data, work, table, stack, level):
     """All root tests have been tried: the set's optimum, or a bound above its budget."""
-    number, F = stack.number[lev], data.par[N_TESTS]
-    best, budget, test = number[BEST], number[BUDGET], number[TEST]
+    F = data.n_tests
+    best, budget, test = level.best, level.budget, level.test
     exact = best <= budget
     value = best
     if not exact:
-        if number[ALLOWED] < 0:
+        if level.allowed < 0:
             for f in range(F):
-                value = min(value, stack.bound[lev, f])
+                value = min(value, level.bound[f])
         else:
             value = budget + 1
         value = max(value, budget + 1)
-    if work.flags[CACHE]:
-        store(table, stack.key[lev, 0], stack.key[lev, 1], code(number), value, exact, test)
-    if work.flags[SIMILARITY] and number[ALLOWED] < 0:
-        archive_set(
-            work, archive_level(work, number[DEPTH]), stack.bits[lev], value, stack.bound[lev], F
-        )
-    _answer(stack, value, exact, test)
+    if work.cache:
+        store(table, level.key[0], level.key[1], code(level), value, exact, test)
+    if work.similarity and level.allowed < 0:
+        archive_set(work, archive_level(work, level.depth), level.bits, value, level.bound, F)
+    answer(stack, value, exact, test)
 
 
 @njit(cache=True, nogil=True)
 def run(data_address, work_address, table_address, stack_address, best_first, bounded):
-    """Go on until the set at level `stack.state[BASE]` is answered, or there is a reason to return.
+    """Go on until the set at level `stack.base` is answered, or there is a reason to return.
     `bounded`: the table must not grow.
     """
     data, work, table, stack = (
@@ -396,32 +227,31 @@ def run(data_address, work_address, table_address, stack_address, best_first, bo
         table_at(table_address),
         stack_at(stack_address),
     )
-    F, base = data.par[N_TESTS], stack.state[BASE]
+    F, base = data.n_tests, stack.base
     while True:
-        lev = stack.state[LEVEL]
-        if lev < base:
+        if stack.level < base:
             return DONE
-        if stack.board[STOP]:
+        if stack.stop[0]:
             return STOPPED
-        number = stack.number[lev]
-        if number[PHASE] == _ENTER:
-            if not bounded and table.state[USED] > table.state[ROOM]:
+        level = level_of(stack, stack.level)
+        if level.phase == ENTER:
+            if not bounded and table.used[0] > table.room:
                 return NEEDS_ROOM
-            if _enter(data, work, table, stack, lev) and not stack.board[STOP]:
-                stack.state[LEVEL] = lev - 1
-        elif number[PHASE] == _NEXT:
-            if lev == 0 and base == 0 and number[BEST] < stack.state[REPORTED]:
-                stack.state[REPORTED] = number[BEST]
-                atomic_min(stack.board.ctypes.data + 8 * SHARED_BEST, number[BEST])
+            if enter(data, work, table, stack, level) and not stack.stop[0]:
+                stack.level -= 1
+        elif level.phase == NEXT:
+            if level.number == 0 and base == 0 and level.best < stack.reported:
+                stack.reported = level.best
+                atomic_min(stack.shared_best.ctypes.data, level.best)
                 return IMPROVED
-            f = pick(stack, lev, F, best_first)
+            f = _pick(stack, level, F, best_first)
             if f >= 0:
-                _try(data, work, table, stack, lev, f)
-            elif lev == 0:
-                _answer(stack, number[BEST], True, number[TEST])
-                stack.state[LEVEL] = -1
+                _try(data, work, table, stack, level, f)
+            elif level.number == 0:
+                answer(stack, level.best, True, level.test)
+                stack.level = -1
             else:
-                _close(data, work, table, stack, lev)
-                stack.state[LEVEL] = lev - 1
+                _close(data, work, table, stack, level)
+                stack.level -= 1
         else:
-            _back(data, work, stack, lev)
+            _back(data, work, stack, level)

@@ -9,28 +9,23 @@ depth-two optima of the sides tell which.
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
-from milp_trees.engines.dynamic.arrays import INFINITY, LEAF, UNLIMITED
+from milp_trees.compiling.kernels import njit
+from milp_trees.engines.dynamic.arrays import INFINITY, UNLIMITED
 from milp_trees.engines.dynamic.gains import gini_order
-from milp_trees.engines.dynamic.layouts import data_at, stack_at, table_at, tree_at, work_at
-from milp_trees.engines.dynamic.memory import look_up
-from milp_trees.engines.dynamic.nodes import best_one, hash_children, load
-from milp_trees.engines.dynamic.stack import (
-    ALLOWED,
-    BASE,
-    BUDGET,
-    DEPTH,
-    LEVEL,
-    PHASE,
-    RETURNED,
-    RETURNED_TEST,
+from milp_trees.engines.dynamic.layouts import (
+    data_at,
+    level_of,
+    stack_at,
+    table_at,
+    tree_at,
+    work_at,
 )
+from milp_trees.engines.dynamic.memory import look_up
+from milp_trees.engines.dynamic.nodes import best_one, best_two, hash_children
 from milp_trees.engines.dynamic.words import children, copy, count
 
-#: Positions in `tree.state`: sets waiting (less one), nodes written, the root's test (UNKNOWN: find
-#: it), whether a set has just been solved, the root's value.
-TOP, WRITTEN, ROOT_TEST, SOLVED, ROOT_VALUE = range(5)
+#: Root tests that are not known yet, and that another search must find first.
 UNKNOWN, _UNSOLVED = -3, -2
 
 
@@ -40,9 +35,9 @@ def _root_test(data, work, table, stack, tree, bits, key, depth, allowed, most):
 
     The test is -1 for a leaf, _UNSOLVED if level 1 of the stack says what must be solved first.
     """
-    if tree.state[SOLVED]:
-        tree.state[SOLVED] = 0
-        return stack.state[RETURNED_TEST], stack.state[RETURNED]
+    if tree.solved:
+        tree.solved = 0
+        return stack.returned_test, stack.returned
     if depth == 0:
         return np.int64(-1), most
     if depth == 1:
@@ -54,13 +49,13 @@ def _root_test(data, work, table, stack, tree, bits, key, depth, allowed, most):
     if known and exact:
         return test, value
     if depth == 2:
-        value, test = load(data, work, bits)
+        value, test = best_two(data, work, bits)
         return test, value
-    stack.state[BASE] = stack.state[LEVEL] = 1
-    number = stack.number[1]
-    number[DEPTH], number[BUDGET], number[ALLOWED], number[PHASE] = depth, most, allowed, 0
-    copy(bits, stack.bits[1])
-    copy(key, stack.key[1])
+    stack.base = stack.level = 1
+    level = level_of(stack, 1)
+    level.depth, level.budget, level.allowed, level.phase = depth, most, allowed, 0
+    copy(bits, level.bits)
+    copy(key, level.key)
     return np.int64(_UNSOLVED), most
 
 
@@ -69,13 +64,13 @@ def _two_suffice(data, work, table, left, right, h, most):
     """Whether trees of depth two on both sides cost at most `most` together."""
     known, value, _, _ = look_up(table, h[0], h[1], 2)
     if not known:
-        value = load(data, work, left)[0]
+        value = best_two(data, work, left)[0]
     if value >= most:
         return False
     most -= value
     known, value, _, _ = look_up(table, h[2], h[3], 2)
     if not known:
-        value = load(data, work, right)[0]
+        value = best_two(data, work, right)[0]
     return value <= most
 
 
@@ -97,8 +92,8 @@ def extract(data_address, work_address, table_address, stack_address, tree_addre
     """Write an optimal tree in preorder: a test's index, or -1 for a leaf. Splits with an empty
     side are left out.
 
-    Returns False where a set must be solved first (`run` with the same stack, then `state[SOLVED] =
-    1`, and again). The stack is not the search's, except that both are stopped together.
+    Returns False where a set must be solved first (`run` with the same stack, then `tree.solved = 1`,
+    and again). The stack is not the search's, except that both are stopped together.
     """
     data, work, table, stack = (
         data_at(data_address),
@@ -108,12 +103,12 @@ def extract(data_address, work_address, table_address, stack_address, tree_addre
     )
     tree = tree_at(tree_address)
     left, right = tree.sides[0], tree.sides[1]
-    while tree.state[TOP] >= 0:
-        top = tree.state[TOP]
+    while tree.top >= 0:
+        top = tree.top
         node, key = tree.waiting[top], tree.keys[top]
         depth, allowed, most = tree.depths[top, 0], tree.depths[top, 1], tree.depths[top, 2]
-        test, value = tree.state[ROOT_TEST], tree.state[ROOT_VALUE]
-        if tree.state[WRITTEN] > 0 or test == UNKNOWN:
+        test, value = tree.root_test, tree.root_value
+        if tree.written > 0 or test == UNKNOWN:
             test, value = _root_test(
                 data, work, table, stack, tree, node, key, depth, allowed, most
             )
@@ -137,7 +132,7 @@ def extract(data_address, work_address, table_address, stack_address, tree_addre
                 below = np.int64(2)
             tree.depths[top, 0] = tree.depths[top + 1, 0] = below
             tree.depths[top, 2] = tree.depths[top + 1, 2] = (
-                most - data.par[LEAF] if 0 < n < size else INFINITY
+                most - data.leaf if 0 < n < size else INFINITY
             )
             # The right side waits below the left one.
             copy(left, tree.waiting[top + 1])
@@ -145,11 +140,11 @@ def extract(data_address, work_address, table_address, stack_address, tree_addre
             tree.keys[top + 1, 0], tree.keys[top + 1, 1] = h[0], h[1]
             tree.keys[top, 0], tree.keys[top, 1] = (h[0], h[1]) if n == 0 else (h[2], h[3])
             if n == 0 or n == size:
-                if tree.state[WRITTEN] == 0:
-                    tree.state[ROOT_TEST] = UNKNOWN
+                if tree.written == 0:
+                    tree.root_test = UNKNOWN
                 continue
-            tree.state[TOP] += 2
-        tree.out[tree.state[WRITTEN]] = test
-        tree.state[WRITTEN] += 1
-        tree.state[TOP] -= 1
+            tree.top += 2
+        tree.out[tree.written] = test
+        tree.written += 1
+        tree.top -= 1
     return True

@@ -4,9 +4,8 @@
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
-from milp_trees.engines.dynamic.arrays import BY_ROW, N_ACTIONS, N_GROUPS, N_TESTS, N_VALUES
+from milp_trees.compiling.kernels import njit
 from milp_trees.engines.dynamic.words import clear, lowest, ones
 
 
@@ -15,11 +14,11 @@ def _weights(data, bits, weight):
     """weight[f, k]: what the rows where test f is true, and whose cheapest action is k, can lose;
     weight[F] for all rows.
     """
-    F = data.par[N_TESTS]
+    F = data.n_tests
     for f in range(weight.shape[0]):
         clear(weight[f])
-    if not data.par[BY_ROW] and data.par[N_VALUES] == 1:
-        for g in range(data.par[N_GROUPS]):
+    if not data.by_row and data.n_values == 1:
+        for g in range(data.n_groups):
             k, most = data.group_best[g], data.group_most[g]
             if most:
                 n = 0
@@ -71,7 +70,7 @@ def gini_order(data, bits, order, weight, impurity):
     """Tests by the Gini impurity of the cheapest actions on both sides, weighted by what a wrong
     action can cost.
     """
-    F, K = data.par[N_TESTS], data.par[N_ACTIONS]
+    F, K = data.n_tests, data.n_actions
     _weights(data, bits, weight)
     for f in range(F):
         right = left = 0.0

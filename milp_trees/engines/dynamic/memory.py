@@ -16,8 +16,8 @@ unless D' is a subset of D.
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import njit
 from milp_trees.engines.dynamic.layouts import table_at
 from milp_trees.engines.dynamic.words import atomic_add, copy, inside, missing_weight
 
@@ -28,9 +28,6 @@ _SHIFT = np.uint64(29)
 _PROBES = 16
 #: Sets kept in the archive per depth.
 RING = 64
-
-#: Positions in `table.state`.
-USED, ROOM = 0, 1
 
 
 @njit(cache=True)
@@ -80,7 +77,7 @@ def store(table, h1, h2, depth, value, exact, test):
         meta = slots[at, 2]
         if meta == 0:
             victim = at
-            atomic_add(table.state.ctypes.data, 1)
+            atomic_add(table.used.ctypes.data, 1)
             break
         there = np.int64(meta & np.uint64(0xFFF))
         if (
@@ -124,6 +121,12 @@ def move(old_address, new_address):
                 bool(meta & np.uint64(0x1000)),
                 np.int64(meta >> np.uint64(13)) - 1,
             )
+
+
+@njit(cache=True)
+def archive_level(work, depth):
+    """Where the archive keeps sets with this depth left; without a depth limit that is all one."""
+    return min(depth, work.kept.shape[0] - 1)
 
 
 @njit(cache=True)

@@ -13,48 +13,22 @@ sides of a test by counting only the smaller side, because the other side's sums
 # ruff: isort: skip_file
 
 import numpy as np
-from numba import njit
+from milp_trees.compiling.kernels import njit
 
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.arrays import (
-    BY_ROW,
-    FORBIDDEN,
     INFINITY,
-    LEAF,
-    N_COUNTED,
-    N_GROUPS,
-    N_MASSES,
-    N_TESTS,
-    N_VALUES,
 )
 from milp_trees.engines.dynamic.memory import look_up, store
 from milp_trees.engines.dynamic.pair_counts import COUNT, EVALUATE, GATHER, HASH, PACK, call
 from milp_trees.engines.dynamic.words import children, clear, copy, count, lowest, ones, subtract
-
-#: Positions in `work.flags`: the switches.
-(
-    CACHE,
-    CACHE_TWO,
-    SIMILARITY,
-    PER_TEST,
-    SIBLING,
-    LARGER_FIRST,
-    GINI,
-    LOOK_AHEAD,
-    UPPER,
-    SMALLER_COUNTED,
-) = range(10)
-#: Positions in `work.counters`.
-CALLS, LOADS, NODES, HITS, HITS_TWO, CUT_SIMILAR, CUT_TEST, CUT_SIBLING, CUT_AHEAD, ROWS_COUNTED = (
-    range(10)
-)
 
 
 @njit(cache=True)
 def sums(data, bits, out):
     """Sums of values, masses and regrets of the first action over a set."""
     clear(out)
-    if data.par[BY_ROW]:
+    if data.by_row:
         for w in range(len(bits)):
             word = bits[w]
             while word:
@@ -63,7 +37,7 @@ def sums(data, bits, out):
                 for u in range(len(out)):
                     out[u] += data.values[r, u]
     else:
-        for g in range(data.par[N_GROUPS]):
+        for g in range(data.n_groups):
             n = 0
             for w in range(data.group_range[g, 0], data.group_range[g, 1]):
                 n += ones(bits[w] & data.group_bits[g, w])
@@ -74,20 +48,20 @@ def sums(data, bits, out):
 @njit(cache=True)
 def leaf_value(data, total):
     """Cost of one leaf, or INFINITY if it is too small."""
-    V = data.par[N_VALUES]
-    for k in range(data.par[N_MASSES]):
+    V = data.n_values
+    for k in range(data.n_masses):
         if total[V + k] < data.least[k]:
             return INFINITY
     best = np.int64(0)
     for v in range(V):
         best = min(best, total[v])
-    return best + total[len(total) - 1] + data.par[LEAF]
+    return best + total[len(total) - 1] + data.leaf
 
 
 @njit(cache=True)
 def large_enough(data, total):
-    for k in range(data.par[N_MASSES]):  # noqa: SIM110 (numba compiles loops better)
-        if total[data.par[N_VALUES] + k] < data.least[k]:
+    for k in range(data.n_masses):  # noqa: SIM110 (numba compiles loops better)
+        if total[data.n_values + k] < data.least[k]:
             return False
     return True
 
@@ -97,7 +71,7 @@ def best_one(data, bits, left, right, total):
     """Best tree of depth at most one: (value, test or -1). `left`, `right`, `total` are scratch."""
     sums(data, bits, total[0])
     best, test = leaf_value(data, total[0]), np.int64(-1)
-    for f in range(data.par[N_TESTS]):
+    for f in range(data.n_tests):
         n = children(bits, data.tests[f], left, right)
         if n == 0:
             continue
@@ -113,7 +87,7 @@ def best_one(data, bits, left, right, total):
 def _list_rows(data, work, bits):
     """Rows of a subset of the loaded node, by group, as places in the node; returns how many."""
     m = 0
-    for g in range(data.par[N_COUNTED]):
+    for g in range(data.n_counted):
         work.first[g] = m
         for w in range(data.group_range[g, 0], data.group_range[g, 1]):
             word = bits[w] & data.group_bits[g, w]
@@ -121,7 +95,7 @@ def _list_rows(data, work, bits):
                 work.listed[m] = work.local[64 * w + lowest(word)]
                 m += 1
                 word &= word - np.uint64(1)
-    work.first[data.par[N_COUNTED]] = m
+    work.first[data.n_counted] = m
     return m
 
 
@@ -129,8 +103,8 @@ def _list_rows(data, work, bits):
 def _count(data, work, bits, matrix):
     """Pair sums of a subset of the loaded node."""
     work.args[at.PAIRS] = matrix
-    work.counters[ROWS_COUNTED] += count(bits)
-    if data.par[BY_ROW]:
+    work.rows_counted += count(bits)
+    if data.by_row:
         clear(work.mask)
         for w in range(len(bits)):
             word = bits[w]
@@ -148,7 +122,7 @@ def _count(data, work, bits, matrix):
 @njit(cache=True)
 def _by_row(data, work, m):
     """Test bits and weighted tests of the loaded node, for sums row by row."""
-    F, U = data.par[N_TESTS], data.par[N_VALUES] + data.par[N_MASSES]
+    F, U = data.n_tests, data.n_values + data.n_masses
     words = (m + 63) // 64
     work.args[at.WORDS] = len(work.mask)
     for f in range(F):
@@ -179,9 +153,7 @@ def _weigh(out, row, value):
 
 @njit(cache=True)
 def load(data, work, bits):
-    """Prepare a node for `pair`; returns the value and root test of its best tree of depth at most
-    two (-1: a leaf).
-    """
+    """Prepare a node for `split`: its rows, its pair sums, and what the kernel EVALUATE of this instance says of it."""
     m = 0
     for w in range(len(bits)):
         word = bits[w]
@@ -192,15 +164,41 @@ def load(data, work, bits):
             copy(data.X[r], work.X[m])
             m += 1
             word &= word - np.uint64(1)
-    work.counters[LOADS] += 1
-    if data.par[BY_ROW]:
+    work.loads += 1
+    if data.by_row:
         _by_row(data, work, m)
     sums(data, bits, work.total[0])
     _count(data, work, bits, work.pairs[0])
     work.args[at.TOTALS] = work.totals[0]
     work.args[at.PARENT] = 0
     call(work.kernels[EVALUATE], work.args.ctypes.data)
+
+
+@njit(cache=True)
+def best_two(data, work, bits):
+    """Load a node; returns the value and root test of its best tree of depth at most two (-1: a leaf)."""
+    load(data, work, bits)
     return _at_most_two(data, work.total[0], work.args[at.BEST], work.args[at.BEST_TEST])
+
+
+@njit(cache=True)
+def split(data, work, n, size):
+    """Evaluate both sides of the loaded node in `work.sides`, n of its rows on the right: the smaller one is counted.
+
+    Returns which side that was (1: the right one), whose sums are then `work.total[1]`, and -1 if a side is too small.
+    """
+    small = 1 if 2 * n <= size or not work.smaller_counted else 0
+    sums(data, work.sides[small], work.total[1])
+    subtract(work.total[0], work.total[1], work.total[2])
+    if not large_enough(data, work.total[1]) or not large_enough(data, work.total[2]):
+        return np.int64(-1)
+    work.calls += 1
+    _count(data, work, work.sides[small], work.pairs[1])
+    work.args[at.TOTALS] = work.totals[1]
+    work.args[at.PARENT] = work.pairs[0]
+    work.args[at.PARENT_TOTALS] = work.totals[0]
+    call(work.kernels[EVALUATE], work.args.ctypes.data)
+    return np.int64(small)
 
 
 @njit(cache=True)
@@ -215,7 +213,7 @@ def hash_children(data, work, bits, out):
 def _at_most_two(data, total, best, test):
     """The better of a leaf and the best tree with two or three splits that a kernel found."""
     single = leaf_value(data, total)
-    if best < data.par[FORBIDDEN] and best + total[len(total) - 1] < single:
+    if best < data.forbidden and best + total[len(total) - 1] < single:
         return best + total[len(total) - 1], test
     return single, np.int64(-1)
 
@@ -236,7 +234,7 @@ def pair(data, work, table, bits, f, goal):
         return False
     h = work.hashes[f]
     known_left = known_right = False
-    if work.flags[CACHE_TWO]:
+    if work.cache_two:
         known_left, a, _, i = look_up(table, h[0], h[1], 2)
         known_right, b, _, j = look_up(table, h[2], h[3], 2)
         if known_left:
@@ -244,30 +242,20 @@ def pair(data, work, table, bits, f, goal):
         if known_right:
             work.value[1, 0], work.value[1, 1] = b, j
         if known_left or known_right:
-            work.counters[HITS_TWO] += 1
+            work.hits_two += 1
         if known_left and known_right:
             return True
-        cost = data.split[f] + data.par[LEAF]
+        cost = data.split[f] + data.leaf
         if (known_left and a + cost >= goal) or (known_right and b + cost >= goal):
             return False
-    small = 1 if 2 * n <= size else 0
-    if not work.flags[SMALLER_COUNTED]:
-        small = 1
-    sums(data, work.sides[small], work.total[1])
-    subtract(work.total[0], work.total[1], work.total[2])
-    if not large_enough(data, work.total[1]) or not large_enough(data, work.total[2]):
+    small = split(data, work, n, size)
+    if small < 0:
         return False
-    work.counters[CALLS] += 1
-    _count(data, work, work.sides[small], work.pairs[1])
-    work.args[at.TOTALS] = work.totals[1]
-    work.args[at.PARENT] = work.pairs[0]
-    work.args[at.PARENT_TOTALS] = work.totals[0]
-    call(work.kernels[EVALUATE], work.args.ctypes.data)
     v, t = _at_most_two(data, work.total[1], work.args[at.BEST], work.args[at.BEST_TEST])
     work.value[small, 0], work.value[small, 1] = v, t
     v, t = _at_most_two(data, work.total[2], work.args[at.REST], work.args[at.REST_TEST])
     work.value[1 - small, 0], work.value[1 - small, 1] = v, t
-    if work.flags[CACHE_TWO]:
+    if work.cache_two:
         if not known_left:
             store(table, h[0], h[1], 2, work.value[0, 0], True, work.value[0, 1])
         if not known_right:

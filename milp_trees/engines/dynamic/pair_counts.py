@@ -15,21 +15,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import cfunc, types
-from numba.extending import intrinsic
 
+from milp_trees.compiling.inside import intrinsic, ir, types
+from milp_trees.compiling.kernels import c_function
 from milp_trees.engines.dynamic import pair_layout, pair_sums_code, pair_values_code
 
 #: Positions in what `kernel_addresses` returns.
-COUNT, GATHER, PACK, EVALUATE, EVALUATE_ONE, HASH = range(6)
+COUNT, GATHER, PACK, EVALUATE, SIDES, HASH = range(6)
 
 _CODE: tuple[Any, ...] = (
     pair_sums_code.count,
     pair_sums_code.gather,
     pair_sums_code.pack,
     pair_values_code.evaluate,
-    pair_values_code.evaluate_one,
+    pair_values_code.sides,
     pair_sums_code.nh_children,
 )
 _BITS = {"i16": 16, "i32": 32, "i64": 64}
@@ -83,11 +82,10 @@ def _version() -> int:
 def _kernel(kernel: int, bits: int, has_split: int, has_mass: int, few: int) -> Any:
     version = _version()
 
-    @cfunc("int64(int64)", cache=True)
     def pair_kernel(table):
         return _body(table, kernel, bits, has_split, has_mass, few, version)
 
-    return pair_kernel
+    return c_function("int64(int64)", pair_kernel)
 
 
 def kernel_addresses(
@@ -119,7 +117,7 @@ def kernel_addresses(
     Returns
     -------
     numpy.ndarray of int64
-        Indexed by COUNT, GATHER, PACK, EVALUATE, EVALUATE_ONE, HASH.
+        Indexed by COUNT, GATHER, PACK, EVALUATE, SIDES, HASH.
     """
     addresses = np.zeros(len(_CODE), np.int64)
     if n_masses is None and not has_mass:
@@ -129,7 +127,7 @@ def kernel_addresses(
         width, split, row_weight, few = _BITS[dtype], 0, 0, 0
         if kernel == COUNT:
             few = n_sums if n_sums <= _FEW[dtype] else 0
-        elif kernel in (EVALUATE, EVALUATE_ONE):
+        elif kernel in (EVALUATE, SIDES):
             split, row_weight, few = int(has_split), int(has_mass), int(n_values == 1)
         elif kernel in (PACK, HASH):
             width = 64  # one version

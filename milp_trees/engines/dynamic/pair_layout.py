@@ -15,8 +15,7 @@ from contextlib import contextmanager
 from functools import reduce
 from typing import Any
 
-from llvmlite import ir
-from numba.core import cgutils
+from milp_trees.compiling.inside import cgutils, ir
 
 # What a problem keeps.
 TESTS = 0  #: F, number of tests, at least 1
@@ -45,7 +44,7 @@ WEIGHTED_ROWS = 17
 TEST_BITS = 18  #: uint64[F, WORDS], bit r: the test on row r
 MASK = 19  #: uint64[WORDS], the rows that count
 WORDS = 20
-# EVALUATE and EVALUATE_ONE
+# EVALUATE and SIDES
 TOTALS = 21  #: int64[U], sums over all rows of the node
 PARENT = 22  #: T[U, R, S], pair sums of the parent, or 0 for none
 PARENT_TOTALS = 23  #: int64[U]
@@ -54,9 +53,9 @@ BEST = 25  #: out: best value
 BEST_TEST = 26  #: out: its first root test
 REST = 27  #: out: best value of the parent's other child, if there is a PARENT
 REST_TEST = 28  #: out: its first root test
-COLUMNS = (
-    29  #: EVALUATE_ONE: T[U, S], column sums; EVALUATE writes the node's there when it is not 0
-)
+#: SIDES: out int64[2, 4, S], of the node and of the rest of its parent: left side as a leaf, with
+#: one split at most, right side as a leaf, with one split at most
+SIDES_OUT = 29
 # HASH
 SET_WORDS = 30  #: number of words of a set, a multiple of 4 (zero padded)
 SET = 31  #: uint64[SET_WORDS], the node

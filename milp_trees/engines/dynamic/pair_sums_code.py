@@ -12,8 +12,7 @@ then they are multiplied by the group's values and added to the pair sums. Hashi
 from contextlib import contextmanager
 from functools import partial
 
-from llvmlite import ir
-
+from milp_trees.compiling.inside import ir
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.pair_layout import I8, I32, I64, Code
 

@@ -18,8 +18,7 @@ explicitly.
 
 # mypy: disable-error-code="import-untyped,no-untyped-def,no-untyped-call"
 
-from llvmlite import ir
-
+from milp_trees.compiling.inside import ir
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.pair_layout import I64, Code, forbidden, largest
 from milp_trees.engines.dynamic.pair_sums_code import rounded
@@ -140,7 +139,40 @@ class Pairs(Values):
         self.by_row = self.sum(self.by_lane, (4, self.row_bytes))
         self.out = self.sum(self.by_row, 4 * self.lanes * 32)
 
-    def write(self):
+    def write_best(self):
+        """The best root test of all."""
+        self.collect()
+        out = self.slot(at.PER_TEST)
+        out = (
+            self.out
+            if self.sibling
+            else self.builder.select(
+                self.builder.icmp_signed("!=", out, self.number(0)), out, self.out
+            )
+        )
+        self.finish(
+            self.value_at,
+            out,
+            *((at.REST, at.REST_TEST) if self.sibling else (at.BEST, at.BEST_TEST)),
+        )
+
+    def write_sides(self):
+        """Both sides of every root test, with a leaf and with one split."""
+        self.collect()
+        out = self.sum(self.slot(at.SIDES_OUT), (8 * 4 * int(self.sibling), self.S))
+        with self.loop(0, self.blocks) as block:
+            j = self.sum((block, self.lanes))
+            leaves, pairs = self.sides_at(j)
+            for k, side in enumerate((leaves[1], pairs[1], leaves[0], pairs[0])):
+                wide = (
+                    side
+                    if self.bits == 64
+                    else self.builder.sext(side, ir.VectorType(I64, self.lanes))
+                )
+                self.store(wide, self.sum(out, (8 * k, self.S), (8, j)))
+
+    def collect(self):
+        """The least that every test sees as root, over all lower tests."""
         builder = self.builder
         self.collect_columns()
         start = self.splat(forbidden(self.bits) if self.has_mass else 0)
@@ -173,17 +205,6 @@ class Pairs(Values):
                 for q, better in enumerate(self.better):
                     address = self.lane_address(q, first)
                     self.store(better(self.load(address, self.vec), self.reduced_rows(q)), address)
-        out = self.slot(at.PER_TEST)
-        out = (
-            self.out
-            if self.sibling
-            else builder.select(builder.icmp_signed("!=", out, self.number(0)), out, self.out)
-        )
-        self.finish(
-            self.value_at,
-            out,
-            *((at.REST, at.REST_TEST) if self.sibling else (at.BEST, at.BEST_TEST)),
-        )
 
     def collect_columns(self):
         """Diagonals of the pair sums, contiguous."""
@@ -302,9 +323,9 @@ class Pairs(Values):
             group *= 2
         return vectors[0]
 
-    def value_at(self, j):
-        """Costs of the best trees of depth two whose root tests are the lanes from j on."""
-        builder, add, twice = self.builder, self.builder.add, self.builder.add(self.leaf, self.leaf)
+    def sides_at(self, j):
+        """Costs of the right and of the left side of the tests from j on: of a leaf there, and of the best tree with one split."""
+        builder, add = self.builder, self.builder.add
         seen = [self.load(self.lane_address(q, j), self.vec) for q in range(len(self.better))]
 
         def sums(u):
@@ -318,19 +339,23 @@ class Pairs(Values):
                 for k, n in enumerate(sizes)
             ]
             seen = [self.smin(*pair) for pair in ends]
-        leaves = self.cells(sums, 2)
-        sides = [
-            self.smin(add(leaf, self.leaf), add(pair, twice))
+        leaves = [add(leaf, self.leaf) for leaf in self.cells(sums, 2)]
+        return leaves, [
+            self.smin(leaf, add(add(pair, self.leaf), self.leaf))
             for leaf, pair in zip(leaves, seen, strict=True)
         ]
+
+    def value_at(self, j):
+        """Costs of the best trees of depth two whose root tests are the lanes from j on."""
+        builder, add = self.builder, self.builder.add
+        leaves, sides = self.sides_at(j)
         value = add(*sides)
         if self.has_split:
             value = add(value, self.split_costs(j))
         if self.has_mass:
             # Where a leaf is too small, so is every leaf below it.
-            bad = [
-                builder.icmp_signed("==", leaf, self.splat(forbidden(self.bits))) for leaf in leaves
-            ]
+            least = add(self.splat(forbidden(self.bits)), self.leaf)
+            bad = [builder.icmp_signed("==", leaf, least) for leaf in leaves]
             value = builder.select(builder.or_(*bad), self.splat(forbidden(self.bits)), value)
         return value
 
@@ -340,34 +365,20 @@ class Pairs(Values):
 
 def evaluate(*arguments):
     """EVALUATE: best trees of depth two of a node, and of the rest of its parent."""
-    Pairs(*arguments).write()
+    Pairs(*arguments).write_best()
+    with _has_parent(arguments):
+        Pairs(*arguments, True).write_best()
+
+
+def sides(*arguments):
+    """SIDES: both sides of every root test of a node, and of the rest of its parent."""
+    Pairs(*arguments).write_sides()
+    with _has_parent(arguments):
+        Pairs(*arguments, True).write_sides()
+
+
+def _has_parent(arguments):
     node = Code(arguments[0], arguments[1], 64, 4)
-    with node.builder.if_then(node.builder.icmp_signed("!=", node.slot(at.PARENT), node.number(0))):
-        Pairs(*arguments, True).write()
-
-
-def evaluate_one(*arguments):
-    """EVALUATE_ONE: best trees of depth one."""
-    code = Values(*arguments)
-    builder = code.builder
-    scratch, out = code.slot(at.SCRATCH), code.slot(at.PER_TEST)
-
-    def value_at(j):
-        def sums(u):
-            nj = code.load(
-                code.sum(code.slot(at.COLUMNS), (u, code.row_bytes), (j, code.size)), code.vec
-            )
-            return [nj, builder.sub(code.total(u), nj)]
-
-        right, left = code.cells(sums, 2)
-        value = builder.add(builder.add(left, right), builder.add(code.leaf, code.leaf))
-        if code.has_split:
-            value = builder.add(value, code.split_costs(j))
-        if code.has_mass:
-            worst = code.splat(forbidden(code.bits))
-            bad = [builder.icmp_signed("==", side, worst) for side in (left, right)]
-            value = builder.select(builder.or_(*bad), worst, value)
-        return value
-
-    out = builder.select(builder.icmp_signed("!=", out, code.number(0)), out, scratch)
-    code.finish(value_at, out, at.BEST, at.BEST_TEST)
+    return node.builder.if_then(
+        node.builder.icmp_signed("!=", node.slot(at.PARENT), node.number(0))
+    )

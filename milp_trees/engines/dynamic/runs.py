@@ -6,43 +6,24 @@ from __future__ import annotations
 
 import queue
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from milp_trees.engines.dynamic import nodes
 from milp_trees.engines.dynamic.arrays import (
-    BY_ROW,
     INFINITY,
-    N_MASSES,
-    N_TESTS,
-    N_VALUES,
     UNLIMITED,
     Instance,
 )
 from milp_trees.engines.dynamic.buffers import most_levels, stack_of, table_of, work_of, writer_of
 from milp_trees.engines.dynamic.contexts import Context
 from milp_trees.engines.dynamic.descent import DONE, IMPROVED, NEEDS_ROOM, run
-from milp_trees.engines.dynamic.extract import ROOT_TEST, ROOT_VALUE, SOLVED, WRITTEN, extract
-from milp_trees.engines.dynamic.memory import ROOM, USED, move
+from milp_trees.engines.dynamic.entering import ENTER
+from milp_trees.engines.dynamic.extract import extract
+from milp_trees.engines.dynamic.layouts import COUNTERS
+from milp_trees.engines.dynamic.memory import move
 from milp_trees.engines.dynamic.shallow import single_leaf, up_to_two
-from milp_trees.engines.dynamic.stack import (
-    ALLOWED,
-    BASE,
-    BEST,
-    BUDGET,
-    DEPTH,
-    LEVEL,
-    PHASE,
-    REPORTED,
-    RETURNED,
-    RETURNED_TEST,
-    SHARED_BEST,
-    STOP,
-    TEST,
-)
 from milp_trees.engines.dynamic.switches import Switches
 from milp_trees.limits import Limits
 from milp_trees.methods.watch import Watch
@@ -71,20 +52,6 @@ class Outcome:
     counters: dict[str, int] = field(default_factory=dict)
 
 
-_COUNTERS = {
-    "calls": nodes.CALLS,
-    "loads": nodes.LOADS,
-    "nodes": nodes.NODES,
-    "hits": nodes.HITS,
-    "hits_two": nodes.HITS_TWO,
-    "similar": nodes.CUT_SIMILAR,
-    "tests_skipped": nodes.CUT_TEST,
-    "siblings": nodes.CUT_SIBLING,
-    "ahead": nodes.CUT_AHEAD,
-    "rows_counted": nodes.ROWS_COUNTED,
-}
-
-
 class Search:
     """One instance, its tables and its threads.
 
@@ -106,12 +73,15 @@ class Search:
         report: Report | None = None,
     ) -> None:
         self.inst, self.order, self.threads, self.report = inst, order, threads, report
-        flags = np.array((switches or Switches()).flags(), dtype=np.int64)
-        self.works: list[Context] = [work_of(inst, flags, inst.depth) for _ in range(threads)]
+        chosen = switches or Switches()
+        self.works: list[Context] = [work_of(inst, chosen, inst.depth) for _ in range(threads)]
         self.most_entries = max(2**12, memory // 64)
-        self.table: Context = table_of(2**18 if threads > 1 else 8 * int(inst.data.par[N_TESTS]))
+        self.table: Context = table_of(2**18 if threads > 1 else 8 * int(inst.data.n_tests))
         self.outcome = Outcome()
-        self._board = np.array([0, INFINITY], dtype=np.int64)
+        self._board = {
+            "stop": np.zeros(1, dtype=np.int64),
+            "shared_best": np.full(1, INFINITY, dtype=np.int64),
+        }
         self._lock = threading.Lock()
         #: Bounds of the root tests, once they hold for the whole problem; the bound last reported.
         self._open: np.ndarray | None = None
@@ -130,7 +100,7 @@ class Search:
             limit = None
             try:
                 self._search(upper)
-                limit = Limit.TIME if self._board[STOP] else None
+                limit = Limit.TIME if self._board["stop"][0] else None
                 self._tell()
             except KeyboardInterrupt:
                 limit = Limit.INTERRUPTED
@@ -152,7 +122,7 @@ class Search:
             limit = self._watch(done, watch)
         finally:  # also where a progress callback fails
             if not done.is_set():
-                self._board[STOP] = 1
+                self._board["stop"][0] = 1
                 done.wait()
         if failures:
             raise failures[0]
@@ -162,9 +132,9 @@ class Search:
         """A generous estimate for depths up to three, where all root tests are one kernel call
         each; infinite for deeper trees.
         """
-        par = self.inst.data.par
-        F, U = float(par[N_TESTS]), float(par[N_VALUES] + par[N_MASSES])
-        rows = self.inst.n_rows / 5 if par[BY_ROW] else self.inst.n_rows / 32
+        data = self.inst.data
+        F, U = float(data.n_tests), float(data.n_values + data.n_masses)
+        rows = self.inst.n_rows / 5 if data.by_row else self.inst.n_rows / 32
         kernel = F * F * (rows + 2) * U * 1e-10
         return (
             float((1 + F * (self.inst.depth == 3)) * kernel)
@@ -175,10 +145,8 @@ class Search:
     def _counted(self, limit: Limit | None) -> Outcome:
         out = self.outcome
         out.limit = limit
-        out.counters = {
-            name: int(sum(w.counters[i] for w in self.works)) for name, i in _COUNTERS.items()
-        }
-        out.counters["entries"] = int(self.table.state[USED])
+        out.counters = {n: sum(getattr(w, n) for w in self.works) for n in COUNTERS.split()}
+        out.counters["entries"] = int(self.table.used[0])
         return out
 
     def _watch(self, done: threading.Event, watch: Watch) -> Limit | None:
@@ -186,18 +154,18 @@ class Search:
         limit: Limit | None = None
         while True:
             try:
-                wait = _TICK if watch.remaining is None else max(0.0, min(_TICK, watch.remaining))
+                wait = watch.deadline.wait(_TICK)
                 finished = done.wait(wait)
                 self._tell()
                 if finished:
-                    return (limit or Limit.TIME) if self._board[STOP] else None
+                    return (limit or Limit.TIME) if self._board["stop"][0] else None
                 if not limit and (limit := watch.over()):
-                    self._board[STOP] = 1
-                elif self._board[STOP]:
+                    self._board["stop"][0] = 1
+                elif self._board["stop"][0]:
                     done.wait(_TICK)
             except KeyboardInterrupt:
                 limit = Limit.INTERRUPTED
-                self._board[STOP] = 1
+                self._board["stop"][0] = 1
 
     def _tell(self) -> None:
         if not self.report:
@@ -221,25 +189,21 @@ class Search:
         if inst.depth == 0:
             out.bound = min(single, upper)
             return
-        if self._deadline is not None and time.perf_counter() >= self._deadline:
-            self._board[STOP] = 1
+        if self._deadline.passed:
+            self._board["stop"][0] = 1
+            return
+        if inst.depth <= 2:
+            self._shallow()
+            out.bound = min(out.value, upper)
             return
         levels = most_levels(inst, min(single, upper))
         # Trees are written out set by set, with all of a leaf's cost to spend.
         scratch = self._stack(most_levels(inst, single))
-        if inst.depth <= 2:
-            value, test = up_to_two(inst.data.address, self.works[0].address, inst.depth)
-            if value < out.value:
-                tests = self._tree(scratch, inst.depth, -1, test, int(value))
-                assert tests is not None  # nothing is searched at these depths
-                self._keep(int(value), tests)
-            out.bound = min(out.value, upper)
-            return
         stacks = [stack_of(inst, levels, self._board)]
         stacks += [stack_of(inst, levels, self._board, stacks[0]) for _ in range(self.threads - 1)]
         if self.order == "limited-discrepancy":
             for allowed in (0, 1, 3, 7):
-                if allowed < inst.data.par[N_TESTS] and not self._pass(
+                if allowed < inst.data.n_tests and not self._pass(
                     stacks[:1], scratch, inst.depth, allowed, min(upper, out.value)
                 ):
                     return
@@ -249,6 +213,14 @@ class Search:
                     return
         if self._pass(stacks, scratch, inst.depth, -1, min(upper, out.value)):
             out.bound = min(out.value, upper)
+
+    def _shallow(self) -> None:
+        """Depths one and two need no table and no stack."""
+        data, work = self.inst.data, self.works[0]
+        tests, sides = np.full(7, -1), np.zeros((2, len(data.everything)), dtype=np.uint64)
+        value, n = up_to_two(data.address, work.address, self.inst.depth, tests, sides)
+        if value < self.outcome.value:
+            self._keep(int(value), tests[:n])
 
     def _stack(self, levels: int) -> Context:
         """A stack for writing out trees, which is possible after a stop too unless the table had to
@@ -264,20 +236,15 @@ class Search:
         """One search of the root; False if it was stopped."""
         stacks[0].root_bound[:] = 0
         stacks[0].busy[:] = 0
-        self._board[SHARED_BEST] = INFINITY
+        self._board["shared_best"][0] = INFINITY
         for stack in stacks:
-            number, state = stack.number[0], stack.state
-            number[DEPTH], number[BUDGET], number[ALLOWED], number[PHASE], number[BEST] = (
-                depth,
-                upper - 1,
-                allowed,
-                0,
-                INFINITY,
-            )
-            stack.bits[0] = self.inst.data.everything
-            state[LEVEL], state[BASE], state[REPORTED] = 0, 0, upper
+            root = stack.parts[0]
+            root.depth, root.budget, root.allowed = depth, upper - 1, allowed
+            root.phase, root.best = ENTER, INFINITY
+            root.bits[:] = self.inst.data.everything
+            stack.level, stack.base, stack.reported = 0, 0, upper
         final = depth == self.inst.depth and allowed < 0
-        self._open = stacks[0].root_bound[: self.inst.data.par[N_TESTS]] if final else None
+        self._open = stacks[0].root_bound[: self.inst.data.n_tests] if final else None
         if len(stacks) == 1:
             return self._drive(0, stacks[0], scratch, depth, allowed, final)
         finished = [False] * len(stacks)
@@ -285,11 +252,11 @@ class Search:
 
         def drive(k: int) -> None:
             try:
-                own = scratch if k == 0 else self._stack(len(scratch.number))
+                own = scratch if k == 0 else self._stack(len(scratch.parts))
                 finished[k] = self._drive(k, stacks[k], own, depth, allowed, final)
             except BaseException as error:  # raised below, when the other threads have stopped
                 failures.append(error)
-                self._board[STOP] = 1
+                self._board["stop"][0] = 1
 
         others = [
             threading.Thread(target=drive, args=(k,), daemon=True) for k in range(1, len(stacks))
@@ -309,7 +276,7 @@ class Search:
         work = self.works[k]
         best_first = self.order == "best-first"
         while True:
-            full = bool(self.table.state[ROOM] >= self.most_entries) or self.threads > 1
+            full = bool(self.table.room >= self.most_entries) or self.threads > 1
             code = run(
                 self.inst.data.address,
                 work.address,
@@ -322,9 +289,9 @@ class Search:
                 self._grow()
                 continue
             value, test = (
-                (stack.state[RETURNED], stack.state[RETURNED_TEST])
+                (stack.returned, stack.returned_test)
                 if code == DONE
-                else (stack.number[0, BEST], stack.number[0, TEST])
+                else (stack.parts[0].best, stack.parts[0].test)
             )
             if value < self.outcome.value and test >= 0:
                 tests = self._tree(scratch, depth, allowed, test, int(value), work)
@@ -337,7 +304,7 @@ class Search:
                 return bool(code == DONE)
 
     def _raise_bound(self, stack: Context) -> None:
-        F = self.inst.data.par[N_TESTS]
+        F = self.inst.data.n_tests
         low = int(min(self.outcome.value, stack.root_bound[:F].min()))
         if low > self.outcome.bound:
             self.outcome.bound = low
@@ -361,7 +328,7 @@ class Search:
         """The tree behind a value at the root; None if that takes more search and there is no time."""
         data, used = self.inst.data, self.works[0] if work is None else work
         tree = writer_of(self.inst)
-        tree.waiting[0], tree.depths[0], tree.state[ROOT_TEST], tree.state[ROOT_VALUE] = (
+        tree.waiting[0], tree.depths[0], tree.root_test, tree.root_value = (
             data.everything,
             (depth, allowed, value),
             test,
@@ -375,8 +342,8 @@ class Search:
                 != DONE
             ):
                 return None
-            tree.state[SOLVED] = 1
-        return tree.out[: tree.state[WRITTEN]].copy()
+            tree.solved = 1
+        return tree.out[: tree.written].copy()
 
     def _keep(self, value: int, tests: np.ndarray) -> None:
         with self._lock:

@@ -3,10 +3,12 @@
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
 # Types of compiled functions are inferred by numba.
 
-from numba import njit
+import numpy as np
 
+from milp_trees.compiling.kernels import njit
 from milp_trees.engines.dynamic.layouts import data_at, work_at
-from milp_trees.engines.dynamic.nodes import best_one, leaf_value, load, sums
+from milp_trees.engines.dynamic.nodes import best_one, best_two, leaf_value, sums
+from milp_trees.engines.dynamic.words import children, count
 
 
 @njit(cache=True)
@@ -18,9 +20,33 @@ def single_leaf(data_address, work_address):
 
 
 @njit(cache=True, nogil=True)
-def up_to_two(data_address, work_address, depth):
-    """(value, root test or -1) of the best tree of depth one or two."""
+def up_to_two(data_address, work_address, depth, tests, sides):
+    """Best tree of depth one or two: (value, number of nodes).
+
+    Its tests are written to `tests` in preorder, -1 for a leaf; there is room for seven. `sides`
+    (2, W) is scratch. A split with an empty side is left out.
+    """
     data, work = data_at(data_address), work_at(work_address)
-    if depth == 2:
-        return load(data, work, data.everything)
-    return best_one(data, data.everything, work.sides[0], work.sides[1], work.total)
+    if depth == 1:
+        value, test = best_one(data, data.everything, work.sides[0], work.sides[1], work.total)
+    else:
+        value, test = best_two(data, work, data.everything)
+    tests[0] = test
+    if test < 0:
+        return value, 1
+    n = children(data.everything, data.tests[test], sides[0], sides[1])
+    # Rows on which the test is true are on the right.
+    all_left, all_right = n == 0, n == count(data.everything)
+    written = 0 if all_left or all_right else 1
+    for k in range(2):
+        if (k == 0 and all_right) or (k == 1 and all_left):
+            continue
+        below = np.int64(-1)
+        if depth == 2:
+            _, below = best_one(data, sides[k], work.sides[0], work.sides[1], work.total)
+        tests[written] = below
+        if below >= 0:
+            tests[written + 1] = tests[written + 2] = -1
+            written += 2
+        written += 1
+    return value, written

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True)
 class Switches:
-    """The optimum never depends on them. Their order is that of `nodes.CACHE`, `nodes.CACHE_TWO`, …"""
+    """The optimum never depends on them. The compiled search reads them as `work.cache`, …"""
 
     cache: bool = True
     cache_two: bool = True
@@ -17,9 +17,8 @@ class Switches:
     larger_first: bool = True
     gini: bool = True
     look_ahead: bool = True
-    upper: bool = True
     smaller_counted: bool = True
 
-    def flags(self) -> list[int]:
+    def flags(self) -> dict[str, int]:
         """1 where a technique is on."""
-        return [int(getattr(self, f.name)) for f in fields(Switches)]
+        return {f.name: int(getattr(self, f.name)) for f in fields(Switches)}

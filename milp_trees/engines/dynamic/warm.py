@@ -12,18 +12,14 @@ from milp_trees.engines.dynamic.runs import Search
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
-_done: list[bool] = []
+_done: set[int] = set()
 
 
-def compile_search() -> None:
-    """All compiled functions of the search, once per process; kernels of other number types follow
-    with their first instance.
-    """
-    if _done:
-        return
+def tiny_view() -> CostMatrix:
+    """Parity of four features."""
     X = ((np.arange(16)[:, None] >> np.arange(4)) & 1).astype(np.uint8)
     wrong = (X.sum(axis=1) % 2).astype(np.int64)
-    view = CostMatrix(
+    return CostMatrix(
         X=X,
         features=tuple(BinaryFeature(f"x{f}") for f in range(4)),
         costs=np.column_stack([wrong, 1 - wrong]),
@@ -37,6 +33,14 @@ def compile_search() -> None:
         exact=True,
         rows=np.arange(16),
     )
-    for depth in (2, 4):
-        Search(prepare(view, Trees(depth))).solve()
-    _done.append(True)
+
+
+def compile_search(depth: int) -> None:
+    """The compiled functions for trees of a depth, once per process; kernels of other number types
+    follow with their first instance. Depths up to two need a small part of the search.
+    """
+    tried = 2 if depth <= 2 else 4
+    if tried in _done:
+        return
+    Search(prepare(tiny_view(), Trees(tried))).solve()
+    _done.add(tried)

@@ -12,9 +12,9 @@ the key of a set does not depend on how many empty words follow it.
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import njit, types
-from numba.extending import intrinsic
+
+from milp_trees.compiling.inside import intrinsic, ir, types
+from milp_trees.compiling.kernels import njit
 
 _LOW = np.uint64(0xFFFFFFFF)
 _HALF = np.uint64(32)
@@ -78,6 +78,13 @@ def clear(target):
 
 
 @njit(cache=True)
+def fill(target, value):
+    """Set all numbers of a vector to one."""
+    for i in range(len(target)):
+        target[i] = value
+
+
+@njit(cache=True)
 def subtract(a, b, target):
     """target = a - b."""
     for i in range(len(target)):
@@ -102,19 +109,6 @@ def children(bits, test, left, right):
         left[w] = bits[w] & ~test[w]
         n += ones(right[w])
     return n
-
-
-@njit(cache=True)
-def hash_set(bits, keys, out):
-    """Two NH hashes of a set; `keys` has shape (W, 4) with 32-bit numbers."""
-    a = np.uint64(0)
-    b = np.uint64(0)
-    for w in range(len(bits)):
-        low, high = bits[w] & _LOW, bits[w] >> _HALF
-        a += ((low + keys[w, 0]) & _LOW) * ((high + keys[w, 1]) & _LOW) - keys[w, 0] * keys[w, 1]
-        b += ((low + keys[w, 2]) & _LOW) * ((high + keys[w, 3]) & _LOW) - keys[w, 2] * keys[w, 3]
-    out[0] = a
-    out[1] = b
 
 
 @njit(cache=True)

@@ -10,15 +10,15 @@ rows and F tests: F n bytes for one level, F² n for two.
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.states.columns import _members, _sums, _totals
 
 #: Value of what is not allowed; sums of a few of them are still numbers.
 NONE = 2**60
 
 
-@njit(cache=True)
+@kernel
 def _leaf(total, K, leaf, least):
     """Value and action of a leaf with these totals; of equal actions the first."""
     if total[K] < least[0] or total[K + 1] < least[1]:
@@ -30,7 +30,7 @@ def _leaf(total, K, leaf, least):
     return total[best] + leaf, best
 
 
-@njit(cache=True)
+@kernel
 def _sides(total, by_test, K, leaf, least, value, action):
     """Leaf of each side (0 false, 1 true) of every test; both are not allowed where one is not."""
     other = np.empty(len(total), dtype=np.int64)
@@ -44,7 +44,7 @@ def _sides(total, by_test, K, leaf, least, value, action):
             value[0, f] = value[1, f] = NONE
 
 
-@njit(cache=True)
+@kernel
 def one_level(words, X, group, coef, K, leaf, least, value, action):
     """Leaf of a set of rows (value, action), and in `value` and `action` those of both sides of
     every test.
@@ -59,7 +59,7 @@ def one_level(words, X, group, coef, K, leaf, least, value, action):
     return _leaf(total, K, leaf, least)
 
 
-@njit(cache=True)
+@kernel
 def two_levels(words, X, group, coef, K, leaf, split, least, value, action, stump, size):
     """As `one_level`; in `stump` also the best tree of at most one split on either side of every
     test, in `size` the (merged) rows there.

@@ -14,7 +14,8 @@ import numpy as np
 
 from milp_trees.engines.near.kernels import NONE, one_level, two_levels
 from milp_trees.engines.states.levels import pack
-from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.limits import Stopped
+from milp_trees.methods.watch import Watch
 from milp_trees.results.result import Limit
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix

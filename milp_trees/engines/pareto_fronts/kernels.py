@@ -14,29 +14,29 @@ Complexity of `two_levels` for F tests: F² words for the counts, then F sums of
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.ranking.kernels import pair_counts, side_counts
 
 #: Stands for no point.
 NONE = np.int64(2**40)
 
 
-@njit(cache=True)
+@kernel
 def put(least, allowed, leaves, fp, fn):
     """Enter a point, if a tree with it could be better than the incumbent."""
     if leaves < len(allowed) and fn <= allowed[leaves, fp] and fn < least[leaves, fp]:
         least[leaves, fp] = fn
 
 
-@njit(cache=True)
+@kernel
 def put_leaf(least, allowed, p, q, unit):
     """Both labels of a set of p positives and q negatives."""
     put(least, allowed, unit, np.int64(0), p)
     put(least, allowed, unit, q, np.int64(0))
 
 
-@njit(cache=True)
+@kernel
 def put_sums(least, allowed, a, b):
     """All sums of a point of one front and a point of another."""
     for i in range(len(a)):
@@ -44,7 +44,7 @@ def put_sums(least, allowed, a, b):
             put(least, allowed, a[i, 0] + b[j, 0], a[i, 1] + b[j, 1], a[i, 2] + b[j, 2])
 
 
-@njit(cache=True)
+@kernel
 def put_splits(least, allowed, sides, p, q, size, unit):
     """All labelled splits of a set, from the counts of one side of every test."""
     for f in range(len(sides)):
@@ -55,7 +55,7 @@ def put_splits(least, allowed, sides, p, q, size, unit):
             put(least, allowed, 2 * unit, q2, p1)
 
 
-@njit(cache=True)
+@kernel
 def front_of(least, width):
     """The front in a table, by leaves and false positives; the table is emptied. False positives
     are below `width`.
@@ -79,14 +79,14 @@ def front_of(least, width):
     return out[:n].copy()
 
 
-@njit(cache=True)
+@kernel
 def leaf(least, allowed, p, q, unit):
     """The front of a set as a leaf."""
     put_leaf(least, allowed, p, q, unit)
     return front_of(least, q + 1)
 
 
-@njit(cache=True)
+@kernel
 def one_level(least, allowed, rows, tests, ups, p, q, size, unit):
     """The front of a set for at most one split."""
     put_leaf(least, allowed, p, q, unit)
@@ -94,7 +94,7 @@ def one_level(least, allowed, rows, tests, ups, p, q, size, unit):
     return front_of(least, q + 1)
 
 
-@njit(cache=True)
+@kernel
 def two_levels(least, allowed, rows, tests, ups, p, q, size, unit):
     """The front of a set for at most two levels of splits."""
     pairs = pair_counts(rows, tests, ups)

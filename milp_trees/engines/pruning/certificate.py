@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.pruning.closure import Closure
 from milp_trees.engines.pruning.push_relabel import NEVER, preflow
 from milp_trees.errors import VerificationError
@@ -138,7 +138,7 @@ def _unfold(
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _give_back(n_splits, weights, back_start, tail, position, flow, excess):  # type: ignore[no-untyped-def]
     """Send what could not reach the sink back to where it came from: the preflow becomes a flow.
     Needs form no cycle, so one pass will do.

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.pruning.closure import Closure
 from milp_trees.engines.pruning.push_relabel import NEVER, max_preflow, reach_excess, reverse
 
@@ -135,7 +135,7 @@ def _part(closure: Closure, items: np.ndarray) -> Closure:
     )
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def largest_gain(n_splits, start, head, gain):  # type: ignore[no-untyped-def]
     """The smallest closure of largest gain when nothing has a price: splits below which more is won
     than lost, and what they need.
@@ -156,7 +156,7 @@ def largest_gain(n_splits, start, head, gain):  # type: ignore[no-untyped-def]
     return members
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _divide(n_splits, start, head, live, gain, cost, order, n, most_arcs, stop):  # type: ignore[no-untyped-def]
     """Pieces of the curve. `order` holds the items of every part side by side; arcs that leave a
     part move behind the `live` ones of their tail.

@@ -5,10 +5,11 @@ and needs as arcs. All are linear in the needs.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from milp_trees.compiling.kernels import kernel
 
 
-@njit(cache=True)
+@kernel
 def with_above(  # type: ignore[no-untyped-def]
     left,
     right,
@@ -80,7 +81,7 @@ def with_above(  # type: ignore[no-untyped-def]
     return counts, out
 
 
-@njit(cache=True)
+@kernel
 def refine(needs, need, price):  # type: ignore[no-untyped-def]
     """Group of every purchase so that two are in one exactly if the same splits need them; -1 where
     the price is 0 or no split needs it.
@@ -131,7 +132,7 @@ def refine(needs, need, price):  # type: ignore[no-untyped-def]
     return group, n_groups - 1
 
 
-@njit(cache=True)
+@kernel
 def paid_alone(price, needs, need):  # type: ignore[no-untyped-def]
     """A group of its own for every purchase with a price that some split needs."""
     used = np.zeros(len(price), np.bool_)
@@ -146,7 +147,7 @@ def paid_alone(price, needs, need):  # type: ignore[no-untyped-def]
     return group, n_groups
 
 
-@njit(cache=True)
+@kernel
 def count_uses(needs, need, group, n_groups):  # type: ignore[no-untyped-def]
     """Number of splits that need each group, the last of them, and the number of all such pairs."""
     uses = np.zeros(n_groups, np.int64)
@@ -162,7 +163,7 @@ def count_uses(needs, need, group, n_groups):  # type: ignore[no-untyped-def]
     return uses, user, pairs
 
 
-@njit(cache=True)
+@kernel
 def arcs_of(H, V, parent, needs, need, group, item_of, most):  # type: ignore[no-untyped-def]
     """Needs as arcs: every split's parent, and the shared purchases it needs, each once."""
     start = np.zeros(V + 1, np.int64)

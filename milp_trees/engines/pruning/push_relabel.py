@@ -11,8 +11,8 @@ item the positions of the arcs that end there.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.pruning.closure import Closure
 
 #: For those who let it run to its end.
@@ -88,7 +88,7 @@ def arcs_by_head(n: int, start: np.ndarray, head: np.ndarray) -> tuple[np.ndarra
     return back_start, tail, position
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def reverse(n, start, head, back_start, tail, position):  # type: ignore[no-untyped-def]
     """Arcs by head, written into the last three arrays."""
     for v in range(n + 1):
@@ -107,7 +107,7 @@ def reverse(n, start, head, back_start, tail, position):  # type: ignore[no-unty
             position[back_start[u]] = k
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def relabel_all(  # type: ignore[no-untyped-def]
     n, start, head, back_start, tail, position, flow, excess, label, current, queue, count
 ):
@@ -148,7 +148,7 @@ def relabel_all(  # type: ignore[no-untyped-def]
     return label[queue[last - 1]] if last else 0
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def max_preflow(  # type: ignore[no-untyped-def]
     n,
     start,
@@ -291,7 +291,7 @@ def max_preflow(  # type: ignore[no-untyped-def]
                     length += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def reach_excess(n, start, head, back_start, tail, position, flow, excess, label, queue):  # type: ignore[no-untyped-def]
     """Write -1 into the labels of what can be reached from excess that is left: the smallest source
     side. Returns its size.

@@ -14,8 +14,9 @@ exactly.
 from typing import Any
 
 import numpy as np
-from numba import njit, types
-from numba.extending import intrinsic
+
+from milp_trees.compiling.inside import intrinsic, types
+from milp_trees.compiling.kernels import kernel
 
 
 @intrinsic
@@ -28,7 +29,7 @@ def _ones(typingctx: Any, word: Any) -> Any:
     return types.uint64(types.uint64), codegen
 
 
-@njit(cache=True)
+@kernel
 def count(a, b, first, last):
     """Rows in both sets, looking at some words."""
     total = np.int64(0)
@@ -37,7 +38,7 @@ def count(a, b, first, last):
     return total
 
 
-@njit(cache=True)
+@kernel
 def side_counts(rows, tests, ups):
     """Positives and negatives of a set on which each test is true; the first `ups` words hold
     positives.
@@ -49,7 +50,7 @@ def side_counts(rows, tests, ups):
     return out
 
 
-@njit(cache=True)
+@kernel
 def pair_counts(rows, tests, ups):
     """Positives and negatives of a set on which both tests of a pair are true."""
     F = len(tests)
@@ -64,7 +65,7 @@ def pair_counts(rows, tests, ups):
     return out
 
 
-@njit(cache=True)
+@kernel
 def hull(xs, ys, n, p, q):
     """Steps of the concave hull of (0, 0), (q, p) and the n first points (x, y) = (negatives,
     positives) above the line between them.
@@ -72,7 +73,7 @@ def hull(xs, ys, n, p, q):
     keys = np.empty(n, dtype=np.int64)
     for i in range(n):
         keys[i] = xs[i] * np.int64(p + 1) + ys[i]
-    order = np.argsort(keys)
+    order = np.argsort(keys, kind="mergesort")
     hx, hy = np.zeros(n + 2, dtype=np.int64), np.zeros(n + 2, dtype=np.int64)
     m = 1
     for k in range(n + 1):
@@ -93,7 +94,7 @@ def hull(xs, ys, n, p, q):
     return out[:steps]
 
 
-@njit(cache=True)
+@kernel
 def corner(pf, qf, p, q, least):
     """The point (negatives, positives) above the diagonal that splitting (p, q) off its side (pf,
     qf) reaches; (-1, -1) if there is none.
@@ -106,7 +107,7 @@ def corner(pf, qf, p, q, least):
     return (qf, pf) if over > 0 else (q - qf, p - pf)
 
 
-@njit(cache=True)
+@kernel
 def one_split(sides, p, q, least):
     """The curve around all splits of a set into two leaves, from the counts of one side of every
     test.
@@ -121,7 +122,7 @@ def one_split(sides, p, q, least):
     return hull(xs, ys, n, p, q)
 
 
-@njit(cache=True)
+@kernel
 def undominated(sides, p, q, least):
     """Tests whose two leaves no other test's two leaves are better than in every tree: no other
     corner's triangle holds their corner.
@@ -151,22 +152,22 @@ def undominated(sides, p, q, least):
     return out[:n]
 
 
-@njit(cache=True)
+@kernel
 def merge(a, b):
     """Two curves as one: steps of both by falling slope."""
     out = np.empty((len(a) + len(b), 2), dtype=np.int64)
     i = j = 0
     for k in range(len(out)):
         if j == len(b) or (i < len(a) and a[i, 0] * b[j, 1] >= b[j, 0] * a[i, 1]):
-            out[k] = a[i]
+            out[k, 0], out[k, 1] = a[i, 0], a[i, 1]
             i += 1
         else:
-            out[k] = b[j]
+            out[k, 0], out[k, 1] = b[j, 0], b[j, 1]
             j += 1
     return out
 
 
-@njit(cache=True)
+@kernel
 def _add_points(curve, xs, ys, n):
     """The points between the steps of a curve."""
     x = y = np.int64(0)
@@ -178,7 +179,7 @@ def _add_points(curve, xs, ys, n):
     return n
 
 
-@njit(cache=True)
+@kernel
 def hull_of_curves(steps, starts, p, q):
     """The curve around several curves of the same set; curve i is steps[starts[i]:starts[i + 1]]."""
     xs, ys = np.empty(len(steps), dtype=np.int64), np.empty(len(steps), dtype=np.int64)
@@ -188,7 +189,7 @@ def hull_of_curves(steps, starts, p, q):
     return hull(xs, ys, n, p, q)
 
 
-@njit(cache=True)
+@kernel
 def two_levels(pairs, p, q, least):
     """The curve around all trees of depth two on a set, from the counts of all pairs of tests:
     around the sums of both sides' curves.
@@ -211,7 +212,7 @@ def two_levels(pairs, p, q, least):
     return hull(xs, ys, n, p, q)
 
 
-@njit(cache=True)
+@kernel
 def group_counts(rows, group, ups, n_groups):
     """Positives and negatives of a set in every group of equal rows; `group` has an entry per bit."""
     out = np.zeros((n_groups, 2), dtype=np.int64)
@@ -225,7 +226,7 @@ def group_counts(rows, group, ups, n_groups):
     return out
 
 
-@njit(cache=True)
+@kernel
 def by_slope(steps):
     """Steps sorted by falling slope, without empty ones."""
     keys = np.empty(len(steps), dtype=np.float64)
@@ -237,7 +238,7 @@ def by_slope(steps):
     return steps[np.argsort(keys, kind="mergesort")[:n]]
 
 
-@njit(cache=True)
+@kernel
 def areas(others, steps, starts, scale):
     """Area in units, whole part and fraction, of each of several curves merged with the curve
     `others`.
@@ -275,7 +276,7 @@ def areas(others, steps, starts, scale):
     return whole, fraction
 
 
-@njit(cache=True)
+@kernel
 def spread(curve):
     """Twice the area between a curve and its diagonal: what splitting can gain at most."""
     area = x = y = np.int64(0)
@@ -286,7 +287,7 @@ def spread(curve):
     return area - x * y
 
 
-@njit(cache=True)
+@kernel
 def keep_best(whole, fraction, room, w, f, further, last, best, best_fraction, penalty):
     """Enter the units (w, f) of a choice with so many further leaves: best units so far, and most
     leaves with which the incumbent may be beaten.

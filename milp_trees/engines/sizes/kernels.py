@@ -1,8 +1,7 @@
-"""Compiled search for the best trees of every number of leaves. Import only where it is used: it
-loads numba.
+"""Compiled search for the best trees of every number of leaves. Loads numba.
 
-A node of the search is a set of rows with a depth of at least three; `search` keeps the nodes on
-the way from the root as frames of arrays (no recursion) and returns after some work, so that the
+A node of the search is a set of rows with the depth and the leaves that are left; `search` keeps
+the nodes on the way from the root as frames (no recursion) and returns after some work, so that the
 caller can look at the clock. A frame goes through its root tests twice:
 
 1. *pairs*: both sides of a test get their exact best trees of depth two with 1, 2, 3, 4 leaves from
@@ -12,343 +11,317 @@ caller can look at the clock. A frame goes through its root tests twice:
    matter become nodes.
 
 Of a node not the best values are asked but those below a budget per number of leaves: `V[k] < U[k]`
-or nothing. A side with `a` leaves matters only if it is below `max_b (goal[a + b] - split -
-lower[b])`. Lower bounds of a side come from its trees with fewer leaves and no loss at all, from
-the memo, and from similar sets solved before: a set that lacks rows of total worst regret w costs
-at most w less (with a minimum leaf size only for subsets of the other set, whose trees remain
-feasible).
+or nothing. A side with `a` leaves matters only if it is below
+`max_b (goal[a + b] - split - lower[b])`. Lower bounds of a side come from its trees with fewer
+leaves and no loss at all, from the memo, and from similar sets solved before (`memory`).
 
-Values are absolute here (the regret of the first action is included), in int64.
+Complexity of a node with n rows: F + 1 times that of the kernels for pairs, n F² / 16 operations on
+bytes each, and F L² for the bounds of L numbers of leaves.
 """
 
-# mypy: disable-error-code="no-untyped-def,untyped-decorator"
+# mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
 
-from milp_trees.engines.sizes.first_kernels import pair_sums
-from milp_trees.engines.sizes.pairs import add_up, both_sides, front_two, leaf_value
-from milp_trees.engines.sizes.state import (
-    BIG,
-    DEPTH,
-    F_,
-    KEY,
-    LEAVES,
-    POS,
-    REGRET,
-    SIDE,
-    STATE,
-    TEST,
-    N,
+from milp_trees.compiling.kernels import njit
+from milp_trees.engines.dynamic.arrays import (
+    INFINITY,
+)
+from milp_trees.engines.dynamic.gains import sort_tests
+from milp_trees.engines.dynamic.layouts import data_at, table_at, work_at
+from milp_trees.engines.dynamic.memory import archive_level, archive_set, similar_per_test
+from milp_trees.engines.dynamic.nodes import (
+    hash_children,
+    leaf_value,
+    load,
+    split,
+    sums,
+)
+from milp_trees.engines.dynamic.words import children, clear, copy, count, fill, lowest, ones
+from milp_trees.engines.sizes.bounds import (
     combine,
     could_improve,
-    cut,
-    file_bounds,
-    fill,
-    floor,
-    inner,
-    members,
-    raise_by_similar,
+    front_two,
+    raise_floor,
     recall,
     remember,
-    sort,
+    side_value,
 )
+from milp_trees.engines.sizes.records import FRAME, frame_at, fronts_at, memo_at
 
-#: States of a frame, and answers of `search`.
-ENTER, PAIRS, DEEP, BETWEEN, AFTER, FINISH = 0, 1, 2, 3, 4, 5
-DONE, PAUSED, FULL = 0, 1, 2
+#: Phases of a frame, and answers of `search`.
+ENTER, PAIRS, DEEP, BETWEEN, AFTER, FINISH = range(6)
+DONE, PAUSED, FULL = range(3)
 
-
-@inner
-def _first_by_test(data, rows, out):
-    """Regret of the first action on the true side of every test; returns that of all rows."""
-    all_rows = np.int64(0)
-    fill(out, 0)
-    for r in rows:
-        cost = data.first[r]
-        if cost:
-            all_rows += cost
-            for f in range(len(out)):
-                out[f] += cost * np.int64(data.X[r, f])
-    return all_rows
+_FRAME_BYTES = 8 * FRAME.size
 
 
-@inner
-def _enter(data, frames, room, P, total, by_test, l):
-    """Count the pairs of a new node; bounds of both sides of every test, the best trees of depth
-    two, and an order of the tests.
+@njit(cache=True)
+def _frame(fronts, level):
+    return frame_at(fronts.frames + _FRAME_BYTES * level)
+
+
+@njit(cache=True)
+def _first_action(data, bits, out):
+    """Regret of the first action on the right side of every test."""
+    F, last = data.n_tests, data.values.shape[1] - 1
+    clear(out)
+    if data.by_row:
+        for w in range(len(bits)):
+            word = bits[w]
+            while word:
+                r = 64 * w + lowest(word)
+                word &= word - np.uint64(1)
+                for f in range(F):
+                    out[f] += data.values[r, last] * data.X[r, f]
+        return
+    for g in range(data.n_groups):
+        if data.group_values[g, last]:
+            for f in range(F):
+                n = 0
+                for w in range(data.group_range[g, 0], data.group_range[g, 1]):
+                    n += ones(bits[w] & data.group_bits[g, w] & data.tests[f, w])
+                out[f] += n * data.group_values[g, last]
+
+
+@njit(cache=True)
+def _enter(data, work, fronts, frame):
+    """Bounds of both sides of every test of a new node, its best trees of depth two, and an order
+    of its tests.
     """
-    state, F, most = frames.state[l], data.numbers[F_], frames.state[l, LEAVES]
-    rows = frames.rows[l, : members(frames.bits[l], frames.rows[l])]
-    state[N] = len(rows)
-    add_up(data, rows, total)
-    all_rows = _first_by_test(data, rows, by_test)
-    pair_sums(
-        data.X, rows, data.starts, data.coef, data.values, F, P, room.packed, room.count, room.wide
-    )
-    both_sides(data, room, P, P, np.int64(0), total, room.sides)
-    best, test, left = frames.best[l], frames.test[l], frames.left[l]
-    fill(best, leaf_value(data, total) + all_rows)
-    fill(test, -1)
-    fill(left, 0)
-    guess = room.guess
+    work.nodes += 1
+    F, most = data.n_tests, frame.leaves
+    frame.size, frame.position, frame.phase = count(frame.bits), 0, PAIRS
+    if frame.depth == 0:
+        sums(data, frame.bits, work.total[0])
+    else:
+        load(data, work, frame.bits)
+        _first_action(data, frame.bits, fronts.regret)
+    total = work.total[0]
+    fill(frame.best, leaf_value(data, total))
+    fill(frame.tests, -1)
+    clear(frame.left)
+    clear(frame.paired)
+    if frame.depth <= 2:
+        frame.phase = FINISH
+    if frame.depth == 0:
+        return
     for f in range(F):
         for side in range(2):
-            lower, upper = frames.lower[l, f, side], frames.upper[l, f, side]
-            first = by_test[f] if side else all_rows - by_test[f]
-            fill(lower, 0)
-            lower[1] = np.int64(room.sides[2 * side, f]) + first
-            lower[2] = min(lower[1], np.int64(room.sides[2 * side + 1, f]) + first)
-            floor(data, np.int64(2), lower, most)
+            lower, upper = frame.lower[f, side], frame.upper[f, side]
+            regret = fronts.regret[f]
+            if side == 0:
+                regret = total[len(total) - 1] - regret
+            clear(lower)
+            lower[1] = side_value(data, work.values[2 * side, f]) + regret
+            lower[2] = min(lower[1], side_value(data, work.values[2 * side + 1, f]) + regret)
+            raise_floor(data, 2, lower, most)
             fill(upper, lower[2])
             upper[1] = lower[1]
-        guess[f] = frames.upper[l, f, 0, 2] + frames.upper[l, f, 1, 2] + np.int64(data.split[f])
-        combine(
-            frames.upper[l, f, 0],
-            frames.upper[l, f, 1],
-            np.int64(data.split[f]),
-            f,
-            most,
-            np.int64(2),
-            best,
-            test,
-            left,
-        )
-    sort(room.guess, frames.order[l])
-    state[STATE], state[POS], state[REGRET] = PAIRS, 0, all_rows
+        work.impurity[f] = frame.upper[f, 0, 2] + frame.upper[f, 1, 2] + data.split[f]
+        combine(frame, f, data.split[f], min(2, frame.depth))
+    sort_tests(frame.order, work.impurity, F)
+    if most > 4:
+        hash_children(data, work, frame.bits, frame.hashes)
 
 
-@inner
-def _goal(frames, l, goal):
-    for k in range(1, frames.state[l, LEAVES] + 1):
-        goal[k] = min(frames.best[l, k], frames.budget[l, k])
+@njit(cache=True)
+def _set_goal(fronts, frame):
+    """What trees of the node must stay below to matter."""
+    for k in range(1, frame.leaves + 1):
+        fronts.goal[k] = min(frame.best[k], frame.budget[k])
 
 
-@inner
-def _pair(data, frames, archive, room, P, Q, total, part, by_test, goal, l, f):
-    """Both sides of one test with up to four leaves, unless bounds say that it cannot matter;
-    returns the work done.
+@njit(cache=True)
+def _may_matter(data, fronts, frame, f, begin, width):
+    _set_goal(fronts, frame)
+    return could_improve(frame.lower[f], data.split[f], fronts.goal, begin, frame.leaves, width)
+
+
+@njit(cache=True)
+def _similar(data, work, depth, bits, most, lower):
+    """Raise the lower bounds of a set up to `most` leaves by those of similar sets."""
+    if work.similarity:
+        level, subsets_only = archive_level(work, depth), data.n_masses > 0
+        similar_per_test(work, level, bits, data.heavy, subsets_only, most + 1, lower)
+
+
+@njit(cache=True)
+def _pair(data, work, fronts, frame, f):
+    """Both sides of one test with up to four leaves, unless bounds say that it cannot matter.
+
+    Returns whether they were counted.
     """
-    state, F = frames.state[l], data.numbers[F_]
-    most, depth, cost = state[LEAVES], state[DEPTH], np.int64(data.split[f])
+    most, depth = frame.leaves, frame.depth
     width = most - 1 if depth > 3 else min(4, most - 1)
-    lower, upper = frames.lower[l, f], frames.upper[l, f]
-    lower[0, 0] = 0  # not to be looked at again
-    ones = cut(frames.bits[l], data.test_bits[f], np.int64(1), room.words[1])
-    zeros = cut(frames.bits[l], data.test_bits[f], np.int64(0), room.words[0])
-    _goal(frames, l, goal)
-    if (
-        ones == 0
-        or zeros == 0
-        or not could_improve(lower[0], lower[1], cost, goal, np.int64(2), most, width)
-    ):
-        room.counters[3] += 1
-        return 0.0
-    for side in range(2):
-        raise_by_similar(
-            data, archive, depth - 1, room.words[side], lower[side], np.int64(2), width
-        )
-    if not could_improve(lower[0], lower[1], cost, goal, np.int64(2), most, width):
-        room.counters[3] += 1
-        return 0.0
-    small = 1 if ones <= zeros else 0
-    rows = room.rows[: members(room.words[small], room.rows)]
-    add_up(data, rows, part)
-    whole = state[REGRET]
-    first = by_test[f] if small else whole - by_test[f]
-    pair_sums(
-        data.X, rows, data.starts, data.coef, data.values, F, Q, room.packed, room.count, room.wide
-    )
-    both_sides(data, room, Q, Q, np.int64(0), part, room.sides)
-    front_two(data, room.sides, leaf_value(data, part), first, room.found[small])
-    for v in range(len(total)):
-        part[v] = total[v] - part[v]
-    both_sides(data, room, P, Q, np.int64(1), part, room.sides)
-    front_two(data, room.sides, leaf_value(data, part), whole - first, room.found[1 - small])
-    known = np.int64(3 if depth > 3 else 4)
-    for side in range(2):
-        found = room.found[side]
-        for k in range(1, most + 1):
-            upper[side, k] = found[min(k, 4)]
-        for k in range(1, min(known, most) + 1):
-            lower[side, k] = found[k]
-        if known < most:
-            floor(data, known, lower[side], most)
-        file_bounds(data, archive, np.int64(2), room.words[side], found, np.int64(4))
-    lower[0, 0] = 1
-    combine(
-        upper[0],
-        upper[1],
-        cost,
-        f,
-        most,
-        min(4, most - 1),
-        frames.best[l],
-        frames.test[l],
-        frames.left[l],
-    )
-    room.counters[0] += 1
-    return F * F * (len(rows) * 0.125 + 20.0 * P.shape[0])
-
-
-@inner
-def _child(data, frames, memo, archive, room, goal, l, f, side):
-    """Make the side of a test the next frame if its larger trees could matter; False if not."""
-    state = frames.state[l]
-    most, depth, cost = state[LEAVES], state[DEPTH], np.int64(data.split[f])
-    lower, upper, other = (
-        frames.lower[l, f, side],
-        frames.upper[l, f, side],
-        frames.lower[l, f, 1 - side],
-    )
-    bits = frames.bits[l + 1]
-    cut(frames.bits[l], data.test_bits[f], side, bits)
-    e = recall(memo, bits, depth - 1)
-    if e >= 0:
-        room.counters[2] += 1
-        for k in range(4, most):
-            lower[k] = max(lower[k], memo.entries[e, 0, k])
-            upper[k] = min(upper[k - 1], min(upper[k], memo.entries[e, 1, k]))
-    raise_by_similar(data, archive, depth - 1, bits, lower, np.int64(3), most - 1)
-    budget = frames.budget[l + 1]
-    fill(budget, -BIG)
-    leaves = 0
-    _goal(frames, l, goal)
-    for a in range(4, most):
-        for b in range(1, most - a + 1):
-            budget[a] = max(budget[a], goal[a + b] - cost - other[b])
-        if lower[a] < min(budget[a], upper[a]):
-            leaves = a
-    if leaves == 0:
+    n = children(frame.bits, data.tests[f], work.sides[0], work.sides[1])
+    if n == 0 or n == frame.size or not _may_matter(data, fronts, frame, f, 2, width):
+        work.tests_skipped += 1
         return False
-    child = frames.state[l + 1]
-    child[DEPTH], child[LEAVES], child[STATE] = (
-        min(depth - 1, leaves - 1) if leaves > 3 else 3,
-        leaves,
-        ENTER,
-    )
-    child[KEY] = depth - 1
-    return True
-
-
-@inner
-def _take(frames, l, f, side):
-    """Bounds of a side from the answer of the frame below."""
-    lower, upper, leaves = (
-        frames.lower[l, f, side],
-        frames.upper[l, f, side],
-        frames.state[l + 1, LEAVES],
-    )
-    for k in range(1, frames.state[l, LEAVES]):
-        if k <= leaves:
-            lower[k] = max(lower[k], frames.answer[l + 1, 0, k])
-        upper[k] = min(upper[k], frames.answer[l + 1, 1, min(k, leaves)])
-
-
-@inner
-def _finish(frames, memo, archive, data, l):
-    """What is known of a node that is done, for its parent, the memo and the archive; False if the
-    memo must grow first.
-    """
-    state = frames.state[l]
-    most = state[LEAVES]
-    answer = frames.answer[l]
-    for k in range(1, most + 1):
-        answer[0, k] = max(0, min(frames.best[l, k], frames.budget[l, k]))
-        answer[1, k] = frames.best[l, k]
-    if l > 0:
-        side, f = frames.state[l - 1, SIDE], frames.state[l - 1, TEST]
-        for k in range(1, most + 1):
-            answer[0, k] = max(answer[0, k], frames.lower[l - 1, f, side, k])
-    if not remember(
-        memo, frames.bits[l], state[KEY], most, answer[0], answer[1], frames.test[l], frames.left[l]
-    ):
+    for side in range(2):
+        _similar(data, work, depth - 1, work.sides[side], width, frame.lower[f, side])
+    if not _may_matter(data, fronts, frame, f, 2, width):
+        work.tests_skipped += 1
         return False
-    file_bounds(data, archive, state[KEY], frames.bits[l], answer[0], most)
+    small = split(data, work, n, frame.size)
+    if small < 0:
+        return False
+    front_two(data, work, 0, work.total[1], fronts.found[small])
+    front_two(data, work, 4, work.total[2], fronts.found[1 - small])
+    known = min(most, 3 if depth > 3 else 4)
+    for side in range(2):
+        found, lower, upper = fronts.found[side], frame.lower[f, side], frame.upper[f, side]
+        for k in range(1, most + 1):
+            upper[k] = found[min(k, 4)]
+        for k in range(1, known + 1):
+            lower[k] = found[k]
+        raise_floor(data, known, lower, most)
+        if work.similarity:
+            archive_set(work, 2, work.sides[side], 0, found, 5)
+    frame.paired[f] = 1
+    combine(frame, f, data.split[f], min(4, most - 1))
     return True
 
 
 @njit(cache=True)
-def search(data, frames, memo, archive, room, P, Q, total, part, by_test, goal, level, quota):
+def _child(data, work, table, memo, fronts, frame, child, side):
+    """Make a side of the frame's test the next frame if its larger trees could matter."""
+    f, most, depth = frame.test, frame.leaves, frame.depth
+    lower, upper, other = frame.lower[f, side], frame.upper[f, side], frame.lower[f, 1 - side]
+    children(frame.bits, data.tests[f], work.sides[0], work.sides[1])
+    copy(work.sides[side], child.bits)
+    child.key[0], child.key[1] = frame.hashes[f, 2 * side], frame.hashes[f, 2 * side + 1]
+    e = recall(table, child.key[0], child.key[1], depth - 1)
+    if e >= 0:
+        work.hits += 1
+        for k in range(4, most):
+            lower[k] = max(lower[k], memo.entries[e, 0, k])
+            upper[k] = min(upper[k - 1], min(upper[k], memo.entries[e, 1, k]))
+    _similar(data, work, depth - 1, child.bits, most - 1, lower)
+    fill(child.budget, -INFINITY)
+    leaves = 0
+    _set_goal(fronts, frame)
+    for a in range(4, most):
+        for b in range(1, most - a + 1):
+            left_over = fronts.goal[a + b] - data.split[f] - other[b]
+            child.budget[a] = max(child.budget[a], left_over)
+        if lower[a] < min(child.budget[a], upper[a]):
+            leaves = a
+    if leaves == 0:
+        return False
+    child.depth = min(depth - 1, leaves - 1)
+    child.leaves, child.phase, child.memo_depth = leaves, ENTER, depth - 1
+    return True
+
+
+@njit(cache=True)
+def _finish(work, table, memo, frame, parent):
+    """What is known of a node that is done, for its parent, the memo and the archive; False if the
+    memo must grow first.
+    """
+    lower = parent.lower[parent.test, parent.side]
+    for k in range(1, frame.leaves + 1):
+        frame.answer[0, k] = max(lower[k], min(frame.best[k], frame.budget[k]))
+        frame.answer[1, k] = frame.best[k]
+    if not remember(table, memo, frame):
+        return False
+    if work.similarity:
+        level = archive_level(work, frame.memo_depth)
+        fill(work.kept_tests[level, work.kept[level, 1]], 0)
+        archive_set(work, level, frame.bits, 0, frame.answer[0], frame.leaves + 1)
+    return True
+
+
+@njit(cache=True)
+def _take(frame, child):
+    """Bounds of a side from the answer of the frame below."""
+    lower, upper = frame.lower[frame.test, frame.side], frame.upper[frame.test, frame.side]
+    for k in range(1, frame.leaves):
+        if k <= child.leaves:
+            lower[k] = max(lower[k], child.answer[0, k])
+        upper[k] = min(upper[k], child.answer[1, min(k, child.leaves)])
+
+
+@njit(cache=True)
+def _next_deep(data, work, fronts, frame):
+    """Open the next test whose sides' larger trees could matter; False if there is none."""
+    while frame.position < data.n_tests:
+        f = frame.order[frame.position]
+        frame.position += 1
+        if frame.paired[f] and _may_matter(data, fronts, frame, f, 5, frame.leaves - 1):
+            n = children(frame.bits, data.tests[f], work.sides[0], work.sides[1])
+            frame.test, frame.side = f, 1 if 2 * n > frame.size else 0
+            return True
+    return False
+
+
+@njit(cache=True)
+def _by_four_leaves(data, work, frame):
+    """Begin the second round through the tests, those with the best trees of four leaves first."""
+    F = data.n_tests
+    for f in range(F):
+        work.impurity[f] = frame.upper[f, 0, 4] + frame.upper[f, 1, 4] + data.split[f]
+    sort_tests(frame.order, work.impurity, F)
+    frame.position, frame.phase = 0, DEEP
+
+
+@njit(cache=True)
+def search(data_address, work_address, table_address, memo_address, fronts_address, quota):
     """Go on with the search until it is done or some work is done.
 
-    Returns DONE, PAUSED or FULL (the memo must grow), and the level it is at.
+    Returns DONE, PAUSED or FULL (the memo must grow).
     """
-    l = level
-    F = data.numbers[F_]
-    work = 0.0
-    while True:
-        state = frames.state[l]
-        most, depth = state[LEAVES], state[DEPTH]
-        if work > quota:
-            return PAUSED, l
-        if state[STATE] == ENTER:
-            _enter(data, frames, room, P, total, by_test, l)
-            room.counters[1] += 1
-            work += F * F * (state[N] * 0.125 + 20.0 * P.shape[0])
-        elif state[STATE] == PAIRS:
-            if state[POS] < F:
-                f = frames.order[l, state[POS]]
-                state[POS] += 1
-                work += 100.0 + _pair(
-                    data, frames, archive, room, P, Q, total, part, by_test, goal, l, f
-                )
-            elif depth == 3 or most <= 4:
-                state[STATE] = FINISH
+    data, work, table = data_at(data_address), work_at(work_address), table_at(table_address)
+    memo, fronts = memo_at(memo_address), fronts_at(fronts_address)
+    F = data.n_tests
+    spent = 0.0
+    while spent <= quota:
+        frame, child = _frame(fronts, fronts.level), _frame(fronts, fronts.level + 1)
+        counted = F * F * (frame.size * 0.125 + 20.0 * data.n_values)
+        if frame.phase == ENTER:
+            _enter(data, work, fronts, frame)
+            spent += counted
+        elif frame.phase == PAIRS:
+            if frame.position < F:
+                f = frame.order[frame.position]
+                frame.position += 1
+                spent += counted if _pair(data, work, fronts, frame, f) else 100.0
+            elif frame.depth == 3 or frame.leaves <= 4:
+                frame.phase = FINISH
             else:
-                for f in range(F):
-                    room.guess[f] = (
-                        frames.upper[l, f, 0, 4]
-                        + frames.upper[l, f, 1, 4]
-                        + np.int64(data.split[f])
-                    )
-                sort(room.guess, frames.order[l])
-                state[STATE], state[POS] = DEEP, 0
-        elif state[STATE] == DEEP:
-            if state[POS] == F:
-                state[STATE] = FINISH
-                continue
-            f = frames.order[l, state[POS]]
-            lower = frames.lower[l, f]
-            _goal(frames, l, goal)
-            if lower[0, 0] == 0 or not could_improve(
-                lower[0], lower[1], np.int64(data.split[f]), goal, np.int64(5), most, most - 1
+                _by_four_leaves(data, work, frame)
+        elif frame.phase == DEEP:
+            if _next_deep(data, work, fronts, frame):
+                frame.phase = BETWEEN
+                if _child(data, work, table, memo, fronts, frame, child, frame.side):
+                    fronts.level += 1
+            else:
+                frame.phase = FINISH
+        elif frame.phase == BETWEEN:
+            frame.side, frame.phase = 1 - frame.side, AFTER
+            if _may_matter(data, fronts, frame, frame.test, 5, frame.leaves - 1) and _child(
+                data, work, table, memo, fronts, frame, child, frame.side
             ):
-                state[POS] += 1
-                continue
-            ones = cut(frames.bits[l], data.test_bits[f], np.int64(1), room.words[1])
-            state[TEST], state[SIDE], state[STATE] = f, 1 if 2 * ones > state[N] else 0, BETWEEN
-            if _child(data, frames, memo, archive, room, goal, l, f, state[SIDE]):
-                l += 1
-        elif state[STATE] == BETWEEN:
-            f = state[TEST]
-            lower = frames.lower[l, f]
-            state[SIDE], state[STATE] = 1 - state[SIDE], AFTER
-            _goal(frames, l, goal)
-            if could_improve(
-                lower[0], lower[1], np.int64(data.split[f]), goal, np.int64(5), most, most - 1
-            ) and _child(data, frames, memo, archive, room, goal, l, f, state[SIDE]):
-                l += 1
-        elif state[STATE] == AFTER:
-            f = state[TEST]
-            combine(
-                frames.upper[l, f, 0],
-                frames.upper[l, f, 1],
-                np.int64(data.split[f]),
-                f,
-                most,
-                most - 1,
-                frames.best[l],
-                frames.test[l],
-                frames.left[l],
-            )
-            state[STATE] = DEEP
-            state[POS] += 1
+                fronts.level += 1
+        elif frame.phase == AFTER:
+            combine(frame, frame.test, data.split[frame.test], frame.leaves - 1)
+            frame.phase = DEEP
+        elif fronts.level == 0:
+            return DONE
         else:
-            if not _finish(frames, memo, archive, data, l):
-                return FULL, l
-            if l == 0:
-                return DONE, l
-            l -= 1
-            _take(frames, l, frames.state[l, TEST], frames.state[l, SIDE])
+            parent = _frame(fronts, fronts.level - 1)
+            if not _finish(work, table, memo, frame, parent):
+                return FULL
+            _take(parent, frame)
+            fronts.level -= 1
+    return PAUSED
+
+
+@njit(cache=True)
+def known(data_address, work_address, table_address, bits, test, depth):
+    """The memo's entries of both sides of a test of a set, -1 where there is none."""
+    data, work, table = data_at(data_address), work_at(work_address), table_at(table_address)
+    hash_children(data, work, bits, work.hashes)
+    h = work.hashes[test]
+    return recall(table, h[0], h[1], depth), recall(table, h[2], h[3], depth)

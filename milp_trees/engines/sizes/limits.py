@@ -5,55 +5,52 @@ refused because it is too large.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
-from milp_trees.engines.sizes.instance import MOST_BYTES, Instance, prepare
+from milp_trees.engines.dynamic.arrays import UNLIMITED, Instance, prepare
 from milp_trees.errors import Unsupported
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
+#: Largest size of the bounds by test and number of leaves.
+MOST_BYTES = 4 * 2**30
 
-def check_size(view: CostMatrix, space: Trees) -> None:
-    """Refuse a search whose arrays are too large.
+
+class Prepared(NamedTuple):
+    """The arrays of a search by number of leaves, the largest number and the largest depth."""
+
+    instance: Instance
+    leaves: int
+    depth: int
+
+    @property
+    def levels(self) -> int:
+        """Nodes on the way from the root: the last two levels of a tree are evaluated at once."""
+        return max(1, self.depth - 2)
+
+
+def prepare_sizes(view: CostMatrix, space: Trees) -> Prepared:
+    """The arrays of a reduced view.
 
     Raises
     ------
     Unsupported
-        With the sentence why.
+        They are too large, or costs or the number of tests are (`prepare`).
     """
-    if view.min_weight_leaf:
-        view, space = mass_as_rows(view, space)
-    instance = prepare(view, space, settle_ties=False)
-    refuse_large(instance, max(1, depth_of(space, instance) - 2))
-
-
-def depth_of(space: Trees, instance: Instance) -> int:
-    """Levels that trees of at most so many leaves can have."""
-    return (
-        instance.max_leaves - 1
-        if space.max_depth is None
-        else min(space.max_depth, instance.max_leaves - 1)
-    )
-
-
-def refuse_large(instance: Instance, levels: int) -> None:
-    """Refuse arrays for so many levels that are too large."""
-    leaves, padded = instance.max_leaves, instance.X.shape[1]
-    needed = (
-        32 * levels * instance.n_features * (leaves + 5)
-        + 3 * instance.values.shape[1] * padded**2 * instance.dtype.itemsize
-    )
+    leaves = max(1, view.n_rows)
+    if space.max_leaf_nodes is not None:
+        leaves = min(leaves, space.max_leaf_nodes)
+    if space.max_depth is not None:
+        leaves = min(leaves, 2 ** min(space.max_depth, 40))
+    depth = leaves - 1 if space.max_depth is None else min(space.max_depth, leaves - 1)
+    instance = prepare(view, replace(space, max_depth=depth if depth < UNLIMITED else None))
+    if not instance.n_rows or not view.n_features:
+        depth = 0
+    found = Prepared(instance, leaves, depth)
+    needed = 32 * found.levels * view.n_features * (leaves + 5)
     if needed > MOST_BYTES:
         raise Unsupported(
-            f"Trees of {leaves} sizes on {instance.n_features} tests need {needed / 2**30:.0f} GB; use fewer thresholds or leaves."
+            f"Trees of {leaves} sizes on {view.n_features} tests need {needed / 2**30:.0f} GB; "
+            "use fewer thresholds or leaves."
         )
-
-
-def mass_as_rows(view: CostMatrix, space: Trees) -> tuple[CostMatrix, Trees]:
-    """A minimum weight of leaves as a minimum number of rows (twice the weights, so that a minimum
-    of 1 is one too).
-    """
-    if space.min_samples_leaf > 1 or view.row_weight is None:
-        raise Unsupported("Fronts take min_samples_leaf or min_weight_leaf, not both.")
-    return replace(view, counts=2 * view.row_weight, row_weight=None, min_weight_leaf=0), replace(
-        space, min_samples_leaf=2 * view.min_weight_leaf, min_weight_leaf=0
-    )
+    return found

@@ -19,10 +19,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
-from numba import cfunc, types
-from numba.core import cgutils
-from numba.extending import intrinsic
+
+from milp_trees.compiling.inside import cgutils, intrinsic, ir, types
+from milp_trees.compiling.kernels import c_function
 
 I64 = ir.IntType(64)
 
@@ -493,7 +492,7 @@ def compiled(form: str, dtype: str) -> Any:
         item,
         item,
     )
-    return cfunc(signature, cache=True)(FORMS[form])
+    return c_function(signature, FORMS[form])
 
 
 @intrinsic

@@ -13,8 +13,8 @@ is an array: compiled functions that call each other cannot be cached.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.sorted.sweep import (
     INFINITY,
     depth_two,
@@ -71,7 +71,7 @@ class State(NamedTuple):
     stop: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def identify(
     columns: Any, lists: Any, state: Any, level: int, cut_column: int, cut: int, side: int
 ) -> None:
@@ -91,7 +91,7 @@ def identify(
     state.keys[level + 1, 0], state.keys[level + 1, 1] = h0, h1
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def look_up(state: Any, level: int, depth: int, mode: int):
     """(value, whether it is the optimum) of a node from the cache; (-1, False) if it is not there."""
     h0, h1 = state.keys[level]
@@ -107,7 +107,7 @@ def look_up(state: Any, level: int, depth: int, mode: int):
     return np.int64(-1), False
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def remember(state: Any, level: int, depth: int, mode: int, value: int, exact: bool) -> None:
     """Put a node's optimum or lower bound into the cache; if all places are taken the shallowest
     goes.
@@ -131,7 +131,7 @@ def remember(state: Any, level: int, depth: int, mode: int, value: int, exact: b
     state.cache[at, 0], state.cache[at, 1], state.cache[at, 2] = tag, value, exact
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def _lost(columns: Any, mine: Any, other: Any, most: int) -> Any:
     """Largest regret of the rows of `other` that are not in `mine`, summed until it reaches `most`."""
     total = 0
@@ -151,7 +151,7 @@ def _lost(columns: Any, mine: Any, other: Any, most: int) -> Any:
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def similar(columns: Any, state: Any, level: int, depth: int, budget: int) -> Any:
     """A lower bound from archived sets: without the rows that only they have, their trees cost at
     most the largest regrets of those rows less.
@@ -170,15 +170,16 @@ def similar(columns: Any, state: Any, level: int, depth: int, budget: int) -> An
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def archive(state: Any, level: int, depth: int, value: int) -> None:
     s = state.archived[depth]
     state.archived[depth] = (s + 1) % state.archive.shape[1]
     state.archive[depth, s] = value
-    state.archive_words[depth, s] = state.words[level]
+    for w in range(state.words.shape[1]):
+        state.archive_words[depth, s, w] = state.words[level, w]
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def quick(columns: Any, lists: Any, state: Any, level: int):
     """Answer a child's question without looking at its rows if it can be; -1 if not."""
     s = state.level[level]
@@ -195,7 +196,7 @@ def quick(columns: Any, lists: Any, state: Any, level: int):
     return np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def small_depth(columns: Any, lists: Any, work: Any, state: Any, level: int) -> Any:
     """Solve a node of depth at most two."""
     s = state.level[level]
@@ -227,7 +228,7 @@ def small_depth(columns: Any, lists: Any, work: Any, state: Any, level: int) -> 
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def open_node(columns: Any, lists: Any, state: Any, level: int) -> None:
     """Fill the pool of a node with one span per column."""
     s = state.level[level]
@@ -238,12 +239,13 @@ def open_node(columns: Any, lists: Any, state: Any, level: int) -> None:
         last = lists.runs[level, c] - 1
         if last > 0:
             n = s[OPEN]
-            state.spans[level, :, n] = (c, -1, last)
-            state.bounds[level, :, n] = columns.leaf
+            spans, bounds = state.spans[level], state.bounds[level]
+            spans[0, n], spans[1, n], spans[2, n] = c, -1, last
+            bounds[0, n] = bounds[1, n] = bounds[2, n] = columns.leaf
             s[OPEN] = n + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def choose(columns: Any, state: Any, level: int) -> bool:
     """Take the span with the least bound and the cut in its middle; False if no span can hold a
     better tree.
@@ -256,7 +258,8 @@ def choose(columns: Any, state: Any, level: int) -> bool:
             if spans[2, i] - spans[1, i] > 1:
                 s[BOUND] = min(s[BOUND], bound)
             n -= 1
-            spans[:, i], bounds[:, i] = spans[:, n], bounds[:, n]
+            for k in range(3):
+                spans[k, i], bounds[k, i] = spans[k, n], bounds[k, n]
             continue
         if bound < value or (
             bound == value and spans[2, i] - spans[1, i] > spans[2, best] - spans[1, best]
@@ -272,7 +275,7 @@ def choose(columns: Any, state: Any, level: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def divide(state: Any, level: int, low: int, high: int) -> None:
     """Replace the chosen span by what lies on both sides of its cut."""
     s, spans, bounds = state.level[level], state.spans[level], state.bounds[level]
@@ -284,7 +287,7 @@ def divide(state: Any, level: int, low: int, high: int) -> None:
     s[OPEN] = n + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def large_enough(columns: Any, lists: Any, level: int, c: int, cut: int) -> bool:
     """Whether both sides of a cut have the least amount."""
     rows, k = lists.rows[level, c], lists.ends[level, c, cut]
@@ -297,7 +300,7 @@ def large_enough(columns: Any, lists: Any, level: int, c: int, cut: int) -> bool
     return low >= columns.least and high >= columns.least
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def ask(
     columns: Any, lists: Any, state: Any, level: int, side: int, budget: int, mode: int, phase: int
 ) -> Any:
@@ -310,7 +313,7 @@ def ask(
     return level + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def better(lists: Any, state: Any, level: int, value: int, low: int, high: int) -> None:
     """A tree of the node that costs less than all before."""
     s = state.level[level]
@@ -325,21 +328,13 @@ def better(lists: Any, state: Any, level: int, value: int, low: int, high: int) 
         state.shared[BEST] = min(state.shared[BEST], value)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
     """The optimum of the node at level 0 (its state and lists are set) if it is below its budget,
     else a lower bound of at least the budget; what the root does is in its state. With `stop` set
     the answer is only what was found.
     """
-    # Typed numbers: every literal at a call compiles the callee once more.
-    level, answer = np.int64(0), np.int64(0)
-    no, one = np.int64(0), np.int64(1)
-    got_low, got_high, got_limited_low, got_limited_high = (
-        np.int64(GOT_LOW),
-        np.int64(GOT_HIGH),
-        np.int64(GOT_LIMITED_LOW),
-        np.int64(GOT_LIMITED_HIGH),
-    )
+    level = answer = np.int64(0)
     while True:
         s = state.level[level]
         phase = s[PHASE]
@@ -388,7 +383,7 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
             state.shared[CUTS] += 1
             c = state.spans[level, 0, s[SPAN]]
             budget = s[UB] - columns.costs[c] - state.bounds[level, 1, s[SPAN]]
-            level = ask(columns, lists, state, level, no, budget, no, got_low)
+            level = ask(columns, lists, state, level, 0, budget, 0, GOT_LOW)
         elif phase == GOT_LOW:
             s[LOW] = answer
             c = state.spans[level, 0, s[SPAN]]
@@ -400,10 +395,10 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
                 s[BOUND] = min(
                     s[BOUND], answer + state.bounds[level, 1, s[SPAN]] + columns.costs[c]
                 )
-                divide(state, level, answer, no)
+                divide(state, level, answer, 0)
                 s[PHASE] = NEXT
                 continue
-            level = ask(columns, lists, state, level, one, budget, no, got_high)
+            level = ask(columns, lists, state, level, 1, budget, 0, GOT_HIGH)
         elif phase == GOT_HIGH:
             s[HIGH] = answer
             c = state.spans[level, 0, s[SPAN]]
@@ -421,10 +416,10 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
                         lists,
                         state,
                         level,
-                        no,
+                        0,
                         s[UB] - columns.costs[c] - s[HIGH],
-                        one,
-                        got_limited_low,
+                        1,
+                        GOT_LIMITED_LOW,
                     )
                     continue
             elif value < s[UB]:
@@ -444,10 +439,10 @@ def solve(columns: Any, lists: Any, work: Any, state: Any) -> Any:
                     lists,
                     state,
                     level,
-                    one,
+                    1,
                     s[UB] - columns.costs[c] - answer,
-                    one,
-                    got_limited_high,
+                    1,
+                    GOT_LIMITED_HIGH,
                 )
                 continue
             s[BOUND] = min(s[BOUND], answer + s[HIGH] + columns.costs[c])

@@ -11,8 +11,8 @@ module only where it is used: it loads numba.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.sorted.code import call
 
 #: More than every cost; several may be added.
@@ -79,13 +79,13 @@ class Work(NamedTuple):
     address: np.ndarray
 
 
-@njit(cache=True)
+@kernel
 def _at(array: Any) -> Any:
     """Address of an array's first entry."""
     return np.int64(array.ctypes.data)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def find_runs(lists: Any, level: int) -> None:
     """Ends of the runs of equal values of every column of a node."""
     m = lists.size[level]
@@ -99,7 +99,7 @@ def find_runs(lists: Any, level: int) -> None:
         lists.runs[level, j] = n + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def make_child(lists: Any, level: int, column: int, cut: int, side: int) -> None:
     """Lists of the node below `level` on one side of a cut (0 low, 1 high), each kept in its
     column's order.
@@ -124,7 +124,7 @@ def make_child(lists: Any, level: int, column: int, cut: int, side: int) -> None
     find_runs(lists, level + 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def leaf_value(columns: Any, lists: Any, level: int) -> Any:
     """Cost of one leaf with the rows of a node."""
     rows = lists.rows[level, 0]
@@ -141,7 +141,7 @@ def leaf_value(columns: Any, lists: Any, level: int) -> Any:
     return columns.leaf + first + columns.unit * best
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def one_split(columns: Any, lists: Any, level: int, budget: int, limited: bool, found: Any) -> Any:
     """The best tree of depth one that costs less than `budget`, else the budget; `found` gets
     column and cut (-1: a leaf).
@@ -182,7 +182,7 @@ def one_split(columns: Any, lists: Any, level: int, budget: int, limited: bool, 
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def gather(columns: Any, lists: Any, work: Any, level: int, limited: bool) -> None:
     """Values (and amounts) of a node's rows in the order of every column."""
     m = lists.size[level]
@@ -205,7 +205,7 @@ def gather(columns: Any, lists: Any, work: Any, level: int, limited: bool) -> No
                     to[k] = columns.amounts[rows[k]]
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def root_column(columns: Any, lists: Any, work: Any, level: int, c: int) -> None:
     """Positions of all rows in column c, in the order of every column, and sums over its first
     runs: first action, amounts, values.
@@ -234,7 +234,7 @@ def root_column(columns: Any, lists: Any, work: Any, level: int, c: int) -> None
                 to[i] = position[order[i]]
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def evaluate(
     columns: Any, lists: Any, work: Any, level: int, c: int, n: int, limited: bool
 ) -> None:
@@ -312,7 +312,7 @@ def evaluate(
                         )
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def allowed_cuts(columns: Any, lists: Any, level: int, c: int, limited: bool):
     """First and last cut of a column whose both sides have the least amount."""
     last = lists.runs[level, c] - 2
@@ -338,7 +338,7 @@ def allowed_cuts(columns: Any, lists: Any, level: int, c: int, limited: bool):
     return first, last
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def pick(work: Any, n_open: int, lanes: int) -> Any:
     """Choose at most `lanes` cuts in the open spans, evenly, in rising order; `spans[2]` gets how
     many each span has.
@@ -358,7 +358,7 @@ def pick(work: Any, n_open: int, lanes: int) -> Any:
     return n
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True)
 def depth_two(
     columns: Any,
     lists: Any,

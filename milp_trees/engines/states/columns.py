@@ -12,7 +12,8 @@ rows.
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
+
+from milp_trees.compiling.kernels import kernel
 
 STOP, LAST = 0, 2
 
@@ -22,7 +23,7 @@ _SHIFT = np.uint64(29)
 _ONE = np.uint64(1)
 
 
-@njit(cache=True)
+@kernel
 def _members(words, rows):
     """Row numbers of a set; returns how many."""
     m = 0
@@ -38,7 +39,7 @@ def _members(words, rows):
     return m
 
 
-@njit(cache=True)
+@kernel
 def _flush(g, coef, count, by_test):
     for v in range(coef.shape[1]):
         c = coef[g, v]
@@ -48,7 +49,7 @@ def _flush(g, coef, count, by_test):
     count[:] = 0
 
 
-@njit(cache=True)
+@kernel
 def _sums(rows, X, group, coef, by_test):
     """by_test[v, f] = sum of value v over the rows where test f is true. Rows of one group (equal
     values) stand together and are counted in bytes.
@@ -68,7 +69,7 @@ def _sums(rows, X, group, coef, by_test):
         _flush(g, coef, count, by_test)
 
 
-@njit(cache=True)
+@kernel
 def _totals(rows, group, coef, total):
     total[:] = 0
     for r in rows:
@@ -76,7 +77,7 @@ def _totals(rows, group, coef, total):
             total[v] += coef[group[r], v]
 
 
-@njit(cache=True)
+@kernel
 def stop_columns(level, begin, group, coef, K, S, leaf, least, best_stop, info, side):
     """Stop columns of the states from `begin` on, and the cost of the cheapest one of each.
 
@@ -98,7 +99,7 @@ def stop_columns(level, begin, group, coef, K, S, leaf, least, best_stop, info, 
     return len(level), n_columns
 
 
-@njit(cache=True)
+@kernel
 def last_columns(
     parents,
     family,
@@ -156,8 +157,10 @@ def last_columns(
             )
             done[small] = True
         if not done[large]:
-            totals[2] = totals[0] - totals[1]
-            sums[2] = sums[0] - sums[1]
+            for v in range(V):
+                totals[2, v] = totals[0, v] - totals[1, v]
+                for f in range(X.shape[1]):
+                    sums[2, v, f] = sums[0, v, f] - sums[1, v, f]
             n_columns = _leaf_columns(
                 large, totals[2], sums[2], F, K, S, leaf, split, least, info, side, n_columns, table
             )
@@ -165,7 +168,7 @@ def last_columns(
     return len(family), n_columns
 
 
-@njit(cache=True)
+@kernel
 def _leaf_columns(s, total, by_test, F, K, S, leaf, split, least, info, side, n_columns, table):
     if total[-1] < least:
         return n_columns
@@ -179,7 +182,7 @@ def _leaf_columns(s, total, by_test, F, K, S, leaf, split, least, info, side, n_
     return _last_split(s, total, by_test, F, K, leaf, split, least, info[start, 5], info, n_columns)
 
 
-@njit(cache=True)
+@kernel
 def _power(n):
     size = 2
     while size < n:
@@ -187,12 +190,12 @@ def _power(n):
     return size
 
 
-@njit(cache=True)
+@kernel
 def _put(row, s, kind, test, left, right, cost):
     row[0], row[1], row[2], row[3], row[4], row[5] = s, kind, test, left, right, cost
 
 
-@njit(cache=True)
+@kernel
 def _stops(s, total, K, S, leaf, info, side, n_columns):
     start = n_columns
     for k in range(K):
@@ -212,14 +215,14 @@ def _stops(s, total, K, S, leaf, info, side, n_columns):
     return n_columns
 
 
-@njit(cache=True)
+@kernel
 def _allowed(f, total, by_test, least):
     """Whether both sides of a test hold enough rows (at least one)."""
     true = by_test[len(total) - 1, f]
     return true >= least and total[len(total) - 1] - true >= least
 
 
-@njit(cache=True)
+@kernel
 def _last_split(s, total, by_test, F, K, leaf, split, least, stop, info, n_columns):
     """The cheapest last split, if it is cheaper than the stop."""
     best = stop
@@ -241,7 +244,7 @@ def _last_split(s, total, by_test, F, K, leaf, split, least, stop, info, n_colum
     return n_columns + 1 if found else n_columns
 
 
-@njit(cache=True)
+@kernel
 def _last_splits(
     s, total, by_test, F, K, S, leaf, split, least, info, side, start, n_columns, table
 ):
@@ -277,14 +280,15 @@ def _last_splits(
                     at = n_columns
                     n_columns += 1
                     table[slot] = at
-                    side[at] = number
+                    for j in range(S):
+                        side[at, j] = number[j]
                 elif info[at, 5] <= cost:
                     continue
                 _put(info[at], s, LAST, f, left, right, cost)
     return n_columns
 
 
-@njit(cache=True)
+@kernel
 def _equal(a, b):
     equal = True
     for j in range(len(b)):
@@ -292,7 +296,7 @@ def _equal(a, b):
     return equal
 
 
-@njit(cache=True)
+@kernel
 def _covered(cost, number, info, side, start, stops):
     covered = False
     for c in range(start, stops):

@@ -9,7 +9,8 @@ the caller makes room and calls again. Complexity per state, for n rows and F te
 # Types of compiled functions are inferred by numba.
 
 import numpy as np
-from numba import njit
+
+from milp_trees.compiling.kernels import kernel
 
 _MULTIPLY = np.uint64(0xBF58476D1CE4E5B9)
 _SEED = np.uint64(0x9E3779B97F4A7C15)
@@ -17,7 +18,7 @@ _SHIFT = np.uint64(29)
 _ONE = np.uint64(1)
 
 
-@njit(cache=True)
+@kernel
 def _hash(words):
     h = _SEED
     for w in words:
@@ -26,7 +27,7 @@ def _hash(words):
     return h
 
 
-@njit(cache=True)
+@kernel
 def _same(a, b):
     w = 0
     while w < len(a) and a[w] == b[w]:
@@ -34,7 +35,14 @@ def _same(a, b):
     return w == len(a)
 
 
-@njit(cache=True)
+@kernel
+def _copy(source, target):
+    """Copy a set. (Between arrays, `target[:] = source` is slow to compile.)"""
+    for w in range(len(source)):
+        target[w] = source[w]
+
+
+@kernel
 def _find(words, h, bits, hashes, table):
     """Position of a set in the hash table: of its own entry, or of the free slot where it belongs."""
     last = len(table) - 1
@@ -44,7 +52,7 @@ def _find(words, h, bits, hashes, table):
     return slot
 
 
-@njit(cache=True)
+@kernel
 def rehash(hashes, n, table):
     """Fill an empty table with the first n sets, which are all different."""
     last = len(table) - 1
@@ -55,7 +63,7 @@ def rehash(hashes, n, table):
         table[slot] = i
 
 
-@njit(cache=True)
+@kernel
 def _too_small(words, counts, least):
     """Whether a set holds fewer than `least` original rows."""
     total = 0
@@ -72,7 +80,7 @@ def _too_small(words, counts, least):
     return True
 
 
-@njit(cache=True)
+@kernel
 def _contains_first(side, state):
     """Whether the state's first row is in a side of it: one side of every split is, which names the
     partition.
@@ -83,7 +91,7 @@ def _contains_first(side, state):
     return False
 
 
-@njit(cache=True)
+@kernel
 def _partitions(state, T, split, counts, least, sides, keys, tests):
     """Tests that split a state into two sides, of equal or complementary ones the cheapest; returns
     how many.
@@ -110,7 +118,7 @@ def _partitions(state, T, split, counts, least, sides, keys, tests):
                 break
         if known < 0:
             keys[n] = h
-            sides[n] = side
+            _copy(side, sides[n])
             tests[n] = f
             n += 1
         elif split[f] < split[tests[known]]:
@@ -118,7 +126,7 @@ def _partitions(state, T, split, counts, least, sides, keys, tests):
     return n
 
 
-@njit(cache=True)
+@kernel
 def expand(
     level, closed, begin, T, split, counts, least, bits, hashes, table, n_sets, columns, n_columns
 ):
@@ -152,7 +160,7 @@ def expand(
                 slot = _find(child, h, bits, hashes, table)
                 if table[slot] < 0:
                     table[slot] = n_sets
-                    bits[n_sets] = child
+                    _copy(child, bits[n_sets])
                     hashes[n_sets] = h
                     n_sets += 1
                 columns[n_columns, 2 + side] = table[slot]

@@ -28,9 +28,9 @@ NEEDS = {
     "unimodular": ["ip3", "--data", "t.csv"],
 }
 MORE = {
-    "--beta": ["--task", "f-beta", "--method", "dp"],
-    "--min-recall": ["--task", "precision", "--method", "dp"],
-    "--theta": ["--task", "partial-auc", "--method", "partial-trees"],
+    "--task=f-beta:beta": ["--method", "dp"],
+    "--task=precision:min_recall": ["--method", "dp"],
+    "--task=partial-auc:theta": ["--method", "partial-trees"],
     "--max-disparity": [
         "--constraint",
         "statistical-parity",
@@ -53,9 +53,9 @@ NUMBERS = {
         "--depth": "0",
         "--test-size": "",
         "--split-seed": "0",
-        "--beta": "1.5",
-        "--min-recall": "0",
-        "--theta": "",
+        "--task=f-beta:beta": "1.5",
+        "--task=precision:min_recall": "0",
+        "--task=partial-auc:theta": "",
         "--leaf-penalty": "0 1.5",
         "--split-penalty": "0 1.5",
         "--max-disparity": "0",

@@ -13,7 +13,7 @@ import typer.main
 from typer.testing import CliRunner
 
 import milp_trees as mt
-from milp_trees.cli import prune as cli_prune
+from milp_trees.cli import prunings as cli_prune
 from milp_trees.cli.main import app
 from milp_trees.errors import MilpTreesError
 from milp_trees.study.pruning import Growing, pruning_problem
@@ -143,9 +143,9 @@ def test_costs_of_every_kind_reach_the_problem(tmp_path):
         "0.01",
         "--feature-costs",
         prices,
-        "--group",
+        "--feature-group",
         f"petal=1/2:{LENGTH},{WIDTH}",
-        "--group-once",
+        "--feature-group-once",
         "camera=7:petal",
         "--node-cost",
         "0.01",
@@ -178,7 +178,9 @@ def test_a_text_column_is_one_feature(tmp_path):
         for i in range(60)
     ]
     table.write_text("age,color,health\n" + "\n".join(rows) + "\n")
-    found = as_json("prune", table, "--trees", 2, "--lambda", "0.01", "--group", "all=1:color,age")
+    found = as_json(
+        "prune", table, "--trees", 2, "--lambda", "0.01", "--feature-group", "all=1:color,age"
+    )
     assert found["problem"]["space"]["ensemble"]["features"] == ["age", "color"]
 
 
@@ -244,9 +246,9 @@ WRITTEN = {
     "prices": (
         "--lambda",
         "0.01",
-        "--group",
+        "--feature-group",
         f"petal=1/2:{LENGTH},{WIDTH}",
-        "--group-once",
+        "--feature-group-once",
         "camera=7:petal",
         "--node-cost",
         "0.01",
@@ -436,11 +438,11 @@ FILES = {
         (("--node-cost", "x"), "cost of a node must be a number"),
         (("--leaf-cost", -1), "cost of a leaf is -1"),
         (("--node-cost", "1e30"), "64 bits"),
-        (("--group", "blood"), "--group is written"),
-        (("--group-once", "blood=2"), "--group-once is written"),
-        (("--group", "blood=x:sepal width (cm)"), "cost of the group blood"),
-        (("--group", "blood=2:iron"), "no feature or group"),
-        (("--group", "a=1:b", "--group", "b=1:a"), "contains itself"),
+        (("--feature-group", "blood"), "--feature-group is written"),
+        (("--feature-group-once", "blood=2"), "--feature-group-once is written"),
+        (("--feature-group", "blood=x:sepal width (cm)"), "cost of the group blood"),
+        (("--feature-group", "blood=2:iron"), "no feature or group"),
+        (("--feature-group", "a=1:b", "--feature-group", "b=1:a"), "contains itself"),
         (("--time-limit", 0), "time_limit must be positive"),
         (("--out", "no such folder/x.json"), "there is no folder"),
         (("--drop", "*"), "No column is left"),

@@ -42,7 +42,7 @@ FIELDS = {
 
 @pytest.fixture(scope="module")
 def problem():
-    return mt.Problem(mt.load("planted:rows=20,tests=3,depth=1"), mt.tasks.Accuracy(), mt.Trees(1))
+    return mt.Problem(mt.load("planted:rows=20,tests=3,depth=1"), mt.Accuracy(), mt.Trees(1))
 
 
 @pytest.mark.parametrize(

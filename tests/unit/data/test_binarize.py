@@ -97,7 +97,7 @@ def test_odd_columns_are_cut_between_all_values_that_doubles_tell_apart(name, ki
 def test_whole_numbers_that_are_one_as_doubles_are_said_to_be_so_in_the_result():
     """The sentence travels with the data, and names what happened."""
     data = mt.Binarizer("midpoints").dataset({"id": 2**53 + np.arange(4)}, [0, 1, 0, 1])
-    result = mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(2)), "dp")
+    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(2)), "dp")
     assert "beyond 2^53 are compared as doubles" in result.loss
     assert (
         "beyond 2^53" in mt.Binarizer("quantiles", n_bins=2).fit({"id": 2**53 + np.arange(9)}).loss_

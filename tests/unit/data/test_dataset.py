@@ -17,10 +17,10 @@ X = [[0, 1], [1, 1], [1, 0]]
         ({"X": [["a", "b"]]}, "holds text.*Binarizer"),
         ({"X": [0, 1]}, "two dimensions.*reshape"),
         ({"X": np.zeros((0, 2))}, "no rows"),
-        ({"X": X, "features": [mt.BinaryFeature("a")]}, "1 tests are named but X has 2 columns"),
+        ({"X": X, "features": [mt.BinaryFeature("a")]}, "1 features are named but X has 2 columns"),
         (
             {"X": X, "features": [mt.BinaryFeature("a"), mt.BinaryFeature("a")]},
-            "Two tests are called 'a'",
+            "Two features are called 'a'",
         ),
         ({"X": X, "y": [0, 1]}, r"one entry per row, shape \(3,\); it has shape \(2,\)"),
         ({"X": X, "y": [0, None, 1]}, "y has a missing value at row 1"),

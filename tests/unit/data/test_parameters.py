@@ -207,6 +207,6 @@ def test_a_group_with_one_value_is_no_comparison():
 @pytest.mark.parametrize("given", ["x", mt.tasks.StatisticalParity(), [1], None, {"a": 1}])
 def test_constraints_are_a_sequence_of_constraints(given):
     """By every task that takes them."""
-    for task in (mt.tasks.Accuracy, mt.tasks.WeightedError, mt.tasks.FBeta, mt.tasks.ActionValues):
+    for task in (mt.Accuracy, mt.tasks.WeightedError, mt.tasks.FBeta, mt.tasks.ActionValues):
         with pytest.raises(mt.DataError, match="sequence of constraints"):
             task(constraints=given)

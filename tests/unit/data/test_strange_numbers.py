@@ -160,4 +160,4 @@ def test_a_conformance_check_that_checked_nothing_fails():
         with pytest.raises(AssertionError, match="skipped every problem"):
             check_solver_pair("flow-oct", "highs", problems)
     with pytest.raises(mt.errors.UnknownName, match="no level 'x'"):
-        check_task(mt.tasks.Accuracy(), level="x")
+        check_task(mt.Accuracy(), level="x")

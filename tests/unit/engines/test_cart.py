@@ -43,11 +43,11 @@ def test_one_level_is_optimal():
 def test_claims_nothing():
     rng = np.random.default_rng(0)
     dataset = mt.Dataset(rng.integers(0, 2, (80, 6)), y=rng.choice(["a", "b", "c"], 80))
-    result = Cart().run(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(3)))
+    result = Cart().run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(3)))
     assert result.status is Status.FEASIBLE
     assert result.bound is None
     assert result.certificate.proved_by is None
-    none = Cart().run(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(3, min_samples_leaf=81)))
+    none = Cart().run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(3, min_samples_leaf=81)))
     assert none.status is Status.INFEASIBLE
 
 
@@ -55,7 +55,5 @@ def test_side_rows_are_refused():
     dataset = mt.Dataset([[0], [1]], y=[0, 1])
     with pytest.raises(mt.errors.Unsupported, match="side constraints"):
         Cart().run(
-            mt.Problem(
-                dataset, mt.tasks.Accuracy(constraints=(mt.tasks.Capacity(1, 1),)), mt.Trees(1)
-            )
+            mt.Problem(dataset, mt.Accuracy(constraints=(mt.tasks.Capacity(1, 1),)), mt.Trees(1))
         )

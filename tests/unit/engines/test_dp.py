@@ -77,6 +77,19 @@ def test_equals_the_enumerator_at_depth_four():
             assert tree.n_leaves <= (space.max_leaf_nodes or 99)
 
 
+def test_constant_tests_that_are_kept_are_no_splits():
+    """Presolve drops them; without it a shallow tree may be found through a split with an empty side."""
+    rng = np.random.default_rng(0)
+    for i in range(60):
+        X = rng.integers(0, 2, (rng.integers(2, 25), 4))
+        X[:, 0], y = i % 2, rng.integers(0, 3, len(X))
+        y[:2] = 0, 1
+        problem = mt.Problem(mt.Dataset(X, y=y), mt.Accuracy(), mt.Trees(1 + i % 2))
+        found = DynamicProgramme(drop_tests=False, merge_rows=False).run(problem)
+        assert found.optimal
+        assert found.objective == DynamicProgramme().run(problem).objective
+
+
 @pytest.mark.parametrize("rows", [247, 248, 249, 520])
 def test_counts_survive_the_limits_of_a_byte(rows):
     """Depth four on more rows of a class than a byte counts equals the best of all root tests at
@@ -87,7 +100,7 @@ def test_counts_survive_the_limits_of_a_byte(rows):
     y = (X[:, 0] & X[:, 1]) ^ (X[:, 2] & X[:, 3]) ^ (rng.random(rows) < 0.1)
     dataset = mt.Dataset(X, y=y.astype(int))
     values = [
-        DynamicProgramme().run(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(d))).objective
+        DynamicProgramme().run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(d))).objective
         for d in (3, 4)
     ]
     by_root = []
@@ -95,7 +108,7 @@ def test_counts_survive_the_limits_of_a_byte(rows):
         parts = [dataset.subset(X[:, f] == side) for side in (0, 1)]
         by_root.append(
             sum(
-                DynamicProgramme().run(mt.Problem(part, mt.tasks.Accuracy(), mt.Trees(3))).objective
+                DynamicProgramme().run(mt.Problem(part, mt.Accuracy(), mt.Trees(3))).objective
                 for part in parts
             )
         )
@@ -106,7 +119,7 @@ def test_counts_survive_the_limits_of_a_byte(rows):
 def test_too_few_rows_for_one_leaf_is_infeasible():
     dataset = mt.Dataset([[0], [1]], y=[0, 1])
     result = DynamicProgramme().run(
-        mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(1, min_samples_leaf=3))
+        mt.Problem(dataset, mt.Accuracy(), mt.Trees(1, min_samples_leaf=3))
     )
     assert result.status is Status.INFEASIBLE
     assert result.tree is None
@@ -115,7 +128,7 @@ def test_too_few_rows_for_one_leaf_is_infeasible():
 def wide_problem(depth):
     rng = np.random.default_rng(1)
     dataset = mt.Dataset(rng.integers(0, 2, (400, 60)), y=rng.integers(0, 2, 400))
-    return mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(depth))
+    return mt.Problem(dataset, mt.Accuracy(), mt.Trees(depth))
 
 
 def test_a_time_limit_keeps_the_incumbent_and_an_honest_bound():
@@ -165,7 +178,7 @@ def test_an_interrupt_keeps_the_incumbent():
 
 def test_side_rows_are_refused():
     dataset = mt.Dataset([[0], [1]], y=[0, 1], groups=["a", "b"], group_column="g")
-    task = mt.tasks.Accuracy(constraints=(mt.tasks.StatisticalParity(0.1),))
+    task = mt.Accuracy(constraints=(mt.tasks.StatisticalParity(0.1),))
     with pytest.raises(mt.errors.Unsupported, match="side constraints"):
         DynamicProgramme().run(mt.Problem(dataset, task, mt.Trees(1)))
 
@@ -178,7 +191,7 @@ def test_listing_the_methods_does_not_load_numba():
 def accuracy_problem(data_folder, name, depth):
     path = next((data_folder / "classification").glob(f"{name}.txt*"))
     table = np.loadtxt(path, dtype=np.int64)
-    return mt.Problem(mt.Dataset(table[:, 1:], y=table[:, 0]), mt.tasks.Accuracy(), mt.Trees(depth))
+    return mt.Problem(mt.Dataset(table[:, 1:], y=table[:, 0]), mt.Accuracy(), mt.Trees(depth))
 
 
 @pytest.mark.parametrize("name", sorted(ERRORS))

@@ -116,17 +116,17 @@ def test_each_switch_alone_agrees(name):
 
 def test_the_cases_reach_every_way_to_count():
     """Groups of equal rows, rows one by one; number types; minima; no depth limit; no tree at all."""
-    from milp_trees.engines.dynamic.arrays import BY_ROW, N_MASSES, UNLIMITED, prepare
+    from milp_trees.engines.dynamic.arrays import UNLIMITED, prepare
 
     seen = set()
     for seed in range(400):
         view, space, expected = case(seed)
         inst = prepare(view.reduce(), space)
-        par = inst.data.par
+        data = inst.data
         seen |= {
             inst.kind,
-            "rows" if par[BY_ROW] else "groups",
-            f"{par[N_MASSES]} minima",
+            "rows" if data.by_row else "groups",
+            f"{data.n_masses} minima",
             f"{view.n_actions} actions",
         }
         seen |= {"unlimited"} if inst.depth == UNLIMITED else set()
@@ -153,7 +153,7 @@ def test_many_rows_of_different_costs(way):
     """More rows than a vector register holds, nearly every one with costs of its own: summed one by
     one, or by powers of two.
     """
-    from milp_trees.engines.dynamic.arrays import BY_ROW, N_GROUPS, prepare
+    from milp_trees.engines.dynamic.arrays import prepare
 
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, (300, 8)).astype(np.uint8)
@@ -164,9 +164,9 @@ def test_many_rows_of_different_costs(way):
         else np.column_stack([y, 1 - y]) * 1000 * weight[:, None]
     )
     view = random_view(rng, X=X, costs=costs, split_costs=np.zeros(8, dtype=np.int64))
-    par = prepare(view, mt.Trees(3)).data.par
-    assert par[BY_ROW] == (way == "rows")
-    assert par[N_GROUPS] == (
+    data = prepare(view, mt.Trees(3)).data
+    assert data.by_row == (way == "rows")
+    assert data.n_groups == (
         0 if way == "rows" else 24
     )  # eight bits: gains, losses, and what the first action loses
     for depth in (2, 3):
@@ -185,7 +185,7 @@ def planted(depth, seed=1, rows=120, tests=14, **task):
     X = (rng.random((rows, tests)) < rng.uniform(0.15, 0.5, tests)).astype(int)
     y = ((X[:, 0] & X[:, 1]) ^ (X[:, 2] | X[:, 3])) ^ (rng.random(rows) < 0.1)
     X[:, -1] = 1 - X[:, 0]
-    return mt.Problem(mt.Dataset(X, y=y.astype(int)), mt.tasks.Accuracy(**task), mt.Trees(depth))
+    return mt.Problem(mt.Dataset(X, y=y.astype(int)), mt.Accuracy(**task), mt.Trees(depth))
 
 
 INSTANCES = {
@@ -204,7 +204,6 @@ EFFECTS = {
     "larger_first": ("five levels", "calls", lambda with_it, without: without > with_it),
     "gini": ("five levels", "calls", lambda with_it, without: without > with_it),
     "look_ahead": ("sparse", "nodes", lambda with_it, without: without > 5 * with_it),
-    "upper": ("four levels", "loads", lambda with_it, without: without < with_it),
     "smaller_counted": ("four levels", "rows_counted", lambda with_it, without: without > with_it),
     "merge_rows": ("four levels", "rows", lambda with_it, without: without > with_it),
     "drop_tests": ("four levels", "tests", lambda with_it, without: without == with_it + 1),
@@ -339,18 +338,18 @@ def test_no_search_goes_deeper_than_its_stack(monkeypatch, off):
             leaf_cost=1 + seed % 4,
         )
         solve(view, mt.Trees(None), DynamicProgramme(ties="first", **dict.fromkeys(off, False)))
-    assert any(stack.number[1:].any() for _, stack in made)
+    assert any(level.size for _, stack in made for level in stack.parts[1:])
     for levels, stack in made:
-        assert not stack.number[levels:].any()
+        assert not any(level.size or level.depth for level in stack.parts[levels:])
 
 
 def test_depth_limits_beyond_the_keys_of_the_table_are_refused():
     """A chain of seventy levels: none of them fits 64 levels, which a table entry has no room for."""
     dataset = mt.Dataset(np.eye(140, dtype=int), y=np.arange(140) % 2)
     with pytest.raises(mt.errors.Unsupported, match="up to 62"):
-        DynamicProgramme().run(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(64)))
+        DynamicProgramme().run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(64)))
     for depth in (None, 200):
-        result = DynamicProgramme().run(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(depth)))
+        result = DynamicProgramme().run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(depth)))
         assert result.optimal
         assert result.objective == 0
 
@@ -402,7 +401,7 @@ def long_problem(depth=5, penalty=0, rows=200, tests=24):
     X = rng.integers(0, 2, (rows, tests))
     y = (X[:, 0] ^ X[:, 1]) | (rng.random(rows) < 0.3)
     return mt.Problem(
-        mt.Dataset(X, y=y.astype(int)), mt.tasks.Accuracy(leaf_penalty=penalty), mt.Trees(depth)
+        mt.Dataset(X, y=y.astype(int)), mt.Accuracy(leaf_penalty=penalty), mt.Trees(depth)
     )
 
 
@@ -462,7 +461,7 @@ def test_the_bound_rises_in_the_trace_without_a_new_tree():
     rng = np.random.default_rng(1)
     asked = mt.Problem(
         mt.Dataset(rng.integers(0, 2, (400, 60)), y=rng.integers(0, 2, 400)),
-        mt.tasks.Accuracy(),
+        mt.Accuracy(),
         mt.Trees(5),
     )
     result = DynamicProgramme(order="best-first").run(asked, mt.Limits(time=20.0))
@@ -495,14 +494,15 @@ def test_a_table_that_forgets_keeps_the_optimum(monkeypatch):
     def tiny(entries):
         return Context(
             TABLE,
+            room=2**62,
+            used=np.zeros(1, dtype=np.int64),
             slots=np.zeros((32, 4), dtype=np.uint64),
-            state=np.array([0, 2**62], dtype=np.int64),
         )
 
     monkeypatch.setattr(runs, "table_of", tiny)
     for name, make in INSTANCES.items():
         found = DynamicProgramme().run(make())
-        assert found.sizes["entries"] == 32
+        assert found.model_size["entries"] == 32
         assert found.optimal
         assert found.objective == wanted[name]
 
@@ -583,7 +583,7 @@ def test_looking_ahead_without_limit_and_penalty_fits_all_rows_that_differ():
     dataset = mt.Dataset(X, y=(X[:, 0] & X[:, 1]) | (X[:, 2] & X[:, 3]))
     assert (
         DynamicProgramme(lookahead=2)
-        .run(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(None)))
+        .run(mt.Problem(dataset, mt.Accuracy(), mt.Trees(None)))
         .objective
         == 0
     )
@@ -611,7 +611,7 @@ def test_a_second_process_reads_the_compiled_search():
         "X = np.array([[a >> k & 1 for k in range(6)] for a in range(64)])\n"
         "data = mt.Dataset(X, y=(X.sum(axis=1) > 3).astype(int))\n"
         "for depth in (5, None):\n"
-        "    result = mt.solve(mt.Problem(data, mt.tasks.Accuracy(leaf_penalty='1/64'), mt.Trees(depth)), method='dp')\n"
+        "    result = mt.solve(mt.Problem(data, mt.Accuracy(leaf_penalty='1/64'), mt.Trees(depth)), method='dp')\n"
         "    print(result.status.value, result.seconds < 5)\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -646,7 +646,7 @@ def test_published_optima_at_depth_four_and_five(data_folder, name):
     dataset = mt.Dataset(table[:, 1:], y=table[:, 0])
     for depth, errors in zip((4, 5), DEEP[name], strict=True):
         result = DynamicProgramme().run(
-            mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(depth)),
+            mt.Problem(dataset, mt.Accuracy(), mt.Trees(depth)),
             mt.Limits(threads=1 + depth % 2),
         )
         assert result.optimal
@@ -660,7 +660,7 @@ def test_published_optima_at_depth_four_and_five(data_folder, name):
 def test_sparse_optima_on_car(data_folder, depth, penalty, value):
     dataset = mt.load(data_folder / "gosdt" / "car.csv")
     result = DynamicProgramme().run(
-        mt.Problem(dataset, mt.tasks.Accuracy(leaf_penalty=penalty), mt.Trees(depth))
+        mt.Problem(dataset, mt.Accuracy(leaf_penalty=penalty), mt.Trees(depth))
     )
     assert result.optimal
     assert result.objective / dataset.n_rows == pytest.approx(

@@ -18,11 +18,11 @@ import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.cli.signals import interrupts
 from milp_trees.decisions.generated import DecisionData
-from milp_trees.limits import Limits
+from milp_trees.limits import Limits, Stopped
 from milp_trees.methods import method as method_module
 from milp_trees.methods import watch as watching
 from milp_trees.methods.method import Method
-from milp_trees.methods.watch import Stopped, Watch
+from milp_trees.methods.watch import Watch
 from milp_trees.models.nodes import Leaf
 from milp_trees.models.tree import Tree
 from milp_trees.questions import ByPrice, BySize, NearBest
@@ -85,19 +85,19 @@ def few_prunings() -> mt.Problem:
 #: For every registered engine problems on which it takes longer than a second (a greedy one:
 #: problems that are large).
 LONG = {
-    "cart": lambda: mt.Problem(noise(20_000, 1000), mt.tasks.Accuracy(), mt.Trees(10)),
+    "cart": lambda: mt.Problem(noise(20_000, 1000), mt.Accuracy(), mt.Trees(10)),
     "cart-spo": lambda: roads(20_000, 10),
     "dantzig-wolfe": lambda: forest(2000, 60),
-    "dp": lambda: mt.Problem(noise(1000, 80), mt.tasks.Accuracy(), mt.Trees(6)),
-    "dp, leaves": lambda: mt.Problem(noise(1000, 80), mt.tasks.Accuracy(), mt.Trees(6, 12)),
+    "dp": lambda: mt.Problem(noise(1000, 80), mt.Accuracy(), mt.Trees(6)),
+    "dp, leaves": lambda: mt.Problem(noise(1000, 80), mt.Accuracy(), mt.Trees(6, 12)),
     "dp, ratio": lambda: mt.Problem(noise(1000, 80), mt.tasks.F1(), mt.Trees(6)),
-    "dp, wide": lambda: mt.Problem(noise(20_000, 1000), mt.tasks.Accuracy(), mt.Trees(2)),
+    "dp, wide": lambda: mt.Problem(noise(20_000, 1000), mt.Accuracy(), mt.Trees(2)),
     "dp-oracle": lambda: roads(400, 3),
-    "dp-sizes": lambda: mt.Problem(noise(1000, 80), mt.tasks.Accuracy(), mt.Trees(5), BySize(10)),
-    "dp-sorted": lambda: mt.Problem(midpoints(2000, 10), mt.tasks.Accuracy(), mt.Trees(4)),
+    "dp-sizes": lambda: mt.Problem(noise(1000, 80), mt.Accuracy(), mt.Trees(5), BySize(10)),
+    "dp-sorted": lambda: mt.Problem(midpoints(2000, 10), mt.Accuracy(), mt.Trees(4)),
     "enumerate": lambda: mt.Problem(
         noise(48, 7),
-        mt.tasks.Accuracy(constraints=(mt.tasks.Capacity(action=1, at_most=20),)),
+        mt.Accuracy(constraints=(mt.tasks.Capacity(action=1, at_most=20),)),
         mt.Trees(4),
     ),
     "enumerate-counts": lambda: mt.Problem(noise(48, 6), mt.tasks.AUC(), mt.Trees(3)),
@@ -105,9 +105,7 @@ LONG = {
     "greedy-spo": lambda: roads(20_000, 12),
     "min-cut": lambda: forest(4000, 60),
     "min-cut, path": lambda: replace(forest(4000, 60), question=ByPrice()),
-    "near-best": lambda: mt.Problem(
-        noise(1000, 60), mt.tasks.Accuracy(), mt.Trees(4), NearBest(slack=5)
-    ),
+    "near-best": lambda: mt.Problem(noise(1000, 60), mt.Accuracy(), mt.Trees(4), NearBest(slack=5)),
     "pareto": lambda: mt.Problem(noise(400, 60), mt.tasks.Matthews(), mt.Trees(4)),
     "partial-trees": lambda: mt.Problem(noise(400, 60), mt.tasks.AUC(), mt.Trees(4)),
     "subgradient": lambda: forest(2000, 60),
@@ -148,23 +146,23 @@ def test_time_limits_are_kept(case):
 
 #: Problems that no engine proves at once, but whose greedy tree takes a few milliseconds.
 SEARCHED = {
-    "accuracy": lambda: mt.Problem(noise(300, 40), mt.tasks.Accuracy(), mt.Trees(8)),
-    "leaf limit": lambda: mt.Problem(noise(300, 40), mt.tasks.Accuracy(), mt.Trees(8, 9)),
+    "accuracy": lambda: mt.Problem(noise(300, 40), mt.Accuracy(), mt.Trees(8)),
+    "leaf limit": lambda: mt.Problem(noise(300, 40), mt.Accuracy(), mt.Trees(8, 9)),
     "smallest leaf": lambda: mt.Problem(
-        noise(300, 40), mt.tasks.Accuracy(), mt.Trees(8, min_samples_leaf=7)
+        noise(300, 40), mt.Accuracy(), mt.Trees(8, min_samples_leaf=7)
     ),
     "smallest weight": lambda: mt.Problem(
-        noise(300, 40), mt.tasks.Accuracy(), mt.Trees(8, min_weight_leaf=7)
+        noise(300, 40), mt.Accuracy(), mt.Trees(8, min_weight_leaf=7)
     ),
     "penalties": lambda: mt.Problem(
-        noise(300, 40), mt.tasks.Accuracy(leaf_penalty="1/500", split_penalty="1/900"), mt.Trees(8)
+        noise(300, 40), mt.Accuracy(leaf_penalty="1/500", split_penalty="1/900"), mt.Trees(8)
     ),
     "side rows": lambda: mt.Problem(
         noise(48, 7),
-        mt.tasks.Accuracy(constraints=(mt.tasks.Capacity(action=1, at_most=30),)),
+        mt.Accuracy(constraints=(mt.tasks.Capacity(action=1, at_most=30),)),
         mt.Trees(4),
     ),
-    "midpoints": lambda: mt.Problem(midpoints(400, 5), mt.tasks.Accuracy(), mt.Trees(6)),
+    "midpoints": lambda: mt.Problem(midpoints(400, 5), mt.Accuracy(), mt.Trees(6)),
     "ratio": lambda: mt.Problem(noise(300, 40), mt.tasks.F1(), mt.Trees(8)),
     "auc": lambda: mt.Problem(noise(300, 40), mt.tasks.AUC(), mt.Trees(6)),
     "matthews": lambda: mt.Problem(noise(300, 40), mt.tasks.Matthews(), mt.Trees(6)),
@@ -221,7 +219,7 @@ def test_no_stopped_run_is_worse_than_greedy(kind, monkeypatch):
 
 def test_the_greedy_tree_has_no_part_in_a_search_that_ends(monkeypatch):
     """It is made beside the search: with and without, the same tree after the same steps."""
-    problem = mt.Problem(noise(200, 24), mt.tasks.Accuracy(), mt.Trees(4))
+    problem = mt.Problem(noise(200, 24), mt.Accuracy(), mt.Trees(4))
     seen = []
     for short in (0.0, 1e9):
         monkeypatch.setattr(watching, "SHORT", short)
@@ -232,7 +230,7 @@ def test_the_greedy_tree_has_no_part_in_a_search_that_ends(monkeypatch):
 
 
 def test_a_trace_shows_the_greedy_tree_until_there_is_a_better_one(monkeypatch):
-    problem = mt.Problem(noise(100, 10), mt.tasks.Accuracy(), mt.Trees(3))
+    problem = mt.Problem(noise(100, 10), mt.Accuracy(), mt.Trees(3))
     watch = Watch(Limits(), time.perf_counter() - 1.0, problem)
     watch.make_fallback()
     greedy = watch.fallback.value.number
@@ -289,7 +287,7 @@ def test_a_process_that_grows_while_a_model_is_built_ends_the_run(name, monkeypa
 
     monkeypatch.setattr(watching, "_resident", resident)
     monkeypatch.setattr(watching, "MEMORY_POLL", 0.0)
-    problem = mt.Problem(noise(60, 8), mt.tasks.Accuracy(), mt.Trees(2))
+    problem = mt.Problem(noise(60, 8), mt.Accuracy(), mt.Trees(2))
     start = mt.solve(problem, "cart").tree
     result = registry.method(name).run(problem, Limits(time=60.0, memory_mb=900), start)
     assert result.limit is Limit.MEMORY, repr(result)
@@ -336,7 +334,7 @@ def test_signals_end_a_run_with_its_incumbent(case, number):
 
 @pytest.mark.slow
 def test_sigterm_ends_a_solver_process_with_the_best_so_far():
-    problem = mt.Problem(noise(200, 20), mt.tasks.Accuracy(), mt.Trees(4))
+    problem = mt.Problem(noise(200, 20), mt.Accuracy(), mt.Trees(4))
     method = registry.method("flow-oct@highs")
     start = mt.solve(problem, "cart").tree
     method.warm_up()

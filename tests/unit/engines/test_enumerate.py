@@ -20,9 +20,9 @@ def test_exclusive_or_by_hand():
     """One leaf errs on the two b; a split leaves one b on each side, outnumbered or level with a;
     each second split saves one of them.
     """
-    assert [solve(mt.tasks.Accuracy(), mt.Trees(d)).objective for d in (0, 1, 2)] == [2, 2, 0]
+    assert [solve(mt.Accuracy(), mt.Trees(d)).objective for d in (0, 1, 2)] == [2, 2, 0]
     assert [
-        solve(mt.tasks.Accuracy(), mt.Trees(2, max_leaf_nodes=m)).objective for m in (1, 2, 3, 4)
+        solve(mt.Accuracy(), mt.Trees(2, max_leaf_nodes=m)).objective for m in (1, 2, 3, 4)
     ] == [2, 2, 1, 0]
 
 
@@ -30,11 +30,11 @@ def test_smallest_leaf_and_penalty_by_hand():
     """Leaves of two rows forbid the second level; with 1/5 per leaf four leaves cost 4/5, the
     single leaf 2/5 + 1/5.
     """
-    assert solve(mt.tasks.Accuracy(), mt.Trees(2, min_samples_leaf=2)).objective == 2
-    penalised = solve(mt.tasks.Accuracy(leaf_penalty=Fraction(1, 5)), mt.Trees(2))
+    assert solve(mt.Accuracy(), mt.Trees(2, min_samples_leaf=2)).objective == 2
+    penalised = solve(mt.Accuracy(leaf_penalty=Fraction(1, 5)), mt.Trees(2))
     assert penalised.value.exact == Fraction(3, 5)
     assert penalised.tree.n_leaves == 1
-    none = solve(mt.tasks.Accuracy(), mt.Trees(2, min_samples_leaf=6))
+    none = solve(mt.Accuracy(), mt.Trees(2, min_samples_leaf=6))
     assert none.status is Status.INFEASIBLE
     assert none.tree is None
 
@@ -59,4 +59,4 @@ def test_capacity_by_hand():
 def test_large_problems_are_refused_with_the_number():
     dataset = mt.Dataset(np.random.default_rng(0).integers(0, 2, (200, 30)), y=[0, 1] * 100)
     with pytest.raises(mt.errors.Unsupported, match=r"2,000,000; here it is 4.32e\+07"):
-        solve(mt.tasks.Accuracy(), mt.Trees(3), dataset)
+        solve(mt.Accuracy(), mt.Trees(3), dataset)

@@ -81,7 +81,7 @@ def random_problem(seed, rows=40, tests=6, depth=None, task=None, **limits):
     X = rng.integers(0, 2, (rows, tests))
     y = (X[:, 0] & X[:, 1] | X[:, 2] & ~X[:, 3] & 1) ^ (rng.random(rows) < 0.2)
     return mt.Problem(
-        mt.Dataset(X, y=y.astype(int)), task or mt.tasks.Accuracy(), mt.Trees(depth, **limits)
+        mt.Dataset(X, y=y.astype(int)), task or mt.Accuracy(), mt.Trees(depth, **limits)
     )
 
 
@@ -125,7 +125,7 @@ def test_one_run_equals_a_run_per_size(method, seeds, depth, most):
 
 @pytest.mark.parametrize(
     "task",
-    [mt.tasks.Accuracy(), mt.tasks.BalancedAccuracy(), mt.tasks.Accuracy(split_penalty="1/100")],
+    [mt.Accuracy(), mt.tasks.BalancedAccuracy(), mt.Accuracy(split_penalty="1/100")],
 )
 def test_the_hull_equals_runs_with_a_penalty_per_leaf(task):
     """Between breakpoints the tree of the path is optimal for the penalised problem; at a
@@ -181,7 +181,7 @@ def test_the_question_by_size_has_one_solution_per_size_that_improves():
     asked = mt.Problem(problem.dataset, problem.task, problem.space, mt.plugins.BySize(5))
     result = mt.solve(asked, "dp-sizes")
     assert [s.predictor for s in result.solutions] == [
-        p.predictor for p in reversed(result.path.improving)
+        p.predictor for p in reversed(result.curve.improving)
     ]
     assert (
         result.value
@@ -202,17 +202,22 @@ def test_a_minimum_weight_in_the_leaves():
         )
         repeated = mt.Problem(
             mt.Dataset(X[again], y=y[again]),
-            mt.tasks.Accuracy(),
+            mt.Accuracy(),
             mt.Trees(3, max_leaf_nodes=5, min_samples_leaf=least),
         )
         assert (
             mt.solve(weighed, "dp-sizes").value.exact == mt.solve(repeated, "enumerate").value.exact
         )
-    with pytest.raises(mt.errors.Unsupported, match="not both"):
+    values = [
         mt.solve(
-            mt.Problem(dataset, mt.tasks.WeightedError(), mt.Trees(3, 5, 2, min_weight_leaf=3)),
-            "dp-sizes",
-        )
+            mt.Problem(
+                dataset, mt.tasks.WeightedError(), mt.Trees(2, leaves, 4, min_weight_leaf=6)
+            ),
+            name,
+        ).value.exact
+        for name, leaves in (("dp-sizes", 4), ("dp", 4), ("dp", None))
+    ]
+    assert len(set(values)) == 1, "rows and weight at once"
 
 
 def test_a_run_that_is_stopped_keeps_honest_bounds(monkeypatch):
@@ -221,7 +226,7 @@ def test_a_run_that_is_stopped_keeps_honest_bounds(monkeypatch):
     problem = random_problem(0, rows=200, tests=10, depth=5)
     view = problem.presolved_view()
     space = mt.Trees(5, 9)
-    true = [s.Z for s in solve_sizes(view, space).model_size]
+    true = [s.Z for s in solve_sizes(view, space).sizes]
     for looks in (0, 3, 20, 60, 200):
         left = [looks]
 
@@ -244,12 +249,12 @@ def test_progress_falls_and_memory_may_be_short():
     problem = random_problem(5, rows=120, tests=9, depth=5)
     told = []
     whole = solve_sizes(problem.presolved_view(), mt.Trees(5, 8), progress=told.append)
-    assert told[-1] == tuple(s.Z for s in whole.model_size)
+    assert told[-1] == tuple(s.Z for s in whole.sizes)
     assert all(
         b <= a for first, second in pairwise(told) for a, b in zip(first, second, strict=True)
     )
     short = solve_sizes(problem.presolved_view(), mt.Trees(5, 8), memory_bytes=2000)
-    assert [s.Z for s in short.model_size] == [s.Z for s in whole.model_size]
+    assert [s.Z for s in short.sizes] == [s.Z for s in whole.sizes]
     assert short.counters["cached"] <= 2 < whole.counters["cached"]
 
 
@@ -260,7 +265,7 @@ def test_bounds_from_similar_sets_save_work():
         solve_sizes(problem.presolved_view(), mt.Trees(4, 8), similar=switch)
         for switch in (True, False)
     )
-    assert [s.Z for s in on.model_size] == [s.Z for s in off.model_size]
+    assert [s.Z for s in on.sizes] == [s.Z for s in off.sizes]
     assert on.counters["pairs"] < off.counters["pairs"]
 
 
@@ -276,6 +281,6 @@ def test_public_data_at_depth_four(data_folder, name, errors):
     alone.
     """
     dataset = mt.load(data_folder / "classification" / f"{name}.txt")
-    path = mt.size_path(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(4)), max_leaves=8)
+    path = mt.size_path(mt.Problem(dataset, mt.Accuracy(), mt.Trees(4)), max_leaves=8)
     assert [p.value.number for p in path.points] == errors
     assert path.proven

@@ -89,7 +89,7 @@ def random_problem(rng):
         y = rng.integers(0, 2, n)
         y[:2] = 0, 1
         data = mt.Dataset(X, features=tests, y=y, weights=rng.integers(1, 4, n).astype(float))
-        task = mt.tasks.Accuracy(**penal) if kind == 0 else mt.tasks.WeightedError(**penal)
+        task = mt.Accuracy(**penal) if kind == 0 else mt.tasks.WeightedError(**penal)
     depth = int(rng.integers(0, 4)) if F < 4 or rng.random() < 0.7 else 2
     leaves = None if rng.random() < 0.7 else int(rng.integers(1, 6))
     weight = 0 if rng.random() < 0.7 or kind == 2 else int(rng.integers(1, 6))
@@ -114,14 +114,6 @@ def test_counts_and_order_are_those_of_the_list_of_all_trees(part):
     for seed in range(60 * part, 60 * part + 60):
         rng = np.random.default_rng(seed)
         problem = random_problem(rng)
-        if (
-            problem.trees.limits_leaves
-            and problem.trees.min_samples_leaf > 1
-            and problem.trees.min_weight_leaf
-        ):
-            with pytest.raises(mt.errors.Unsupported, match="not with both"):
-                mt.near_best(problem, slack=1)
-            continue
         trivial, one = bool(rng.random() < 0.6), bool(rng.random() < 0.3)
         listed = [(problem.value(t).exact, t.root) for t in every_tree(problem, trivial, one)]
         if not listed:
@@ -175,7 +167,7 @@ def test_the_optimum_is_that_of_the_other_engine():
         for depth, penalty in ((3, 0), (4, 0), (4, "1/60"), (5, "1/100")):
             problem = mt.Problem(
                 mt.Dataset(X, y=y),
-                mt.tasks.Accuracy(leaf_penalty=penalty),
+                mt.Accuracy(leaf_penalty=penalty),
                 mt.Trees(depth, min_samples_leaf=1 + seed % 3),
             )
             assert (
@@ -188,23 +180,19 @@ def test_no_depth_limit_is_a_limit_that_forbids_nothing():
     X = rng.integers(0, 2, (40, 5))
     data = mt.Dataset(X, y=X[:, 0] ^ (X[:, 1] & X[:, 2]) ^ (rng.random(40) < 0.15))
     free, deep = (
-        mt.near_best(
-            mt.Problem(data, mt.tasks.Accuracy(leaf_penalty="1/50"), mt.Trees(d)), slack="3/50"
-        )
+        mt.near_best(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(d)), slack="3/50")
         for d in (None, 5)
     )
     assert free.values() == deep.values()
     assert free.count > 100
     shallow = mt.near_best(
-        mt.Problem(data, mt.tasks.Accuracy(leaf_penalty="1/50"), mt.Trees(2)), slack="3/50"
+        mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(2)), slack="3/50"
     )
     assert shallow.count < free.count
 
 
 def planted(depth=3, **more):
-    return mt.Problem(
-        mt.load("planted:rows=60,depth=2"), mt.tasks.Accuracy(**more), mt.Trees(depth)
-    )
+    return mt.Problem(mt.load("planted:rows=60,depth=2"), mt.Accuracy(**more), mt.Trees(depth))
 
 
 def test_samples_are_uniform():
@@ -230,7 +218,7 @@ def test_astronomical_sets_are_counted_exactly():
     and the sample do not care how many there are.
     """
     X = np.array(list(itertools.product((0, 1), repeat=8)))
-    problem = mt.Problem(mt.Dataset(X, y=X[:, 0] ^ X[:, 1]), mt.tasks.Accuracy(), mt.Trees(5))
+    problem = mt.Problem(mt.Dataset(X, y=X[:, 0] ^ X[:, 1]), mt.Accuracy(), mt.Trees(5))
     trees = mt.near_best(problem, slack=256)
     expected = 1
     for tests in (4, 5, 6, 7, 8):
@@ -272,7 +260,7 @@ def test_maximised_and_relative():
 def test_the_result_lists_the_first_and_holds_all():
     question = mt.plugins.NearBest(slack=2, most=7)
     result = mt.solve(
-        mt.Problem(planted().dataset, mt.tasks.Accuracy(), mt.Trees(3), question), "near-best"
+        mt.Problem(planted().dataset, mt.Accuracy(), mt.Trees(3), question), "near-best"
     )
     assert result.optimal
     assert len(result.solutions) == 7
@@ -304,7 +292,7 @@ def hard():
     rng = np.random.default_rng(0)
     return mt.Problem(
         mt.Dataset(rng.integers(0, 2, (400, 18)), y=rng.integers(0, 2, 400)),
-        mt.tasks.Accuracy(),
+        mt.Accuracy(),
         mt.Trees(4),
     )
 
@@ -366,7 +354,7 @@ def test_the_hypergraph_has_the_expected_size(data_folder, name, slack, states):
     """Sets of rows per level of depth that are in some tree within the slack."""
     path = next((data_folder / "classification").glob(f"{name}.txt*"))
     problem = mt.Problem(
-        mt.load(str(path)), mt.tasks.Accuracy(), mt.Trees(3), mt.plugins.NearBest(slack=slack)
+        mt.load(str(path)), mt.Accuracy(), mt.Trees(3), mt.plugins.NearBest(slack=slack)
     )
     trees = registry.method("near-best").run(problem).trees
     sizes = Counter(s.depth for s in trees._graph.states)

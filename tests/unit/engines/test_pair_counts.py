@@ -11,10 +11,10 @@ from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.pair_counts import (
     COUNT,
     EVALUATE,
-    EVALUATE_ONE,
     GATHER,
     HASH,
     PACK,
+    SIDES,
     aligned,
 )
 from milp_trees.engines.dynamic.pair_layout import forbidden, largest, pair_rows, scratch_bytes
@@ -151,8 +151,8 @@ class Node:
     def totals(self, rows):
         return self.coef[self.group[rows]].sum(0).astype(np.int64)
 
-    def evaluate(self, rows, parent_rows=None):
-        """Values of the kernel: per test, best, test, best of the rest, test of the rest."""
+    def prepare(self, rows, parent_rows=None):
+        """Pair sums and totals of a node, and of its parent if it has one."""
         if parent_rows is None:
             self.table[at.PARENT] = 0
         else:
@@ -160,6 +160,10 @@ class Node:
             self.put(at.PARENT_TOTALS, self.totals(parent_rows))
         self.pairs(rows)
         self.put(at.TOTALS, self.totals(rows))
+
+    def evaluate(self, rows, parent_rows=None):
+        """Values of the kernel: per test, best, test, best of the rest, test of the rest."""
+        self.prepare(rows, parent_rows)
         per_test = self.put(at.PER_TEST, self.rubbish(self.S, self.T))
         self.call(EVALUATE)
         return per_test, *(
@@ -392,25 +396,31 @@ def test_numbers_close_to_the_limits():
 
 
 @pytest.mark.parametrize("dtype, numbers, has_split", CASES)
-def test_depth_one(dtype, numbers, has_split):
+def test_sides_of_all_root_tests(dtype, numbers, has_split):
+    """A leaf, and the best tree with one split at most, on either side of every test; of the node
+    and of the rest of its parent.
+    """
     V, M = numbers
     rng = np.random.default_rng(V)
-    for F in (1, 17, 70):
+    for F in (1, 6, 17, 40):
         split = rng.integers(0, 3, F) if has_split else None
         node = Node(rng, dtype, F, V, M, [10, 30, 5], leaf=1, split=split, least=(5, 12)[:M])
+        parent = np.arange(node.n)
         rows = np.flatnonzero(rng.random(node.n) < 0.6)
-        columns = node.put(at.COLUMNS, np.zeros((node.U, node.S), node.T))
-        columns[:, :F] = np.einsum("uii->ui", node.expected(rows)[:, :F, :F])
-        node.put(at.TOTALS, node.totals(rows))
-        per_test = node.put(at.PER_TEST, node.rubbish(node.S, node.T))
-        node.call(EVALUATE_ONE)
-        values = [node.split_value(rows, f, node.leaf_value) for f in range(F)]
-        values = [forbidden(BITS[dtype]) if v is None else v for v in values]
-        assert per_test[:F].tolist() == values
-        assert [node.table[at.BEST], node.table[at.BEST_TEST]] == [
-            min(values),
-            int(np.argmin(values)),
-        ]
+        node.prepare(rows, parent)
+        found = node.put(at.SIDES_OUT, node.rubbish((2, 4, node.S), np.int64))
+        node.call(SIDES)
+        for kind, part in zip(found, (rows, np.setdiff1d(parent, rows)), strict=True):
+            for f in range(0, F, 1 + F // 7):
+                true = node.X[part, f] == 1
+                for side, held in ((0, part[~true]), (2, part[true])):
+                    for value, solve in enumerate((node.leaf_value, node.depth_one)):
+                        expected = solve(held)
+                        got = int(kind[side + value, f])
+                        if expected is None:
+                            assert got >= forbidden(BITS[dtype])
+                        else:
+                            assert got == expected
 
 
 def test_hashes():

@@ -418,8 +418,8 @@ def test_german_credit(data_folder):
     ("task", "method"),
     [
         (["auc"], "partial-trees"),
-        (["partial-auc", "--theta", "0.2"], "partial-trees"),
-        (["mcc", "--positive", "0"], "pareto"),
+        (["partial-auc:theta=0.2"], "partial-trees"),
+        (["mcc:positive=0"], "pareto"),
     ],
 )
 def test_the_command_line_picks_the_engine(task, method):

@@ -27,9 +27,9 @@ def numeric(seed: int, rows: int, columns: int, classes: int, distinct: int = 12
 
 
 TASKS = {
-    "accuracy": lambda: mt.tasks.Accuracy(),
-    "leaf penalty": lambda: mt.tasks.Accuracy(leaf_penalty="1/40"),
-    "feature costs": lambda: mt.tasks.Accuracy(
+    "accuracy": lambda: mt.Accuracy(),
+    "leaf penalty": lambda: mt.Accuracy(leaf_penalty="1/40"),
+    "feature costs": lambda: mt.Accuracy(
         feature_costs={"x0": "1/30", "flag": "1/300"}, leaf_penalty="1/500"
     ),
     "weighted": lambda: mt.tasks.WeightedError(),
@@ -62,7 +62,7 @@ def test_a_smallest_leaf_makes_supersets_cheaper():
         pd.DataFrame({"x": [0.0, 0, 0, 1, 1, 1, 1]}), [1, 1, 1, 0, 0, 0, 0]
     )
     values = [
-        brute_force_value(mt.Problem(d, mt.tasks.Accuracy(), mt.Trees(2, min_samples_leaf=3)))
+        brute_force_value(mt.Problem(d, mt.Accuracy(), mt.Trees(2, min_samples_leaf=3)))
         for d in (grown.subset(np.arange(1, 7)), grown)
     ]
     assert values == [2, 0]
@@ -80,9 +80,9 @@ def test_a_smallest_leaf_makes_supersets_cheaper():
             mt.Binarizer("midpoints").dataset(frame, y, classes=(0, 1)),
             mt.Trees(2, min_samples_leaf=3),
         )
-        asked = mt.Problem(data, mt.tasks.Accuracy(), space)
+        asked = mt.Problem(data, mt.Accuracy(), space)
         assert mt.solve(asked, "dp-sorted").value.exact == brute_force_value(asked)
-        deep = mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(3, min_samples_leaf=3))
+        deep = mt.Problem(data, mt.Accuracy(), mt.Trees(3, min_samples_leaf=3))
         view = deep.view(CostMatrix)
         assert mt.solve(deep, "dp-sorted").value.exact == view.to_value(
             solve_view(view, deep.trees)[0]
@@ -127,12 +127,10 @@ def test_many_thresholds_are_never_a_matrix(monkeypatch):
         raise AssertionError("the matrix was made")
 
     monkeypatch.setattr(RankedTests, "dense", property(refuse))
-    result = mt.solve(
-        mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(3)), "dp-sorted", reference=None
-    )
+    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(3)), "dp-sorted", reference=None)
     assert result.optimal
     few = mt.solve(
-        mt.Problem(mt.Binarizer("quantiles").dataset(frame, y), mt.tasks.Accuracy(), mt.Trees(3)),
+        mt.Problem(mt.Binarizer("quantiles").dataset(frame, y), mt.Accuracy(), mt.Trees(3)),
         "dp-sorted",
     )
     assert result.value.exact < few.value.exact
@@ -142,10 +140,10 @@ def test_a_time_limit_keeps_an_incumbent_and_an_honest_bound():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({f"x{j}": rng.normal(size=1500) for j in range(8)})
     data = mt.Binarizer("midpoints").dataset(frame, rng.integers(0, 2, 1500))
-    mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(1)), "dp-sorted")
+    mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)), "dp-sorted")
     points = []
     result = mt.solve(
-        mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(4)),
+        mt.Problem(data, mt.Accuracy(), mt.Trees(4)),
         "dp-sorted",
         time_limit=1.0,
         progress=points.append,
@@ -170,10 +168,10 @@ def test_what_it_does_not_take_gets_a_sentence():
     data = numeric(0, 20, 1, 2)
     method = registry.method("dp-sorted")
     assert "number of leaves" in method.unsupported(
-        mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(3, max_leaf_nodes=3))
+        mt.Problem(data, mt.Accuracy(), mt.Trees(3, max_leaf_nodes=3))
     )
     assert "depth limit" in method.unsupported(
-        mt.Problem(data, mt.tasks.Accuracy(leaf_penalty="1/9"), mt.Trees(None))
+        mt.Problem(data, mt.Accuracy(leaf_penalty="1/9"), mt.Trees(None))
     )
     assert "not both" in method.unsupported(
         mt.Problem(
@@ -198,7 +196,7 @@ def test_ranked_tests_are_the_same_data():
     assert np.array_equal(data.subset(rows).X, plain.X[rows])
     for f, test in enumerate(data.features):
         assert (data.outcome(f) == plain.X[:, f]).all(), test.name
-    asked = [mt.Problem(d, mt.tasks.Accuracy(), mt.Trees(2)) for d in (data, plain)]
+    asked = [mt.Problem(d, mt.Accuracy(), mt.Trees(2)) for d in (data, plain)]
     trees = [mt.solve(p, "dp-sorted").tree for p in asked]
     assert (trees[0].predict(data) == trees[0].predict(plain)).all()
     assert asked[0].value(trees[1]).exact == asked[1].value(trees[0]).exact
@@ -210,12 +208,10 @@ def test_tests_that_are_not_nested_are_columns_of_their_own():
     data = mt.Dataset(
         X, [mt.BinaryFeature("x", "<=", 1.0), mt.BinaryFeature("x", "<=", 2.0)], y=[0, 0, 1, 1]
     )
-    assert (
-        mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(2)), "dp-sorted").value.number == 0
-    )
+    assert mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(2)), "dp-sorted").value.number == 0
 
 
 def test_no_column_to_split_on():
     """Constant tests only: a leaf, at any depth."""
-    asked = mt.Problem(mt.Dataset([[1], [1], [1]], y=[0, 1, 1]), mt.tasks.Accuracy(), mt.Trees(3))
+    asked = mt.Problem(mt.Dataset([[1], [1], [1]], y=[0, 1, 1]), mt.Accuracy(), mt.Trees(3))
     assert mt.solve(asked, "dp-sorted").value.number == 1

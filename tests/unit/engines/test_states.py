@@ -164,7 +164,7 @@ def test_too_many_states_or_columns_are_refused_with_the_number():
     rng = np.random.default_rng(0)
     view = mt.Problem(
         mt.Dataset(rng.integers(0, 2, (200, 40)), y=rng.integers(0, 2, 200)),
-        mt.tasks.Accuracy(),
+        mt.Accuracy(),
         mt.Trees(3),
     ).presolved_view()
     with pytest.raises(OverflowError, match=r"states and more, where at most 1,000 are allowed"):
@@ -194,9 +194,7 @@ def read(folder, name):
 )
 def test_published_sets_have_the_expected_states_and_optimum(data_folder, name, depth, states):
     data = read(data_folder / "classification", f"{name}.txt")
-    view = mt.Problem(
-        mt.Dataset(data.X, y=data.y), mt.tasks.Accuracy(), mt.Trees(depth)
-    ).presolved_view()
+    view = mt.Problem(mt.Dataset(data.X, y=data.y), mt.Accuracy(), mt.Trees(depth)).presolved_view()
     began = time.perf_counter()
     h = enumerate_states(view, mt.Trees(depth))
     assert time.perf_counter() - began < 5
@@ -214,7 +212,7 @@ def test_published_sets_have_the_expected_states_and_optimum(data_folder, name, 
 def test_adult_under_parity_is_small(data_folder):
     problem = mt.Problem(
         read(data_folder / "fairness", "adult-binarized.csv"),
-        mt.tasks.Accuracy(constraints=(mt.tasks.StatisticalParity(0.01),)),
+        mt.Accuracy(constraints=(mt.tasks.StatisticalParity(0.01),)),
         mt.Trees(3),
     )
     h = enumerate_states(problem.presolved_view(), mt.Trees(3))

@@ -152,7 +152,7 @@ def test_objectives_and_weights():
         == pytest.approx(balanced(by_task))
     )
     with pytest.raises(ValueError, match="give them to the Task"):
-        mt.OptimalTreeClassifier(objective=mt.tasks.Accuracy(), cost_complexity=0.1).fit(X, y)
+        mt.OptimalTreeClassifier(objective=mt.Accuracy(), cost_complexity=0.1).fit(X, y)
     with pytest.raises(ValueError, match="objective must be"):
         mt.OptimalTreeClassifier(objective="gini").fit(X, y)
 

@@ -148,7 +148,7 @@ def test_on_a_solver(solver):
     rng = np.random.default_rng(0)
     problem = mt.Problem(
         mt.Dataset(rng.integers(0, 2, (24, 4)), y=rng.integers(0, 2, 24)),
-        mt.tasks.Accuracy(),
+        mt.Accuracy(),
         Trees(2),
     )
     result = mt.solve(problem, method=f"benders-oct@{solver}", time_limit=60)

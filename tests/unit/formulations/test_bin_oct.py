@@ -58,7 +58,7 @@ def test_misclassification_has_the_form_of_the_paper():
     """A row gives 1 to its own class and nothing else; binary columns have the paper's size."""
     rng = np.random.default_rng(0)
     data = mt.Dataset(rng.integers(0, 2, (20, 5)), y=rng.integers(0, 3, 20))
-    asked = mt.Problem(data, mt.tasks.Accuracy(), Trees(2))
+    asked = mt.Problem(data, mt.Accuracy(), Trees(2))
     view = asked.presolved_view(merge_rows=False)
     gain, constant = gains(view)
     assert (gain == (data.y[:, None] == np.arange(3))).all()
@@ -84,7 +84,7 @@ def test_any_cost_is_a_constant_and_the_gains_given_away():
 
 def test_a_single_leaf_can_be_had_where_leaves_cost():
     asked = mt.Problem(
-        mt.Dataset([[0], [1], [1]], y=[0, 1, 1]), mt.tasks.Accuracy(leaf_penalty="1/2"), Trees(2)
+        mt.Dataset([[0], [1], [1]], y=[0, 1, 1]), mt.Accuracy(leaf_penalty="1/2"), Trees(2)
     )
     tree, value = optimum(asked)
     assert tree.n_leaves == 1
@@ -93,7 +93,7 @@ def test_a_single_leaf_can_be_had_where_leaves_cost():
 
 def test_a_single_leaf_can_be_had_where_no_split_holds_enough_rows():
     asked = mt.Problem(
-        mt.Dataset([[0], [1], [1]], y=[0, 1, 1]), mt.tasks.Accuracy(), Trees(1, min_samples_leaf=2)
+        mt.Dataset([[0], [1], [1]], y=[0, 1, 1]), mt.Accuracy(), Trees(1, min_samples_leaf=2)
     )
     tree, value = optimum(asked)
     assert (tree.n_leaves, value) == (1, 1)

@@ -53,7 +53,7 @@ def labelled(seed, n_rows=14, n_features=4, depth=2, n_classes=2):
     y = rng.integers(0, n_classes, n_rows)
     y[:n_classes] = np.arange(n_classes)
     return mt.Problem(
-        mt.Dataset(rng.integers(0, 2, (n_rows, n_features)), y=y), mt.tasks.Accuracy(), Trees(depth)
+        mt.Dataset(rng.integers(0, 2, (n_rows, n_features)), y=y), mt.Accuracy(), Trees(depth)
     )
 
 
@@ -181,7 +181,7 @@ def test_only_the_root_is_branched_on_at_depth_two():
 
 def test_rivals_are_the_nearest_rows_of_another_class():
     X = [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 1], [1, 1, 1, 1]]
-    view = mt.Problem(mt.Dataset(X, y=[0, 0, 1, 1]), mt.tasks.Accuracy(), Trees(2)).presolved_view(
+    view = mt.Problem(mt.Dataset(X, y=[0, 0, 1, 1]), mt.Accuracy(), Trees(2)).presolved_view(
         merge_rows=False, drop_tests=False
     )
     pairs, joint = _rivals.nearest_rivals(view, 1)
@@ -204,7 +204,7 @@ def test_rivals_in_blocks(monkeypatch):
 
 def test_rivals_with_equal_tests_are_the_equivalent_points_cut():
     problem = mt.Problem(
-        mt.Dataset([[0, 1]] * 4 + [[1, 0]], y=[0, 1, 0, 1, 1]), mt.tasks.Accuracy(), Trees(2)
+        mt.Dataset([[0, 1]] * 4 + [[1, 0]], y=[0, 1, 0, 1, 1]), mt.Accuracy(), Trees(2)
     )
     label = "path-cut:merge_rows=off,drop_tests=off"
     assert bound(f"{label},strengthen=off,rivals=0", problem) == pytest.approx(0, abs=1e-6)
@@ -281,7 +281,7 @@ def test_right_is_a_share_where_costs_differ():
 @pytest.mark.parametrize("name, errors", [("primary-tumor", 58), ("hepatitis", 16)])
 def test_path_cut_closes_depth_two(data_folder, name, errors):
     problem = mt.Problem(
-        mt.load(str(data_folder / "classification" / f"{name}.txt")), mt.tasks.Accuracy(), Trees(2)
+        mt.load(str(data_folder / "classification" / f"{name}.txt")), mt.Accuracy(), Trees(2)
     )
     result = mt.solve(problem, method="path-cut@highs", time_limit=100)
     assert result.status is mt.plugins.Status.OPTIMAL

@@ -60,7 +60,7 @@ def test_printed_oct_sends_rows_freely_at_nodes_that_do_not_split():
 def test_printed_oct_claims_less_than_any_tree_has(depth):
     """Labels that no tree separates."""
     data = numeric_dataset({"x": [1, 1, 2, 2, 3, 3]}, y=[0, 1, 0, 1, 1, 0])
-    asked = mt.Problem(data, mt.tasks.Accuracy(), Trees(depth))
+    asked = mt.Problem(data, mt.Accuracy(), Trees(depth))
     assert optimum_of(PrintedOCT(merge_rows=False).build(asked)) == pytest.approx(0)
     assert brute_force(asked)[1].number == 3
 
@@ -73,7 +73,7 @@ def test_cart_midpoints_are_infeasible_thresholds_of_oct():
     value is feasible.
     """
     data = numeric_dataset({"x": [1, 2, 3, 4]}, y=[0, 0, 1, 1])
-    asked = mt.Problem(data, mt.tasks.Accuracy(), Trees(1))
+    asked = mt.Problem(data, mt.Accuracy(), Trees(1))
     formulation = mt.registry.formulation("oct")
     view = asked.presolved_view()
     (column,) = numeric_columns(view)
@@ -95,7 +95,7 @@ def test_cart_trees_are_feasible_starts_once_their_thresholds_are_observed_value
     from sklearn.tree import DecisionTreeClassifier
 
     x, y = np.array([0.0, 0.01, 0.02, 1.0, 1.0, 5.0]), np.array([0, 1, 0, 1, 1, 0])
-    asked = mt.Problem(numeric_dataset({"x": x.tolist()}, y=y), mt.tasks.Accuracy(), Trees(2))
+    asked = mt.Problem(numeric_dataset({"x": x.tolist()}, y=y), mt.Accuracy(), Trees(2))
     view = asked.presolved_view()
     cart = DecisionTreeClassifier(max_depth=2, random_state=0).fit(x[:, None], y).tree_
 
@@ -124,7 +124,7 @@ def test_binoct_column_without_thresholds_would_free_the_rows():
     forbidden, it is the true one.
     """
     asked = mt.Problem(
-        mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], y=[0, 1, 1, 0]), mt.tasks.Accuracy(), Trees(1)
+        mt.Dataset([[0, 0], [0, 1], [1, 0], [1, 1]], y=[0, 1, 1, 0]), mt.Accuracy(), Trees(1)
     )
     m = mt.registry.formulation("bin-oct").build(asked)
     matrix = compile_model(m)
@@ -165,9 +165,7 @@ def test_binoct_needs_all_thresholds():
     assert len(kept) == len(data.features) - 2
     fewer = mt.Dataset(data.X[:, kept], [data.features[f] for f in kept], y=y)
     values = [
-        optimum_of(
-            mt.registry.formulation("bin-oct").build(mt.Problem(d, mt.tasks.Accuracy(), Trees(2)))
-        )
+        optimum_of(mt.registry.formulation("bin-oct").build(mt.Problem(d, mt.Accuracy(), Trees(2))))
         for d in (data, fewer)
     ]
     assert values == pytest.approx([0, 1])
@@ -182,7 +180,7 @@ def test_fractional_labels_randomise_in_multi_sink_flow_with_side_constraints():
     """
     data = mt.Dataset([[0], [0], [1], [1]], y=[0, 0, 1, 1], groups=["a", "a", "b", "b"])
     asked = mt.Problem(
-        data, mt.tasks.Accuracy(constraints=(mt.tasks.StatisticalParity("1/2", 1),)), Trees(1)
+        data, mt.Accuracy(constraints=(mt.tasks.StatisticalParity("1/2", 1),)), Trees(1)
     )
     m = mt.registry.formulation("flow-oct", merge_rows=False).build(asked)
     assert all(m.w[v, k].is_binary() for v in m.nodes for k in m.actions)

@@ -15,7 +15,7 @@ from milp_trees.verification import verify
 
 
 def errors(data: mt.Dataset, depth: int) -> int:
-    result = mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(depth)), "dp-sorted")
+    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(depth)), "dp-sorted")
     assert result.optimal
     return int(result.value.number)
 
@@ -28,7 +28,7 @@ def test_figure_1_on_generated_data():
     assert (errors(all_of_them, 2), errors(buckets, 2)) == (5, 6)
     assert round(100 * 72 / 77, 1) == 93.5
     assert errors(all_of_them, 1) == errors(buckets, 1)
-    generic = mt.solve(mt.Problem(all_of_them, mt.tasks.Accuracy(), mt.Trees(2)), "dp")
+    generic = mt.solve(mt.Problem(all_of_them, mt.Accuracy(), mt.Trees(2)), "dp")
     assert generic.value.number == 5
 
 
@@ -69,7 +69,7 @@ def test_which_thresholds_buckets_drop():
 def test_the_label_is_in_every_report(kind, word):
     data = mt.load("wine", binarizer=kind, features=["alcohol", "hue"])
     assert word in data.loss
-    result = mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(2)))
+    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(2)))
     assert word in result.loss
     stored = json.loads(json.dumps(result.to_json()))
     assert word in stored["problem"]["data"]["loss"]
@@ -88,7 +88,7 @@ def test_nothing_is_said_where_nothing_is_lost():
     for kind in ("midpoints", "auto"):
         data = mt.Binarizer(kind).dataset(frame, [0, 1, 1, 0])
         assert data.loss == ""
-        result = mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(1)))
+        result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)))
         assert "tests" not in dict(summary(result.to_json()))
         assert "left out" not in repr(result)
 

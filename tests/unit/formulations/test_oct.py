@@ -23,7 +23,7 @@ def toy(depth=1, **task):
     X = np.column_stack([data.X, [0, 1, 0, 1]])
     return mt.Problem(
         mt.Dataset(X, [*data.features, mt.BinaryFeature("on")], y=data.y),
-        mt.tasks.Accuracy(**task),
+        mt.Accuracy(**task),
         Trees(depth),
     )
 
@@ -48,7 +48,7 @@ def test_columns_are_ranks_among_their_thresholds():
 def test_ranks_count_thresholds_whatever_their_order_and_spacing():
     tests = [mt.BinaryFeature("x", "<=", 6.0), mt.BinaryFeature("x", "<=", 2.0)]
     data = mt.Dataset([[1, 1], [1, 0], [0, 0]], tests, y=[0, 1, 1])
-    (column,) = numeric_columns(mt.Problem(data, mt.tasks.Accuracy(), Trees(1)).presolved_view())
+    (column,) = numeric_columns(mt.Problem(data, mt.Accuracy(), Trees(1)).presolved_view())
     assert column.tests == (1, 0)
     assert sorted(column.ranks.tolist()) == [0, 1, 2]
 
@@ -61,7 +61,7 @@ def test_tests_that_are_not_nested_are_refused():
     )
     with pytest.raises(mt.DataError, match="not nested"):
         mt.registry.formulation("oct", drop_tests=False).build(
-            mt.Problem(data, mt.tasks.Accuracy(), Trees(1))
+            mt.Problem(data, mt.Accuracy(), Trees(1))
         )
 
 

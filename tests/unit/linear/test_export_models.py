@@ -253,7 +253,7 @@ def names_problem():
         ],
         y=["no", "yes", "no", "yes"],
     )
-    return mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(1))
+    return mt.Problem(data, mt.Accuracy(), mt.Trees(1))
 
 
 def test_names_are_mapped_to_rows_tests_nodes_and_actions(tmp_path):

@@ -9,8 +9,9 @@ import time
 
 import pytest
 
+from milp_trees.limits import Stopped
 from milp_trees.methods import deadline
-from milp_trees.methods.deadline import TimeUp, within
+from milp_trees.methods.deadline import within
 
 
 def spin(seconds: float = 30.0) -> str:
@@ -27,20 +28,20 @@ def test_work_that_ends_in_time_returns_its_result():
 
 def test_work_that_does_not_end_is_left():
     began = time.perf_counter()
-    with pytest.raises(TimeUp):
+    with pytest.raises(Stopped):
         within(0.1, spin)
     assert time.perf_counter() - began < 5
 
 
 def test_no_time_left_is_up_at_once():
-    with pytest.raises(TimeUp):
+    with pytest.raises(Stopped):
         within(0.0, lambda: pytest.fail("must not run"))
 
 
 def test_nothing_is_raised_after_the_end():
     """Also where the work ends in the very moment in which its time does."""
     for _ in range(60):
-        with contextlib.suppress(TimeUp):
+        with contextlib.suppress(Stopped):
             assert within(0.003, lambda: spin(0.003)) == "done"
         spin(0.001)
     spin(0.3)
@@ -66,7 +67,7 @@ def test_finally_blocks_run_and_except_exception_does_not_hold_it_up():
             finally:
                 seen.append("left")
 
-    with pytest.raises(TimeUp):
+    with pytest.raises(Stopped):
         within(0.1, work)
     assert seen == ["left"]
 
@@ -81,7 +82,7 @@ def test_clean_up_that_takes_long_is_not_disturbed():
             spin(0.5)
             seen.append("cleaned")
 
-    with pytest.raises(TimeUp):
+    with pytest.raises(Stopped):
         within(0.1, work)
     assert seen == ["cleaned"]
 
@@ -97,7 +98,7 @@ def test_exception_that_a_finaliser_swallows_is_raised_again():
         spin()
 
     began = time.perf_counter()
-    with pytest.raises(TimeUp):
+    with pytest.raises(Stopped):
         within(0.1, work)
     assert time.perf_counter() - began < 10
 
@@ -107,12 +108,12 @@ def test_one_inside_another_knows_whose_time_is_up(inner, outer, says):
     def work():
         try:
             within(inner, spin)
-        except TimeUp:
+        except Stopped:
             return "inner"
 
     try:
         assert within(outer, work) == says
-    except TimeUp:
+    except Stopped:
         assert says == "outer"
 
 
@@ -125,7 +126,7 @@ def test_an_error_that_the_stop_causes_is_no_error():
         finally:
             raise LookupError("left in the middle")
 
-    with pytest.raises(TimeUp):
+    with pytest.raises(Stopped):
         within(0.1, work)
 
 
@@ -135,7 +136,7 @@ def test_it_works_in_any_thread():
     def work():
         try:
             within(0.1, spin)
-        except TimeUp:
+        except Stopped:
             found.append("up")
 
     thread = threading.Thread(target=work)
@@ -152,7 +153,8 @@ def test_code_that_is_traced_goes_on_afterwards(seconds):
     program = f"""
 import contextlib, sys, time
 from milp_trees.methods import deadline
-from milp_trees.methods.deadline import TimeUp, within
+from milp_trees.methods.deadline import within
+from milp_trees.limits import Stopped
 def work():
     end = time.perf_counter() + 1
     while {seconds} < 1 and time.perf_counter() < end:
@@ -160,7 +162,7 @@ def work():
 def after():
     return 3
 sys.setprofile(lambda *_: None)
-with contextlib.suppress(TimeUp):
+with contextlib.suppress(Stopped):
     within({seconds}, work)
 after()
 print("went on")
@@ -191,7 +193,7 @@ def test_a_finaliser_may_wake_the_timer_at_any_moment():
 def test_the_end_of_the_outer_one_does_not_leave_the_inner_one_running():
     """Whichever comes in the middle of the other's end."""
     for _ in range(200):
-        with contextlib.suppress(TimeUp):
+        with contextlib.suppress(Stopped):
             within(0.006, lambda: (within(0.004, lambda: spin(0.004)), spin(0.004)))
         spin(0.001)
     spin(0.3)

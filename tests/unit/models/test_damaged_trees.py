@@ -41,7 +41,7 @@ def test_a_tree_with_a_changed_part_is_damaged(path, value):
 
 
 def test_a_solver_s_own_solution_file_is_not_written_over(tmp_path):
-    problem, path = mt.Problem(DATA, mt.tasks.Accuracy(), mt.Trees(1)), tmp_path / "tiny.mps"
+    problem, path = mt.Problem(DATA, mt.Accuracy(), mt.Trees(1)), tmp_path / "tiny.mps"
     mt.export_model(problem, "flow-oct", path)
     mt.export_model(problem, "flow-oct", path)  # its own it is
     (tmp_path / "tiny.sol").write_text("Optimal - objective value 0.00000000\n")
@@ -53,7 +53,7 @@ def test_a_solver_s_own_solution_file_is_not_written_over(tmp_path):
 
 def test_a_refusal_to_export_names_the_formulation_once(tmp_path):
     problem = mt.Problem(
-        DATA, mt.tasks.Accuracy(constraints=(mt.tasks.Capacity("yes", at_most=1),)), mt.Trees(1)
+        DATA, mt.Accuracy(constraints=(mt.tasks.Capacity("yes", at_most=1),)), mt.Trees(1)
     )
     for formulation in "oct", "benders-oct":
         with pytest.raises(mt.errors.Unsupported) as said:

@@ -201,7 +201,7 @@ def test_names_of_a_frame_are_kept_and_another_order_is_refused():
 def test_own_trees_predict_the_same_as_an_ensemble():
     dataset = mt.load("planted:rows=80,tests=5,depth=2,noise=0.1,seed=4")
     trees = [
-        mt.solve(mt.Problem(dataset, mt.tasks.Accuracy(), mt.Trees(max_depth=d)), "dp").predictor
+        mt.solve(mt.Problem(dataset, mt.Accuracy(), mt.Trees(max_depth=d)), "dp").predictor
         for d in (1, 2)
     ]
     ensemble, rows = ensemble_from_trees(trees, dataset)

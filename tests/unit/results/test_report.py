@@ -33,7 +33,7 @@ FIELDS = [
 @pytest.fixture(scope="module")
 def problem():
     return mt.Problem(
-        mt.load("planted:rows=60,tests=5,noise=0.1,seed=4"), mt.tasks.Accuracy(), mt.Trees(2)
+        mt.load("planted:rows=60,tests=5,noise=0.1,seed=4"), mt.Accuracy(), mt.Trees(2)
     )
 
 
@@ -71,7 +71,7 @@ def test_json_is_read_back_as_the_same_result(problem, result):
 def test_a_penalised_value_is_a_rate_with_its_fraction():
     problem = mt.Problem(
         mt.load("planted:rows=60,tests=5,noise=0.1"),
-        mt.tasks.Accuracy(leaf_penalty="1/200"),
+        mt.Accuracy(leaf_penalty="1/200"),
         mt.Trees(2),
     )
     data = mt.solve(problem).to_json()
@@ -100,7 +100,7 @@ def test_html_draws_how_many_rows_a_leaf_has(problem, result):
 
 def test_html_escapes_what_users_wrote():
     data = mt.Dataset([[0], [1]], features=[mt.BinaryFeature("<b>")], y=["<i>", "x"])
-    page = mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(1)))._repr_html_()
+    page = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)))._repr_html_()
     assert "<b>" not in page
     assert "<i>" not in page
 

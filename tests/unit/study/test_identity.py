@@ -13,10 +13,11 @@ import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.errors import MilpTreesError, UnknownName
 from milp_trees.limits import Limits
+from milp_trees.methods.start import Start
 from milp_trees.registering import labels, plugins
 from milp_trees.results.result import Status
 from milp_trees.study import Study, compare
-from milp_trees.study.attempt import Start, failed, named_method
+from milp_trees.study.attempt import failed, named_method
 from milp_trees.study.identity import problem_key, run_key
 from milp_trees.testing.pruning_examples import EXAMPLES
 
@@ -34,7 +35,7 @@ OPTIONS = [
 def problem():
     return mt.Problem(
         mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"),
-        mt.tasks.Accuracy(),
+        mt.Accuracy(),
         mt.Trees(2),
     )
 
@@ -298,14 +299,10 @@ def test_every_part_of_a_problem_is_in_its_key(problem):
     grouped = data.with_(groups=data.y)
     others = [
         problem,
-        mt.Problem(data, mt.tasks.Accuracy(leaf_penalty="1/100"), problem.space),
-        mt.Problem(data, mt.tasks.Accuracy(split_penalty="1/100"), problem.space),
-        mt.Problem(
-            data, mt.tasks.Accuracy(constraints=[mt.tasks.Capacity(1, at_most=5)]), problem.space
-        ),
-        mt.Problem(
-            data, mt.tasks.Accuracy(constraints=[mt.tasks.Capacity(1, at_most=6)]), problem.space
-        ),
+        mt.Problem(data, mt.Accuracy(leaf_penalty="1/100"), problem.space),
+        mt.Problem(data, mt.Accuracy(split_penalty="1/100"), problem.space),
+        mt.Problem(data, mt.Accuracy(constraints=[mt.tasks.Capacity(1, at_most=5)]), problem.space),
+        mt.Problem(data, mt.Accuracy(constraints=[mt.tasks.Capacity(1, at_most=6)]), problem.space),
         mt.Problem(data, problem.task, mt.Trees(3)),
         mt.Problem(data, problem.task, mt.Trees(2, min_weight_leaf="1/2")),
         mt.Problem(data.subset(np.arange(59)), problem.task, problem.space),

@@ -25,7 +25,7 @@ from milp_trees.study.store import LAYOUT, Store
 def problem():
     return mt.Problem(
         mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"),
-        mt.tasks.Accuracy(),
+        mt.Accuracy(),
         mt.Trees(2),
     )
 
@@ -115,7 +115,7 @@ def test_a_row_that_is_no_row_is_left_out_and_run_again(problem, path, what):
     sorted(
         set(
             mt.solve(
-                mt.Problem(mt.Dataset([[0], [1]], y=[0, 1]), mt.tasks.Accuracy(), mt.Trees(1)),
+                mt.Problem(mt.Dataset([[0], [1]], y=[0, 1]), mt.Accuracy(), mt.Trees(1)),
                 "cart",
             ).to_json()
         )

@@ -9,11 +9,12 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.limits import Limits
+from milp_trees.methods.start import Start
 from milp_trees.registering import plugins as store
 from milp_trees.results.result import Certificate, Limit, Solution, Status
 from milp_trees.study import StoreError, Study
 from milp_trees.study.agreement import agreement, choose_reference, judge_of
-from milp_trees.study.attempt import Start, attempt, find_start, named_method
+from milp_trees.study.attempt import attempt, find_start, named_method
 from milp_trees.study.compare import method_names
 from milp_trees.study.study import problem_key
 from milp_trees.tasks.base import Value
@@ -23,7 +24,7 @@ from milp_trees.tasks.base import Value
 def problem():
     return mt.Problem(
         mt.load("planted:rows=60,tests=5,depth=2,noise=0.1,seed=4"),
-        mt.tasks.Accuracy(),
+        mt.Accuracy(),
         mt.Trees(2),
     )
 
@@ -164,7 +165,7 @@ def test_who_judges(problem):
     assert judge_of("flow-oct@highs", problem) == "dp"
     fair = mt.Problem(
         problem.dataset.with_(groups=problem.dataset.y),
-        mt.tasks.Accuracy(constraints=[mt.tasks.StatisticalParity(1)]),
+        mt.Accuracy(constraints=[mt.tasks.StatisticalParity(1)]),
         mt.Trees(2),
     )
     assert choose_reference(fair) == "enumerate"
@@ -176,14 +177,14 @@ def test_who_judges(problem):
 def test_whatever_goes_wrong_becomes_a_row(problem, plugins):
     row = attempt(Raises(), problem, Limits())
     assert (row.status, row.message) == (Status.ERROR, "RuntimeError: a bug")
-    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.tasks.Accuracy(), mt.Trees(3))
+    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.Accuracy(), mt.Trees(3))
     assert attempt(named_method("enumerate"), big, Limits()).status is Status.UNSUPPORTED
 
 
 def test_a_start_says_who_made_it_or_why_there_is_none(problem):
     assert find_start(problem, "dp", Limits()).method == "dp"
     assert find_start(problem, mt.Tree(mt.plugins.Leaf(0), (0, 1)), Limits()).method == "given"
-    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.tasks.Accuracy(), mt.Trees(3))
+    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.Accuracy(), mt.Trees(3))
     none = find_start(big, "enumerate", Limits())
     assert none.tree is None
     assert "tiny problems" in none.reason
@@ -209,7 +210,7 @@ def test_scores_on_rows_left_out():
     from milp_trees.data.load import load_split
 
     train, test = load_split("planted:rows=80,tests=4,depth=1", test_size=0.25)
-    result = mt.solve(mt.Problem(train, mt.tasks.Accuracy(), mt.Trees(1)), test_data=test)
+    result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(1)), test_data=test)
     assert result.scores == {
         "train": 0,
         "train_accuracy": 1,
@@ -251,7 +252,7 @@ def test_formulations_begin_with_the_start_and_are_judged(problem):
 
 
 def test_unsupported_rows_have_their_reason():
-    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.tasks.Accuracy(), mt.Trees(3))
+    big = mt.Problem(mt.load("planted:rows=500,tests=60"), mt.Accuracy(), mt.Trees(3))
     study = mt.compare(big, ["enumerate"], reference=None, start=None)
     assert study.rows[0]["status"] == "unsupported"
     assert "tiny problems" in study.table()
@@ -267,7 +268,7 @@ def test_unknown_methods_are_refused_before_anything_runs(problem):
 def test_a_wrong_question_is_an_error_not_a_row():
     data = mt.Dataset([[0], [1]], y=["a", "a"])
     with pytest.raises(mt.DataError, match="one class only"):
-        mt.compare(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(1)), ["dp"])
+        mt.compare(mt.Problem(data, mt.Accuracy(), mt.Trees(1)), ["dp"])
 
 
 def test_a_study_resumes_and_runs_nothing_twice(problem, plugins, tmp_path):
@@ -369,7 +370,7 @@ def test_estimate_knows_sizes_and_reasons(problem):
 def test_estimate_says_why_a_formulation_cannot_take_a_problem(problem):
     fair = mt.Problem(
         problem.dataset.with_(groups=problem.dataset.X[:, 0]),
-        mt.tasks.Accuracy(constraints=[mt.tasks.StatisticalParity()]),
+        mt.Accuracy(constraints=[mt.tasks.StatisticalParity()]),
         mt.Trees(2),
     )
     frame = mt.estimate(fair).set_index("formulation")

@@ -122,7 +122,7 @@ def test_side_totals_survive_merging_of_rows():
     data = mt.Dataset([[0], [0], [1], [1]], y=[0, 1, 1, 0], groups=["a", "b", "a", "b"])
     problem = mt.Problem(
         data,
-        mt.tasks.Accuracy(
+        mt.Accuracy(
             constraints=(mt.tasks.StatisticalParity(0, 1), mt.tasks.Capacity(1, at_most=2))
         ),
         mt.Trees(1),

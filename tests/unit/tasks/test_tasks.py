@@ -67,7 +67,7 @@ def test_a_task_is_read_back_from_its_description(data):
 def test_accuracy_counts_errors_and_ignores_weights():
     """Misclassified rows, each once."""
     data = mt.Dataset(X, y=[0, 1, 1, 1], weights=[9, 9, 9, 9])
-    assert score(mt.tasks.Accuracy(), data) == mt.plugins.Value(1.0, Fraction(1), "errors", "min")
+    assert score(mt.Accuracy(), data) == mt.plugins.Value(1.0, Fraction(1), "errors", "min")
 
 
 def test_weighted_error_multiplies_row_and_class_weights():
@@ -138,7 +138,7 @@ def test_direct_method_and_doubly_robust_by_hand():
 def test_penalties_are_on_the_scale_of_a_rate():
     """rate + leaves * leaf_penalty + splits * split_penalty + feature costs."""
     data = mt.Dataset(X, y=[0, 1, 1, 1])
-    task = mt.tasks.Accuracy(leaf_penalty=0.01, split_penalty="1/50", feature_costs={"0": 0.1})
+    task = mt.Accuracy(leaf_penalty=0.01, split_penalty="1/50", feature_costs={"0": 0.1})
     assert score(task, data) == mt.plugins.Value(
         0.39,
         Fraction(1, 4) + 2 * Fraction(1, 100) + Fraction(1, 50) + Fraction(1, 10),
@@ -177,9 +177,9 @@ def test_a_task_says_what_data_it_needs(task, words):
 @pytest.mark.parametrize(
     "make, words",
     [
-        (lambda: mt.tasks.Accuracy(leaf_penalty=-1), "leaf_penalty must not be negative"),
-        (lambda: mt.tasks.Accuracy(leaf_penalty="a lot"), "leaf_penalty must be a number"),
-        (lambda: mt.tasks.Accuracy(feature_costs={"0": -0.1}), "Feature costs"),
+        (lambda: mt.Accuracy(leaf_penalty=-1), "leaf_penalty must not be negative"),
+        (lambda: mt.Accuracy(leaf_penalty="a lot"), "leaf_penalty must be a number"),
+        (lambda: mt.Accuracy(feature_costs={"0": -0.1}), "Feature costs"),
         (lambda: mt.tasks.MisclassificationCosts(), "needs matrix="),
         (lambda: mt.tasks.StatisticalParity(5), "between 0 and 1"),
     ],
@@ -194,12 +194,12 @@ def test_a_wrong_parameter_is_refused_when_it_is_given(make, words):
     "task, words",
     [
         (mt.tasks.WeightedError(class_weight={"z": 2}), "'z', which is no class"),
-        (mt.tasks.Accuracy(feature_costs={"z": 2}), "'z', which is not a column"),
+        (mt.Accuracy(feature_costs={"z": 2}), "'z', which is not a column"),
         (
-            mt.tasks.Accuracy(constraints=(mt.tasks.Capacity("z", at_most=1),)),
+            mt.Accuracy(constraints=(mt.tasks.Capacity("z", at_most=1),)),
             "'z' is not an action",
         ),
-        (mt.tasks.Accuracy(constraints=(mt.tasks.StatisticalParity(),)), "needs `groups`"),
+        (mt.Accuracy(constraints=(mt.tasks.StatisticalParity(),)), "needs `groups`"),
         (mt.tasks.MisclassificationCosts(matrix=[[0]]), r"needs? \(2, 2\)"),
     ],
 )
@@ -236,4 +236,4 @@ def test_an_unknown_view_is_refused_with_what_there_is():
         pass
 
     with pytest.raises(NoView, match=r"LeafCounts view \(it offers: CostMatrix\)"):
-        mt.tasks.Accuracy().view(LeafCounts, mt.Dataset(X, y=[0, 1, 1, 0]), mt.Trees(1))
+        mt.Accuracy().view(LeafCounts, mt.Dataset(X, y=[0, 1, 1, 0]), mt.Trees(1))

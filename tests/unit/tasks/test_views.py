@@ -93,7 +93,7 @@ def test_columns_group_thresholds_by_rising_value():
         [mt.BinaryFeature("a", "<=", 3.0), mt.BinaryFeature("b"), mt.BinaryFeature("a", "<=", 1.0)],
         y=[0, 1],
     )
-    view = mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(1)).view(CostMatrix)
+    view = mt.Problem(data, mt.Accuracy(), mt.Trees(1)).view(CostMatrix)
     assert view.columns == (("a", (2, 0)), ("b", (1,)))
 
 

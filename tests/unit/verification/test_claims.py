@@ -20,7 +20,7 @@ def presolve_victim():
     """
     X = [[1, 0], [1, 0], [0, 1], [1, 0], [1, 1], [1, 1], [0, 1], [1, 1]]
     data = mt.Dataset(X, y=[2, 2, 0, 1, 0, 0, 1, 2], classes=(0, 1, 2))
-    return mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(2, min_samples_leaf=3))
+    return mt.Problem(data, mt.Accuracy(), mt.Trees(2, min_samples_leaf=3))
 
 
 def test_highs_presolve_that_changes_the_problem_is_not_believed():
@@ -31,7 +31,7 @@ def test_highs_presolve_that_changes_the_problem_is_not_believed():
 
 def test_a_cut_loop_out_of_time_does_not_speak_of_digits():
     problem = mt.Problem(
-        mt.load("planted:rows=1500,tests=60,depth=3,noise=0.2"), mt.tasks.Accuracy(), mt.Trees(3)
+        mt.load("planted:rows=1500,tests=60,depth=3,noise=0.2"), mt.Accuracy(), mt.Trees(3)
     )
     result = mt.solve(problem, "benders-oct@highs", start="cart", time_limit=1.0)
     assert not result.optimal
@@ -97,7 +97,7 @@ def xor(space):
         [mt.BinaryFeature("a"), mt.BinaryFeature("b"), mt.BinaryFeature("not a")],
         y=[0, 1, 1, 0] * 2,
     )
-    return mt.Problem(data, mt.tasks.Accuracy(), space)
+    return mt.Problem(data, mt.Accuracy(), space)
 
 
 def full(first="a"):

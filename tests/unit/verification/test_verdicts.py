@@ -46,7 +46,7 @@ def areas(rows=150, tests=40):
 
 def lie(problem, folder, maker="gurobi"):
     """The tree that is greedy for accuracy, called optimal by another program."""
-    tree = mt.solve(mt.Problem(problem.dataset, mt.tasks.Accuracy(), problem.space), "cart").tree
+    tree = mt.solve(mt.Problem(problem.dataset, mt.Accuracy(), problem.space), "cart").tree
     value = problem.value(tree)
     certificate = Certificate(
         value.number, value.exact, f"{maker} 12", ("value recomputed from the tree",)
@@ -103,13 +103,13 @@ def test_a_renamed_lie_about_german_credit_is_refused(tmp_path, data_folder):
 def verdicts(folder):
     """A result per verdict and claim: (file, verdict, exit code, beginning of the last sentence)."""
     small = mt.Problem(
-        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1"), mt.tasks.Accuracy(), mt.Trees(2)
+        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1"), mt.Accuracy(), mt.Trees(2)
     )
     hard = mt.Problem(
         mt.load("planted:rows=900,tests=60,depth=5,noise=0.3,seed=1"), mt.tasks.AUC(), mt.Trees(5)
     )
     proven = mt.solve(small)
-    guess = mt.solve(mt.Problem(hard.dataset, mt.tasks.Accuracy(), mt.Trees(1)), "dp").tree
+    guess = mt.solve(mt.Problem(hard.dataset, mt.Accuracy(), mt.Trees(1)), "dp").tree
     claimed = mt.Result(
         hard,
         "gurobi",
@@ -303,7 +303,7 @@ def _imports(name, path):
 
 def test_a_program_that_runs_another_does_not_confirm_it():
     problem = mt.Problem(
-        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1"), mt.tasks.Accuracy(), mt.Trees(2)
+        mt.load("planted:rows=60,tests=5,depth=2,noise=0.1"), mt.Accuracy(), mt.Trees(2)
     )
     for maker, banned in (
         ("flow-oct@pulp", "cbc"),
@@ -333,9 +333,7 @@ def people(tmp_path_factory):
     assert data.loss
     return json.loads(
         json.dumps(
-            mt.solve(
-                mt.Problem(data, mt.tasks.Accuracy(leaf_penalty="1/50"), mt.Trees(1))
-            ).to_json()
+            mt.solve(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))).to_json()
         )
     )
 
@@ -347,9 +345,7 @@ def remade(people, **load):
     data = mt.load(people["problem"]["data"]["path"], **load)
     return json.loads(
         json.dumps(
-            mt.solve(
-                mt.Problem(data, mt.tasks.Accuracy(leaf_penalty="1/50"), mt.Trees(1))
-            ).to_json()
+            mt.solve(mt.Problem(data, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))).to_json()
         )
     )
 
@@ -424,7 +420,7 @@ def test_another_problem_is_stated_and_can_be_pinned(people, tmp_path):
             mt.solve(
                 mt.Problem(
                     mt.load(people["problem"]["data"]["path"], binarizer="quantiles:4"),
-                    mt.tasks.Accuracy(),
+                    mt.Accuracy(),
                     mt.Trees(1),
                 )
             ).to_json()
@@ -524,7 +520,7 @@ def test_text_of_a_result_does_not_steer_the_terminal(people):
 def test_what_verify_does_not_take_is_named(tmp_path):
     """Sets of near-best trees and paths of sizes hold several answers, and no result."""
     problem = mt.Problem(
-        mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.tasks.Accuracy(), mt.Trees(2)
+        mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"), mt.Accuracy(), mt.Trees(2)
     )
     for answer, words in (
         (mt.near_best(problem, slack=1), "near the best"),

@@ -8,7 +8,7 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.data.load import load_split
-from milp_trees.study.attempt import scores
+from milp_trees.methods.scores import scores
 from milp_trees.verification import verify, verify_file
 
 
@@ -26,7 +26,7 @@ def stored(tmp_path_factory):
         + "\n"
     )
     train, test = load_split(path, test_size=0.25, seed=1)
-    result = mt.solve(mt.Problem(train, mt.tasks.Accuracy(), mt.Trees(2)), "dp", test_data=test)
+    result = mt.solve(mt.Problem(train, mt.Accuracy(), mt.Trees(2)), "dp", test_data=test)
     return json.loads(json.dumps(result.to_json()))
 
 
@@ -48,7 +48,7 @@ def test_a_true_result_is_verified_and_its_bound_derived_again(stored):
 
 def test_a_result_in_memory_is_verified_without_a_file():
     data = mt.Dataset([[0, 1], [1, 0], [1, 1], [0, 0]], y=[0, 1, 1, 0])
-    result = mt.solve(mt.Problem(data, mt.tasks.Accuracy(), mt.Trees(1)))
+    result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)))
     assert mt.verify(result)
     assert verify(result.to_json(), data)
     with pytest.raises(mt.DataError, match="give the dataset"):
@@ -72,7 +72,7 @@ def consistent_but_wrong(data):
 def worse_tree_called_optimal(data):
     problem = mt.Problem(
         mt.load(data["problem"]["data"]["path"], test_size=0.25, seed=1),
-        mt.tasks.Accuracy(),
+        mt.Accuracy(),
         mt.Trees(2),
     )
     tree = mt.Tree(mt.plugins.Leaf(0), (0, 1))
@@ -160,7 +160,7 @@ def test_an_easier_task_does_not_make_a_bound_true(stored):
     """The stated limit on leaves is loosened: the tree is feasible, but no longer optimal."""
     problem = mt.Problem(
         mt.load(stored["problem"]["data"]["path"], test_size=0.25, seed=1),
-        mt.tasks.Accuracy(),
+        mt.Accuracy(),
         mt.Trees(2, max_leaf_nodes=2),
     )
     data = json.loads(json.dumps(mt.solve(problem).to_json()))

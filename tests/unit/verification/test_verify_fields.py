@@ -50,7 +50,7 @@ def of_a_formulation(folder):
     train, test = load_split(
         table(folder), binarizer="quantiles:3", target="state", drop=["sex"], test_size=0.25, seed=2
     )
-    problem = mt.Problem(train, mt.tasks.Accuracy(leaf_penalty="1/50"), mt.Trees(1))
+    problem = mt.Problem(train, mt.Accuracy(leaf_penalty="1/50"), mt.Trees(1))
     return plain(mt.solve(problem, "state-flow@highs", start="cart", test_data=test))
 
 
@@ -84,7 +84,7 @@ def with_a_bound(folder):
         mt.solve(
             mt.Problem(
                 mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"),
-                mt.tasks.Accuracy(),
+                mt.Accuracy(),
                 mt.Trees(1),
             ),
             "cart",
@@ -94,7 +94,7 @@ def with_a_bound(folder):
         mt.solve(
             mt.Problem(
                 mt.load("planted:rows=30,tests=4,depth=2,noise=0.2"),
-                mt.tasks.Accuracy(),
+                mt.Accuracy(),
                 mt.Trees(0),
             ),
             "cart",
@@ -123,7 +123,7 @@ def infeasible(folder):
         mt.solve(
             mt.Problem(
                 mt.load("planted:rows=20,tests=3"),
-                mt.tasks.Accuracy(),
+                mt.Accuracy(),
                 mt.Trees(1, min_samples_leaf=30),
             ),
             "dp",
@@ -168,11 +168,11 @@ def of_a_curve(folder):
     curve = {
         "kind": "pruning-curve",
         "schema": SCHEMA,
-        **result.path.to_json(),
+        **result.curve.to_json(),
         "problem": result.problem.spec(),
         **of_run,
     }
-    return json.loads(json.dumps({**curve, "budget": result.path.below("3/2").to_json()}))
+    return json.loads(json.dumps({**curve, "budget": result.curve.below("3/2").to_json()}))
 
 
 #: Fields of a result that nothing can recompute.

@@ -1,0 +1,116 @@
+"""The limits of a run as options of a command, made into `Limits` once."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from milp_trees.limits import MAX_NONZEROS, Limits
+
+#: The options by their parameters' names: what `Limits.asked` calls them, type and default.
+OF_LIMITS: dict[str, tuple[str, Any, Any]] = {
+    "time_limit": (
+        "time_limit",
+        Annotated[
+            float, typer.Option("--time-limit", help="Seconds per run, for building and solving.")
+        ],
+        60.0,
+    ),
+    "memory_limit": (
+        "memory_mb",
+        Annotated[
+            int | None, typer.Option("--memory-limit", help="Megabytes of a solving process.")
+        ],
+        None,
+    ),
+    "max_nonzeros": (
+        "max_nonzeros",
+        Annotated[
+            int,
+            typer.Option(
+                "--max-nonzeros", help="Larger models are not built, which nothing could interrupt."
+            ),
+        ],
+        MAX_NONZEROS,
+    ),
+    "threads": (
+        "threads",
+        Annotated[int, typer.Option("--threads", help="Threads of a solver.")],
+        1,
+    ),
+    "seed": ("seed", Annotated[int, typer.Option("--seed", help="Seed of solvers.")], 0),
+    "log": (
+        "log_file",
+        Annotated[Path | None, typer.Option("--log", help="File for the solver's log.")],
+        None,
+    ),
+}
+
+
+def takes_limits(
+    *names: str, **defaults: Any
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command options for these limits; it is called with one `Limits` as its argument
+    `limits`.
+
+    Parameters
+    ----------
+    names : str
+        Keys of `OF_LIMITS`.
+    defaults
+        Other defaults than those of `OF_LIMITS`.
+    """
+    shared = {name: (OF_LIMITS[name][1], defaults.get(name, OF_LIMITS[name][2])) for name in names}
+
+    def make(**given: Any) -> Limits:
+        return Limits.asked(**{OF_LIMITS[name][0]: value for name, value in given.items()})
+
+    return lambda command: with_options(command, "limits", shared, make)
+
+
+def with_options(
+    command: Callable[..., None],
+    parameter: str,
+    shared: Mapping[str, tuple[Any, Any]],
+    make: Callable[..., Any],
+) -> Callable[..., None]:
+    """A command with options in place of one of its parameters.
+
+    Parameters
+    ----------
+    command : callable
+    parameter : str
+        The parameter; the command gets what `make` makes of the options.
+    shared : mapping
+        Name of an option's parameter → its annotation for typer and its default.
+    make : callable
+        Called with the options' values by name.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    out: list[inspect.Parameter] = []
+    for own in inspect.signature(command).parameters.values():
+        if own.name == parameter:
+            out += [
+                inspect.Parameter(
+                    name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default
+                )
+                for name, (kind, default) in shared.items()
+            ]
+        else:
+            kind = hints.get(own.name, own.annotation)
+            out.append(own.replace(annotation=kind, kind=inspect.Parameter.KEYWORD_ONLY))
+
+    @functools.wraps(command)
+    def called(**given: Any) -> None:
+        made = make(**{name: given.pop(name) for name in shared})
+        command(**{parameter: made}, **given)
+
+    called.__signature__ = inspect.Signature(out)  # type: ignore[attr-defined]
+    called.__annotations__ = {p.name: p.annotation for p in out}
+    del called.__wrapped__  # type: ignore[attr-defined]
+    return called

@@ -1,0 +1,215 @@
+"""The commands that ask other questions than for the best tree: the best of every size, and all that
+are nearly as good.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from milp_trees.cli.app import EXIT_CODES, Json, Out, app, check_picture, finish, writable, write
+from milp_trees.cli.failing import INTERRUPTED, NO_MODEL, explained, fail
+from milp_trees.cli.limits import takes_limits
+from milp_trees.cli.lists import print_table, spaced
+from milp_trees.cli.options import ProblemOptions, takes_problem
+from milp_trees.limits import Limit, Limits
+
+if TYPE_CHECKING:
+    from milp_trees.engines.near.tree_set import TreeSet
+
+#: Near-optimal trees that a command writes at most; more would fill the memory.
+MOST_SHOWN = 1_000_000
+
+
+@app.command(epilog=EXIT_CODES)
+@explained
+@takes_problem
+@takes_limits("time_limit", "memory_limit")
+def path(
+    options: ProblemOptions,
+    *,
+    leaves: Annotated[int, typer.Option("--leaves", min=1, help="Largest number of leaves.")] = 8,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            help="One that answers all sizes does so in one run; others run once per size. Default: the first that takes the problem.",
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Picture of value against leaves (.png, .svg, .pdf)."),
+    ] = None,
+    limits: Limits,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """The best tree of every number of leaves, each with its proof, and the penalties per leaf for
+    which it is the best.
+    """
+    from milp_trees.study.live import Live
+    from milp_trees.study.solving import path_of_sizes
+
+    writable(out, plot)
+    check_picture(plot)
+    problem, _ = options.problem(quiet=as_json)
+    with Live() as live:
+        live.bar.update(live.task, method=method or "")
+        found = path_of_sizes(problem, leaves, method, limits, live.point)
+    if not as_json:
+        print_table(
+            [
+                "leaves",
+                found.points[0].value.unit,
+                "bound",
+                "proven",
+                "depth",
+                "best for penalties per leaf",
+            ],
+            [
+                [
+                    r["leaves"],
+                    f"{r['value']:.10g}",
+                    "–" if r["bound"] is None else f"{float(r['bound']):.10g}",
+                    "yes" if r["proven"] else "no",
+                    r["depth"],
+                    _between(r),
+                ]
+                for r in found.rows()
+            ],
+        )
+        typer.echo(f"\n{found.improving[-1].predictor.to_text()}")
+    if plot is not None:
+        found.plot().figure.savefig(plot, bbox_inches="tight")
+    write(found.to_json(), out, as_json)
+    if found.limit is Limit.INTERRUPTED:
+        typer.echo("Interrupted; these are the best so far.", err=True)
+        raise typer.Exit(INTERRUPTED)
+
+
+def _between(row: dict[str, Any]) -> str:
+    """The penalties for which a size is the best, as fractions where these are short."""
+    if not row["on_hull"]:
+        return "none"
+    low, high = (
+        str(p) if p is None or p.denominator < 10**6 else f"{float(p):.8g}"
+        for p in (row["penalty_from"], row["penalty_to"])
+    )
+    return f"{low} to {high}" if row["penalty_to"] is not None else f"from {low}"
+
+
+@app.command("near-best", epilog=EXIT_CODES)
+@explained
+@takes_problem
+@takes_limits("time_limit", "memory_limit")
+def near_best(
+    options: ProblemOptions,
+    *,
+    slack: Annotated[
+        str | None,
+        typer.Option(
+            "--slack", help="How much worse than the best a tree may be, in the task's unit."
+        ),
+    ] = None,
+    relative: Annotated[
+        str | None,
+        typer.Option(
+            "--relative", help="The same as a share of the best value; give one of the two."
+        ),
+    ] = None,
+    trivial: Annotated[
+        bool, typer.Option(help="Count trees in which two sibling leaves choose the same action.")
+    ] = True,
+    equal_tests: Annotated[
+        str,
+        typer.Option(
+            "--equal-tests",
+            help="all or one: tests that divide a node's rows alike make a tree each, or one.",
+        ),
+    ] = "all",
+    listed: Annotated[
+        int, typer.Option("--list", min=0, max=MOST_SHOWN, help="Trees to show, best first.")
+    ] = 3,
+    sample: Annotated[
+        int,
+        typer.Option("--sample", min=0, max=MOST_SHOWN, help="Trees to draw uniformly and show."),
+    ] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of --sample.")] = 0,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Picture of values and use of tests (.png, .svg, .pdf)."),
+    ] = None,
+    limits: Limits,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Count all trees within a slack of the optimum (the Rashomon set); list the first, draw some,
+    and say which tests they use.
+    """
+    from milp_trees.questions import NearBest
+    from milp_trees.study.solving import answer
+
+    writable(plot, out)
+    check_picture(plot)
+    question = NearBest(slack, relative, trivial, equal_tests, most=1)
+    problem, _ = options.problem(quiet=as_json)
+    result = answer(replace(problem, question=question), None, limits)
+    trees = result.trees
+    if trees is None:
+        if result.limit in (Limit.TIME, Limit.MEMORY):
+            fail(
+                f"{result.message} Raise {'--time-limit' if result.limit is Limit.TIME else '--memory-limit'}.",
+                NO_MODEL,
+            )
+        if result.limit is Limit.INTERRUPTED:
+            fail("Interrupted before there was an answer.", INTERRUPTED)
+        finish(result)
+        raise typer.Exit(NO_MODEL)
+    drawn = {"trees": trees[: max(0, listed)], "sample": trees.sample(sample, seed)}
+    used = trees.importance().astype(object)
+    tests = used.where(used.notna(), None).to_dict("records")
+    if plot is not None:
+        trees.plot().savefig(plot)
+    if not as_json:
+        show_trees(trees, tests, drawn)
+    shown = {
+        name: [
+            {"value": s.value.number, "exact": str(s.value.exact), "tree": s.predictor.to_json()}
+            for s in of
+        ]
+        for name, of in drawn.items()
+    }
+    write({**trees.to_json(), "tests": tests, **shown}, out, as_json)
+    if trees.limit is Limit.INTERRUPTED:
+        typer.echo("Interrupted; this is the set for the smaller slack.", err=True)
+        raise typer.Exit(INTERRUPTED)
+
+
+def show_trees(trees: TreeSet, tests: list[dict[str, Any]], drawn: dict[str, Any]) -> None:
+    """The counts, the use of tests and some trees, for people."""
+    typer.echo(f"\n{trees!r}\n".replace("<", "", 1).replace(">\n", "\n"))
+    print_table(
+        [trees.optimum.unit, "trees"],
+        [[f"{float(v):.10g}", spaced(c)] for v, c in trees.values().items()],
+    )
+    typer.echo()
+    print_table(
+        ["test", "trees", "share", "best without"],
+        [
+            [
+                t["test"],
+                spaced(t["trees"]),
+                f"{t['share']:.1%}",
+                "–" if t["best_without"] is None else f"{t['best_without']:.10g}",
+            ]
+            for t in tests
+        ],
+    )
+    for name, of in drawn.items():
+        for s in of:
+            typer.echo(
+                f"\n{s.value}{' (drawn)' if name == 'sample' else ''}:\n{s.predictor.to_text()}"
+            )

@@ -1,0 +1,49 @@
+"""The command that compiles ahead."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from milp_trees.cli.app import EXIT_CODES, Json, app, write
+from milp_trees.cli.failing import explained
+
+
+@app.command("warm-up", epilog=EXIT_CODES)
+@explained
+def warm_up(
+    engines: Annotated[
+        list[str] | None,
+        typer.Argument(help="Names from `methods`, and formulations that compile (state-flow)."),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="All that compile; else dp alone, without names.")
+    ] = False,
+    processes: Annotated[
+        int | None, typer.Option("--processes", help="Default: one per core.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compile ahead, so that later runs need not; what is compiled already is only read."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    from milp_trees.compiling.store import folder
+    from milp_trees.testing.warm_up import compiled_methods, warm_up
+
+    names = compiled_methods() if everything else list(engines or ["dp"])
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    done = []
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("compiling", total=len(names))
+        for one in warm_up(names, processes):
+            bar.update(task, advance=1)
+            done.append(one)
+    if as_json:
+        write([vars(one) for one in done], None, True)
+        return
+    for one in sorted(done, key=lambda one: one.name):
+        said = f"compiled in {one.compiling:.1f} s" if one.compiling else "nothing to compile"
+        typer.echo(f"{one.name}: {said}")
+    typer.echo(f"kept in {folder()}")

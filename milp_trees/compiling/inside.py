@@ -1,0 +1,73 @@
+"""All that this package uses of numba's and llvmlite's private modules. Loads numba.
+
+Private names may change with every minor version of numba, so `pyproject.toml` allows the versions
+that were tested and no others. To allow a new one, run the tests of this folder with it, then
+change the range there and here.
+"""
+
+from typing import Any
+
+from llvmlite import __version__ as llvmlite_version
+from llvmlite import binding, ir
+from numba import __version__ as numba_version
+from numba import types
+from numba.core import cgutils, config, dispatcher, imputils, sigutils, typing
+from numba.core.caching import NullCache
+from numba.core.ccallback import CFunc
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.datamodel import models, register_default
+from numba.core.registry import CPUDispatcher
+from numba.core.serialize import dumps
+from numba.core.typed_passes import (
+    AnnotateTypes,
+    IRLegalization,
+    NativeLowering,
+    NoPythonBackend,
+)
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import intrinsic
+from numba.np.numpy_support import from_dtype
+
+#: The versions of numba whose private modules are known to be as expected: at least, and below.
+NUMBA = ("0.61", "0.69")
+
+FunctionCompiler: Any = vars(dispatcher)["_FunctionCompiler"]
+
+__all__ = [
+    "NUMBA",
+    "AnnotateTypes",
+    "AttributeTemplate",
+    "CFunc",
+    "CPUDispatcher",
+    "CompileResult",
+    "CompilerBase",
+    "DefaultPassBuilder",
+    "FunctionCompiler",
+    "IRLegalization",
+    "JITCodeLibrary",
+    "NativeLowering",
+    "NoPythonBackend",
+    "NullCache",
+    "PassManager",
+    "binding",
+    "cgutils",
+    "config",
+    "dumps",
+    "from_dtype",
+    "global_compiler_lock",
+    "imputils",
+    "infer_getattr",
+    "intrinsic",
+    "ir",
+    "llvmlite_version",
+    "models",
+    "numba_version",
+    "register_default",
+    "register_pass",
+    "sigutils",
+    "types",
+    "typing",
+]

@@ -1,0 +1,207 @@
+"""Compiled code in files of the user, found again by what it was made from. Loads numba.
+
+The name of a file holds a digest of everything that can change the code in it: the byte code of the
+function and of all functions and constants that it reaches, the types of the arguments, the
+versions of Python and numba, the processor. So a file is right or is not found: nothing in it needs
+to be compared with the sources, another installation of the same version finds the same files, and
+different versions do not disturb each other. Files are written under another name and then renamed,
+so a reader never sees half of one.
+"""
+
+# mypy: disable-error-code="no-untyped-call"
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import pickle
+import sys
+import tempfile
+import time
+import types
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import platformdirs
+
+from milp_trees.compiling import inside
+
+log = logging.getLogger("milp_trees")
+
+#: Seconds after which a file that was not read may be deleted, and after which a read is noted.
+_FORGOTTEN, _NOTED = 60 * 86400, 86400
+_DIGEST = 32
+
+
+def folder() -> Path:
+    """Where compiled code is kept: the folder that NUMBA_CACHE_DIR names, or one of the user's."""
+    given = inside.config.CACHE_DIR
+    return (Path(given) if given else platformdirs.user_cache_path("milp-trees")) / "kernels"
+
+
+class Store:
+    """The files of one function, as numba's dispatchers ask for a cache.
+
+    Parameters
+    ----------
+    function : callable
+        What is compiled.
+    options : tuple
+        How: two kernels of the same function with different options have different files.
+    """
+
+    def __init__(self, function: Callable[..., Any], options: tuple[Any, ...]) -> None:
+        self._function, self._options = function, options
+
+    @property
+    def cache_path(self) -> str:
+        return str(folder())
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled function for a signature, or None if there is no such file."""
+        target_context.refresh()
+        path = self.path(sig, target_context.codegen())
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        digest, payload = content[:_DIGEST], content[_DIGEST:]
+        if hashlib.sha256(payload).digest() != digest:
+            log.debug("%s is damaged and is written again", path)
+            return None
+        try:
+            found = inside.CompileResult._rebuild(target_context, *pickle.loads(payload))
+        except (AttributeError, ImportError, pickle.UnpicklingError) as why:
+            log.debug("%s names what does not exist any more: %s", path, why)
+            return None
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _NOTED:
+                os.utime(path)
+        return found
+
+    def save_overload(self, sig: Any, compiled: Any) -> None:
+        """Keep a compiled function; where the folder cannot be written to, it is not kept."""
+        payload = inside.dumps(compiled._reduce())
+        path = self.path(sig, compiled.codegen)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+                file.write(hashlib.sha256(payload).digest() + payload)
+            os.replace(file.name, path)
+            self._forget(path)
+        except OSError as why:
+            log.info("compiled code is not kept: %s", why)
+
+    def path(self, sig: Any, codegen: Any) -> Path:
+        """The file for a signature."""
+        made_from = (
+            self._digest(),
+            str(sig),
+            self._options,
+            sys.implementation.cache_tag,
+            inside.numba_version,
+            inside.llvmlite_version,
+            codegen.magic_tuple(),
+        )
+        digest = hashlib.sha256(repr(made_from).encode()).hexdigest()[:32]
+        return folder() / f"{self._stem()}-{digest}.code"
+
+    def _stem(self) -> str:
+        name = f"{self._function.__module__}.{self._function.__qualname__}"
+        return name.replace("<", "").replace(">", "")
+
+    def _digest(self) -> str:
+        return _digest(self._function)
+
+    def _forget(self, kept: Path) -> None:
+        """Delete files of this function that nobody has read for long."""
+        for path in kept.parent.glob(f"{self._stem()}-*.code"):
+            with contextlib.suppress(OSError):
+                if time.time() - path.stat().st_mtime > _FORGOTTEN:
+                    path.unlink()
+
+
+@cache
+def _digest(function: Callable[..., Any]) -> str:
+    """Digest of a function and of all that it reaches."""
+    found = hashlib.sha256()
+    for part in _parts(function):
+        found.update(part.encode())
+        found.update(b"\0")
+    return found.hexdigest()
+
+
+def _parts(function: Callable[..., Any]) -> Iterator[str]:
+    """What code is made from, as text: byte code and constants of a function, of the functions whose
+    names are in it, of those whose names are in these, and so on.
+    """
+    seen: set[int] = set()
+    waiting: list[Any] = [function]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, (str, bytes, int, float, complex, type(None), np.generic)):
+            yield repr(value)
+            continue
+        if id(value) in seen:
+            yield "again"
+            continue
+        seen.add(id(value))
+        yield f"{type(value).__module__}.{type(value).__qualname__}"
+        if isinstance(value, types.CodeType):
+            yield value.co_code.hex()
+            yield repr((value.co_names, value.co_varnames, value.co_freevars))
+            waiting += value.co_consts
+        elif isinstance(value, types.FunctionType):
+            yield f"{value.__module__}.{value.__qualname__}"
+            if _ours(value.__module__):
+                names = sorted(set(_names(value.__code__)) & set(value.__globals__))
+                waiting += [value.__globals__[name] for name in names]
+                waiting += [cell.cell_contents for cell in value.__closure__ or ()]
+                waiting += [value.__code__, value.__defaults__]
+        elif isinstance(value, (tuple, list)):
+            waiting += value
+        elif isinstance(value, (set, frozenset)):
+            waiting += sorted(value, key=repr)
+        elif isinstance(value, dict):
+            waiting += [*value.keys(), *value.values()]
+        elif isinstance(value, np.ndarray):
+            yield hashlib.sha256(value.tobytes()).hexdigest() + str(value.dtype)
+        elif isinstance(value, (type, types.ModuleType)):
+            yield f"{getattr(value, '__module__', '')}.{value.__name__}"
+            yield _source(value if isinstance(value, types.ModuleType) else value.__module__)
+        elif inner := getattr(value, "py_func", getattr(value, "_defn", None)):
+            # A kernel, or one of numba's intrinsics.
+            waiting.append(inner)
+        elif wrapped := getattr(value, "__wrapped__", None):
+            waiting.append(wrapped)
+        else:
+            yield _source(type(value).__module__)
+            if isinstance(value, inside.types.Type):
+                yield str(value)
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    """Names that a function reads, also in functions inside of it."""
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)
+
+
+def _ours(module: str | None) -> bool:
+    """Whether a module's functions are followed: those of numba and numpy have their versions."""
+    return (module or "").split(".")[0] not in ("numba", "numpy", "llvmlite", "builtins")
+
+
+def _source(module: Any) -> str:
+    """Digest of a module's file, if the module is not a library's."""
+    found = sys.modules.get(module) if isinstance(module, str) else module
+    path = getattr(found, "__file__", None)
+    if path is None or not _ours(found.__name__ if found else None):
+        return ""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()

@@ -1,0 +1,87 @@
+"""Checks of the arrays that a Dataset is made of: each gives the array, or raises one sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from milp_trees.errors import DataError
+
+
+def check_finite(column: str, numbers: np.ndarray) -> None:
+    """Raise DataError if a column of doubles, shape (n,), has a missing or infinite value."""
+    if not np.isfinite(numbers).all():
+        row = int(np.isfinite(numbers).argmin())
+        what = "has a missing value" if np.isnan(numbers[row]) else "is infinite"
+        raise DataError(f"The column {column!r} {what} in row {row}; replace it or drop the row.")
+
+
+def frozen_copy(array: np.ndarray) -> np.ndarray:
+    array = np.array(array, copy=True)
+    array.setflags(write=False)
+    return array
+
+
+def binary_matrix(X: Any) -> np.ndarray:
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise DataError(
+            f"X must have two dimensions (rows × features); it has {X.ndim}. Reshape it, e.g. X.reshape(-1, 1)."
+        )
+    if X.shape[0] == 0:
+        raise DataError("X has no rows; at least one is needed.")
+    if X.dtype == bool:
+        return X.astype(np.uint8)
+    try:
+        numbers = X.astype(float)
+    except (TypeError, ValueError):
+        raise DataError(
+            "X must hold 0/1 features; this one holds text. Binarize it first: mt.Binarizer().fit_transform(frame)."
+        ) from None
+    if np.isnan(numbers).any():
+        row, col = np.argwhere(np.isnan(numbers))[0]
+        raise DataError(
+            f"X has a missing value at row {row}, column {col}; impute or drop it first (e.g. sklearn.impute.SimpleImputer)."
+        )
+    if not np.isin(numbers, (0.0, 1.0)).all():
+        row, col = np.argwhere(~np.isin(numbers, (0.0, 1.0)))[0]
+        raise DataError(
+            f"X must hold 0/1 features; row {row}, column {col} is {numbers[row, col]:g}. Binarize it first: mt.Binarizer().fit_transform(frame)."
+        )
+    return numbers.astype(np.uint8)
+
+
+def checked_labels(values: Any, name: str, n: int) -> np.ndarray:
+    array = np.asarray(values)
+    if array.shape != (n,):
+        raise DataError(
+            f"{name} must have one entry per row, shape ({n},); it has shape {array.shape}."
+        )
+    missing = np.array([v is None or v != v for v in array.tolist()], dtype=bool)
+    if missing.any():
+        raise DataError(
+            f"{name} has a missing value at row {int(np.argmax(missing))}; drop those rows or impute them first."
+        )
+    if array.dtype == object:
+        kinds = {type(v) for v in array.tolist()}
+        array = (
+            np.array([str(v) for v in array.tolist()])
+            if len(kinds) > 1 or kinds == {str}
+            else np.array(array.tolist())
+        )
+    return array
+
+
+def checked_floats(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    try:
+        array = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        raise DataError(f"{name} must be numbers.") from None
+    if array.shape != shape:
+        raise DataError(f"{name} must have shape {shape}; it has {array.shape}.")
+    if not np.isfinite(array).all():
+        raise DataError(
+            f"{name} has a missing or infinite entry at {tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])}; impute or drop that row."
+        )
+    return array

@@ -1,0 +1,36 @@
+"""Scores of an answer on its own rows and on rows that were left out of the problem."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.problem import Problem
+
+
+def scores(problem: Problem, predictor: Any, test: Dataset) -> dict[str, float]:
+    """`train` and `test`: the task's value; `train_accuracy` and `test_accuracy`: the share of rows
+    classified correctly, where there are classes; `train_rows` and `test_rows`.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its dataset holds the training rows.
+    predictor : Tree or Ensemble
+    test : Dataset
+        Rows that were left out.
+    """
+    out: dict[str, float] = {}
+    for name, data in (("train", problem.dataset), ("test", test)):
+        routes = predictor.routes(data)
+        out[name] = problem.task.value(routes, data).number
+        out |= {f"{name}_{k}": v for k, v in problem.task.extra_scores(routes, data).items()}
+        if (
+            data.y is not None
+            and data.classes is not None
+            and tuple(predictor.actions) == tuple(data.classes)
+        ):
+            out[f"{name}_accuracy"] = float((routes.action == data.y).mean())
+        out[f"{name}_rows"] = data.n_rows
+    return out

@@ -1,0 +1,63 @@
+"""`Start`: a predictor to begin with, and where it is from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.errors import DataError
+
+if TYPE_CHECKING:
+    from milp_trees.problem import Problem
+
+
+@dataclass(frozen=True)
+class Start:
+    """A tree to begin with and where it is from.
+
+    Parameters
+    ----------
+    tree : Tree, Ensemble or None
+    method : str
+        Who made it; `given` for a tree of the user's; empty if nothing is to be said of it.
+    seconds : float
+        What it cost; not part of the run that begins with it.
+    reason : str
+        Why there is no tree although one was asked for.
+    """
+
+    tree: Any = None
+    method: str = ""
+    seconds: float = 0.0
+    reason: str = ""
+
+    def describe(self, of_run: Mapping[str, Any]) -> dict[str, Any]:
+        """The `start` of a result: what the run says about acceptance, and this."""
+        if not self.method:
+            return dict(of_run)
+        out: dict[str, Any] = {
+            "method": self.method,
+            "accepted": False if self.tree is None else None,
+            "seconds": round(self.seconds, 6),
+        }
+        if self.reason:
+            out["reason"] = self.reason
+        return {**out, **of_run}
+
+
+def refusal(problem: Problem, tree: Any) -> str | None:
+    """Why a run cannot begin with a tree, or None; None too if there is no tree.
+
+    Raises
+    ------
+    DataError
+        It is a tree for other data: its tests or actions are not the problem's.
+    """
+    if tree is None:
+        return None
+    strange = problem.task.unknown_actions(tree.actions, problem.dataset)
+    if strange:
+        raise DataError(f"The start is for another problem: {strange}")
+    wrong = problem.violations(tree)
+    return f"The start is not feasible: {wrong[0]}" if wrong else None

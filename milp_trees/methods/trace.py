@@ -1,0 +1,35 @@
+"""`Trace`: what a run had found and proved at which second, and the caller's function that is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from milp_trees.results.result import TracePoint
+
+#: Called with every new (seconds, incumbent, bound) of a run, natural units.
+Progress = Callable[[TracePoint], None]
+
+
+class Trace:
+    """The points of a run so far, of which no two neighbours are equal.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Called with every point that is kept.
+    """
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self.points: list[TracePoint] = []
+        self.progress = progress
+
+    def add(self, seconds: float, incumbent: float | None, bound: float | None) -> None:
+        """Keep what is known at a second of the run, unless the last point says the same."""
+        if self.points and self.points[-1][1:] == (incumbent, bound):
+            return
+        self.points.append(TracePoint(seconds, incumbent, bound))
+        if self.progress:
+            self.progress(self.points[-1])
+
+    def __iter__(self) -> Iterator[TracePoint]:
+        return iter(self.points)

@@ -1,0 +1,87 @@
+"""What the calls, the estimators and the commands have in common: a question, limits that were made
+once, and the answer of a method.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from milp_trees.errors import Infeasible, NothingFound, SolverFailure
+from milp_trees.limits import Limit, Limits
+from milp_trees.methods.by_size import by_runs
+from milp_trees.methods.method import Method
+from milp_trees.methods.trace import Progress
+from milp_trees.problem import Problem
+from milp_trees.questions import BySize
+from milp_trees.results.result import Result, Status
+from milp_trees.study.agreement import judge_of, with_agreement
+from milp_trees.study.attempt import (
+    attempt,
+    default_method,
+    find_start,
+    method_for_sizes,
+    named_method,
+)
+
+if TYPE_CHECKING:
+    from milp_trees.data.dataset import Dataset
+    from milp_trees.results.size_path import SizePath
+
+
+def answer(
+    problem: Problem,
+    method: str | Method | None,
+    limits: Limits,
+    *,
+    start: Any = None,
+    reference: str | None = None,
+    options: Mapping[str, Any] | None = None,
+    test_data: Dataset | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """The answer of one method, judged by another where that is wanted; see `milp_trees.solve`."""
+    chosen = named_method(method or default_method(problem), options)
+    begin = find_start(problem, start, limits)
+    result = chosen.run(problem, limits, begin, progress, test_data)
+    judge = judge_of(chosen.label, problem, reference)
+    if judge is None or result.limit is Limit.INTERRUPTED:
+        return result
+    of_judge = attempt(named_method(judge), problem, replace(limits, log_file=None))
+    return with_agreement(result, of_judge)
+
+
+def path_of_sizes(
+    problem: Problem,
+    max_leaves: int,
+    method: str | Method | None,
+    limits: Limits,
+    progress: Progress | None = None,
+) -> SizePath:
+    """The best tree of every number of leaves; see `milp_trees.sizes`.
+
+    Raises
+    ------
+    Infeasible, NothingFound, SolverFailure
+    """
+    question = BySize(max_leaves)
+    chosen = named_method(method or method_for_sizes(problem, max_leaves))
+    if question.name in chosen.questions:
+        result = chosen.run(replace(problem, question=question), limits, None, progress)
+        if result.status is Status.ERROR:
+            raise SolverFailure(f"{chosen.label} failed: {result.message}")
+        path: Any = result.curve
+    else:
+        space = problem.trees
+        most = min(max_leaves, space.max_leaf_nodes or max_leaves)
+        path = by_runs(
+            problem, most, lambda one, start: chosen.run(one, limits, start, progress), chosen.label
+        )
+    if path is None or not path.points:
+        if path is not None and path.limit is not None:
+            raise NothingFound(f"{chosen.label} found no tree within the limits; raise time_limit.")
+        raise Infeasible(
+            "No tree satisfies the limits; lower min_samples_leaf or loosen the constraints."
+        )
+    return path

@@ -1,0 +1,84 @@
+"""Parameters of tasks as they are written in a label: `weighted:class_weight=ill=5;well=1`."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+from milp_trees.errors import DataError
+
+log = logging.getLogger(__name__)
+
+
+def mapping(text: str) -> dict[str, str]:
+    """`ill=5;well=1` as a mapping; the numbers stay texts, which tasks read exactly.
+
+    Raises
+    ------
+    DataError
+        A part has no `=`, or a name comes twice.
+    """
+    out: dict[str, str] = {}
+    for part in filter(None, map(str.strip, text.split(";"))):
+        name, equals, value = part.rpartition("=")
+        if not equals or not name or name in out:
+            raise DataError(
+                f"A mapping is written NAME=NUMBER with semicolons between, each name once, for example ill=5;well=1; got {text!r}."
+            )
+        out[name] = value
+    return out
+
+
+def cost_matrix(path: str) -> list[list[str]]:
+    """The cost matrix at the beginning of a file: lines of numbers; what comes after the first
+    other line is not used.
+
+    Raises
+    ------
+    DataError
+        There is no such text file, or it does not begin with a square matrix.
+    """
+    rows: list[list[str]] = []
+    rest = 0
+    for line in text_of(Path(path)).splitlines():
+        words = line.replace(",", " ").split()
+        if words and not rest and all(is_number(w) for w in words):
+            rows.append(words)
+        elif words:
+            rest += 1
+    if not rows or any(len(r) != len(rows) for r in rows):
+        raise DataError(
+            f"{path} must begin with a square cost matrix: one line per true class, one number per predicted class."
+        )
+    if rest:
+        log.warning(
+            "%s: the %d lines after the cost matrix are not used; --feature-costs takes costs of splits.",
+            path,
+            rest,
+        )
+    return rows
+
+
+def text_of(path: Path) -> str:
+    """What a file says; it is read as UTF-8.
+
+    Raises
+    ------
+    DataError
+        It cannot be read, or is no text file.
+    """
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is no text file in UTF-8; save it as one.") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be used: {error.strerror}.") from None
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,138 @@
+"""Compile ahead: methods solve tiny problems, and what they compile is kept for later processes."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import os
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from milp_trees.by_name import registry
+from milp_trees.compiling.telling import compile_seconds
+from milp_trees.data.dataset import Dataset
+from milp_trees.errors import MilpTreesError, UnknownName
+from milp_trees.limits import Limits
+from milp_trees.problem import Problem
+from milp_trees.questions import ByPrice, BySize, NearBest
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.policy import ActionCostMatrix
+
+#: Whether costs fit into 16 bits, into 32, or into neither: each has code of its own.
+_SCALES = (1, 1000, 10**9)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """What a method has compiled.
+
+    Parameters
+    ----------
+    name : str
+    problems : int
+        Tiny problems that it solved.
+    seconds : float
+    compiling : float
+        Seconds of these in which code was compiled; 0 if all of it was there.
+    """
+
+    name: str
+    problems: int
+    seconds: float
+    compiling: float
+
+
+def compiled_methods() -> list[str]:
+    """Names of the methods that may compile code: all engines, and the formulations that say so."""
+    from milp_trees.mip.formulation import Formulation
+
+    own = [
+        name
+        for name, cls in registry.classes("formulations").items()
+        if cls.warm_up is not Formulation.warm_up  # type: ignore[attr-defined]
+    ]
+    return sorted([*registry.classes("methods"), *own])
+
+
+def warm_up(names: Sequence[str] = (), processes: int | None = None) -> Iterator[Compiled]:
+    """Compile the code of methods in several processes; yields each method as it is done.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Names from `compiled_methods`; default: all.
+    processes : int, optional
+        Default: one per core, at most one per method.
+
+    Raises
+    ------
+    UnknownName
+        A name is not one of a method that compiles.
+    """
+    known = compiled_methods()
+    for name in names:
+        if name not in known:
+            raise UnknownName(
+                f"Nothing is compiled for {name!r}; the methods that compile are {', '.join(known)}."
+            )
+    wanted = list(names) or known
+    workers = min(processes or os.cpu_count() or 1, len(wanted))
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, context, initializer=_silent) as pool:
+        for done in as_completed([pool.submit(_compile, name) for name in wanted]):
+            yield done.result()
+
+
+def _silent() -> None:
+    """The caller says that code is being compiled; the processes need not."""
+    logging.getLogger("milp_trees").setLevel(logging.ERROR)
+
+
+def _problems(name: str) -> Iterator[Problem]:
+    """Tiny problems of every kind, and of every question that a method answers."""
+    from milp_trees.testing.decision_problems import decision_problems
+    from milp_trees.testing.pruning_examples import EXAMPLES
+    from milp_trees.testing.sets import default_problems
+
+    asked = registry.classes("methods")[name].questions  # type: ignore[attr-defined]
+    for problem in [
+        *map(_costly, _SCALES),
+        *default_problems("quick").values(),
+        *decision_problems().values(),
+        *(make() for make in EXAMPLES.values()),
+    ]:
+        yield problem
+        if "by-size" in asked:
+            yield replace(problem, question=BySize(4))
+        if "near-best" in asked:
+            yield replace(problem, question=NearBest(relative="0.1"))
+        if "path" in asked:
+            yield replace(problem, question=ByPrice())
+
+
+def _costly(scale: int) -> Problem:
+    """A problem of depth four whose costs are multiples of a number, three rows in a leaf."""
+    rng = np.random.default_rng(0)
+    X, costs = rng.integers(0, 2, (60, 6)), rng.integers(0, 30, (60, 3)) * scale + 1
+    return Problem(Dataset(X, values=costs), ActionCostMatrix(), Trees(4, min_samples_leaf=3))
+
+
+def _compile(name: str) -> Compiled:
+    """One method solves every tiny problem that it takes; runs in a process of its own."""
+    began, before, solved = time.perf_counter(), compile_seconds(), 0
+    if name in registry.classes("formulations"):
+        registry.formulation(name).warm_up()
+        return Compiled(name, 0, time.perf_counter() - began, compile_seconds() - before)
+    method = registry.method(name)
+    for problem in _problems(name):
+        try:
+            if method.unsupported(problem) is None:
+                method.run(problem, Limits(time=20))
+                solved += 1
+        except MilpTreesError:
+            continue
+    return Compiled(name, solved, time.perf_counter() - began, compile_seconds() - before)

@@ -1,0 +1,49 @@
+"""The recursion in plain Python, against the compiled search on thousands of small problems."""
+
+from dataclasses import replace
+
+import numpy as np
+from random_views import random_view
+
+import milp_trees as mt
+from milp_trees.engines.dynamic.arrays import INFINITY, prepare
+from milp_trees.engines.dynamic.plain import Plain
+from milp_trees.engines.dynamic.runs import Search
+
+PROBLEMS = 2000
+
+
+def small_problem(rng):
+    """A reduced view and a space: any costs and penalties, minima of rows and weight, any depth."""
+    rows, tests = int(rng.integers(1, 11)), int(rng.integers(1, 5))
+    X = rng.integers(0, 2, (rows, tests)).astype(np.uint8)
+    K = int(rng.integers(2, 5))
+    costs = rng.integers(0, 9, (rows, K)) if rng.random() < 0.5 else rng.integers(0, 2, (rows, K))
+    view = random_view(rng, X=X, costs=costs)
+    if rng.random() < 0.4:
+        view = replace(view, leaf_cost=0, split_costs=np.zeros(tests, dtype=np.int64))
+    if rng.random() < 0.3:
+        weight = rng.integers(1, 5, view.n_rows)
+        view = replace(view, row_weight=weight, min_weight_leaf=int(rng.integers(2, 8)))
+    depth = None if rng.random() < 0.2 else int(rng.integers(0, 5))
+    space = mt.Trees(depth, min_samples_leaf=int(rng.choice([1, 1, 1, 2])), min_weight_leaf=0)
+    return view.reduce(), space
+
+
+def test_equals_the_compiled_search():
+    """Optimal values, and whether there is a tree at all."""
+    seen = {"no tree": 0, "one leaf": 0, "deep": 0}
+    for seed in range(PROBLEMS):
+        view, space = small_problem(np.random.default_rng(seed))
+        inst = prepare(view, space)
+        found = Search(inst).solve()
+        expected = Plain(view, space).objective()
+        where = f"seed {seed}, {space}"
+        if found.value >= INFINITY:
+            seen["no tree"] += 1
+            assert expected is None, where
+            continue
+        assert inst.to_Z(found.value) == expected, where
+        seen["one leaf"] += len(found.tests) == 1
+        seen["deep"] += len(found.tests) > 7
+    assert min(seen.values()) > 20, seen
