@@ -64,6 +64,7 @@ def relaxed(label, problem):
 # -- the suite ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DECISION_PROBLEMS)
 def test_the_program_on_a_tiny_problem(name):
     """All checks: documented, sized, optimum and tree as all trees with the oracle's decisions say,
@@ -73,6 +74,7 @@ def test_the_program_on_a_tiny_problem(name):
         check(SPOT(), decision_problem(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOME)
 def test_the_program_does_not_depend_on_how_the_problem_is_written(name):
     """Rows and tests in another order, one more constant test, one more level, built twice."""
@@ -86,6 +88,7 @@ def test_the_program_does_not_depend_on_how_the_problem_is_written(name):
         METAMORPHIC_CHECKS[claim](SPOT(), decision_problem(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", VARIANTS)
 def test_a_variant_has_the_same_optimum(label):
     for name in SOME:
@@ -93,6 +96,7 @@ def test_a_variant_has_the_same_optimum(label):
             check(make(label), decision_problem(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", ["spot", "spot:leaf_cut=on", "spot:lower_cut=off"])
 def test_no_constraint_can_be_deleted_unnoticed(label):
     """Deleting any named constraint makes a check fail, or the formulation declares it redundant."""
@@ -225,6 +229,7 @@ class NoSeventhThreshold(SPOT):
         return super().decode(m)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cls",
     [WeightOneUnitShort, ThirdColumnIsFree, OpenThirdLevel, NoSeventhThreshold],

@@ -63,6 +63,7 @@ def rejected(formulation, names):
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", wrong.WIDE_FAULTS, ids=lambda cls: cls.__name__)
 def test_a_fault_that_tiny_problems_do_not_show_is_caught(cls):
     assert rejected(

@@ -151,6 +151,7 @@ def random_case(seed):
     return X, y, options
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_trees_are_those_of_the_reference(block):
     """Same nodes, features, thresholds and counts on random data with ties, classes, costs, groups

@@ -599,6 +599,7 @@ def test_two_workers_price_as_one_process_does(cluster, medium):
     assert "client" in DantzigWolfe(cluster=client).label
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_named(medium):
     """The trees it held are lost; no answer is made up, and nothing waits for ever."""
     distributed = pytest.importorskip(
@@ -644,6 +645,7 @@ def test_a_cluster_that_is_not_there_is_named(monkeypatch):
         solve(view, DantzigWolfe(cluster=empty.scheduler_address))
 
 
+@pytest.mark.slow
 def test_without_distributed_one_sentence_says_what_to_install(monkeypatch):
     """The extra is named."""
     import sys

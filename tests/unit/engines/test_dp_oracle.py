@@ -188,6 +188,7 @@ def by_pairs(problem):
     )
 
 
+@pytest.mark.slow
 def test_depth_two_for_millions_of_decisions_that_are_never_listed(monkeypatch):
     problem = paths_problem(300, 8, 13, 2)
     assert problem.task.decisions.n_vertices == 2_704_156

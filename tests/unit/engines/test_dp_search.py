@@ -422,6 +422,7 @@ def assert_honest(result, optimum):
         assert point.bound <= optimum + 1e-12 <= point.incumbent + 2e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("depth", "penalty"), [(5, 0), (None, "1/50"), (4, "1/80")])
 def test_stopped_at_any_moment_the_bound_is_honest(depth, penalty, order):

@@ -315,6 +315,7 @@ def test_memory_is_this_process_and_counted_from_the_beginning():
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 # The signal may come in the middle of a finaliser or of a callback of the garbage collector: Python
 # then prints and forgets its exception.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_signals_end_a_run_with_its_incumbent(case, number):
     """Also while compiled code runs; SIGTERM makes another exit code of it."""

@@ -123,6 +123,7 @@ def test_one_run_equals_a_run_per_size(method, seeds, depth, most):
         assert path.penalties == runs.penalties
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "task",
     [mt.Accuracy(), mt.tasks.BalancedAccuracy(), mt.Accuracy(split_penalty="1/100")],

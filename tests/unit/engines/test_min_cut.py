@@ -38,6 +38,7 @@ def keep_of(view, closure, side):
     return keep
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(8))
 def test_every_cut_is_the_best_of_all_prunings(block):
     """Every implementation, merged or not, at prices with and without ties: the smallest of the
@@ -97,6 +98,7 @@ def random_closure(rng, n_splits, n_purchases, arcs, largest):
     )
 
 
+@pytest.mark.slow
 def test_large_random_closures_agree_with_or_tools():
     """Up to some ten thousand arcs: source sides and capacities are the same, and so are the
     curves.

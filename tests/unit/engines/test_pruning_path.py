@@ -19,6 +19,7 @@ from milp_trees.testing.pruning_examples import EXAMPLES, random_problem
 SEEDS = range(400)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_the_corners_are_the_hull_of_all_prunings(block):
     """Every breakpoint, error and cost as a rational; at every λ, tie or not, the smallest of the

@@ -155,6 +155,7 @@ def test_metrics_fall_in_both_errors(task):
 # -- optima --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(
     "make",
@@ -181,6 +182,7 @@ def test_engines_equal_the_list_of_all_trees(seed, make):
         assert result.bound == pytest.approx(oracle.objective, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hulls", [0, 1, 2, 3])
 def test_all_combinations_of_switches_agree(hulls):
     for name in RANKED:

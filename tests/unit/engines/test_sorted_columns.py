@@ -99,6 +99,7 @@ def test_weights_per_leaf():
     assert mt.solve(asked, "dp-sorted").value.exact == mt.solve(asked, "dp").value.exact
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1, 997, 40_000_003])
 def test_number_types(factor):
     """Sums of 16, 32 and 64 bits give the same tree."""

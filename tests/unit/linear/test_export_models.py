@@ -106,6 +106,7 @@ def described(written):
     return json.loads(Path(written["description"]).read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("formulation", "name"), pairs())
 def test_every_reader_finds_the_proven_optimum_in_every_format(formulation, name, exported):
     """And offset and scale turn it into the natural value; a solver that cannot read a format is
@@ -400,6 +401,7 @@ def test_a_file_is_read_by_the_check_of_unimodularity(tmp_path):
         assert list(matrix.row_names) == list(described(written)["rows"])
 
 
+@pytest.mark.slow
 def test_unreadable_is_told_from_infeasible(tmp_path):
     """So that the tests above cannot pass because nothing was read."""
     (tmp_path / "m.mps").write_text("this is no model\n")

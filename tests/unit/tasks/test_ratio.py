@@ -188,6 +188,7 @@ def test_wrong_data_are_named():
 # -- the methods -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", ["0", "1/40", "0.07", "1/3"])
 def test_dp_and_the_enumerator_equal_the_front(penalty):
     """The largest ratio, or least penalised loss, among all achievable counts; proven, with an
@@ -315,6 +316,7 @@ class Stopping(Enumerator):
         return replace(result, status=Status.FEASIBLE, limit=self.limit, certificate=certificate)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("penalty", ["0", "1/40"])
 @pytest.mark.parametrize("slack", [Fraction(0), Fraction(1, 2), Fraction(3)])
 def test_the_bound_of_an_unfinished_run_holds(penalty, slack):
