@@ -19,6 +19,7 @@ notebook:
 
 docs:
 	.venv/bin/python docs/build_formulations.py
+	.venv/bin/python docs/build_solvers.py
 
 ci:
 	.ci/run

@@ -53,14 +53,12 @@ COUNTED = ("seconds", "rows_counted", "calls")
 def problems() -> dict[str, mt.Problem]:
     """Every problem by its name."""
     sets = _data.classification()
-    out = {
-        f"{n}, depth {d}": mt.Problem(sets[n], mt.tasks.Accuracy(), mt.Trees(d)) for n, d in ERRORS
-    }
+    out = {f"{n}, depth {d}": mt.Problem(sets[n], mt.Accuracy(), mt.Trees(d)) for n, d in ERRORS}
     out["heart-cleveland, depth 5, 10 rows in a leaf"] = mt.Problem(
-        sets["heart-cleveland"], mt.tasks.Accuracy(), mt.Trees(5, min_samples_leaf=10)
+        sets["heart-cleveland"], mt.Accuracy(), mt.Trees(5, min_samples_leaf=10)
     )
     raisin = mt.load(str(_data.root() / "numeric" / "raisin.txt"), binarizer="quantiles:40")
-    out["raisin, 273 thresholds, depth 4"] = mt.Problem(raisin, mt.tasks.Accuracy(), mt.Trees(4))
+    out["raisin, 273 thresholds, depth 4"] = mt.Problem(raisin, mt.Accuracy(), mt.Trees(4))
     out["random costs of 5 actions, depth 5"] = mt.Problem(
         _costs(), mt.tasks.ActionCostMatrix(), mt.Trees(5)
     )
@@ -68,7 +66,7 @@ def problems() -> dict[str, mt.Problem]:
     for chosen, source in ((SPARSE, sets), (SPARSE_GOSDT, gosdt)):
         for n, penalty in chosen:
             out[f"{n}, {penalty} per leaf"] = mt.Problem(
-                source[n], mt.tasks.Accuracy(leaf_penalty=penalty), mt.Trees(None)
+                source[n], mt.Accuracy(leaf_penalty=penalty), mt.Trees(None)
             )
     return out
 

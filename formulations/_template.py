@@ -38,9 +38,8 @@ from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts
 
-# Inside this folder import the package from `milp_trees` and siblings relatively, and add
-# `register` to the first of these imports: from milp_trees import CostMatrix, TreeFormulation,
-# Sizes, Tree, Trees, register
+# Siblings of this folder are imported relatively. Import `register` too:
+# from milp_trees.registering import register
 
 
 # @register  <- uncomment in your copy. Files that begin with an underscore are not looked at.

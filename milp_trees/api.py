@@ -121,7 +121,7 @@ def compare(
     methods: str | Iterable[str] | None = None,
     *,
     formulations: str | Iterable[str] = "all",
-    solvers: str | Iterable[str] | None = None,
+    solvers: str | Iterable[str] = "auto",
     start: str | Tree | None = "auto",
     reference: str | None = "auto",
     time_limit: float | None = 60.0,
@@ -145,8 +145,8 @@ def compare(
         For example `["dp:cache=off", "flow-oct@highs"]`, or a text with commas; without, every
         combination of `formulations` and `solvers`. Rows go by these labels, without options that
         are the default; two labels of the same options are one row.
-    solvers : names, optional
-        By default the solver that comes with the package.
+    formulations, solvers : names, "all", or "auto"
+        `"all"` solvers are those that are found, `"auto"` the one that comes with the package.
     start : str, Tree or None, default="auto"
         What formulations begin with; `"auto"` is the tree of the default method, if that needs no
         solver.

@@ -8,6 +8,7 @@ from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.models.nodes import Branch, Leaf
 from milp_trees.models.tree import Routes
 from milp_trees.questions import Best, ByPrice, BySize, NearBest
+from milp_trees.registering import register
 from milp_trees.results.result import Certificate, Limit, Solution, Status
 from milp_trees.results.size_path import SizePath
 from milp_trees.spaces.trees import Space

@@ -82,6 +82,10 @@ class Cbc(Solver):
 
     name = "cbc"
     title = "CBC"
+    notes = (
+        "runs as a program, its log is read as it goes; version 2.10.3 may hand back a "
+        "fractional point at a limit, which is recognised and not used"
+    )
     capabilities = frozenset(
         {
             "lp",

@@ -37,6 +37,10 @@ class CpSat(Solver):
 
     name = "cp-sat"
     title = "CP-SAT (OR-tools)"
+    notes = (
+        "exact arithmetic; neither node count nor root bound; flows of formulations that "
+        "declare them integral are made integer variables"
+    )
     capabilities = frozenset(
         {"mip", "start", "trace", "seed", "threads", "gap", "memory", "general-integers"}
     )

@@ -44,6 +44,10 @@ class Highs(Solver):
 
     name = "highs"
     title = "HiGHS"
+    notes = (
+        "callbacks give incumbents and bounds as they come; `as_lp_first` solves the "
+        "relaxation first and answers from it if it is integral (what `state-flow` suggests)"
+    )
     default_rank = 10
     capabilities = frozenset(
         {

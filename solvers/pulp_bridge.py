@@ -105,6 +105,11 @@ class PulpBridge(Solver):
 
     name = "pulp"
     title = "PuLP"
+    notes = (
+        "the bridge: `--option solver=NAME` with any name of `pulp.listSolvers()`; PuLP "
+        "reports neither bounds nor a trace, and `to_pulp` hands a model over as an "
+        "`LpProblem`"
+    )
     shares = frozenset({"cbc"})
     capabilities = frozenset(
         {"lp", "mip", "start", "gap", "threads", "memory", "general-integers", "continuous"}

@@ -43,6 +43,7 @@ class Scip(Solver):
 
     name = "scip"
     title = "SCIP"
+    notes = "the only solver here that takes cuts inside one tree search; one thread"
     capabilities = frozenset(
         {
             "lp",

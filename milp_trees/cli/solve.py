@@ -102,12 +102,12 @@ def compare(
         str, typer.Option("--formulations", help="all, or names, comma-separated.")
     ] = "all",
     solvers: Annotated[
-        str | None,
+        str,
         typer.Option(
             "--solvers",
-            help="all (that are found), or names, comma-separated; by default the solver that comes with the package.",
+            help="all (that are found), names, comma-separated, or auto: the one that comes with the package.",
         ),
-    ] = None,
+    ] = "auto",
     start: Annotated[
         str,
         typer.Option("--start", help="Method that makes a tree to begin with, auto or none."),

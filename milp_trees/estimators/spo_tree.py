@@ -263,7 +263,9 @@ class SPOTree(DecisionEstimator):
         columns = coder.columns(rows.table)
         dataset = dataset_of(columns, table=rows.table, **self._fields(rows, decisions, coder.loss))
         problem = Problem(dataset, Decision(decisions=decisions), self._space)
-        result = self._run(problem, self.method, "auto" if "@" in self.method else None)
+        result = self._run(
+            problem, self.method, GREEDY["greedy"].engine if "@" in self.method else None
+        )
         if held is not None:
             clock, sample = Clock(), CostSample(rows.costs, rows.weights, decisions)
             tree = self._pruned(

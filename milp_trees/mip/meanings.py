@@ -22,7 +22,7 @@ def tree_words(view: Any, problem: Problem) -> Mapping[str, Words]:
     """
     words: dict[str, Words] = {
         "rows": row_words(view, problem),
-        "tests": lambda f: str(view.features[f].name),
+        "features": lambda f: str(view.features[f].name),
     }
     words |= dict.fromkeys(("nodes", "branch", "leaves"), heap_words)
     if isinstance(view, CostMatrix):

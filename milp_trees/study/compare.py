@@ -55,7 +55,7 @@ Watcher = Callable[[Moment], None]
 def method_names(
     methods: str | Iterable[str] | None,
     formulations: str | Iterable[str],
-    solvers: str | Iterable[str] | None,
+    solvers: str | Iterable[str],
     problems: Iterable[Problem] = (),
 ) -> list[str]:
     """The methods that were asked for, by label, each once however it was spelled; every name is
@@ -68,7 +68,7 @@ def method_names(
         ignored.
     formulations, solvers : "all" or names
         Every combination. "all" solvers are those found on this machine, "all" formulations those
-        for the space and task of one of the problems; no solvers: the default one.
+        for the space and task of one of the problems; "auto": the default solver.
     """
     if methods is not None:
         names = _names(methods, "methods")
@@ -83,7 +83,7 @@ def method_names(
         found = (
             [n for n, c in registry.classes("solvers").items() if availability_of(c()).found]
             if solvers == "all"
-            else _names(registry.default_solver if solvers is None else solvers, "solvers")
+            else _names(registry.default_solver if solvers == AUTO else solvers, "solvers")
         )
         names = [f"{f}@{s}" for f in chosen for s in found]
         if not names:

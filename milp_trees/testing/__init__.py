@@ -2,7 +2,7 @@
 and method must pass.
 
     from milp_trees.testing import check_formulation, check_deletable_constraints, check_method,
-    check_solver_pair, check_task
+    check_solver, check_solver_pair, check_task
 
 Nothing here needs pytest; `milp_trees.testing.strategies` needs hypothesis.
 """
@@ -19,6 +19,7 @@ from milp_trees.testing.metamorphic import METAMORPHIC_CHECKS
 from milp_trees.testing.pairs import check_method, check_solver_pair
 from milp_trees.testing.problems import METAMORPHIC, PROBLEMS, problem
 from milp_trees.testing.sets import RANDOM, default_problems
+from milp_trees.testing.solver_checks import SOLVER_CHECKS, check_solver
 from milp_trees.testing.suite import Report, check_formulation
 from milp_trees.testing.task_checks import check_task
 
@@ -28,11 +29,13 @@ __all__ = [
     "METAMORPHIC_CHECKS",
     "PROBLEMS",
     "RANDOM",
+    "SOLVER_CHECKS",
     "Report",
     "brute_force",
     "check_deletable_constraints",
     "check_formulation",
     "check_method",
+    "check_solver",
     "check_solver_pair",
     "check_task",
     "default_problems",

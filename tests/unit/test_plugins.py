@@ -30,7 +30,7 @@ class Good(Method):
         return registry.method("cart").search(problem, limits, start, progress)
 """
 
-BODY = "from milp_trees import Method, register\n\n@register\nclass Early(Method):\n    name = 'early-{0}'\n    def search(self, *given): ...\n\n"
+BODY = "from milp_trees.plugins import Method, register\n\n@register\nclass Early(Method):\n    name = 'early-{0}'\n    def search(self, *given): ...\n\n"
 
 #: Module of a broken plug-in → (what it holds, what the line says).
 BROKEN = {
@@ -65,7 +65,7 @@ BROKEN = {
         "must keep the option 'tries' as an attribute of that name",
     ),
     "drags_along": (
-        "import good_plug\nfrom milp_trees import TreeFormulation, register\n@register\nclass F(TreeFormulation):\n    name = 'early-f'\nraise KeyError('x')\n",
+        "import good_plug\nfrom milp_trees.plugins import TreeFormulation, register\n@register\nclass F(TreeFormulation):\n    name = 'early-f'\nraise KeyError('x')\n",
         "KeyError: 'x'",
     ),
     "has_no_attribute": (BODY.format("attribute"), "has no attribute 'Absent'"),
@@ -74,7 +74,7 @@ BROKEN = {
         "Panic: out of luck",
     ),
     "no_plug_in": (
-        "from milp_trees import register\n@register\nclass A:\n    name = 'a'\n",
+        "from milp_trees.plugins import register\n@register\nclass A:\n    name = 'a'\n",
         "is neither a Formulation nor a Solver nor a Method",
     ),
 }

@@ -486,6 +486,7 @@ def test_help_lists_the_exit_codes_and_is_fast():
     )
 
 
+@pytest.mark.slow
 def test_a_terminal_without_unicode_is_no_error(table):
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     command = [sys.executable, "-m", "milp_trees", "compare", str(table), "--methods", "dp,cart"]

@@ -90,6 +90,7 @@ def test_a_store_keeps_the_rows(tmp_path):
     assert [row["seconds"] for row in as_json(*options)] == [row["seconds"] for row in first]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["random-forest", "extra-trees", "bagging", "tree", "budget-rf"])
 @pytest.mark.parametrize("errors", ["train", "oob", "held-out"])
 def test_every_model_with_every_way_of_counting_errors(model, errors):
@@ -276,6 +277,7 @@ def written(tmp_path_factory):
     return write
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WRITTEN)
 def test_what_prune_writes_is_verified(written, name):
     text = run("verify", written(name)).stdout

@@ -21,6 +21,7 @@ CANCER = load_breast_cancer(as_frame=True)
 COLUMNS = ["mean texture", "worst radius", "worst texture", "worst concave points"]
 
 
+@pytest.mark.slow
 def test_the_whole_check_estimator_passes():
     """No check fails; only what needs an environment variable is skipped."""
     outcomes = check_estimator(
@@ -127,6 +128,7 @@ def metrics(objective, y, model, X):
     return scores[objective]()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", ["balanced", "f1", "mcc", "auc"])
 def test_objectives_by_name(objective):
     """The value is scikit-learn's metric of the fitted tree on the training rows, and no other

@@ -37,6 +37,7 @@ def test_the_whole_check_estimator_passes(make):
     assert len(outcomes) > 40
 
 
+@pytest.mark.slow
 def test_array_api_checks_pass_too():
     """The skipped check, in a process that has the variable it needs."""
     script = (

@@ -263,14 +263,14 @@ def test_names_are_mapped_to_rows_tests_nodes_and_actions(tmp_path):
     about = described(written)
     sets = {name: s.get("elements") for name, s in about["sets"].items()}
     assert sets["rows"] == {"0": "rows 0, 3", "1": "row 1", "2": "row 2"}
-    assert set(sets["tests"].values()) == {"âge <= 3", "b"}
+    assert set(sets["features"].values()) == {"âge <= 3", "b"}
     assert sets["actions"] == {"0": "no", "1": "yes"}
     assert sets["nodes"] == {"1": "root", "2": "root, left", "3": "root, right"}
     assert about["variables"]["b_1_0"] == ["b", 1, 0]
     assert about["components"]["b"] == {
         "kind": "variable",
         "doc": "b[v,f] = 1 iff node v tests f",
-        "sets": ["branch", "tests"],
+        "sets": ["branch", "features"],
     }
     assert about["rows"]["one_role_1"] == ["one_role", 1]
     assert about["components"]["one_role"]["doc"].startswith("(1b)")

@@ -68,7 +68,7 @@ def visits(monkeypatch):
         monkeypatch.setattr(owner, name, visit)
 
     monkeypatch.setattr(Method, "run", counted)
-    watched(Problem, "fresh")
+    watched(Problem, "without_views")
     for label in ("dp", "enumerate", "near-best", "dp-sizes", "flow-oct@highs", "cart", "min-cut"):
         kind = type(registry.method(label))
         for stage in ("warm_up", "unsupported", "search", "_signed"):
@@ -86,7 +86,7 @@ def visits(monkeypatch):
     return seen
 
 
-STAGES = ("fresh", "warm_up", "unsupported", "search", "_signed")
+STAGES = ("without_views", "warm_up", "unsupported", "search", "_signed")
 
 
 def cli(*words):
@@ -139,7 +139,11 @@ def test_a_run_visits_each_stage_once(who, visits):
 def test_a_step_of_a_ratio_is_no_run(visits):
     """Its linear problems are searched, and the method is asked about one of them only."""
     mt.solve(mt.Problem(mt.load(DATA), mt.tasks.F1(), mt.Trees(1)), "dp")
-    assert (visits.count["run"], visits.count["unsupported"], visits.count["fresh"]) == (1, 1, 1)
+    assert (visits.count["run"], visits.count["unsupported"], visits.count["without_views"]) == (
+        1,
+        1,
+        1,
+    )
 
 
 #: Who may say a limit by itself: the calls and estimators that users write them in, and their one

@@ -24,7 +24,7 @@ def stored(tmp_path_factory):
         "4",
         "--errors",
         "oob",
-        "--group",
+        "--feature-group",
         "size=1:mean radius,mean area",
         "--node-cost",
         "1/100",

@@ -1,0 +1,55 @@
+"""The conformance checks of milp-trees on the plug-ins of this package: python check.py"""
+
+import milp_trees as mt
+from milp_trees.by_name import registry
+from milp_trees.testing import (
+    check_formulation,
+    check_method,
+    check_solver,
+    check_solver_pair,
+    check_task,
+    default_problems,
+    problem,
+)
+
+
+def misses(spec, rows, seen):
+    """What the task means, said a second time: a plain loop over rows without its code."""
+    price = float(spec.get("price", 1))
+    wrong = [row["y"] for row, k in zip(rows, seen.said, strict=True) if row["y"] != k]
+    return sum(price if positive else 1 for positive in wrong)
+
+
+def stumps_and_leaves():
+    """The problems of the conformance suite on trees with at most one split."""
+    for name, asked in default_problems().items():
+        if asked.space.depth <= 1:
+            yield name, asked
+
+
+def main():
+    small = dict(stumps_and_leaves())
+    reports = [
+        check_formulation(registry.formulation("stumps"), small),
+        check_method(registry.method("one-split"), small),
+        check_solver("scipy-milp"),
+        check_solver_pair("stumps", "scipy-milp", {"capacity": problem("capacity_from_below")}),
+        check_solver_pair("state-flow", "scipy-milp"),
+        check_task(registry.task("misses")(price=5), definition=misses),
+        check_task(registry.task("misses"), definition=misses),
+    ]
+    for report in reports:
+        assert report.passed, report
+        print(f"{len(report.passed)} checks passed, {len(report.skipped)} skipped")
+
+    # What the classes declare is all that it takes to be asked.
+    asked = mt.Problem(mt.load("planted:rows=40,tests=4,depth=1"), mt.Accuracy(), mt.Trees(1))
+    judged = mt.compare(asked, ["stumps@scipy-milp"]).oracle
+    assert judged.method == "one-split", judged
+    derived = mt.verify(mt.solve(asked, "stumps@scipy-milp").to_json())
+    assert derived.derived_by == "one-split", derived
+    print(f"{judged.method} judges and derives")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Plug-ins for milp-trees: see the files."""

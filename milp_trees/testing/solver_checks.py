@@ -1,0 +1,219 @@
+"""Checks that every solver must pass: known optima, limits, options, and no claim beyond what is
+known.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from milp_trees.by_name import registry
+from milp_trees.errors import Unsupported
+from milp_trees.limits import Limit, Limits
+from milp_trees.linear.matrix import MatrixModel
+from milp_trees.mip.runner import run
+from milp_trees.mip.solver import Answer, Job
+from milp_trees.results.result import Status
+from milp_trees.testing.matrices import (
+    CONTRADICTIONS,
+    INFINITY,
+    knapsacks,
+    least_value,
+    market_split,
+    model,
+    set_cover,
+)
+from milp_trees.testing.suite import Report
+
+#: Seconds that the programs which every solver finishes may take.
+ENOUGH = Limits(time=20)
+EXACT = Limits(time=20, abs_gap=0.0)
+
+
+def demand(holds: Any, said: str) -> None:
+    """Raise an AssertionError with a sentence, unless something holds."""
+    if not holds:
+        raise AssertionError(said)
+
+
+def near(a: float | None, b: float | None, slack: float = 1e-6) -> bool:
+    """Whether two numbers are equal up to rounding."""
+    return a is not None and b is not None and abs(a - b) <= slack * max(1.0, abs(b))
+
+
+def check_claims(m: MatrixModel, answer: Answer) -> Answer:
+    """What holds for every answer to a minimisation; returns it."""
+    demand(answer.status is not Status.ERROR, f"It failed: {answer.message}")
+    has_point = answer.status in (Status.OPTIMAL, Status.FEASIBLE)
+    demand((answer.x is not None) == has_point, f"{answer.status} with the point {answer.x}.")
+    if answer.x is not None:
+        demand(m.violation(answer.x) <= 1e-5, "The point breaks a row or a bound.")
+        demand(near(answer.objective, m.objective(answer.x)), "The value is not the point's.")
+        demand(
+            answer.bound is None or answer.bound <= (answer.objective or 0) + 1e-6,
+            f"The bound {answer.bound} is above the value {answer.objective}.",
+        )
+    bounds = [e.bound for e in answer.events if e.bound is not None]
+    demand(bounds == sorted(bounds), "Bounds of the trace fall.")
+    last = answer.bound
+    demand(
+        last is None or all(b <= last + 1e-6 * abs(b) for b in bounds),
+        "A bound of the trace is above the last one.",
+    )
+    demand(answer.version, "The answer names no version.")
+    return answer
+
+
+def optimum_of_a_set_cover(name: str) -> None:
+    """The optimum is found and proven."""
+    for seed in range(2):
+        m = set_cover(seed)
+        answer = check_claims(m, run(name, Job(m, ENOUGH)))
+        demand((answer.status, answer.limit) == (Status.OPTIMAL, None), f"Not optimal: {answer}.")
+        demand(near(answer.objective, least_value(m)), f"{answer.objective} is not the optimum.")
+        # The absolute gap allowed is 0.999: the bound rounds up to the optimum.
+        demand(answer.bound is not None, "An optimum comes with a bound.")
+        rounded = math.ceil((answer.bound or 0) - 2.5 - 1e-6) + 2.5
+        demand(near(rounded, answer.objective), f"The bound {answer.bound} is no proof.")
+
+
+def bounds_ranges_free_rows_and_general_integers(name: str) -> None:
+    """min -x - 2y over x in [-3, 5], y in [0, 9], 3 <= x + y <= 7, x - y <= 2: x = -2, y = 9."""
+    rows = [[1, 1, 0], [1, -1, 0], [1, 1, 1]]
+    lower, upper = [3, -INFINITY, -INFINITY], [7, 2, INFINITY]
+    m = model([-1, -2, 0], rows, lower, upper, low=[-3, 0, 4], up=[5, 9, 4], offset=-1.25)
+    answer = check_claims(m, run(name, Job(m, EXACT)))
+    demand(answer.status is Status.OPTIMAL, f"Not optimal: {answer}.")
+    demand(answer.x is not None and answer.x.round().tolist() == [-2, 9, 4], f"{answer.x}")
+    demand(near(answer.objective, -17.25) and near(answer.bound, -17.25), f"{answer}")
+
+
+def continuous_and_free_variables(name: str) -> None:
+    """min t with t >= x - 0.5, t >= 0.5 - x for a binary x: a half; u is free and equals -t."""
+    m = model(
+        [0, 1, 0],
+        [[-1, 1, 0], [1, 1, 0], [0, 1, 1]],
+        [-0.5, 0.5, 0],
+        [INFINITY, INFINITY, 0],
+        low=[0, 0, -INFINITY],
+        up=[1, INFINITY, INFINITY],
+        integer=[True, False, False],
+    )
+    answer = run(name, Job(m, EXACT))
+    demand(answer.status is Status.OPTIMAL and answer.x is not None, f"Not optimal: {answer}.")
+    demand(np.allclose(answer.x[1:], [0.5, -0.5]), f"{answer.x}")  # type: ignore[index]
+
+
+def infeasible(name: str) -> None:
+    """A program whose relaxation is feasible, and contradictions of all kinds."""
+    m = model([1, 1, 1], [[2, 2, 2]], [3], [3])
+    demand(check_claims(m, run(name, Job(m, ENOUGH))).status is Status.INFEASIBLE, "3 is odd.")
+    for case, rows in CONTRADICTIONS.items():
+        answer = run(name, Job(model([1, 2], **rows), ENOUGH))
+        demand(answer.status is Status.INFEASIBLE, f"{case}: {answer.status} {answer.message}")
+        nothing = (answer.x, answer.objective, answer.limit) == (None, None, None)
+        demand(nothing, f"{case}: an infeasible program with a point or a limit.")
+
+
+def time_limit_with_an_incumbent(name: str) -> None:
+    """The best point found by then comes back, with the bound."""
+    answer = check_claims(knapsacks(), run(name, Job(knapsacks(), Limits(time=0.6))))
+    demand((answer.status, answer.limit) == (Status.FEASIBLE, Limit.TIME), f"{answer}")
+    demand(answer.seconds < 4, f"It took {answer.seconds:.1f} s.")
+    if "trace" in registry.solver(name).capabilities:
+        best = min((e.incumbent for e in answer.events if e.incumbent is not None), default=None)
+        demand(near(best, answer.objective), "The trace does not end in the answer.")
+        demand((answer.bound or 0) < (answer.objective or 0), "There is no gap left to explain.")
+
+
+def time_limit_without_an_incumbent(name: str) -> None:
+    """There is no point, and no value."""
+    answer = check_claims(market_split(), run(name, Job(market_split(), Limits(time=0.5))))
+    demand((answer.status, answer.limit) == (Status.NO_SOLUTION, Limit.TIME), f"{answer}")
+    demand((answer.x, answer.objective) == (None, None), "There is a value without a point.")
+
+
+def node_limit(name: str) -> None:
+    """Few nodes are more than none."""
+    answer = check_claims(knapsacks(), run(name, Job(knapsacks(), Limits(time=20, nodes=3))))
+    demand(answer.limit is Limit.NODES and 0 < (answer.nodes or 0) <= 50, f"{answer}")
+
+
+def memory_limit(name: str) -> None:
+    """The process is ended from outside."""
+    answer = check_claims(knapsacks(), run(name, Job(knapsacks(), Limits(time=20, memory_mb=20))))
+    demand(answer.limit is Limit.MEMORY, f"{answer}")
+
+
+def unknown_option(name: str) -> None:
+    """It is an error that names the option."""
+    answer = run(name, Job(set_cover(0), ENOUGH, options={"no_such_option": 1}))
+    named = answer.status is Status.ERROR and "no_such_option" in answer.message
+    demand(named, f"{answer.status}: {answer.message}")
+
+
+def relaxation(name: str) -> None:
+    """A triangle of edges: half of each vertex covers them. Who cannot do it says so."""
+    rows = [[1, 1, 0], [0, 1, 1], [1, 0, 1]]
+    m = model([1, 1, 1], rows, [1, 1, 1], [INFINITY] * 3, offset=1)
+    job = Job(m, ENOUGH, relax=True)
+    if "lp" not in registry.solver(name).capabilities:
+        try:
+            run(name, job)
+        except Unsupported as why:
+            demand(name in str(why), f"The refusal does not name the solver: {why}")
+            return
+        raise AssertionError("It solves what it says it cannot.")
+    answer = run(name, job)
+    demand(answer.status is Status.OPTIMAL and answer.x is not None, f"Not optimal: {answer}.")
+    demand(np.allclose(answer.x, 0.5), f"{answer.x}")  # type: ignore[arg-type]
+    demand(near(answer.objective, 2.5) and near(answer.bound, 2.5), f"{answer}")
+    demand(near(run(name, Job(m.relaxed(), ENOUGH)).objective, 2.5), "As continuous variables.")
+
+
+#: Claim → who checks it, and the capability without which it is not asked for.
+SOLVER_CHECKS: dict[str, tuple[Callable[[str], None], str | None]] = {
+    "optimum of a set cover": (optimum_of_a_set_cover, None),
+    "bounds, ranges, free rows and general integers": (
+        bounds_ranges_free_rows_and_general_integers,
+        "general-integers",
+    ),
+    "continuous and free variables": (continuous_and_free_variables, "continuous"),
+    "infeasible": (infeasible, None),
+    "time limit with an incumbent": (time_limit_with_an_incumbent, None),
+    "time limit without an incumbent": (time_limit_without_an_incumbent, None),
+    "node limit": (node_limit, "nodes"),
+    "memory limit": (memory_limit, None),
+    "unknown option": (unknown_option, None),
+    "relaxation": (relaxation, None),
+}
+
+
+def check_solver(name: str) -> Report:
+    """Run every check of solvers on a registered solver that is installed.
+
+    Parameters
+    ----------
+    name : str
+
+    Raises
+    ------
+    AssertionError
+        The first check that fails, or the fact that the solver is not here.
+    """
+    solver, report = registry.solver(name), Report()
+    found = solver.availability()
+    demand(found.found, f"{name} is not here: {found.reason}")
+    for claim, (check, capability) in SOLVER_CHECKS.items():
+        if capability is not None and capability not in solver.capabilities:
+            report.skipped[claim] = f"{name} does not have the capability {capability!r}."
+            continue
+        try:
+            check(name)
+        except AssertionError as wrong:
+            raise AssertionError(f"{name}, {claim}: {wrong}") from wrong
+        report.passed.append((claim, name))
+    return report
