@@ -1,0 +1,132 @@
+"""How the pruner chooses a point of the path, and budgets."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from pruner_cases import CANCER, FOREST
+from pruner_choice_cases import curve, prunings, tiny
+from sklearn.ensemble import (
+    RandomForestClassifier,
+)
+from sklearn.exceptions import ConvergenceWarning
+
+import milp_trees as mt
+from milp_trees.estimators._pruner_rows import choose
+
+
+@pytest.mark.parametrize(
+    "slack, reference, expected",
+    [
+        (0, "unpruned", 1),
+        (0.025, "unpruned", 2),
+        (1, "unpruned", 3),
+        (0, "best", 1),
+        (0.02, "best", 1),
+        ("one-se", "best", 2),
+        ("one-se", "unpruned", 2),
+    ],
+)
+def test_the_cheapest_pruning_within_the_slack_is_chosen(slack, reference, expected):
+    """By hand."""
+    unpruned = {"validation_error": 0.10, "standard_error": 0.03}
+    assert (
+        choose(curve([0.11, 0.09, 0.12, 0.5], [8, 5, 2, 0]), unpruned, slack, reference) == expected
+    )
+
+
+def test_where_no_pruning_passes_the_ensemble_stays_as_it_is():
+    """It says so, and predicts as before."""
+    assert (
+        choose(
+            curve([0.11, 0.2], [8, 5]),
+            {"validation_error": 0.1, "standard_error": 0.1},
+            0,
+            "unpruned",
+        )
+        is None
+    )
+    X, y = CANCER.data, CANCER.target
+    pruner = mt.EnsemblePruner(FOREST, slack=-1).fit(X, y)
+    assert pruner.selected_.status == "unpruned"
+    assert pruner.lam_ is None
+    np.testing.assert_array_equal(pruner.predict(X), pruner.estimator_.predict(X))
+
+
+def test_the_selected_pruning_is_no_worse_on_validation_rows(cancer):
+    """With slack 0; and no cheaper pruning on the path is as good."""
+    curve = cancer.validation_curve_
+    at = curve.index[curve.lam == cancer.lam_][0]
+    assert curve.validation_error[at] <= cancer.unpruned_["validation_error"]
+    assert (curve.validation_error[at + 1 :] > cancer.unpruned_["validation_error"]).all()
+    assert cancer.best_estimator_.pruning_["status"] == "optimal"
+
+
+# -- budgets ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_budget_gives_the_hull_point_below_it_and_a_bound_that_holds(seed):
+    """Against all prunings: it is within the budget, the bound is below the best there is, and
+    "optimal" is said only where it is true.
+    """
+    pruner, X, y = tiny(seed)
+    scores = [
+        pruner.problem_.task.parts(
+            pruner.ensemble_.pruned(k).routes(pruner.problem_.dataset), pruner.problem_.dataset
+        )
+        for k in prunings(pruner.ensemble_)
+    ]
+    for budget in [Fraction(k, 7) for k in range(0, 30, 2)]:
+        best = min(e for e, c in scores if c <= budget)
+        found = pruner.pruned(budget=budget)
+        assert found.cost <= budget
+        assert found.bound <= best
+        assert found.status in ("hull point", "optimal")
+        assert (found.status == "hull point") == ("not proven optimal" in found.note)
+        if found.status == "optimal":
+            assert found.error == best
+            assert found.gap == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_exact_budgets_equal_enumeration(seed):
+    """The program with the budget as a row, from the hull point."""
+    pruner, X, y = tiny(seed)
+    scores = [
+        pruner.problem_.task.parts(
+            pruner.ensemble_.pruned(k).routes(pruner.problem_.dataset), pruner.problem_.dataset
+        )
+        for k in prunings(pruner.ensemble_)
+    ]
+    improved = 0
+    for budget in [Fraction(k, 7) for k in range(1, 22, 4)]:
+        found = pruner.pruned(budget=budget, exact=True)
+        assert found.error == min(e for e, c in scores if c <= budget)
+        assert (found.status, found.gap) == ("optimal", 0)
+        improved += found.error < pruner.pruned(budget=budget).error
+    if seed == 0:
+        assert improved, "the exact program should beat the hull somewhere"
+
+
+def test_a_budget_program_that_is_stopped_says_what_is_known():
+    """No time at all: a ConvergenceWarning, the hull point at worst, and the hull's bound at worst."""
+    pruner = mt.EnsemblePruner(RandomForestClassifier(10, random_state=0), lam=0).fit(
+        CANCER.data, CANCER.target
+    )
+    with pytest.warns(ConvergenceWarning, match="stopped without a proof"):
+        found = pruner.prune(budget="4.7", exact=True, time_limit=0.01).pruning_
+    corner = pruner.pruned(budget="4.7")
+    assert found["status"] == "feasible"
+    assert found["gap"] > 0
+    assert found["error"] <= float(corner.error)
+    assert found["bound"] >= float(corner.bound)
+
+
+def test_a_budget_given_to_the_pruner_selects_and_keeps_the_hull_bound():
+    """`hull_bound_` and `gap_` say how far it may be from the best; the note is in words."""
+    pruner = mt.EnsemblePruner(FOREST, budget=3).fit(CANCER.data, CANCER.target)
+    assert pruner.selected_.cost <= 3
+    assert pruner.hull_bound_ <= float(pruner.selected_.error)
+    assert pruner.best_estimator_.pruning_["gap"] == pruner.gap_
+    assert "hull" in pruner.best_estimator_.pruning_["note"]
