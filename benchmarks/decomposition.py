@@ -56,7 +56,7 @@ def main() -> None:
                 continue
             r = registry.method(name).run(asked, mt.Limits(time=args.limit))
             gap = "" if r.gap is None else f"{100 * r.gap:.3f}"
-            sizes = [str(r.sizes.get(key, "")) for key in ("rounds", "columns", "links")]
+            sizes = [str(r.model_size.get(key, "")) for key in ("rounds", "columns", "links")]
             print(
                 "| "
                 + " | ".join(

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 MOST_SHOWN = 1_000_000
 
 
-@app.command(epilog=EXIT_CODES)
+@app.command("size-path", epilog=EXIT_CODES)
 @explained
 @takes_problem
 @takes_limits("time_limit", "memory_limit")
-def path(
+def by_size(
     options: ProblemOptions,
     *,
     leaves: Annotated[int, typer.Option("--leaves", min=1, help="Largest number of leaves.")] = 8,

@@ -289,7 +289,9 @@ def test_path_lists_the_best_tree_of_every_size(tmp_path):
     with as many leaves.
     """
     out, picture = tmp_path / "path.json", tmp_path / "path.svg"
-    text = run("path", PLANTED, "--depth", 3, "--leaves", 5, "--out", out, "--plot", picture).stdout
+    text = run(
+        "size-path", PLANTED, "--depth", 3, "--leaves", 5, "--out", out, "--plot", picture
+    ).stdout
     data = json.loads(out.read_text())
     assert data["proven"]
     assert picture.read_text().startswith("<?xml")
@@ -318,20 +320,23 @@ def test_path_lists_the_best_tree_of_every_size(tmp_path):
 def test_path_by_a_run_per_size_and_what_it_refuses():
     """A method that answers one size at a time gives the same values; wrong options get a sentence."""
     at_once, one_by_one = (
-        as_json("path", PLANTED, "--leaves", 3, "--method", m) for m in ("dp-sizes", "enumerate")
+        as_json("size-path", PLANTED, "--leaves", 3, "--method", m)
+        for m in ("dp-sizes", "enumerate")
     )
     assert [r["value"] for r in at_once["sizes"]] == [r["value"] for r in one_by_one["sizes"]]
     assert at_once["penalties"] == one_by_one["penalties"]
-    assert as_json("path", PLANTED, "--task", "auc", "--leaves", 3)["method"] == "partial-trees"
+    assert (
+        as_json("size-path", PLANTED, "--task", "auc", "--leaves", 3)["method"] == "partial-trees"
+    )
     assert (
         "views it offers: LeafCounts"
         in run(
-            "path", PLANTED, "--task", "auc", "--leaves", 3, "--method", "dp-sizes", code=1
+            "size-path", PLANTED, "--task", "auc", "--leaves", 3, "--method", "dp-sizes", code=1
         ).stderr
     )
-    assert "No tree" in run("path", PLANTED, "--min-samples-leaf", 100, code=3).stderr
-    assert "picture" in run("path", PLANTED, "--plot", "path.txt", code=1).stderr
-    run("path", PLANTED, "--leaves", 0, code=2)
+    assert "No tree" in run("size-path", PLANTED, "--min-samples-leaf", 100, code=3).stderr
+    assert "picture" in run("size-path", PLANTED, "--plot", "path.txt", code=1).stderr
+    run("size-path", PLANTED, "--leaves", 0, code=2)
 
 
 def test_a_ratio_has_no_one_model_to_export(tmp_path):
