@@ -20,7 +20,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """
     from xdist.scheduler import LoadFileScheduling
 
-    config.option.loadscopereorder = False  # long files come first, and they have few tests
+    # In the order of their names: those of tests/conformance, which take longest, come first.
+    config.option.loadscopereorder = False
     return LoadFileScheduling(config, log) if config.option.dist == "load" else None
 
 
