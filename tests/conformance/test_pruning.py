@@ -58,7 +58,12 @@ def relaxed(label, name):
 
 
 @pytest.mark.parametrize(
-    "label, name", [(label, name) for label in LABELS for name in taken_problems("prunings", label)]
+    "label, name",
+    [
+        pytest.param(label, name, marks=() if (k + number) % 3 == 0 else pytest.mark.slow)
+        for k, label in enumerate(LABELS)
+        for number, name in enumerate(taken_problems("prunings", label))
+    ],
 )
 def test_a_formulation_on_a_tiny_ensemble(label, name):
     """Documented, repeatable, sized, optimum as all prunings say, relaxation a bound (or the

@@ -135,6 +135,7 @@ def test_a_tree_is_encoded_with_its_own_objective(name):
 # -- the relaxation -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["grid", "news", "grid-not-listed", "two-resources", "simplex-of-both-signs"]
 )
@@ -242,6 +243,7 @@ def test_weights_of_tenths_stay_tenths_when_rows_merge():
 LONG_PROOFS = ("cheapest", "three-levels-large-leaves", "three-levels-leaf-limit")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in DECISION_PROBLEMS if n not in LONG_PROOFS])
 def test_highs_proves_the_optimum(name):
     problem = decision_problem(name)

@@ -112,6 +112,7 @@ def test_a_fault_that_only_wide_problems_show_is_rejected(cls):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["seven-thresholds", "three-levels", "priced-columns", "weight-one-unit-short"]
 )

@@ -74,6 +74,7 @@ def test_a_declared_cut_passes_the_deletion_test():
     check_deletable_constraints(wrong.DeclaredCut(), _few())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", wrong.REJECTED_BY_DELETION, ids=lambda c: c.__name__)
 def test_declarations_of_redundancy_are_checked(cls):
     """An undeclared cut, a needed constraint called redundant and an unknown name are all refused."""

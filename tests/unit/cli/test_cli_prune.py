@@ -309,6 +309,7 @@ def test_every_option_is_in_the_command_page():
 # -- unimodularity ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("formulation", "answer"),
     [("ip0", "yes"), ("ip1", "no"), ("ip3", "yes"), ("ip3-closure", "yes")],

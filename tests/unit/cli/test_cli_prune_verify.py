@@ -97,6 +97,7 @@ TAMPERING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["out of bag", "held out", "prices", "regression", "budget"])
 def test_tampering_is_noticed(written, name):
     stored = json.loads(written(name).read_text())

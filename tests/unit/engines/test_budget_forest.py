@@ -343,6 +343,7 @@ def test_ctrl_c_ends_the_growing(data, n_jobs):
     assert time.perf_counter() - began < 10
 
 
+@pytest.mark.slow
 def test_a_larger_alpha_makes_a_cheaper_forest_on_miniboone(data_folder):
     """On the authors' sample (50 features) 40 trees with α = 20 need a quarter of the features that
     those with α = 0 need.

@@ -59,6 +59,7 @@ def brute_force(view) -> Fraction:
     return best
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("merge", [True, False])
 @pytest.mark.parametrize("seed", range(8))
 def test_column_generation_finds_the_best_of_all_prunings_and_proves_it(seed, merge):

@@ -36,6 +36,7 @@ def cluster():
         yield started
 
 
+@pytest.mark.slow
 def test_two_workers_price_as_one_process_does(cluster, medium):
     """By address and by client; the trees are on both workers, and a client that was given stays
     open.

@@ -25,6 +25,7 @@ def same(a, b):
 # -- the optimum ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(40))
 def test_the_optimum_is_that_of_the_cost_matrix_and_hiding_the_list_changes_nothing(seed):
     open_, hidden = problems(seed)

@@ -230,6 +230,7 @@ def test_looking_ahead_refuses_what_it_cannot_keep_to_and_says_where_there_is_no
 # -- processes -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_second_process_reads_the_compiled_search():
     code = (
         "import numpy as np, milp_trees as mt\n"

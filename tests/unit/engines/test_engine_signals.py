@@ -27,6 +27,7 @@ from milp_trees.results.result import Limit, Status
 # -- memory ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case",
     [
@@ -74,6 +75,7 @@ def test_a_process_that_grows_while_a_model_is_built_ends_the_run(name, monkeypa
     assert "--memory-limit" in result.message
 
 
+@pytest.mark.slow
 def test_memory_is_this_process_and_counted_from_the_beginning():
     watch = Watch(Limits(memory_mb=100))
     assert watch.over() is None

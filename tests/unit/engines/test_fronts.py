@@ -270,6 +270,7 @@ def test_bounds_from_similar_sets_save_work():
     assert on.counters["pairs"] < off.counters["pairs"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "errors"),
     [

@@ -84,6 +84,7 @@ def slow_greedy(data, V, space, price=0, leaf_cost=0, smoothed=False):
     return grow(np.arange(data.n_rows), 99 if space.max_depth is None else space.max_depth)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listed", [True, False])
 @pytest.mark.parametrize("dense", [True, False])
 @pytest.mark.parametrize(
@@ -115,6 +116,7 @@ def test_the_compiled_greedy_tree_is_the_slow_one(listed, dense, depth, limits):
         assert result.status is mt.plugins.Status.FEASIBLE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listed", [True, False])
 @pytest.mark.parametrize(
     "depth, limits",

@@ -160,6 +160,7 @@ def ancestors(view, h):
 # -- certificates -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_every_cut_has_a_flow_that_proves_it():
     """The check reads the view alone, whether purchases were merged or not."""
     for seed in SEEDS:
@@ -194,6 +195,7 @@ def tampered(certificate, rng):
     return out
 
 
+@pytest.mark.slow
 def test_a_tampered_certificate_is_refused():
     """Wherever the flow or the pruning is changed; what is still accepted (another flow of the same
     value, a tie) proves nothing but the truth.

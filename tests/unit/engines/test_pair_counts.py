@@ -15,6 +15,7 @@ def upper(F):
     return np.arange(F)[None, :] >= np.arange(F)[:, None] // 32 * 32
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", [COUNT, GATHER], ids=["count", "gather"])
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize(

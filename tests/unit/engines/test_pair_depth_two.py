@@ -28,6 +28,7 @@ CASES += [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype, numbers, has_split", CASES)
 def test_depth_two_is_the_best_of_all_trees(dtype, numbers, has_split):
     V, M = numbers

@@ -212,6 +212,7 @@ def test_one_tree_that_pays_per_leaf_gives_the_weakest_links():
 # -- asking -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_budget_gets_a_hull_point_and_a_bound_that_holds():
     """The bound is below the best pruning within the budget and the point above; `proven` is said
     exactly where they meet.

@@ -22,6 +22,7 @@ from milp_trees.data.binarize import Binarizer
 IRIS = load_iris(as_frame=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [mt.OptimalTreeClassifier, mt.OptimalPolicyTree])
 def test_the_whole_check_estimator_passes(make):
     """No check fails; only what needs an environment variable is skipped."""

@@ -240,6 +240,7 @@ def test_dummy_columns_of_one_question_are_one_feature():
 # -- pictures --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn_with_their_labels(cancer):
     """Also for regression, for a path of one pruning, and on axes that are given."""
     matplotlib = pytest.importorskip("matplotlib")

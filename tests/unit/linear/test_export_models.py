@@ -145,6 +145,7 @@ def test_every_reader_finds_the_proven_optimum_in_every_format(formulation, name
             assert float(natural) == pytest.approx(written["value"], rel=1e-6, abs=1e-6), where
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("formulation", "name"), pairs(quick_only=True))
 def test_the_solution_file_is_feasible_and_optimal_in_the_model_file(formulation, name, exported):
     """As read back by HiGHS, and every name of it is one of the file's."""

@@ -232,6 +232,7 @@ def test_bounds_that_are_far_off_do_not_flatten_the_picture():
     assert visible_range([{"trace": [(0.1, 0.0, 0.0)]}])[0] < 0
 
 
+@pytest.mark.slow
 def test_a_study_is_plotted(problem, tmp_path):
     import matplotlib
 

@@ -188,6 +188,7 @@ def test_a_read_only_file_is_read_and_not_written(problem, path, monkeypatch):
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.slow
 def test_the_command_line_says_what_it_left_out(path):
     """On standard error, one line; the rows on standard output are complete."""
     change(path, "UPDATE runs SET result = '{' WHERE role = 'run' AND method = 'cart'")

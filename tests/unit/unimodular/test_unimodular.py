@@ -41,6 +41,7 @@ R10_OTHER = np.array(
 )
 
 
+@pytest.mark.slow
 def test_matrices_up_to_ten_by_ten_get_the_answer_of_all_subdeterminants():
     """500 random matrices of four kinds: yes or no, never unknown, as the definition says; the
     submatrix or certificate holds.
@@ -63,6 +64,7 @@ def test_matrices_up_to_ten_by_ten_get_the_answer_of_all_subdeterminants():
     }
 
 
+@pytest.mark.slow
 def test_the_exponential_checks_agree_with_the_definition():
     """All subdeterminants by expansion and Ghouila-Houri's partitions, on matrices that the other
     checks would decide first.
@@ -76,6 +78,7 @@ def test_the_exponential_checks_agree_with_the_definition():
         )
 
 
+@pytest.mark.slow
 def test_searches_for_a_violation_never_refute_a_totally_unimodular_matrix():
     """Chordless cycles, deletions and pivots say no only with a submatrix; on small matrices pivots
     and deletions find every violation.
@@ -98,6 +101,7 @@ def test_searches_for_a_violation_never_refute_a_totally_unimodular_matrix():
         assert truth or [answer.answer for answer in found[:2]] == ["no", "no"], (case, a.tolist())
 
 
+@pytest.mark.slow
 def test_a_long_violation_hidden_in_a_sparse_matrix_is_found():
     """Differenced ensembles: nearly network matrices, whose smallest violations have a dozen rows
     and more.
@@ -120,6 +124,7 @@ def test_a_long_violation_hidden_in_a_sparse_matrix_is_found():
     assert longest > 8
 
 
+@pytest.mark.slow
 def test_2_sums_are_taken_apart():
     """2-sums of matrices of both kinds and R10, too large for all subdeterminants: yes with a proof
     that holds, and no longer after tampering.
@@ -160,6 +165,7 @@ def test_2_sums_are_taken_apart():
         verify_unimodularity(R10, decide_by_network(R10))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transposed", [False, True])
 def test_network_matrices_are_recognised_without_a_tree(transposed):
     """Up to 40 × 60, shuffled and negated, of stars to chains; the certificate is verified entry by

@@ -148,6 +148,7 @@ def verdicts(folder):
         yield stored(result, folder / name), *expected
 
 
+@pytest.mark.slow
 def test_the_three_verdicts_differ_in_sentence_exit_code_and_json(tmp_path):
     order = ["derived", "recomputed", "claimed"]
     for file, verdict, code, sentence in verdicts(tmp_path):
