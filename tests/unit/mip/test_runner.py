@@ -153,7 +153,6 @@ def test_process_loads_no_heavy_packages(fake):
     assert not loaded & {"pyomo", "numba", "pandas", "sklearn", "highspy", "ortools", "pulp"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("do, said", [("abort", "SIGABRT"), ("exit", "exit code 7")])
 def test_crash_is_an_error_with_a_sentence_and_keeps_the_incumbent(fake, do, said):
     """And the next solve works."""

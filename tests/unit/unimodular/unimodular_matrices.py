@@ -108,3 +108,8 @@ def tu_by_definition(a):
             if np.abs(np.rint(dets)).max() > 1:
                 return False
     return True
+
+
+R10_OTHER = np.array(
+    [[1, 1, 1, 1, 1], [1, 1, 1, 0, 0], [1, 0, 1, 1, 0], [1, 0, 0, 1, 1], [1, 1, 0, 0, 1]]
+)
