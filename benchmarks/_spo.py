@@ -19,9 +19,9 @@ import milp_trees as mt
 RESULTS = Path(__file__).parent / "results"
 #: Method of `SPOTree` → its name in tables and pictures.
 TREES = {
-    "cart": "CART",
-    "greedy": "SPO tree",
-    "smoothed": "SPO tree, smoothed",
+    "cart-spo": "CART",
+    "greedy-spo": "SPO tree",
+    "greedy-spo:plateaus=squared-error": "SPO tree, smoothed",
     "dp": "exact SPO tree",
 }
 #: Training rows beyond which exact trees are searched by `dp-oracle`.
@@ -55,8 +55,8 @@ def warm() -> None:
     rng = np.random.default_rng(0)
     X, C = rng.random((30, 2)), rng.random((30, 3))
     for method in TREES:
-        mt.SPOTree(method=method, max_depth=1).fit(X, C, validation=(X, C))
-    mt.SPOForest(2, random_state=0).fit(X, C)
+        mt.SPOTree(method=method, max_depth=1).fit(X, C, X_val=X, y_val=C)
+    mt.SPOForest(n_estimators=2, random_state=0).fit(X, C)
 
 
 def fitted(
@@ -70,8 +70,8 @@ def fitted(
     # Both find the best tree; with many rows the search that asks the oracle is a hundred times as
     # fast, with few rows the other one at depth 3.
     engine = "dp-oracle" if method == "dp" and len(train.X) > MANY else method
-    model = mt.SPOTree(S, engine, max_depth=depth, time_limit=600, **limits).fit(
-        train.X, train.C, train.weights, validation=held
+    model = mt.SPOTree(decisions=S, method=engine, max_depth=depth, time_limit=600, **limits).fit(
+        *train, X_val=held.X, y_val=held.C, sample_weight_val=held.weights
     )
     return model, {
         "method": TREES[method],

@@ -69,7 +69,7 @@ def numeric(depth: int, rows: int = 300):
     y = (X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] > 0.5) ^ (rng.random(rows) < 0.1)
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(6)])
     return mt.Problem(
-        mt.Binarizer("midpoints").dataset(frame, y.astype(int)),
+        mt.Binarizer(kind="midpoints").dataset(frame, y.astype(int)),
         mt.Accuracy(),
         mt.Trees(depth),
     )

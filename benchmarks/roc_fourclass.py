@@ -214,7 +214,7 @@ def main() -> None:
     inside, outside, y_in, y_out = train_test_split(
         frame, y, test_size=0.25, random_state=0, stratify=y
     )
-    tests = mt.Binarizer("quantiles", n_bins=args.bins).fit(inside)
+    tests = mt.Binarizer(kind="quantiles", n_bins=args.bins).fit(inside)
     train, test = tests.dataset(inside, y_in), tests.dataset(outside, y_out)
     summary, leaves, trees = solve(train, test, args.penalty, args.depth, args.time_limit)
     for path, table in zip(paths, (summary, leaves), strict=True):

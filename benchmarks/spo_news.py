@@ -33,7 +33,7 @@ KEY = ["source", "groups", "data_seed", "seed", "method", "depth"]
 #: The paper's gain of an SPO tree over CART of depth 2, 4, 6 and without limit, in %, on the real
 #: log.
 PAPER = {"2": 4.3, "4": 1.6, "6": 0.05, "none": 0.17}
-METHODS = ("cart", "greedy")
+METHODS = ("cart-spo", "greedy-spo")
 
 
 class Job(NamedTuple):

@@ -51,7 +51,7 @@ def problem(rows: int, thresholds: int, side: int, depth: int) -> mt.Problem:
     """Shortest paths with thresholds at quantiles."""
     made = mt.decisions.shortest_path_data(rows, degree=6, noise=0.25, grid=(side, side), seed=0)
     frame = pd.DataFrame(made.X, columns=[f"x{j}" for j in range(made.X.shape[1])])
-    data = mt.Binarizer("quantiles", n_bins=thresholds + 1).dataset(
+    data = mt.Binarizer(kind="quantiles", n_bins=thresholds + 1).dataset(
         frame, values=made.C, actions=list(made.decisions.components)
     )
     return mt.Problem(

@@ -47,7 +47,7 @@ BASELINE = {
     "exact SPO tree": "CART",
     "SPO forest": "CART forest",
 }
-FORESTS = {"CART forest": "cart", "scikit-learn forest": "", "SPO forest": "greedy"}
+FORESTS = {"CART forest": "cart-spo", "scikit-learn forest": "", "SPO forest": "greedy-spo"}
 TEST_ROWS = 1000
 
 
@@ -154,7 +154,7 @@ def normalised(S: Any, predicted: np.ndarray, C: np.ndarray) -> float:
 
 def jobs(args: argparse.Namespace, known: set[tuple[str, ...]]) -> list[Job]:
     """The data sets with something left to do."""
-    wanted = [(m, d) for m in ("cart", "greedy", "smoothed") for d in args.depths]
+    wanted = [(m, d) for m in _spo.TREES if m != "dp" for d in args.depths]
     wanted += [("dp", d) for d in args.depths if d in args.exact_depths]
     out = []
     for degree, noise, seed in itertools.product(args.degrees, args.noises, range(args.repeats)):

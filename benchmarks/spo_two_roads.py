@@ -40,7 +40,7 @@ def study(
         for s in (slice(train), slice(train, train + held), slice(train + held, None))
     ]
     rows, models = [], {}
-    for method in ("greedy", "cart"):
+    for method in ("greedy-spo", "cart-spo"):
         for depth in depths:
             model, row = _spo.fitted(method, made.decisions, *parts, depth, min_samples_leaf=20)
             models[row["method"], depth] = model

@@ -1,1 +1,1 @@
-"""Formulations: one published mathematical program per file; found by the registry."""
+"""Formulations: one published mathematical program per file; the registry finds them."""

@@ -1,5 +1,6 @@
-r"""Separation for BendersOCT: the minimum cut of a row's flow network, which is a tree, in closed
-form.
+r"""Separation for BendersOCT: the minimum cut of a row's flow network, in closed form.
+
+The network is a tree.
 
 With :math:`\sigma_{iv}=\sum_k\tfrac{r_{ik}}{\rho_i}w_{vk}` and the arc capacities
 :math:`\mathrm{cap}^L,\mathrm{cap}^R`, the maximum flow from v on is
@@ -7,8 +8,8 @@ With :math:`\sigma_{iv}=\sum_k\tfrac{r_{ik}}{\rho_i}w_{vk}` and the arc capaciti
 .. math:: \phi_i(v)=\sigma_{iv}+\min\{\mathrm{cap}^L_{iv},\phi_i(2v)\}+\min\{\mathrm{cap}^R_{iv},\phi_i(2v+1)\},\qquad \phi_i(v)=\sigma_{iv}\ (v\in T).
 
 Where the capacity is the smaller term the arc is in the cut, otherwise the child belongs to the set
-S: exact separation for all rows at once in O(n · nodes). Holds arrays only, so that it travels to a
-solver's process.
+S: this separates exactly, for all rows at once, in O(n · nodes). The class holds arrays only, so
+that it can be sent to the process of a solver.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-#: Violation below which a cut is not worth a row. At integral points none may be missed, but a
-#: solver may break a row by 1e-6 and find the same cut again.
+#: Violation below which a cut is not added. At integral points no cut may be missed, but a solver
+#: may violate a row by 1e-6, and then the same cut would be found again.
 INTEGRAL, FRACTIONAL = 1e-5, 1e-3
-#: Cuts added at once, the most violated first.
+#: Largest number of cuts that are added at once, the most violated first.
 MOST = 4000
 
 
@@ -32,12 +33,13 @@ class BendersCuts:
     Parameters
     ----------
     X : uint8 array of shape (n, F)
-        Tests of the scored rows.
+        Features of the scored rows.
     share : array of shape (n, K)
         r / rho.
     b, w, g : int arrays of shapes (branch nodes, F), (nodes, K), (n,)
         Columns of the variables; node v is at position v - 1.
     n_columns : int
+        Number of columns of the model.
     """
 
     X: np.ndarray
@@ -59,11 +61,9 @@ class BendersCuts:
         return A, np.full(len(rows), -np.inf), np.zeros(len(rows))
 
     def _flows(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Maximum flow of every row, and the arcs at which its minimum cut leaves every branch
-        node.
-        """
+        """Maximum flow of every row, and at every branch node the arcs in its minimum cut."""
         n, B = len(self.X), len(self.b)
-        flow = self.share @ x[self.w].T  # sigma, then phi
+        flow = self.share @ x[self.w].T  # starts as sigma, ends as phi
         tests = x[self.b] if B else np.zeros((0, self.X.shape[1]))
         right = self.X @ tests.T
         left = tests.sum(axis=1)[None, :] - right

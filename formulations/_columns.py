@@ -1,19 +1,19 @@
-r"""Numeric columns regained from nested tests, for the models that choose thresholds themselves
-(OCT, BinOCT).
+r"""Numeric columns restored from nested features.
 
-The tests `column <= t` of one column are nested. With m thresholds in rising order, a row's
-**rank** is the number of thresholds below its value,
+The models that choose thresholds themselves (OCT, BinOCT) need them. The features `column <= t` of
+one column are nested. With m thresholds in increasing order, a row's **rank** is the number of
+thresholds below its value,
 
 .. math:: r_{ij} = \sum_{f\in\text{tests of } j}(1-x_{if})\in\{0,\dots,m_j\},
 
-so that threshold number p (from 0) asks whether :math:`r_{ij}\le p`, that is :math:`r_{ij}<p+1`.
-Ranks divided by :math:`m_j` lie in [0,1], differ by at least :math:`\epsilon_j=1/m_j` (as much as
-possible) and have exactly the given tests as their thresholds, whoever chose those. A test that is
-0/1 already is a column of its own with m = 1 and rank :math:`x_{if}`.
+Threshold number p (from 0) asks whether :math:`r_{ij}\le p`, that is :math:`r_{ij}<p+1`. Ranks
+divided by :math:`m_j` lie in [0,1], differ by at least :math:`\epsilon_j=1/m_j` (the largest
+possible difference), and their thresholds are exactly the given features. A feature that is 0/1
+already is a column of its own with m = 1 and rank :math:`x_{if}`.
 
-As in both papers, rows below the threshold go left. For `column <= t` those are the rows on which
-the test is *true*, which in a `Tree` go right: `Column.true_left` says so, and `place` and `branch`
-exchange the children.
+As in both papers, rows below the threshold go left. For `column <= t` those are the rows for which
+the test is *true*, which in a `Tree` go right: `Column.true_left` states this, and `place` and
+`branch` exchange the children.
 """
 
 from __future__ import annotations
@@ -38,11 +38,13 @@ class Column:
     Parameters
     ----------
     name : str
+        Name of the column.
     tests : tuple of int
-        The view's tests by rising threshold; threshold p sends rows with `ranks <= p` left.
+        The view's features by increasing threshold; threshold p sends rows with `ranks <= p` left.
     ranks : int array of shape (n,), values 0..m
+        Rank of each row.
     true_left : bool
-        Whether the rows that go left are those on which the test is true.
+        Whether the rows that go left are those for which the test is true.
     """
 
     name: str
@@ -62,7 +64,7 @@ def numeric_columns(view: CostMatrix | LeafOracle) -> list[Column]:
     Raises
     ------
     DataError
-        Tests called `<=` of one column that are not nested.
+        Features called `<=` of one column are not nested.
     """
     columns = []
     for name, tests in view.columns:
@@ -83,8 +85,9 @@ def numeric_columns(view: CostMatrix | LeafOracle) -> list[Column]:
 def place(
     tree: Tree, view: CostMatrix | LeafOracle, columns: Sequence[Column]
 ) -> tuple[dict[int, tuple[int, int]], dict[int, int]]:
-    """Heap positions of a tree's nodes with "below the threshold" on the left: (column, threshold)
-    of every branch node, action of every leaf.
+    """Heap positions of a tree's nodes, with "below the threshold" on the left.
+
+    The results are (column, threshold) of every branch node, and the action of every leaf.
     """
     where = {f: (j, p) for j, column in enumerate(columns) for p, f in enumerate(column.tests)}
     splits: dict[int, tuple[int, int]] = {}
@@ -124,7 +127,7 @@ def branch(view: CostMatrix | LeafOracle, column: Column, p: int, below: Any, ab
 
 
 def column_words(view: CostMatrix | LeafOracle) -> Callable[[int], str]:
-    """For a column by its number, its name and its tests by rising threshold."""
+    """The function that gives the name and the features of a column, by increasing threshold."""
     columns = numeric_columns(view)
     return lambda j: (
         f"{columns[j].name}: {', '.join(view.features[f].name for f in columns[j].tests)}"
@@ -136,16 +139,17 @@ def column_words(view: CostMatrix | LeafOracle) -> Callable[[int], str]:
 
 @dataclass(frozen=True)
 class Half:
-    """Rows that may not pass one way if the bits of a threshold say so: one for each I_up and each
-    I_lo.
+    """Rows that may not go one way for some values of the bits; one object per I_up and I_lo.
 
     Parameters
     ----------
     column : int
+        The column.
     rows : tuple of int
+        The rows.
     bits : tuple of int
-        Levels whose bit must be 1 (I_up) or 0 (I_lo) for the rows to be bound: those of
-        :math:`\\pi^0` or :math:`\\pi^1`, and the range's own.
+        Levels whose bit must be 1 (I_up) or 0 (I_lo) for the rows to be restricted: those of
+        :math:`\\pi^0` or :math:`\\pi^1`, and the level of the range itself.
     """
 
     column: int
@@ -178,7 +182,7 @@ def halves(columns: Sequence[Column]) -> tuple[list[Half], list[Half]]:
 
 
 def n_bits(columns: Sequence[Column]) -> int:
-    """Bits that the longest list of thresholds takes."""
+    """Number of bits that the longest list of thresholds needs."""
     return max(((c.m - 1).bit_length() for c in columns), default=0)
 
 
@@ -193,7 +197,7 @@ def write_threshold(m: int, p: int) -> list[int]:
 
 
 def read_threshold(m: int, bits: Sequence[int]) -> int:
-    """The threshold out of m that bits name; a single one takes none, whatever they are."""
+    """The threshold out of m that the bits describe; a single one needs no bits."""
     lo, hi = 0, m - 1
     for bit in bits:
         mid = (lo + hi) // 2

@@ -1,14 +1,14 @@
-r"""What CUT and CUT_W share: all but the constraints that connect the node where a row is right to
-the root.
+r"""Common parts of CUT and CUT_W: all but the constraints of connectivity.
 
-Rows i are right at v (:math:`s_{iv}`) and pass v (:math:`q_{iv}`); with the structure of
+These connect the node where a row is right to the root. Row i is right at v (:math:`s_{iv}`) and
+passes v (:math:`q_{iv}`); with the structure of
 `_tree_structure`, w binary and p continuous (it follows):
 
 .. math:: s_{iv}\le w_{v,y_i},\quad\sum_vs_{iv}\le1,\quad q_{i,2v}\le\sum_{f:x_{if}=0}b_{vf},\quad q_{i,2v+1}\le\sum_{f:x_{if}=1}b_{vf}.
 
-For costs that are not alike for all wrong actions,
+For costs that differ between the wrong actions of a row,
 :math:`s_{iv}\le\sum_k\frac{r_{ik}}{\rho_i}w_{vk}` with continuous s is the share of a row's largest
-gain (see `_gains`); for misclassification it is the line above.
+gain (see `_gains`); for misclassification it is the constraint above.
 """
 
 from __future__ import annotations
@@ -77,8 +77,9 @@ def declare_common(m: Any, view: CostMatrix, space: Trees) -> None:
 
 
 def minimise_cost(m: Any, view: CostMatrix) -> None:
-    """Cost of the rows that are right nowhere, and penalties. (The authors' code leaves the root
-    out of the sum.)
+    """Cost of the rows that are right nowhere, and penalties.
+
+    The authors' code leaves the root out of the sum.
     """
     gains.minimise_cost(
         m,

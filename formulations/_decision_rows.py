@@ -1,5 +1,6 @@
-"""What a model of trees that decide is made of: a copy of the decision set's program per leaf, and
-costs with the constants that the oracle gives.
+"""Parts of a model of trees whose leaves choose decisions.
+
+They are a copy of the decision set's program per leaf, and costs with constants from the oracle.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ def add_decisions(m: Any, program: LinearSet, d: int) -> None:
 
 
 def completed(program: LinearSet, decision: np.ndarray) -> np.ndarray:
-    """A point of the program with these first entries.
+    """A point of the program whose first entries are the decision.
 
     Raises
     ------
     SolverFailure
-        HiGHS finds none: the decision is not in S.
+        HiGHS finds no such point: the decision is not in S.
     """
     d, v = len(decision), len(program.names)
     if d == v:
@@ -80,13 +81,14 @@ def completed(program: LinearSet, decision: np.ndarray) -> np.ndarray:
 
 
 class Costs(NamedTuple):
-    """Costs of the rows as the model counts them.
+    """Costs of the rows in the units of the model.
 
     Parameters
     ----------
     unit : float
-        What is counted as 1.
+        Cost per unit of the model.
     c : float array of shape (n, d)
+        Cost vectors.
     most, gain : float arrays of shape (n,)
         M1 and M2.
     least : float array of shape (n,)
@@ -101,8 +103,9 @@ class Costs(NamedTuple):
 
 
 def row_costs(view: LeafOracle, rows_m: bool) -> Costs:
-    """Costs and the constants that the oracle gives, of every row or (not `rows_m`) the largest of
-    all rows.
+    """Costs, and the constants from the oracle for every row.
+
+    Without `rows_m` the constants are the largest of all rows.
     """
     most = np.maximum(view.decisions.highest(view.vectors), 0.0)
     gain = np.maximum(-view.least, 0.0)
@@ -117,6 +120,6 @@ def row_costs(view: LeafOracle, rows_m: bool) -> Costs:
 
 
 def whole_weights(view: LeafOracle, space: Trees) -> tuple[np.ndarray, int]:
-    """Row weights as integers, and the least sum of them in a leaf."""
+    """Row weights as integers, and the smallest sum of them in a leaf."""
     row_weight, unit, _ = exact.integers(view.row_weight)
     return row_weight, math.ceil(space.min_weight_leaf / unit)

@@ -1,10 +1,10 @@
-r"""What the cut models share: any costs as gains :math:`g_i\in[0,1]`, the share a row gets of the
-most it can gain.
+r"""Costs as gains :math:`g_i\in[0,1]`, which the cut models have in common.
 
-:math:`r_{ik}=\max_{k'}c_{ik'}-c_{ik}` is what row i gains by action k over the worst one and
-:math:`\rho_i=\max_kr_{ik}`; the cost of all rows is :math:`\sum_i\max_kc_{ik}-\sum_i\rho_ig_i`. For
-misclassification :math:`g_i` says that row i is right and every :math:`r_{ik}/\rho_i` is 0 or 1.
-Rows that lose nothing by any action (:math:`\rho_i=0`) have no :math:`g_i`.
+:math:`r_{ik}=\max_{k'}c_{ik'}-c_{ik}` is the gain of action k over the worst action on row i and
+:math:`\rho_i=\max_kr_{ik}` the largest gain; :math:`g_i` is the share of it that row i gets. The
+cost of all rows is :math:`\sum_i\max_kc_{ik}-\sum_i\rho_ig_i`. For misclassification :math:`g_i=1`
+means that row i is right, and every :math:`r_{ik}/\rho_i` is 0 or 1. Rows for which all actions
+cost the same (:math:`\rho_i=0`) have no :math:`g_i`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts
 
-#: Solvers return zeros as numbers below this.
+#: Solvers return numbers below this instead of zeros.
 ZERO = 1e-6
 
 
 def shares(view: CostMatrix) -> tuple[np.ndarray, np.ndarray]:
-    """r[i,k] / rho_i (zero where rho_i is), and rho_i."""
+    """r[i,k] / rho_i (zero if rho_i is zero), and rho_i."""
     gain, largest = ts.regret_by_row(view)
     return gain / np.maximum(largest, 1)[:, None], largest
 
@@ -37,7 +37,7 @@ def counts(view: CostMatrix) -> tuple[int, int]:
 
 
 def add_shares(m: Any, view: CostMatrix) -> None:
-    """The rows that some action suits better than another, and their shares r/rho as a parameter."""
+    """The rows whose actions differ in cost, and their shares r/rho as a parameter."""
     share, largest = shares(view)
     scored = np.flatnonzero(largest).tolist()
     m.scored = pyo.Set(initialize=scored, doc="rows i that some action suits better than another")
@@ -74,8 +74,9 @@ def set_gains(m: Any, splits: dict[int, int], leaves: dict[int, int]) -> None:
 
 
 def minimise_cost(m: Any, view: CostMatrix, gained: list[tuple[int, Any]], doc: str) -> None:
-    """Cost of all rows, given the pairs (row, variable) by which rows gain shares, and the
-    penalties.
+    """Cost of all rows and penalties.
+
+    `gained` holds the pairs (row, variable) by which rows gain shares.
     """
     _, largest = shares(view)
     rho = largest.tolist()
@@ -90,8 +91,9 @@ def minimise_cost(m: Any, view: CostMatrix, gained: list[tuple[int, Any]], doc: 
 
 
 def decode_by_rows(m: Any) -> Tree:
-    """The tree that b, p and w describe; where a node shares its labels, the one that suits its
-    rows best.
+    """The tree that b, p and w describe.
+
+    If a node has several labels with positive weight, it gets the best one for its rows.
     """
     view: CostMatrix = m.view
 
@@ -106,8 +108,9 @@ def decode_by_rows(m: Any) -> Tree:
 
 
 def best_label(view: CostMatrix, here: np.ndarray, weights: list[float]) -> int:
-    """Among the actions that have weight (all, if none has), the cheapest on some rows: no dearer
-    than their mixture.
+    """The cheapest action on some rows, among those with positive weight (all, if none has).
+
+    It costs no more than the mixture of these actions.
     """
     cost = view.costs[here].sum(axis=0)
     chosen = [k for k, weight in enumerate(weights) if weight > ZERO] or range(len(weights))

@@ -1,14 +1,14 @@
-r"""What OCT shares with its variant on binary tests: which nodes split, which leaves hold rows, and
-what the leaves cost.
+r"""Common parts of OCT and its variant on binary features.
 
-Nodes as in `_tree_structure`. :math:`d_v`: node v splits; :math:`z_{it}`: row i is in leaf t;
-:math:`l_t`: leaf t holds rows; :math:`c_{kt}`: it predicts action k; :math:`L_t`: what it costs
-beyond the cheapest actions of its rows. A node that does not split passes its rows on to one side,
-so that a leaf of the tree above the lowest level is the rightmost (or leftmost) leaf below it. The
+They state which nodes split, which leaves hold rows, and what the leaves cost. Nodes are numbered
+as in `_tree_structure`. :math:`d_v`: node v splits; :math:`z_{it}`: row i is in leaf t;
+:math:`l_t`: leaf t holds rows; :math:`c_{kt}`: it predicts action k; :math:`L_t`: its cost above
+the cheapest actions of its rows. A node that does not split sends its rows to one side, so that a
+leaf of the tree above the lowest level is the rightmost (or leftmost) leaf below it. The
 constraints are stated in `oct`.
 
-Costs in the millions would drown (20) in the solvers' tolerances, so r, M and L are counted in
-units of a power of two (`cost_unit`; 1 for small costs), which changes no digit of them.
+With costs in the millions, (20) would be below the solvers' tolerances. So r, M and L are counted
+in units of a power of two (`cost_unit`; 1 for small costs), which changes none of their digits.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts
 
-#: Largest big-M of costs as they are; beyond it they are counted in units that make it at most
-#: `SCALED`. What solvers take for 0 or 1 may be off by 1e-6, and what they print by 1e-8: those
-#: shares of it must be small.
+#: If the largest big-M of costs is above `MOST`, costs are counted in units that make it at most
+#: `SCALED`. Solvers may return 0 and 1 with an error of 1e-6, and print them with an error of 1e-8;
+#: these shares of big-M must be small.
 MOST, SCALED = 2**16, 2**10
-#: Why the models have constraint (5), for their `redundant`.
+#: The reason for constraint (5), for the models' `redundant`.
 HIERARCHY = {
     "hierarchy": "(5) removes symmetric solutions: no split below a node that does not split"
 }
@@ -113,8 +113,9 @@ def add_leaves(m: Any, view: CostMatrix, space: Trees) -> None:
 
 
 def add_objective(m: Any, view: CostMatrix, splits: list[tuple[int, Any]]) -> None:
-    """Costs of the leaves and of the splits, given as (cost with the leaf it adds, variable);
-    leaves = splits + 1.
+    """Costs of the leaves and of the splits.
+
+    Each split is given as (cost with the leaf that it adds, variable); leaves = splits + 1.
     """
     variables = [m.L[t] for t in m.leaves] + [x for _, x in splits]
     coefficients = [cost_unit(view.regret)] * len(m.leaves) + [c for c, _ in splits]
@@ -135,8 +136,9 @@ def chosen_action(m: Any, t: int) -> Leaf:
 def encode_leaves(
     m: Any, splits: set[int], leaves: dict[int, int], end: np.ndarray, rightmost: bool
 ) -> None:
-    """Values of d, z, l, c and L; rows of an early leaf pass on to its rightmost (or leftmost) leaf
-    below.
+    """Values of d, z, l, c and L.
+
+    Rows of a leaf above the lowest level go to its rightmost (or leftmost) leaf below.
     """
     view: CostMatrix = m.view
     regret = in_units(view.regret)
@@ -190,27 +192,26 @@ def on_left(t: int, v: int) -> bool:
 
 
 def leaves_below(v: int, space: Trees) -> list[int]:
-    """Heap numbers of the leaves below a node (itself, if it is one)."""
+    """Heap numbers of the leaves below a node, or of the node itself if it is a leaf."""
     levels = space.depth + 1 - v.bit_length()
     return list(range(v << levels, (v + 1) << levels))
 
 
 def cost_unit(amounts: np.ndarray) -> int:
-    """The power of two in which amounts are counted, so that no action's total, which is its big-M,
-    is too large.
+    """The power of two in which amounts are counted.
+
+    With it no action's total, which is its big-M, is too large.
     """
     total = int(amounts.sum(axis=0).max(initial=0))
     return 1 if total <= MOST else 1 << (total // SCALED).bit_length()
 
 
 def in_units(amounts: np.ndarray) -> np.ndarray:
-    """Amounts counted in `cost_unit`: integers where that is 1, else doubles that hold them
-    exactly.
-    """
+    """Amounts in units of `cost_unit`: integers if it is 1, otherwise doubles without rounding."""
     unit = cost_unit(amounts)
     return amounts if unit == 1 else amounts / unit
 
 
 def entries(array: np.ndarray) -> dict[tuple[int, int], Any]:
-    """A matrix as Pyomo wants its parameters: plain numbers by index."""
+    """A matrix in the form that Pyomo needs for parameters: plain numbers by index."""
     return {(i, j): value for i, row in enumerate(array.tolist()) for j, value in enumerate(row)}

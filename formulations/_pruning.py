@@ -1,10 +1,10 @@
-r"""What the programs on prunings share: one z per node, the rows that make them prunings, what
-features cost, and the way back.
+r"""Common parts of the programs on prunings.
 
-With :math:`z_h=1` iff node h is a leaf of the pruned trees, a split h is kept iff no z on the path
-from its root to h is 1. So costs of kept splits are linear in z too:
-:math:`\sum_h\kappa_h-\sum_hs_hz_h` with :math:`s_h` the sum of :math:`\kappa` over h and the splits
-below it.
+They are one z per node, the rows that make z a pruning, the prices of features, and decoding. With
+:math:`z_h=1` iff node h is a leaf of the pruned trees, a split h is kept iff no z on the path from
+its root to h is 1. So costs of kept splits are linear in z too:
+:math:`\sum_h\kappa_h-\sum_hs_hz_h`, where :math:`s_h` is the sum of :math:`\kappa` over h and the
+splits below it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from milp_trees.tasks.pruning_view import NodeGains
 
 @dataclass(frozen=True)
 class PruningFormulation(Formulation):
-    """Base of formulations of prunings."""
+    """Base class of formulations of prunings."""
 
     space = PrunedEnsembles
     needs = NodeGains
@@ -60,7 +60,7 @@ class PruningFormulation(Formulation):
 
 
 def depths(view: NodeGains) -> np.ndarray:
-    """Nodes on the path from the root to a node, the node not counted, shape (M,)."""
+    """Number of nodes above each node, shape (M,)."""
     depth, at = np.zeros(view.n_nodes, dtype=np.int64), view.parent.copy()
     while (at >= 0).any():
         depth += at >= 0
@@ -69,8 +69,9 @@ def depths(view: NodeGains) -> np.ndarray:
 
 
 def paths(view: NodeGains, nodes: np.ndarray) -> sparse.csr_matrix:
-    """Row j has a 1 for every node on the path from the root to `nodes[j]`, both included; shape
-    (len(nodes), M).
+    """Row j has a 1 for every node on the path from the root to `nodes[j]`, both included.
+
+    The shape is (len(nodes), M).
     """
     rows, columns = [], []
     row, at = np.arange(len(nodes)), np.asarray(nodes, dtype=np.int64)
@@ -92,14 +93,15 @@ def rows_at(view: NodeGains) -> np.ndarray:
 
 
 def first_uses(view: NodeGains) -> tuple[np.ndarray, np.ndarray]:
-    """Node u(t,k,i) and purchase of every first use (t,k,i), in the order of the view, each of
-    shape (E,).
+    """Node u(t,k,i) and purchase of every first use (t,k,i), each of shape (E,).
+
+    The order is that of the view.
     """
     return np.repeat(view.first, np.diff(view.start)), np.asarray(view.need, dtype=np.int64)
 
 
 def saved(view: NodeGains) -> np.ndarray:
-    """Keep costs of a node and of all splits below it: what is saved by pruning there, shape (M,)."""
+    """Keep costs of a node and of all splits below it, which pruning there saves, shape (M,)."""
     total = view.keep_cost.copy()
     for h in view.splits[::-1].tolist():
         total[h] += total[view.left[h]] + total[view.right[h]]
@@ -125,7 +127,7 @@ def add_leaves(m: Any, view: NodeGains) -> None:
 
 
 def add_purchases(m: Any, view: NodeGains, domain: Any = pyo.Binary) -> None:
-    """The variables W, and rows for groups that are bought with a member."""
+    """The variables W, and rows for groups that must be bought with a member."""
     pairs = list(zip(view.purchase_unit.tolist(), view.purchase_row.tolist(), strict=True))
     m.purchases = pyo.Set(
         initialize=pairs,
@@ -167,7 +169,7 @@ def zs(m: Any) -> list[Any]:
 def add_objective(
     m: Any, view: NodeGains, variables: list[Any], coefficients: list[int], constant: int, doc: str
 ) -> None:
-    """A minimised sum in whole units."""
+    """A minimised sum in integer units."""
     terms = [(c, v) for c, v in zip(coefficients, variables, strict=True) if c]
     expr = LinearExpression(
         constant=constant, linear_coefs=[c for c, _ in terms], linear_vars=[v for _, v in terms]
@@ -176,7 +178,7 @@ def add_objective(
 
 
 def add_leaf_objective(m: Any, view: NodeGains, with_features: bool = True) -> None:
-    """Errors of leaves, and what kept splits and purchases cost: a E + b C."""
+    """Errors of leaves plus the cost of kept splits and purchases: a E + b C."""
     a, b, _ = view.step
     coefficients = [
         a * e - b * s for e, s in zip(view.error.tolist(), saved(view).tolist(), strict=True)
@@ -198,7 +200,7 @@ def add_leaf_objective(m: Any, view: NodeGains, with_features: bool = True) -> N
 
 
 def add_budget(m: Any, view: NodeGains) -> None:
-    """The largest cost, as a row over z and W."""
+    """The budget as a row over z and W."""
     if view.budget is None:
         return
     row = sparse.csr_matrix(np.concatenate([-saved(view), view.price]).astype(float)[None, :])
@@ -216,7 +218,7 @@ def add_budget(m: Any, view: NodeGains) -> None:
 
 
 def leaf_sizes(view: NodeGains) -> ModelSize:
-    """z and its path rows: a row per leaf, with the nodes on its path."""
+    """Sizes of z and its path rows: one row per leaf, with the nodes on its path."""
     leaves = ~view.is_split
     return ModelSize(
         view.n_nodes, view.n_nodes, int(leaves.sum()), int((depths(view)[leaves] + 1).sum())
@@ -224,7 +226,7 @@ def leaf_sizes(view: NodeGains) -> ModelSize:
 
 
 def purchase_sizes(view: NodeGains) -> tuple[int, int]:
-    """Rows and nonzeros of groups and of the budget over z and W."""
+    """Rows and nonzeros of groups, and of the budget over z and W."""
     rows, nonzeros = len(view.above), 2 * len(view.above)
     if view.budget is not None:
         rows, nonzeros = (
@@ -238,7 +240,7 @@ def purchase_sizes(view: NodeGains) -> tuple[int, int]:
 
 
 def encode_leaves(predictor: Ensemble, m: Any) -> np.ndarray:
-    """Set every z; returns which splits are kept."""
+    """Set every z; returns the splits that are kept."""
     view: NodeGains = m.view
     keep = view.checked(predictor.kept)
     leaf = ~keep & ((view.parent < 0) | keep[view.parent])
@@ -256,6 +258,6 @@ def decode_leaves(m: Any) -> Ensemble:
 
 
 def set_values(variable: Any, values: np.ndarray) -> None:
-    """Values of an indexed variable in its order."""
+    """Set the values of an indexed variable, in its order."""
     for v, value in zip(variable.values(), np.asarray(values).astype(int).tolist(), strict=True):
         v.set_value(value, skip_validation=True)

@@ -1,15 +1,15 @@
-r"""Rival cuts: two rows that no action suits both can gain all only if some test tells them apart
-(ours).
+r"""Rival cuts (ours): rows with different best actions gain all only if a test separates them.
 
 With the gains of `_gains`, :math:`c_{ij}=\max_k(\frac{r_{ik}}{\rho_i}+\frac{r_{jk}}{\rho_j})<2`
-(for misclassification: rows of two classes, 1) and the tests :math:`\Delta_{ij}=\{f:x_{if}\ne
+(for misclassification: rows of two classes, 1) and the features :math:`\Delta_{ij}=\{f:x_{if}\ne
 x_{jf}\}`,
 
 .. math:: g_i+g_j\le c_{ij}+(2-c_{ij})\sum_{v\in B}\sum_{f\in\Delta_{ij}}b_{vf}.
 
-For rows with equal tests this is the equivalent-points cut. Few tests make strong cuts, so every
-row is paired with its nearest rivals. The relaxations of models with a block per row bound the root
-at nearly nothing without them, and at half the optimum or more (depth 2) with one per row.
+For rows with equal features this is the equivalent-points cut. If few features differ, the cut is
+strong, so every row is paired with its nearest rivals. In models with a block per row the bound of
+the relaxation at the root is almost 0 without these cuts; with one per row it is half the optimum
+or more (depth 2).
 """
 
 from __future__ import annotations
@@ -26,14 +26,15 @@ from milp_trees.tasks.views import CostMatrix
 
 from . import _gains as gains
 
-#: Rows whose distances to all others are held at a time.
+#: Number of rows whose distances to all others are in memory at a time.
 BLOCK = 1024
 
 
 @lru_cache(maxsize=4)
 def nearest_rivals(view: CostMatrix, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of every scored row with its `count` nearest rivals, each pair once, and their c;
-    shapes (pairs, 2) and (pairs,).
+    """Pairs of every scored row with its `count` nearest rivals, each pair once, and their c.
+
+    The shapes are (pairs, 2) and (pairs,).
     """
     share, largest = gains.shares(view)
     scored = np.flatnonzero(largest)

@@ -1,8 +1,9 @@
-r"""A formulation to copy: `cp formulations/_template.py formulations/my_model.py`, then change what
-the comments point at.
+r"""A formulation to copy.
+
+Run `cp formulations/_template.py formulations/my_model.py`, then change what the comments describe.
 
 This docstring becomes the model's page: say what the model is, list variables and constraints with
-the paper's letters and numbers, name the paper. The model below is small but complete: it takes
+the paper's letters and numbers, and name the paper. The model below is small but complete: it takes
 every task, side constraints and a minimum leaf size, and passes the conformance suite.
 
 With the tree structure (1b)–(1d) of `_tree_structure` and :math:`s_{ivk}` = 1 iff row i ends in
@@ -14,11 +15,11 @@ node v with action k,
    & \sum_{u\text{ in the left subtree of }v}\sum_ks_{iuk}\le\sum_{f:x_{if}=0}b_{vf} & i,\ v\in B\\
    & \sum_{u\text{ in the right subtree of }v}\sum_ks_{iuk}\le\sum_{f:x_{if}=1}b_{vf} & i,\ v\in B,
 
-where :math:`r_{ik}` is what action k costs row i beyond the cheapest one. Reference: none; an
-exercise.
+where :math:`r_{ik}` is the cost of action k on row i above the cheapest action. Reference: none;
+the model is an exercise.
 
-Check it while you write, and nothing else needs editing (the registry, the size table and the docs
-find the file):
+Run the checks while you write. Nothing else must be edited: the registry, the size table and the
+docs find the file.
 
     pytest tests/conformance -k my-model
 """
@@ -42,42 +43,43 @@ from . import _tree_structure as ts
 # from milp_trees.registering import register
 
 
-# @register  <- uncomment in your copy. Files that begin with an underscore are not looked at.
+# @register  <- uncomment in your copy. Files that begin with an underscore are not registered.
 @dataclass(frozen=True)
 class Template(TreeFormulation):
-    """One line for the docs page. Options of the model are fields of this dataclass, each with a
-    default and a line here.
+    """One line for the docs page.
+
+    Options of the model are fields of this dataclass, each with a default and a line here.
 
     Parameters
     ----------
     binary_labels : bool, default=False
-        Whether w is binary even where it need not be.
+        Whether w is binary even if it need not be.
     """
 
     name = "my-model"  # lower case, hyphens: `milp-trees solve … --method my-model@highs`
     title = "My model (Author, Author)"
     reference = "https://doi.org/…"
 
-    # What the model cannot express is refused with a sentence before anything is built. These are
-    # the switches, with their defaults:
+    # For a problem that the model cannot express, there is an error with a sentence before anything
+    # is built. These are the switches, with their defaults:
     takes_side_rows = True  # linear side constraints on the actions (fairness, capacities)
     takes_min_leaf = True  # min_samples_leaf > 1
     takes_any_costs = True  # False: only tasks where all wrong actions of a row cost the same (`view.labels` is not None)
 
-    # Constraints, by name, that can be deleted without changing the optimum, and why they are
-    # there. The suite deletes every other one in turn and expects a check to fail.
+    # Names of constraints that can be deleted without changing the optimum, and the reason why they
+    # are there. The suite deletes every other constraint in turn and expects a check to fail.
     redundant = {}
 
     binary_labels: bool = False
 
     def unsupported_view(self, view: CostMatrix, space: Trees) -> str | None:
-        # Anything beyond the switches: a sentence that says what was given and what can take it
-        # instead. Delete the method if there is nothing.
+        # Further restrictions: a sentence that states what was given and which methods can take it.
+        # Delete this method if there are none.
         return None
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
-        # `view` is the task as integers: `view.X` (rows × tests, 0/1), `view.regret` (rows ×
-        # actions, costs beyond `view.base`), `view.counts` (original rows behind a row),
+        # `view` is the task as integers: `view.X` (rows × features, 0/1), `view.regret` (rows ×
+        # actions, costs above `view.base`), `view.counts` (number of original rows of a row),
         # `view.leaf_cost`, `view.split_costs`, `view.side`. Always minimise; no solving, no files,
         # no randomness.
         D = space.depth
@@ -97,8 +99,8 @@ class Template(TreeFormulation):
             doc="nodes below the right child, and itself",
         )
 
-        # Every Var and Constraint has a name and doc= (meaning, or the paper's number): tables are
-        # printed from them.
+        # Every Var and Constraint has a name and doc= (its meaning, or the paper's number), from
+        # which tables are made.
         m.s = pyo.Var(
             m.rows,
             m.nodes,
@@ -107,9 +109,9 @@ class Template(TreeFormulation):
             doc="s[i,v,k] = 1 iff row i ends in node v with action k",
         )
 
-        # Rules are turned into templates: each is called once, with a symbol for its index. So use
-        # only Pyomo's own sets, parameters and variables with the index; no numpy array or list at
-        # [i], and no `if` that asks about it.
+        # Rules are turned into templates: each is called once, with a symbol for its index. So
+        # index only Pyomo's own sets, parameters and variables; do not index a NumPy array or a
+        # list, and do not use `if` on an index.
         @m.Constraint(m.rows, doc="every row ends in one node with one action")
         def ends(m: Any, i: Any) -> Any:
             return sum(m.s[i, v, k] for v in m.nodes for k in m.actions) == 1
@@ -163,9 +165,9 @@ class Template(TreeFormulation):
         )
 
     def decode(self, m: Any) -> Tree:
-        # The tree that the values of the variables describe; `m.view` is at hand. It may have
-        # branch nodes that no row reaches: the package prunes them. Read what decides (tests,
-        # labels), not what follows from it.
+        # The tree that the values of the variables describe; `m.view` is available. It may have
+        # branch nodes that no row reaches: the package prunes them. Read the variables that decide
+        # (tests, labels), and not those that follow from them.
         return ts.decode_structure(m)
 
     def encode(self, tree: Tree, m: Any) -> None:
@@ -183,7 +185,7 @@ class Template(TreeFormulation):
 
     def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         # Columns, binary columns, rows and nonzeros of the model, exactly, without building it:
-        # what `estimate` shows before you wait.
+        # `estimate` shows these numbers before a build.
         n, F, K, D = view.n_rows, view.n_features, view.n_actions, space.depth
         B, V = 2**D - 1, 2 ** (D + 1) - 1
         base = ts.structure_sizes(view, space, self._binary(view))
@@ -199,8 +201,8 @@ class Template(TreeFormulation):
         return ModelSize(base.variables + n * V * K, base.binaries, rows, nonzeros)
 
     def _binary(self, view: CostMatrix) -> bool:
-        # With side constraints w must be binary: at w = (1/2, 1/2) a leaf would randomise and meet
-        # them by fractions.
+        # With side constraints w must be binary: with w = (1/2, 1/2) a leaf would randomise, and
+        # would satisfy them by fractions.
         return self.binary_labels or bool(view.side)
 
 

@@ -1,9 +1,9 @@
-r"""What the flow and cut models share: a complete binary tree in which every node may branch or
-predict.
+r"""Common parts of the flow and cut models: a complete binary tree.
 
-Nodes are numbered as in a heap: root 1, children 2v and 2v+1; branch nodes :math:`B=\{1..2^D-1\}`,
-leaves :math:`T=\{2^D..2^{D+1}-1\}`, :math:`V=B\cup T`, :math:`A(v)` the proper ancestors of v. A
-row on which the test of v is false goes to 2v, else to 2v+1.
+Every node may branch or predict. Nodes are numbered as in a heap: root 1, children 2v and 2v+1;
+branch nodes :math:`B=\{1..2^D-1\}`, leaves :math:`T=\{2^D..2^{D+1}-1\}`, :math:`V=B\cup T`,
+:math:`A(v)` the proper ancestors of v. A row for which the test of v is false goes to 2v, otherwise
+to 2v+1.
 
 :math:`b_{vf}\in\{0,1\}`: v tests f; :math:`p_v\in\{0,1\}`: v predicts; :math:`w_{vk}`: its action.
 
@@ -32,7 +32,7 @@ from milp_trees.tasks.views import CostMatrix
 
 
 def add_sets(m: Any, view: CostMatrix, space: Trees) -> None:
-    """Index sets of rows, tests, actions and nodes."""
+    """Index sets of rows, features, actions and nodes."""
     D = space.depth
     m.rows = pyo.RangeSet(0, view.n_rows - 1, doc="rows i (merged rows count once)")
     m.features = pyo.RangeSet(0, view.n_features - 1, doc="tests f")
@@ -48,7 +48,7 @@ def add_sets(m: Any, view: CostMatrix, space: Trees) -> None:
 
 
 def add_tests_by_row(m: Any, view: CostMatrix) -> None:
-    """For every row, the tests that send it left (false) and right (true)."""
+    """For every row, the features that send it left (false) and right (true)."""
     m.false = pyo.Set(
         m.rows,
         initialize=lambda m, i: np.flatnonzero(view.X[i] == 0).tolist(),
@@ -92,7 +92,7 @@ def add_structure(m: Any, view: CostMatrix, space: Trees, binary_labels: bool) -
 
 
 def add_split_limit(m: Any, space: Trees) -> None:
-    """The leaf limit as a row over b, where it forbids anything."""
+    """The leaf limit as a row over b, if it excludes a tree."""
     if space.limits_leaves and len(m.features):
         splits = sum(m.b[v, f] for v in m.branch for f in m.features)
         m.most_splits = pyo.Constraint(
@@ -132,8 +132,9 @@ def minimise(
 
 
 def add_side_rows(m: Any, view: CostMatrix, variables: Callable[[int, int], list[Any]]) -> None:
-    """Side constraints as rows over the variables (given by `variables(i, k)`) whose sum says that
-    row i gets action k.
+    """Side constraints as rows over the variables whose sum is 1 iff row i gets action k.
+
+    These variables are given by `variables(i, k)`.
     """
     if not view.side:
         return
@@ -173,7 +174,7 @@ def sum_of_depths(depth: int) -> int:
 
 
 def place(tree: Tree, view: CostMatrix) -> tuple[dict[int, int], dict[int, int]]:
-    """Heap positions of a tree's nodes: test index of every branch node, action of every leaf."""
+    """Heap positions of a tree's nodes: feature of every branch node, action of every leaf."""
     splits: dict[int, int] = {}
     leaves: dict[int, int] = {}
 

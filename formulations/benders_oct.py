@@ -1,18 +1,18 @@
-r"""BendersOCT: the flows of FlowOCT projected out; a master over the tree, and cuts that say how
-much a row can gain.
+r"""BendersOCT: FlowOCT with its flows projected out.
 
-Master, with the structure (1b)–(1d) of `_tree_structure` and the gains :math:`g_i` of `_gains`:
+A master problem chooses the tree, and cuts limit the gain of each row. The master, with the
+structure (1b)–(1d) of `_tree_structure` and the gains :math:`g_i` of `_gains`, is
 
 .. math:: \min\ \sum_i(\max_kc_{ik}-\rho_ig_i) + \text{penalties},\qquad 0\le g_i\le1,
 
-and for every row i and every set S of nodes that holds the root and, with a node, its parent (for
-misclassification the cuts (7b) of the paper)
+and for every row i and every set S of nodes that contains the root and the parent of each of its
+nodes (for misclassification the cuts (7b) of the paper)
 
 .. math:: g_i\le\sum_{v\in S}\sum_k\tfrac{r_{ik}}{\rho_i}w_{vk}+\sum_{v\in S\cap B,\,2v\notin S}\ \sum_{f:x_{if}=0}b_{vf}+\sum_{v\in S\cap B,\,2v+1\notin S}\ \sum_{f:x_{if}=1}b_{vf}.
 
-There are too many to write down. They are added where they are violated (`_benders_cuts`): at
-fractional points of the relaxation first, then in one tree search by a constraint handler where the
-solver takes lazy rows (SCIP), and by solving again until none is violated where it does not.
+There are too many of them to be listed. Violated cuts are added (`_benders_cuts`): first at
+fractional points of the relaxation; then in one tree search by a constraint handler, if the solver
+accepts lazy rows (SCIP), or else by solving again until none is violated.
 
 Reference: Aghaei, Gómez, Vayanos (2021), "Strong optimal classification trees", arXiv:2103.15965.
 """
@@ -39,7 +39,7 @@ from ._benders_cuts import BendersCuts
 @register
 @dataclass(frozen=True)
 class BendersOCT(TreeFormulation):
-    """BendersOCT. The size before any cut; the result counts the cuts that were added."""
+    """BendersOCT. Sizes are those before any cut; the result counts the cuts that were added."""
 
     name = "benders-oct"
     title = "BendersOCT (Aghaei, Gómez, Vayanos)"

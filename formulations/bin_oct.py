@@ -1,45 +1,48 @@
-r"""BinOCT: a complete tree whose thresholds are written in binary (Verwer and Zhang 2019), with all
-thresholds and index sets that agree.
+r"""BinOCT: a complete tree whose thresholds are written in binary (Verwer and Zhang 2019).
 
-:math:`f_{vj}`: node v tests column j; :math:`q_{va}`: bit a of its threshold;
-:math:`l_{it}\in[0,1]`: row i is in leaf t; :math:`P_{tk}`: leaf t predicts action k;
-:math:`e_{tk}`: the gains it thereby gives away. With the gain of action k over the worst one on row
-i, :math:`g_{ik}=\max_{k'}c_{ik'}-c_{ik}`, costs are :math:`c_{ik}=\text{const}_i+\sum_{k'\ne
-k}g_{ik'}` (for misclassification g is 1 on the own class of a row and 0 elsewhere: the paper's
-model); :math:`M_k=\sum_ig_{ik}`. Large gains are counted in a power of two, as in `_oct_structure`.
+All thresholds are used, and the index sets are consistent. :math:`f_{vj}`: node v tests column j;
+:math:`q_{va}`: bit a of its threshold; :math:`l_{it}\in[0,1]`: row i is in leaf t; :math:`P_{tk}`:
+leaf t predicts action k; :math:`e_{tk}`: the gains that are lost by this action. With the gain of
+action k over the worst one on row i, :math:`g_{ik}=\max_{k'}c_{ik'}-c_{ik}`, costs are
+:math:`c_{ik}=\text{const}_i+\sum_{k'\ne k}g_{ik'}` (for misclassification g is 1 for the class of a
+row and 0 for others, which gives the paper's model); :math:`M_k=\sum_ig_{ik}`. Large gains are
+counted in a power of two, as in `_oct_structure`.
 
 .. math::
    \min\ \sum_{t,k}e_{tk},\qquad \sum_jf_{vj}=1,\qquad \sum_tl_{it}=1,\qquad \sum_kP_{tk}=1,\qquad
    \sum_ig_{ik}l_{it}-M_kP_{tk}\le e_{tk} .
 
-The thresholds :math:`\tau_0<\dots<\tau_{m_j-1}` of a column are halved again and again: of a range
-[lo, hi] with mid = ⌊(lo+hi)/2⌋, bit number r (the level of the range) is 1 for the lower half [lo,
-mid] and 0 for the upper half. :math:`\pi^0,\pi^1`: levels above at which the lower, the upper half
-was entered. A row goes left if its x is below the threshold. With :math:`I_{up}=\{i:\tau_{mid}\le
-x_{ij}<\tau_{hi}\}` and :math:`I_{lo}=\{i:\tau_{lo}\le x_{ij}<\tau_{mid+1}\}`,
+The range of thresholds :math:`\tau_0<\dots<\tau_{m_j-1}` of a column is halved repeatedly: for a
+range [lo, hi] with mid = ⌊(lo+hi)/2⌋, bit number r (the level of the range) is 1 for the lower half
+[lo, mid] and 0 for the upper half. :math:`\pi^0,\pi^1`: levels above at which the lower and the
+upper half were entered. A row goes left if its x is below the threshold. With
+:math:`I_{up}=\{i:\tau_{mid}\le x_{ij}<\tau_{hi}\}` and
+:math:`I_{lo}=\{i:\tau_{lo}\le x_{ij}<\tau_{mid+1}\}`,
 
 .. math::
    \sum_{i\in I_{up}}\sum_{t\text{ left of }v}l_{it}
-   &\le|I_{up}|\Bigl[(1-f_{vj})+\sum_{a\in\pi^0}(1-q_{va})+(1-q_{vr})\Bigr]\\ \sum_{i\in
-   I_{lo}}\sum_{t\text{ right of }v}l_{it}
-   &\le|I_{lo}|\Bigl[(1-f_{vj})+\sum_{a\in\pi^1}q_{va}+q_{vr}\Bigr]\\ n
-   f_{vj}+\sum_{x_{ij}<\tau_0}\sum_{t\text{ right of
-   }v}l_{it}+\sum_{x_{ij}\ge\tau_{m_j-1}}\sum_{t\text{ left of }v}l_{it} &\le n .
+     &\le|I_{up}|\Bigl[(1-f_{vj})+\sum_{a\in\pi^0}(1-q_{va})+(1-q_{vr})\Bigr]\\
+   \sum_{i\in I_{lo}}\sum_{t\text{ right of }v}l_{it}
+     &\le|I_{lo}|\Bigl[(1-f_{vj})+\sum_{a\in\pi^1}q_{va}+q_{vr}\Bigr]\\
+   n f_{vj}+\sum_{x_{ij}<\tau_0}\sum_{t\text{ right of }v}l_{it}
+     +\sum_{x_{ij}\ge\tau_{m_j-1}}\sum_{t\text{ left of }v}l_{it} &\le n .
 
-A column without thresholds would appear in none of these rows and set all data rows free; columns
-here are made of tests (`_columns`), so there is none. The authors' code keeps only thresholds
-between rows of different classes, which loses optimal trees; here all are kept.
+A column without thresholds would occur in none of these rows, and a node that tests it would let
+all rows go either way. Columns here are made of features (`_columns`), so there is no such column.
+The authors' code keeps only thresholds between rows of different classes, which loses optimal
+trees; here all are kept.
 
-**Leaves.** The tree is complete; below an early leaf any test does, with one action everywhere.
-Where leaves count (penalties, a leaf limit, a minimum leaf size), :math:`\alpha_t` says that leaf t
-holds rows (Hu, Rudin, Seltzer 2019, supplement), and only such leaves count:
+**Leaves.** The tree is complete; below a leaf above the lowest level any test is allowed, with the
+same action everywhere. If leaves are counted (penalties, a leaf limit, a minimum leaf size),
+:math:`\alpha_t=1` iff leaf t holds rows (Hu, Rudin, Seltzer 2019, supplement), and only such leaves
+count:
 
 .. math::
    \sum_il_{it}\le n\alpha_t,\quad \sum_in_il_{it}\ge N_{\min}\alpha_t,\quad
    \sum_t\alpha_t\le\text{max leaves},\quad \min\dots+\lambda\sum_t\alpha_t,
 
-and (ours) :math:`s_v=1` lets a node test nothing and send every row left: without it a single leaf
-could not be had.
+and (ours) :math:`s_v=1` lets a node test nothing and send every row left; without it a tree with a
+single leaf would be infeasible.
 
 References: Verwer, Zhang (2019), "Learning optimal classification trees using a binary linear
 program formulation", AAAI 33; Hu, Rudin, Seltzer (2019), "Optimal sparse decision trees", NeurIPS
@@ -64,6 +67,7 @@ from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 from . import _tree_structure as ts
+from ._bin_oct_leaves import add_errors, add_leaf_use, counts_leaf_use, encode_leaves, gains
 from ._columns import (
     Column,
     branch,
@@ -76,7 +80,7 @@ from ._columns import (
     read_threshold,
     write_threshold,
 )
-from ._oct_structure import cost_unit, entries, in_units, leaves_below
+from ._oct_structure import cost_unit, leaves_below
 
 
 @register
@@ -97,7 +101,7 @@ class BinOCT(TreeFormulation):
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
         columns, space = numeric_columns(view), _space(view, space)
-        counts_leaves = _counts_leaves(view, space)
+        counts_leaves = counts_leaf_use(view, space)
         ts.add_sets(m, view, space)
         m.columns = pyo.RangeSet(0, len(columns) - 1, doc="columns j")
         m.bits = pyo.RangeSet(0, n_bits(columns) - 1, doc="bits a of a threshold")
@@ -129,10 +133,10 @@ class BinOCT(TreeFormulation):
                 doc="s[v] = 1 iff node v tests nothing and sends every row left",
             )
             m.alpha = pyo.Var(m.leaves, domain=pyo.Binary, doc="alpha[t] = 1 iff leaf t holds rows")
-            _add_leaf_use(m, view, space)
+            add_leaf_use(m, view, space)
         _add_tests(m, space, columns, counts_leaves)
         _add_thresholds(m, columns)
-        _add_errors(m, view)
+        add_errors(m, view)
         unit = cost_unit(gains(view)[0])
         terms = [(unit, m.e[t, k]) for t in m.leaves for k in m.actions]
         split = int(view.split_costs.max(initial=0))
@@ -171,7 +175,9 @@ class BinOCT(TreeFormulation):
         counts_leaves = m.component("s") is not None
         splits, leaves = place(tree, view, columns)
         end = reached(splits, columns, view.n_rows)
-        for v in m.branch:  # below an early leaf: no test and all rows to the left, or any test and the same action everywhere
+        # Below such a leaf: no test and all rows to the left, or any test and the same action
+        # everywhere.
+        for v in m.branch:
             if v in leaves:
                 leaves[2 * v] = leaves[2 * v + 1] = leaves[v]
                 if not counts_leaves:
@@ -188,7 +194,7 @@ class BinOCT(TreeFormulation):
                 m.q[v, a].set_value(int(a < len(bits) and bits[a]), skip_validation=True)
             if counts_leaves:
                 m.s[v].set_value(int(tested is None), skip_validation=True)
-        _encode_leaves(m, end, leaves, counts_leaves)
+        encode_leaves(m, end, leaves, counts_leaves)
 
     def model_size(self, view: CostMatrix, space: Trees) -> ModelSize:
         columns, space = numeric_columns(view), _space(view, space)
@@ -196,7 +202,7 @@ class BinOCT(TreeFormulation):
         B, T, bits = 2**D - 1, 2**D, n_bits(columns)
         gain, _ = gains(view)
         up, low = halves(columns)
-        half = D * T // 2  # leaves left of a node, summed over nodes
+        half = D * T // 2  # number of leaves left of a node, summed over nodes
         outer = sum(int(((c.ranks == 0) | (c.ranks == c.m)).sum()) for c in columns)
         rows = B * (1 + p + len(up) + len(low)) + n + T * (1 + K)
         nonzeros = (
@@ -206,7 +212,7 @@ class BinOCT(TreeFormulation):
         )
         nonzeros += n * T + T * int(2 * K + (gain != 0).sum() + gain.any(axis=0).sum())
         binaries = B * (p + bits) + T * K
-        if _counts_leaves(view, space):
+        if counts_leaf_use(view, space):
             binaries, rows, nonzeros = (
                 binaries + B + T,
                 rows + B + T,
@@ -223,7 +229,7 @@ class BinOCT(TreeFormulation):
 
 
 def _add_tests(m: Any, space: Trees, columns: Sequence[Column], may_test_nothing: bool) -> None:
-    """Every node has a test; rows beyond all its thresholds follow it."""
+    """Every node has a test; rows beyond all its thresholds go to their side."""
     m.left_leaves = pyo.Set(
         m.branch,
         initialize={v: leaves_below(2 * v, space) for v in m.branch},
@@ -260,7 +266,7 @@ def _add_tests(m: Any, space: Trees, columns: Sequence[Column], may_test_nothing
 
 
 def _add_thresholds(m: Any, columns: Sequence[Column]) -> None:
-    """Rows between the thresholds follow the bits."""
+    """Rows between the thresholds go where the bits send them."""
     up, low = halves(columns)
     if up:
         m.up = pyo.RangeSet(0, len(up) - 1, doc="the sets I_up")
@@ -315,100 +321,6 @@ def _add_thresholds(m: Any, columns: Sequence[Column]) -> None:
             )
 
 
-def _add_errors(m: Any, view: CostMatrix) -> None:
-    """Every row is in a leaf, every leaf predicts, and gives away the gains of the other actions."""
-    gain = in_units(gains(view)[0])
-    m.gaining = pyo.Set(
-        m.actions,
-        initialize={k: np.flatnonzero(gain[:, k]).tolist() for k in m.actions},
-        doc="rows with g[i,k] > 0",
-    )
-    m.gain = pyo.Param(m.rows, m.actions, initialize=entries(gain), doc="g[i,k] gain of action k")
-    m.most = pyo.Param(
-        m.actions, initialize=dict(enumerate(gain.sum(axis=0).tolist())), doc="M[k] sum of g[i,k]"
-    )
-
-    @m.Constraint(m.rows, doc="a row is in one leaf")
-    def one_leaf(m: Any, i: Any) -> Any:
-        return sum(m.l[i, t] for t in m.leaves) == 1
-
-    @m.Constraint(m.leaves, doc="a leaf predicts one action")
-    def one_action(m: Any, t: Any) -> Any:
-        return sum(m.P[t, k] for k in m.actions) == 1
-
-    @m.Constraint(
-        m.leaves, m.actions, doc="a leaf gives away the gains of the actions it does not predict"
-    )
-    def given_away(m: Any, t: Any, k: Any) -> Any:
-        return (
-            sum(m.gain[i, k] * m.l[i, t] for i in m.gaining[k]) - m.most[k] * m.P[t, k] <= m.e[t, k]
-        )
-
-
-def _add_leaf_use(m: Any, view: CostMatrix, space: Trees) -> None:
-    """Which leaves hold rows, how many such leaves there may be, and how many rows each must hold."""
-    n = view.n_rows
-
-    @m.Constraint(m.leaves, doc="rows are in leaves that are in use")
-    def in_use(m: Any, t: Any) -> Any:
-        return sum(m.l[i, t] for i in m.rows) <= n * m.alpha[t]
-
-    if space.min_samples_leaf > 1:
-        m.count = pyo.Param(
-            m.rows,
-            initialize=dict(enumerate(view.counts.tolist())),
-            doc="original rows that row i stands for",
-        )
-
-        @m.Constraint(m.leaves, doc="a leaf in use holds at least min_samples_leaf rows")
-        def leaf_size(m: Any, t: Any) -> Any:
-            return (
-                sum(m.count[i] * m.l[i, t] for i in m.rows) >= space.min_samples_leaf * m.alpha[t]
-            )
-
-    if space.limits_leaves:
-        in_use = sum(m.alpha[t] for t in m.leaves)
-        m.most_leaves = pyo.Constraint(
-            expr=(None, in_use, space.max_leaf_nodes), doc="at most max_leaf_nodes leaves hold rows"
-        )
-
-
-def _encode_leaves(m: Any, end: np.ndarray, leaves: dict[int, int], counts_leaves: bool) -> None:
-    """Values of l, P, e and alpha."""
-    gain = in_units(gains(m.view)[0])
-    for t in m.leaves:
-        here = end == t
-        if counts_leaves:
-            m.alpha[t].set_value(int(here.any()), skip_validation=True)
-        for i, inside in enumerate(here.tolist()):
-            m.l[i, t].set_value(int(inside), skip_validation=True)
-        for k in m.actions:
-            m.P[t, k].set_value(int(k == leaves[t]), skip_validation=True)
-            m.e[t, k].set_value(
-                0 if k == leaves[t] else gain[here, k].sum().item(), skip_validation=True
-            )
-
-
-# -- data ------------------------------------------------------------------------------------------
-
-
-def gains(view: CostMatrix) -> tuple[np.ndarray, int]:
-    """g[i,k], and the constant that costs have beyond the gains given away."""
-    worst = view.costs.max(axis=1, keepdims=True)
-    gain = worst - view.costs
-    return gain, int(worst.sum() - gain.sum())
-
-
-def _counts_leaves(view: CostMatrix, space: Trees) -> bool:
-    """Whether it matters how many leaves hold rows."""
-    return bool(
-        view.leaf_cost
-        or view.split_costs.any()
-        or space.limits_leaves
-        or space.min_samples_leaf > 1
-    )
-
-
 def _space(view: CostMatrix, space: Trees) -> Trees:
-    """Without tests the tree is a leaf: there is nothing its branch nodes could test."""
+    """The space; without features its depth is 0, because branch nodes would have no test."""
     return space if view.n_features else replace(space, max_depth=0)

@@ -4,8 +4,8 @@ With the variables and constraints of `_cut_models`,
 
 .. math:: \sum_{u\in\text{subtree}(v)}s_{iu}\le q_{ic}\qquad(v\ne1,\ c\text{ on the path from the root's child to }v).
 
-The rows for :math:`c=v` are enough: for an ancestor c they follow, because subtree(v) lies in
-subtree(c) and s is not negative. With them alone the relaxation is FlowOCT's with
+The rows for :math:`c=v` are sufficient: for an ancestor c they follow, because subtree(v) is part
+of subtree(c) and s is not negative. With them alone the relaxation equals that of FlowOCT with
 :math:`z_{iv}=\sum_{\text{subtree}(v)}s`.
 
 Reference: Alston, Validi, Hicks (2022), "Mixed integer linear optimization formulations for
@@ -87,7 +87,7 @@ class Cut(TreeFormulation):
         D = space.depth
         rows = n * ts.sum_of_depths(D)
         # A node at depth d has d such rows over its 2^(D-d+1) - 1 descendants and one q; there are
-        # 2^d of them.
+        # 2^d such nodes.
         return ModelSize(
             base.variables, base.binaries, base.rows + rows, base.nonzeros + n * 2**D * D * (D + 1)
         )

@@ -1,6 +1,6 @@
 r"""CUT_W: a row is right at a node only if it passes every node above it (Alston, Validi, Hicks).
 
-The weaker relative of CUT: with the variables and constraints of `_cut_models`,
+It is a weaker relative of CUT: with the variables and constraints of `_cut_models`,
 
 .. math:: s_{iv}\le q_{ic}\qquad(v\ne1,\ c\text{ on the path from the root's child to }v),
 

@@ -1,23 +1,24 @@
 r"""FlowOCT: every row is a unit of flow from the root to the sink of a predicting node.
 
-**Single sink** (accuracy and every task where a row loses the same on all wrong actions). Row i
+**Single sink** (accuracy and every task where a row loses the same by all wrong actions). Row i
 sends flow only if it is classified correctly; with the structure (1b)–(1d) of `_tree_structure`,
 
 .. math::
-   \min\ & \sum_i \omega_i(1-z_{i1}) + \text{penalties}\\ & z_{iv}=z_{i,2v}+z_{i,2v+1}+s_{iv}\ (v\in
-   B),\quad z_{iv}=s_{iv}\ (v\in T)\\ & z_{i,2v}\le\sum_{f:x_{if}=0}b_{vf},\quad
-   z_{i,2v+1}\le\sum_{f:x_{if}=1}b_{vf},\quad s_{iv}\le w_{v,y_i}.
+   \min\ & \sum_i \omega_i(1-z_{i1}) + \text{penalties}\\
+   & z_{iv}=z_{i,2v}+z_{i,2v+1}+s_{iv}\ (v\in B),\quad z_{iv}=s_{iv}\ (v\in T)\\
+   & z_{i,2v}\le\sum_{f:x_{if}=0}b_{vf},\quad z_{i,2v+1}\le\sum_{f:x_{if}=1}b_{vf},\quad
+     s_{iv}\le w_{v,y_i}.
 
-**Multi-sink** (any costs, side constraints, minimum leaf size): every row sends one unit,
-:math:`s_{ivk}` leaves at v with action k,
+**Multi-sink** (any costs, side constraints, minimum leaf size). Every row sends one unit;
+:math:`s_{ivk}` is the flow that leaves at v with action k:
 
 .. math::
    \min\ & \sum_{i,v,k}c_{ik}s_{ivk} + \text{penalties},\qquad z_{i1}=1,\\
    & z_{iv}=z_{i,2v}+z_{i,2v+1}+\textstyle\sum_ks_{ivk},\quad s_{ivk}\le w_{vk},\quad
      \ell\le\sum_{i,v,k}a_{ik}s_{ivk}\le u,\quad \sum_{i,k}n_is_{ivk}\ge N_{\min}p_v .
 
-With side constraints w must be binary: at :math:`w=(\tfrac12,\tfrac12)` a leaf would randomise and
-meet a fairness row by fractions.
+With side constraints w must be binary: with :math:`w=(\tfrac12,\tfrac12)` a leaf would randomise,
+and would satisfy a fairness row by fractions.
 
 References: Aghaei, Gómez, Vayanos (2021), "Strong optimal classification trees", arXiv:2103.15965;
 Jo, Aghaei, Gómez, Vayanos (2021), "Learning optimal prescriptive trees", arXiv:2108.13628; Jo,
@@ -45,12 +46,12 @@ from . import _tree_structure as ts
 @register
 @dataclass(frozen=True)
 class FlowOCT(TreeFormulation):
-    """FlowOCT with one sink or, where the task needs it, one sink per action.
+    """FlowOCT with one sink or, if the task needs it, one sink per action.
 
     Parameters
     ----------
     sinks : {"auto", "single", "multi"}
-        `"auto"` takes the single sink where it can express the problem.
+        `"auto"` uses the single sink if it can express the problem.
     """
 
     name = "flow-oct"

@@ -1,16 +1,15 @@
-r"""IP0: prune trees for the fewest errors, features for nothing.
+r"""IP0: prune trees for the fewest errors, without prices of features.
 
 With :math:`z_h=1` iff node h is a leaf of its pruned tree and :math:`e_h` the errors counted at h,
 one block per tree:
 
 .. math::
-   \min\ \sum_t\sum_{h\in t}e_hz_h,\qquad \sum_{h\text{ on the path to }\ell}z_h=1\quad\text{for
-   every leaf }\ell,\qquad z_h\in\{0,1\}.
+   \min\ \sum_t\sum_{h\in t}e_hz_h,\qquad
+   \sum_{h\text{ on the path to }\ell}z_h=1\quad\text{for every leaf }\ell,\qquad z_h\in\{0,1\}.
 
-Listed in preorder, the leaves below a node are neighbours: every column has consecutive ones, so
-the matrix is totally unimodular and the relaxation integral. Costs of kept splits (nodes evaluated,
-leaves) are linear in z and are taken; prices of features are not: `ip3` and `ip3-closure` have
-them.
+In preorder, the leaves below a node are adjacent: every column has consecutive ones, so the matrix
+is totally unimodular and the relaxation integral. Costs of kept splits (nodes evaluated, leaves)
+are linear in z and are allowed; prices of features are not, but `ip3` and `ip3-closure` have them.
 
 Reference: Nan, Wang, Saligrama (2016), "Optimally pruning decision tree ensembles with feature
 cost", ICML, program (IP0).

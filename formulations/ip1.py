@@ -1,5 +1,6 @@
-r"""IP1: prune trees for errors and feature costs; a leaf needs, for each of its rows, every feature
-tested above it. Weak: its relaxation is fractional.
+r"""IP1: prune trees for errors and feature costs; a weak program with a fractional relaxation.
+
+A leaf needs, for each of its rows, every feature that is tested above it.
 
 With :math:`z_h=1` iff node h is a leaf of its pruned tree, :math:`W_{ki}=1` iff feature k is
 acquired for row i, and :math:`S_h` the rows that reach h,
@@ -10,10 +11,10 @@ acquired for row i, and :math:`S_h` the rows that reach h,
    & z_h\le W_{ki} && i\in S_h,\ k\text{ tested above }h\\
    & z_h,W_{ki}\in\{0,1\}.
 
-A feature that is tested again needs no row of its own, and :math:`W_{ki}\le W_{gi}` where k is
-bought together with its group g. Two leaves of a row's path may each be chosen by one half and the
-feature above both be bought by half, where `ip3` sees that it is needed in full: the authors' first
-figure is such a point. The program is the one to compare `ip3` with, not one to solve.
+A feature that is tested again needs no further row, and :math:`W_{ki}\le W_{gi}` if k is bought
+together with its group g. Two leaves of a row's path may each be chosen by one half, and the
+feature above both be bought by half, while `ip3` requires all of it: the authors' first figure is
+such a point. The program is for comparison with `ip3`, and not for solving problems.
 
 Reference: Nan, Wang, Saligrama (2016), "Optimally pruning decision tree ensembles with feature
 cost", ICML, program (IP1).
@@ -82,9 +83,7 @@ class IP1(pruning.PruningFormulation):
 
 
 def needs_of_leaves(view: NodeGains) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs (h, purchase) such that h lies below the first use of the purchase and one of the rows
-    it is made for reaches h.
-    """
+    """Pairs (h, purchase) with h below the first use and reached by a row of the purchase."""
     user, purchase, row = rows_of_needs(view)
     at = view.leaf[row, view.member[user]].astype(np.int64)
     nodes, purchases = [], []
@@ -103,8 +102,9 @@ def needs_of_leaves(view: NodeGains) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rows_of_needs(view: NodeGains) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(Node, purchase, index into `view.leaf` of a row it is made for), with an entry for every row
-    where a purchase is made once for all.
+    """(Node, purchase, index into `view.leaf` of a row for which the purchase is made).
+
+    A purchase that is made once for all rows has an entry for every row.
     """
     out = []
     size = np.ones(view.n_nodes, dtype=np.int64)
@@ -115,9 +115,9 @@ def rows_of_needs(view: NodeGains) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         leaf = view.leaf[:, view.member[h]]
         rows = np.flatnonzero(
             (h <= leaf) & (leaf < h + size[h])
-        )  # preorder: a subtree is a range of nodes
-        # Purchases for single rows pair with the rows of the node by rank; one for all rows with
-        # each of them.
+        )  # in preorder a subtree is a range of nodes
+        # Purchases for single rows are paired with the rows of the node by rank; a purchase for
+        # all rows is paired with each of them.
         bought = (
             np.repeat(bought, len(rows))
             if is_once(view, bought)
@@ -129,13 +129,15 @@ def rows_of_needs(view: NodeGains) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def is_once(view: NodeGains, bought: np.ndarray) -> bool:
-    """Whether what a node needs is bought a single time for all rows."""
+    """Whether the purchase of a node is made a single time for all rows."""
     return len(bought) == 1 and view.purchase_row[bought[0]] < 0
 
 
 def n_needs_of_leaves(view: NodeGains) -> int:
-    """Number of the pairs of `needs_of_leaves`: rows at a node times units tested above it, or 1
-    for a unit that is bought once.
+    """Number of the pairs of `needs_of_leaves`.
+
+    For every node it is the number of rows times the number of units that are tested above it; a
+    unit that is bought once counts 1 instead of the number of rows.
     """
     above, once = np.zeros(view.n_nodes, dtype=np.int64), np.zeros(view.n_nodes, dtype=np.int64)
     uses, single = np.zeros(view.n_nodes, dtype=np.int64), np.zeros(view.n_nodes, dtype=np.int64)

@@ -1,5 +1,6 @@
-r"""IP3: prune an ensemble for errors and feature costs; a row needs a feature unless its path ends
-before the feature's first test. The relaxation is integral.
+r"""IP3: prune an ensemble for errors and feature costs; its relaxation is integral.
+
+A row needs a feature unless its path ends before the feature's first test.
 
 With :math:`z_h=1` iff node h is a leaf of its pruned tree, u(t,k,i) the first node that tests
 feature k on the path of row i in tree t, :math:`w_{tki}=1` iff tree t uses feature k for row i, and
@@ -12,14 +13,14 @@ feature k on the path of row i in tree t, :math:`w_{tki}=1` iff tree t uses feat
    & w_{tki}\le W_{ki} && t,k,i\\
    & z_h,w_{tki},W_{ki}\in\{0,1\},
 
-and :math:`W_{ki}\le W_{gi}` where k is bought together with its group g. The program is printed row
-by row, without merging.
+and :math:`W_{ki}\le W_{gi}` if k is bought together with its group g. The program has the rows of
+the paper, without merging.
 
-The matrix is totally unimodular: its transpose is a network matrix, of the tree that `network_tree`
-names. (The published proof differences the rows first; the matrix it then argues about is not
-unimodular in general, the one above is.) A budget is one more row and the end of that: the
-published corollary that the relaxation stays integral is true only for budgets that some
-:math:`\lambda` spends exactly.
+The matrix is totally unimodular: its transpose is the network matrix of the tree of `network_tree`.
+(The published proof first takes differences of rows; the matrix that it then considers is not
+unimodular in general, but the one above is.) With a budget there is one more row, and the matrix is
+no longer unimodular: the published corollary that the relaxation stays integral is true only for
+budgets that are spent exactly for some :math:`\lambda`.
 
 Reference: Nan, Wang, Saligrama (2016), "Optimally pruning decision tree ensembles with feature
 cost", ICML, programs (IP2) for one tree and (IP3).
@@ -54,9 +55,9 @@ class IP3(pruning.PruningFormulation):
     title = "IP3: first uses buy features (Nan, Wang, Saligrama)"
     reference = "https://proceedings.mlr.press/v48/nan16.html"
     integral_relaxation = True
-    # As a whole program: in presolve, rule 15 (probing) searches for implications longer than all
-    # else takes, with no end in sight; without any presolve the proof for a budget is there ten
-    # times sooner than without that rule.
+    # If the whole program is given to HiGHS, rule 15 of presolve (probing) searches for
+    # implications much longer than all other steps take; without any presolve, the proof for a
+    # budget is ten times faster than without that rule only.
     suggested_options = {"highs": {"presolve": "off"}}
 
     def declare(self, m: Any, view: NodeGains, space: PrunedEnsembles) -> None:
@@ -130,23 +131,22 @@ class IP3(pruning.PruningFormulation):
         )
 
     def network_tree(self, m: Any) -> list[tuple[str, str, str]] | None:
-        """The spanning tree of which the matrix is the transposed network matrix.
+        """The spanning tree for which the matrix is the transposed network matrix.
 
-        The trees of the ensemble hang below one centre, with the arc into node h for z[h]; from a
-        vertex of its own, an arc for every w and W ends in the centre. So a path row runs down to a
-        leaf, the row of a use from its w to the centre and down to its node, and w ≤ W from w to
-        the centre and back to W.
+        The trees of the ensemble are attached to one centre, and the arc into node h carries z[h].
+        Each w and W has a vertex of its own, and its arc leads from there to the centre. So a path
+        row goes down to a leaf, the row of a use goes from its w to the centre and down to its
+        node, and w ≤ W goes from w to the centre and back to W.
 
         Parameters
         ----------
         m : Pyomo model
-            As `build` made it.
+            From `build`.
 
         Returns
         -------
         list of (tail, head, name of the column that the arc carries), or None
-            For `milp_trees.unimodular.check_network_certificate`; None if a budget row is in the
-            way.
+            For `milp_trees.unimodular.check_network_certificate`; None if there is a budget row.
         """
         view: NodeGains = m.view
         if view.budget is not None:

@@ -1,4 +1,4 @@
-r"""IP3 in differences: a closure problem, each row a difference of two variables.
+r"""IP3 in differences: a closure problem, in which each row is a difference of two variables.
 
 With :math:`y_h=1` iff split h is kept, so :math:`z_h=y_{parent(h)}-y_h` and
 :math:`w_{tki}=y_{u(t,k,i)}`, the rows of `ip3` become
@@ -9,19 +9,20 @@ With :math:`y_h=1` iff split h is kept, so :math:`z_h=y_{parent(h)}-y_h` and
    & y_h\le W_{ki} && h\text{ first tests }k\text{ on its path},\ i\in S_h\\
    & y_h\in\{0,1\},\ 0\le W_{ki}\le1,
 
-where :math:`e_0` are the errors of the roots and :math:`g_h=e_h-e_{left(h)}-e_{right(h)}`; costs of
-kept splits are taken off :math:`g_h`. Every row has one 1 and one -1: the transpose is the node-arc
-incidence matrix of a graph, the relaxation is integral, and an optimum is a minimum cut (Rhys 1970,
-Balinski 1970, Picard 1976). W follows y, so it may be continuous, with a budget row too.
+where :math:`e_0` is the sum of the errors of the roots and
+:math:`g_h=e_h-e_{left(h)}-e_{right(h)}`; costs of kept splits are subtracted from :math:`g_h`.
+Every row has one 1 and one -1: the transpose is the node-arc incidence matrix of a graph, the
+relaxation is integral, and an optimum is a minimum cut (Rhys 1970, Balinski 1970, Picard 1976). W
+follows from y, so it may be continuous, with a budget row too.
 
 **Merging** (`merge_pairs`): pairs (k,i) that the same splits need are bought together or not at
-all; they become one variable at the sum of their prices. What one split alone needs becomes a cost
-of that split, and what costs nothing is left out. The optimum is the same, with up to twenty times
-fewer rows.
+all; they become one variable whose price is the sum of theirs. The price of what only one split
+needs becomes a cost of that split, and what costs nothing is left out. The optimum is the same,
+with up to twenty times fewer rows.
 
-**Budget**: one row, the cost at most the budget. The relaxation is integral no more, the problem
-NP-hard (knapsack); it is still the formulation to take, started from the best pruning that some
-:math:`\lambda` gives below the budget.
+**Budget**: one row, cost at most the budget. The relaxation is then not integral, and the problem
+is NP-hard (knapsack); this is still the best formulation for it, started from the best pruning
+within the budget that is optimal for some :math:`\lambda`.
 
 Reference: Nan, Wang, Saligrama (2016), "Optimally pruning decision tree ensembles with feature
 cost", ICML, program (IP3); the change of variables and the merging are ours.
@@ -49,15 +50,15 @@ from . import _pruning as pruning
 
 
 class Items(NamedTuple):
-    """Splits, then what is bought, and which of them need which.
+    """Splits, then purchases, and the pairs of which one needs the other.
 
     Parameters
     ----------
     gain, cost : int64 arrays of shape (V,)
         Errors saved by an item, and its price; splits come first.
     parents, needs, groups : int64 arrays of shape (·, 2)
-        Pairs (item, item that it needs): splits and their parents, splits and what they buy, what
-        is bought and its groups.
+        Pairs (item, item that it needs): splits and their parents, splits and their purchases,
+        purchases and their groups.
     """
 
     gain: np.ndarray
@@ -194,7 +195,7 @@ class IP3Closure(pruning.PruningFormulation):
 
 
 def _tiny_view() -> NodeGains:
-    """One split that buys one thing with its group: enough to compile the merging."""
+    """One split that buys one feature with its group: sufficient to compile the merging."""
     wide = [
         np.array(a, dtype=np.int64)
         for a in (

@@ -1,32 +1,34 @@
-r"""OCT: optimal classification trees on numeric columns (Bertsimas and Dunn 2017), with a left
-branch that is right.
+r"""OCT: optimal classification trees on numeric columns (Bertsimas and Dunn 2017), corrected.
+
+The printed constraint of left branches is wrong, and is repaired here.
 
 Columns j are scaled to [0,1] (`_columns`: by ranks, so that the least step of column j is
 :math:`\epsilon_j=1/m_j`); :math:`\epsilon_{\min}, \epsilon_{\max}` are the least and the largest
 step. Branch nodes B, leaves T; :math:`A_L(t),A_R(t)` the ancestors whose left (x < b) or right
-branch leads to leaf t. :math:`r_{ik}\ge0` is what action k costs row i above its cheapest one,
+branch leads to leaf t. :math:`r_{ik}\ge0` is the cost of action k on row i above its cheapest one,
 :math:`M_k=\sum_ir_{ik}`, and row i stands for :math:`n_i` original rows.
 
 .. math::
-   \min\ & \textstyle\sum_{t\in T}L_t+\sum_{v\in B}\sum_j(\text{split cost}_j)\,a_{jv} &\\ (2)\quad
-   & \textstyle\sum_ja_{jv}=d_v & v\in B\\ (3)\quad & 0\le b_v\le d_v & v\in B\\ (5)\quad & d_v\le
-   d_{\lfloor v/2\rfloor} & v\in B\setminus\{1\}\\ (6)\quad & z_{it}\le l_t & i,\ t\in T\\ (7)\quad
-   & \textstyle\sum_in_iz_{it}\ge N_{\min}l_t & t\in T\\ (8)\quad & \textstyle\sum_tz_{it}=1 & i\\
-   (13)\quad & \textstyle\sum_ja_{jv}(x_{ij}+\epsilon_j-\epsilon_{\min})+\epsilon_{\min}\le
-   b_v+(1+\epsilon_{\max})(1-z_{it})
-             & i,\ t\in T,\ v\in A_L(t)\\
+   \min\ & \textstyle\sum_{t\in T}L_t+\sum_{v\in B}\sum_j(\text{split cost}_j)\,a_{jv} &\\
+   (2)\quad & \textstyle\sum_ja_{jv}=d_v & v\in B\\
+   (3)\quad & 0\le b_v\le d_v & v\in B\\
+   (5)\quad & d_v\le d_{\lfloor v/2\rfloor} & v\in B\setminus\{1\}\\
+   (6)\quad & z_{it}\le l_t & i,\ t\in T\\
+   (7)\quad & \textstyle\sum_in_iz_{it}\ge N_{\min}l_t & t\in T\\
+   (8)\quad & \textstyle\sum_tz_{it}=1 & i\\
+   (13)\quad & \textstyle\sum_ja_{jv}(x_{ij}+\epsilon_j-\epsilon_{\min})+\epsilon_{\min}
+               \le b_v+(1+\epsilon_{\max})(1-z_{it}) & i,\ t\in T,\ v\in A_L(t)\\
    (14)\quad & \textstyle\sum_ja_{jv}x_{ij}\ge b_v-(1-z_{it}) & i,\ t\in T,\ v\in A_R(t)\\
    (18)\quad & \textstyle\sum_kc_{kt}=l_t & t\in T\\
    (20)\quad & \textstyle L_t\ge\sum_ir_{ik}z_{it}-M_k(1-c_{kt}) & k,\ t\in T.
 
-The numbers are the paper's. Its counts (16), (17) are substituted into (20), which thereby takes
-any costs, with the least big-M of every action; its (21) only forbids a label that is not the
-cheapest, which minimisation does anyway. A node with d = 0 does not split: all its rows pass on to
-the right.
+The numbers are the paper's. Its counts (16), (17) are substituted into (20), which therefore allows
+any costs, with the least big-M of every action. Its (21) only forbids a label that is not the
+cheapest, which minimisation does anyway. A node with d = 0 does not split: all its rows go right.
 
 **The printed (13)**, :math:`\sum_ja_{jv}(x_{ij}+\epsilon_j)\le b_v+(1+\epsilon_{\max})(1-z_{it})`,
-leaves both ways open at such a node (a = b = 0): rows are sent wherever their label is predicted,
-and the "optimum" is 0. `repair` names five ways out; all have the same optimum.
+leaves both ways open at such a node (a = b = 0): rows can go wherever their label is predicted, and
+the "optimum" is 0. `repair` names five solutions; all have the same optimum.
 
 References: Bertsimas, Dunn (2017), "Optimal classification trees", Machine Learning 106, 1039–1082;
 Dunn (2018), "Optimal trees for prediction and prescription", MIT; Elmachtoub, Liang, McNellis
@@ -55,14 +57,16 @@ from . import _oct_structure as parts
 from . import _tree_structure as ts
 from ._columns import Column, branch, column_words, numeric_columns, place, reached
 
-#: The feasibility tolerance of solvers is 1e-6: steps between the values of a column must be far
-#: above it.
+#: Largest number of thresholds of a column. The feasibility tolerance of solvers is 1e-6, and steps
+#: between the values of a column must be much larger.
 MOST_THRESHOLDS = 10_000
 
 
 class LeftBranch(NamedTuple):
-    """Constraint (13) as `sum_j a[j,v] (x[i,j] + shift[j]) + unsplit (1 - d[v]) + offset <= b[v] +
-    big_m (1 - z[i,t])`.
+    """Coefficients of constraint (13).
+
+    It is `sum_j a[j,v] (x[i,j] + shift[j]) + unsplit (1 - d[v]) + offset <= b[v] + big_m (1 -
+    z[i,t])`.
     """
 
     shift: np.ndarray
@@ -79,10 +83,10 @@ class OCT(TreeFormulation):
     Parameters
     ----------
     repair : {"eps-min", "scalar", "d-shift", "z-le-d", "spo"}
-        What replaces the printed left branch. `"eps-min"`: (13) above, from Dunn's thesis;
-        `"scalar"`: one step for all columns; `"d-shift"`: the printed one, shut where d = 0;
-        `"z-le-d"`: the printed one, and z <= d; `"spo"`: the printed one with 1 - d <= b <= 1 for
-        (3), where rows of a node that does not split pass on to the left.
+        What replaces the printed left branch. `"eps-min"`: (13) above, from Dunn's thesis.
+        `"scalar"`: one step for all columns. `"d-shift"`: the printed one, closed where d = 0.
+        `"z-le-d"`: the printed one, and z <= d. `"spo"`: the printed one with 1 - d <= b <= 1 in
+        place of (3); rows of a node that does not split then go left.
     """
 
     name = "oct"
@@ -101,7 +105,7 @@ class OCT(TreeFormulation):
 
     @property
     def redundant(self) -> dict[str, str]:  # type: ignore[override]
-        if self.repair == "spo":  # which needs (3) to shut the right branch
+        if self.repair == "spo":  # it needs (3) to close the right branch
             return parts.HIERARCHY
         return {
             **parts.HIERARCHY,
@@ -140,7 +144,7 @@ class OCT(TreeFormulation):
         )
 
     def add_routing(self, m: Any, columns: list[Column]) -> None:
-        """Constraints (3), (13), (14): thresholds, and what they say about rows."""
+        """Constraints (3), (13), (14): thresholds, and the way of each row."""
         x, rule = scaled(columns, len(m.rows)), self.left_branch(columns)
         m.x = pyo.Param(
             m.rows, m.columns, initialize=parts.entries(x), doc="x[i,j] value of column j, in [0,1]"
@@ -200,7 +204,7 @@ class OCT(TreeFormulation):
                 return LeftBranch(0 * steps, 0, least, 1 + least)
             case "d-shift":
                 return LeftBranch(steps, 1 + largest, 0, 1 + largest)
-            case _:  # the printed left side: z-le-d and spo repair it elsewhere
+            case _:  # the printed left side; z-le-d and spo repair it elsewhere
                 return LeftBranch(steps, 0, 0, 1 + largest)
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:
@@ -218,7 +222,7 @@ class OCT(TreeFormulation):
                 return walk(2 * v) if m.b[v].value > half_step else walk(2 * v + 1)
             j = max(m.columns, key=lambda j: m.a[j, v].value)
             # Rows on the right have x >= b, those on the left x <= b - least step: the next value
-            # at or above b splits them as b does.
+            # at or above b separates them as b does.
             p = math.ceil((m.b[v].value - half_step) * columns[j].m) - 1
             return (
                 branch(view, columns[j], p, walk(2 * v), walk(2 * v + 1))

@@ -1,15 +1,15 @@
-r"""OCT on binary tests: no thresholds, no epsilons, no big-M in the routing.
+r"""OCT on binary features: no thresholds, no epsilons, no big-M in the routing.
 
-Where every test is 0/1 already, b and (3), (13), (14) of `oct` give way to, with
+If every feature is 0/1 already, b and (3), (13), (14) of `oct` are replaced. With
 :math:`e_{iv}=\sum_{f:x_{if}=0}a_{fv}` (1 iff the test of v is false on row i),
 
 .. math:: \sum_{t\text{ left below }v}z_{it}\le e_{iv},\qquad \sum_{t\text{ right below }v}z_{it}\le1-e_{iv}\qquad(i,\ v\in B).
 
-A node that does not split has e = 0 and sends its rows to the right. All else is OCT: (2), (5)–(8),
-(18), (20).
+A node that does not split has e = 0 and sends its rows to the right. Everything else is OCT: (2),
+(5)–(8), (18), (20).
 
 Reference: Bertsimas, Dunn (2017), "Optimal classification trees", Machine Learning 106, 1039–1082;
-the form for binary tests is folklore.
+the form for binary features is well known and has no single source.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from . import _tree_structure as ts
 @register
 @dataclass(frozen=True)
 class OCTBinary(TreeFormulation):
-    """OCT on binary tests."""
+    """OCT on binary features."""
 
     name = "oct-binary"
     title = "OCT on binary tests"
@@ -95,7 +95,7 @@ class OCTBinary(TreeFormulation):
 
 
 def _add_routing(m: Any, space: Trees) -> None:
-    """Rows follow the tests."""
+    """Rows go where the tests send them."""
     m.left_leaves = pyo.Set(
         m.branch,
         initialize={v: parts.leaves_below(2 * v, space) for v in m.branch},

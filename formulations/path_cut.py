@@ -1,33 +1,32 @@
-r"""Path cuts: no flow variables, no callbacks; a row gains only what the cuts along every path to a
-leaf allow (ours).
+r"""Path cuts (ours): no flow variables and no callbacks; cuts along all paths limit the gains.
 
 With the gains :math:`g_i` and shares :math:`r_{ik}/\rho_i` of `_gains` and the structure (1b)–(1d)
 of `_tree_structure`, the min-cut inequalities of BendersOCT for the paths :math:`P(t)` from the
 root to each leaf are in the model from the start:
 
 .. math::
-   \min\ \sum_i(\max_kc_{ik}-\rho_ig_i) + \text{penalties},\qquad g_i\le\sum_{u\in
-   P(t)}\sum_k\tfrac{r_{ik}}{\rho_i}w_{uk}+\sum_{u\in A(t)}\ \sum_{f:\,x_{if}\text{ leaves
-   }P(t)\text{ at }u}b_{uf}\quad(t\in T).
+   \min\ \sum_i(\max_kc_{ik}-\rho_ig_i) + \text{penalties},\qquad
+   g_i\le\sum_{u\in P(t)}\sum_k\tfrac{r_{ik}}{\rho_i}w_{uk}
+     +\sum_{u\in A(t)}\ \sum_{f:\,x_{if}\text{ leaves }P(t)\text{ at }u}b_{uf}\quad(t\in T).
 
-At a tree, no test leaves the path to a leaf in or below the node where the row ends, so the model
-is exact. (Paths that stop at a branch node add nothing at integral points: where that node predicts
-it tests nothing.)
+In a tree, no test leaves the path to a leaf in or below the node where the row ends, so the model
+is exact. (Paths that end at a branch node add nothing at integral points: if that node predicts, it
+tests nothing.)
 
 **Labels per test** (`strengthen`). The relaxation is weak because a test and the labels below it
-are chosen apart: halves of each classify everything. So at a node v of the last branch level Q the
-labels on both sides :math:`s` of a test are chosen with it,
+are chosen separately: one half of each classifies everything. So at a node v of the last branch
+level Q the labels on both sides :math:`s` of a test are chosen with it,
 
 .. math:: \sum_k\ell_{vfsk}=b_{vf}\ (s\in\{0,1\}),\qquad
-   g_i\le\sum_{u\in P(v)}\sum_k\tfrac{r_{ik}}{\rho_i}w_{uk}+\sum_{u\in A(v)}(\text{as
-   above})+\sum_f\sum_k\tfrac{r_{ik}}{\rho_i}\ell_{v,f,x_{if},k}\quad(v\in Q).
+   g_i\le\sum_{u\in P(v)}\sum_k\tfrac{r_{ik}}{\rho_i}w_{uk}+\sum_{u\in A(v)}(\text{as above})
+     +\sum_f\sum_k\tfrac{r_{ik}}{\rho_i}\ell_{v,f,x_{if},k}\quad(v\in Q).
 
-With the tests above Q and all p integral, what is left is linear over one simplex per node, so
-:math:`b_{vf}` may be continuous on Q: a solver branches on the tests above the last level only; at
+If the tests above Q and all p are integral, the rest is linear over one simplex per node, so
+:math:`b_{vf}` may be continuous on Q: a solver branches only on the tests above the last level; at
 depth 2, on the F tests of the root.
 
-**Rivals** (`rivals`): see `_rivals`. They raise the bound at the root and are what moves it where
-the tree search cannot finish.
+**Rivals** (`rivals`): see `_rivals`. They raise the bound at the root, and improve it where the
+tree search cannot finish.
 """
 
 from __future__ import annotations
@@ -60,9 +59,10 @@ class PathCut(TreeFormulation):
     Parameters
     ----------
     strengthen : bool, default=True
-        Choose the labels of the last branch level per test. Lossless, and what closes depth 2.
+        Choose the labels of the last branch level per test. This loses nothing, and solves most
+        problems of depth 2.
     rivals : int, default=1
-        Number of nearest rivals with which every row gets a cut; 0 for none. Lossless.
+        Number of nearest rivals with which every row gets a cut; 0 for none. They lose nothing.
     """
 
     name = "path-cut"
@@ -73,8 +73,7 @@ class PathCut(TreeFormulation):
     takes_min_leaf = False
     sets_like = {"scored": "rows", "last": "nodes"}
 
-    #: HiGHS finds the incumbents where it branches; its sub-MIP heuristics take two thirds of the
-    #: time.
+    #: HiGHS finds incumbents when it branches; its sub-MIP heuristics take two thirds of the time.
     suggested_options = {
         "highs": {
             "mip_heuristic_effort": 0.0,
@@ -95,8 +94,8 @@ class PathCut(TreeFormulation):
 
     @property
     def redundant(self) -> dict[str, str]:  # type: ignore[override]
-        # With labels per test only depth 0, which has no tests, has leaves with a role of their
-        # own.
+        # With labels per test, leaves have a role of their own only at depth 0, where there are no
+        # tests.
         leaf = {
             "leaf_role": "(1c) of the root alone: a root that predicts gains at least as much as one that does not"
         }
@@ -107,7 +106,7 @@ class PathCut(TreeFormulation):
         return super().options_for(solver, view, space) if self.strengthen else {}
 
     def labels_per_test(self, space: Trees) -> bool:
-        """Whether the model with labels per test is built: there must be a branch level."""
+        """Whether the model with labels per test is built; it needs a branch level."""
         return self.strengthen and space.depth > 0
 
     def declare(self, m: Any, view: CostMatrix, space: Trees) -> None:
@@ -170,8 +169,9 @@ def _per_test_sizes(view: CostMatrix, space: Trees) -> ModelSize:
 
 
 def _leaving_tests(depth: int) -> int:
-    """How often every test leaves a path to the nodes at a depth, for one row: at each of `depth`
-    ancestors on half of the 2^depth paths.
+    """Number of times that every test leaves a path to the nodes at a depth, for one row.
+
+    At each of `depth` ancestors it leaves half of the 2^depth paths.
     """
     return depth * 2**depth // 2
 
@@ -254,7 +254,7 @@ def _declare_per_test(m: Any, space: Trees) -> None:
 
 
 def _add_sides(m: Any, nodes: range) -> None:
-    """For every node at which a path ends: the path, and its ancestors by the way it goes on."""
+    """For every node where a path ends: the path, and its ancestors by the side of the path."""
     m.on_path = pyo.Set(
         nodes, initialize={v: [v, *ts.ancestors(v)] for v in nodes}, doc="path P(v), v included"
     )
@@ -296,8 +296,9 @@ def _decode_per_test(m: Any) -> Tree:
 
 
 def _last_split(m: Any, v: int, here: np.ndarray) -> Branch:
-    """Of the tests and labels that share a node, the best for its rows: no dearer than their
-    mixture.
+    """The best test with labels for the rows of a node, among those that share the node.
+
+    It costs no more than their mixture.
     """
     view: CostMatrix = m.view
     found = []

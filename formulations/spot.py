@@ -1,43 +1,48 @@
-r"""SPOT: the tree whose leaves take the best decisions, for any decision set with a linear program
-(Elmachtoub, Liang, McNellis 2020, Theorem 2).
+r"""SPOT: the tree whose leaves choose the best decisions (Elmachtoub, Liang, McNellis 2020).
 
-A leaf t takes a decision :math:`w_t\in S`, and row i, whose costs times its weight are :math:`c_i`,
-pays :math:`c_i^\top w_t` there; :math:`z^*(c)=\min_{w\in S}c^\top w` is what the oracle answers.
-Columns j are scaled to [0,1] by ranks (`_columns`), so that the least step of column j is
-:math:`\epsilon_j=1/m_j`, the largest possible, and the thresholds are exactly the given tests;
+This is Theorem 2 of the paper, for any decision set with a linear program. A leaf t chooses a
+decision :math:`w_t\in S`, and row i, whose costs times its weight are :math:`c_i`, pays
+:math:`c_i^\top w_t` there; :math:`z^*(c)=\min_{w\in S}c^\top w` is computed by the oracle. Columns
+j are scaled to [0,1] by ranks (`_columns`), so that the least step of column j is
+:math:`\epsilon_j=1/m_j`, the largest possible, and the thresholds are exactly the given features;
 :math:`\epsilon_{\max}` is the largest step. Branch nodes B, leaves T, :math:`A_L(t),A_R(t)` the
 ancestors whose left (x < b) or right branch leads to leaf t; row i stands for :math:`n_i` original
 rows of weight :math:`\omega_i`.
 
 .. math::
-   \min\ & \textstyle\sum_{i,t}y_{it}-\sum_iz^*(c_i)+\sum_{v\in B}\sum_j(\text{split
-   cost}_j)\,a_{jv} &\\ \text{(cost 1)}\quad & y_{it}\ge c_i^\top w_t-M_{1i}(1-r_{it}) & i,\ t\in
-   T\\ \text{(cost 2)}\quad & y_{it}\ge-M_{2i}r_{it} & i,\ t\in T\\ \text{(decision)}\quad & w_t\in
-   S & t\in T\\ \text{(cut)}\quad & \textstyle\sum_ty_{it}\ge z^*(c_i) & i\\ \text{(one leaf)}\quad
-   & \textstyle\sum_tr_{it}=1 & i\\ \text{(in use)}\quad & r_{it}\le l_t & i,\ t\in T\\ \text{(leaf
-   size)}\quad & \textstyle\sum_in_ir_{it}\ge N_{\min}l_t,\quad\sum_i\omega_ir_{it}\ge W_{\min}l_t &
-   t\in T\\ \text{(right)}\quad & \textstyle\sum_ja_{jv}x_{ij}\ge b_v-(1-r_{it}) & i,\ t\in T,\ v\in
-   A_R(t)\\ \text{(left)}\quad & \textstyle\sum_ja_{jv}(x_{ij}+\epsilon_j)\le
-   b_v+(1+\epsilon_{\max})(1-r_{it}) & i,\ t\in T,\ v\in A_L(t)\\ \text{(split)}\quad &
-   \textstyle\sum_ja_{jv}=d_v,\quad 1-d_v\le b_v\le1,\quad d_v\le d_{\lfloor v/2\rfloor} & v\in B.
+   \min\ & \textstyle\sum_{i,t}y_{it}-\sum_iz^*(c_i)
+           +\sum_{v\in B}\sum_j(\text{split cost}_j)\,a_{jv} &\\
+   \text{(cost 1)}\quad & y_{it}\ge c_i^\top w_t-M_{1i}(1-r_{it}) & i,\ t\in T\\
+   \text{(cost 2)}\quad & y_{it}\ge-M_{2i}r_{it} & i,\ t\in T\\
+   \text{(decision)}\quad & w_t\in S & t\in T\\
+   \text{(cut)}\quad & \textstyle\sum_ty_{it}\ge z^*(c_i) & i\\
+   \text{(one leaf)}\quad & \textstyle\sum_tr_{it}=1 & i\\
+   \text{(in use)}\quad & r_{it}\le l_t & i,\ t\in T\\
+   \text{(leaf size)}\quad & \textstyle\sum_in_ir_{it}\ge N_{\min}l_t,\quad
+                             \sum_i\omega_ir_{it}\ge W_{\min}l_t & t\in T\\
+   \text{(right)}\quad & \textstyle\sum_ja_{jv}x_{ij}\ge b_v-(1-r_{it}) & i,\ t\in T,\ v\in A_R(t)\\
+   \text{(left)}\quad & \textstyle\sum_ja_{jv}(x_{ij}+\epsilon_j)
+                        \le b_v+(1+\epsilon_{\max})(1-r_{it}) & i,\ t\in T,\ v\in A_L(t)\\
+   \text{(split)}\quad & \textstyle\sum_ja_{jv}=d_v,\quad 1-d_v\le b_v\le1,\quad
+                         d_v\le d_{\lfloor v/2\rfloor} & v\in B.
 
-**Why y is the cost.** Where r = 1, (cost 1) says :math:`y\ge c^\top w` and (cost 2) nothing more;
-where r = 0, (cost 1) is no more than :math:`y\ge0`, which (cost 2) says. The least constants for
+**Why y is the cost.** If r = 1, (cost 1) is :math:`y\ge c^\top w` and (cost 2) is redundant; if
+r = 0, (cost 1) is no stronger than :math:`y\ge0`, which is (cost 2). The least constants for
 which this holds are the largest cost of a decision and the largest gain,
 :math:`M_{1i}=\max\{\max_{w\in S}c_i^\top w,0\}` and :math:`M_{2i}=\max\{-z^*(c_i),0\}`, two answers
-of the oracle per row; the paper has their largest over all rows in place of each (`rows_m`). The
-relaxation is weak all the same: with (cut), the paper's Appendix B, it proves little more than that
-nobody loses less than nothing. That a tree is optimal comes from the dynamic programmes; this model
-takes what they cannot (a leaf limit with any S) and is the paper's.
+of the oracle per row. The paper has their largest values over all rows in place of each (`rows_m`).
+The relaxation is weak nevertheless: with (cut), from Appendix B of the paper, its bound is little
+more than a loss of 0. Trees are proved optimal by the dynamic programmes; this model is the
+paper's, and solves problems that they cannot (a leaf limit with any S).
 
-**Nodes that do not split** have a = 0, d = 0 and, by (split), b = 1: all rows pass on to the left.
-With :math:`0\le b\le d`, as in OCT, both sides would be open there (Appendix A of the paper).
+**Nodes that do not split** have a = 0, d = 0 and, by (split), b = 1: all rows go left. With
+:math:`0\le b\le d`, as in OCT, both sides would be open there (Appendix A of the paper).
 
-**Decisions** of a solution may be convex combinations of vertices where several are optimal: each
-leaf is given the oracle's decision for the sum of its rows' costs, which is never dearer. S may
-have integer variables and variables beside w, which every leaf has a copy of. Costs are counted in
-a power of two that makes the largest constant about 1000, since solvers know 0 and 1 up to
-:math:`10^{-6}` only.
+**Decisions** of a solution may be convex combinations of vertices if several are optimal. Each leaf
+gets the oracle's decision for the sum of its rows' costs, which never costs more. S may have
+integer variables and further variables besides w; every leaf has a copy of them. Costs are counted
+in a power of two that makes the largest constant about 1000, because solvers distinguish 0 and 1
+only up to :math:`10^{-6}`.
 
 Reference: Elmachtoub, Liang, McNellis (2020), "Decision trees for decision-making under the
 predict-then-optimize framework", ICML.
@@ -77,14 +82,14 @@ class SPOT(Formulation):
     Parameters
     ----------
     rows_m : bool, default=True
-        The least constants M1, M2 of every row; off: the paper's, which are the largest of all
-        rows.
+        Whether every row has its least constants M1, M2; otherwise the largest of all rows, as in
+        the paper.
     lower_cut : bool, default=True
-        (cut), of the paper's Appendix B.
+        Whether to add (cut), from Appendix B of the paper.
     leaf_cut : bool, default=False
-        :math:`y_{it}\\ge z^*(c_i)r_{it}` in place of (cost 2) and (cut), both of which it implies.
+        :math:`y_{it}\\ge z^*(c_i)r_{it}` in place of (cost 2) and (cut), which both follow from it.
     merge_rows : bool, default=True
-        Merge rows with equal tests.
+        Whether to merge rows with equal features.
     """
 
     name = "spot"
@@ -325,7 +330,7 @@ class SPOT(Formulation):
                 return walk(2 * v, here)
             j = max(m.columns, key=lambda j: m.a[j, v].value)
             # Rows on the right have x >= b, those on the left x <= b - least step: the next value
-            # at or above b splits them as b does.
+            # at or above b separates them as b does.
             p = math.ceil((m.b[v].value - half_step) * columns[j].m) - 1
             if p < 0:
                 return walk(2 * v + 1, here)
@@ -335,7 +340,7 @@ class SPOT(Formulation):
 
         grow = walk(1, np.arange(view.n_rows))
         actions, decided = view.decided(np.array(sums))
-        chosen = iter(decided)  # leaves are made in the order in which they were summed
+        chosen = iter(decided)  # leaves are made in the same order as their sums
         return Tree(grow(), actions)
 
     def encode(self, tree: Tree, m: Any) -> None:
@@ -346,14 +351,12 @@ class SPOT(Formulation):
             tested, p = splits.get(v, (None, -1))
             for j in m.columns:
                 m.a[j, v].set_value(int(j == tested), skip_validation=True)
-            m.b[v].set_value(
-                1.0 if tested is None else (p + 1) / columns[tested].m, skip_validation=True
-            )
+            threshold = 1.0 if tested is None else (p + 1) / columns[tested].m
+            m.b[v].set_value(threshold, skip_validation=True)
             m.d[v].set_value(int(tested is not None), skip_validation=True)
         bottom = {v: v << (m.space.depth + 1 - v.bit_length()) for v in leaves}
-        at = np.array(
-            [bottom[v] for v in reached(splits, columns, view.n_rows).tolist()], dtype=np.int64
-        )
+        ends = reached(splits, columns, view.n_rows).tolist()
+        at = np.array([bottom[v] for v in ends], dtype=np.int64)
         of_leaf = {
             bottom[v]: view.decisions.vector(str(tree.actions[action]))
             for v, action in leaves.items()
@@ -378,25 +381,16 @@ class SPOT(Formulation):
         B, T, arcs, links = 2**D - 1, 2**D, D * 2**D // 2, max(2**D - 2, 0)
         v, whole = len(program.names), int(program.integer.sum())
         rows = 2 * B + links + n * T + T + n + 2 * n * arcs + 2 * n * T + T * len(program.row_lower)
-        nonzeros = (
-            B * (p + 3)
-            + 2 * links
-            + 2 * n * T
-            + T * (n + 1)
-            + n * T
-            + arcs * (n * (p + 4) + int((scaled(columns, n) != 0).sum()))
-        )
-        nonzeros += T * (2 * n + int((costs.c != 0).sum() + (costs.most != 0).sum())) + T * int(
-            program.A.count_nonzero()
-        )
+        nonzeros = B * (p + 3) + 2 * links + 2 * n * T + T * (n + 1) + n * T
+        nonzeros += arcs * (n * (p + 4) + int((scaled(columns, n) != 0).sum()))
+        nonzeros += T * (2 * n + int((costs.c != 0).sum() + (costs.most != 0).sum()))
+        nonzeros += T * int(program.A.count_nonzero())
         nonzeros += T * int(((costs.least if self.leaf_cut else costs.gain) != 0).sum())
         if self.lower_cut and not self.leaf_cut:
             rows, nonzeros = rows + n, nonzeros + n * T
         if space.min_weight_leaf:
-            rows, nonzeros = (
-                rows + T,
-                nonzeros + T * (int((whole_weights(view, space)[0] != 0).sum()) + 1),
-            )
+            rows += T
+            nonzeros += T * (int((whole_weights(view, space)[0] != 0).sum()) + 1)
         if space.limits_leaves:
             rows, nonzeros = rows + 1, nonzeros + B
         return ModelSize(

@@ -1,12 +1,13 @@
 r"""State-flow: one block of the model per *set of rows* instead of per row.
 
-A **state** is the set of rows that reach a node together with the depth left; paths that lead to
-the same rows are one state. In a state the tree does one of three things, each a 0/1 **column**
-whose cost is a count of costs (no subproblem is optimised):
+A **state** is the set of rows that reach a node together with the remaining depth; paths that lead
+to the same rows are one state. In a state the tree does one of three things, each a 0/1 **column**
+whose cost is a sum of costs of rows (no subproblem is optimised):
 
 * *stop* with an action k;
 * *split* by a test f into two states with one level less;
-* with one level left, *last split*: the test and the actions of both leaves at once, so that leaves
+* with one level left, *last split*: the test and the actions of both leaves together, so that
+leaves
   need no states.
 
 With :math:`x_c` for column c, :math:`\operatorname{out}(s)` the columns that leave state s and
@@ -14,14 +15,15 @@ With :math:`x_c` for column c, :math:`\operatorname{out}(s)` the columns that le
 
 .. math::
    \min \sum_c \mathrm{cost}_c x_c,\qquad
-   \sum_{c\in\operatorname{out}(s)}x_c-\sum_{c\in\operatorname{in}(s)}x_c=[s\text{ is the
-   root}]\quad\forall s,\qquad \ell\le\sum_c a_cx_c\le u .
+   \sum_{c\in\operatorname{out}(s)}x_c-\sum_{c\in\operatorname{in}(s)}x_c
+     =[s\text{ is the root}]\quad\forall s,\qquad
+   \ell\le\sum_c a_cx_c\le u .
 
-A split enters both children: a directed hypergraph. Without side rows the relaxation has an
-integral optimum (dynamic programmes as linear programmes: Martin, Rardin, Campbell 1990,
-"Polyhedral characterization of discrete dynamic programming"). Any linear function of the leaves'
-actions is one number per column, so side constraints are rows. Of columns of one kind in one state
-with equal side numbers only the cheapest is kept.
+A split enters both children, so the columns form a directed hypergraph. Without side rows the
+relaxation has an integral optimum (dynamic programmes as linear programmes: Martin, Rardin,
+Campbell 1990, "Polyhedral characterization of discrete dynamic programming"). Any linear function
+of the leaves' actions is one number per column, so side constraints are rows. Of columns of one
+kind in one state with equal side numbers only the cheapest is kept.
 """
 
 from __future__ import annotations
@@ -57,7 +59,7 @@ class StateFlow(TreeFormulation):
     Parameters
     ----------
     max_states : int
-        Problems with more states are unsupported: the sentence says how many were counted.
+        Problems with more states are unsupported; the sentence says how many were counted.
     max_columns : int
         The same for columns.
     """
@@ -163,7 +165,7 @@ class StateFlow(TreeFormulation):
         if view.side or space.limits_leaves:
             return {"presolve": "off"}  # presolve spends its time in probing
         h = self._states(view, space)
-        # The relaxation is integral; interior point wins where there are many states.
+        # The relaxation is integral; interior point is faster if there are many states.
         return {"as_lp_first": True, "solver": "ipm" if h.n_states > 8000 else "simplex"}
 
     def meanings(self, m: Any, problem: Problem) -> Mapping[str, Callable[[Any], str]]:

@@ -19,10 +19,10 @@ from .engines.pruning.curve import prune_curve as prune_curve
 from .errors import DataError as DataError
 from .errors import MilpTreesError as MilpTreesError
 from .estimators.budget_forest import BudgetForestClassifier as BudgetForestClassifier
+from .estimators.policy import OptimalPolicyTree as OptimalPolicyTree
 from .estimators.pruner import EnsemblePruner as EnsemblePruner
 from .estimators.spo_forest import SPOForest as SPOForest
 from .estimators.spo_tree import SPOTree as SPOTree
-from .estimators.trees import OptimalPolicyTree as OptimalPolicyTree
 from .estimators.trees import OptimalTreeClassifier as OptimalTreeClassifier
 from .estimators.trees_cv import OptimalTreeClassifierCV as OptimalTreeClassifierCV
 from .limits import Limits as Limits

@@ -89,6 +89,11 @@ def integers(array: np.ndarray) -> tuple[np.ndarray, Fraction, bool]:
         False if the costs had to be rounded to a grid.
     """
     flat = np.asarray(array).ravel()
+    if flat.dtype == np.int64:
+        largest = max(int(flat.max(initial=0)), -int(flat.min(initial=0)))
+        common = int(np.gcd.reduce(flat)) or 1
+        if largest // common * max(1, len(np.atleast_1d(array))) <= LIMIT:
+            return (flat // common).reshape(np.shape(array)), Fraction(common), True
     if flat.dtype == object or _rationals(flat[:FEW]) is not None:
         values, where = (
             np.unique(flat, return_inverse=True) if flat.dtype != object else _unique_objects(flat)
@@ -128,13 +133,12 @@ def on_grid(regret: np.ndarray, penalty: float) -> tuple[np.ndarray, Fraction]:
 
 def _unique_objects(flat: np.ndarray) -> tuple[list[Any], np.ndarray]:
     """Distinct values and their positions; an object that occurs often is hashed only once."""
+    objects = flat.tolist()
+    ids = np.fromiter(map(id, objects), dtype=np.int64, count=len(objects))
+    _, first, where = np.unique(ids, return_index=True, return_inverse=True)
     seen: dict[Any, int] = {}
-    by_id: dict[int, int] = {}
-    values = flat.tolist()
-    for v in values:
-        if id(v) not in by_id:
-            by_id[id(v)] = seen.setdefault(v, len(seen))
-    return list(seen), np.array([by_id[id(v)] for v in values], dtype=np.int64)
+    place = [seen.setdefault(objects[i], len(seen)) for i in first.tolist()]
+    return list(seen), np.array(place, dtype=np.int64)[where]
 
 
 def _rationals(values: Any) -> list[Fraction] | None:

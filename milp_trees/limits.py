@@ -19,7 +19,7 @@ MAX_NONZEROS = 20_000_000
 
 
 class Limit(enum.Enum):
-    """Why a method stopped before it was done."""
+    """Why a method stopped early."""
 
     TIME = "time"
     NODES = "nodes"
@@ -28,8 +28,9 @@ class Limit(enum.Enum):
 
 
 class Stopped(Exception):
-    """A limit was reached; `limit` says which. It ends work from within, and no caller of the
-    package sees it.
+    """Raised inside a computation when a limit is reached; `limit` is this limit.
+
+    It never reaches a caller of the package.
     """
 
     def __init__(self, limit: Limit = Limit.TIME) -> None:
@@ -39,7 +40,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Deadline:
-    """The moment at which work has to end.
+    """The time at which a computation has to end.
 
     Parameters
     ----------
@@ -51,8 +52,9 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float | None, began: float | None = None) -> Deadline:
-        """So many seconds after `began`, a reading of `time.perf_counter` (by default now); None is
-        no deadline.
+        """The deadline some seconds after `began`; None means no deadline.
+
+        `began` is a reading of `time.perf_counter`, by default now.
         """
         if seconds is None:
             return cls()
@@ -60,38 +62,37 @@ class Deadline:
 
     @property
     def passed(self) -> bool:
-        """Whether it is over."""
+        """Whether the deadline has passed."""
         return time.perf_counter() >= self.at
 
     @property
     def left(self) -> float | None:
-        """Seconds until then, 0 once it is over; None if there is no deadline."""
+        """Remaining seconds, 0 after the deadline; None if there is none."""
         return None if self.at == math.inf else max(0.0, self.at - time.perf_counter())
 
     def check(self) -> None:
-        """Raise `Stopped` if it is over."""
+        """Raise `Stopped` if the deadline has passed."""
         if self.passed:
             raise Stopped(Limit.TIME)
 
     def later(self, seconds: float) -> Deadline:
-        """The same for work that was held up for so many seconds."""
+        """The deadline moved by some seconds, for a computation that was held up."""
         return Deadline(self.at + seconds)
 
     def share(self, share: float, at_least: float = 0.0) -> Deadline:
-        """Of a part of the work, which begins now: a share of the time that is left, or the seconds
-        `at_least` if these are more.
+        """The deadline of a part of the computation that begins now.
+
+        The part gets a share of the remaining time, or `at_least` seconds if these are more.
         """
         left = self.left
         return self if left is None else Deadline.after(max(at_least, share * left))
 
     def wait(self, most: float) -> float:
-        """Seconds to wait for something before the next look at the clock: `most`, or less if the
-        deadline comes first.
-        """
+        """Seconds to wait before the clock is read again: `most`, or less before the deadline."""
         return max(0.0, min(most, self.at - time.perf_counter()))
 
 
-#: The deadline of work that has none.
+#: The deadline of a computation without a time limit.
 NEVER = Deadline()
 
 
@@ -141,13 +142,15 @@ class Limits:
 
     @classmethod
     def asked(cls, **given: Any) -> Limits:
-        """Limits as a user gives them, by the names that calls and commands have for them:
-        `time_limit`, `memory_mb`, `node_limit`, `threads`, `seed`, `log_file`, `max_nonzeros`.
+        """Limits under the names that calls and commands have for them.
+
+        These are `time_limit`, `memory_mb`, `node_limit`, `threads`, `seed`, `log_file` and
+        `max_nonzeros`.
 
         Raises
         ------
         DataError
-            As for `Limits`; a run of no seconds is refused too.
+            As for `Limits`; a time limit of 0 seconds is not allowed either.
         """
         log_file = given.pop("log_file", None)
         limits = cls(

@@ -55,8 +55,20 @@ def offers_what(taker: Any, task: Task) -> bool:
 def able(
     problem: Problem, flag: str = "", groups: tuple[str, ...] = ("methods", "formulations")
 ) -> list[str]:
-    """Names of the methods and formulations for a problem's space, question and task whose class
-    declares `flag`, those that run by default first.
+    """Names of the methods and formulations for a problem, those that run by default first.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its space, question and task must be supported.
+    flag : str, optional
+        An attribute that must be true for their class.
+    groups : tuple of str
+        Groups of plug-ins to search.
+
+    Returns
+    -------
+    list of str
     """
     from milp_trees.registering import plugins
 
@@ -75,8 +87,9 @@ def able(
 
 
 def who_can(problem: Problem, flag: str) -> str:
-    """The end of a sentence that says who can what the subject of the sentence cannot, such as
-    `; a, b and c can`; empty if nobody can.
+    """The end of a sentence, such as `; a, b and c can`, that names methods with an ability.
+
+    It follows a statement that another method lacks this ability (`flag`); empty if all do.
     """
     names = able(problem, flag)[:4]
     return (
@@ -85,7 +98,7 @@ def who_can(problem: Problem, flag: str) -> str:
 
 
 def _no_view(taker: Any, problem: Problem) -> str:
-    """That a method or formulation cannot take a task, and which methods can."""
+    """The sentence that a method or formulation cannot take a task, with methods that can."""
     task = problem.task
     offered = ", ".join(kind.__name__ for kind in task.view_makers) or "none"
     names = able(problem, groups=("methods",))
@@ -262,7 +275,7 @@ class Problem:
 
     @property
     def all_rows_too_few(self) -> bool:
-        """Whether not even a single leaf would hold enough rows, or enough weight."""
+        """Whether all rows together are too few, or have too little weight, for a single leaf."""
         data, space = self.dataset, self.space
         return data.n_rows < getattr(space, "min_samples_leaf", 0) or sum(
             map(Fraction, data.row_weights.tolist())

@@ -1,1 +1,1 @@
-"""Solvers: one adapter per file; found by the registry."""
+"""Solvers: one adapter per file; the registry finds them."""

@@ -1,4 +1,4 @@
-"""What several adapters share."""
+"""Common parts of several adapters."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ import numpy as np
 from milp_trees.linear.matrix import MatrixModel
 from milp_trees.mip.solver import Event
 
-#: How far a start may violate the model and still be handed over.
+#: Largest violation of the model by a start that is still handed over.
 FEASIBILITY = 1e-6
 
 
 def integral_objective(model: MatrixModel) -> bool:
-    """Whether every feasible point has a whole-numbered objective."""
+    """Whether the objective of every feasible point is an integer."""
     return (
         not np.any(model.c[~model.integer])
         and bool(np.all(model.c == np.rint(model.c)))
@@ -28,8 +28,9 @@ def integral_objective(model: MatrixModel) -> bool:
 
 
 def bounded_objective(model: MatrixModel) -> bool:
-    """Whether every variable that could make the objective fall for ever is bounded; "infeasible or
-    unbounded" is infeasible then.
+    """Whether every variable that could decrease the objective without end is bounded.
+
+    If so, the status "infeasible or unbounded" means infeasible.
     """
     return bool(
         np.isfinite(
@@ -39,20 +40,18 @@ def bounded_objective(model: MatrixModel) -> bool:
 
 
 def bound_within(model: MatrixModel, objective: float, abs_gap: float, rel_gap: float) -> float:
-    """The bound that a solver has proved which says only that its solution is optimal up to the
-    gaps it was given.
-    """
+    """The bound that a solver has proved that only reports a solution as optimal up to its gaps."""
     bound = objective - max(abs_gap, rel_gap * abs(objective))
     return float(math.ceil(bound - 1e-6)) if integral_objective(model) else bound
 
 
 def agrees(a: float, b: float) -> bool:
-    """Whether two objective values are the same, as far as logs and floating point say."""
+    """Whether two objective values are equal, up to the precision of logs and floating point."""
     return abs(a - b) <= 1e-6 * max(1.0, abs(a), abs(b))
 
 
 def finite(value: float | None) -> float | None:
-    """A number, or None for the many ways in which solvers say that there is none."""
+    """A number, or None for any of the values with which solvers report that there is none."""
     return None if value is None or not math.isfinite(value) or abs(value) >= 1e19 else float(value)
 
 
@@ -64,7 +63,7 @@ def write_start(x: np.ndarray, objective: float, path: Path) -> None:
 
 
 class Log:
-    """Lines of a solver's log: kept, and written to a file as they come."""
+    """Lines of a solver's log, kept in memory and written to a file as they come."""
 
     def __init__(self, path: str | None) -> None:
         self.parts: list[str] = []
@@ -87,14 +86,15 @@ class Log:
 
 
 def early(left: float) -> float:
-    """How long before the end of the time limit a solver is asked to stop that hands over its
-    solution in a file, and only when it ends.
+    """Seconds before the end of the time limit at which such a solver is asked to stop.
+
+    It is for solvers that write their solution to a file, and only when they end.
     """
     return min(0.15 * left, 1.0)
 
 
 class Trace:
-    """Emits news that are news: a better incumbent or a better bound."""
+    """Emits an event only if the incumbent or the bound has improved."""
 
     def __init__(self, emit: Callable[[Event], None]) -> None:
         self.emit = emit
@@ -108,7 +108,7 @@ class Trace:
         return time.perf_counter() - self.began
 
     def left(self, limit: float | None) -> float | None:
-        """Seconds that a limit leaves, after what was used to hand over the model."""
+        """Rest of a time limit in seconds, after the time that was used to hand over the model."""
         return None if limit is None else max(limit - self.seconds, 0.01)
 
     def record(
@@ -138,3 +138,21 @@ class Trace:
 
 
 WINDOWS = sys.platform == "win32"
+
+
+def dual_value(model: MatrixModel, y: np.ndarray) -> float:
+    """The bound that row multipliers prove for the linear relaxation.
+
+    It is the minimum of the Lagrangian over the box of the variables.
+    """
+    if len(y) != model.n_rows:
+        return -math.inf
+    y = np.where(
+        ((y > 0) & np.isinf(model.row_lower)) | ((y < 0) & np.isinf(model.row_upper)), 0.0, y
+    )
+    d = model.c - model.A.T @ y
+    d[np.abs(d) < 1e-9] = 0.0
+    with np.errstate(invalid="ignore"):
+        rows = np.where(y > 0, y * model.row_lower, np.where(y < 0, y * model.row_upper, 0.0))
+        columns = np.where(d > 0, d * model.lower, np.where(d < 0, d * model.upper, 0.0))
+    return float(rows.sum() + columns.sum() + model.offset)

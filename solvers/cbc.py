@@ -1,25 +1,20 @@
-"""CBC, as an executable: found on PATH or in an installed wheel, fed with an MPS file, its log read
-as it goes.
+"""CBC as an executable, which is found on PATH or in an installed wheel.
+
+It reads an MPS file, and its log is read while it runs.
 """
 
 from __future__ import annotations
 
-import contextlib
-import functools
-import importlib.util
 import math
 import os
-import platform
 import queue
-import re
-import shutil
 import signal
 import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +26,8 @@ from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.registering import register
 from milp_trees.results.result import Limit, Status
 
+from ._cbc_log import NOTHING, Said
+from ._cbc_program import executable, line_buffered, probe, read_all
 from ._common import (
     FEASIBILITY,
     WINDOWS,
@@ -43,41 +40,23 @@ from ._common import (
     write_start,
 )
 
-#: A value of this size means that CBC holds no solution, whatever else it says.
-NOTHING = 1e49
-#: A returned point may violate the model by this much.
+#: Largest violation of the model by a returned point.
 TOLERANCE = 1e-5
-#: Seconds that CBC gets to write its solution after an interrupt of the user; less than it takes
-#: until it is ended from outside.
+#: Seconds that CBC gets to write its solution after an interrupt of the user; shorter than the time
+#: after which it is ended from outside.
 ENDING = 1.3
 #: The same after the time limit.
 LATE = 0.1
 
-#: Parameters after which "optimal" or "infeasible" means something else.
+#: Parameters that change the meaning of "optimal" or "infeasible".
 CLAIM_CHANGING = ("allow", "ratio", "cuto", "inc", "maximize", "maxs")
-
-_NUMBER = r"(-?\d[\d.]*(?:e[+-]?\d+)?)"
-_FOUND = re.compile(rf"Integer solution of {_NUMBER} found")
-_PROGRESS = re.compile(
-    rf"After (\d+) nodes, \d+ on tree, {_NUMBER} best solution, best possible {_NUMBER}"
-)
-_ROOT = re.compile(
-    rf"(?:At root node, \d+ cuts|Cuts at root node) changed objective from {_NUMBER} to {_NUMBER}"
-)
-_CONTINUOUS = re.compile(rf"Continuous objective value is {_NUMBER}")
-_START = re.compile(rf"MIPStart provided solution with cost {_NUMBER}")
-_LOWER = re.compile(rf"^Lower bound:\s+{_NUMBER}")
-_NODES = re.compile(r"^Enumerated nodes:\s+(\d+)")
-_REFUSED = re.compile(
-    r"No match for|Multiple matches for|Possible options for|valid range is|is illegal for"
-)
 
 
 @register
 class Cbc(Solver):
     """CBC. Options are its command-line parameters: `{"cuts": "off", "strong": 20}`.
 
-    The seed s is given as `randomSeed` and `randomCbcSeed` s + 1, because 0 means the time of day.
+    For a seed s, `randomSeed` and `randomCbcSeed` are s + 1, because 0 means the time of day.
     """
 
     name = "cbc"
@@ -123,62 +102,6 @@ class Cbc(Solver):
             return Run(path, job, Trace(emit), stop, Path(folder)).answer()
 
 
-def executable() -> str | None:
-    """The CBC to use: on PATH, else in the wheel of PuLP 3, else in that of cbcbox."""
-    return shutil.which("cbc") or next(
-        (str(p) for p in _in_wheels() if os.access(p, os.X_OK)), None
-    )
-
-
-def _in_wheels() -> Iterator[Path]:
-    # The packages are located, not imported: PuLP imports a HiGHS, which excludes OR-tools from the
-    # same process.
-    suffix = ".exe" if WINDOWS else ""
-    for folder in _package("pulp"):
-        system = {"Windows": "win", "Darwin": "osx"}.get(platform.system(), "linux")
-        machine = (
-            "arm64" if platform.machine() in ("arm64", "aarch64") and system == "linux" else "i64"
-        )
-        yield folder / "solverdir" / "cbc" / system / machine / f"cbc{suffix}"
-    for folder in _package("cbcbox"):
-        yield from sorted(folder.glob(f"**/bin/cbc{suffix}"))
-
-
-def _package(name: str) -> Iterator[Path]:
-    spec = importlib.util.find_spec(name)
-    if spec is not None and spec.origin is not None:
-        yield Path(spec.origin).parent
-
-
-@functools.lru_cache
-def probe(path: str) -> Availability:
-    """Run CBC once, for its version."""
-    try:
-        said = subprocess.run(
-            [path, "-quit"], capture_output=True, text=True, timeout=30, stdin=subprocess.DEVNULL
-        ).stdout
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return Availability(False, reason=f"{path} does not run: {error}.")
-    version = re.search(r"Version:\s*(\S+)", said)
-    if "CBC" not in said.upper() or version is None:
-        return Availability(False, reason=f"{path} does not answer like CBC.")
-    return Availability(True, version[1])
-
-
-@dataclass
-class Said:
-    """What the log has said so far."""
-
-    root: float | None = None
-    continuous: float | None = None
-    bound: float | None = None
-    nodes: int | None = None
-    start: float | None = None
-    start_refused: bool = False
-    result: str = ""
-    refused: str = ""
-
-
 class Run:
     """One call of CBC."""
 
@@ -187,12 +110,12 @@ class Run:
     ) -> None:
         self.path, self.job, self.trace, self.stop, self.folder = path, job, trace, stop, folder
         self.model = job.model
-        self.said = Said()
+        self.said = Said(self.model.offset, self.trace, self._start_reported)
         self.log = Log(job.limits.log_file)
         self.interrupted: Limit | None = None
         violation = 0.0 if job.start is None else job.model.violation(job.start)
-        # CBC has answered wrongly after an infeasible start (coin-or/Cbc issue 449), so it does not
-        # get one.
+        # After an infeasible start CBC has given wrong answers (coin-or/Cbc issue 449), so it gets
+        # none.
         self.start = job.start if violation <= FEASIBILITY else None
         self.message = (
             ""
@@ -243,7 +166,7 @@ class Run:
         return self._read(code)
 
     def _execute(self) -> int:
-        reader, writer = _line_buffered()
+        reader, writer = line_buffered()
         try:
             process = subprocess.Popen(
                 self.command(),
@@ -258,7 +181,7 @@ class Run:
         finally:
             os.close(writer)
         texts: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        threading.Thread(target=_read_all, args=(reader, texts), daemon=True).start()
+        threading.Thread(target=read_all, args=(reader, texts), daemon=True).start()
         try:
             self._follow(process, texts)
             return process.wait()
@@ -290,7 +213,7 @@ class Run:
         limit = self.job.limits.time
         if self.stop():
             return Limit.INTERRUPTED
-        # CBC looks at its clock between nodes only; a moment later it is asked a second way.
+        # CBC looks at its clock only between nodes; a little later it is stopped in a second way.
         return (
             Limit.TIME
             if limit is not None and self.trace.seconds > limit - early(limit) / 2
@@ -301,44 +224,8 @@ class Run:
         *lines, rest = text.replace("\r", "").split("\n")
         for line in lines:
             self.log.write(line + "\n")
-            self._take_line(line)
+            self.said.take(line)
         return rest
-
-    def _take_line(self, line: str) -> None:
-        said, offset = self.said, self.model.offset
-        if m := _FOUND.search(line):
-            self.trace.record(float(m[1]) + offset, None)
-        elif m := _PROGRESS.search(line):
-            said.nodes, said.bound = int(m[1]), self._lowered(float(m[3]), _unit(m[3], 8))
-            value = float(m[2])
-            self.trace.record(
-                None if abs(value) >= NOTHING else value + offset, said.bound, said.nodes
-            )
-        elif m := _ROOT.search(line):
-            # A model that preprocessing has emptied gets the lowest number there is.
-            if said.root is None and (root := finite(float(m[2]))) is not None:
-                said.root = self._lowered(root, _unit(m[2], 8 if "At root" in line else 6))
-        elif m := _CONTINUOUS.search(line):
-            said.continuous = self._lowered(float(m[1]), _unit(m[1], 6))
-            self.trace.record(None, said.continuous)
-        elif m := _START.search(line):
-            said.start = float(m[1]) + offset
-            if self.start is not None and self._is_start(said.start):
-                self.trace.record(said.start, None, 0, self.start)
-        elif "mipstart values could not be used" in line:
-            said.start_refused = True
-        elif m := _LOWER.search(line):
-            said.bound = self._lowered(float(m[1]), 1e-3)
-        elif m := _NODES.search(line):
-            said.nodes = int(m[1])
-        elif line.startswith("Result - "):
-            said.result = line[9:].strip()
-        elif _REFUSED.search(line) and not said.result and not said.refused:
-            said.refused = line.strip("<> ")
-
-    def _lowered(self, value: float, unit: float) -> float:
-        """A printed bound, less what rounding to the printed digits may have added."""
-        return float(value - 0.5 * unit + self.model.offset)
 
     # -- after -------------------------------------------------------------------------------------
 
@@ -390,7 +277,7 @@ class Run:
         if "time" in result or "time" in head:
             return Limit.TIME
         if "node" in result or "node" in head or "solution limit" in result:
-            # CBC says so too where its time ends in the first linear program.
+            # CBC prints this also if its time ends during the first linear program.
             asked = self.job.limits.nodes is not None or any(
                 key.lower().startswith("maxn") for key in self.job.options
             )
@@ -402,8 +289,9 @@ class Run:
         )
 
     def _point(self, lines: Any) -> np.ndarray:
-        """The solution file leaves out columns at zero; a mark `**` before an index says
-        infeasible.
+        """The point in the solution file, which leaves out columns at zero.
+
+        A mark `**` before an index means infeasible.
         """
         x = np.zeros(self.model.n_variables)
         for line in lines:
@@ -412,16 +300,21 @@ class Run:
         return x
 
     def _accepted(self) -> bool | None:
-        """None if CBC ended before it looked at the start."""
+        """Whether CBC accepted the start; None if it ended before it read the start."""
         if self.job.start is None:
             return None
         if self.start is None or self.said.start_refused:
             return False
         return None if self.said.start is None else self._is_start(self.said.start)
 
+    def _start_reported(self, value: float) -> None:
+        if self.start is not None and self._is_start(value):
+            self.trace.record(value, None, 0, self.start)
+
     def _is_start(self, value: float) -> bool:
-        """Whether the value of a start that CBC prints, with six digits and without the offset, is
-        that of the start it was given.
+        """Whether CBC's printed value of a start is that of the given start.
+
+        CBC prints six digits, without the offset.
         """
         assert self.start is not None
         offset = self.model.offset
@@ -471,35 +364,5 @@ class Run:
         )
 
 
-def _unit(text: str, significant: int) -> float:
-    """Unit of the last of so many significant digits."""
-    value = abs(float(text))
-    return float(10.0 ** (math.floor(math.log10(value)) + 1 - significant)) if value else 0.0
-
-
 def _value(header: str) -> float:
     return float(header.rpartition(" ")[2])
-
-
-def _line_buffered() -> tuple[int, int]:
-    """Both ends of a channel on which a C program writes line by line: a terminal, where there are
-    such.
-    """
-    if WINDOWS:
-        return os.pipe()
-    import pty
-    import tty
-
-    reader, writer = pty.openpty()
-    tty.setraw(writer)
-    return reader, writer
-
-
-def _read_all(reader: int, texts: queue.SimpleQueue[str | None]) -> None:
-    """Passes on what is printed, and None at the end."""
-    # A terminal whose other end is closed reports an error instead of an end of file.
-    with contextlib.suppress(OSError):
-        while chunk := os.read(reader, 65536):
-            texts.put(chunk.decode(errors="replace"))
-    texts.put(None)
-    os.close(reader)

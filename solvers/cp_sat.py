@@ -1,6 +1,4 @@
-"""CP-SAT, through `ortools`: integer programs with whole-numbered coefficients, in exact
-arithmetic.
-"""
+"""CP-SAT, through `ortools`: integer programs with integer coefficients, in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -21,9 +19,9 @@ from milp_trees.results.result import Limit, Status
 
 from ._common import Log, Trace, finite
 
-#: A start may be this far from integers.
+#: Largest distance of a start from integers.
 INTEGRALITY = 1e-6
-#: What CP-SAT takes for no bound.
+#: Number with which CP-SAT represents an infinite bound.
 ENDLESS = 2**62
 
 
@@ -31,8 +29,8 @@ ENDLESS = 2**62
 class CpSat(Solver):
     """CP-SAT. Options are its parameters: `{"linearization_level": 2}`.
 
-    Continuous columns of a model that is `implied_integer` (flows, say) are declared integer.
-    CP-SAT searches no tree of nodes, so there is neither a node count nor a bound of a root.
+    Continuous columns of a model that is `implied_integer` (such as flows) are declared integer.
+    CP-SAT has no tree of nodes, so there is neither a node count nor a bound of a root.
     """
 
     name = "cp-sat"
@@ -48,7 +46,7 @@ class CpSat(Solver):
     install = "pip install ortools"
 
     def availability(self) -> Availability:
-        # Located, not imported: OR-tools and highspy cannot be loaded into one process.
+        # Located and not imported: OR-tools and highspy cannot be loaded into one process.
         if importlib.util.find_spec("ortools") is None:
             return Availability(False, reason=f"ortools is not installed; {self.install}.")
         return Availability(True, importlib.metadata.version("ortools"))
@@ -61,7 +59,7 @@ class CpSat(Solver):
         if n and model.implied_integer:
             return _not_whole(
                 replace(model, upper=finite_upper(model), columns=[])
-            )  # flows are often bounded by rows only
+            )  # flows often are bounded by rows only
         if n:
             return f"cp-sat takes integer variables only and {model.name} has {n} continuous ones; highs, cbc and scip take them."
         return _not_whole(model)
@@ -77,26 +75,25 @@ class CpSat(Solver):
         )
         lower, upper = whole_sides(model)
         if (lower > upper).any() or model.contradiction() is not None:
-            # An upper bound that was derived may lie below the lower one; CP-SAT calls an empty
-            # domain an invalid model.
+            # A derived upper bound may be below the lower one; for CP-SAT a model with an empty
+            # domain is invalid.
             return Answer(Status.INFEASIBLE, version=importlib.metadata.version("ortools"))
         return Run(replace(job, model=model), Trace(emit), stop).answer()
 
 
 def whole_sides(model: MatrixModel) -> tuple[np.ndarray, np.ndarray]:
-    """Sides of the rows as whole numbers, which rows of whole numbers have."""
+    """Sides of the rows rounded to integers, for rows with integer coefficients."""
     lower = np.where(np.isfinite(model.row_lower), np.ceil(model.row_lower - 1e-9), -ENDLESS)
     upper = np.where(np.isfinite(model.row_upper), np.floor(model.row_upper + 1e-9), ENDLESS)
     return lower.astype(np.int64), upper.astype(np.int64)
 
 
 def finite_upper(model: MatrixModel) -> np.ndarray:
-    """Upper bounds, those that are missing derived from the rows or from the costs as far as that
-    goes.
+    """Upper bounds of the variables; missing ones are derived from rows or costs if possible.
 
-    From the rows: what a variable can be while all others in the row are at their best. From the
-    costs: a variable that costs something and only ever helps rows by growing need not be larger
-    than the neediest row asks.
+    From a row: the largest value of a variable when all others in the row have their best values.
+    From the costs: a variable that has a cost, and whose increase only helps to satisfy rows, need
+    not be larger than the largest value that a row requires.
     """
     upper = model.upper.copy()
     A = model.A.tocoo()
@@ -149,7 +146,7 @@ def _others(
 
 
 def _not_whole(model: MatrixModel) -> str | None:
-    """Why a model cannot be stated in whole numbers, or None."""
+    """The reason why a model cannot be stated in integers, or None."""
     for numbers, what in ((model.c, "costs"), (model.A.data, "coefficients")):
         if np.any(numbers != np.rint(numbers)):
             return f"cp-sat takes whole numbers only and {model.name} has fractional {what}; highs, cbc and scip take them."
@@ -203,7 +200,7 @@ class Run:
         used = np.flatnonzero(model.c)
         proto.objective.vars.extend(used.tolist())
         proto.objective.coeffs.extend(model.c[used].astype(np.int64).tolist())
-        # The constant of the objective stays out: it need not be a whole number.
+        # The constant of the objective is left out, because it need not be an integer.
 
     def _give_start(self) -> None:
         start = self.job.start
@@ -287,8 +284,8 @@ class Run:
         elif status is Status.NO_SOLUTION and self._accepted():
             self.message = f"{self.message} CP-SAT saw that the start is feasible but ended before its search took it.".strip()
         if status is not Status.INFEASIBLE:
-            # Before CP-SAT has a bound it reports a number that is none, but calls back with none
-            # either.
+            # Before it has a bound, CP-SAT reports a number that is no bound; its callback then has
+            # reported none either.
             seen = finite(self.trace.bound)
             last = (
                 finite(self.solver.best_objective_bound + model.offset)
@@ -335,7 +332,7 @@ class Run:
         raise SolverFailure(f"CP-SAT ended with the status {code!r}.")
 
     def _limit(self) -> Limit | None:
-        """CP-SAT does not say why it stopped; it follows from what was asked of it."""
+        """Why CP-SAT stopped; it does not report this, so it follows from the given limits."""
         limits = self.job.limits
         if self.stopped:
             return Limit.INTERRUPTED
@@ -351,7 +348,7 @@ class Run:
 
 
 def _reporter(model: MatrixModel, trace: Trace) -> Any:
-    """The callback for solutions. (Its base class is only there once ortools is.)"""
+    """The callback for solutions. (Its base class exists only when ortools is installed.)"""
     from ortools.sat.python import cp_model
 
     class Reporter(cp_model.CpSolverSolutionCallback):  # type: ignore[misc, name-defined]

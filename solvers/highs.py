@@ -1,4 +1,4 @@
-"""HiGHS, through `highspy`: the matrix goes in as arrays, events come back through callbacks."""
+"""HiGHS, through `highspy`: it is given arrays, and reports events through callbacks."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from milp_trees.mip.solver import Answer, Availability, Event, Job, Solver
 from milp_trees.registering import register
 from milp_trees.results.result import Limit, Status
 
-from ._common import Log, Trace, agrees, bounded_objective, finite
+from ._common import Log, Trace, agrees, bounded_objective, dual_value, finite
 
 #: A relaxation whose solution is this close to integers is the optimum itself.
 INTEGRALITY = 1e-6
-#: What HiGHS says of a solution of the presolved problem that does not solve the model
+#: HiGHS's message that a solution of the presolved problem does not solve the model
 #: (https://github.com/ERGO-Code/HiGHS/issues/2204).
 UNTRANSFORMED = re.compile(
     r"untransformed violations: bound = ([\d.e+-]+).*?; integrality = ([\d.e+-]+).*?; row = ([\d.e+-]+)"
 )
-#: A violation of this size is no matter of tolerances.
+#: A violation of this size cannot be explained by tolerances.
 BROKEN = 1e-3
-#: Options of this adapter, not of HiGHS.
+#: Options of this adapter that HiGHS does not have.
 OWN_OPTIONS = frozenset({"as_lp_first"})
 
 
@@ -37,9 +37,9 @@ OWN_OPTIONS = frozenset({"as_lp_first"})
 class Highs(Solver):
     """HiGHS: simplex, interior point and first-order LP, branch and cut.
 
-    Takes every HiGHS option, and `as_lp_first=True`: solve the linear relaxation first, with the LP
-    options given (`solver="ipm"`), and answer from it if its solution is integral; otherwise branch
-    and cut with the same options but HiGHS's choice of `solver`.
+    All options of HiGHS are allowed, and `as_lp_first=True`: solve the linear relaxation first,
+    with the given LP options (`solver="ipm"`), and use its solution if it is integral; otherwise
+    branch and cut with the same options, but with HiGHS's choice of `solver`.
     """
 
     name = "highs"
@@ -91,7 +91,7 @@ class Highs(Solver):
     ) -> Answer:
         relaxed = Run(relaxation(job), job.options, Trace(lambda event: None), stop, log).answer()
         if relaxed.status is Status.INFEASIBLE or relaxed.limit is not None:
-            # A point at a limit is one of the relaxation only.
+            # A point at a limit is a point of the relaxation only.
             status = relaxed.status if relaxed.status is Status.INFEASIBLE else Status.NO_SOLUTION
             return replace(relaxed, status=status, x=None, objective=None)
         if relaxed.status is Status.OPTIMAL and relaxed.x is not None:
@@ -121,13 +121,13 @@ class Highs(Solver):
     def _branch_and_cut(
         self, job: Job, options: Mapping[str, Any], trace: Trace, stop: Callable[[], bool], log: Log
     ) -> Answer:
-        """One run; without presolve once more if presolve turns out to have changed the problem."""
+        """One run, and a second one without presolve if presolve has changed the problem."""
         run = Run(job, options, trace, stop, log)
         answer = run.answer()
         if not run.presolve_failed:
             return answer
         job = replace(job, limits=replace(job.limits, time=trace.left(job.limits.time)))
-        fresh = Trace(trace.emit)  # the bounds so far are those of another problem
+        fresh = Trace(trace.emit)  # the earlier bounds are those of another problem
         fresh.began = trace.began
         again = Run(job, {**options, "presolve": "off"}, fresh, stop, log).answer()
         message = "HiGHS's presolve changed the problem (its solutions break the rows of the model), so it was solved without presolve."
@@ -144,18 +144,17 @@ class Run:
 
         self.job, self.trace, self.stop, self.log = job, trace, stop, log
         self.mip = bool(job.model.integer.any())
-        #: Whether solutions of the presolved problem turned out not to solve the model: nothing
-        #: this run claims is true then.
+        #: Whether solutions of the presolved problem do not solve the model; then all claims of
+        #: this run are wrong.
         self.presolve_failed = False
         self.root_bound: float | None = None
         self.h = highspy.Highs()
         self._subscribe()
-        # The number of threads is fixed by the first solve of a process, unless the scheduler is
-        # reset.
+        # The first solve of a process fixes the number of threads, unless the scheduler is reset.
         highspy.Highs.resetGlobalScheduler(True)
         self._set_options(options)
         load(self.h, job.model)
-        left = trace.left(job.limits.time)  # HiGHS's clock starts when it runs
+        left = trace.left(job.limits.time)  # the clock of HiGHS starts when it runs
         if left is not None and "time_limit" not in options:
             self._set("time_limit", left)
 
@@ -163,7 +162,7 @@ class Run:
 
     def _set_options(self, options: Mapping[str, Any]) -> None:
         limits = self.job.limits
-        # Logging must be on for the callbacks that carry bounds; it goes to a callback and from
+        # Logging must be on for the callbacks that report bounds; it goes to a callback, and from
         # there to the file.
         settings: dict[str, Any] = {"output_flag": True, "log_to_console": False}
         settings |= {
@@ -295,8 +294,8 @@ class Run:
             return None
         value = float(self.h.getInfo().objective_function_value)
         dual = dual_value(self.job.model, np.array(self.h.getSolution().row_dual, dtype=float))
-        # An interior point's dual value can be off by the tolerance; one that is far away says
-        # nothing.
+        # The dual value of an interior point can be off by the tolerance; one that differs much
+        # means nothing.
         return (
             min(value, dual)
             if math.isfinite(dual) and abs(dual - value) <= 1e-5 * max(1.0, abs(value))
@@ -304,8 +303,10 @@ class Run:
         )
 
     def _start_accepted(self, x: np.ndarray | None) -> bool | None:
-        """By the log, by the first incumbent, or because HiGHS holds it still when it ends before
-        its search begins.
+        """Whether HiGHS accepted the start.
+
+        It did so by its log, by its first incumbent, or because it still has the start if it ends
+        before its search begins.
         """
         if self.job.start is None:
             return None
@@ -329,11 +330,11 @@ class Run:
             S.kInterrupt: (Status.FEASIBLE, Limit.INTERRUPTED, ""),
             S.kHighsInterrupt: (Status.FEASIBLE, Limit.INTERRUPTED, ""),
             S.kMemoryLimit: (Status.FEASIBLE, Limit.MEMORY, ""),
-            # These follow from options of the user: there is no limit of ours to name.
+            # These follow from options of the user, so no limit of this package is reported.
             S.kObjectiveBound: (Status.FEASIBLE, None, said),
             S.kObjectiveTarget: (Status.FEASIBLE, None, said),
             S.kIterationLimit: (Status.FEASIBLE, None, said),
-            # A first-order solution that misses the tolerances.
+            # A first-order solution that does not meet the tolerances.
             S.kUnknown: (
                 Status.NO_SOLUTION,
                 None,
@@ -354,7 +355,7 @@ def relaxation(job: Job) -> Job:
 
 
 def load(h: Any, model: MatrixModel) -> None:
-    """Hand over the arrays."""
+    """Give HiGHS the arrays."""
     A = model.A.tocsr()
     check(
         h.passModel(
@@ -383,20 +384,3 @@ def check(status: Any, what: str) -> None:
 
     if status == highspy.HighsStatus.kError:
         raise SolverFailure(f"HiGHS refused {what}.")
-
-
-def dual_value(model: MatrixModel, y: np.ndarray) -> float:
-    """The bound that row multipliers prove for the linear relaxation: min over the box of the
-    Lagrangian.
-    """
-    if len(y) != model.n_rows:
-        return -math.inf
-    y = np.where(
-        ((y > 0) & np.isinf(model.row_lower)) | ((y < 0) & np.isinf(model.row_upper)), 0.0, y
-    )
-    d = model.c - model.A.T @ y
-    d[np.abs(d) < 1e-9] = 0.0
-    with np.errstate(invalid="ignore"):
-        rows = np.where(y > 0, y * model.row_lower, np.where(y < 0, y * model.row_upper, 0.0))
-        columns = np.where(d > 0, d * model.lower, np.where(d < 0, d * model.upper, 0.0))
-    return float(rows.sum() + columns.sum() + model.offset)

@@ -1,6 +1,4 @@
-"""Any solver that PuLP finds. `to_pulp` hands a model over as a `pulp.LpProblem`, for whoever wants
-it as one.
-"""
+"""Any solver that PuLP finds; `to_pulp` turns a model into a `pulp.LpProblem`."""
 
 from __future__ import annotations
 
@@ -29,15 +27,16 @@ from milp_trees.results.result import Limit, Status
 
 from ._common import FEASIBILITY, WINDOWS, agrees, bound_within, early
 
-#: A returned point may violate the model by this much.
+#: Largest violation of the model by a returned point.
 TOLERANCE = 1e-5
-#: Taken first if it is there: it has a log that proves the acceptance of a start.
+#: The first choice if it is installed, because its log proves that a start was accepted.
 PREFERRED = "PULP_CBC_CMD"
 
 
 def to_pulp(matrix: MatrixModel) -> Any:
-    """The model as a `pulp.LpProblem`: minimised, names kept, a row with two different sides as two
-    constraints.
+    """The model as a `pulp.LpProblem`, which is minimised and keeps the names.
+
+    A row with two different sides becomes two constraints.
     """
     import pulp
 
@@ -56,8 +55,8 @@ def to_pulp(matrix: MatrixModel) -> Any:
         )
     ]
     problem.addVariables(variables)
-    # Columns that occur nowhere stand in the objective with a zero: PuLP's file would have bounds
-    # for them, but no column.
+    # Columns that occur nowhere have the coefficient zero in the objective; otherwise PuLP's
+    # file would have bounds for them, but no column.
     A = matrix.A.tocsr()
     sided = np.isfinite(matrix.row_lower) | np.isfinite(matrix.row_upper)
     idle = np.bincount(A[sided].indices, minlength=matrix.n_variables) == 0
@@ -95,12 +94,11 @@ def _sides(low: float, up: float) -> Iterator[tuple[str, int, float]]:
 
 @register
 class PulpBridge(Solver):
-    """PuLP. `solver="HiGHS"` (or any name of `pulp.listSolvers`) chooses; further options are
-    arguments of that solver's class.
+    """PuLP. `solver="HiGHS"` (or any name of `pulp.listSolvers`) chooses the solver.
 
-    PuLP calls a time limit "Optimal", and reports no bounds. So a result is optimal here only if
-    PuLP's solution status says so and the solver ended well before its limit; its bound is then the
-    value less the gaps allowed.
+    Further options are arguments of that solver's class. PuLP reports "Optimal" at a time limit,
+    and reports no bounds. So a result is optimal here only if PuLP's solution status is optimal and
+    the solver ended well before its limit; its bound is then the value minus the allowed gaps.
     """
 
     name = "pulp"
@@ -121,8 +119,8 @@ class PulpBridge(Solver):
     install = "pip install 'pulp>=3.3.2,<4'"
 
     def availability(self) -> Availability:
-        # Located, not imported: PuLP imports highspy, which excludes OR-tools from the same
-        # process.
+        # Located and not imported: PuLP imports highspy, which cannot be in one process with
+        # OR-tools.
         if importlib.util.find_spec("pulp") is None:
             return Availability(False, reason=f"pulp is not installed; {self.install}.")
         version = importlib.metadata.version("pulp")
@@ -233,14 +231,15 @@ class Run:
         return self._read(time.perf_counter() - before, "".join(log))
 
     def _interrupt_when_told(self, done: threading.Event) -> None:
-        """Solvers that are programs of their own are interrupted as by Ctrl-C, and mostly write
-        what they hold.
+        """Interrupt a solver that is a program of its own, as by Ctrl-C.
+
+        Most of them then write the solution that they have.
         """
         import psutil
 
         began = time.perf_counter()
         while not done.wait(0.05):
-            # CBC looks at its clock between nodes only; a moment later it is asked this way.
+            # CBC looks at its clock only between nodes; a little later it is stopped in this way.
             late = (
                 self.limit is not None
                 and time.perf_counter() - began > self.limit + early(self.limit) / 2
@@ -269,7 +268,7 @@ class Run:
             self.emit(Event(time.perf_counter() - self.began, objective, None, None, x))
         if status is Status.OPTIMAL and objective is not None:
             gaps = (limits.abs_gap, limits.rel_gap) if model.integer.any() else (0.0, 0.0)
-            # Options of the user may have changed the gaps; then nothing is known of the bound.
+            # Options of the user may have changed the gaps; then nothing is known about the bound.
             bound = (
                 None
                 if {"gapRel", "gapAbs", "options"} & set(self.job.options)
@@ -292,9 +291,7 @@ class Run:
         )
 
     def _point(self) -> np.ndarray | None:
-        """The values PuLP holds, if all are there and they are feasible; they are not believed
-        otherwise.
-        """
+        """The values that PuLP has, if all are present and feasible; otherwise None."""
         values = [self.by_name[name].varValue for name in self.names]
         if None in values:
             return None
@@ -343,8 +340,8 @@ class Run:
             for line in log.splitlines()
             if "MIPStart provided solution with cost" in line
         ]
-        # CBC's log is the only one that is known to tell; the constant is not in the file PuLP
-        # writes.
+        # Only the log of CBC is known to report this; the file that PuLP writes lacks the
+        # constant.
         wanted = self.job.model.objective(self.job.start)
         return (
             any(
@@ -357,8 +354,9 @@ class Run:
 
 @contextlib.contextmanager
 def captured(path: str | None) -> Iterator[list[str]]:
-    """What is printed, by C code and by other programs too, goes into a file and then into the
-    list.
+    """Everything that is printed, also by C code and other programs, as a list of lines.
+
+    It is first written to a file.
     """
     text: list[str] = []
     with tempfile.TemporaryDirectory(prefix="milp-trees-pulp-") as folder:

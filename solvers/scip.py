@@ -1,4 +1,4 @@
-"""SCIP, through `pyscipopt`: branch and cut with rows that are found while it runs (lazy cuts)."""
+"""SCIP, through `pyscipopt`: branch and cut with rows that are found during the search."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ from milp_trees.results.result import Limit, Status
 
 from ._common import Trace, agrees, bounded_objective, finite
 
-#: A row counts as violated, and a point as infeasible, beyond SCIP's own tolerance.
+#: A row counts as violated, and a point as infeasible, if the violation is larger than this, which
+#: is SCIP's own tolerance.
 TOLERANCE = 1e-6
-#: Reductions that look at the rows SCIP knows, and may cut off what the rows still to come would
-#: have made optimal.
+#: Reductions that use only the rows SCIP has been given, and may exclude a point that is optimal
+#: with the rows to come.
 BLIND_REDUCTIONS = {
     "misc/allowstrongdualreds": False,
     "misc/allowweakdualreds": False,
@@ -105,7 +106,7 @@ class Run:
         self.scip.readProblem(str(path))
         path.unlink()
         self.scip.addObjoffset(float(self.job.model.offset))
-        # SCIP sorts its variables by type; their names say which column they are.
+        # SCIP sorts its variables by type; their names contain the number of their column.
         variables = {v.name: v for v in self.scip.getVars()}
         self.columns = [variables[f"x{j}"] for j in range(self.job.model.n_variables)]
 
@@ -125,7 +126,8 @@ class Run:
         if limits.memory_mb is not None:
             import psutil
 
-            # SCIP counts what it allocates itself; this process holds something already.
+            # SCIP counts only the memory that it allocates itself, and this process already has
+            # some.
             settings["limits/memory"] = max(
                 limits.memory_mb - psutil.Process().memory_info().rss / 2**20, 1.0
             )
@@ -154,7 +156,7 @@ class Run:
 
     def _lazy_rows(self, separator: Separator) -> Any:
         handler = _lazy_handler(self.columns, self.job.model, separator)
-        # Below integrality in priority: enforcement sees integral points only.
+        # The priority is below that of integrality: only integral points are enforced.
         self.scip.includeConshdlr(
             handler,
             "milp-trees-rows",
@@ -254,7 +256,7 @@ class Run:
             "stallnodelimit": (Status.FEASIBLE, Limit.NODES, ""),
             "userinterrupt": (Status.FEASIBLE, Limit.INTERRUPTED, ""),
             "terminate": (Status.FEASIBLE, Limit.INTERRUPTED, ""),
-            # These follow from parameters of the user: there is no limit of ours to name.
+            # These follow from parameters of the user, so no limit of this package is reported.
             "sollimit": (Status.FEASIBLE, None, stopped),
             "bestsollimit": (Status.FEASIBLE, None, stopped),
             "restartlimit": (Status.FEASIBLE, None, stopped),
@@ -277,8 +279,9 @@ def _version(scip: Any) -> str:
 
 
 def _watcher(run: Run) -> Any:
-    """The event handler that reports incumbents and bounds. (Its base class is only there once
-    pyscipopt is.)
+    """The event handler that reports incumbents and bounds.
+
+    Its base class exists only when pyscipopt is installed.
     """
     from pyscipopt import SCIP_EVENTTYPE, Eventhdlr
 
@@ -308,7 +311,7 @@ def _watcher(run: Run) -> Any:
 
 
 def _lazy_handler(columns: list[Any], model: MatrixModel, separator: Separator) -> Any:
-    """The constraint handler that stands for the rows not written down."""
+    """The constraint handler that represents the rows that are not in the model."""
     from pyscipopt import SCIP_RESULT, Conshdlr, quicksum
 
     class LazyRows(Conshdlr):  # type: ignore[misc]
@@ -324,7 +327,8 @@ def _lazy_handler(columns: list[Any], model: MatrixModel, separator: Separator) 
             try:
                 A, lower, upper = separator.separate(model.rounded(x) if integral else x, integral)
             except Exception as error:
-                # An exception cannot pass through SCIP; the search ends and it is raised behind it.
+                # An exception cannot pass through SCIP; the search ends, and it is raised
+                # afterwards.
                 self.error = error
                 self.model.interruptSolve()
                 return []
@@ -332,7 +336,7 @@ def _lazy_handler(columns: list[Any], model: MatrixModel, separator: Separator) 
                 return []
             A = A.tocsr()
             activity = A @ x
-            # A row that SCIP takes for satisfied would be asked for again for ever.
+            # A row that SCIP regards as satisfied would be found again without end.
             wrong = np.flatnonzero(np.maximum(lower - activity, activity - upper) > TOLERANCE)
             parts = [(slice(A.indptr[i], A.indptr[i + 1]), i) for i in wrong]
             return [(A.indices[s], A.data[s], float(lower[i]), float(upper[i])) for s, i in parts]
@@ -369,7 +373,7 @@ def _lazy_handler(columns: list[Any], model: MatrixModel, separator: Separator) 
             }
 
         def conslock(self, constraint: Any, locktype: Any, nlockspos: int, nlocksneg: int) -> None:
-            # Nothing is known about the signs in rows to come: every variable is locked both ways.
+            # The signs in rows to come are unknown, so every variable is locked in both directions.
             for v in columns:
                 self.model.addVarLocksType(
                     v, locktype, nlockspos + nlocksneg, nlockspos + nlocksneg

@@ -203,9 +203,3 @@ def c_function(signature: str, function: Callable[..., Any]) -> Any:
     made._cache = Store(function, ("c",))
     made.compile()
     return made
-
-
-def njit(function: Any = None, *, cache: bool = True, nogil: bool = False) -> Any:
-    """`kernel` under numba's name, for files that are still to be changed."""
-    assert cache
-    return kernel(function, nogil=nogil)

@@ -98,6 +98,7 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
 
     def __init__(
         self,
+        *,
         kind: str = "auto",
         n_bins: int = 10,
         max_midpoints: int = 20,
@@ -129,7 +130,7 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
                 f"There is no binarizer {text!r}; write auto, midpoints, quantiles:5 (5 bins), buckets or tree-guess:40 (40 boosted trees)."
             )
         sizes: dict[str, Any] = {size: int(number)} if number and size else {}
-        return cls(kind, **sizes)
+        return cls(kind=kind, **sizes)
 
     # -- fitting -----------------------------------------------------------------------------------
 
@@ -370,7 +371,7 @@ class Binarizer(BaseEstimator, TransformerMixin):  # type: ignore[misc]
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Binarizer:
-        out = cls(data["kind"], **data.get("parameters", {}))
+        out = cls(kind=data["kind"], **data.get("parameters", {}))
         out.rules_ = dict(data["columns"])
         out.loss_ = data.get("loss", "")
         out.n_features_in_ = len(out.rules_)

@@ -18,12 +18,14 @@ def check_finite(column: str, numbers: np.ndarray) -> None:
 
 
 def frozen_copy(array: np.ndarray) -> np.ndarray:
+    """A copy that cannot be changed."""
     array = np.array(array, copy=True)
     array.setflags(write=False)
     return array
 
 
 def binary_matrix(X: Any) -> np.ndarray:
+    """A matrix of 0 and 1 as uint8; raises DataError for anything else."""
     X = np.asarray(X)
     if X.ndim != 2:
         raise DataError(
@@ -53,6 +55,26 @@ def binary_matrix(X: Any) -> np.ndarray:
 
 
 def checked_labels(values: Any, name: str, n: int) -> np.ndarray:
+    """Labels of one kind, one per row.
+
+    Parameters
+    ----------
+    values : array-like of shape (n,)
+        Labels of any type; labels of several types become text.
+    name : str
+        Name of the array in messages.
+    n : int
+        Number of rows.
+
+    Returns
+    -------
+    array of shape (n,)
+
+    Raises
+    ------
+    DataError
+        The shape is another one, or a label is missing.
+    """
     array = np.asarray(values)
     if array.shape != (n,):
         raise DataError(
@@ -74,6 +96,26 @@ def checked_labels(values: Any, name: str, n: int) -> np.ndarray:
 
 
 def checked_floats(values: Any, name: str, shape: tuple[int, ...]) -> np.ndarray:
+    """Finite numbers of a given shape.
+
+    Parameters
+    ----------
+    values : array-like
+        The numbers.
+    name : str
+        Name of the array in messages.
+    shape : tuple of int
+        The shape that it must have.
+
+    Returns
+    -------
+    float array
+
+    Raises
+    ------
+    DataError
+        The shape is another one, or an entry is missing, infinite or not a number.
+    """
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Rules for the parameters of estimators; a value that breaks one gives one sentence."""
+"""Rules for the parameters of estimators; a value that is not allowed gives a one-sentence error."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
-from milp_trees.limits import Limits
+from milp_trees.limits import MOST_THREADS, Limits
 
 
 class Whole(NamedTuple):
-    """A whole number (True and False are none), or None where None has a meaning."""
+    """A whole number (not a Boolean) of at least `least`; also None if `optional`."""
 
     least: int
     optional: bool = False
@@ -32,9 +32,9 @@ class Whole(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A finite number of at least 0, or None.
+    """A finite number of at least 0; also None if `optional`.
 
-    It may be given as text ("1/200") where it is read exactly.
+    With `exact` it may be written as text such as "1/200", which is read as a fraction.
     """
 
     optional: bool = False
@@ -59,6 +59,41 @@ class Number(NamedTuple):
         return f"a finite number of at least 0{', or None' if self.optional else ''}"
 
 
+class Slack(NamedTuple):
+    """A finite number of at least `least`, or "one-se" for one standard error."""
+
+    least: float = -math.inf
+
+    def allows(self, given: Any) -> bool:
+        if isinstance(given, str):
+            return given == "one-se"
+        return (
+            isinstance(given, Real)
+            and not isinstance(given, bool)
+            and math.isfinite(given)
+            and float(given) >= self.least
+        )
+
+    def __str__(self) -> str:
+        least = "" if math.isinf(self.least) else f" of at least {self.least:g}"
+        return f"a finite number{least} or 'one-se'"
+
+
+class Jobs(NamedTuple):
+    """A number of processes or threads as in joblib, where -1 means all cores; or None."""
+
+    def allows(self, given: Any) -> bool:
+        return given is None or (
+            isinstance(given, Integral)
+            and not isinstance(given, bool)
+            and given != 0
+            and abs(int(given)) <= MOST_THREADS
+        )
+
+    def __str__(self) -> str:
+        return f"a whole number from 1 to {MOST_THREADS}, -1 for all cores, or None"
+
+
 class Flag(NamedTuple):
     """True or False."""
 
@@ -70,7 +105,7 @@ class Flag(NamedTuple):
 
 
 class Name(NamedTuple):
-    """A text or None; whether the name exists is checked where the names are defined."""
+    """A text that is not empty; also None if `optional`. The user of the name checks that it exists."""
 
     optional: bool = False
 
@@ -81,48 +116,44 @@ class Name(NamedTuple):
         return f"a name{' or None' if self.optional else ''}"
 
 
-Rule = Whole | Number | Flag | Name
+Rule = Whole | Number | Slack | Jobs | Flag | Name
 
 
 def check_parameters(estimator: Any, rules: Mapping[str, Rule]) -> None:
-    """Raise DataError for the first parameter of an estimator that breaks its rule.
+    """Check the parameters of an estimator; rules for parameters that it lacks are ignored.
 
-    Rules for parameters that the estimator does not have are ignored. Time and memory limits are
-    checked by `Limits`, and are in no table here.
+    `time_limit` has the rule of `Limits`, and is in no table.
+
+    Raises
+    ------
+    DataError
+        The first parameter that its rule does not allow.
     """
-    Limits.asked(
-        **{
-            name: getattr(estimator, name)
-            for name in ("time_limit", "threads")
-            if hasattr(estimator, name)
-        }
-    )
+    if hasattr(estimator, "time_limit"):
+        Limits.asked(time_limit=estimator.time_limit)
     for name, rule in rules.items():
         given = getattr(estimator, name, None)
         if hasattr(estimator, name) and not rule.allows(given):
             raise DataError(f"{name} must be {rule}; got {given!r}.")
 
 
-#: Parameters that mean the same in all estimators of trees.
+#: Parameters that mean the same in all estimators that fit trees by this package's methods.
 OF_TREES: dict[str, Rule] = {
     "max_depth": Whole(0, optional=True),
     "max_leaf_nodes": Whole(1, optional=True),
     "min_samples_leaf": Whole(1),
     "n_bins": Whole(2),
-    "cost_complexity": Number(exact=True),
-    "leaf_penalty": Number(exact=True),
+    "ccp_alpha": Number(exact=True),
     "min_weight_leaf": Number(exact=True),
-    "quantiles": Whole(2),
     "n_estimators": Whole(1),
-    "one_standard_error": Flag(),
+    "n_jobs": Jobs(),
+    "slack": Slack(least=0),
     "bootstrap": Flag(),
     "oob_score": Flag(),
     "keep_data": Flag(),
     "validation_fraction": Number(),
     "method": Name(),
-    "engine": Name(optional=True),
-    "splits": Name(),
-    "aggregate": Name(),
+    "voting": Name(),
 }
 #: Parameters of `EnsemblePruner`.
 OF_PRUNING: dict[str, Rule] = {
@@ -131,23 +162,25 @@ OF_PRUNING: dict[str, Rule] = {
     "node_cost": Number(exact=True),
     "leaf_cost": Number(exact=True),
     "errors": Name(),
+    "slack": Slack(),
     "reference": Name(),
     "loss": Name(),
     "denominator": Whole(1, optional=True),
     "exact": Flag(),
     "keep_data": Flag(),
 }
-#: Parameters of a tuned or budgeted forest; the forest checks further ones itself.
+#: Parameters of `BudgetForestClassifier`; the others are checked in `engines/budget_forest`.
 OF_FORESTS: dict[str, Rule] = {
     "bootstrap": Flag(),
     "free_after_use": Flag(),
     "alpha": Number(),
     "min_gain": Number(),
     "budget": Number(optional=True),
-    "impurity": Name(),
+    "criterion": Name(),
+    "n_jobs": Jobs(),
     "voting": Name(),
 }
-#: Parameters of a Binarizer.
+#: Parameters of `Binarizer`.
 OF_BINARIZERS: dict[str, Rule] = {
     "n_bins": Whole(2),
     "max_midpoints": Whole(0),

@@ -157,19 +157,19 @@ class SortedRun:
         seconds it took, which no run is charged.
         """
         began = time.perf_counter()
-        from milp_trees.engines.sorted import code as sweep_code
+        from milp_trees.engines.sorted import passes
         from milp_trees.engines.sorted import search as sweep_search
 
         a = self.arrays
         kind = (a.columns.values.dtype.name, a.form)
         if kind not in _warm:
             with compiling("dp-sorted"):
-                sweep_code.compiled(a.form, kind[0])
+                passes.compiled(a.form, kind[0])
                 a.state.stop[0] = 1  # compiled by a call that returns at once
                 sweep_search.solve(a.columns, a.lists, a.work, a.state)
                 a.state.stop[0] = 0
             _warm.add(kind)
-        a.work.address[0] = sweep_code.compiled(a.form, kind[0]).address
+        a.work.address[0] = passes.compiled(a.form, kind[0]).address
         return time.perf_counter() - began
 
     def counters(self) -> dict[str, int]:
@@ -213,7 +213,7 @@ class SortedRun:
         best tree known.
         """
         from milp_trees.engines.sorted import search as s
-        from milp_trees.engines.sorted.sweep import INFINITY
+        from milp_trees.engines.sorted.nodes import INFINITY
 
         state = self.arrays.state
         budget = INFINITY if best is None else best
@@ -336,7 +336,7 @@ class SortedRun:
         self, rows: tuple[np.ndarray, np.ndarray], depth: int, value: int | None
     ) -> Found:
         from milp_trees.engines.sorted import search as s
-        from milp_trees.engines.sorted.sweep import INFINITY
+        from milp_trees.engines.sorted.nodes import INFINITY
 
         lists = self.arrays.lists
         m = rows[0].shape[1]

@@ -1,12 +1,9 @@
-"""What `EnsemblePruner` checks before it prunes: who is fitted already, which rows are set aside;
-and how a pruning is chosen on validation rows.
-"""
+"""Parts of `EnsemblePruner`: the estimator inside, the rows set aside, and the choice of a pruning."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -20,12 +17,27 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from milp_trees.errors import DataError
 from milp_trees.exact import fraction
 
-# -- the estimator to prune --------------------------------------------------------------------------------------
+# -- the estimator to prune ----------------------------------------------------------------------
 
 
 def unwrapped(estimator: Any, prefit: Any) -> tuple[Any, bool]:
-    """The estimator without scikit-learn's `FrozenEstimator` around it, and whether it is to be
-    used as it is.
+    """Take an estimator out of scikit-learn's `FrozenEstimator`, and see whether it is fitted.
+
+    Parameters
+    ----------
+    estimator : estimator
+    prefit : {"auto", True, False}
+
+    Returns
+    -------
+    estimator
+    fitted : bool
+        Whether it is pruned as it is; otherwise it is cloned and fitted first.
+
+    Raises
+    ------
+    DataError
+        It must be fitted and is not, or `prefit` has another value.
     """
     if prefit not in ("auto", True, False):
         raise DataError(f"prefit is 'auto', True or False; got {prefit!r}.")
@@ -45,7 +57,25 @@ def unwrapped(estimator: Any, prefit: Any) -> tuple[Any, bool]:
 
 
 def fitted_clone(estimator: Any, X: Any, y: np.ndarray, sample_weight: np.ndarray | None) -> Any:
-    """A clone of the estimator, fitted."""
+    """Fit a clone of the estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+    X : array or DataFrame of shape (n, d)
+    y : array of shape (n,)
+    sample_weight : array of shape (n,) or None
+
+    Returns
+    -------
+    estimator
+        The fitted clone.
+
+    Raises
+    ------
+    DataError
+        Weights are given, and the estimator takes none.
+    """
     model = clone(estimator)
     if sample_weight is None:
         return model.fit(X, y)
@@ -57,11 +87,19 @@ def fitted_clone(estimator: Any, X: Any, y: np.ndarray, sample_weight: np.ndarra
 
 
 def check_same_columns(model: Any, n_columns: int, names: Sequence[str] | None) -> None:
-    """That a fitted model was fitted on the columns that are given.
+    """Check that a fitted model was fitted on the given columns.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    n_columns : int
+    names : sequence of str, optional
+        Names of the columns, if they have any.
 
     Raises
     ------
     DataError
+        The number of columns or a name differs.
     """
     kind = type(model).__name__
     if model.n_features_in_ != n_columns:
@@ -77,12 +115,14 @@ def check_same_columns(model: Any, n_columns: int, names: Sequence[str] | None) 
 
 
 def check_same_classes(classes: np.ndarray, y_val: np.ndarray | None) -> None:
-    """That validation rows have a class that the ensemble knows: otherwise all prunings are equally
-    wrong on them, and the smallest would be chosen.
+    """Check that the validation rows and the ensemble have a class in common.
+
+    Otherwise every prediction would be wrong, and the smallest pruning would be chosen.
 
     Raises
     ------
     DataError
+        They have no class in common.
     """
     known, given = set(classes.tolist()), set(np.unique(np.asarray(y_val)).tolist())
     if not known & given:
@@ -92,7 +132,13 @@ def check_same_classes(classes: np.ndarray, y_val: np.ndarray | None) -> None:
 
 
 def feature_map(features: Any, columns: Sequence[str]) -> Mapping[str, str] | None:
-    """Columns and what they are part of, from a mapping or one name per column."""
+    """Mapping from column to feature, given as such or as one name per column.
+
+    Raises
+    ------
+    DataError
+        There is not one name per column.
+    """
     if features is None or isinstance(features, Mapping):
         return features
     given = [str(f) for f in features]
@@ -103,46 +149,51 @@ def feature_map(features: Any, columns: Sequence[str]) -> Mapping[str, str] | No
     return dict(zip(columns, given, strict=True))
 
 
-# -- rows --------------------------------------------------------------------------------------------------------
+# -- rows ----------------------------------------------------------------------------------------
 
 
 def set_aside(
     share: Any, y: np.ndarray, classes: bool, random_state: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of the rows to fit on, and of those set aside: a share of every class, but never all
-    of one.
+    """Choose the rows that are set aside: a share of every class, but never a whole class.
+
+    Parameters
+    ----------
+    share : float
+        Between 0 and 1.
+    y : array of shape (n,)
+    classes : bool
+        Whether y contains classes; otherwise the share is taken of all rows.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    training, aside : int arrays
+        Indices of the rows to fit on, and of the rows set aside.
 
     Raises
     ------
     DataError
-        The share is not between 0 and 1, or leaves no row.
+        No row would be set aside.
     """
-    if not _is_number(share) or not 0 < share < 1:
-        raise DataError(
-            f"validation is a share of the rows between 0 and 1, or None; got {share!r}."
-        )
     rng = check_random_state(random_state)
     groups = [np.flatnonzero(y == c) for c in np.unique(y)] if classes else [np.arange(len(y))]
     taken = [rng.permutation(g)[: min(round(share * len(g)), len(g) - 1)] for g in groups]
     aside = np.sort(np.concatenate(taken)).astype(np.int64)
     if not len(aside):
         raise DataError(
-            f"validation={share} of n_samples={len(y)} leaves no row to choose lambda on; give X_val and y_val, or lam, or validation=None."
+            f"validation_fraction={share} of n_samples={len(y)} leaves no row to choose lambda on; give X_val and y_val, or lam, or validation_fraction=None."
         )
     return np.setdiff1d(np.arange(len(y)), aside), aside
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
 def take(rows: np.ndarray, *arrays: Any) -> list[Any]:
-    """Some rows of every array or DataFrame; None stays None."""
+    """Select rows by index from every array or DataFrame; None stays None."""
     return [None if a is None else _safe_indexing(a, rows) for a in arrays]
 
 
 def round_weights(weights: np.ndarray | None, denominator: int | None) -> np.ndarray | None:
-    """Weights as multiples of 1/denominator, if one is given."""
+    """Round weights to multiples of 1/denominator, if a denominator is given."""
     if weights is None or denominator is None:
         return weights
     return np.array(
@@ -152,12 +203,20 @@ def round_weights(weights: np.ndarray | None, denominator: int | None) -> np.nda
 
 
 def check_complete(X: np.ndarray, names: Sequence[str], what: str = "X") -> None:
-    """That no number is missing.
+    """Check that no number is missing.
+
+    Parameters
+    ----------
+    X : float array of shape (n, d)
+    names : sequence of str
+        Names of the columns.
+    what : str, default="X"
+        Name of the argument, for the error.
 
     Raises
     ------
     DataError
-        NaN or infinity.
+        A number is NaN or infinite.
     """
     if not np.isfinite(X).all():
         i, j = np.argwhere(~np.isfinite(X))[0]
@@ -166,22 +225,13 @@ def check_complete(X: np.ndarray, names: Sequence[str], what: str = "X") -> None
         )
 
 
-# -- the choice ----------------------------------------------------------------------------------------------------
-
-
-def check_choice(slack: Any, reference: Any) -> None:
-    """Refuse what `choose` cannot choose by."""
-    if reference not in ("unpruned", "best"):
-        raise DataError(f"reference is 'unpruned' or 'best'; got {reference!r}.")
-    if slack != "one-se" and (not _is_number(slack) or not np.isfinite(float(slack))):
-        raise DataError(f"slack is a number or 'one-se'; got {slack!r}.")
+# -- the choice ----------------------------------------------------------------------------------
 
 
 def choose(
     frame: pd.DataFrame, unpruned: Mapping[str, float], slack: Any, reference: str
 ) -> int | None:
-    """Row of the cheapest pruning whose validation error is at most that of the reference plus the
-    slack; None: only the unpruned ensemble is.
+    """Choose the cheapest pruning whose validation error exceeds the reference by at most the slack.
 
     Parameters
     ----------
@@ -193,8 +243,12 @@ def choose(
         `one-se` is the standard error of the reference's validation error.
     reference : {"unpruned", "best"}
         The unpruned ensemble, or the best of it and all prunings.
+
+    Returns
+    -------
+    int or None
+        Row of the validation curve; None if only the unpruned ensemble satisfies the condition.
     """
-    check_choice(slack, reference)
     to_beat, spread = unpruned["validation_error"], unpruned["standard_error"]
     if reference == "best" and frame["validation_error"].min() <= to_beat:
         best = frame.loc[frame["validation_error"].idxmin()]

@@ -1,5 +1,7 @@
-"""`Pruning`: one pruning of an ensemble with what is known about it; for a λ, for a budget from the
-path, for a budget with a proof.
+"""`Pruning`: one pruning of an ensemble with its error, cost and bound.
+
+It is found on the pruning curve, for a λ or for a budget, or by a mixed-integer program for a
+budget.
 """
 
 from __future__ import annotations
@@ -25,23 +27,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Pruning:
-    """A pruned ensemble and what is known about it.
+    """A pruned ensemble with its error, its cost and its certificate.
 
     Attributes
     ----------
     ensemble : Ensemble
     lam : Fraction or None
-        The smallest λ for which it is optimal; None where it is not on the path.
+        The smallest λ for which it is optimal; None if it is not on the curve.
     error, cost : Fraction
-        Mean error of the trees and mean cost of a row, on the rows that the objective counts.
+        Mean error of the trees and mean cost of a row, on the rows of the objective.
     status : str
-        `optimal` (for its λ, or for the budget: proven), `hull point` (the best on the path below a
-        budget; nothing is proven for the budget itself), `feasible` (a budget's program was
-        stopped), or `unpruned`.
+        "optimal": proven optimal for its λ or for the budget. "hull point": the best pruning on the
+        curve within a budget, where other prunings within the budget may be better. "feasible": the
+        program for a budget stopped without a proof. "unpruned": the ensemble as it was fitted.
     bound : Fraction or None
-        No pruning within the budget has a smaller error.
+        A lower bound on the error of every pruning within the budget; None without a budget.
     note : str
-        The same in a sentence.
+        The status in a sentence.
     """
 
     ensemble: Ensemble
@@ -54,16 +56,15 @@ class Pruning:
 
     @property
     def gap(self) -> float | None:
-        """How far the error may be above the best within the budget, as a share of the error; None
-        without a budget.
-        """
+        """Relative distance between the error and its bound; None without a budget."""
         if self.bound is None:
             return None
         return 0.0 if self.error <= self.bound else float((self.error - self.bound) / self.error)
 
     def plain(self) -> dict[str, Any]:
-        """In plain Python types, so that what carries it can be loaded where this package is not
-        installed.
+        """The figures as plain Python objects.
+
+        A pickled model that contains them can be loaded where this package is not installed.
         """
         return {
             "lam": None if self.lam is None else float(self.lam),
@@ -78,7 +79,7 @@ class Pruning:
 
 
 def totals(problem: Problem, keep: np.ndarray) -> tuple[Fraction, Fraction]:
-    """Mean error of the trees and mean cost of a row, of the pruning that keeps these splits."""
+    """Mean error of the trees and mean cost of a row, for the pruning that keeps the given splits."""
     view = problem.view(NodeGains)
     E, C = view.totals(keep)
     return E * view.error_unit, C * view.cost_unit + view.cost_offset
@@ -92,8 +93,26 @@ def of(
     figures: tuple[Fraction, Fraction] | None = None,
     **more: Any,
 ) -> Pruning:
-    """A pruning with its error and cost (`figures`; counted on the problem's rows if they are not
-    known).
+    """Build a `Pruning` from the splits that it keeps.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its space contains the ensemble.
+    keep : bool array of shape (nodes,)
+        Whether a node stays a split.
+    lam : Fraction or None
+        The smallest λ for which the pruning is optimal.
+    status : str
+        See `Pruning`.
+    figures : pair of Fraction, optional
+        Error and cost; by default they are counted on the rows of the problem.
+    **more
+        Further fields of `Pruning`.
+
+    Returns
+    -------
+    Pruning
     """
     ensemble: Ensemble = problem.space.ensemble  # type: ignore[attr-defined]
     return Pruning(ensemble.pruned(keep), lam, *(figures or totals(problem, keep)), status, **more)
@@ -107,21 +126,23 @@ def unpruned(problem: Problem) -> Pruning:
         ensemble.kept,
         None,
         "unpruned",
-        note="No pruning on the path passes on the validation rows; the ensemble is left as it is.",
+        note="No pruning on the curve is good enough on the validation rows, so the ensemble is not pruned.",
     )
 
 
-# -- on the path ---------------------------------------------------------------------------------------------------
+# -- on the curve --------------------------------------------------------------------------------
 
 
 def exact_lam(curve: PruningCurve, lam: Any) -> Fraction:
-    """λ as it was written; a double that is the nearest to a breakpoint stands for the breakpoint,
-    so that λ may be read off a table.
+    """λ as an exact number.
+
+    A float that is the nearest float of a breakpoint stands for the breakpoint, so that the values
+    in `validation_curve_` can be used.
 
     Raises
     ------
     DataError
-        It is negative or no number.
+        λ is negative or no number.
     """
     price = fraction(lam, "lam")
     if price < 0:
@@ -132,7 +153,24 @@ def exact_lam(curve: PruningCurve, lam: Any) -> Fraction:
 
 
 def at_lam(problem: Problem, curve: PruningCurve, lam: Any) -> Pruning:
-    """The pruning that is optimal for λ, of equally good ones the smallest."""
+    """The smallest pruning that is optimal for λ.
+
+    Parameters
+    ----------
+    problem : Problem
+    curve : PruningCurve
+        The curve of this problem.
+    lam : number
+
+    Returns
+    -------
+    Pruning
+
+    Raises
+    ------
+    DataError
+        λ is negative or no number.
+    """
     price = exact_lam(curve, lam)
     point = curve.at(price)
     until = "on" if point.lambda_to is None else f"to {float(point.lambda_to):.6g}"
@@ -148,13 +186,25 @@ def at_lam(problem: Problem, curve: PruningCurve, lam: Any) -> Pruning:
 
 
 def at_budget(problem: Problem, curve: PruningCurve, budget: Any) -> Pruning:
-    """The pruning on the path with the least error among those within the budget, and the bound
-    that the hull gives.
+    """The pruning on the curve with the least error within the budget, and a bound from the curve.
+
+    Parameters
+    ----------
+    problem : Problem
+    curve : PruningCurve
+        The curve of this problem.
+    budget : number
+        Largest mean cost of a row.
+
+    Returns
+    -------
+    Pruning
+        With status "optimal" or "hull point".
 
     Raises
     ------
     DataError
-        No pruning is within the budget.
+        Every pruning costs more than the budget.
     """
     below = curve.below(budget)
     point, most = below.point, float(below.budget)
@@ -187,19 +237,29 @@ def at_budget(problem: Problem, curve: PruningCurve, budget: Any) -> Pruning:
 def within_budget(
     problem: Problem, point: Pruning, budget: Any, method: str | None, limits: Limits
 ) -> Pruning:
-    """The best pruning within a budget, by a program with the budget as a row.
+    """The best pruning within a budget, by a mixed-integer program with the budget as a constraint.
 
     Parameters
     ----------
     problem : Problem
-        Whose task is a PrunedError.
+        Its task is a `PrunedError`.
     point : Pruning
-        The hull point below the budget: the start, and its bound.
+        The best pruning on the curve within the budget; the start of the program.
+    budget : number
+        Largest mean cost of a row.
+    method : str or None
+        By default the first method that takes a budget.
+    limits : Limits
+
+    Returns
+    -------
+    Pruning
+        With status "optimal" or "feasible".
 
     Raises
     ------
     SolverFailure
-        What the solver says does not stand up to recomputation.
+        The solver failed, or recomputation contradicts its answer.
     """
     from milp_trees.study.solving import answer
 
@@ -227,13 +287,13 @@ def within_budget(
 
 
 def stages(curve: PruningCurve) -> tuple[np.ndarray, int]:
-    """The path as a nested sequence, the smallest pruning first: that of the last vertex.
+    """The prunings of the curve as a nested sequence, from the smallest to the largest.
 
     Returns
     -------
-    enters : int64 array of shape (M,)
-        Number of the first pruning that keeps a node as a split; at least the number of prunings
-        where none does.
+    enters : int64 array of shape (nodes,)
+        Number of the first pruning that keeps a node as a split; not less than `n_prunings` if no
+        pruning does.
     n_prunings : int
     """
     n = len(curve.vertices)

@@ -1,12 +1,10 @@
-"""What the scikit-learn faces of trees for decisions share: rows, the set of decisions, regret,
-growing on a table.
-"""
+"""Base of `SPOTree` and `SPOForest`: checked rows, the decision set, and the regret of decisions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -20,36 +18,30 @@ from milp_trees.estimators._trees import OptimalTree, check_weights, take
 if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
 
-SPLITS = ("quantiles", "midpoints")
+#: How the thresholds of numeric columns may be chosen.
+THRESHOLDS = ("quantiles", "midpoints")
 
-
-class Greedily(NamedTuple):
-    """A greedy method of the estimators: the engine that it is, and what splits are chosen by
-    (`engines.decision_trees.fitting.CRITERIA`).
-    """
-
-    engine: str
-    by: str
-
-
+#: Greedy methods by their labels in the registry, and the criterion by which each of them splits
+#: (one of `engines.decision_trees.fitting.CRITERIA`).
 GREEDY = {
-    "greedy": Greedily("greedy-spo", "loss"),
-    "smoothed": Greedily("greedy-spo:plateaus=squared-error", "smoothed"),
-    "cart": Greedily("cart-spo", "squared-error"),
+    "greedy-spo": "loss",
+    "greedy-spo:plateaus=squared-error": "smoothed",
+    "cart-spo": "squared-error",
 }
 
 
 @dataclass(frozen=True, eq=False)
 class CostRows:
-    """Rows with cost vectors.
+    """Rows of a table with their cost vectors.
 
     Parameters
     ----------
     table : mapping of column name to array of shape (n,)
-        Numbers, or text for categories.
+        Columns of numbers, or of text for categories.
     costs : float array of shape (n, d)
+        Cost vector of every row.
     weights : float array of shape (n,)
-        Positive.
+        Weight of every row, above 0.
     """
 
     table: Mapping[str, np.ndarray]
@@ -58,10 +50,11 @@ class CostRows:
 
     @property
     def n(self) -> int:
+        """Number of rows."""
         return len(self.costs)
 
     def take(self, rows: np.ndarray) -> CostRows:
-        """Some of the rows (indices)."""
+        """Select rows by index."""
         return CostRows(
             {name: values[rows] for name, values in self.table.items()},
             self.costs[rows],
@@ -70,14 +63,12 @@ class CostRows:
 
 
 class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
-    """Base of `SPOTree` and `SPOForest`: cost vectors are predicted, decisions are taken, regret is
-    scored.
-    """
+    """Base of `SPOTree` and `SPOForest`, which predict cost vectors and take decisions."""
 
     # -- rows ------------------------------------------------------------------------------------------------
 
     def _rows(self, X: Any, y: Any, sample_weight: Any) -> CostRows:
-        """Checked training rows of positive weight."""
+        """Check the training rows given to `fit`, and leave out those of weight 0."""
         self._cost_names = [str(c) for c in y.columns] if hasattr(y, "columns") else None
         X, y = self._checked(X, y, multi_output=True, y_numeric=True)
         self._flat = np.ndim(y) == 1
@@ -96,7 +87,7 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
         return rows
 
     def _more_rows(self, X: Any, y: Any, sample_weight: Any) -> CostRows:
-        """Checked further rows (validation)."""
+        """Check validation rows."""
         table = self._table(self._columns(X))
         costs = self._costs(y, len(next(iter(table.values()))))
         weights = (
@@ -107,7 +98,7 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
         return CostRows(table, costs, weights)
 
     def _costs(self, y: Any, n: int) -> np.ndarray:
-        """Checked cost vectors of n further rows."""
+        """Check the cost vectors of n validation or test rows."""
         costs = check_array(y, ensure_2d=False, dtype=float, input_name="y")
         costs = costs.reshape(len(costs), -1)
         if costs.shape != (n, self.n_outputs_):
@@ -120,19 +111,25 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
         """Names of the columns whose numbers are categories."""
         names = [str(c) for c in X]
         chosen = set()
-        for given in () if self.categorical is None else self.categorical:
+        for given in () if self.categorical_features is None else self.categorical_features:
             if isinstance(given, (int, np.integer)) and 0 <= given < len(names):
                 chosen.add(names[given])
             elif str(given) in names:
                 chosen.add(str(given))
             else:
                 raise DataError(
-                    f"categorical names the column {given!r}, which X does not have; its columns are {', '.join(names[:12])}."
+                    f"categorical_features names the column {given!r}, which X does not have; its columns are {', '.join(names[:12])}."
                 )
         return frozenset(chosen)
 
     def _table(self, X: Any) -> dict[str, np.ndarray]:
-        """Columns by name, those of categories as text."""
+        """Columns by name, with categories as text.
+
+        Raises
+        ------
+        DataError
+            A value is missing, or a column contains dates.
+        """
         import pandas as pd
 
         out = {}
@@ -149,7 +146,7 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
                 )
             text = str(name) in self._categories_of or values.dtype.kind not in "biuf"
             if text:
-                kind_of(str(name), pd.Series(values))  # refuses dates
+                kind_of(str(name), pd.Series(values))  # raises an error for dates
             out[str(name)] = (
                 np.array([_spelled(v) for v in values.tolist()], dtype=object) if text else values
             )
@@ -158,7 +155,7 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
     # -- decisions -------------------------------------------------------------------------------------------
 
     def _decision_set(self) -> DecisionSet:
-        """S: as given, or the unit simplex on the columns of y.
+        """The set S of feasible decisions; by default the unit simplex on the columns of y.
 
         Raises
         ------
@@ -183,8 +180,8 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Minus the normalised regret of the decisions; 0 is best.
 
-        The regret is Σ (c·w − z*(c)) / Σ |z*(c)| over the rows, as PyEPO reports it (Tang, Khalil
-        2022).
+        The regret is Σ (c·w − z*(c)) / Σ |z*(c)| over the rows, where w is the decision and z*(c)
+        the least cost of any decision, as in PyEPO (Tang, Khalil 2022).
 
         Parameters
         ----------
@@ -192,12 +189,17 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
         y : array of shape (n, d)
             True cost vectors.
         sample_weight : array of shape (n,), optional
-            Multiplies the rows' regrets and |z*|.
+            Weights of the rows in both sums.
 
         Returns
         -------
         float
-            Minus infinity if all z* are 0 and the decisions are not best.
+            Minus infinity if every z* is 0 and a decision costs more than 0.
+
+        Raises
+        ------
+        DataError
+            y or the weights have the wrong shape, or a value is not allowed.
         """
         decisions = self.decide(X)
         costs = self._costs(y, len(decisions))
@@ -211,13 +213,15 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
     # -- scikit-learn ----------------------------------------------------------------------------------------
 
     def _shaped(self, costs: np.ndarray) -> np.ndarray:
-        """Predictions in the shape of the training target."""
+        """Predictions in the same shape as the training target."""
         return costs[:, 0] if self._flat else costs
 
     def _check_choices(self) -> None:
         check_parameters(self, OF_TREES)
-        if self.splits not in SPLITS:
-            raise DataError(f'splits is "quantiles" or "midpoints"; got {self.splits!r}.')
+        if self.binarizer not in THRESHOLDS:
+            raise DataError(
+                f'binarizer must be "quantiles" or "midpoints"; got {self.binarizer!r}.'
+            )
 
     def __sklearn_is_fitted__(self) -> bool:
         return "decisions_" in self.__dict__ and (
@@ -237,7 +241,23 @@ class DecisionEstimator(RegressorMixin, OptimalTree):  # type: ignore[misc]
 def normalised_regret(
     decisions: DecisionSet, costs: np.ndarray, taken: np.ndarray, weights: np.ndarray
 ) -> float:
-    """Σ (c·w − z*(c)) / Σ |z*(c)|, rows weighted; 0/0 is 0."""
+    """The normalised regret Σ (c·w − z*(c)) / Σ |z*(c)|, where 0/0 counts as 0.
+
+    Parameters
+    ----------
+    decisions : DecisionSet
+    costs : float array of shape (n, d)
+        True cost vectors c.
+    taken : float array of shape (n, d)
+        Decisions w.
+    weights : float array of shape (n,)
+        Weights of the rows in both sums.
+
+    Returns
+    -------
+    float
+        Infinity if the numerator is positive and the denominator 0.
+    """
     least = decisions.value(costs)
     lost = float(weights @ ((costs * taken).sum(axis=1) - least))
     scale = float(weights @ np.abs(least))
@@ -247,7 +267,7 @@ def normalised_regret(
 
 
 def _spelled(value: Any) -> str:
-    """A category as text, whole numbers alike whether they are stored as 1 or as 1.0."""
+    """A category as text; 1, 1.0 and True give the same text."""
     if isinstance(value, bool):
         return str(int(value))
     return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)

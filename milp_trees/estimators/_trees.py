@@ -1,4 +1,4 @@
-"""What the two scikit-learn estimators share: columns in, binary tests, a method, a tree."""
+"""Base of the estimators that fit one tree or a forest: checked columns, a method, a fitted tree."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -30,30 +31,47 @@ if TYPE_CHECKING:
 
 
 class OptimalTree(BaseEstimator):  # type: ignore[misc]
-    """Base of both estimators; a subclass stores the parameters and states the task."""
+    """Base class; a subclass stores the parameters and builds the task."""
 
-    #: Whether a pickle (and a copy) of the estimator holds the training rows; a parameter of those
-    #: that have any.
+    #: Whether a pickle or copy of the estimator contains the training rows. A subclass that keeps
+    #: training rows has a parameter of this name.
     keep_data: bool = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """For pickle and copies: the model, what is proven about it and hashes of the data; the
-        training rows only with `keep_data`.
+        """State for pickle and copies: the tree, its certificate and hashes of the data.
+
+        The training rows are included only with `keep_data=True`.
         """
         state = dict(super().__getstate__())
         if self.keep_data:
             return state
-        if (
-            "binarizer_" in state and "tree_" in state
-        ):  # all midpoints of a column are as good as its values
+        if "binarizer_" in state and "tree_" in state:
+            # The midpoints of a column reveal its values, so only the thresholds of the tree stay.
             state["binarizer_"] = state["binarizer_"].only(self.tree_.splits)
         return lean(state)
 
-    # -- data ------------------------------------------------------------------------------------------------
+    # -- data ----------------------------------------------------------------------------------------
 
     def _checked(self, X: Any, y: Any, **options: Any) -> tuple[Any, Any]:
-        """Training columns (a mapping of arrays; a DataFrame if it has text columns) and the
-        checked target; parameters are checked too.
+        """Check the parameters and the training rows.
+
+        Parameters
+        ----------
+        X : array or DataFrame of shape (n, p)
+        y : array of shape (n,) or (n, K)
+        **options
+            Options of scikit-learn's `validate_data`.
+
+        Returns
+        -------
+        columns : mapping of name to array of shape (n,), or DataFrame
+            A DataFrame if there are columns of text.
+        y : array
+
+        Raises
+        ------
+        DataError, ValueError
+            A parameter or a value in X or y is not allowed.
         """
         check_parameters(self, OF_TREES)
         if hasattr(self, "constraints"):
@@ -67,7 +85,7 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         return X, y
 
     def _columns(self, X: Any) -> Mapping[str, np.ndarray]:
-        """Checked columns of new rows, by name."""
+        """Check the columns of new rows; a mapping from name to array."""
         if not self._text_columns_:
             return self._named(validate_data(self, X, reset=False))
         validate_data(self, X, reset=False, skip_check_array=True)
@@ -88,24 +106,38 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         )
         self.binarizer_.fit(X, target)
 
-    # -- solving ---------------------------------------------------------------------------------------------
+    # -- solving -------------------------------------------------------------------------------------
 
     def _solve(self, dataset: Dataset, task: Task) -> None:
-        """Run the method and keep its result; a tree that an exact method could not prove optimal
-        comes with a warning.
-        """
-        from milp_trees.study.attempt import default_method
+        """Run the method on the problem and store its result.
 
+        A `ConvergenceWarning` says that an exact method stopped before its tree was proven optimal.
+        """
         check_groups_differ(getattr(task, "constraints", ()), dataset)
         problem = Problem(
             dataset, task, Trees(self.max_depth, self.max_leaf_nodes, self.min_samples_leaf)
         )
         start = getattr(self.start, "tree_", self.start)
-        self._keep(self._run(problem, self._method() or default_method(problem), start))
+        self._keep(self._run(problem, self._method(), start))
 
-    def _run(self, problem: Problem, method: str, start: Any) -> Result:
-        """The result of a method, which has a tree; one that an exact method could not prove
-        optimal comes with a warning.
+    def _run(self, problem: Problem, method: str | None, start: Any) -> Result:
+        """Run a method and return its result, which contains a tree.
+
+        Parameters
+        ----------
+        problem : Problem
+        method : str or None
+            Name of the method, as in the registry; None: the default method of the task.
+        start : Tree, name of a method, or None
+
+        Raises
+        ------
+        Infeasible
+            No tree satisfies the limits and constraints.
+        NothingFound
+            The method stopped without a tree.
+        SolverFailure
+            The method failed.
         """
         from milp_trees.study.solving import answer
 
@@ -129,17 +161,11 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
     def _keep(self, result: Result) -> None:
         self.result_ = result
         self.tree_: Any = result.predictor
-        self.predictor_ = self.tree_
         self.status_, self.bound_, self.gap_ = result.status.value, result.bound, result.gap
 
     def _method(self) -> str | None:
-        """The method that was asked for; None for the engine that takes the task."""
-        given = [m for m in (self.method, self.engine) if m not in (None, "auto")]
-        if len(set(given)) > 1:
-            raise DataError(
-                f"method={self.method!r} and engine={self.engine!r} name two methods; give one of them."
-            )
-        return given[0] if given else None
+        """Name of the method; None if the default engine of the task is to be used."""
+        return None if self.method == "auto" else str(self.method)
 
     def _limits(self) -> Limits:
         seed = (
@@ -147,25 +173,23 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
             if self.random_state is None
             else int(check_random_state(self.random_state).randint(2**31 - 1))
         )
-        return Limits.asked(time_limit=self.time_limit, threads=self.threads, seed=seed)
+        return Limits.asked(
+            time_limit=self.time_limit, threads=effective_n_jobs(self.n_jobs), seed=seed
+        )
 
     def _penalties(self) -> dict[str, Any]:
-        return {
-            "split_penalty": self.cost_complexity,
-            "leaf_penalty": self.leaf_penalty,
-            "constraints": tuple(self.constraints),
-        }
+        return {"leaf_penalty": self.ccp_alpha, "constraints": tuple(self.constraints)}
 
-    # -- what can be asked of a fitted tree --------------------------------------------------------------------
+    # -- the fitted tree -----------------------------------------------------------------------------
 
     def apply(self, X: Any) -> np.ndarray:
-        """Leaf that each row reaches, numbered from left to right."""
+        """Number of the leaf that each row reaches; int array of shape (n,), leaves counted from the left."""
         check_is_fitted(self)
         leaves: np.ndarray = self.tree_.routes(RawRows(self.tree_, self._columns(X))).leaf
         return leaves
 
     def _chosen(self, X: Any) -> np.ndarray:
-        """Index of each row's action."""
+        """Index of the action of each row, shape (n,)."""
         leaf = self.apply(X)
         actions = np.array(
             [n.action for n in self.tree_.nodes() if isinstance(n, Leaf)], dtype=np.int64
@@ -174,31 +198,37 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         return chosen
 
     def get_depth(self) -> int:
-        """Levels of splits of the fitted tree."""
+        """Depth of the fitted tree: the number of levels of splits."""
         check_is_fitted(self)
         return int(self.tree_.depth)
 
     def get_n_leaves(self) -> int:
-        """Leaves of the fitted tree."""
+        """Number of leaves of the fitted tree."""
         check_is_fitted(self)
         return int(self.tree_.n_leaves)
 
     def to_sklearn(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
-        """The tree as a `DecisionTreeClassifier`, for scikit-learn's plotting tools; see
-        `milp_trees.models.export.to_sklearn`.
+        """Convert the tree to a `DecisionTreeClassifier`, for scikit-learn's plotting tools.
 
         Parameters
         ----------
         X : array or DataFrame of shape (n, p), optional
             Rows that are counted in the nodes; by default the training rows.
-        y, sample_weight : arrays of shape (n,), optional
-            Their labels (by default what the tree predicts) and weights.
+        y : array of shape (n,), optional
+            Labels of the rows; by default the predictions of the tree.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows; by default 1 each.
+
+        Returns
+        -------
+        DecisionTreeClassifier
+            See `milp_trees.models.export.to_sklearn`.
 
         Raises
         ------
         DataError
-            Single precision, in which scikit-learn compares, cannot divide the rows as the tree
-            does; or the training rows are not here.
+            scikit-learn compares in single precision, which cannot separate the rows as this tree
+            does; or the training rows are needed and were left out of a pickle.
         """
         from milp_trees.models.export import to_sklearn
 
@@ -209,11 +239,11 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
         return to_sklearn(self.tree_, rows, y, sample_weight)
 
 
-# -- arguments -------------------------------------------------------------------------------------------------
+# -- arguments -------------------------------------------------------------------------------------
 
 
 def has_text(X: Any) -> bool:
-    """Whether a DataFrame has columns that are neither numbers nor truth values."""
+    """Whether X is a DataFrame with a column that is neither numeric nor Boolean."""
     if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
         return False
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
@@ -222,12 +252,12 @@ def has_text(X: Any) -> bool:
 
 
 def take(X: Any, rows: np.ndarray) -> Any:
-    """Rows (indices) of a mapping of arrays or a DataFrame."""
+    """Select rows by index from a mapping of arrays or from a DataFrame."""
     return {k: v[rows] for k, v in X.items()} if isinstance(X, dict) else X.iloc[rows]
 
 
 def check_weights(sample_weight: Any, n: int) -> np.ndarray:
-    """Row weights as a nonnegative array of shape (n,), not all zero."""
+    """Check row weights: a nonnegative array of shape (n,) that is not zero everywhere."""
     weights = check_array(sample_weight, ensure_2d=False, dtype=float, input_name="sample_weight")
     if weights.shape != (n,):
         raise DataError(
@@ -243,7 +273,14 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
 
 
 def check_groups(groups: Any, X: Any) -> tuple[np.ndarray | None, str | None]:
-    """Levels of the protected attribute, and the column of X they came from."""
+    """Read the protected attribute, an array or the name of a column of X.
+
+    Returns
+    -------
+    levels : array of shape (n,) or None
+    column : str or None
+        Name of the column, if one was named.
+    """
     if not isinstance(groups, str):
         return None if groups is None else np.asarray(groups), None
     if groups not in X:
@@ -254,7 +291,10 @@ def check_groups(groups: Any, X: Any) -> tuple[np.ndarray | None, str | None]:
 
 
 def action_values(y: Any) -> np.ndarray:
-    """Values of shape (n, K); a single column is the gain of action 1 over action 0."""
+    """Values of the actions, shape (n, K).
+
+    A single column is the gain of action 1 over action 0, whose value is then 0.
+    """
     values = np.asarray(y, dtype=float)
     values = values.reshape(len(values), -1)
     return values if values.shape[1] > 1 else np.hstack([np.zeros_like(values), values])

@@ -1,10 +1,9 @@
 """BudgetRF: random forests that are cheap to evaluate when features cost something (Nan, Wang,
 Saligrama, ICML 2015).
 
-Every tree is grown greedily: a split is chosen for what it costs per unit of impurity that it
-removes in the worse of its two children. Trees are added while the features that they make an
-average row pay for stay within a budget. How the trees are grown is in
-`milp_trees.engines.budget_forest`.
+Every tree is grown greedily: a split is chosen by its feature cost divided by the decrease of
+impurity in the worse of its two children. Trees are added as long as the mean cost of the features
+that a row needs stays within a budget. The growing itself is in `milp_trees.engines.budget_forest`.
 """
 
 from __future__ import annotations
@@ -33,48 +32,56 @@ _compiled = False
 
 
 class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A forest whose trees weigh the cost of features against the impurity that they remove.
+    """A forest whose trees take the cost of the features into account.
 
-    At a node with rows S the best threshold of a column k minimises max(F(left), F(right)); the
-    column with the least `cost[k] / (F(S) - that maximum)` is taken. Rows are compared in double
-    precision, and thresholds are doubles half way between two neighbouring values (scikit-learn's
-    forests round rows to single precision).
+    At a node with rows S the best threshold of a column k minimises max(F(left), F(right)), where F
+    is the impurity. The node is split on the column with the least `cost[k]` divided by the
+    difference between F(S) and this minimum. Rows and thresholds are compared in double precision,
+    and a threshold lies halfway between two neighbouring values (scikit-learn's forests round rows
+    to single precision).
+
+    All parameters are given by name.
 
     Parameters
     ----------
     n_estimators : int, default=40
-        Number of trees; with a budget the largest number.
+        Number of trees; with a budget the largest number of trees.
     feature_costs : array of shape (p,), optional
-        What it costs to know a column's value for one row, at least 0, in any one unit; by default
-        1 each.
+        Price of the value of a column for one row, at least 0, all in the same unit; by default 1
+        each.
     groups : array of shape (p,), optional
-        Label of the group of every column. Columns of one group are acquired together: they must
-        have the same cost, which a row pays once.
-    impurity : {"threshold-pairs", "entropy"}, default="threshold-pairs"
-        `threshold-pairs` is Σ_{i<j} [[n_i - α]⁺ [n_j - α]⁺ - α²]⁺ of the class counts n. `entropy`
-        (in nats, 0 where below α) judges children by their mean instead of their maximum.
+        Label of the group of every column. The columns of a group are acquired together: they have
+        the same cost, and a row pays it once.
+    criterion : {"threshold-pairs", "entropy"}, default="threshold-pairs"
+        The impurity F. "threshold-pairs" is Σ_{i<j} [[n_i - α]⁺ [n_j - α]⁺ - α²]⁺, where n_i is the
+        number of rows of class i. "entropy" is in nats, counts as 0 below α, and uses the mean of
+        the children in place of their maximum.
     alpha : number, default=0
-        α above, at least 0. The larger, the earlier a tree stops. For `threshold-pairs` in rows.
+        The α above, at least 0; for "threshold-pairs" it is a number of rows. With a larger α the
+        trees are smaller.
     max_depth : int, optional
+        Largest number of levels of splits.
     max_features : int, float, "sqrt", "log2" or None, default=None
-        Number or share of the columns that are drawn at random as candidates at every node; None:
-        all.
+        Number or share of the columns that are drawn at random as candidates at every node; None
+        means all columns.
     budget : number, optional
         Largest mean cost of the features that a validation row needs for the whole forest; `fit`
-        then needs `validation`. Trees are added until it is exceeded; the last one is dropped.
+        then needs `X_val`. Trees are added until the budget is exceeded, and the last one is
+        dropped.
     bootstrap : bool, default=True
-        Grow every tree on n rows drawn with replacement; otherwise on all rows.
-    voting : {"distributions", "majority"}, default="distributions"
-        Sum the class shares of the leaves, or count the trees' labels. Of equal classes the first
-        wins.
+        Whether each tree is grown on n rows drawn with replacement; otherwise on all rows.
+    voting : {"soft", "hard"}, default="soft"
+        "soft" adds up the class shares of the leaves, "hard" counts the labels that the trees
+        predict. The first of several equally good classes is predicted.
     free_after_use : bool, default=False
-        Take a column's cost as 0 below a node that tests it or one of its group. False, as in the
-        authors' program: cost enters every split.
+        Whether a column costs nothing below a node that tests it, or tests a column of its group.
+        With False the cost counts at every split, as in the program of the authors.
     min_gain : float, default=1e-7
-        A split must lower F by more than that.
-    random_state : int, RandomState or None
-    n_jobs : int, optional
-        Threads that grow trees. The forest does not depend on it.
+        A split must decrease F by more than this.
+    random_state : int, RandomState or None, default=None
+        Draws the rows and the columns.
+    n_jobs : int or None, default=None
+        Number of threads that grow trees, as in joblib. It does not change the forest.
 
     Attributes
     ----------
@@ -85,18 +92,20 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     units_ : int64 array of shape (p,)
         Number of the group of every column.
     unit_costs_ : float64 array of shape (number of groups,)
-    validation_costs_, validation_errors_ : float64 arrays
-        Mean cost and share of wrong rows on the validation rows after every tree, with the dropped
-        one if there is one. Only after a `fit` with `validation`; errors only where it has labels.
+        Cost of each group.
+    validation_costs_, validation_errors_ : float64 arrays of shape (number of trees,)
+        Mean cost, and share of wrong predictions, on the validation rows after each tree, including
+        a dropped one. The first needs `X_val` in `fit`, the second also `y_val`.
     double_precision_ : bool
-        True: rows are compared with thresholds in double precision, unlike in scikit-learn's
+        True: rows and thresholds are compared in double precision, unlike in scikit-learn's
         forests.
     n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
 
     Notes
     -----
-    Every row counts once: there are no row weights, because the theory is one of row counts; repeat
-    rows instead. Ctrl-C is heard between two trees.
+    There are no row weights, because the theory is about numbers of rows; repeat rows instead.
+    Ctrl-C stops the growing after the current tree.
 
     References
     ----------
@@ -113,17 +122,17 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def __init__(
         self,
-        n_estimators: int = 40,
         *,
+        n_estimators: int = 40,
         feature_costs: Any = None,
         groups: Any = None,
-        impurity: str = "threshold-pairs",
+        criterion: str = "threshold-pairs",
         alpha: Any = 0,
         max_depth: int | None = None,
         max_features: Any = None,
         budget: float | None = None,
         bootstrap: bool = True,
-        voting: str = "distributions",
+        voting: str = "soft",
         free_after_use: bool = False,
         min_gain: float = 1e-7,
         random_state: Any = None,
@@ -132,7 +141,7 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.n_estimators = n_estimators
         self.feature_costs = feature_costs
         self.groups = groups
-        self.impurity = impurity
+        self.criterion = criterion
         self.alpha = alpha
         self.max_depth = max_depth
         self.max_features = max_features
@@ -144,24 +153,34 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    # -- fitting ---------------------------------------------------------------------------------------------
+    # -- fitting -------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, validation: Any = None) -> BudgetForestClassifier:
+    def fit(
+        self, X: Any, y: Any, *, X_val: Any = None, y_val: Any = None
+    ) -> BudgetForestClassifier:
         """Grow the forest.
 
         Parameters
         ----------
-        X : array or DataFrame of shape (n, p), numbers
-        y : array of shape (n,), labels of any type
-        validation : pair (X, y), optional
-            Rows on which the cost is measured after every tree; needed with a budget. Its y may be
-            None.
+        X : array or DataFrame of shape (n, p)
+            Numbers.
+        y : array of shape (n,)
+            Labels of any type.
+        X_val : as X, optional
+            Validation rows, on which the cost is measured after every tree; needed with a budget.
+        y_val : as y, optional
+            Their labels, for `validation_errors_`.
+
+        Returns
+        -------
+        BudgetForestClassifier
+            The estimator itself.
 
         Raises
         ------
         DataError
-            Costs, groups or a parameter are not what they must be, or the first tree already
-            exceeds the budget.
+            The costs, the groups or a parameter are not allowed, or the first tree exceeds the
+            budget.
         """
         X, y = validate_data(self, X, y, dtype=np.float64)
         y = column_or_1d(y, warn=True)
@@ -172,7 +191,7 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.feature_costs_, self.units_, self.unit_costs_ = check_costs(
             self.feature_costs, self.groups, X.shape[1]
         )
-        watch = self._watch(validation)
+        watch = self._watch(X_val, y_val)
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=self.n_estimators)
         _compile()
 
@@ -195,7 +214,7 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         n, p = X.shape
         depth = 2**31 if self.max_depth is None else int(self.max_depth)
         k = n_candidates(self.max_features, p)
-        m = measure(self.impurity, self.alpha, n)
+        m = measure(self.criterion, self.alpha, n)
         return Rules(
             m,
             self.feature_costs_,
@@ -206,20 +225,20 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             float(self.min_gain),
         )
 
-    def _watch(self, validation: Any) -> Watch | None:
-        """What follows the forest on the validation rows; None without any."""
+    def _watch(self, X_val: Any, y_val: Any) -> Watch | None:
+        """Measure cost and errors on the validation rows; None if there are none."""
         self.__dict__.pop("validation_costs_", None)
         self.__dict__.pop("validation_errors_", None)
-        if validation is None:
+        if X_val is None:
+            if y_val is not None:
+                raise DataError("y_val holds the labels of validation rows; give X_val too.")
             if self.budget is not None:
                 raise DataError(
-                    "A budget is kept on validation rows; call fit(X, y, validation=(X_validation, y_validation))."
+                    "The cost of a forest with a budget is measured on validation rows; call fit(X, y, X_val=…, y_val=…)."
                 )
             return None
-        if not isinstance(validation, (tuple, list)) or len(validation) != 2:
-            raise DataError("validation must be a pair (X, y); y may be None.")
-        X = self._rows(validation[0])
-        y = None if validation[1] is None else column_or_1d(validation[1])
+        X = self._rows(X_val)
+        y = None if y_val is None else column_or_1d(y_val)
         if y is not None and len(y) != len(X):
             raise DataError(
                 f"The validation rows number {len(X)}, their labels {len(y)}; give one label per row."
@@ -237,7 +256,22 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     def _grow(
         self, columns: Columns, rules: Rules, seeds: np.ndarray, watch: Watch | None
     ) -> list[GrownTree]:
-        """Grow trees in the order of their seeds until there are enough or the budget is exceeded."""
+        """Grow trees in the order of their seeds, until there are enough or the budget is exceeded.
+
+        Parameters
+        ----------
+        columns : Columns
+            Sorted columns of the training rows.
+        rules : Rules
+        seeds : int array of shape (n_estimators,)
+        watch : Watch or None
+            Measures the cost on the validation rows.
+
+        Raises
+        ------
+        DataError
+            The first tree exceeds the budget.
+        """
         from milp_trees.engines.budget_forest.trees import grow_tree
 
         trees: list[GrownTree] = []
@@ -258,20 +292,22 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
                     trees.append(tree)
         return trees
 
-    #: Its trees can be pruned (`milp_trees.models.read_ensemble.check_prunable`).
+    #: Marks an ensemble whose trees can be pruned (`milp_trees.models.read_ensemble`).
     prunable_trees = True
 
-    # -- what can be asked of a fitted forest ------------------------------------------------------------------
+    # -- the fitted forest ---------------------------------------------------------------------------
 
     def predict(self, X: Any) -> np.ndarray:
-        """Class of every row, shape (n,)."""
+        """Predicted class of every row, shape (n,)."""
         shares = self.predict_proba(X)
         labels: np.ndarray = self.classes_[shares.argmax(axis=1)]
         return labels
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Mean of the leaves' class shares, or the share of the trees that say so
-        (`voting="majority"`); shape (n, K).
+        """Class probabilities, shape (n, K).
+
+        With `voting="soft"` they are the means of the class shares in the leaves, and with
+        `voting="hard"` the shares of the trees that predict each class.
         """
         X = self._rows(X)
         total = np.zeros((len(X), len(self.classes_)))
@@ -280,24 +316,25 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         return total / len(self.estimators_)
 
     def apply(self, X: Any) -> np.ndarray:
-        """Leaf that every row reaches in every tree, shape (n, number of trees)."""
+        """Number of the leaf that each row reaches in each tree, shape (n, number of trees)."""
         X = self._rows(X)
         return np.column_stack([tree.apply(X) for tree in self.estimators_])
 
     def features_used(self, X: Any) -> np.ndarray:
-        """Whether any tree tests a column on the path of a row; bool array of shape (n, p)."""
+        """Whether a row passes a test of a column in any tree; bool array of shape (n, p)."""
         return self._used(self._rows(X), np.arange(self.n_features_in_))
 
     def feature_cost(self, X: Any) -> np.ndarray:
-        """What the features cost that a row needs for the whole forest, every group once; shape
-        (n,).
+        """Cost of the features that each row needs for the whole forest, shape (n,).
+
+        Every group counts once.
         """
         cost: np.ndarray = self._used(self._rows(X), self.units_) @ self.unit_costs_
         return cost
 
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
-        """Rows that every tree was grown on, repeats included; drawn again from the seeds."""
+        """For every tree the indices of the rows that it drew, computed again from the seeds."""
         from milp_trees.engines.budget_forest.trees import drawn
 
         check_is_fitted(self)
@@ -308,7 +345,7 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     @property
     def oob_(self) -> np.ndarray:
-        """Whether a training row was left out of a tree; bool array of shape (number of trees, n)."""
+        """Whether a tree did not draw a training row; bool array of shape (number of trees, n)."""
         out = np.ones((len(self.estimators_samples_), self._n_rows), dtype=bool)
         for row, samples in zip(out, self.estimators_samples_, strict=True):
             row[samples] = False
@@ -318,9 +355,8 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
         _compile()
-        return np.require(
-            X, requirements=["C", "W"]
-        )  # compiled code is made for writable rows; read-only ones are copied
+        # The kernels are compiled for writable rows, so read-only ones are copied.
+        return np.require(X, requirements=["C", "W"])
 
     def _used(self, X: np.ndarray, units: np.ndarray) -> np.ndarray:
         used = np.zeros((len(X), int(units.max()) + 1), dtype=bool)
@@ -330,7 +366,7 @@ class BudgetForestClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
 
 def _compile() -> None:
-    """Compile or load the kernels, once per process, by growing a tree on two rows."""
+    """Compile the kernels, or load them, once per process, by growing a tree on two rows."""
     global _compiled
     if _compiled:
         return

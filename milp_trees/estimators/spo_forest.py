@@ -1,5 +1,7 @@
-"""`SPOForest`: trees for decisions on bootstrap samples; the decision is the best for their
-averaged cost vectors (Elmachtoub, Liang, McNellis 2020).
+"""`SPOForest`: a forest of trees for decisions (Elmachtoub, Liang, McNellis 2020).
+
+Each tree is grown on a bootstrap sample. The forest averages the cost vectors that the trees
+predict, and takes the best decision for the average.
 """
 
 from __future__ import annotations
@@ -10,60 +12,74 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from milp_trees.by_name import registry
 from milp_trees.errors import DataError, Infeasible, Unsupported
 from milp_trees.estimators._spo import GREEDY, CostRows, DecisionEstimator, normalised_regret
 from milp_trees.spaces.trees import Trees
 
-AGGREGATES = ("costs", "votes")
+VOTING = ("soft", "hard")
 
 
 class SPOForest(DecisionEstimator):
     """A forest of greedy trees for decisions.
 
+    All parameters are given by name.
+
     Parameters
     ----------
     n_estimators : int, default=100
+        Number of trees.
     decisions : DecisionSet, optional
-        S; by default the unit simplex, "the cheapest of d".
-    method : {"greedy", "smoothed", "cart"}, default="greedy"
-        Splits by SPO loss; by SPO loss and, where no split lowers it, by squared error of the cost
-        vectors; or by squared error.
+        The set S of feasible decisions; by default the unit simplex, as for `SPOTree`.
+    method : str, default="greedy-spo"
+        One of the greedy methods of `SPOTree`: "greedy-spo",
+        "greedy-spo:plateaus=squared-error" or "cart-spo".
     max_features : int, float, "sqrt", "log2" or None, default="sqrt"
-        Columns drawn at every node: their number, their share, or all (None). If none of them can
-        be split on, further ones are drawn.
+        Columns that are drawn at every node: their number, their share, or all (None). Further
+        columns are drawn if the node cannot be split on any of these.
     bootstrap : bool, default=True
-        Whether each tree is grown on n rows drawn with replacement; their weights go with them.
+        Whether each tree is grown on n rows drawn with replacement. A row that is drawn has its
+        weight each time.
     oob_score : bool, default=False
-        Whether the rows left out of a tree judge it.
-    aggregate : {"costs", "votes"}, default="costs"
-        A decision is the best for the mean of the trees' cost vectors, or the most frequent
-        decision of the trees (of equally frequent ones the first in lexicographic order).
+        Whether `oob_score_` and `oob_prediction_` are computed.
+    voting : {"soft", "hard"}, default="soft"
+        "soft": the best decision for the mean of the cost vectors that the trees predict. "hard":
+        the most frequent decision of the trees, and the first in lexicographic order if several
+        are equally frequent.
     max_depth : int or None, default=None
+        Largest number of levels of splits in a tree.
     min_samples_leaf : int, default=1
-        Draws are counted.
+        Smallest number of drawn rows in a leaf; a row counts as often as it is drawn.
     min_weight_leaf : number, default=0
-    splits, quantiles, categorical
+        Smallest total weight of the drawn rows in a leaf.
+    binarizer, n_bins, categorical_features
         As for `SPOTree`.
-    n_jobs : int or None
-        Processes, as in joblib. The forest does not depend on it.
-    random_state : int, RandomState or None
+    n_jobs : int or None, default=None
+        Number of processes that grow trees, as in joblib. It does not change the forest.
+    random_state : int, RandomState or None, default=None
+        Draws the rows and the columns.
 
     Attributes
     ----------
     estimators_ : list of ForestTree
     decisions_ : DecisionSet
+        The set S.
     oob_score_ : float
-        Minus the normalised regret on the rows that some tree left out, each judged by those trees.
+        Minus the normalised regret on the training rows that are out of bag, where the decision
+        for a row comes from the trees that did not see it.
     oob_prediction_ : float array of shape (n, d)
-        Their mean cost vectors for the training rows of positive weight; NaN where every tree has
-        seen the row.
-    n_outputs_, n_features_in_, feature_names_in_
+        Mean cost vector that these trees predict for every training row of positive weight; NaN if
+        every tree saw the row.
+    n_outputs_ : int
+        Length d of the cost vectors.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
 
     Examples
     --------
     >>> import numpy as np
     >>> X = np.linspace(0, 1, 40)[:, None]
-    >>> model = SPOForest(10, random_state=0).fit(X, np.hstack([X, 1 - X]))
+    >>> model = SPOForest(n_estimators=10, random_state=0).fit(X, np.hstack([X, 1 - X]))
     >>> model.decide([[0.1], [0.9]])
     array([[1., 0.],
            [0., 1.]])
@@ -71,19 +87,20 @@ class SPOForest(DecisionEstimator):
 
     def __init__(
         self,
+        *,
         n_estimators: int = 100,
         decisions: Any = None,
-        method: str = "greedy",
+        method: str = "greedy-spo",
         max_features: Any = "sqrt",
         bootstrap: bool = True,
         oob_score: bool = False,
-        aggregate: str = "costs",
+        voting: str = "soft",
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         min_weight_leaf: Any = 0,
-        splits: str = "quantiles",
-        quantiles: int = 100,
-        categorical: Any = None,
+        binarizer: str = "quantiles",
+        n_bins: int = 100,
+        categorical_features: Any = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -93,17 +110,17 @@ class SPOForest(DecisionEstimator):
         self.max_features = max_features
         self.bootstrap = bootstrap
         self.oob_score = oob_score
-        self.aggregate = aggregate
+        self.voting = voting
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_leaf = min_weight_leaf
-        self.splits = splits
-        self.quantiles = quantiles
-        self.categorical = categorical
+        self.binarizer = binarizer
+        self.n_bins = n_bins
+        self.categorical_features = categorical_features
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    # -- fitting ---------------------------------------------------------------------------------------------
+    # -- fitting -------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SPOForest:
         """Grow the trees.
@@ -115,6 +132,11 @@ class SPOForest(DecisionEstimator):
             True cost vector of every row.
         sample_weight : array of shape (n,), optional
             Rows of weight 0 are left out.
+
+        Returns
+        -------
+        SPOForest
+            The estimator itself.
 
         Raises
         ------
@@ -140,18 +162,40 @@ class SPOForest(DecisionEstimator):
 
     def _check_choices(self) -> None:
         super()._check_choices()
-        if self.method not in GREEDY or self.aggregate not in AGGREGATES:
+        if registry.method(self.method).label not in GREEDY:
             raise DataError(
-                f'method is "greedy", "smoothed" or "cart" and aggregate "costs" or "votes"; got {self.method!r} and {self.aggregate!r}. '
-                "Exact methods take one tree: SPOTree."
+                f"method must be one of {', '.join(GREEDY)}; got {self.method!r}. Other methods find a single tree: use SPOTree."
             )
+        if self.voting not in VOTING:
+            raise DataError(f'voting must be "soft" or "hard"; got {self.voting!r}.')
         if self.oob_score and not self.bootstrap:
             raise DataError(
                 "oob_score=True needs bootstrap=True: without it no row is left out of any tree."
             )
 
     def _grown(self, rows: CostRows, decisions: Any, seeds: np.ndarray) -> Any:
-        """The coder of the columns, the coded columns, and every tree with the draws of its rows."""
+        """Grow the trees.
+
+        Parameters
+        ----------
+        rows : CostRows
+            Training rows.
+        decisions : DecisionSet
+        seeds : int array of shape (n_estimators,)
+
+        Returns
+        -------
+        coder : Coder
+        columns : Columns
+            The coded columns of the training rows.
+        trees : list of pairs (ForestTree, int array of shape (n,))
+            Each tree, and how often it drew each row.
+
+        Raises
+        ------
+        Infeasible
+            There are too few rows for one leaf.
+        """
         from joblib import Parallel, delayed
 
         from milp_trees.engines.decision_trees.coder import Coder
@@ -159,7 +203,7 @@ class SPOForest(DecisionEstimator):
         from milp_trees.engines.decision_trees.forest import grow_one
         from milp_trees.engines.decision_trees.grow import compile_kernels
 
-        coder = Coder(rows.table, "midpoints" if self.splits == "midpoints" else "values")
+        coder = Coder(rows.table, "midpoints" if self.binarizer == "midpoints" else "values")
         columns = coder.columns(rows.table)
         sample = CostSample(rows.costs, rows.weights, decisions)
         space = Trees(
@@ -170,21 +214,21 @@ class SPOForest(DecisionEstimator):
                 f"{rows.n} rows of weight {rows.weights.sum():g} are too few for one leaf; lower min_samples_leaf or min_weight_leaf."
             )
         rules = sample.rules(
-            space, self.quantiles if self.splits == "quantiles" else 0, self._drawn(len(rows.table))
+            space, self.n_bins if self.binarizer == "quantiles" else 0, self._drawn(len(rows.table))
         )
-        _ = (
-            sample.loss if self.method != "cart" else sample.vectors
-        )  # computed once, sent to every process
+        by = GREEDY[registry.method(self.method).label]
+        # Computed here, so that the processes receive it instead of computing it once per tree.
+        _ = sample.vectors if by == "squared-error" else sample.loss
         compile_kernels()
         order = columns.order()
-        # Arrays are sent, not mapped: kernels are compiled for writable ones.
+        # The kernels are compiled for writable arrays, and memory-mapped ones are read-only.
         trees = Parallel(n_jobs=self.n_jobs, max_nbytes=None)(
             delayed(grow_one)(
                 columns,
                 order,
                 sample,
                 rules,
-                GREEDY[self.method].by,
+                by,
                 bool(self.bootstrap),
                 int(seed),
             )
@@ -210,14 +254,28 @@ class SPOForest(DecisionEstimator):
     def _out_of_bag(
         self, rows: CostRows, decisions: Any, codes: np.ndarray, trees: Any
     ) -> tuple[np.ndarray, float]:
-        """Mean cost vectors of the trees that left a row out, and minus the regret of their
-        decisions.
+        """Compute `oob_prediction_` and `oob_score_`.
+
+        Parameters
+        ----------
+        rows : CostRows
+            Training rows.
+        decisions : DecisionSet
+        codes : int array of shape (columns, n)
+            Coded columns of the training rows.
+        trees : list of pairs (ForestTree, int array of shape (n,))
+            Each tree, and how often it drew each row.
+
+        Raises
+        ------
+        DataError
+            No row is out of bag.
         """
         left_out = np.array([drawn == 0 for _, drawn in trees])
         seen = left_out.any(axis=0)
         if not seen.any():
             raise DataError(
-                "Every tree has seen every row, so none is out of bag; grow more trees, or give oob_score=False."
+                "Every tree has seen every row, so no row is out of bag; grow more trees, or give oob_score=False."
             )
         total = np.zeros_like(rows.costs)
         for (tree, _), out in zip(trees, left_out, strict=True):
@@ -231,7 +289,7 @@ class SPOForest(DecisionEstimator):
             decisions, rows.costs[seen], taken, rows.weights[seen]
         )
 
-    # -- what can be asked of a fitted forest ------------------------------------------------------------------
+    # -- the fitted forest ---------------------------------------------------------------------------
 
     def _codes(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
@@ -245,11 +303,14 @@ class SPOForest(DecisionEstimator):
         return total / len(self.estimators_)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Mean cost vector of the trees, shape (n, d), or (n,) after a `y` of shape (n,)."""
+        """Mean of the cost vectors that the trees predict.
+
+        The shape is (n, d), or (n,) if the training target had one dimension.
+        """
         return self._shaped(self._mean(self._codes(X)))
 
     def decide(self, X: Any) -> np.ndarray:
-        """Decision for every row, shape (n, d)."""
+        """Decision for every row; float array of shape (n, d)."""
         codes = self._codes(X)
         return self._decided(
             self.estimators_,
@@ -262,20 +323,31 @@ class SPOForest(DecisionEstimator):
     def _decided(
         self, trees: Any, decisions: Any, codes: np.ndarray, mean: np.ndarray, asked: np.ndarray
     ) -> np.ndarray:
-        """Decisions from mean cost vectors, or by the votes of the trees that are asked (bool array
-        of shape (trees, rows)).
+        """Decisions for rows, from the mean cost vectors or by a vote of the trees.
+
+        Parameters
+        ----------
+        trees : list of ForestTree
+        decisions : DecisionSet
+        codes : int array of shape (columns, n)
+            Coded columns of the rows.
+        mean : float array of shape (n, d)
+            Mean cost vectors.
+        asked : bool array of shape (number of trees, n)
+            Which trees vote on which row.
         """
         from milp_trees.engines.decision_trees.forest import most_frequent
 
-        if self.aggregate == "votes":
+        if self.voting == "hard":
             return most_frequent(trees, decisions, codes, asked)
         answer: np.ndarray = decisions.solve(mean).decisions
         return answer
 
     @property
     def estimators_samples_(self) -> list[np.ndarray]:
-        """Training rows of positive weight that every tree was grown on, in order, repeats
-        included.
+        """For every tree the sorted indices of the rows that it drew, with repetitions.
+
+        The indices count the training rows of positive weight.
         """
         from milp_trees.engines.decision_trees.forest import drawn_rows
 
@@ -287,26 +359,32 @@ class SPOForest(DecisionEstimator):
         return [np.repeat(np.arange(len(drawn)), drawn) for drawn in draws]
 
     def apply(self, X: Any) -> np.ndarray:
-        """Leaf of every row in every tree, shape (n, number of trees)."""
+        """Number of the leaf that each row reaches in each tree, shape (n, number of trees)."""
         codes = self._codes(X)
         return np.column_stack([tree.apply(codes) for tree in self.estimators_])
 
     def get_depth(self) -> int:
-        """Levels of splits of the deepest tree."""
+        """Depth of the deepest tree."""
         check_is_fitted(self)
         return max(tree.depth for tree in self.estimators_)
 
     def get_n_leaves(self) -> int:
-        """Leaves of all trees together."""
+        """Number of leaves of all trees together."""
         check_is_fitted(self)
         return sum(len(tree.costs) for tree in self.estimators_)
 
     def to_sklearn(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Any:
-        """Not for forests.
+        """Not available for forests.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Ignored.
 
         Raises
         ------
         Unsupported
+            In every case: scikit-learn has no corresponding forest.
         """
         raise Unsupported(
             "A forest for decisions has no counterpart in scikit-learn; its trees are in estimators_."

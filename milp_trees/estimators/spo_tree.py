@@ -1,94 +1,96 @@
-"""scikit-learn's face of trees for decisions: `SPOTree` (Elmachtoub, Liang, McNellis 2020);
-`SPOForest` is its neighbour.
+"""`SPOTree`: a tree for decisions as a scikit-learn estimator (Elmachtoub, Liang, McNellis 2020).
 
-`fit(X, y)` takes the cost vectors of the rows, `predict` gives the mean cost vector of a leaf,
-`decide` the decision that is best for it.
+`fit(X, y)` takes the cost vectors of the rows, `predict` returns the mean cost vector of a leaf,
+and `decide` returns the best decision for this mean. `spo_forest.py` has the forest.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from milp_trees.errors import DataError, Infeasible, SolverFailure
-from milp_trees.estimators._spo import GREEDY, CostRows, DecisionEstimator
-from milp_trees.methods.finish import Clock, finish
+from milp_trees.by_name import registry
+from milp_trees.errors import DataError, SolverFailure
+from milp_trees.estimators._spo import GREEDY, CostRows
+from milp_trees.estimators._spo_search import DecisionTreeSearch
 from milp_trees.models.tree import RawRows
-from milp_trees.problem import Problem
 from milp_trees.results.result import Result, Status
-from milp_trees.spaces.trees import Trees
-from milp_trees.tasks.decision import Decision
 
 if TYPE_CHECKING:
     from milp_trees.decisions.base import DecisionSet
-    from milp_trees.engines.decision_trees.fitting import CostSample
-    from milp_trees.engines.decision_trees.grow import GrownTree
-
-#: What thresholds may lose that were chosen on the way.
-SCOPE = "thresholds were chosen node by node, so another threshold may give a better tree"
-#: Methods that grow here, by their own names and by those of the engines.
-GROWN = {**GREEDY, **{greedily.engine: greedily for greedily in GREEDY.values()}}
 
 
-class SPOTree(DecisionEstimator):
-    """A tree whose leaves take decisions, trained for what the decisions cost.
+class SPOTree(DecisionTreeSearch):
+    """A tree whose leaves take decisions, trained to minimise the cost of the decisions.
+
+    All parameters are given by name.
 
     Parameters
     ----------
     decisions : DecisionSet, optional
-        S, for example `mt.decisions.grid_paths(4, 4)`; by default the unit simplex, "the cheapest of d".
-    method : str, default="greedy"
-        "greedy": the best split by SPO loss at every node; "smoothed": the same, and where no split
-        lowers the loss the one of least squared error of the cost vectors; "cart": by squared
-        error; or an exact method of the registry on the same kind of thresholds, chosen once: "dp"
-        (S is listed), "dp-oracle" (any S), "spot@highs" (S is linear), ….
+        The set S of feasible decisions, for example `mt.decisions.grid_paths(4, 4)`. By default it
+        is the unit simplex: one of the d components is chosen.
+    method : str, default="greedy-spo"
+        Name of a method of the registry. Greedy methods choose thresholds at every node:
+        "greedy-spo" splits by SPO loss; "greedy-spo:plateaus=squared-error" does the same, but
+        splits by squared error where no split lowers the loss; "cart-spo" splits by the squared
+        error of the cost vectors. For all other methods the thresholds are chosen once: "dp" (if S
+        can be listed), "dp-oracle" (any S), "spot@highs" (if S is linear), ….
     max_depth : int or None, default=3
-        None: no limit below 200 levels, at which greedy trees end in any case.
+        Largest number of levels of splits. With None, greedy trees still end at 200 levels.
     max_leaf_nodes : int, optional
+        Largest number of leaves.
     min_samples_leaf : int, default=1
+        Smallest number of training rows in a leaf.
     min_weight_leaf : number, default=0
         Smallest total `sample_weight` in a leaf.
-    splits : {"quantiles", "midpoints"}, default="quantiles"
-        Thresholds of a numeric column: Q-quantiles of the distinct values (of those in the node,
-        where the method is greedy; all values if there are fewer), as tests x < s with a value s of
-        the column; or all midpoints.
-    quantiles : int, default=100
-        Q.
-    categorical : sequence of column names or indices, optional
-        Columns whose numbers are categories; each is split off alone (`color == 3`). Columns of
-        text are categories anyway.
+    binarizer : {"quantiles", "midpoints"}, default="quantiles"
+        Thresholds of a numeric column. "quantiles": tests x < s, where the values s divide the
+        distinct values into `n_bins` bins (for greedy methods the distinct values in the node), or
+        all values if there are fewer. "midpoints": all midpoints between neighbouring values.
+    n_bins : int, default=100
+        Number of bins; there are `n_bins - 1` thresholds.
+    categorical_features : sequence of column names or indices, optional
+        Columns whose numbers are categories. A split separates a single category from the rest
+        (`color == 3`). Columns of text are always categories.
     validation_fraction : float, default=0
-        Share of the rows that are put aside and choose among the prunings of the tree; `fit(…,
-        validation=)` gives such rows instead.
-    one_standard_error : bool, default=False
-        Whether the smallest pruning within one standard error of the best is taken.
+        Share of the rows that `fit` sets aside in order to choose among the prunings of the tree.
+        `fit(X, y, X_val=…, y_val=…)` gives such rows instead.
+    slack : number or "one-se", default=0
+        The smallest pruning is chosen whose validation loss exceeds the least one by at most this
+        number; "one-se" stands for one standard error of the least one.
     time_limit : float or None, default=60
-        Seconds, for exact methods.
-    threads : int, default=1
-    random_state : int, RandomState or None
-        Draws the validation rows; seed of the solver.
+        Seconds, for methods that are not greedy.
+    n_jobs : int or None, default=None
+        Number of threads of a solver, as in joblib: None means 1, and -1 means all cores.
+    random_state : int, RandomState or None, default=None
+        Draws the rows that are set aside, and seeds the solver.
     keep_data : bool, default=False
-        Whether a pickle or copy of the fitted estimator holds the training rows; see
+        Whether a pickle or copy of the fitted estimator contains the training rows; see
         `OptimalTreeClassifier`.
 
     Attributes
     ----------
-    tree_, predictor_ : Tree
-        Its actions are labels of decisions (components joined by `+`).
+    tree_ : Tree
+        Its actions are labels of decisions: the chosen components, joined by `+`.
     result_ : Result
-        Training loss and what is proven about it; its problem holds the training rows (after a
-        pruning, the loss is that of the pruned tree).
+        Training loss of the tree (after the pruning) and its bound. Its problem contains the
+        training rows.
     leaf_costs_, leaf_decisions_ : float arrays of shape (leaves, d)
         Mean cost vector and decision of every leaf, from left to right.
     decisions_ : DecisionSet
+        The set S.
     pruning_path_ : PruningPath or None
+        The prunings with their validation losses; None if there are no validation rows.
     status_, bound_, gap_
         As for `OptimalTreeClassifier`.
-    n_outputs_, n_features_in_, feature_names_in_
+    n_outputs_ : int
+        Length d of the cost vectors.
+    n_features_in_, feature_names_in_
+        As everywhere in scikit-learn.
 
     Examples
     --------
@@ -100,19 +102,20 @@ class SPOTree(DecisionEstimator):
 
     def __init__(
         self,
+        *,
         decisions: Any = None,
-        method: str = "greedy",
+        method: str = "greedy-spo",
         max_depth: int | None = 3,
         max_leaf_nodes: int | None = None,
         min_samples_leaf: int = 1,
         min_weight_leaf: Any = 0,
-        splits: str = "quantiles",
-        quantiles: int = 100,
-        categorical: Any = None,
+        binarizer: str = "quantiles",
+        n_bins: int = 100,
+        categorical_features: Any = None,
         validation_fraction: float = 0.0,
-        one_standard_error: bool = False,
+        slack: Any = 0,
         time_limit: float | None = 60.0,
-        threads: int = 1,
+        n_jobs: int | None = None,
         random_state: Any = None,
         keep_data: bool = False,
     ) -> None:
@@ -122,19 +125,28 @@ class SPOTree(DecisionEstimator):
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
         self.min_weight_leaf = min_weight_leaf
-        self.splits = splits
-        self.quantiles = quantiles
-        self.categorical = categorical
+        self.binarizer = binarizer
+        self.n_bins = n_bins
+        self.categorical_features = categorical_features
         self.validation_fraction = validation_fraction
-        self.one_standard_error = one_standard_error
+        self.slack = slack
         self.time_limit = time_limit
-        self.threads = threads
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.keep_data = keep_data
 
-    # -- fitting ---------------------------------------------------------------------------------------------
+    # -- fitting -------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, validation: Any = None) -> SPOTree:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> SPOTree:
         """Find the tree.
 
         Parameters
@@ -144,42 +156,71 @@ class SPOTree(DecisionEstimator):
             True cost vector of every row.
         sample_weight : array of shape (n,), optional
             Rows of weight 0 are left out.
-        validation : (X, y) or (X, y, sample_weight), optional
-            Rows that choose among the prunings of the tree; leaves keep the decisions of the
-            training rows.
+        X_val, y_val, sample_weight_val : as X, y, sample_weight, optional
+            Validation rows, which choose among the prunings of the tree. The decisions in the
+            leaves are still those of the training rows.
+
+        Returns
+        -------
+        SPOTree
+            The estimator itself.
 
         Raises
         ------
         DataError
-            Cost vectors and decisions differ in length; a parameter is out of range.
+            Cost vectors and decisions differ in length, or a parameter is not allowed.
         Infeasible
-            Fewer rows, or less weight, than one leaf needs.
+            There are fewer rows, or there is less weight, than one leaf needs.
         SolverFailure
             The oracle of S failed. The estimator is then not fitted.
         """
-        for name in ("tree_", "_path"):  # a fit that fails leaves nothing that could be asked
+        for name in ("tree_", "_path"):  # an estimator whose fit fails is not fitted
             self.__dict__.pop(name, None)
         self._check_choices()
+        label = registry.method(self.method).label
         rows = self._rows(X, y, sample_weight)
         decisions = self._decision_set()
-        rows, held = self._held_out(rows, validation)
-        if self.method in GROWN:
-            self._fit_greedy(rows, held, decisions)
+        rows, held = self._held_out(rows, X_val, y_val, sample_weight_val)
+        if label in GREEDY:
+            result = self._grown(label, rows, held, decisions)
         else:
-            self._fit_exact(rows, held, decisions)
+            result = self._solved(rows, held, decisions)
+        self._settle(result, rows, decisions)
         return self
 
-    def _held_out(self, rows: CostRows, validation: Any) -> tuple[CostRows, CostRows | None]:
-        """Training rows and those that choose the pruning."""
+    def _held_out(
+        self, rows: CostRows, X_val: Any, y_val: Any, sample_weight_val: Any
+    ) -> tuple[CostRows, CostRows | None]:
+        """Divide the rows into training rows and validation rows.
+
+        Parameters
+        ----------
+        rows : CostRows
+            The rows given to `fit`.
+        X_val, y_val, sample_weight_val
+            Validation rows as in `fit`; without them `validation_fraction` of the rows is set
+            aside.
+
+        Returns
+        -------
+        training : CostRows
+        validation : CostRows or None
+
+        Raises
+        ------
+        DataError
+            The share is not allowed or leaves no training row, or only one of X_val and y_val is
+            given.
+        """
         share = self.validation_fraction
         if not 0 <= share < 1:
             raise DataError(
                 f"validation_fraction is a share of the rows, at least 0 and below 1; got {share!r}."
             )
-        if validation is not None:
-            if not isinstance(validation, (tuple, list)) or len(validation) not in (2, 3):
-                raise DataError("validation is (X, y) or (X, y, sample_weight).")
-            return rows, self._more_rows(*validation, *([None] if len(validation) == 2 else []))
+        if (X_val is None) != (y_val is None) or (X_val is None and sample_weight_val is not None):
+            raise DataError("Give X_val and y_val together.")
+        if X_val is not None:
+            return rows, self._more_rows(X_val, y_val, sample_weight_val)
         n = round(share * rows.n)
         if not n:
             return rows, None
@@ -190,136 +231,8 @@ class SPOTree(DecisionEstimator):
             )
         return rows.take(np.sort(order[n:])), rows.take(np.sort(order[:n]))
 
-    @property
-    def _space(self) -> Trees:
-        return Trees(
-            self.max_depth,
-            self.max_leaf_nodes,
-            self.min_samples_leaf,
-            min_weight_leaf=self.min_weight_leaf,
-        )
-
-    def _fit_greedy(self, rows: CostRows, held: CostRows | None, decisions: DecisionSet) -> None:
-        """Grow here, with thresholds chosen node by node; the result's problem has the tests that
-        the tree uses.
-        """
-        from milp_trees.engines.decision_trees.coder import Coder, dataset_of
-        from milp_trees.engines.decision_trees.fitting import CostSample
-        from milp_trees.engines.decision_trees.grow import compile_kernels
-        from milp_trees.engines.decision_trees.prune import cheapest
-
-        compile_kernels()
-        clock, space = Clock(), self._space
-        coder = Coder(rows.table, "midpoints" if self.splits == "midpoints" else "values")
-        columns = coder.columns(rows.table)
-        name, by = GROWN[self.method]
-        with clock("solve"):
-            sample = CostSample(rows.costs, rows.weights, decisions)
-            if not sample.enough(space):
-                raise Infeasible(
-                    f"{rows.n} rows of weight {rows.weights.sum():g} are too few for one leaf; lower min_samples_leaf or min_weight_leaf."
-                )
-            tree = sample.grow(
-                columns, space, by=by, quantiles=self.quantiles if self.splits == "quantiles" else 0
-            )
-            if held is not None:
-                tree = self._pruned(
-                    tree, sample, coder.codes(held.table), held, squared=by == "squared-error"
-                )
-            most = space.max_leaf_nodes
-            # Splits that save nothing go; a regression tree keeps its own, for its predictions.
-            if (by != "squared-error" and held is None) or len(tree.leaves) > (
-                most or tree.n_nodes
-            ):
-                tree = cheapest(sample.valued(tree), 0.0, np.zeros(len(columns.tests)), most)
-        places = {
-            (int(c), int(k)): columns.tests[c][k]
-            for c, k in zip(tree.column, tree.cut, strict=True)
-            if c >= 0
-        }
-        dataset = dataset_of(
-            columns,
-            {test: place for place, test in places.items()},
-            rows.table,
-            **self._fields(rows, decisions, SCOPE),
-        )
-        problem = Problem(dataset, Decision(decisions=decisions), space)
-        found = sample.to_tree(tree, columns, problem.task.actions(dataset))
-        self._settle(
-            finish(
-                problem, name, found, bound=None, claims_optimal=False, proved_by=None, clock=clock
-            ),
-            rows,
-            decisions,
-        )
-
-    def _fit_exact(self, rows: CostRows, held: CostRows | None, decisions: DecisionSet) -> None:
-        """Thresholds chosen once, a problem, a method; then the pruning, if there are rows for it."""
-        from milp_trees.engines.decision_trees.coder import Coder, dataset_of
-        from milp_trees.engines.decision_trees.fitting import CostSample
-        from milp_trees.engines.decision_trees.grow import grown_from
-
-        coder = Coder(rows.table, self.splits, self.quantiles)
-        columns = coder.columns(rows.table)
-        dataset = dataset_of(columns, table=rows.table, **self._fields(rows, decisions, coder.loss))
-        problem = Problem(dataset, Decision(decisions=decisions), self._space)
-        result = self._run(
-            problem, self.method, GREEDY["greedy"].engine if "@" in self.method else None
-        )
-        if held is not None:
-            clock, sample = Clock(), CostSample(rows.costs, rows.weights, decisions)
-            tree = self._pruned(
-                grown_from(result.tree, columns),
-                sample,
-                coder.codes(held.table),
-                held,
-                squared=False,
-            )
-            if len(tree.leaves) < result.tree.n_leaves:
-                found = sample.to_tree(tree, columns, problem.task.actions(dataset))
-                proof = result.certificate
-                bound = proof.bound if proof.bound_exact is None else proof.bound_exact
-                pruned = finish(
-                    problem,
-                    result.method,
-                    found,
-                    bound=bound,
-                    claims_optimal=False,
-                    proved_by=proof.proved_by,
-                    clock=clock,
-                    limit=result.limit,
-                )
-                result = replace(
-                    pruned, seconds=result.seconds + pruned.seconds, times=result.times
-                )
-        self._settle(result, rows, decisions)
-
-    def _fields(self, rows: CostRows, decisions: DecisionSet, loss: str) -> dict[str, Any]:
-        """What a Dataset of the training rows is made of, beside its tests."""
-        return {
-            "values": rows.costs,
-            "actions": decisions.components,
-            "weights": rows.weights,
-            "source": {"loss": loss} if loss else {},
-        }
-
-    def _pruned(
-        self, tree: GrownTree, sample: CostSample, codes: np.ndarray, held: CostRows, squared: bool
-    ) -> GrownTree:
-        """The pruning that validation rows choose, by the loss the tree was grown by; its path is
-        kept.
-        """
-        from milp_trees.engines.decision_trees.prune import judge, prune
-
-        tree, loss = sample.judged_by(tree, held.costs, squared)
-        judged = judge(tree, tree.apply(codes), held.weights, loss)
-        pruned, self._path = prune(
-            tree, float(sample.weights.sum()), judged, self.one_standard_error
-        )
-        return pruned
-
     def _settle(self, result: Result, rows: CostRows, decisions: DecisionSet) -> None:
-        """Everything that a fitted estimator has; nothing before this could be asked for."""
+        """Set the attributes of the fitted estimator, all at once, after everything has succeeded."""
         if result.status is Status.ERROR:
             raise SolverFailure(result.message)
         tree = result.tree
@@ -338,10 +251,10 @@ class SPOTree(DecisionEstimator):
         self.pruning_path_ = self.__dict__.pop("_path", None)
         self._keep(result)
 
-    # -- what can be asked of a fitted tree --------------------------------------------------------------------
+    # -- the fitted tree -----------------------------------------------------------------------------
 
     def apply(self, X: Any) -> np.ndarray:
-        """Leaf that each row reaches, numbered from left to right."""
+        """Number of the leaf that each row reaches; int array of shape (n,), leaves counted from the left."""
         check_is_fitted(self)
         leaves: np.ndarray = self.tree_.routes(
             RawRows(self.tree_, self._table(self._columns(X)))
@@ -349,14 +262,15 @@ class SPOTree(DecisionEstimator):
         return leaves
 
     def predict(self, X: Any) -> np.ndarray:
-        """Mean training cost vector of every row's leaf, shape (n, d), or (n,) after a `y` of shape
-        (n,).
+        """Mean training cost vector of the leaf that each row reaches.
+
+        The shape is (n, d), or (n,) if the training target had one dimension.
         """
         leaf = self.apply(X)
         return self._shaped(self.leaf_costs_[leaf])
 
     def decide(self, X: Any) -> np.ndarray:
-        """Decision for every row, shape (n, d)."""
+        """Decision for every row; float array of shape (n, d)."""
         leaf = self.apply(X)
         decisions: np.ndarray = self.leaf_decisions_[leaf]
         return decisions
@@ -368,7 +282,7 @@ class SPOTree(DecisionEstimator):
         return text
 
     def to_svg(self) -> str:
-        """The tree as an SVG picture, with the training rows counted in its leaves."""
+        """The tree as an SVG picture that shows the number of training rows in each leaf."""
         check_is_fitted(self)
         picture: str = self.tree_.picture(self.result_.problem.dataset)
         return picture

@@ -1,10 +1,9 @@
-"""`OptimalTreeClassifierCV`: the penalty per leaf chosen by cross-validation, with one path of
-optimal trees per fold.
+"""`OptimalTreeClassifierCV`: cross-validation chooses the penalty per leaf.
 
-As in Breiman, Friedman, Olshen, Stone (1984), *Classification and Regression Trees*, with the
-optimal tree of every size where they have pruned ones: the path on all rows says between which
-penalties the best tree is the same; a penalty from each of these intervals is scored on every fold
-with the tree that the fold's own path has for it.
+The procedure is that of Breiman, Friedman, Olshen, Stone (1984), *Classification and Regression
+Trees*, with optimal trees of every size in place of pruned ones. The size path on all rows divides
+the penalties into intervals on which the best tree is the same. One penalty from each interval is
+scored on every fold, with the tree that is best for this penalty on the training rows of the fold.
 """
 
 from __future__ import annotations
@@ -33,31 +32,36 @@ if TYPE_CHECKING:
 class OptimalTreeClassifierCV(OptimalTreeClassifier):
     """An optimal classification tree whose size is chosen by cross-validation.
 
+    All parameters are given by name.
+
     Parameters
     ----------
     max_depth : int or None, default=4
+        Largest number of levels of splits; None is no limit.
     max_leaf_nodes : int, default=8
-        Largest tree considered.
-    min_samples_leaf, objective, constraints, method, time_limit, binarizer, n_bins, random_state,
-    engine, threads, keep_data
-        As for `OptimalTreeClassifier`; `time_limit` is for each path.
+        Largest number of leaves that is tried.
+    min_samples_leaf, task, constraints, method, binarizer, n_bins, random_state, n_jobs, keep_data
+        As for `OptimalTreeClassifier`.
+    time_limit : float or None, default=60
+        Seconds for each size path; there is one on all rows and one per fold.
     cv : int, splitter or iterable, default=5
-        As everywhere in scikit-learn; whole numbers mean stratified folds.
+        As everywhere in scikit-learn; a whole number is the number of stratified folds.
     scoring : str or callable, optional
         As everywhere in scikit-learn; by default the accuracy.
 
     Attributes
     ----------
-    cost_complexity_ : float
-        The chosen penalty per leaf, as a rate; of equally good ones the largest.
-    cost_complexity_path_ : Path
+    ccp_alpha_ : float
+        The penalty per leaf with the best mean score; the largest of several equally good ones.
+    size_path_ : SizePath
         The optimal trees of all sizes on all rows.
     cv_results_ : dict of arrays
-        `cost_complexity`, `n_leaves` (of the tree on all rows), `mean_test_score`,
-        `std_test_score`, `split0_test_score`, ….
+        `ccp_alpha`, `n_leaves` (of the tree on all rows), `mean_test_score`, `std_test_score`,
+        `split0_test_score`, ….
     best_score_ : float
+        The best mean score.
     result_, tree_, status_, bound_, gap_, classes_, binarizer_, n_features_in_, feature_names_in_
-        As for `OptimalTreeClassifier`; what is proven is that no tree of up to `max_leaf_nodes`
+        As for `OptimalTreeClassifier`. "optimal" means that no tree of up to `max_leaf_nodes`
         leaves has a smaller penalised loss.
 
     Examples
@@ -68,25 +72,24 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
     5
     """
 
-    #: Parameters of the base that are no parameters here: the path is about all penalties.
-    cost_complexity = 0.0
-    leaf_penalty = 0.0
+    #: Parameters of the base class that this class lacks: the size path covers all penalties.
+    ccp_alpha = 0.0
     start = None
 
     def __init__(
         self,
+        *,
         max_depth: int | None = 4,
         max_leaf_nodes: int = 8,
         min_samples_leaf: int = 1,
-        objective: Any = "accuracy",
+        task: Any = "accuracy",
         constraints: Any = (),
         method: str = "auto",
         time_limit: float | None = 60.0,
         binarizer: Any = "auto",
         n_bins: int = 8,
         random_state: Any = None,
-        engine: str | None = None,
-        threads: int = 1,
+        n_jobs: int | None = None,
         cv: Any = 5,
         scoring: Any = None,
         keep_data: bool = False,
@@ -94,15 +97,14 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         self.max_depth = max_depth
         self.max_leaf_nodes = max_leaf_nodes
         self.min_samples_leaf = min_samples_leaf
-        self.objective = objective
+        self.task = task
         self.constraints = constraints
         self.method = method
         self.time_limit = time_limit
         self.binarizer = binarizer
         self.n_bins = n_bins
         self.random_state = random_state
-        self.engine = engine
-        self.threads = threads
+        self.n_jobs = n_jobs
         self.cv = cv
         self.scoring = scoring
         self.keep_data = keep_data
@@ -110,16 +112,27 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
     ) -> OptimalTreeClassifierCV:
-        """Find the path on all rows and on every fold, and keep the tree of the penalty with the
-        best mean score.
+        """Find the size path on all rows and on every fold, and choose the penalty by its mean score.
 
         Parameters
         ----------
-        X, y, sample_weight
-            As for `OptimalTreeClassifier`; the weights are for training, scores count every row
-            once.
+        X : array or DataFrame of shape (n, p)
+        y : array of shape (n,)
+            Labels of any type.
+        sample_weight : array of shape (n,), optional
+            Weights for training; in the scores every row counts once.
         groups : array of shape (n,), or name of a column of X, optional
             For constraints, and for splitters that keep groups together (`GroupKFold`).
+
+        Returns
+        -------
+        OptimalTreeClassifierCV
+            The estimator itself.
+
+        Raises
+        ------
+        DataError, Infeasible, NothingFound, SolverFailure
+            As for `OptimalTreeClassifier`.
         """
         dataset, codes = self._prepare(X, y, sample_weight, groups)
         path = self._path(dataset, sample_weight is not None)
@@ -129,14 +142,12 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
         penalties = candidates(path)
         scores = self._scores(X, y, sample_weight, groups, penalties)
         means = scores.mean(axis=0)
-        best = int(means.argmax())  # candidates fall: of equal ones the largest
-        self.cost_complexity_path_, self.cost_complexity_, self.best_score_ = (
-            path,
-            float(penalties[best]),
-            float(means[best]),
-        )
+        # Candidates are in falling order, so the first maximum belongs to the largest penalty.
+        best = int(means.argmax())
+        self.size_path_, self.best_score_ = path, float(means[best])
+        self.ccp_alpha_ = float(penalties[best])
         self.cv_results_ = {
-            "cost_complexity": np.array(penalties, dtype=float),
+            "ccp_alpha": np.array(penalties, dtype=float),
             "n_leaves": np.array([path.at_penalty(p).n_leaves for p in penalties]),
             "mean_test_score": means,
             "std_test_score": scores.std(axis=0),
@@ -149,7 +160,24 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
     def _scores(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, penalties: list[Fraction]
     ) -> np.ndarray:
-        """Score of every penalty (columns) on every fold (rows)."""
+        """Score every penalty on every fold.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups
+            As in `fit`.
+        penalties : list of Fraction
+            Penalties per leaf.
+
+        Returns
+        -------
+        float array of shape (folds, penalties)
+
+        Raises
+        ------
+        DataError
+            `cv` gives no folds.
+        """
         X, y = X if hasattr(X, "iloc") else np.asarray(X), np.asarray(y).ravel()
         levels = X[groups] if isinstance(groups, str) else groups
         scorer = check_scoring(self, scoring=self.scoring)
@@ -183,8 +211,9 @@ class OptimalTreeClassifierCV(OptimalTreeClassifier):
 
 
 def candidates(path: SizePath) -> list[Fraction]:
-    """A penalty from the interval of every tree of the hull, falling: a short decimal near the
-    geometric mean; 0 for the largest tree.
+    """One penalty per interval of the size path, from the largest to the smallest.
+
+    Each is a short decimal near the geometric mean of its interval; the largest tree gets 0.
     """
     ends = path.penalties
     if not ends:
@@ -197,12 +226,13 @@ def candidates(path: SizePath) -> list[Fraction]:
 
 
 def _short(low: Fraction, high: Fraction | None) -> Fraction:
-    """The shortest decimal near the geometric mean of an interval that is inside; without an upper
-    end near the lower one.
+    """The shortest decimal near the geometric mean of an interval that lies inside it.
+
+    If there is no upper end, the decimal is near the lower one.
     """
     middle = sqrt(low * high) if high is not None else 1.05 * float(low)
     for digits in range(1, 17):
         number = Fraction(f"{middle:.{digits}g}")
         if low < number and (high is None or number < high):
             return number
-    return low  # at its end the smaller tree is as good
+    return low  # here the smaller and the larger tree are equally good

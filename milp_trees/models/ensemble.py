@@ -28,7 +28,6 @@ class EnsembleRoutes:
     Parameters
     ----------
     ensemble : Ensemble
-        The ensemble.
     leaf : int32 array of shape (n, T)
         Node at which a row ends in each tree.
     used : bool array of shape (n, K)
@@ -48,10 +47,7 @@ class EnsembleRoutes:
 
     @cached_property
     def action(self) -> np.ndarray:
-        """Index of the label that the whole ensemble gives each row; for classes only.
-
-        The mean of the trees' distributions decides.
-        """
+        """Index of the class of each row, by the mean of the trees' distributions."""
         return np.asarray(self.ensemble.mean_value(self.leaf).argmax(axis=1))
 
 
@@ -63,10 +59,8 @@ class Ensemble:
     ----------
     parent, left, right : int64 arrays of shape (M,)
         Nodes of all trees in preorder, one tree after the other; -1 if there is no such node.
-    member : int64 array of shape (M,)
-        Tree of every node.
-    column : int64 array of shape (M,)
-        Column that a split compares, -1 at leaves.
+    member, column : int64 arrays of shape (M,)
+        Tree of every node, and the column that a split compares, -1 at leaves.
     threshold : float array of shape (M,)
         Threshold of a split.
     value : float array of shape (M, C)
@@ -91,7 +85,7 @@ class Ensemble:
     original : int64 array of shape (M,), optional
         Position of a node in the model from which it was read.
     source : mapping
-        How the ensemble was made.
+        How it was made.
     """
 
     parent: np.ndarray
@@ -389,14 +383,12 @@ class Ensemble:
         splits = int((self.left >= 0).sum())
         used = np.bincount(self.feature[self.kept], minlength=len(self.features))
         order = [k for k in np.argsort(-used, kind="stable").tolist() if used[k]]
-        shown = ", ".join(f"{self.features[k]} ({used[k]})" for k in order[:12]) + (
-            f" and {len(order) - 12} more" if len(order) > 12 else ""
-        )
+        shown = ", ".join(f"{self.features[k]} ({used[k]})" for k in order[:12])
+        shown += f" and {len(order) - 12} more" if len(order) > 12 else ""
         stumps = self.n_trees - int(self.kept[self.roots].sum())
-        lines = [
-            f"{self.n_trees} trees, {self.n_splits} of {splits} splits kept; {stumps} trees are a single leaf"
-        ]
-        return "\n".join([*lines, f"features tested: {shown}" if order else "no feature is needed"])
+        kept = f"{self.n_splits} of {splits} splits kept; {stumps} trees are a single leaf"
+        tested = f"features tested: {shown}" if order else "no feature is needed"
+        return f"{self.n_trees} trees, {kept}\n{tested}"
 
     def picture(self, dataset: Dataset) -> str:
         """The text as HTML; for a tree there would be a drawing."""

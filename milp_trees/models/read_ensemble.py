@@ -64,7 +64,7 @@ def read_ensemble(
         _arrays(m, kind, classes, None if chosen is None else np.asarray(chosen[t]))
         for t, m in enumerate(members)
     ]
-    if classes is not None and getattr(model, "voting", None) == "majority":
+    if classes is not None and getattr(model, "voting", None) == "hard":
         for tree in trees:  # every tree gives its whole vote to one label
             tree["value"] = np.eye(len(classes))[tree["value"].argmax(axis=1)]
     # Values are shares already; to divide them by their sum again would change last digits, and

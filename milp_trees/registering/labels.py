@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from functools import cache
 from typing import Any
 
 from milp_trees.errors import UnknownName
@@ -26,18 +27,23 @@ def declared(cls: Any) -> dict[str, Any]:
     """The options of a plug-in's class, in order, and their defaults (`REQUIRED` where there is
     none).
     """
-    made = (
-        {f.name: f.default_factory for f in dataclasses.fields(cls)}
-        if dataclasses.is_dataclass(cls)
-        else {}
+    return {
+        name: default if factory is None else factory()
+        for name, default, factory in _parameters(cls)
+    }
+
+
+@cache
+def _parameters(cls: Any) -> tuple[tuple[str, Any, Any], ...]:
+    """Name, default and factory of the default (or None) of every option."""
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    made = {f.name: f.default_factory for f in fields}
+    missing = dataclasses.MISSING
+    return tuple(
+        (p.name, p.default, None if made.get(p.name, missing) is missing else made[p.name])
+        for p in inspect.signature(cls).parameters.values()
+        if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     )
-    out: dict[str, Any] = {}
-    for option in inspect.signature(cls).parameters.values():
-        if option.kind in (option.VAR_POSITIONAL, option.VAR_KEYWORD):
-            continue
-        factory = made.get(option.name, dataclasses.MISSING)
-        out[option.name] = option.default if factory is dataclasses.MISSING else factory()
-    return out
 
 
 def check(cls: Any, group: str) -> None:

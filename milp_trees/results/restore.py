@@ -250,7 +250,7 @@ def _thresholds(
             f"The result is damaged: problem.data.binarizer.given must be true or false; it is {given!r}."
         )
     if not given and kind != "tree-guess":
-        again, _ = reload(data, path, Binarizer(kind, **stated["parameters"]))
+        again, _ = reload(data, path, Binarizer(kind=kind, **stated["parameters"]))
         if not _same_tests(again, dataset):
             raise VerificationError(
                 f"The tests are not those that the binarizer {kind!r} finds on these rows with the stated parameters."
@@ -262,7 +262,7 @@ def _thresholds(
         return f"{_spelled(kind, stated['parameters'])}, found again on these rows", (
             "problem.data.binarizer.parameters",
         )
-    complete, _ = reload(data, path, Binarizer("midpoints", max_categories=10**9))
+    complete, _ = reload(data, path, Binarizer(kind="midpoints", max_categories=10**9))
     fewer = _counts(dataset).items() != _counts(complete).items()
     where = "guessed by boosted trees" if kind == "tree-guess" and not given else f"given ({kind})"
     if not given and dataset.loss != (LOSSES[kind] if fewer else ""):

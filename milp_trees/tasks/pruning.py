@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from milp_trees.errors import DataError, NoView
-from milp_trees.exact import fraction, integers
+from milp_trees.exact import fraction
 from milp_trees.registering import register
 from milp_trees.tasks.base import Task, Value
 from milp_trees.tasks.feature_costs import FeatureCosts
@@ -30,6 +30,16 @@ if TYPE_CHECKING:
     from milp_trees.models.ensemble import Ensemble, EnsembleRoutes
     from milp_trees.spaces.trees import Space
 
+
+from milp_trees.tasks.pruning_sums import (
+    codes,
+    numbers,
+    per_class,
+    per_node,
+    targets,
+    total_weight,
+    whole_numbers,
+)
 
 #: Number of steps of the grid for squared errors, from 0 to the loss of all trees as single leaves.
 STEPS = 2**36
@@ -68,6 +78,7 @@ class PrunedError(Task):
     name: ClassVar[str] = "pruned-error"
     title: ClassVar[str] = "Error and cost of a pruned ensemble"
     command: ClassVar[str | None] = "prune"
+    weighs_rows: ClassVar[bool] = True
     view_makers: ClassVar[dict[type, str]] = {NodeGains: "node_gains"}
     has_extra_scores: ClassVar[bool] = True
 
@@ -96,7 +107,7 @@ class PrunedError(Task):
             )
         for name in ("error_weights", "cost_weights"):
             if getattr(self, name) is not None:
-                object.__setattr__(self, name, _numbers(getattr(self, name), name))
+                object.__setattr__(self, name, numbers(getattr(self, name), name))
         if self.max_cost is not None:
             budget = fraction(self.max_cost, "max_cost")
             if budget < 0:
@@ -123,7 +134,7 @@ class PrunedError(Task):
         """Mean error of the trees and mean cost of a row. A squared error is rounded to a double."""
         ensemble = routes.ensemble
         whole, _ = self._error_weights(dataset, ensemble.n_trees)
-        total = _total(whole, ensemble.n_trees)
+        total = total_weight(whole, ensemble.n_trees)
         if self._squared(ensemble):
             wrong = float(
                 (whole * (targets(dataset)[:, None] - ensemble.value[routes.leaf, 0]) ** 2).sum()
@@ -229,14 +240,14 @@ class PrunedError(Task):
         error and cost then have a common unit of that size.
         """
         whole, _ = self._error_weights(dataset, ensemble.n_trees)
-        total = _total(whole, ensemble.n_trees)
+        total = total_weight(whole, ensemble.n_trees)
         weights = np.broadcast_to(whole, leaf.shape)
         if self._squared(ensemble):
             y = targets(dataset)
             middle = y.mean()  # a target far from 0 would lose digits
             y, v = y - middle, ensemble.value[:, 0] - middle
             with np.errstate(over="ignore", invalid="ignore"):  # an error is raised below
-                sums = _per_node(
+                sums = per_node(
                     ensemble, leaf, [weights, weights * y[:, None], weights * (y**2)[:, None]]
                 )
                 measured = np.maximum(0.0, sums[2] - 2 * v * sums[1] + v**2 * sums[0]) / total
@@ -249,8 +260,8 @@ class PrunedError(Task):
             unit = cost_unit / Fraction(10) ** digits
             return np.rint(measured / float(unit)).astype(np.int64), unit, False
         y = codes(dataset, ensemble)
-        right = _per_class(ensemble, leaf, y, weights)
-        everything = _per_node(ensemble, leaf, [weights])[0]
+        right = per_class(ensemble, leaf, y, weights)
+        everything = per_node(ensemble, leaf, [weights])[0]
         return np.rint(everything - right).astype(np.int64), Fraction(1, total), True
 
     def _error_weights(self, dataset: Dataset, n_trees: int) -> tuple[np.ndarray, Fraction]:
@@ -260,7 +271,7 @@ class PrunedError(Task):
             raise DataError(
                 f"error_weights must have shape ({dataset.n_rows},) or ({dataset.n_rows}, {n_trees}); its shape is {given.shape}."
             )
-        whole, unit = _whole(
+        whole, unit = whole_numbers(
             given, "The row weights" if self.error_weights is None else "error_weights"
         )
         return (whole[:, None] if whole.ndim == 1 else whole), unit
@@ -271,7 +282,9 @@ class PrunedError(Task):
             raise DataError(
                 f"cost_weights must have one entry per row ({dataset.n_rows}); its shape is {given.shape}."
             )
-        return _whole(given, "The row weights" if self.cost_weights is None else "cost_weights")
+        return whole_numbers(
+            given, "The row weights" if self.cost_weights is None else "cost_weights"
+        )
 
     def _squared(self, ensemble: Ensemble) -> bool:
         if self.loss == "error" and ensemble.classes is None:
@@ -309,104 +322,3 @@ class PrunedError(Task):
         if self.max_cost is not None:
             out["max_cost"] = str(self.max_cost)
         return out
-
-
-def _numbers(given: Any, name: str) -> np.ndarray:
-    """Weights as an array of numbers, or of Fractions if they are given as Fractions or text."""
-    try:
-        array = np.asarray(given)
-    except ValueError:
-        raise DataError(f"{name} must be an array; its rows differ in length.") from None
-    if array.dtype.kind in "biuf":
-        return array
-    numbers = [fraction(v, f"An entry of {name}") for v in array.ravel().tolist()]
-    return np.array([*numbers, None], dtype=object)[:-1].reshape(
-        array.shape
-    )  # with the None, NumPy does not convert Fractions
-
-
-def _whole(weights: np.ndarray, name: str) -> tuple[np.ndarray, Fraction]:
-    """Weights as integers.
-
-    Raises
-    ------
-    DataError
-        A weight is negative or missing, or has too many digits for exact arithmetic.
-    """
-    numbers = weights.astype(float)
-    if not np.isfinite(numbers).all() or (numbers < 0).any():
-        raise DataError(f"{name} must be finite and not negative.")
-    whole, unit, exact = integers(weights)
-    if not exact:
-        raise DataError(
-            f"{name} have more digits than exact arithmetic takes; round them, for example to three decimals."
-        )
-    return whole, unit
-
-
-def _total(whole: np.ndarray, n_trees: int) -> int:
-    total = int(whole.sum()) * (n_trees if whole.shape[1] == 1 else 1)
-    if total <= 0:
-        raise DataError(
-            "The weights of the rows that count errors sum to 0; at least one must be positive."
-        )
-    return total
-
-
-def codes(dataset: Dataset, ensemble: Ensemble) -> np.ndarray:
-    """Index of every row's class among the ensemble's classes; -1 if the class is not there."""
-    y = dataset.require("y", "Counting errors")
-    place = {c: k for k, c in enumerate(ensemble.classes or ())}
-    spelled = {str(c): k for c, k in place.items()}
-    known = [place.get(c, spelled.get(str(c), -1)) for c in dataset.classes or ()]
-    if known and max(known) < 0:
-        raise DataError(
-            f"The data have the classes {list(dataset.classes or ())[:6]}, the ensemble {list(ensemble.classes or ())[:6]}: none in common."
-        )
-    return np.array(known, dtype=np.int64)[y]
-
-
-def targets(dataset: Dataset) -> np.ndarray:
-    """The numbers that a regression ensemble predicts, shape (n,)."""
-    y = dataset.require("y", "A squared error")
-    try:
-        return np.array(dataset.classes, dtype=float)[y]
-    except (TypeError, ValueError):
-        raise DataError(
-            "A regression ensemble needs numbers as its target; this one holds labels."
-        ) from None
-
-
-def _per_node(ensemble: Ensemble, leaf: np.ndarray, weights: list[np.ndarray]) -> np.ndarray:
-    """Sums over the rows at every node, shape (len(weights), M)."""
-    at = leaf.ravel()
-    sums = np.stack(
-        [
-            np.bincount(
-                at, weights=np.broadcast_to(w, leaf.shape).ravel(), minlength=ensemble.n_nodes
-            )
-            for w in weights
-        ],
-        axis=1,
-    )
-    return _up(ensemble, sums).T
-
-
-def _per_class(
-    ensemble: Ensemble, leaf: np.ndarray, y: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    """Weight of the rows at every node whose class is the node's label, shape (M,)."""
-    K = len(ensemble.classes or ())
-    seen = y >= 0
-    at = leaf[seen].astype(np.int64) * K + y[seen, None]
-    counts = np.bincount(
-        at.ravel(), weights=weights[seen].ravel(), minlength=ensemble.n_nodes * K
-    ).reshape(-1, K)
-    return np.asarray(_up(ensemble, counts)[np.arange(ensemble.n_nodes), ensemble.label])
-
-
-def _up(ensemble: Ensemble, sums: np.ndarray) -> np.ndarray:
-    """Add every node's sums to those of its ancestors."""
-    for level in ensemble.levels[:0:-1]:
-        np.add.at(sums, ensemble.parent[level], sums[level])
-    return sums

@@ -30,8 +30,9 @@ def mapping(text: str) -> dict[str, str]:
 
 
 def cost_matrix(path: str) -> list[list[str]]:
-    """The cost matrix at the beginning of a file: lines of numbers; what comes after the first
-    other line is not used.
+    """The cost matrix at the beginning of a file, as lines of numbers.
+
+    The first other line and all lines after it are ignored.
 
     Raises
     ------
@@ -60,7 +61,7 @@ def cost_matrix(path: str) -> list[list[str]]:
 
 
 def text_of(path: Path) -> str:
-    """What a file says; it is read as UTF-8.
+    """The content of a text file, which must be UTF-8.
 
     Raises
     ------

@@ -1,5 +1,6 @@
-"""For authors of plug-ins: tiny problems, an oracle, and the checks that every formulation, solver
-and method must pass.
+"""For authors of plug-ins: tiny problems, an oracle, and conformance checks.
+
+Every formulation, solver and method must pass the checks:
 
     from milp_trees.testing import check_formulation, check_deletable_constraints, check_method,
     check_solver, check_solver_pair, check_task

@@ -1,4 +1,4 @@
-"""Where named tiny problems are kept, and short ways to state one."""
+"""The store of named tiny problems, and short ways to define one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Maker = Callable[[], Problem]
 #: All named problems.
 PROBLEMS: dict[str, Maker] = {}
 
-#: The four points of two tests, and the eight of three.
+#: The four points of two binary features, and the eight of three.
 SQUARE = [[0, 0], [0, 1], [1, 0], [1, 1]]
 CUBE = [[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)]
 
@@ -33,15 +33,13 @@ def named(make: Maker) -> Maker:
 
 @cache
 def problem(name: str) -> Problem:
-    """The named problem, made once: checks of one process share its views."""
+    """The named problem, made once, so that all checks of a process share its views."""
     made = PROBLEMS[name]()
     return replace(made, dataset=replace(made.dataset, source={"testing": name}))
 
 
 def numeric_dataset(columns: dict[str, list[float]], **more: Any) -> Dataset:
-    """A dataset whose tests are all midpoints between neighbouring distinct values of numeric
-    columns.
-    """
+    """A dataset whose features are all midpoints of neighbouring distinct values of columns."""
     tests: list[BinaryFeature] = []
     outcomes: list[np.ndarray] = []
     for name, values in columns.items():
@@ -54,7 +52,7 @@ def numeric_dataset(columns: dict[str, list[float]], **more: Any) -> Dataset:
 
 
 def dataset(X: Any, tests: Sequence[BinaryFeature] = (), **more: Any) -> Dataset:
-    # The constructor takes any array-like; the annotations of its fields say what it keeps.
+    # The constructor takes any array-like; the annotations of its fields describe what it stores.
     return Dataset(X, tests, **more)
 
 

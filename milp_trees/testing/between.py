@@ -1,9 +1,10 @@
-"""What lies between two trees: the check of models that are too large to be solved here.
+"""Checks of the points between two trees, for models that are too large to be solved here.
 
-A constraint that is missing for one node, action or row shows where the model may go on its own. So
-two trees that differ below one node are encoded; the integer variables in which both points agree
-are fixed, and the rest is optimised. What comes out must decode to a tree that costs no more than
-the model says, and no more than the better of the two trees.
+A constraint that is missing for one node, action or row shows where the model has freedom that it
+should not have. So two trees that differ below one node are encoded; the integer variables that are
+equal in both points are fixed, and the rest is optimised. The objective of the result must not be
+larger than the cost of the better tree, and the result must decode to a tree that costs no more
+than this objective.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from milp_trees.testing.describe import expression
 from milp_trees.testing.generate import choices, grow
 from milp_trees.testing.solve import built, minimise
 
-#: Nodes of each search; a search that is stopped has its best point checked.
+#: Nodes of each search; if a search is stopped, its best point is checked.
 FEW_NODES = 50
 
 
 def check_between_trees(formulation: Formulation, problem: Problem) -> None:
-    """The best point between two trees is worth a tree, and no dearer than either."""
+    """The best point between two trees has the value of a tree, and costs no more than either."""
     view, b = formulation.presolved_view(problem), built(formulation, problem)
     for one, other in pairs_of_trees(problem):
         ends = [encoded(formulation, problem, tree) for tree in (one, other)]
@@ -53,14 +54,14 @@ def check_between_trees(formulation: Formulation, problem: Problem) -> None:
             f"{where} the optimum is {point.objective:.9g} units, but one of them has {better}.",
         )
         refuse(
-            too_cheap(formulation, problem, point.x, point.objective, where), formulation, problem
+            _too_cheap(formulation, problem, point.x, point.objective, where), formulation, problem
         )
 
 
-def too_cheap(
+def _too_cheap(
     formulation: Formulation, problem: Problem, x: np.ndarray, objective: float, where: str
 ) -> str | None:
-    """Why a point is not worth the tree that it decodes to, or None."""
+    """The reason why a point is cheaper than the tree that it decodes to, or None."""
     view = formulation.presolved_view(problem)
     tree = decoded(formulation, problem, x).prune_empty(problem.dataset)
     wrong, Z = problem.violations(tree), view.objective(tree)
@@ -72,8 +73,22 @@ def too_cheap(
 
 
 def pairs_of_trees(problem: Problem, n: int = 6, seed: int = 0) -> list[tuple[Tree, Tree]]:
-    """Trees with themselves and with feasible neighbours, in which another subtree stands in the
-    place of one node.
+    """Pairs of each sampled tree with itself, and with a feasible neighbour.
+
+    In the neighbour another subtree replaces one node.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem of the trees.
+    n : int, default=6
+        Number of trees.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    list of (Tree, Tree)
     """
     rng = np.random.default_rng(seed)
     trees = sorted(sample_trees(problem), key=lambda tree: -tree.n_leaves)[:n]
@@ -81,16 +96,17 @@ def pairs_of_trees(problem: Problem, n: int = 6, seed: int = 0) -> list[tuple[Tr
     for tree in trees:
         out.append((tree, tree))
         for _ in range(20):
-            other = neighbour(problem, tree, rng)
+            other = _neighbour(problem, tree, rng)
             if other != tree and not problem.violations(other):
                 out.append((tree, other))
                 break
     return out
 
 
-def neighbour(problem: Problem, tree: Tree, rng: np.random.Generator) -> Tree:
-    """The tree with one node replaced by a random subtree that the depth allows; without empty
-    leaves.
+def _neighbour(problem: Problem, tree: Tree, rng: np.random.Generator) -> Tree:
+    """The tree with one node replaced by a random subtree that the depth allows.
+
+    It has no empty leaves.
     """
     tests, actions = choices(problem)
 

@@ -1,13 +1,14 @@
-"""Conformance checks: what every formulation owes, stated as functions that raise `AssertionError`
-with a message that reproduces the failure.
+"""Conformance checks: what every formulation must satisfy.
+
+They are functions that raise `AssertionError` with a message that reproduces the failure.
 
     from milp_trees.testing import check_formulation
     check_formulation(MyFormulation())
 
 runs all of them on all named and random tiny problems. Problems that a formulation declares
 unsupported are skipped with its sentence; skipping everything is a failure. The checks solve with
-SciPy, so that no solver adapter can hide a fault; `check_solver_pair` runs a formulation with a
-registered solver.
+SciPy, so that an error of a solver adapter cannot hide one of the formulation; `check_solver_pair`
+runs a formulation with a registered solver.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Check = Callable[[Formulation, Problem], None]
 
 #: Checks that a formulation must pass on every problem it supports.
 CHECKS: dict[str, Check] = {}
-#: Those that solve the model as it is, which takes too long where it is large.
+#: Checks that solve the model, which takes too long for a large model.
 SOLVING = ("optimum_equals_oracle", "decoded_value")
 
 
@@ -42,16 +43,40 @@ def check(function: Check) -> Check:
 
 
 def demand(holds: bool, formulation: Formulation, problem: Problem, claim: str) -> None:
+    """Raise AssertionError with a message that reproduces the failure, if a claim is false.
+
+    Parameters
+    ----------
+    holds : bool
+        Whether the claim is true.
+    formulation : Formulation
+        The formulation.
+    problem : Problem
+        The problem.
+    claim : str
+        The end of the message, a sentence about the failure.
+    """
     if not holds:
         raise AssertionError(f"{formulation.label} on {describe(problem)}: {claim}")
 
 
 def refuse(fault: str | None, formulation: Formulation, problem: Problem) -> None:
+    """Raise AssertionError for a fault.
+
+    Parameters
+    ----------
+    fault : str or None
+        The fault as a sentence; None if there is none.
+    formulation : Formulation
+        The formulation.
+    problem : Problem
+        The problem.
+    """
     demand(fault is None, formulation, problem, fault or "")
 
 
 def slack(view: CostMatrix, Z: float) -> float:
-    """Difference of two integer objectives that a solver's tolerance explains."""
+    """Difference of two integer objectives that the tolerance of a solver explains."""
     return 2.0 * view.tolerance if not view.exact else min(0.4, 1e-5 * max(1.0, abs(Z)))
 
 
@@ -95,7 +120,7 @@ def check_components_documented(formulation: Formulation, problem: Problem) -> N
 
 @check
 def check_sizes(formulation: Formulation, problem: Problem) -> None:
-    """`sizes` knows the size of the model without building it."""
+    """`model_size` gives the size of the model without building it."""
     matrix = built(formulation, problem).matrix
     actual = ModelSize(
         matrix.n_variables, int(matrix.integer.sum()), matrix.n_rows, int(matrix.A.count_nonzero())
@@ -113,21 +138,36 @@ def check_sizes(formulation: Formulation, problem: Problem) -> None:
 
 @check
 def check_optimum_equals_oracle(formulation: Formulation, problem: Problem) -> None:
-    """The model's optimum is the value of the best of all trees; it is infeasible exactly if no
-    tree is feasible.
+    """The model's optimum is the value of the best of all trees.
+
+    It is infeasible iff no tree is feasible.
     """
     refuse(optimum_fault(formulation, problem, solved(formulation, problem)), formulation, problem)
 
 
 @check
 def check_decoded_value(formulation: Formulation, problem: Problem) -> None:
-    """The decoded tree is feasible and has, scored by the task, the value the model claims."""
+    """The decoded tree is feasible, and the task gives it the value that the model claims."""
     refuse(decoded_fault(formulation, problem, solved(formulation, problem)), formulation, problem)
 
 
 def optimum_fault(formulation: Formulation, problem: Problem, point: Point) -> str | None:
-    """What is wrong with a claimed optimum, or None; of a search that was stopped, with its bound
-    and its best point.
+    """What is wrong with a claimed optimum, or None.
+
+    For a search that was stopped, its bound and its best point are checked.
+
+    Parameters
+    ----------
+    formulation : Formulation
+        The formulation.
+    problem : Problem
+        The problem.
+    point : Point
+        The claimed optimum.
+
+    Returns
+    -------
+    str or None
     """
     best, view = brute_force(problem), formulation.presolved_view(problem)
     got = f"the model is {point.status} with {point.objective}"
@@ -150,13 +190,27 @@ def optimum_fault(formulation: Formulation, problem: Problem, point: Point) -> s
 
 
 def decoded_fault(formulation: Formulation, problem: Problem, point: Point) -> str | None:
-    """What is wrong with the tree that a point decodes to, or None."""
+    """What is wrong with the tree that a point decodes to, or None.
+
+    Parameters
+    ----------
+    formulation : Formulation
+        The formulation.
+    problem : Problem
+        The problem.
+    point : Point
+        The point.
+
+    Returns
+    -------
+    str or None
+    """
     if point.x is None or point.objective is None:
         return None
     view = formulation.presolved_view(problem)
     try:
         tree = decoded(formulation, problem, point.x)
-    except Exception as broken:  # a point that is no tree at all may break `decode` in any way
+    except Exception as broken:  # `decode` may raise any error for a point that is no tree
         return f"the model claims {point.objective:.9g} units; decode raised {type(broken).__name__}: {broken}"
     kept = tree.prune_empty(problem.dataset)
     wrong = problem.violations(kept)
@@ -164,7 +218,7 @@ def decoded_fault(formulation: Formulation, problem: Problem, point: Point) -> s
         return f"the decoded tree {expression(tree)} is not feasible: {' '.join(wrong)}"
     Z = view.objective(kept)
     scored = float(view.from_value(_exact(problem, kept)))
-    # The best point of a search that was stopped may hold splits that no row needs.
+    # The best point of a search that was stopped may have splits that no row needs.
     worth = (
         Z - point.objective <= slack(view, Z)
         if point.status == "stopped"
@@ -176,7 +230,21 @@ def decoded_fault(formulation: Formulation, problem: Problem, point: Point) -> s
 
 
 def decoded(formulation: Formulation, problem: Problem, x: np.ndarray) -> Any:
-    """The tree that a point of the model decodes to."""
+    """The tree that a point of the model decodes to.
+
+    Parameters
+    ----------
+    formulation : Formulation
+        The formulation.
+    problem : Problem
+        The problem.
+    x : array of shape (number of columns,)
+        The point.
+
+    Returns
+    -------
+    Tree
+    """
     b = built(formulation, problem)
     b.matrix.load(x)
     return formulation.decode(b.model)
@@ -192,8 +260,9 @@ def _exact(problem: Problem, tree: Tree) -> Any:
 
 @check
 def check_every_tree_can_be_encoded(formulation: Formulation, problem: Problem) -> None:
-    """Feasible trees are feasible points that cost no more than the tree, and decode to a tree of
-    the same value.
+    """Feasible trees are feasible points that cost no more than the tree.
+
+    They decode to a tree of the same value.
     """
     b, view = built(formulation, problem), formulation.presolved_view(problem)
     for tree in sample_trees(problem):
@@ -225,9 +294,23 @@ def check_every_tree_can_be_encoded(formulation: Formulation, problem: Problem) 
 
 
 def encoded(formulation: Formulation, problem: Problem, tree: Tree) -> np.ndarray:
-    """The point that a tree is encoded as; every variable must be set."""
+    """The point as which a tree is encoded; every variable must be set.
+
+    Parameters
+    ----------
+    formulation : Formulation
+        The formulation.
+    problem : Problem
+        The problem.
+    tree : Tree
+        The tree.
+
+    Returns
+    -------
+    array of shape (number of columns,)
+    """
     b = built(formulation, problem)
-    for v in b.matrix.columns:  # nothing may be left over from a previous check
+    for v in b.matrix.columns:  # no value of a previous check may remain
         v.set_value(None, skip_validation=True)
     formulation.encode(tree, b.model)
     try:
@@ -239,8 +322,22 @@ def encoded(formulation: Formulation, problem: Problem, tree: Tree) -> np.ndarra
 
 
 def sample_trees(problem: Problem, n: int = 8, seed: int = 0) -> list[Tree]:
-    """The oracle's tree, single leaves, full and lopsided trees, and random trees of the space:
-    feasible ones, each once.
+    """Feasible trees of the space, each once.
+
+    They are the oracle's tree, single leaves, full and lopsided trees, and random trees.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    n : int, default=8
+        Number of random trees.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    list of Tree
     """
     actions = choices(problem)[1]
     rng = np.random.default_rng(seed)
@@ -277,8 +374,9 @@ def _worst(matrix: Any, x: np.ndarray) -> str:
 
 @check
 def check_relaxation_is_a_bound(formulation: Formulation, problem: Problem) -> None:
-    """The linear relaxation, with and without separated cuts, is feasible where a tree is and not
-    above the optimum.
+    """The linear relaxation is feasible if a tree is, and not above the optimum.
+
+    This is checked with and without separated cuts.
     """
     best, view, b = (
         brute_force(problem),
@@ -290,7 +388,7 @@ def check_relaxation_is_a_bound(formulation: Formulation, problem: Problem) -> N
     Z = view.objective(best[0])
     for separator in [None] if b.separator is None else [None, b.separator]:
         point = minimise(b.matrix, separator, relax=True)
-        if point.status == "unbounded":  # a weak bound, but a bound
+        if point.status == "unbounded":  # the bound is infinitely weak, but it is a bound
             continue
         holds = point.objective is not None and point.objective <= Z + slack(view, Z)
         demand(

@@ -1,9 +1,8 @@
-"""Tiny problems of trees that decide, with every kind of decision set that has a linear program;
-small enough to score every tree.
+"""Tiny problems of trees whose leaves choose decisions, small enough to score every tree.
 
-`DECISION_PROBLEMS` maps a name to a function that makes the problem, `decision_problem(name)` makes
-it once. They are not among the problems of all formulations (`default_problems`), since most of
-those take no such task.
+There is one for every kind of decision set that has a linear program. `DECISION_PROBLEMS` maps a
+name to a function that makes the problem; `decision_problem(name)` makes it once. They are not part
+of the problems of all formulations (`default_problems`), because most of those cannot take them.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from milp_trees.testing.found_by_mutation import FOUND_DECISIONS
 NUMERIC = {"x": [1.0, 2, 2, 4, 5, 7], "z": [3.0, 1, 3, 1, 2, 2]}
 
 
-#: A column with seven thresholds and two with two each; four columns of which three decide.
+#: A column with seven thresholds and one with two; then four columns, three of which matter.
 LONG = {"x": [1.0, 2, 3, 4, 5, 6, 7, 8, 4, 6], "z": [3.0, 1, 3, 1, 2, 2, 1, 3, 2, 1]}
 WIDE = {
     "x": [1.0, 2, 2, 1, 3, 3, 1, 2],
@@ -49,8 +48,9 @@ def _of(
     columns: Any = NUMERIC,
     **more: Any,
 ) -> Problem:
-    """Random costs of at least `low`, whole ones with many ties or real ones, on numeric columns or
-    the given tests.
+    """A problem with random costs of at least `low`, on numeric columns or the given features.
+
+    Costs are integers with many ties, or real numbers.
     """
     task = {
         k: more.pop(k)
@@ -78,7 +78,7 @@ def _of(
 
 
 def _program(S: DecisionSet) -> LinearDecisions:
-    """The set known by its program alone."""
+    """The set that is known by its program alone."""
     program = S.program()
     assert program is not None
     return LinearDecisions(program, components=S.components)

@@ -1,9 +1,8 @@
-"""What the tasks mean, said a second time: plain loops over rows that share no code with
-`milp_trees.tasks`.
+"""Definitions of the tasks that are independent of their code.
 
-`DEFINITIONS` maps the name of a task to a function of its description (`task.spec()`, read as
-text), the rows as dictionaries, and what a tree does with them; it returns the value. `broken` says
-which side constraints do not hold.
+They are plain loops over rows that share no code with `milp_trees.tasks`. `DEFINITIONS` maps the
+name of a task to a function of its description (`task.spec()`, read as text), the rows as
+dictionaries, and the routes of a tree; it returns the value.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 Spec = Mapping[str, Any]
-#: What is known of a row: `y`, `weight`, `group`, `factor`, `treatment`, `outcome`, `propensity`,
+#: The known parts of a row: `y`, `weight`, `group`, `factor`, `treatment`, `outcome`, `propensity`,
 #: `values`.
 Row = Mapping[str, Any]
 
 
 class Seen(NamedTuple):
-    """What a tree does with the rows.
+    """The actions and leaves that a tree gives the rows.
 
     Parameters
     ----------
@@ -69,13 +68,13 @@ def _number(value: Any) -> Fraction:
 # -- sums over rows --------------------------------------------------------------------------------
 
 
-def accuracy(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
+def _accuracy(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     errors = sum(row["y"] != k for row, k in zip(rows, seen.said, strict=True))
     price = penalty(spec, seen)
     return errors if price is None else float(Fraction(errors, len(rows)) + price)
 
 
-def weighted(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
+def _weighted(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     by_class = spec.get("class_weight", {})
     loss = [
         _number(row["weight"]) * Fraction(by_class.get(str(seen.actions[row["y"]]), 1))
@@ -88,7 +87,7 @@ def weighted(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     return float(wrong) if price is None else float(wrong / sum(loss) + price)
 
 
-def balanced_accuracy(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
+def _balanced_accuracy(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     shares = []
     for c in {row["y"] for row in rows}:
         mine = [k == c for row, k in zip(rows, seen.said, strict=True) if row["y"] == c]
@@ -97,7 +96,7 @@ def balanced_accuracy(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     return float(mean) if price is None else float(1 - mean + price)
 
 
-def cost_matrix(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
+def _cost_matrix(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     total = sum(
         (
             _number(row["weight"]) * Fraction(spec["matrix"][row["y"]][k])
@@ -113,7 +112,7 @@ def cost_matrix(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     )
 
 
-def action_costs(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
+def _action_costs(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     total = math.fsum(row["values"][k] for row, k in zip(rows, seen.said, strict=True))
     price = penalty(spec, seen)
     return total if price is None else total / len(rows) + float(price)
@@ -153,8 +152,23 @@ def _estimated(row: Row, k: int, action: Any) -> float:
 def confusion(
     spec: Spec, rows: Sequence[Row], seen: Seen, weighed: bool = True
 ) -> dict[str, Fraction]:
-    """Weight of the true and false positives and negatives; the positive class is the last unless
-    the task names one.
+    """Weight of the true and false positives and negatives.
+
+    Parameters
+    ----------
+    spec : mapping
+        Description of the task; the positive class is the last unless the task names one.
+    rows : sequence of mappings
+        The rows.
+    seen : Seen
+        Actions and leaves of the rows.
+    weighed : bool, default=True
+        Whether row weights count; otherwise each row counts 1.
+
+    Returns
+    -------
+    dict
+        Keys "TP", "FP", "FN" and "TN".
     """
     positive = _positive(spec, seen)
     found = dict.fromkeys(("TP", "FP", "FN", "TN"), Fraction(0))
@@ -196,7 +210,7 @@ def _f1(spec: Spec, n: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
 
 
 def _f_beta(spec: Spec, n: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
-    """The weighted harmonic mean of precision and recall, as 1/F = (1/P + β²/R) / (1 + β²)."""
+    """The weighted harmonic mean of precision and recall: 1/F = (1/P + β²/R) / (1 + β²)."""
     square = Fraction(spec.get("beta", 1)) ** 2
     if not n["TP"]:
         return Fraction(0), Fraction(1)
@@ -220,7 +234,7 @@ def _count_ratio(spec: Spec, n: Mapping[str, Fraction]) -> tuple[Fraction, Fract
     return over, under
 
 
-def matthews(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
+def _matthews(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     """The correlation of two 0/1 variables."""
     n = confusion(spec, rows, seen, weighed=False)
     under = (n["TP"] + n["FP"]) * (n["TP"] + n["FN"]) * (n["TN"] + n["FP"]) * (n["TN"] + n["FN"])
@@ -231,15 +245,15 @@ def matthews(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     )
 
 
-def geometric_mean(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
+def _geometric_mean(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     n = confusion(spec, rows, seen, weighed=False)
     return _metric(
         spec, seen, math.sqrt(n["TP"] / (n["TP"] + n["FN"]) * n["TN"] / (n["TN"] + n["FP"]))
     )
 
 
-def kappa(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
-    """Agreement beyond that of independent answers with the same shares."""
+def _kappa(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
+    """Agreement above that of independent answers with the same shares."""
     n = confusion(spec, rows, seen, weighed=False)
     total = sum(n.values())
     observed = (n["TP"] + n["TN"]) / total
@@ -252,9 +266,11 @@ def kappa(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
 # -- rankings --------------------------------------------------------------------------------------
 
 
-def auc(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
-    """How often a positive row is in a leaf with a larger share of positives than a negative row;
-    equal shares count one half.
+def _auc(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
+    """Share of pairs of a positive and a negative row that the leaves rank correctly.
+
+    The positive row must be in a leaf with a larger share of positives; equal shares count one
+    half.
     """
     counts = _counts(spec, rows, seen)
     share = {t: Fraction(up, up + down) for t, (up, down) in counts.items()}
@@ -281,9 +297,10 @@ def auc(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     )
 
 
-def partial_auc(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
-    """Area under the ROC curve of the leaves by falling share of positives, up to the false
-    positive rate theta.
+def _partial_auc(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
+    """Area under the ROC curve of the leaves, up to the false positive rate theta.
+
+    Leaves are sorted by decreasing share of positives.
     """
     counts = sorted(
         _counts(spec, rows, seen).values(), key=lambda pair: Fraction(-pair[0], sum(pair))
@@ -314,9 +331,10 @@ def _counts(spec: Spec, rows: Sequence[Row], seen: Seen) -> dict[int, list[int]]
 # -- decisions -------------------------------------------------------------------------------------
 
 
-def decision(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
-    """Mean loss of the leaves' decisions against the best decision of every row, from the listed
-    vertices of the set.
+def _decision(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
+    """Mean loss of the leaves' decisions against the best decision of every row.
+
+    Decisions are the listed vertices of the set.
     """
     vertices = spec["vertices"]
     paid = [
@@ -337,13 +355,13 @@ def decision(spec: Spec, rows: Sequence[Row], seen: Seen) -> float:
     return total / per + float(penalty(spec, seen) or 0)
 
 
-#: Name of a task → what it means.
+#: Definition of each task by its name.
 DEFINITIONS: dict[str, Definition] = {
-    "accuracy": accuracy,
-    "weighted": weighted,
-    "balanced-accuracy": balanced_accuracy,
-    "cost-matrix": cost_matrix,
-    "action-costs": action_costs,
+    "accuracy": _accuracy,
+    "weighted": _weighted,
+    "balanced-accuracy": _balanced_accuracy,
+    "cost-matrix": _cost_matrix,
+    "action-costs": _action_costs,
     "action-values": _policy(_estimated),
     "policy-dm": _policy(_estimated),
     "policy-ipw": _policy(_inverse_propensity),
@@ -353,57 +371,10 @@ DEFINITIONS: dict[str, Definition] = {
     "jaccard": _ratio(_jaccard),
     "precision": _ratio(_precision),
     "count-ratio": _ratio(_count_ratio),
-    "auc": auc,
-    "partial-auc": partial_auc,
-    "mcc": matthews,
-    "g-mean": geometric_mean,
-    "kappa": kappa,
-    "decision": decision,
+    "auc": _auc,
+    "partial-auc": _partial_auc,
+    "mcc": _matthews,
+    "g-mean": _geometric_mean,
+    "kappa": _kappa,
+    "decision": _decision,
 }
-
-
-# -- side constraints ------------------------------------------------------------------------------
-
-
-def broken(spec: Spec, rows: Sequence[Row], seen: Seen) -> list[str]:
-    """Names of the side constraints that do not hold."""
-    found = [c["name"] for c in spec.get("constraints", ()) if not _holds(c, rows, seen)]
-    if spec["name"] == "precision" and "min_recall" in spec:
-        n = confusion(spec, rows, seen)
-        if n["TP"] < Fraction(spec["min_recall"]) * (n["TP"] + n["FN"]):
-            found.append("recall")
-    return found
-
-
-def _holds(constraint: Spec, rows: Sequence[Row], seen: Seen) -> bool:
-    if constraint["name"] == "capacity":
-        action = next(k for k, a in enumerate(seen.actions) if str(a) == str(constraint["action"]))
-        treated = sum(k == action for k in seen.said)
-        return (
-            int(constraint.get("at_least", 0))
-            <= treated
-            <= int(constraint.get("at_most", len(rows)))
-        )
-    last = seen.actions[-1]
-    liked = next(
-        k for k, a in enumerate(seen.actions) if str(a) == str(constraint.get("favourable", last))
-    )
-    within: dict[str, Callable[[Row], Any]] = {
-        "statistical-parity": lambda row: "all",
-        "conditional-statistical-parity": lambda row: row["factor"],
-        "equal-opportunity": lambda row: "positive" if row["y"] == liked else None,
-        "predictive-equality": lambda row: "negative" if row["y"] != liked else None,
-        "equalised-odds": lambda row: row["y"] == liked,
-    }
-    slice_of = within[constraint["name"]]
-    rates: dict[Any, dict[Any, list[bool]]] = {}
-    for row, k in zip(rows, seen.said, strict=True):
-        if slice_of(row) is not None:
-            rates.setdefault(slice_of(row), {}).setdefault(row["group"], []).append(k == liked)
-    spans = [
-        [Fraction(sum(said), len(said)) for said in groups.values()] for groups in rates.values()
-    ]
-    return all(
-        max(span) - min(span) <= Fraction(constraint.get("max_disparity", "1/100"))
-        for span in spans
-    )

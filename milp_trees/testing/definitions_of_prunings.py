@@ -1,5 +1,6 @@
-"""What the error of a pruned ensemble and its costs mean, said a second time: plain loops that
-share no code with `milp_trees.tasks`.
+"""Definitions of the error and the cost of a pruned ensemble, independent of the tasks.
+
+They are plain loops that share no code with `milp_trees.tasks`.
 """
 
 from __future__ import annotations
@@ -22,14 +23,22 @@ def pruned_error(
 
     Parameters
     ----------
+    spec : mapping
+        Description of the task.
     rows : sequence of mappings of feature to number
+        The rows.
     y : sequence
         Labels, or numbers for trees that predict numbers.
     trees : sequence
         A leaf is `{"says": label or number}`; a split is `{"feature", "threshold", "left",
         "right"}`, left for values up to the threshold.
     weights : sequence of float
-        Row weights of the data, where the task has none of its own.
+        Row weights of the data, used if the task has none of its own.
+
+    Returns
+    -------
+    tuple of (float, float)
+        Value, and mean cost.
     """
     of_error, of_cost = spec.get("error_weights", weights), spec.get("cost_weights", weights)
     squared = not isinstance(y[0], str)
@@ -86,7 +95,7 @@ def _cost_of_rows(
 
 
 def _bought(names: set[str], groups: Mapping[str, Any]) -> set[str]:
-    """Groups with a member among the names, and groups of those."""
+    """Groups with a member among the names, and groups of those groups."""
     found = {g for g, group in groups.items() if names & set(group["members"])}
     return found if found <= names else _bought(names | found, groups)
 

@@ -1,8 +1,8 @@
-"""Deleting each named constraint of a formulation in turn: a check must notice, or the formulation
-must declare it redundant.
+"""Deletion of each named constraint of a formulation in turn.
 
-A constraint that nobody misses is either a cut, and then the file says so and why, or a sign that
-the problems here are too kind.
+A check must notice the deletion, or the formulation must declare the constraint redundant. If no
+check fails, the constraint is either a cut, which the file then declares with a reason, or the
+problems here are too easy.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from milp_trees.testing.solve import built, minimise, without
 def deletable_constraints(
     formulation: Formulation, problems: Mapping[str, Problem] | None = None
 ) -> dict[str, str | None]:
-    """For each named constraint: what a check says when it is deleted (from the first problem on
-    which one does), or None if none does.
+    """For each named constraint, what a check reports when it is deleted, or None.
 
-    Default problems: the named and random ones (`tiny_problems`).
+    The report is that of the first problem on which a check fails. The default problems are the
+    named and random ones (`tiny_problems`).
     """
     found: dict[str, str | None] = {}
     for problem in (tiny_problems() if problems is None else problems).values():
@@ -32,15 +32,16 @@ def deletable_constraints(
             continue
         for label in dict.fromkeys(built(formulation, problem).matrix.row_labels):
             if found.get(label) is None:
-                found[label] = noticed(formulation, problem, label)
+                found[label] = _noticed(formulation, problem, label)
     return found
 
 
 def check_deletable_constraints(
     formulation: Formulation, problems: Mapping[str, Problem] | None = None
 ) -> None:
-    """Every constraint is missed when deleted, or declared in `redundant`, which in turn names
-    nothing that is missed or does not exist.
+    """Every deletion of a constraint is noticed, or declared in `redundant`.
+
+    Constraints in `redundant` must exist, and their deletion must not be noticed.
 
     Raises
     ------
@@ -75,10 +76,8 @@ def check_deletable_constraints(
 
 
 @lru_cache(maxsize=4096)
-def noticed(formulation: Formulation, problem: Problem, label: str) -> str | None:
-    """What a check says of the model without the constraint called `label`; None if nothing is
-    wrong.
-    """
+def _noticed(formulation: Formulation, problem: Problem, label: str) -> str | None:
+    """What a check reports on the model without the constraint called `label`, or None."""
     b = built(formulation, problem)
     point = minimise(without(b.matrix, label), b.separator)
     fault = optimum_fault(formulation, problem, point) or decoded_fault(formulation, problem, point)

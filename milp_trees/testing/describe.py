@@ -1,4 +1,4 @@
-"""Words for failure messages: enough to reproduce a problem and a tree."""
+"""Texts for failure messages, sufficient to reproduce a problem and a tree."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ def describe(problem: Problem) -> str:
 
 
 def expression(tree: Any) -> str:
-    """A tree on one line: `[x: left | right]`, left where the test is false; of a pruned ensemble
-    the nodes that stay splits.
+    """A tree on one line: `[x: left | right]`, left if the test is false.
+
+    For a pruned ensemble it lists the nodes that stay splits.
     """
     if not isinstance(tree, Tree):
         return f"the pruning that keeps {tree.to_json()['kept']}"

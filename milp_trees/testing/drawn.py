@@ -1,9 +1,9 @@
-"""Random problems along the axes on which a fault may hide: depth, actions, rows, thresholds, leaf
-sizes, penalties, side rows, costs.
+"""Random problems along the axes on which a fault may be hidden.
 
-A fault often needs two things at once (depth 3 and five actions), seldom three. So `designs`
-combines the values of all axes such that every pair of values of two axes occurs in some problem (a
-covering array), and `drawn_problem` draws a problem of each design from a seed.
+The axes are depth, actions, rows, thresholds, leaf sizes, penalties, side rows and costs. A fault
+often needs two values together (depth 3 and five actions), rarely three. So `designs` combines the
+values of all axes such that every pair of values of two axes occurs in some problem (a covering
+array), and `drawn_problem` draws a problem of each design from a seed.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from milp_trees.tasks.constraints import (
 from milp_trees.tasks.policy import ActionCostMatrix
 from milp_trees.testing._named import numeric_dataset
 
-#: Tests of a drawn problem by the name of their shape: number of 0/1 columns, and thresholds of
-#: every numeric column.
+#: Features of a drawn problem by the name of their shape: number of 0/1 columns, and number of
+#: thresholds of every numeric column.
 SHAPES: dict[str, tuple[int, tuple[int, ...]]] = {
     "four-tests": (4, ()),
     "seven-tests": (7, ()),
@@ -70,22 +70,34 @@ def drawn_problem(
 
     Parameters
     ----------
+    seed : int
+        Seed of the random numbers.
+    depth, actions, rows : int, default=2, 2, 12
+        Depth of the trees, number of actions and of rows.
     shape : str
         A key of `SHAPES`.
     costs : {"labels", "any", "millions"}
         Misclassified rows; any costs from -6 to 9; the same times up to 10^5.
     penalty : {"none", "leaf", "split", "columns"}
         A price per leaf, per split, or per leaf and column.
+    leaves : int, optional
+        Largest number of leaves.
+    min_leaf : int, default=1
+        Smallest number of rows in a leaf.
     side : str
         "none", "capacity" (of one action from above), "band" (of every action from below or above),
         or a key of `FAIRNESS`, for five groups.
+
+    Returns
+    -------
+    Problem
     """
     given_axes = dict(locals())
     source = {"testing": f"drawn_problem({', '.join(f'{k}={v!r}' for k, v in given_axes.items())})"}
     rng = np.random.default_rng([seed, depth, actions, rows])
     bare = _dataset(rng, rows, *SHAPES[shape])
     best = (
-        Tree(full_tree(bare.features, actions, depth, rng), tuple(range(actions)))
+        Tree(_full_tree(bare.features, actions, depth, rng), tuple(range(actions)))
         .routes(bare)
         .action
     )
@@ -109,10 +121,10 @@ def drawn_problem(
     return Problem(bare.with_(**given, source=source), task, Trees(depth, leaves, min_leaf))
 
 
-def full_tree(
+def _full_tree(
     tests: Sequence[BinaryFeature], actions: int, depth: int, rng: np.random.Generator
 ) -> Node:
-    """A tree of full depth with random tests whose leaves have all actions in turn."""
+    """A tree of full depth with random tests, whose leaves have all actions in turn."""
     turn = iter(rng.permutation(np.arange(2**depth) % actions).tolist())
 
     def grow(levels: int) -> Node:
@@ -126,8 +138,9 @@ def full_tree(
 def _dataset(
     rng: np.random.Generator, rows: int, binary: int, thresholds: Sequence[int], **more: Any
 ) -> Dataset:
-    """0/1 columns and numeric ones whose values are those of 0, 1, 4, 9, … that the thresholds
-    part.
+    """0/1 columns and numeric ones with the given numbers of thresholds.
+
+    The values of numeric columns are 0, 1, 4, 9, …, one more than there are thresholds.
     """
     X, tests = rng.integers(0, 2, (rows, binary)), [BinaryFeature(f"t{j}") for j in range(binary)]
     columns = {f"c{j}": _numbers(rng, rows, m) for j, m in enumerate(thresholds)}
@@ -138,7 +151,7 @@ def _dataset(
 
 
 def _numbers(rng: np.random.Generator, rows: int, thresholds: int) -> list[float]:
-    """Squares of 0, 1, …, each at least once if there are rows enough."""
+    """Squares of 0, 1, …, each at least once if there are enough rows."""
     return (
         rng.permutation(
             np.concatenate(
@@ -155,8 +168,9 @@ def _numbers(rng: np.random.Generator, rows: int, thresholds: int) -> list[float
 def _penalties(
     rng: np.random.Generator, penalty: str, dataset: Dataset, unit: int, rows: int
 ) -> dict[str, Any]:
-    """Penalties of a few units of cost (they are given per row), so that some splits pay and others
-    do not.
+    """Penalties of a few units of cost (they are given per row).
+
+    With them some splits improve the value and others do not.
     """
 
     def price(most: int) -> Fraction:
@@ -188,8 +202,9 @@ def _side(side: str, rows: int, actions: int) -> tuple[Any, ...]:
 
 
 def designs(axes: Mapping[str, Sequence[Any]], seed: int = 0) -> list[dict[str, Any]]:
-    """Combinations of values such that every pair of values of two axes occurs: each next one has
-    as many new pairs as a few random ones offer.
+    """Combinations of values such that every pair of values of two axes occurs.
+
+    Each next combination is the one with the most new pairs among a few random ones.
     """
     rng = np.random.default_rng(seed)
     names = list(axes)

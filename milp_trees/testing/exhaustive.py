@@ -1,11 +1,10 @@
-"""The oracle for problems with too many trees to score one by one: plain recursion over sets of
-rows.
+"""The oracle for problems with too many trees to score one by one: recursion over sets of rows.
 
-What is best below a node depends on the rows that reach it, on the levels left and, where trees are
-limited as a whole, on the number of leaves and on the totals of the side rows. So for a set of rows
-and a number of levels, `_Search.trees` holds the cheapest tree of every such pair. Nothing is
-bounded, merged or cut. It shares no code with the engines; where there are few trees, the tests
-compare it with the scoring of all of them.
+The best subtree below a node depends on the rows that reach it and on the remaining levels; if
+trees are limited as a whole, also on the number of leaves and on the totals of the side rows. So
+`_Search.trees` holds, for a set of rows and a number of levels, the cheapest tree for every such
+number and totals. There are no bounds, no merging and no cuts. The code shares nothing with the
+engines; if there are few trees, the tests compare it with the scores of all of them.
 """
 
 from __future__ import annotations
@@ -20,13 +19,14 @@ from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.tasks.views import CostMatrix
 
-#: Number of leaves and totals of the side rows, as far as they are limited → (cost, node).
+#: Number of leaves and totals of the side rows, if they are limited → (cost, node).
 Achieved = dict[tuple[int, ...], tuple[Any, Node]]
 
 
 def best_tree(problem: Problem) -> Tree | None:
-    """The cheapest feasible tree of a problem whose task offers a cost matrix; None if no tree is
-    feasible.
+    """The cheapest feasible tree of a problem whose task offers a cost matrix, or None.
+
+    None means that no tree is feasible.
     """
     search = _Search(problem)
     achieved = search.trees(np.ones(search.view.n_rows, dtype=bool), problem.trees.depth)
@@ -39,9 +39,7 @@ def best_tree(problem: Problem) -> Tree | None:
 
 
 class _Search:
-    """What the recursion reads: costs, tests and limits of one problem, and what was found for each
-    set of rows.
-    """
+    """Costs, features and limits of one problem, and the results for sets of rows."""
 
     def __init__(self, problem: Problem) -> None:
         self.view, self.limits = problem.view(CostMatrix), problem.trees
@@ -50,7 +48,7 @@ class _Search:
         self.known: dict[tuple[bytes, int], Achieved] = {}
 
     def trees(self, rows: np.ndarray, levels: int) -> Achieved:
-        """What trees of at most so many levels achieve on some rows (a mask)."""
+        """Costs of the trees with at most a given number of levels on some rows (a mask)."""
         name = rows.tobytes(), levels
         if name not in self.known:
             found: Achieved = {}
@@ -61,7 +59,7 @@ class _Search:
         return self.known[name]
 
     def allows(self, key: tuple[int, ...]) -> bool:
-        """Whether a whole tree may have so many leaves and such totals."""
+        """Whether a whole tree may have this number of leaves and these totals."""
         most = self.limits.max_leaf_nodes
         totals = key[int(self.counts_leaves) :]
         return (most is None or key[0] <= most) and all(
@@ -81,7 +79,7 @@ class _Search:
                 )
         for f in range(view.n_features if levels else 0):
             left, right = rows & ~self.true[:, f], rows & self.true[:, f]
-            if not (left.any() and right.any()):  # a leaf must hold a row
+            if not (left.any() and right.any()):  # a leaf must have a row
                 continue
             below, price = self.trees(right, levels - 1).items(), int(view.split_costs[f])
             for key, (cost, node) in self.trees(left, levels - 1).items():

@@ -1,8 +1,8 @@
-"""Problems that planted faults asked for: each is the smallest at hand on which some mutant of a
-formulation first does anything.
+"""Problems that find planted faults.
 
-`python -m tests.mutation` plants faults that act only from some row, column, threshold, level, node
-or leaf size on; those that no problem reached are reached here. `FOUND_WIDE` goes to
+Each is the smallest known problem on which some mutant of a formulation behaves differently.
+`python -m tests.mutation` plants faults that only act from some row, column, threshold, level, node
+or leaf size on; the problems here are for those that no other problem reached. `FOUND_WIDE` goes to
 `wide_problems`, `FOUND_DECISIONS` to `decision_problems`, `FOUND_PRUNINGS` to
 `default_pruning_problems`.
 """
@@ -25,7 +25,7 @@ from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.decision import Decision
 from milp_trees.tasks.feature_costs import FeatureCosts
 from milp_trees.testing._named import dataset, numeric_dataset
-from milp_trees.testing.pruning_examples import random_problem
+from milp_trees.testing.random_prunings import random_problem
 
 
 def _decision(
@@ -38,7 +38,7 @@ def _decision(
     task: Any = None,
     **space: Any,
 ) -> Problem:
-    """Whole costs of three decisions on numeric columns, with 0/1 columns beside them."""
+    """Integer costs of three decisions on numeric columns, with further 0/1 columns."""
     rng = np.random.default_rng(seed)
     n = len(next(iter(columns.values())))
     numeric = numeric_dataset(columns)
@@ -51,14 +51,15 @@ def _decision(
 
 
 def make_sixty_four_rows() -> Problem:
-    """More than sixty rows that no test merges: a grid of two columns, seven thresholds each."""
+    """More than sixty rows that cannot be merged: a grid of two columns, seven thresholds each."""
     x, z = np.array(list(product(range(8), range(8)))).T.astype(float).tolist()
     return _decision({"x": x, "z": z}, 1, 1)
 
 
 def make_nine_thresholds_and_four_columns() -> Problem:
-    """A column of nine thresholds beside three of one, at two levels, and the third column costs
-    something.
+    """A column of nine thresholds beside three of one, at two levels.
+
+    The third column has a price.
     """
     x = [float(v * v) for v in range(10)] * 2
     binary = np.random.default_rng(2).integers(0, 2, (20, 3)).tolist()
@@ -66,7 +67,7 @@ def make_nine_thresholds_and_four_columns() -> Problem:
 
 
 def make_three_levels() -> Problem:
-    """Three levels, which the thresholds of two columns fill."""
+    """Three levels, which are filled by the thresholds of two columns."""
     x, z = [0.0, 1, 2, 3] * 5, [0.0, 0, 0, 1, 1, 2, 2] * 2 + [0.0, 1, 2, 0, 1, 2]
     return _decision({"x": x, "z": z}, 3, 3)
 
@@ -91,8 +92,8 @@ def make_four_rows_a_leaf() -> Problem:
     )
 
 
-#: Options of `drawn_problem`: more than sixty rows that differ, at one and at two levels; five
-#: groups among them.
+#: Options of `drawn_problem`: more than sixty different rows, at one and at two levels; five groups
+#: among them.
 FOUND_WIDE: dict[str, dict[str, Any]] = {
     "wide-sixty-rows": {
         "seed": 0,
@@ -123,7 +124,7 @@ FOUND_WIDE: dict[str, dict[str, Any]] = {
 
 
 def make_hull_of_sixty_points() -> Problem:
-    """Decisions with more than sixty variables beside them: the shares of the points of a list."""
+    """Decisions with more than sixty further variables: the shares of the points of a list."""
     program = ListedDecisions(list(product(range(-4, 4), range(8)))).program()
     assert program is not None
     values = np.random.default_rng(7).integers(-3, 10, (4, 2)).astype(float)
@@ -136,7 +137,7 @@ def make_hull_of_sixty_points() -> Problem:
 
 
 def make_weights_and_large_costs() -> Problem:
-    """A least weight that is no multiple of the weights, and costs of more than ten thousand."""
+    """A minimum weight that is not a multiple of the weights, and costs above ten thousand."""
     made = make_three_levels()
     data = made.dataset
     assert data.values is not None
@@ -173,13 +174,13 @@ def _pruning(seed: int, **options: Any) -> Problem:
 
 
 def _at(lam: Fraction, made: Problem, **changes: Any) -> Problem:
-    """The same pruning problem at another λ, at which some splits are worth their cost."""
+    """The same pruning problem with another λ, for which some splits are worth their cost."""
     task: Any = made.task
     return replace(made, task=replace(task, lam=lam, **changes))
 
 
 def _large_prices() -> Problem:
-    """Prices of more than ten thousand units, and four levels."""
+    """Prices above ten thousand units, and four levels."""
     made = _pruning(5, n_trees=1, depth=4, n_features=4, n_rows=12)
     return _at(
         Fraction(1, 20_000_000), made, costs=FeatureCosts([1_000_003, 300_007, 20_011, 500_009])
@@ -208,8 +209,9 @@ FOUND_PRUNINGS: dict[str, Callable[[], Problem]] = {
 
 
 def found_datasets() -> dict[str, Dataset]:
-    """Datasets for tasks with 64 rows, five groups, a factor of three values and large costs; two
-    and five classes, six of which one has no row, no weights.
+    """Datasets for tasks, with 64 rows, five groups, a factor of three values and large costs.
+
+    They have two or five classes, or six classes of which one has no row; one has no weights.
     """
     out = {}
     for name, K in (

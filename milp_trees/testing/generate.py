@@ -1,6 +1,4 @@
-"""Random problems and trees, reproducible from a seed; and the slowest oracle there is: every tree,
-scored by the task itself.
-"""
+"""Random problems and trees from a seed, and the oracle that scores every tree by the task."""
 
 from __future__ import annotations
 
@@ -24,17 +22,33 @@ from milp_trees.tasks.policy import ActionCostMatrix
 from milp_trees.tasks.views import CostMatrix
 from milp_trees.testing.exhaustive import best_tree
 from milp_trees.testing.problems import numeric_dataset
-from milp_trees.testing.pruning_examples import all_prunings
+from milp_trees.testing.random_prunings import all_prunings
 
-#: Most trees that are scored one by one.
+#: Largest number of trees that are scored one by one.
 MOST_SCORED = 3000
 
 
 def random_dataset(
     rng: np.random.Generator, n_rows: int, n_features: int, numeric: bool = False, **more: Any
 ) -> Dataset:
-    """Random tests, or all midpoints of two numeric columns with `n_features` thresholds or fewer;
-    equal rows are likely.
+    """Random binary features, or all midpoints of two numeric columns.
+
+    Equal rows are likely.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+        Source of random numbers.
+    n_rows, n_features : int
+        Number of rows, and of features (at most, for numeric columns).
+    numeric : bool, default=False
+        Whether features are thresholds of numeric columns.
+    **more
+        Further fields of the Dataset.
+
+    Returns
+    -------
+    Dataset
     """
     if not numeric:
         return Dataset(rng.integers(0, 2, (n_rows, n_features)), **more)
@@ -60,15 +74,26 @@ def random_cost_problem(
     penalty: bool = False,
     side: bool = False,
 ) -> Problem:
-    """A problem whose costs are random integers, negative ones among them: a model that is too
-    tight or too loose has nowhere to hide.
+    """A problem whose costs are random integers, some of them negative.
+
+    On such problems a model that is too tight or too loose has a wrong optimum.
 
     Parameters
     ----------
-    numeric : bool
-        Tests are thresholds of two numeric columns.
-    penalty, side : bool
-        With a penalty per leaf and feature costs; with a capacity on the last action.
+    seed : int
+        Seed of the random numbers.
+    n_rows, n_features, n_actions : int, default=6, 3, 2
+        Number of rows, features and actions.
+    depth, min_leaf : int, default=2, 1
+        Largest depth, and smallest number of rows in a leaf.
+    numeric : bool, default=False
+        Whether features are thresholds of two numeric columns.
+    penalty, side : bool, default=False
+        Whether there are a penalty per leaf and feature costs, and a capacity of the last action.
+
+    Returns
+    -------
+    Problem
     """
     given = {
         "seed": seed,
@@ -104,7 +129,21 @@ def random_cost_problem(
 
 
 def planted_problem(seed: int, n_rows: int = 12, n_features: int = 4, depth: int = 2) -> Problem:
-    """Rows labelled by a random tree of full depth: the optimum is zero errors, by construction."""
+    """Rows labelled by a random tree of full depth, so that the optimum is zero errors.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the random numbers.
+    n_rows, n_features : int, default=12, 4
+        Number of rows, and of features.
+    depth : int, default=2
+        Depth of the tree.
+
+    Returns
+    -------
+    Problem
+    """
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 2, (n_rows, n_features))
     tests = tuple(BinaryFeature(str(j)) for j in range(n_features))
@@ -116,8 +155,23 @@ def planted_problem(seed: int, n_rows: int = 12, n_features: int = 4, depth: int
 def random_tree(
     problem: Problem, rng: np.random.Generator, tries: int = 50, shape: Shape | None = None
 ) -> Tree | None:
-    """A random feasible tree of the problem's space without empty leaves, of any or of one of the
-    `SHAPES`; None if none was found.
+    """A random feasible tree of the problem's space without empty leaves.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    rng : numpy.random.Generator
+        Source of random numbers.
+    tries : int, default=50
+        Number of trees to draw.
+    shape : callable, optional
+        One of the `SHAPES`; by default any shape.
+
+    Returns
+    -------
+    Tree or None
+        None if no feasible tree was found.
     """
     for _ in range(tries):
         tree = any_tree(problem, rng, shape)
@@ -127,7 +181,21 @@ def random_tree(
 
 
 def any_tree(problem: Problem, rng: np.random.Generator, shape: Shape | None = None) -> Tree:
-    """A random tree within the depth limit, feasible or not; without empty leaves."""
+    """A random tree within the depth limit without empty leaves, feasible or not.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    rng : numpy.random.Generator
+        Source of random numbers.
+    shape : callable, optional
+        One of the `SHAPES`; by default any shape.
+
+    Returns
+    -------
+    Tree
+    """
     tests, actions = choices(problem)
     depth = problem.trees.depth
     node = (
@@ -139,8 +207,9 @@ def any_tree(problem: Problem, rng: np.random.Generator, shape: Shape | None = N
 
 
 def choices(problem: Problem) -> tuple[tuple[BinaryFeature, ...], tuple[Any, ...]]:
-    """The tests and actions that trees of a problem are made of; of decisions that are not listed,
-    those that are best for some row.
+    """The features and actions of which trees of a problem consist.
+
+    For decisions that are not listed, actions are those that are best for some row.
     """
     actions = problem.task.actions(problem.dataset)
     if not actions and problem.task.offers(LeafOracle):
@@ -160,7 +229,25 @@ def grow(
     rng: np.random.Generator,
     stop: float,
 ) -> Node:
-    """A random tree in which a node above the last level is a leaf with the probability `stop`."""
+    """A random tree.
+
+    Parameters
+    ----------
+    tests : tuple of BinaryFeature
+        Features that nodes may test.
+    n_actions : int
+        Number of actions.
+    depth : int
+        Largest depth.
+    rng : numpy.random.Generator
+        Source of random numbers.
+    stop : float
+        Probability that a node above the last level is a leaf.
+
+    Returns
+    -------
+    Leaf or Branch
+    """
     if depth == 0 or not tests or rng.random() < stop:
         return Leaf(int(rng.integers(n_actions)))
     test = tests[int(rng.integers(len(tests)))]
@@ -171,9 +258,9 @@ def grow(
     )
 
 
-#: Whether a node splits, given its place: True for every step to the right from the root.
+#: Whether a node splits, given its path: True for every step to the right from the root.
 Shape = Callable[[tuple[bool, ...]], bool]
-#: Full trees, and trees that go on at one end, at the other, or at both in turn.
+#: Full trees, and trees that continue on one side, on the other, or on both in turn.
 SHAPES: dict[str, Shape] = {
     "full": lambda way: True,
     "left": lambda way: not any(way),
@@ -200,7 +287,21 @@ def _shaped(
 
 
 def all_trees(tests: tuple[BinaryFeature, ...], n_actions: int, depth: int) -> Iterator[Node]:
-    """Every tree up to a depth: each shape, test and action."""
+    """Every tree up to a depth: each shape, test and action.
+
+    Parameters
+    ----------
+    tests : tuple of BinaryFeature
+        Features that nodes may test.
+    n_actions : int
+        Number of actions.
+    depth : int
+        Largest depth.
+
+    Yields
+    ------
+    Leaf or Branch
+    """
     for k in range(n_actions):
         yield Leaf(k)
     if depth:
@@ -215,9 +316,9 @@ def all_trees(tests: tuple[BinaryFeature, ...], n_actions: int, depth: int) -> I
 def brute_force(problem: Problem) -> tuple[Any, Value] | None:
     """The best feasible predictor and its value; None if none is feasible.
 
-    Every predictor is scored with the task: no view, no bound, no shared code. Where there are more
-    than `MOST_SCORED` trees, `exhaustive` finds the best from the view, and the task confirms its
-    value.
+    Every predictor is scored by the task, without views, bounds or shared code. If there are more
+    than `MOST_SCORED` trees, `exhaustive` finds the best one from the view, and the task confirms
+    its value.
 
     Raises
     ------
@@ -235,7 +336,7 @@ def brute_force(problem: Problem) -> tuple[Any, Value] | None:
 
 
 def n_trees(problem: Problem) -> float:
-    """How many trees there are, with each shape, test and action."""
+    """Number of trees, with each shape, test and action."""
     tests, actions = choices(problem)
     total = float(len(actions))
     for _ in range(problem.trees.depth):
@@ -271,8 +372,9 @@ def _trees(problem: Problem) -> Iterator[Tree]:
 
 
 def _deciding_trees(problem: Problem) -> Iterator[Tree]:
-    """Every shape and tests, with the oracle's decision for the rows of each leaf: no other
-    decision is better there.
+    """All trees by shape and tests; each leaf has the oracle's decision for its rows.
+
+    No other decision is better in that leaf.
     """
     tests, _ = choices(problem)
     data, task = problem.dataset, problem.task
@@ -291,7 +393,7 @@ def _deciding_trees(problem: Problem) -> Iterator[Tree]:
 
 
 def _decided(node: Node, names: Iterator[str], actions: tuple[Any, ...]) -> Node:
-    """The leaves from left to right with the actions of these names."""
+    """The tree with the actions of these names in its leaves, from left to right."""
     if isinstance(node, Leaf):
         return Leaf(actions.index(next(names)))
     left = _decided(node.left, names, actions)

@@ -1,8 +1,8 @@
-"""Golden files: the text of one tiny model per formulation, and who takes which problem, so that a
-change of either shows in review.
+"""Golden files, so that a review shows changes of models and of what is supported.
 
+They are the text of one tiny model per formulation, and the list of methods that take each problem.
 `python -m milp_trees.testing.golden FOLDER --refresh` writes one file per registered formulation,
-and `taken.json`; without `--refresh` it says what differs.
+and `taken.json`; without `--refresh` it prints what differs.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from milp_trees.testing.taken import FILE, taken_text
 
 
 def golden_problem(formulation: Formulation) -> Problem:
-    """The smallest problem worth reading that a formulation takes: three rows and two thresholds of
-    one numeric column, depth 1; two trees to prune.
+    """A very small but readable problem that a formulation takes.
+
+    It has three rows and two thresholds of one numeric column, and depth 1; for prunings it has two
+    trees.
     """
     from milp_trees.decisions.listed import UnitSimplex
     from milp_trees.spaces.pruned import PrunedEnsembles
@@ -53,13 +55,14 @@ def golden_problem(formulation: Formulation) -> Problem:
 
 
 def golden_text(formulation: Formulation) -> str:
-    """What the golden file of a formulation holds."""
+    """The content of the golden file of a formulation."""
     return model_text(compile_model(formulation.build(golden_problem(formulation))))
 
 
 def differences(folder: Path, refresh: bool = False) -> list[str]:
-    """What is absent or differs, by the formulations' names and `taken.json`; with `refresh`, the
-    files are written.
+    """Names of formulations (and `taken.json`) whose file is absent or differs.
+
+    With `refresh`, the files are written.
     """
     from milp_trees.by_name import registry
 
@@ -78,7 +81,7 @@ def differences(folder: Path, refresh: bool = False) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """The command: prints the names that changed; exit code 1 if any does without `--refresh`."""
+    """The command: print the names that changed; the exit code is 1 if a file must be refreshed."""
     refresh = "--refresh" in arguments
     folders = [a for a in arguments if a != "--refresh"]
     if len(folders) != 1:

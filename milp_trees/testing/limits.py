@@ -1,4 +1,4 @@
-"""Trees that only just break a limit: none of them may be a feasible point of the model."""
+"""Trees that violate a limit by very little; none of them may be a feasible point of the model."""
 
 from __future__ import annotations
 
@@ -15,23 +15,22 @@ from milp_trees.testing.describe import expression
 from milp_trees.testing.generate import SHAPES, any_tree
 from milp_trees.testing.solve import FEASIBLE, built
 
-#: Random trees among which those are looked for that break a limit by little, and how many are kept
-#: of each limit.
+#: Number of random trees that are drawn, and number of trees that are kept per limit: those that
+#: violate it by least.
 TREES, OF_EACH = 150, 2
 
 
 @check
 def check_limits_are_kept(formulation: Formulation, problem: Problem) -> None:
-    """A tree that breaks a limit on leaves, their rows or a side row is refused by `encode`, or
-    encoded as an infeasible point.
+    """A tree that violates a limit is refused by `encode`, or encoded as an infeasible point.
+
+    Limits are those on leaves and their rows, and side rows.
     """
     b = built(formulation, problem)
     for tree in just_beyond(problem):
         try:
             x = encoded(formulation, problem, tree)
-        except (
-            Exception
-        ):  # a model without such trees has no place for one, and may say so in any way
+        except Exception:  # a model that cannot represent such a tree may raise any error
             continue
         if b.matrix.violation(x) > FEASIBLE:
             continue
@@ -45,8 +44,9 @@ def check_limits_are_kept(formulation: Formulation, problem: Problem) -> None:
 
 
 def just_beyond(problem: Problem, seed: int = 0) -> list[Tree]:
-    """Random trees without empty leaves that break limits, of each limit those that break it by
-    least.
+    """Random trees without empty leaves that violate limits.
+
+    For each limit they are the trees that violate it by least.
     """
     if not _limited(problem):
         return []
@@ -77,7 +77,7 @@ def _limited(problem: Problem) -> bool:
 
 
 def _excess(problem: Problem, tree: Tree) -> Iterator[tuple[Any, float]]:
-    """Limit and by how much a tree breaks it (negative: by how much it does not)."""
+    """Pairs of a limit and the amount by which a tree violates it (negative if it does not)."""
     space, data, routes = problem.trees, problem.dataset, tree.routes(problem.dataset)
     yield "leaves", tree.n_leaves - (space.max_leaf_nodes or tree.n_leaves)
     yield "rows", space.min_samples_leaf - int(np.bincount(routes.leaf).min())

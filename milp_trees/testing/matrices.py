@@ -1,4 +1,4 @@
-"""Small programs that solvers are checked on."""
+"""Small programs for the checks of solvers."""
 
 from __future__ import annotations
 
@@ -25,8 +25,28 @@ def model(
     offset: float = 0.0,
     name: str = "test",
 ) -> MatrixModel:
-    """min c·x + offset subject to lower <= A x <= upper, low <= x <= up; by default all x are
-    binary.
+    """min c·x + offset subject to lower <= A x <= upper, low <= x <= up.
+
+    Parameters
+    ----------
+    c : array-like of shape (n,)
+        Costs.
+    A : array-like of shape (m, n)
+        Coefficients.
+    lower, upper : array-like of shape (m,)
+        Sides of the rows, which may be infinite.
+    low, up : array-like of shape (n,), optional
+        Bounds of the variables, by default 0 and 1.
+    integer : array-like of shape (n,), optional
+        Which variables are integer, by default all.
+    offset : float, default=0
+        Constant of the objective.
+    name : str
+        Name of the model.
+
+    Returns
+    -------
+    MatrixModel
     """
     n = len(c)
     low = np.zeros(n) if low is None else np.array(low, dtype=float)
@@ -41,7 +61,19 @@ def model(
 
 
 def set_cover(seed: int, n: int = 12, rows: int = 15) -> MatrixModel:
-    """A random covering problem that all points can be tried on."""
+    """A random covering problem, small enough that all points can be tried.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the random numbers.
+    n, rows : int, default=12, 15
+        Number of variables, and of rows.
+
+    Returns
+    -------
+    MatrixModel
+    """
     rng = np.random.default_rng(seed)
     A = rng.random((rows, n)) < 0.25
     A[np.arange(rows), rng.integers(0, n, rows)] = True
@@ -49,7 +81,7 @@ def set_cover(seed: int, n: int = 12, rows: int = 15) -> MatrixModel:
 
 
 def knapsacks(n: int = 150, rows: int = 20) -> MatrixModel:
-    """Several knapsacks at once: points are found at once, proving takes hours."""
+    """Several knapsacks together: points are found quickly, but a proof takes hours."""
     rng = np.random.default_rng(0)
     A = rng.integers(10, 1000, (rows, n))
     c = -np.round(A.mean(axis=0) + rng.integers(0, 500, n))
@@ -57,7 +89,7 @@ def knapsacks(n: int = 150, rows: int = 20) -> MatrixModel:
 
 
 def market_split(n: int = 50, rows: int = 6) -> MatrixModel:
-    """Equations that hardly any point fulfils: there is no incumbent for a long time."""
+    """Equations that hardly any point satisfies, so there is no incumbent for a long time."""
     rng = np.random.default_rng(0)
     A = rng.integers(0, 100, (rows, n))
     side = A.sum(axis=1) // 2
@@ -65,14 +97,14 @@ def market_split(n: int = 50, rows: int = 6) -> MatrixModel:
 
 
 def least_value(m: MatrixModel) -> float:
-    """The optimum of a binary program, by trying all points."""
+    """The optimum of a binary program, found by trying all points."""
     points = np.array(list(itertools.product((0.0, 1.0), repeat=m.n_variables)))
     activity = points @ m.A.toarray().T
     feasible = ((activity >= m.row_lower) & (activity <= m.row_upper)).all(axis=1)
     return float((points @ m.c + m.offset)[feasible].min())
 
 
-#: Programs on two binary variables that nothing satisfies.
+#: Infeasible programs on two binary variables.
 CONTRADICTIONS: dict[str, dict[str, Any]] = {
     "range": {"A": [[1, 1]], "lower": [2], "upper": [1]},
     "range_of_general_integers": {"A": [[1, 1]], "lower": [7], "upper": [3], "up": [9, 9]},

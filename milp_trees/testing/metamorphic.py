@@ -1,5 +1,6 @@
-"""Checks that build again, or say the same problem differently, and demand the same model or the
-same optimum.
+"""Checks that build a model again, or change the form of a problem.
+
+The model, or its optimum, must stay the same.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def _metamorphic(name: str, transform: transforms.Transform) -> None:
         if other is None or formulation.unsupported(other):
             return
         refuse(
-            different_optimum(formulation, problem, formulation, other, name), formulation, problem
+            _different_optimum(formulation, problem, formulation, other, name), formulation, problem
         )
 
     run.__name__ = f"check_{name}"
@@ -36,8 +37,9 @@ for _name, _transform in transforms.EQUAL.items():
 
 
 def check_presolve_switches(formulation: Formulation, problem: Problem) -> None:
-    """Merging rows and dropping tests, on or off, leaves the optimum as it is; the decoded tree
-    keeps its value.
+    """Presolve, on or off, does not change the optimum, and the decoded tree keeps its value.
+
+    Presolve merges rows and drops features.
     """
     for merge, drop in ((False, True), (True, False), (False, False)):
         if not isinstance(formulation, TreeFormulation):
@@ -47,7 +49,7 @@ def check_presolve_switches(formulation: Formulation, problem: Problem) -> None:
         other = replace(formulation, merge_rows=merge, drop_tests=drop)
         if not other.unsupported(problem):
             refuse(
-                different_optimum(formulation, problem, other, problem, "switching presolve"),
+                _different_optimum(formulation, problem, other, problem, "switching presolve"),
                 other,
                 problem,
             )
@@ -77,7 +79,7 @@ def check_deeper_is_never_worse(formulation: Formulation, problem: Problem) -> N
 
 
 def check_repeatable_build(formulation: Formulation, problem: Problem) -> None:
-    """Building twice, from views made twice, gives the same text."""
+    """Two builds, from views that are made twice, have the same text."""
     from milp_trees.linear.matrix import compile_model
 
     first = model_text(built(formulation, problem).matrix)
@@ -98,15 +100,15 @@ METAMORPHIC_CHECKS |= {
 
 
 def minimise_problem(formulation: Formulation, problem: Problem) -> Point:
-    """Optimum of a problem that is met only once (not cached)."""
+    """Optimum of a problem that occurs only once (not cached)."""
     b = built.__wrapped__(formulation, problem)
     return minimise(b.matrix, b.separator)
 
 
-def different_optimum(
+def _different_optimum(
     formulation: Formulation, problem: Problem, other: Formulation, changed: Problem, how: str
 ) -> str | None:
-    """How two optima that should be the same differ, or None."""
+    """How two optima that should be equal differ, or None."""
     here = solved(formulation, problem)
     there = solved(other, changed) if problem is changed else minimise_problem(other, changed)
     if here.objective is None or there.objective is None:

@@ -8,7 +8,7 @@ from milp_trees.linear.matrix import MatrixModel
 
 
 def model_text(matrix: MatrixModel) -> str:
-    """Objective, rows and columns of a model, one a line, with their Pyomo names."""
+    """Objective, rows and columns of a model, one per line, with their Pyomo names."""
     names = [v.name for v in matrix.columns] if matrix.columns else matrix.names()[0]
     where = np.flatnonzero(matrix.c)
     lines = [f"min  {matrix.offset:g}{_sum(matrix.c[where], where, names)}", ""]

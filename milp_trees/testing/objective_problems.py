@@ -1,5 +1,6 @@
-"""Named tiny problems with objectives that are no sums: ratios of counts, areas under the ROC hull,
-metrics of false positives and negatives.
+"""Named tiny problems with objectives that are no sums.
+
+They are ratios of counts, areas under the ROC hull, and metrics of false positives and negatives.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from milp_trees.testing._named import CUBE, SQUARE, accuracy, dataset, named, nu
 
 @named
 def make_f_score_conundrum() -> Problem:
-    """The fewest rows on which labelling leaves by one threshold fails: F1 is 2/3 only if the leaf
-    with 2 positives of 5 rows is called positive.
+    """The fewest rows for which labels by one threshold are wrong.
 
-    By majority (a false negative costs as much as a false positive) the best tree has 1/2; with
-    classes balanced (4/3 as much), 3/5.
+    F1 is 2/3 only if the leaf with 2 positives of 5 rows is labelled positive. By majority (a false
+    negative costs as much as a false positive) the best tree has 1/2; with balanced classes (4/3 as
+    much) it has 3/5.
     """
     return Problem(
         numeric_dataset({"x": [1.0, 2, 3, 3, 3, 3, 3]}, y=[1, 0, 1, 1, 0, 0, 0]), F1(), Trees(2)
@@ -27,8 +28,9 @@ def make_f_score_conundrum() -> Problem:
 
 @named
 def make_f_score_conundrum_reversed() -> Problem:
-    """A leaf with 2 positives of 5 rows again, and F1 is 5/6 only if it is called negative: no
-    price of a false negative suits both problems.
+    """A leaf with 2 positives of 5 rows again, which must be labelled negative for F1 = 5/6.
+
+    So no price of a false negative is right for both problems.
     """
     return Problem(
         numeric_dataset({"x": [1.0] * 5 + [2.0] * 5}, y=[1] * 5 + [1, 1, 0, 0, 0]), F1(), Trees(2)
@@ -48,8 +50,9 @@ def make_f_beta_weights() -> Problem:
 
 @named
 def make_f1_leaf_penalty() -> Problem:
-    """F1 loss plus a penalty per leaf: with 1/20 per leaf the optimum has fewer leaves than the
-    largest F1.
+    """F1 loss plus a penalty per leaf.
+
+    With 1/20 per leaf the optimum has fewer leaves than the tree with the largest F1.
     """
     return Problem(
         dataset([*CUBE, [0, 0, 1], [1, 0, 1]], y=[0, 0, 1, 0, 1, 1, 1, 0, 1, 0]),
@@ -60,16 +63,18 @@ def make_f1_leaf_penalty() -> Problem:
 
 @named
 def make_f1_without_positives() -> Problem:
-    """No row is of the positive class: every tree has F1 = 0, also the one that predicts no
-    positive (0/0).
+    """No row is of the positive class.
+
+    Every tree has F1 = 0, also the one that predicts no positive (0/0).
     """
     return Problem(dataset(SQUARE, y=[0, 0, 0, 0], classes=(0, 1)), F1(), Trees(1))
 
 
 @named
 def make_precision_at_recall() -> Problem:
-    """Precision among the trees that find three positives of four: without that floor one pure leaf
-    would do.
+    """Precision of trees that find three of four positives.
+
+    Without this lower bound on recall, one pure leaf would be enough.
     """
     data = dataset([*SQUARE, [0, 0], [0, 1], [1, 0]], y=[1, 1, 0, 1, 0, 0, 1])
     return Problem(data, Precision(min_recall="3/4"), Trees(2))
@@ -80,8 +85,9 @@ def make_precision_at_recall() -> Problem:
 
 @named
 def make_auc() -> Problem:
-    """Equal rows of different classes: no tree ranks all; the best for accuracy is not the best for
-    ranking.
+    """Equal rows of different classes, so no tree ranks all rows correctly.
+
+    The best tree for accuracy is not the best for ranking.
     """
     return accuracy(
         [*CUBE, [0, 0, 1], [1, 0, 1], [1, 1, 1]], [0, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1], 2, AUC()
@@ -90,10 +96,10 @@ def make_auc() -> Problem:
 
 @named
 def make_auc_perfect_first_split() -> Problem:
-    """First test perfect, penalty 3/10 per leaf: two leaves at 0.6 beat one at 0.8.
+    """First feature perfect, penalty 3/10 per leaf: two leaves at 0.6 are better than one at 0.8.
 
-    The printed bound on leaves, H' < H + ⌊(R - b)/λ⌋ = 1 + ⌊(0.8 - 0.3)/0.3⌋ = 2, leaves none but
-    the single leaf.
+    The printed bound on leaves, H' < H + ⌊(R - b)/λ⌋ = 1 + ⌊(0.8 - 0.3)/0.3⌋ = 2, allows only the
+    single leaf.
     """
     X = [[1, 0]] * 2 + [[1, 1]] + [[0, 0]] * 3 + [[0, 1]] * 4
     return accuracy(X, [1, 1, 1] + [0] * 7, 2, AUC(leaf_penalty="3/10"))
@@ -101,7 +107,7 @@ def make_auc_perfect_first_split() -> Problem:
 
 @named
 def make_auc_max_leaves() -> Problem:
-    """Three leaves of at least two rows: which leaf is split depends on the others."""
+    """Three leaves of at least two rows; which leaf is split depends on the others."""
     return accuracy(
         [*CUBE, [0, 0, 1], [1, 0, 1]],
         [0, 1, 1, 0, 1, 1, 0, 1, 0, 1],
@@ -114,14 +120,14 @@ def make_auc_max_leaves() -> Problem:
 
 @named
 def make_partial_auc() -> Problem:
-    """The limit cuts a step of the curve: its part of the area is no multiple of a unit."""
+    """The limit cuts a step of the curve, so its area is not a multiple of a unit."""
     X = [[0, 0], [0, 0], [0, 1], [0, 1], [0, 1], [1, 0], [1, 0], [1, 1], [1, 1], [1, 0]]
     return accuracy(X, [0, 1, 0, 1, 1, 0, 0, 1, 0, 0], 2, PartialAUC(theta="3/10"))
 
 
 @named
 def make_partial_auc_first_class() -> Problem:
-    """The first class is the positive one, which matters to a partial area; with a penalty."""
+    """The first class is the positive one, which changes a partial area; with a penalty."""
     X = [[0, 0], [0, 0], [0, 1], [0, 1], [0, 1], [1, 0], [1, 0], [1, 1], [1, 1], [1, 0]]
     return accuracy(
         X,
@@ -141,7 +147,7 @@ def make_mcc() -> Problem:
 
 @named
 def make_mcc_leaf_penalty() -> Problem:
-    """With a penalty trees of different sizes are compared: irrational numbers plus rational ones."""
+    """With a penalty, irrational numbers plus rational ones are compared for trees of all sizes."""
     return accuracy(
         [*CUBE, [0, 0, 1], [1, 0, 1], [0, 0, 0]],
         [0, 0, 1, 0, 0, 1, 0, 0, 1, 1, 0],
@@ -152,8 +158,9 @@ def make_mcc_leaf_penalty() -> Problem:
 
 @named
 def make_geometric_mean() -> Problem:
-    """Geometric mean of both classes' shares; a single leaf has 0. Leaves of two rows at least,
-    three of them at most.
+    """Geometric mean of both classes' shares; a single leaf has 0.
+
+    Leaves have at least two rows, and there are at most three of them.
     """
     return accuracy(
         [*CUBE, [0, 1, 1]],
@@ -167,8 +174,9 @@ def make_geometric_mean() -> Problem:
 
 @named
 def make_kappa() -> Problem:
-    """Cohen's kappa is rational, though no ratio that takes linear problems with positive
-    denominators.
+    """Cohen's kappa, which is rational.
+
+    It is not a ratio for which linear problems with positive denominators exist.
     """
     return accuracy(
         [*CUBE, [0, 1, 1]], [1, 0, 1, 0, 0, 1, 0, 0, 1], 2, CohenKappa(leaf_penalty="1/30")

@@ -19,21 +19,59 @@ if TYPE_CHECKING:
     from milp_trees.models.tree import Tree
     from milp_trees.problem import Problem
 
-#: Limits under which every tiny problem is solved many times over.
+#: Limits of the many solves of tiny problems.
 LIMITS = Limits(time=60.0)
 
 
 def check_result(method: Method, problem: Problem, start: Tree | None = None) -> Result:
-    """One run: the claims of the result agree with the oracle.
+    """One run, whose claims must agree with the oracle.
 
-    An exact method proves the oracle's value; a heuristic is feasible and no better than it. Bounds
-    are never crossed.
+    An exact method proves the oracle's value; a heuristic is feasible and not better than it. No
+    bound may contradict the oracle's value.
+
+    Parameters
+    ----------
+    method : Method
+        The method.
+    problem : Problem
+        The problem.
+    start : Tree, optional
+        A start for the method.
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    AssertionError
+        A claim is wrong.
     """
     return judge(method, problem, method.run(problem, LIMITS, start=start))
 
 
 def judge(method: Method, problem: Problem, result: Result) -> Result:
-    """The claims of a result against the oracle; returns it if they hold."""
+    """Compare the claims of a result with the oracle.
+
+    Parameters
+    ----------
+    method : Method
+        The method that gave the result.
+    problem : Problem
+        Its problem.
+    result : Result
+        The result.
+
+    Returns
+    -------
+    Result
+        The same result.
+
+    Raises
+    ------
+    AssertionError
+        A claim is wrong.
+    """
     best, scale, where = (
         brute_force(problem),
         problem.scale,
@@ -79,18 +117,27 @@ def check_method(
     *,
     level: str = "quick",
 ) -> Report:
-    """`check_result` on every problem a method takes; on `planted` problems a perfect tree exists,
-    and an exact method finds one.
+    """Run `check_result` on every problem that a method takes.
 
     Parameters
     ----------
+    method : Method
+        The method.
     problems : mapping of name to Problem, optional
-        Default: those of the level (`default_problems`).
+        By default those of the level (`default_problems`).
+    planted : mapping of name to Problem, optional
+        Problems with a perfect tree, which an exact method must find.
     level : {"quick", "thorough"}
+        The level.
+
+    Returns
+    -------
+    Report
 
     Raises
     ------
     AssertionError
+        A claim is wrong, or the method takes no problem.
     """
     report = Report()
     for name, problem in (default_problems(level) if problems is None else problems).items():
@@ -121,21 +168,26 @@ def check_solver_pair(
 ) -> Report:
     """A registered formulation with a registered solver, without and with a start.
 
-    The starts are the oracle's tree and a random one; a solver that says it takes starts must be
-    seen to accept them, unless the relaxation is the optimum already: then a solver is done before
-    it looks at a start. A solver may refuse a model once it is built; the report is empty if it
-    refuses all. A solver that is not there skips all problems, with its reason.
+    The starts are the oracle's tree and a random one. A solver that declares that it takes starts
+    must accept them, unless the relaxation is the optimum already: then a solver ends before it
+    reads a start. A solver may refuse a model once it is built; the report is empty if it refuses
+    all. An unavailable solver skips all problems, with the reason.
 
     Parameters
     ----------
     formulation, solver : str
         Registered names; a formulation may have options (`flow-oct:sinks=multi`).
     problems : mapping of name to Problem, optional
-        Default: `PAIR_PROBLEMS`, small ones with an answer of each kind.
+        By default `PAIR_PROBLEMS`, small ones with an answer of each kind.
+
+    Returns
+    -------
+    Report
 
     Raises
     ------
     AssertionError
+        A claim of a result is wrong, or a start was not accepted.
     """
     import numpy as np
 
@@ -167,7 +219,7 @@ def check_solver_pair(
             result = method.run(problem, LIMITS, start=start)
             if (
                 result.status is Status.UNSUPPORTED and result.message
-            ):  # known only once the model is built
+            ):  # known only after the model is built
                 report.skipped[name] = result.message
                 break
             judge(method, problem, result)
@@ -189,7 +241,7 @@ def check_solver_pair(
 
 
 def relaxation_is_tight(formulation: Formulation, problem: Problem) -> bool:
-    """Whether the linear relaxation's value is the optimum."""
+    """Whether the value of the linear relaxation is the optimum."""
     best, b = brute_force(problem), built(formulation, problem)
     Z = minimise(b.matrix, b.separator, relax=True).objective
     return best is None or (

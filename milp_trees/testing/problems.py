@@ -1,8 +1,8 @@
-"""Named tiny problems whose values are sums of costs (`objective_problems` has the others): each is
-a trap that some model, solver adapter or engine fell into, small enough to enumerate.
+"""Named tiny problems whose values are sums of costs; further modules have others.
 
-`PROBLEMS` maps a name to a function that makes the problem; `problem(name)` makes it once. A
-failure found by a random check becomes one more function here.
+Each is a special case in which some model, solver adapter or engine was wrong, small enough to be
+enumerated. `PROBLEMS` maps a name to a function that makes the problem; `problem(name)` makes it
+once. A failure that a random check finds becomes one more function here.
 """
 
 from __future__ import annotations
@@ -21,15 +21,14 @@ from milp_trees.tasks.classification import (
     MisclassificationCosts,
     WeightedError,
 )
-from milp_trees.tasks.constraints import (
-    Capacity,
-    ConditionalStatisticalParity,
-    EqualisedOdds,
-    EqualOpportunity,
-    StatisticalParity,
-)
 from milp_trees.tasks.policy import ActionCostMatrix, DirectMethod, DoublyRobust, InversePropensity
-from milp_trees.testing import objective_problems  # noqa: F401  (registers its problems)
+
+# These modules register their problems.
+from milp_trees.testing import (  # noqa: F401
+    constrained_problems,
+    numeric_problems,
+    objective_problems,
+)
 from milp_trees.testing._named import (
     CUBE,
     PROBLEMS,
@@ -60,37 +59,37 @@ def make_depth_0() -> Problem:
 
 @named
 def make_depth_1() -> Problem:
-    """One split, cheapest on neither margin alone."""
+    """Three features, of which a single split may use one."""
     return accuracy(CUBE, [0, 0, 1, 0, 1, 0, 1, 1], 1)
 
 
 @named
 def make_majority_of_three() -> Problem:
-    """Needs three levels; two leave two errors."""
+    """Three levels are needed; two leave two errors."""
     return accuracy(CUBE, [0, 0, 0, 1, 0, 1, 1, 1], 2)
 
 
 @named
 def make_one_row() -> Problem:
-    """One row, two classes of which one has no row."""
+    """One row and two classes, one of which has no row."""
     return Problem(dataset([[1, 0]], y=[0], classes=("a", "b")), Accuracy(), Trees(2))
 
 
 @named
 def make_absent_class() -> Problem:
-    """A class without rows must not be predicted for free."""
+    """A class without rows must not be predicted without errors."""
     return Problem(dataset(SQUARE, y=[0, 2, 2, 0], classes=("a", "b", "c")), Accuracy(), Trees(1))
 
 
 @named
 def make_one_class() -> Problem:
-    """All rows of one class: a leaf is perfect."""
+    """All rows are of one class, so a leaf is perfect."""
     return Problem(dataset(SQUARE, y=[1, 1, 1, 1], classes=("a", "b")), Accuracy(), Trees(2))
 
 
 @named
 def make_equal_rows() -> Problem:
-    """Equal rows with different labels: some errors are unavoidable."""
+    """Equal rows with different labels, so some errors are unavoidable."""
     return accuracy([[0, 0], [0, 0], [0, 0], [1, 0], [1, 0], [1, 1]], [0, 1, 1, 1, 0, 0], 2)
 
 
@@ -102,32 +101,33 @@ def make_three_classes() -> Problem:
 
 @named
 def make_constant_tests() -> Problem:
-    """Tests that are always false or always true; a node on one sends all rows one way."""
+    """Features that are always 0 or always 1; a node on one sends all rows to one side."""
     return accuracy([[0, 1, 0], [0, 1, 1], [0, 1, 1]], [0, 1, 0], 2)
 
 
 @named
 def make_only_constant_tests() -> Problem:
-    """No test tells any two rows apart."""
+    """No feature separates any two rows."""
     return accuracy([[0, 1], [0, 1], [0, 1]], [0, 1, 0], 1)
 
 
 @named
 def make_no_tests() -> Problem:
-    """A dataset without tests."""
+    """A dataset without features."""
     return accuracy(np.zeros((3, 0)), [0, 1, 1], 2)
 
 
 @named
 def make_no_tests_but_a_leaf_limit() -> Problem:
-    """A row over all splits has no splits to count."""
+    """A leaf limit, which is a row over all splits, when there are no splits."""
     return accuracy(np.zeros((2, 0)), [0, 1], 2, max_leaf_nodes=2)
 
 
 @named
 def make_complement_pair() -> Problem:
-    """Two tests that are complements, and two that are equal: dropped ones must come back in
-    decoded trees.
+    """Two features that are complements, and two that are equal.
+
+    Decoded trees must contain the features that presolve has dropped.
     """
     X = [[a, 1 - a, b, b] for a, b in SQUARE]
     return accuracy(X, [0, 1, 1, 0], 2)
@@ -138,7 +138,7 @@ def make_complement_pair() -> Problem:
 
 @named
 def make_weights() -> Problem:
-    """Row weights decide against the majority."""
+    """Row weights outvote the majority."""
     return Problem(
         dataset([*SQUARE, [1, 1]], y=[0, 0, 0, 1, 0], weights=[1, 1, 2, 3, 1]),
         WeightedError(),
@@ -148,13 +148,13 @@ def make_weights() -> Problem:
 
 @named
 def make_zero_weights() -> Problem:
-    """Rows of weight zero cost nothing wherever they go."""
+    """Rows of weight zero, which cost nothing in any leaf."""
     return Problem(dataset(SQUARE, y=[0, 1, 1, 0], weights=[0, 1, 1, 2]), WeightedError(), Trees(1))
 
 
 @named
 def make_fractional_weights() -> Problem:
-    """Weights that are exact as fractions only."""
+    """Weights that are exact only as fractions."""
     return Problem(
         dataset(SQUARE, y=[0, 1, 1, 0], weights=[0.1, 0.2, 0.3, 0.7]),
         WeightedError(class_weight={1: Fraction(1, 3)}),
@@ -177,8 +177,9 @@ def make_cost_matrix() -> Problem:
 
 @named
 def make_negative_costs() -> Problem:
-    """Only negative costs: an empty leaf or an unrouted row must not count as a gain, or as
-    nothing.
+    """All costs are negative.
+
+    An empty leaf or a row that is not routed must not count as a gain, nor be ignored.
     """
     values = [[-3, -1, -2], [-1, -4, -4], [-2, -7, -1], [-5, -5, -9]]
     return Problem(dataset(SQUARE, values=values), ActionCostMatrix(), Trees(1))
@@ -186,8 +187,9 @@ def make_negative_costs() -> Problem:
 
 @named
 def make_two_action_costs() -> Problem:
-    """Two actions with mixed signs: loses the same amount on the only other action, so single-sink
-    models take it.
+    """Two actions with costs of both signs.
+
+    Each row has a single other action, so models with a single sink take the problem.
     """
     values = [[3, -1], [-2, 0], [4, 4], [-6, 1], [0, 2]]
     return Problem(dataset([*SQUARE, [0, 1]], values=values), ActionCostMatrix(), Trees(2))
@@ -195,7 +197,7 @@ def make_two_action_costs() -> Problem:
 
 @named
 def make_inverse_propensity() -> Problem:
-    """Negative outcomes: not sending a row's flow is no way out."""
+    """Negative outcomes: a model must not improve its value by not sending a row's flow."""
     return Problem(
         dataset(
             SQUARE,
@@ -210,7 +212,7 @@ def make_inverse_propensity() -> Problem:
 
 @named
 def make_doubly_robust() -> Problem:
-    """Three treatments, direct estimates corrected where a treatment was observed."""
+    """Three treatments, and direct estimates that are corrected for observed treatments."""
     values = [[1, 0, -1], [0, 2, 1], [-1, 1, 3], [2, -2, 0]]
     seen: dict[str, Any] = {
         "treatments": ["x", "y", "z", "x"],
@@ -223,7 +225,7 @@ def make_doubly_robust() -> Problem:
 
 @named
 def make_measured_values() -> Problem:
-    """Outcomes with no short rational form: equal up to the stated tolerance."""
+    """Outcomes without a short rational form, which are equal up to the stated tolerance."""
     values = np.sqrt(np.arange(2.0, 12.0)).reshape(5, 2) % 0.7
     return Problem(dataset([*SQUARE, [1, 0]], values=values), DirectMethod(), Trees(2))
 
@@ -233,14 +235,15 @@ def make_measured_values() -> Problem:
 
 @named
 def make_leaf_penalty() -> Problem:
-    """A penalty for which one split pays and three do not."""
+    """A penalty with which one split improves the value and three do not."""
     return accuracy(CUBE, [0, 0, 0, 1, 1, 1, 1, 1], 2, Accuracy(leaf_penalty="1/8"))
 
 
 @named
 def make_perfect_first_split() -> Problem:
-    """Ten rows, three positive, first test perfect, penalty 0.2 per leaf: two leaves at 0.4 beat
-    one at 0.5 (a published bound prunes them).
+    """Ten rows, three positive, first feature perfect, penalty 0.2 per leaf.
+
+    Two leaves at 0.4 are better than one at 0.5 (a published bound prunes them).
     """
     X = [[1, 0]] * 2 + [[1, 1]] + [[0, 0]] * 3 + [[0, 1]] * 4
     return accuracy(X, [1, 1, 1] + [0] * 7, 2, Accuracy(leaf_penalty="1/5"))
@@ -248,13 +251,13 @@ def make_perfect_first_split() -> Problem:
 
 @named
 def make_split_penalty() -> Problem:
-    """A penalty per split that leaves a perfect tree unworthy."""
+    """A penalty per split that is too high for a perfect tree."""
     return accuracy(SQUARE, [0, 1, 1, 0], 2, Accuracy(split_penalty="1/5"))
 
 
 @named
 def make_feature_costs() -> Problem:
-    """The better test is dearer, and of two equal tests one is cheaper."""
+    """The better feature is more expensive, and of two equal features one is cheaper."""
     X = [[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0], [1, 0, 1], [1, 0, 0], [0, 1, 0]]
     data = dataset(
         [[*x, x[2]] for x in X],
@@ -282,7 +285,7 @@ def make_min_leaf() -> Problem:
 
 @named
 def make_min_leaf_equal_rows() -> Problem:
-    """A minimum leaf size counts rows, also those that were merged and those without weight."""
+    """A minimum leaf size, which counts rows, including merged rows and rows without weight."""
     data = dataset(
         [[0, 0], [0, 0], [0, 0], [1, 0], [1, 1], [1, 1]],
         y=[0, 0, 1, 1, 0, 0],
@@ -293,11 +296,10 @@ def make_min_leaf_equal_rows() -> Problem:
 
 @named
 def make_min_leaf_not_similar() -> Problem:
-    """A minimum leaf size breaks the similarity bound opt(D) >= opt(D') - |D' \\ D|, and with it
-    opt(D) >= opt(D') for subsets D' of D.
+    """With a minimum leaf size the similarity bound opt(D) >= opt(D') - |D' \\ D| is wrong.
 
-    Rows of D that are not in D' may be what makes a leaf large enough. A search that prunes by
-    either bound finds one error where none is needed.
+    So is opt(D) >= opt(D') for subsets D' of D: rows of D that are not in D' may make a leaf large
+    enough. A search that prunes by either bound finds one error although none is needed.
     """
     X = [[0, 1, 1, 0], [0, 1, 0, 1], [0, 0, 1, 1], [1, 1, 1, 1], [1, 0, 1, 0], [1, 0, 0, 1]]
     return accuracy(X, [1, 1, 0, 1, 1, 0], 2, min_samples_leaf=2)
@@ -305,8 +307,9 @@ def make_min_leaf_not_similar() -> Problem:
 
 @named
 def make_min_leaf_not_superadditive() -> Problem:
-    """A minimum leaf size breaks opt(A ∪ B) >= opt(A) + opt(B) for disjoint sets; a search that
-    prunes by it finds one error where none is needed.
+    """With a minimum leaf size opt(A ∪ B) >= opt(A) + opt(B) is wrong for disjoint sets.
+
+    A search that prunes by it finds one error although none is needed.
     """
     X = [[0, 1, 1, 1], [1, 0, 1, 1], [0, 0, 0, 1], [0, 1, 1, 0], [0, 0, 0, 0], [1, 0, 1, 0]]
     return accuracy(X, [0, 0, 1, 1, 1, 1], 2, min_samples_leaf=2)
@@ -314,8 +317,10 @@ def make_min_leaf_not_superadditive() -> Problem:
 
 @named
 def make_costs_below_zero() -> Problem:
-    """Cheapest actions that are not free: a similarity bound must subtract them first, or rows of
-    negative cost make it too high.
+    """Cheapest actions with negative costs.
+
+    A similarity bound must subtract these costs first; otherwise rows of negative cost make it too
+    high.
     """
     values = [[2, 1], [0, 1], [3, 3], [3, 3], [2, -3]]
     return Problem(
@@ -325,8 +330,9 @@ def make_costs_below_zero() -> Problem:
 
 @named
 def make_many_gains() -> Problem:
-    """Three actions: leaves of different actions together gain more than any one action does, 60
-    000 where 16-bit sums suffice for each action.
+    """Three actions whose total gain over several leaves is larger than that of any one action.
+
+    The total is 60 000, while 16-bit sums are sufficient for each action.
     """
     most = 15_000
     values = [[0, most, -most], [0, most, 0], [0, -most, most], [0, 0, most - 1]]
@@ -335,157 +341,11 @@ def make_many_gains() -> Problem:
 
 @named
 def make_max_leaves() -> Problem:
-    """Three leaves where four would be perfect."""
+    """Three leaves are allowed, and four would be perfect."""
     return accuracy([*SQUARE, [0, 0]], [0, 1, 1, 0, 0], 2, max_leaf_nodes=3)
 
 
-# -- numeric columns -------------------------------------------------------------------------------
-
-
-@named
-def make_adjacent_thresholds() -> Problem:
-    """Thresholds next to one another on one column: both sides of an interval need both."""
-    return Problem(
-        numeric_dataset({"age": [1, 2, 3, 4, 5, 3]}, y=[0, 1, 1, 0, 0, 1]), Accuracy(), Trees(2)
-    )
-
-
-@named
-def make_uneven_gaps() -> Problem:
-    """Columns with very different smallest gaps, one of them negative: a midpoint is no feasible
-    threshold of a model with an epsilon.
-    """
-    data = numeric_dataset(
-        {"near": [0.0, 0.01, 0.02, 1.0, 1.0], "far": [-5, 5, -5, 5, -5]}, y=[0, 1, 0, 1, 0]
-    )
-    return Problem(data, Accuracy(), Trees(2))
-
-
-@named
-def make_free_routing() -> Problem:
-    """Equal rows with different labels and a numeric column: a model whose inactive nodes let rows
-    choose sides finds zero errors.
-    """
-    return Problem(
-        numeric_dataset({"x": [1, 1, 2, 2, 2]}, y=[0, 1, 1, 0, 1]),
-        Accuracy(split_penalty="1/20"),
-        Trees(2),
-    )
-
-
-@named
-def make_column_without_thresholds() -> Problem:
-    """A constant numeric column beside a useful one: choosing it must not set the rows free."""
-    return Problem(
-        numeric_dataset({"flat": [7, 7, 7, 7], "x": [1, 2, 2, 3]}, y=[0, 1, 0, 0]),
-        Accuracy(),
-        Trees(1),
-    )
-
-
-@named
-def make_bucketization_loses() -> Problem:
-    """Perfect at depth 2 with all midpoints; without those between neighbours of one class
-    (buckets) one row is wrong.
-    """
-    data = numeric_dataset({"a": [5, 0, 1, 2, 4, 3], "b": [3, 2, 4, 0, 1, 5]}, y=[0, 0, 1, 0, 1, 0])
-    return Problem(data, Accuracy(), Trees(2))
-
-
-# -- side constraints ------------------------------------------------------------------------------
-
-
-@named
-def make_randomising_leaf() -> Problem:
-    """Parity that a leaf which randomises would meet at half the price; honest leaves cannot."""
-    data = dataset(
-        [[0]] * 4 + [[1]] * 4,
-        y=[1, 1, 1, 1, 0, 0, 0, 0],
-        groups=["a", "a", "a", "b", "a", "b", "b", "b"],
-    )
-    return Problem(data, Accuracy(constraints=(StatisticalParity("1/4", 1),)), Trees(1))
-
-
-@named
-def make_parity() -> Problem:
-    """Parity that costs two errors at depth 2."""
-    data = dataset(CUBE, y=[0, 0, 0, 1, 1, 1, 0, 1], groups=[0, 0, 0, 0, 1, 1, 1, 1])
-    return Problem(data, Accuracy(constraints=(StatisticalParity("1/4", 1),)), Trees(2))
-
-
-@named
-def make_group_not_split() -> Problem:
-    """The group column would be the perfect test, and is no candidate."""
-    data = dataset(
-        SQUARE,
-        [BinaryFeature("sex"), BinaryFeature("skill")],
-        y=[0, 0, 1, 1],
-        groups=[0, 0, 1, 1],
-        group_column="sex",
-    )
-    return Problem(data, Accuracy(), Trees(2))
-
-
-@named
-def make_three_groups() -> Problem:
-    """Equal opportunity between every pair of three groups."""
-    data = dataset(
-        [*CUBE, [0, 1, 1]],
-        y=[1, 0, 1, 1, 0, 1, 0, 1, 0],
-        groups=["a", "a", "a", "b", "b", "b", "c", "c", "c"],
-    )
-    return Problem(data, Accuracy(constraints=(EqualOpportunity("1/10", 1),)), Trees(2))
-
-
-@named
-def make_equalised_odds() -> Problem:
-    """Two notions at once, two rows per pair of groups, and a penalty."""
-    X = [[0, 0, 1], [1, 1, 0], [0, 0, 0], [1, 0, 1], [0, 0, 0], [0, 0, 1], [1, 0, 0], [1, 0, 1]]
-    data = dataset(X, y=[1, 1, 0, 1, 0, 0, 0, 1], groups=[1, 0, 1, 1, 0, 1, 0, 0])
-    return Problem(
-        data, Accuracy(leaf_penalty="1/100", constraints=(EqualisedOdds("1/4", 1),)), Trees(2)
-    )
-
-
-@named
-def make_conditional_parity() -> Problem:
-    """Parity within levels of a factor, of which one lacks a group."""
-    X = [[0, 1, 1], [1, 0, 0], [0, 1, 1], [1, 0, 1], [0, 1, 1], [1, 0, 1], [0, 0, 1], [0, 0, 0]]
-    data = dataset(
-        X,
-        y=[0, 0, 1, 0, 1, 0, 1, 0],
-        groups=[0, 1, 0, 0, 1, 1, 0, 0],
-        factor=["u", "u", "u", "v", "v", "v", "v", "w"],
-    )
-    return Problem(data, Accuracy(constraints=(ConditionalStatisticalParity("1/3", 1),)), Trees(2))
-
-
-@named
-def make_capacity() -> Problem:
-    """At most two rows are treated, though treating helps everyone."""
-    values = [[0, 5], [0, 4], [0, 9], [0, 1], [0, 3]]
-    data = dataset([*SQUARE, [0, 0]], values=values, actions=("wait", "treat"))
-    return Problem(data, DirectMethod(constraints=(Capacity("treat", at_most=2),)), Trees(2))
-
-
-@named
-def make_capacity_from_below() -> Problem:
-    """At least three rows get the action nobody needs, under a minimum leaf size."""
-    values = [[0, 5, 2], [1, 4, 3], [0, 9, 1], [2, 1, 2], [0, 3, 8]]
-    data = dataset([*SQUARE, [0, 0]], values=values)
-    return Problem(
-        data, ActionCostMatrix(constraints=(Capacity(1, at_least=3),)), Trees(1, min_samples_leaf=2)
-    )
-
-
-@named
-def make_cannot_hold() -> Problem:
-    """Side constraints that no tree meets: the answer is that there is none."""
-    constraints = (Capacity(1, at_least=2), Capacity(0, at_least=3))
-    return accuracy(SQUARE, [0, 1, 1, 0], 2, Accuracy(constraints=constraints))
-
-
-#: Problems on which the checks that change a problem are run.
+#: Problems on which the checks run that change a problem.
 METAMORPHIC = (
     "depth_1",
     "equal_rows",

@@ -1,11 +1,10 @@
-"""Conformance checks of formulations of prunings: the counterpart of `checks` for the space
-`PrunedEnsembles`.
+"""Conformance checks of formulations of prunings, for the space `PrunedEnsembles`.
 
     from milp_trees.testing.pruning_checks import check_pruning_formulation
     check_pruning_formulation(MyFormulation())
 
-The oracle is the task's own value of every pruning, in fractions; no view and no solver adapter
-takes part in it.
+They correspond to those of `checks`. The oracle is the task's own value of every pruning, in
+fractions; it uses no view and no solver adapter.
 """
 
 from __future__ import annotations
@@ -25,7 +24,8 @@ from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.testing.checks import check_components_documented, check_sizes
 from milp_trees.testing.found_by_mutation import FOUND_PRUNINGS
 from milp_trees.testing.model_text import model_text
-from milp_trees.testing.pruning_examples import EXAMPLES, all_prunings, random_problem
+from milp_trees.testing.pruning_examples import EXAMPLES
+from milp_trees.testing.random_prunings import all_prunings, random_problem
 from milp_trees.testing.solve import FEASIBLE, Point, built, minimise, without
 
 Check = Callable[[Formulation, Problem], None]
@@ -57,12 +57,12 @@ def random_examples(n: int = 12) -> dict[str, Problem]:
 
 @cache
 def found_examples() -> dict[str, Problem]:
-    """Larger ones, on which planted faults show."""
+    """Larger problems, on which planted faults are found."""
     return {name: make() for name, make in FOUND_PRUNINGS.items()}
 
 
-#: Seeds of `deep_example` whose best pruning keeps four splits or more, some of them below two
-#: others: with prices by row, groups, hierarchies, things bought once for all rows, and a budget.
+#: Seeds of `deep_example` whose best pruning keeps at least four splits, some of them below two
+#: others; with prices by row, groups, hierarchies, purchases for all rows, and a budget.
 DEEP_SEEDS = (38, 196, 270, 302, 403, 433, 488)
 
 
@@ -82,8 +82,9 @@ def deep_example(seed: int) -> Problem:
 
 @cache
 def default_pruning_problems(level: str = "quick") -> dict[str, Problem]:
-    """All examples and random problems of a level by name; `thorough` has two hundred random ones
-    more.
+    """All examples and random problems of a level by name.
+
+    `thorough` has two hundred more random problems.
     """
     found = {
         **{name: example(name) for name in EXAMPLES},
@@ -103,21 +104,22 @@ def default_pruning_problems(level: str = "quick") -> dict[str, Problem]:
 
 @lru_cache(maxsize=512)
 def scored(problem: Problem) -> list[tuple[Fraction, Ensemble]]:
-    """Value and pruning, for every pruning that keeps the budget; the value of no pruning at all is
-    the largest a solver could hide behind.
+    """Value and pruning, for every pruning within the budget.
+
+    The value of the ensemble without splits is the largest that a solver could wrongly report.
     """
-    task: Any = problem  # its methods are annotated for single trees
+    task: Any = problem  # its methods have annotations for single trees
     found = [p for p in all_prunings(unpruned(problem)) if not task.violations(p)]
     return [(_exact(problem, p), p) for p in found]
 
 
 def best_pruning(problem: Problem) -> tuple[Fraction, Ensemble] | None:
-    """The smallest value and a pruning that has it; None if none keeps the budget."""
+    """The smallest value and a pruning with this value; None if none is within the budget."""
     return min(scored(problem), key=lambda found: found[0], default=None)
 
 
 def unpruned(problem: Problem) -> Ensemble:
-    """The ensemble that is pruned."""
+    """The ensemble before pruning."""
     space: Any = problem.space
     ensemble: Ensemble = space.ensemble
     return ensemble
@@ -129,7 +131,7 @@ def _exact(problem: Problem, pruning: Any) -> Fraction:
 
 
 def _same(view: NodeGains, Z: float, value: Fraction) -> bool:
-    """Whether a model's objective is a value, up to a solver's tolerance and the view's."""
+    """Whether the objective of a model equals a value, up to the tolerances of solver and view."""
     expected = float(view.from_value(value))
     return abs(Z - expected) <= 2.0 * view.tolerance + min(0.4, 1e-6 * max(1.0, abs(expected)))
 
@@ -146,13 +148,27 @@ def check_repeatable(formulation: Formulation, problem: Problem) -> None:
 
 
 def check_optimum(formulation: Formulation, problem: Problem) -> None:
-    """The model's optimum and what it decodes to have the value of the best pruning."""
+    """The model's optimum, and the pruning that it decodes to, have the best pruning's value."""
     fault = optimum_fault(formulation, problem, minimise(built(formulation, problem).matrix))
     _demand(fault is None, formulation, problem, fault or "")
 
 
 def optimum_fault(formulation: Formulation, problem: Problem, point: Point) -> str | None:
-    """What is wrong with a claimed optimum, or None."""
+    """What is wrong with a claimed optimum, or None.
+
+    Parameters
+    ----------
+    formulation : Formulation
+        The formulation.
+    problem : Problem
+        The problem.
+    point : Point
+        The claimed optimum.
+
+    Returns
+    -------
+    str or None
+    """
     best, view, b = (
         best_pruning(problem),
         formulation.presolved_view(problem),
@@ -175,8 +191,9 @@ def optimum_fault(formulation: Formulation, problem: Problem, point: Point) -> s
 
 
 def check_relaxation(formulation: Formulation, problem: Problem) -> None:
-    """The relaxation is a bound, and the optimum itself where the formulation says so and no budget
-    is in the way.
+    """The relaxation is a bound.
+
+    It is the optimum itself if the formulation claims so and there is no budget.
     """
     best, view = best_pruning(problem), formulation.presolved_view(problem)
     if best is None:
@@ -194,14 +211,15 @@ def check_relaxation(formulation: Formulation, problem: Problem) -> None:
 
 
 def check_every_pruning(formulation: Formulation, problem: Problem) -> None:
-    """Every pruning within the budget is a feasible point with the pruning's value, and decodes to
-    itself; the others break a row.
+    """Every pruning within the budget is a feasible point and decodes to itself.
+
+    The point has the pruning's value. Other prunings violate a row.
     """
     b, view = built(formulation, problem), formulation.presolved_view(problem)
     values = dict.fromkeys(p.kept.tobytes() for p in all_prunings(unpruned(problem)))
     values.update({p.kept.tobytes(): value for value, p in scored(problem)})
     for pruning in all_prunings(unpruned(problem)):
-        for v in b.matrix.columns:  # nothing may be left over
+        for v in b.matrix.columns:  # no value of a previous check may remain
             v.set_value(None, skip_validation=True)
         formulation.encode(pruning, b.model)
         x = b.matrix.values()
@@ -242,19 +260,26 @@ PRUNING_CHECKS: dict[str, Check] = {
 def check_pruning_formulation(
     formulation: Formulation, problems: Mapping[str, Problem] | None = None, *, level: str = "quick"
 ) -> dict[str, str]:
-    """Run every check on every problem that the formulation takes; returns the sentences of those
-    it does not.
+    """Run every check on every problem that the formulation takes.
 
     Parameters
     ----------
+    formulation : Formulation
+        The formulation.
     problems : mapping of name to Problem, optional
-        Default: those of the level (`default_pruning_problems`).
+        By default those of the level (`default_pruning_problems`).
     level : {"quick", "thorough"}
+        The level.
+
+    Returns
+    -------
+    dict
+        For each problem that the formulation does not take, the reason.
 
     Raises
     ------
     AssertionError
-        The first check that fails, or the fact that no problem was taken.
+        For the first check that fails, or if the formulation takes no problem.
     """
     problems = default_pruning_problems(level) if problems is None else problems
     skipped = {name: why for name, p in problems.items() if (why := formulation.unsupported(p))}
@@ -274,9 +299,7 @@ def check_pruning_formulation(
 def unnoticed_constraints(
     formulation: Formulation, problems: Mapping[str, Problem] | None = None
 ) -> list[str]:
-    """Named constraints that can be deleted without any check of the optimum noticing it on any
-    problem.
-    """
+    """Named constraints whose deletion no check of the optimum notices, on any problem."""
     silent: dict[str, bool] = {}
     for problem in (default_pruning_problems() if problems is None else problems).values():
         if formulation.unsupported(problem):
@@ -291,7 +314,7 @@ def unnoticed_constraints(
 def _noticed(formulation: Formulation, problem: Problem, matrix: Any) -> bool:
     try:
         return optimum_fault(formulation, problem, minimise(matrix)) is not None
-    except MilpTreesError:  # the point is no pruning at all
+    except MilpTreesError:  # the point is no pruning
         return True
 
 
@@ -299,7 +322,7 @@ def _noticed(formulation: Formulation, problem: Problem, matrix: Any) -> bool:
 
 
 def kept(pruning: Ensemble) -> str:
-    """Which splits a pruning keeps."""
+    """The splits that a pruning keeps, as text."""
     return f"the pruning that keeps {np.flatnonzero(pruning.kept).tolist()}"
 
 

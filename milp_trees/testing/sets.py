@@ -1,4 +1,4 @@
-"""Which problems the checks run on by default."""
+"""The problems on which the checks run by default."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from milp_trees.testing.generate import random_cost_problem
 from milp_trees.testing.problems import PROBLEMS, problem
 from milp_trees.testing.wide import WIDE, wide_problems
 
-#: Random problems by name: options of `random_cost_problem`. Two and three actions, binary and
-#: numeric tests, every kind of limit.
+#: Random problems by name: options of `random_cost_problem`. They have two and three actions,
+#: binary and numeric features, and every kind of limit.
 RANDOM: dict[str, dict[str, Any]] = {
     **{f"random-{s}": {"seed": s} for s in range(6)},
     **{f"random-three-actions-{s}": {"seed": s, "n_actions": 3, "n_features": 2} for s in range(3)},
@@ -33,7 +33,7 @@ RANDOM: dict[str, dict[str, Any]] = {
 }
 
 
-#: Nonzeros up to which models are solved at a level.
+#: Largest number of nonzeros of a model that is solved at a level.
 MOST_NONZEROS = {"quick": 2000, "thorough": 12000}
 #: Problems for formulation × solver: an optimum, no solution, and a minimum leaf size with a side
 #: row.
@@ -48,12 +48,12 @@ def get(name: str) -> Problem:
 
 
 def tiny_problems() -> dict[str, Problem]:
-    """The named and random problems, each small enough to solve many times over."""
+    """The named and random problems, each small enough to be solved many times."""
     return {name: get(name) for name in [*PROBLEMS, *RANDOM]}
 
 
 def is_wide(name: str) -> bool:
-    """Whether a default problem is one of those that are drawn along all axes."""
+    """Whether a default problem is one of the drawn ones."""
     return name.startswith("wide-")
 
 

@@ -1,5 +1,6 @@
-"""What the checks solve with: SciPy's own HiGHS on the model's matrix, in this process, with no
-adapter of this package in between.
+"""Solving for the checks: SciPy's own HiGHS on the model's matrix, in this process.
+
+No adapter of this package is involved.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from milp_trees.linear.matrix import MatrixModel, Separator, compile_model
 from milp_trees.mip.formulation import Formulation
 from milp_trees.problem import Problem
 
-#: Largest violation of a row or bound that is still "feasible".
+#: Largest violation of a row or bound that still counts as feasible.
 FEASIBLE = 1e-6
-#: Nodes of the tree search after which a model counts as too hard to solve here. Unlike a time
-#: limit, it stops the same models on a loaded machine.
+#: If the tree search needs more nodes, a model counts as too hard to solve here. Unlike a time
+#: limit, this stops the same models on a loaded machine.
 MOST_NODES = 500
-#: The same for rounds of cuts to relaxations; a sixth of it for those to integer programs, which
-#: take much longer.
+#: The same for rounds of cuts to relaxations. Integer programs get a sixth of it, because they take
+#: much longer.
 MOST_ROUNDS = 60
 
 
 @dataclass(eq=False)
 class Built:
-    """A model with its matrix and the object that completes it by cuts."""
+    """A model with its matrix and, if it needs one, its separator."""
 
     model: Any
     matrix: MatrixModel
@@ -38,8 +39,8 @@ class Built:
 class Point:
     """Optimum of a matrix: status `optimal`, `infeasible` or `unbounded`, and the point.
 
-    Where the search was stopped at `MOST_NODES`, the status is `stopped`, the point is the best
-    that was found (None: none), and `bound` is what was proven; an optimum is its own bound.
+    If the search was stopped at `MOST_NODES`, the status is `stopped`, the point is the best that
+    was found (None: none), and `bound` is what was proven; for an optimum it is the value.
     """
 
     status: str
@@ -50,7 +51,7 @@ class Point:
 
 @lru_cache(maxsize=64)
 def built(formulation: Formulation, problem: Problem) -> Built:
-    """The model of a problem, built once for all checks (they set every value they read)."""
+    """The model of a problem, built once for all checks (they set every value that they read)."""
     model = formulation.build(problem)
     matrix = compile_model(model)
     return Built(model, matrix, formulation.separator(model, matrix))
@@ -62,8 +63,25 @@ def minimise(
     relax: bool = False,
     nodes: int = MOST_NODES,
 ) -> Point:
-    """Optimum of a matrix model; a model completed by cuts is re-solved until none is violated,
-    first relaxed (which is fast), then as it is.
+    """Optimum of a matrix model.
+
+    A model that is completed by cuts is solved again until no cut is violated, first its
+    relaxation, which is fast, and then the model itself.
+
+    Parameters
+    ----------
+    matrix : MatrixModel
+        The model.
+    separator : Separator, optional
+        Finds violated cuts.
+    relax : bool, default=False
+        Whether to solve the linear relaxation.
+    nodes : int
+        Largest number of nodes of a tree search.
+
+    Returns
+    -------
+    Point
     """
     for relaxed in [relax] if separator is None or relax else [True, False]:
         for _ in range(MOST_ROUNDS if relaxed else MOST_ROUNDS // 6):
@@ -74,7 +92,7 @@ def minimise(
             if not len(lower):
                 break
             matrix = matrix.with_rows(sparse.csr_matrix(A), lower, upper)
-        else:  # what was solved last is a relaxation
+        else:  # the last program that was solved is a relaxation
             point = Point("stopped", bound=point.bound)
     return point
 
@@ -101,7 +119,7 @@ def _minimise(matrix: MatrixModel, relax: bool, nodes: int) -> Point:
             return _stopped(matrix, result)
         if (
             result.status != 4
-        ):  # 4 also stands for "infeasible or unbounded": presolve off tells which
+        ):  # 4 also means "infeasible or unbounded"; without presolve it is one of them
             break
     if result.x is not None and result.status == 0:
         x = result.x if relax else matrix.rounded(result.x)

@@ -1,6 +1,4 @@
-"""Checks that every solver must pass: known optima, limits, options, and no claim beyond what is
-known.
-"""
+"""Checks for every solver: known optima, limits, options, and no claim without a proof."""
 
 from __future__ import annotations
 
@@ -28,13 +26,13 @@ from milp_trees.testing.matrices import (
 )
 from milp_trees.testing.suite import Report
 
-#: Seconds that the programs which every solver finishes may take.
+#: Limits for programs that every solver finishes quickly.
 ENOUGH = Limits(time=20)
 EXACT = Limits(time=20, abs_gap=0.0)
 
 
 def demand(holds: Any, said: str) -> None:
-    """Raise an AssertionError with a sentence, unless something holds."""
+    """Raise AssertionError with a sentence if a claim is false."""
     if not holds:
         raise AssertionError(said)
 
@@ -45,7 +43,7 @@ def near(a: float | None, b: float | None, slack: float = 1e-6) -> bool:
 
 
 def check_claims(m: MatrixModel, answer: Answer) -> Answer:
-    """What holds for every answer to a minimisation; returns it."""
+    """Check what holds for every answer to a minimisation; returns the answer."""
     demand(answer.status is not Status.ERROR, f"It failed: {answer.message}")
     has_point = answer.status in (Status.OPTIMAL, Status.FEASIBLE)
     demand((answer.x is not None) == has_point, f"{answer.status} with the point {answer.x}.")
@@ -74,7 +72,7 @@ def optimum_of_a_set_cover(name: str) -> None:
         answer = check_claims(m, run(name, Job(m, ENOUGH)))
         demand((answer.status, answer.limit) == (Status.OPTIMAL, None), f"Not optimal: {answer}.")
         demand(near(answer.objective, least_value(m)), f"{answer.objective} is not the optimum.")
-        # The absolute gap allowed is 0.999: the bound rounds up to the optimum.
+        # The allowed absolute gap is 0.999, so the bound rounded up is the optimum.
         demand(answer.bound is not None, "An optimum comes with a bound.")
         rounded = math.ceil((answer.bound or 0) - 2.5 - 1e-6) + 2.5
         demand(near(rounded, answer.objective), f"The bound {answer.bound} is no proof.")
@@ -119,7 +117,7 @@ def infeasible(name: str) -> None:
 
 
 def time_limit_with_an_incumbent(name: str) -> None:
-    """The best point found by then comes back, with the bound."""
+    """The best point so far is returned, with the bound."""
     answer = check_claims(knapsacks(), run(name, Job(knapsacks(), Limits(time=0.6))))
     demand((answer.status, answer.limit) == (Status.FEASIBLE, Limit.TIME), f"{answer}")
     demand(answer.seconds < 4, f"It took {answer.seconds:.1f} s.")
@@ -137,7 +135,7 @@ def time_limit_without_an_incumbent(name: str) -> None:
 
 
 def node_limit(name: str) -> None:
-    """Few nodes are more than none."""
+    """With few nodes the search ends early."""
     answer = check_claims(knapsacks(), run(name, Job(knapsacks(), Limits(time=20, nodes=3))))
     demand(answer.limit is Limit.NODES and 0 < (answer.nodes or 0) <= 50, f"{answer}")
 
@@ -156,7 +154,10 @@ def unknown_option(name: str) -> None:
 
 
 def relaxation(name: str) -> None:
-    """A triangle of edges: half of each vertex covers them. Who cannot do it says so."""
+    """A triangle of edges: one half of each vertex covers them.
+
+    A solver without relaxations must report this.
+    """
     rows = [[1, 1, 0], [0, 1, 1], [1, 0, 1]]
     m = model([1, 1, 1], rows, [1, 1, 1], [INFINITY] * 3, offset=1)
     job = Job(m, ENOUGH, relax=True)
@@ -174,7 +175,7 @@ def relaxation(name: str) -> None:
     demand(near(run(name, Job(m.relaxed(), ENOUGH)).objective, 2.5), "As continuous variables.")
 
 
-#: Claim → who checks it, and the capability without which it is not asked for.
+#: Claim → its check, and the capability without which it is not checked.
 SOLVER_CHECKS: dict[str, tuple[Callable[[str], None], str | None]] = {
     "optimum of a set cover": (optimum_of_a_set_cover, None),
     "bounds, ranges, free rows and general integers": (
@@ -198,11 +199,12 @@ def check_solver(name: str) -> Report:
     Parameters
     ----------
     name : str
+        Name of the solver.
 
     Raises
     ------
     AssertionError
-        The first check that fails, or the fact that the solver is not here.
+        For the first check that fails, or if the solver is not installed.
     """
     solver, report = registry.solver(name), Report()
     found = solver.availability()

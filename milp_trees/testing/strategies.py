@@ -1,9 +1,9 @@
 """Hypothesis strategies: `datasets`, `tasks`, `problems`, `trees`.
 
-At most 8 rows, 3 tests and depth 2, so that every failure shrinks to something readable.
+There are at most 8 rows, 3 features and depth 2, so that every failure shrinks to a readable one.
 """
 
-# hypothesis is optional, so its decorators are unknown to the type checker.
+# hypothesis is optional, so the type checker does not know its decorators.
 # mypy: disable-error-code="untyped-decorator"
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from milp_trees.tasks.policy import (
     InversePropensity,
 )
 
-#: Numbers a person would write: short decimals and small fractions.
+#: Numbers that a person would write: short decimals and small fractions.
 weights = st.one_of(st.integers(0, 9), st.decimals(0, 9, places=2).map(float))
 rates = st.one_of(
     st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2)]),
@@ -64,8 +64,20 @@ TASKS = (
 
 @st.composite
 def datasets(draw: st.DrawFn, max_rows: int = 8, max_tests: int = 3) -> Dataset:
-    """Datasets with everything a task may ask for: target, weights, groups, a factor, treatments,
-    outcomes, propensities and values.
+    """Datasets with everything that a task may need.
+
+    These are target, weights, groups, a factor, treatments, outcomes, propensities and values.
+
+    Parameters
+    ----------
+    draw : callable
+        Given by hypothesis.
+    max_rows, max_tests : int, default=8, 3
+        Largest number of rows, and of features.
+
+    Returns
+    -------
+    Dataset
     """
     n, F, K = (
         draw(st.integers(2, max_rows)),
@@ -80,7 +92,7 @@ def datasets(draw: st.DrawFn, max_rows: int = 8, max_tests: int = 3) -> Dataset:
         draw(st.lists(st.lists(st.integers(0, 1), min_size=F, max_size=F), min_size=n, max_size=n))
     ).reshape(n, F)
     row_weights = column(weights).astype(float)
-    row_weights[0] += not row_weights.any()  # a total of zero is refused, with reason
+    row_weights[0] += not row_weights.any()  # a total of zero would raise an error
     values = np.array(
         draw(st.lists(st.lists(st.integers(-5, 9), min_size=K, max_size=K), min_size=n, max_size=n))
     )
@@ -116,8 +128,22 @@ def constraints(draw: st.DrawFn, n_rows: int) -> Constraint:
 
 @st.composite
 def tasks(draw: st.DrawFn, dataset: Dataset, constrained: bool = True) -> Task:
-    """Any task on a dataset from `datasets`, with or without penalties, feature costs and
-    constraints.
+    """Any task on a dataset from `datasets`.
+
+    It may have penalties, feature costs and constraints.
+
+    Parameters
+    ----------
+    draw : callable
+        Given by hypothesis.
+    dataset : Dataset
+        From `datasets`.
+    constrained : bool, default=True
+        Whether there may be constraints.
+
+    Returns
+    -------
+    Task
     """
     K = len(dataset.actions or ())
     kind = draw(st.sampled_from(TASKS))
@@ -140,7 +166,23 @@ def tasks(draw: st.DrawFn, dataset: Dataset, constrained: bool = True) -> Task:
 
 @st.composite
 def trees(draw: st.DrawFn, dataset: Dataset, n_actions: int, max_depth: int = 2) -> Tree:
-    """Any tree over a dataset's tests; leaves may be empty."""
+    """Any tree over a dataset's features; leaves may be empty.
+
+    Parameters
+    ----------
+    draw : callable
+        Given by hypothesis.
+    dataset : Dataset
+        Its features are tested.
+    n_actions : int
+        Number of actions.
+    max_depth : int, default=2
+        Largest depth.
+
+    Returns
+    -------
+    Tree
+    """
 
     def grow(depth: int) -> Node:
         if depth == 0 or not dataset.n_features or draw(st.booleans()):

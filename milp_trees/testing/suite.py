@@ -14,14 +14,14 @@ from milp_trees.testing.metamorphic import METAMORPHIC_CHECKS
 from milp_trees.testing.problems import METAMORPHIC
 from milp_trees.testing.sets import MOST_NONZEROS, default_problems, is_wide
 
-#: A model that is completed by cuts is solved many times over; so each of its possible entries
-#: counts as so many.
+#: A model that is completed by cuts is solved many times, so each of its possible entries counts as
+#: this number of entries.
 CUT_WEIGHT = 3
 
 
 @dataclass
 class Report:
-    """What ran: pairs of (check, problem), and what did not.
+    """What was run, as pairs of (check, problem), and what was not.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ class Report:
         Problems that are not supported.
     unsolved : mapping of problem to sentence
         Problems whose model is too large to be solved here, or whose search was stopped; the other
-        checks ran.
+        checks were run.
     """
 
     passed: list[tuple[str, str]] = field(default_factory=list)
@@ -49,21 +49,27 @@ def check_formulation(
 
     Parameters
     ----------
+    formulation : Formulation
+        The formulation.
     problems : mapping of name to Problem, optional
-        Default: the named and random problems of the level (`default_problems`).
+        By default the named and random problems of the level (`default_problems`).
     checks : mapping of name to check, optional
-        Default: `CHECKS`.
+        By default `CHECKS`.
     metamorphic : bool, default=True
-        Also the checks that change the problem.
+        Whether to run also the checks that change the problem.
     level : {"quick", "thorough"}
-        `quick` takes a minute or two, `thorough` draws more problems and solves larger models. Of
-        the problems by default, models with more nonzeros than `MOST_NONZEROS[level]` are not
-        solved: trees are encoded and decoded, and the model is solved between pairs of them.
+        `quick` takes a minute or two; `thorough` draws more problems and solves larger models. For
+        default problems, models with more nonzeros than `MOST_NONZEROS[level]` are not solved; but
+        trees are encoded and decoded, and the model is solved between pairs of them.
+
+    Returns
+    -------
+    Report
 
     Raises
     ------
     AssertionError
-        The first check that fails, or the fact that every problem was skipped.
+        For the first check that fails, or if every problem was skipped.
     """
     report = Report()
     for name, problem in (default_problems(level) if problems is None else problems).items():
@@ -101,8 +107,25 @@ def checks_for(
     metamorphic: bool = False,
     large: bool = False,
 ) -> dict[str, Check]:
-    """The checks that matter on a problem: a large model is not solved; a wide problem is looked at
-    between trees too.
+    """The checks for a problem.
+
+    A large model is not solved; for a wide problem the points between trees are checked too.
+
+    Parameters
+    ----------
+    name : str
+        Name of the problem.
+    checks : mapping of name to check, optional
+        By default `CHECKS`.
+    metamorphic : bool, default=False
+        Whether to add the checks that change the problem.
+    large : bool, default=False
+        Whether the model is too large to be solved.
+
+    Returns
+    -------
+    dict
+        Checks by name.
     """
     todo = dict(CHECKS if checks is None else checks)
     if large:
@@ -113,12 +136,26 @@ def checks_for(
 
 
 def too_large(formulation: Formulation, problem: Problem, level: str = "quick") -> str | None:
-    """The sentence why a model is not solved at a level, or None."""
+    """The reason why a model is not solved at a level, or None.
+
+    Parameters
+    ----------
+    formulation : Formulation
+        The formulation.
+    problem : Problem
+        The problem.
+    level : {"quick", "thorough"}
+        The level.
+
+    Returns
+    -------
+    str or None
+    """
     view = formulation.presolved_view(problem)
     nonzeros = int(formulation.model_size(view, problem.space).nonzeros)
     if (
         type(formulation).separator is not Formulation.separator
-    ):  # what its cuts may add, were they all there
+    ):  # the number of all its possible cuts
         nonzeros += CUT_WEIGHT * view.n_rows * view.n_features * 2**problem.trees.depth
     if nonzeros <= MOST_NONZEROS[level]:
         return None

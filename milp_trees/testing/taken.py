@@ -1,8 +1,8 @@
-"""Who takes which of the suite's problems: a formulation or an engine that suddenly refuses one is
-skipped there, and no other check would say so.
+"""The methods that take each problem of the suite.
 
-`taken.json` among the golden files groups the problems by the methods that take them; `python -m
-milp_trees.testing.golden FOLDER --refresh` writes it.
+If a formulation or an engine refuses a problem, the checks skip it there. Without this list a new
+refusal would not be seen. `taken.json` among the golden files groups the problems by the methods
+that take them; `python -m milp_trees.testing.golden FOLDER --refresh` writes it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ FILE = "taken.json"
 
 
 def suites() -> dict[str, Callable[[], Mapping[str, Problem]]]:
-    """What makes the suite's problems, by the kind of what is sought."""
+    """Functions that make the suite's problems, by the kind of predictor."""
     from milp_trees.testing.decision_problems import decision_problems
     from milp_trees.testing.pruning_checks import default_pruning_problems
     from milp_trees.testing.sets import default_problems
@@ -45,7 +45,7 @@ def takers(problem: Problem) -> list[str]:
 
 
 def taken_text(kinds: Collection[str] = ("trees", "decisions", "prunings")) -> str:
-    """What the golden file holds: groups of problems (of some kinds) with all that take them."""
+    """The content of the golden file: groups of problems (of some kinds) with their methods."""
     groups: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for kind, problems in ((kind, suites()[kind]()) for kind in kinds):
         for name, problem in problems.items():
@@ -58,7 +58,7 @@ def taken_text(kinds: Collection[str] = ("trees", "decisions", "prunings")) -> s
 
 
 def takers_by_problem(text: str) -> dict[tuple[str, str], set[str]]:
-    """Methods by kind and name of the problem, of a golden file's text."""
+    """Methods by kind and name of the problem, from a golden file's text."""
     groups: list[dict[str, Any]] = json.loads(text)
     return {
         (kind, name): set(g["methods"])
@@ -69,7 +69,7 @@ def takers_by_problem(text: str) -> dict[tuple[str, str], set[str]]:
 
 
 def changes(before: str, after: str) -> list[str]:
-    """In words, who refuses or takes what it did not before."""
+    """A sentence per method that now refuses or takes a problem that it did not before."""
     old, new = takers_by_problem(before), takers_by_problem(after)
     said = []
     for problem in sorted(old.keys() | new.keys()):

@@ -1,5 +1,7 @@
-"""What every task owes: its value is what it means, its views say the same, its description reads
-back, and it does not look at the order of rows.
+"""Checks of tasks.
+
+The value of a task must be that of its definition, its views must agree with it, its description
+must restore it, and the order of rows must not matter.
 """
 
 from __future__ import annotations
@@ -7,15 +9,15 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from milp_trees.data.dataset import BinaryFeature, Dataset
+from milp_trees.data.dataset import Dataset
 from milp_trees.errors import MilpTreesError, NoView, UnknownName
-from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.nodes import Leaf
 from milp_trees.models.tree import Tree
 from milp_trees.problem import Problem
 from milp_trees.spaces.trees import Trees
@@ -26,12 +28,20 @@ from milp_trees.tasks.pruning_view import NodeGains
 from milp_trees.tasks.ratio_view import Ratio
 from milp_trees.tasks.stored import from_spec
 from milp_trees.tasks.views import CostMatrix
-from milp_trees.testing.definitions import DEFINITIONS, Definition, Row, Seen, broken
+from milp_trees.testing.definitions import DEFINITIONS, Definition
+from milp_trees.testing.definitions_of_constraints import broken
 from milp_trees.testing.describe import expression
-from milp_trees.testing.generate import any_tree, choices
 from milp_trees.testing.suite import Report
+from milp_trees.testing.task_data import (
+    described,
+    in_order,
+    random_datasets,
+    rows_of,
+    see,
+    some_trees,
+)
 
-#: Datasets that are drawn at a level, and trees on each.
+#: Number of datasets that are drawn at a level, and of trees on each.
 DRAWS = {"quick": (4, 6), "thorough": (40, 20)}
 #: Every kind of view.
 VIEWS = (CostMatrix, LeafOracle, Ratio, PairCounts, LeafCounts, NodeGains)
@@ -49,19 +59,26 @@ def check_task(
     Parameters
     ----------
     task : Task, or a class of tasks without required options
+        The task.
     datasets : mapping of name to Dataset, optional
-        Default: random ones with two and three classes, five groups, and everything else that a
-        task may ask for. Those that the task refuses with a sentence are skipped.
+        By default random ones with two and three classes, five groups, and everything else that a
+        task may need. A dataset for which the task raises an error with a sentence is skipped.
     definition : callable (spec, rows, seen) → float, optional
-        What the task means, written without its code (see `milp_trees.testing.definitions`).
-        Default: that of the registered task of this name.
+        Value of the task, independent of its code (see `milp_trees.testing.definitions`). By
+        default that of the registered task of this name.
     level : {"quick", "thorough"}
+        The level.
+
+    Returns
+    -------
+    Report
 
     Raises
     ------
     AssertionError
-        The first check that fails, the fact that every dataset was refused, or that there is no
-        definition.
+        For the first check that fails, or if every dataset was skipped.
+    UnknownName
+        There is no such level, or no definition.
     """
     asked = task() if isinstance(task, type) else task
     meaning = definition or DEFINITIONS.get(asked.name)
@@ -71,7 +88,7 @@ def check_task(
         )
     if level not in DRAWS:
         raise UnknownName(f"There is no level {level!r}; known are {', '.join(DRAWS)}.")
-    report, (draws, trees) = Report(), DRAWS[level]
+    report, (draws, trees), weighed = Report(), DRAWS[level], False
     for name, dataset in (random_datasets(draws) if datasets is None else datasets).items():
         problem = Problem(dataset, asked, Trees(3))
         try:
@@ -88,7 +105,7 @@ def check_task(
         _reads_back(problem, sample, name)
         _senses(problem, sample, name)
         _says_why_not(problem, name)
-        _weights_are_duplicates(problem, sample, name)
+        weighed |= _weights_are_duplicates(problem, sample, name)
         report.passed += [
             (claim, name)
             for claim in ("definition", "views", "order", "spec", "sense", "no view", "weights")
@@ -97,6 +114,10 @@ def check_task(
         raise AssertionError(
             f"The task {asked.name} refused every dataset: {'; '.join(sorted(set(report.skipped.values())))}"
         )
+    if asked.weighs_rows and not weighed:
+        raise AssertionError(
+            f"The task {asked.name} says that it weighs rows, but weights change no value."
+        )
     return report
 
 
@@ -104,7 +125,7 @@ def check_task(
 
 
 def _means(problem: Problem, tree: Tree, meaning: Definition, name: str) -> None:
-    """Value and side constraints are what the definition says."""
+    """Value and side constraints agree with the definition."""
     spec, rows, seen = described(problem.task), rows_of(problem.dataset), see(tree, problem.dataset)
     value, expected = problem.value(tree), meaning(spec, rows, seen)
     _demand(
@@ -134,8 +155,9 @@ def _means(problem: Problem, tree: Tree, meaning: Definition, name: str) -> None
 
 
 def _views_agree(problem: Problem, tree: Tree, name: str) -> None:
-    """Objectives of views are the value; their side rows hold where the task's constraints do; the
-    same after presolve.
+    """Objectives of views equal the value, and side rows hold iff the constraints hold.
+
+    The same is true after presolve.
     """
     value = problem.value(tree)
     number = value.exact if value.exact is not None else Fraction(value.number)
@@ -172,14 +194,15 @@ def _views_agree(problem: Problem, tree: Tree, name: str) -> None:
 
 
 def _counts_agree(problem: Problem, tree: Tree, name: str) -> None:
-    """Views of counts say the value, from the counts of the leaves and of the errors, and lead back
-    from it to their units.
+    """Views of counts give the value, and turn it back into their units.
+
+    They compute it from the counts of the leaves and of the errors.
     """
     task, value = problem.task, problem.value(tree)
     number = Fraction(value.number) if value.exact is None else value.exact
     seen, n_leaves = (
         see(tree, problem.dataset),
-        sum(isinstance(node, Leaf) for node in _in_order(tree.root)),
+        sum(isinstance(node, Leaf) for node in in_order(tree.root)),
     )
     if task.offers(LeafCounts):
         view = problem.view(LeafCounts)
@@ -196,7 +219,7 @@ def _counts_agree(problem: Problem, tree: Tree, name: str) -> None:
         _demand(
             back == -units, problem, name, tree, f"the leaves give {units} units, the value {-back}"
         )
-    with contextlib.suppress(NoView):  # row weights, side constraints
+    with contextlib.suppress(NoView):  # for row weights and side constraints
         pairs = problem.view(PairCounts)
         said = [
             (bool(up), k == pairs.positive)
@@ -227,7 +250,7 @@ def _counts_agree(problem: Problem, tree: Tree, name: str) -> None:
 
 
 def _order_is_nothing(problem: Problem, tree: Tree, name: str) -> None:
-    """Rows in another order have the same value, and the same constraints are broken."""
+    """Rows in another order have the same value, and violate the same constraints."""
     order = np.random.default_rng(1).permutation(problem.dataset.n_rows)
     other = Problem(problem.dataset.subset(order), problem.task, problem.space)
     a, b = problem.value(tree), other.value(tree)
@@ -249,8 +272,9 @@ def _order_is_nothing(problem: Problem, tree: Tree, name: str) -> None:
 
 
 def _reads_back(problem: Problem, trees: Sequence[Tree], name: str) -> None:
-    """The description, through JSON, gives a task with the same description, values and
-    constraints.
+    """The description, through JSON, gives an equal task.
+
+    It has the same description, values and constraints.
     """
     spec = json.loads(json.dumps(problem.task.spec()))
     again = from_spec(spec)
@@ -309,7 +333,7 @@ def _senses(problem: Problem, trees: Sequence[Tree], name: str) -> None:
 
 
 def _says_why_not(problem: Problem, name: str) -> None:
-    """Where there is no view there is a sentence."""
+    """If there is no view, an error gives the reason."""
     for kind in VIEWS:
         try:
             problem.task.view(kind, problem.dataset, problem.space)
@@ -324,21 +348,25 @@ def _says_why_not(problem: Problem, name: str) -> None:
             )
 
 
-def _weights_are_duplicates(problem: Problem, trees: Sequence[Tree], name: str) -> None:
-    """If row weights enter the value, a row of weight w counts as w rows of weight 1; not where
-    constraints count rows.
+def _weights_are_duplicates(problem: Problem, trees: Sequence[Tree], name: str) -> bool:
+    """If row weights change the value, the task says so, and a row of weight w counts as w rows of
+    weight 1.
+
+    This is not checked if constraints count rows. Returns whether weights may change the value.
     """
     data, task = problem.dataset, problem.task
     whole = data.row_weights * 4
     if "constraints" in task.spec() or (whole != whole.astype(int)).any():
-        return
+        return True
     heavy, light = (
         data.with_(weights=whole, classes=data.classes),
         data.with_(weights=None, classes=data.classes),
     )
     values = [[task.value(tree.routes(d), d).number for tree in trees] for d in (heavy, light)]
     if values[0] == values[1]:
-        return
+        return False
+    said = "weights change the value, but the class does not say that it weighs rows"
+    _demand(task.weighs_rows, problem, name, None, said)
     many = light.subset(np.repeat(np.arange(data.n_rows), whole.astype(int)))
     for tree, value in zip(trees, values[0], strict=True):
         other = task.value(tree.routes(many), many).number
@@ -350,6 +378,7 @@ def _weights_are_duplicates(problem: Problem, trees: Sequence[Tree], name: str) 
             tree,
             f"with whole weights the value is {value}, with so many rows of weight 1 {other}",
         )
+    return True
 
 
 def _demand(holds: bool, problem: Problem, name: str, tree: Tree | None, claim: str) -> None:
@@ -358,95 +387,3 @@ def _demand(holds: bool, problem: Problem, name: str, tree: Tree | None, claim: 
         raise AssertionError(
             f"{where}: {claim}{f' at the tree {expression(tree)}' if tree else ''}."
         )
-
-
-# -- data and trees --------------------------------------------------------------------------------
-
-
-def random_datasets(n: int) -> dict[str, Dataset]:
-    """Datasets with everything that a task may ask for; two and three classes in turn, weights that
-    are short decimals, and five groups.
-    """
-    out = {}
-    for seed in range(n):
-        rng, rows, K = np.random.default_rng(seed), 15 + seed % 7, 2 + seed % 2
-        y = rng.permutation(np.concatenate([np.arange(K), rng.integers(0, K, rows - K)]))
-        out[f"random_datasets({n})[{seed}]"] = Dataset(
-            rng.integers(0, 2, (rows, 5)),
-            [BinaryFeature(f"t{j}") for j in range(5)],
-            y=y,
-            classes=tuple(f"class {k}" for k in range(K)),
-            weights=rng.integers(1, 9, rows) / 4,
-            groups=rng.permutation(np.arange(rows) % 5),
-            factor=rng.integers(0, 2, rows),
-            treatments=np.array([f"class {k}" for k in rng.integers(0, K, rows)]),
-            outcomes=rng.integers(-5, 6, rows) / 2,
-            propensities=rng.choice([0.25, 0.5, 0.75], rows),
-            values=rng.integers(-9, 10, (rows, K)) / 2,
-            actions=tuple(f"class {k}" for k in range(K)),
-        )
-    return out
-
-
-def some_trees(problem: Problem, n: int, seed: int = 0) -> list[Tree]:
-    """Single leaves, and random trees."""
-    rng = np.random.default_rng(seed)
-    actions = choices(problem)[1]
-    return [
-        *(Tree(Leaf(k), actions) for k in range(len(actions))),
-        *(any_tree(problem, rng) for _ in range(n)),
-    ]
-
-
-def see(tree: Tree, dataset: Dataset) -> Seen:
-    """What a tree does with the rows, by walking down."""
-    where = {test: j for j, test in enumerate(dataset.features)}
-    leaves = [node for node in _in_order(tree.root) if isinstance(node, Leaf)]
-    ends = [_end(tree.root, dataset.X[i].tolist(), where) for i in range(dataset.n_rows)]
-    number = {id(leaf): t for t, leaf in enumerate(leaves)}
-    columns = [node.test.column for node in _in_order(tree.root) if isinstance(node, Branch)]
-    return Seen(
-        [leaf.action for leaf in ends],
-        [number[id(leaf)] for leaf in ends],
-        len(leaves),
-        columns,
-        list(tree.actions),
-    )
-
-
-def _in_order(node: Node) -> Iterator[Node]:
-    yield node
-    if isinstance(node, Branch):
-        yield from _in_order(node.left)
-        yield from _in_order(node.right)
-
-
-def _end(node: Node, row: Sequence[int], where: Mapping[BinaryFeature, int]) -> Leaf:
-    while isinstance(node, Branch):
-        node = node.right if row[where[node.test]] else node.left
-    return node
-
-
-def rows_of(dataset: Dataset) -> list[Row]:
-    """The rows as dictionaries of what is known of them."""
-    fields = {
-        "y": dataset.y,
-        "weight": dataset.row_weights,
-        "group": dataset.groups,
-        "factor": dataset.factor,
-        "treatment": dataset.treatments,
-        "outcome": dataset.outcomes,
-        "propensity": dataset.propensities,
-        "values": dataset.values,
-    }
-    given = {name: array.tolist() for name, array in fields.items() if array is not None}
-    return [{name: column[i] for name, column in given.items()} for i in range(dataset.n_rows)]
-
-
-def described(task: Any) -> dict[str, Any]:
-    """The task's description; where it has a set of decisions, with the vertices by their labels."""
-    spec = dict(task.spec())
-    if "decisions" in spec:
-        S = task.decisions
-        spec["vertices"] = {S.label(w): w.tolist() for w in S.vertices()}
-    return spec

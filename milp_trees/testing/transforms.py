@@ -1,5 +1,6 @@
-"""Changes of a problem that leave its optimum as it is (or, for a deeper space, no worse); each
-returns None where it does not apply.
+"""Changes of a problem that keep its optimum (or, for a deeper space, do not make it worse).
+
+Each returns None if it does not apply.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ def permute_rows(problem: Problem) -> Problem:
 
 
 def permute_tests(problem: Problem) -> Problem:
-    """The tests in another order."""
+    """The features in another order."""
     data = problem.dataset
     order = np.random.default_rng(2).permutation(data.n_features)
     return replace(
@@ -34,8 +35,9 @@ def permute_tests(problem: Problem) -> Problem:
 
 
 def permute_labels(problem: Problem) -> Problem | None:
-    """Classes or actions in reverse order; not where the task or a constraint refers to them by
-    position.
+    """Classes or actions in reverse order.
+
+    It does not apply if the task or a constraint refers to them by position.
     """
     data, spec = problem.dataset, problem.task.spec()
     by_position = "matrix" in spec or any(
@@ -61,8 +63,9 @@ def permute_labels(problem: Problem) -> Problem | None:
 
 
 def weights_to_duplicates(problem: Problem) -> Problem | None:
-    """Rows of whole weight w as w rows of weight 1; not where rows are counted (leaf sizes, side
-    constraints).
+    """Rows of integer weight w as w rows of weight 1.
+
+    It does not apply if rows are counted (leaf sizes, side constraints).
     """
     data, spec = problem.dataset, problem.task.spec()
     if (
@@ -80,7 +83,7 @@ def weights_to_duplicates(problem: Problem) -> Problem | None:
 
 
 def add_constant_test(problem: Problem) -> Problem:
-    """One more test, false on every row."""
+    """One more feature, 0 on every row."""
     data = problem.dataset
     X = np.column_stack([data.X, np.zeros(data.n_rows, dtype=int)])
     return replace(

@@ -1,4 +1,4 @@
-"""Compile ahead: methods solve tiny problems, and what they compile is kept for later processes."""
+"""Compile ahead: methods solve tiny problems, and compiled code is kept for later processes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from milp_trees.questions import ByPrice, BySize, NearBest
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.policy import ActionCostMatrix
 
-#: Whether costs fit into 16 bits, into 32, or into neither: each has code of its own.
+#: Whether costs fit into 16 bits, into 32, or into neither; each case has code of its own.
 _SCALES = (1, 1000, 10**9)
 
 
@@ -33,11 +33,13 @@ class Compiled:
     Parameters
     ----------
     name : str
+        Name of the method.
     problems : int
-        Tiny problems that it solved.
+        Number of tiny problems that it solved.
     seconds : float
+        Time of these solves.
     compiling : float
-        Seconds of these in which code was compiled; 0 if all of it was there.
+        Part of this time in which code was compiled; 0 if all of it was there.
     """
 
     name: str
@@ -47,7 +49,7 @@ class Compiled:
 
 
 def compiled_methods() -> list[str]:
-    """Names of the methods that may compile code: all engines, and the formulations that say so."""
+    """Names of the methods that may compile: all engines, and formulations that declare it."""
     from milp_trees.mip.formulation import Formulation
 
     own = [
@@ -59,19 +61,19 @@ def compiled_methods() -> list[str]:
 
 
 def warm_up(names: Sequence[str] = (), processes: int | None = None) -> Iterator[Compiled]:
-    """Compile the code of methods in several processes; yields each method as it is done.
+    """Compile the code of methods in several processes; yields each method at its end.
 
     Parameters
     ----------
     names : sequence of str, optional
-        Names from `compiled_methods`; default: all.
+        Names from `compiled_methods`; by default all.
     processes : int, optional
-        Default: one per core, at most one per method.
+        By default one per core, at most one per method.
 
     Raises
     ------
     UnknownName
-        A name is not one of a method that compiles.
+        There is no method of this name that compiles.
     """
     known = compiled_methods()
     for name in names:
@@ -88,7 +90,7 @@ def warm_up(names: Sequence[str] = (), processes: int | None = None) -> Iterator
 
 
 def _silent() -> None:
-    """The caller says that code is being compiled; the processes need not."""
+    """Switch off the message of compilation, which the caller gives instead."""
     logging.getLogger("milp_trees").setLevel(logging.ERROR)
 
 
@@ -115,7 +117,7 @@ def _problems(name: str) -> Iterator[Problem]:
 
 
 def _costly(scale: int) -> Problem:
-    """A problem of depth four whose costs are multiples of a number, three rows in a leaf."""
+    """A problem of depth four whose costs are multiples of a number, with leaves of three rows."""
     rng = np.random.default_rng(0)
     X, costs = rng.integers(0, 2, (60, 6)), rng.integers(0, 30, (60, 3)) * scale + 1
     return Problem(Dataset(X, values=costs), ActionCostMatrix(), Trees(4, min_samples_leaf=3))

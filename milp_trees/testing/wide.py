@@ -1,9 +1,9 @@
-"""The drawn problems of the suite: small data, but deep trees, many actions, rows, thresholds,
-groups and side rows, large leaves and large costs.
+"""The drawn problems of the suite, with few rows and much variety.
 
-`WIDE` was made by `designs` (every two values of two axes meet). The seed of each problem is the
-one, of up to 300, with which most of its limits matter: without the last level, the leaf limit, a
-row of the leaf size, or the side constraints, the optimum would be another.
+They have deep trees, many actions, rows, thresholds, groups and side rows, large leaves and large
+costs. `WIDE` was made by `designs` (every pair of values of two axes occurs). The seed of each
+problem is the one, of up to 300, for which most of its limits matter: without the last level, the
+leaf limit, a row of the leaf size, or the side constraints, the optimum would be another one.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ SIDE_ROWS: list[tuple[Any, ...]] = [
     (2, 5, 24, "nine-thresholds", "millions", "none", 3, 1, "conditional", 3),
     (2, 3, 24, "nine-thresholds", "millions", "none", 3, 3, "parity", 15),
 ]
-#: Four levels: trees go in and out, and the models are solved between trees only.
+#: Four levels: trees are encoded and decoded, and the models are solved only between trees.
 DEEP: list[tuple[Any, ...]] = [
     (4, 2, 30, "nine-thresholds", "labels", "leaf", None, 1, "none", 0),
     (4, 5, 64, "four-tests", "any", "columns", 9, 1, "none", 0),
@@ -118,8 +118,9 @@ WIDE: dict[str, dict[str, Any]] = {
 
 
 def wide_problems(level: str = "quick") -> dict[str, Problem]:
-    """The drawn problems of a level by name: `thorough` has those of `quick`, and the same designs
-    with other seeds.
+    """The drawn problems of a level by name.
+
+    `thorough` has those of `quick`, and the same designs with other seeds.
     """
     found = {name: drawn_problem(**options) for name, options in WIDE.items()}
     for k in range(MORE_SEEDS if level == "thorough" else 0):

@@ -133,7 +133,7 @@ experience = rng.integers(0, 8, n)
 frame = pd.DataFrame({"points": points, "experience": experience, "local": rng.integers(0, 2, n)})
 hired = np.where(points + experience + rng.normal(0, 1.5, n) > 7, "yes", "no")
 
-tests = mt.Binarizer("quantiles", n_bins=5).fit(frame)
+tests = mt.Binarizer(kind="quantiles", n_bins=5).fit(frame)
 applicants = tests.dataset(frame, hired, groups=group)
 
 
@@ -185,7 +185,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.tree import plot_tree
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-search = GridSearchCV(mt.OptimalTreeClassifier(), {"max_depth": [1, 2], "cost_complexity": [0, 0.005]}, cv=3).fit(X[columns], y)
+search = GridSearchCV(mt.OptimalTreeClassifier(), {"max_depth": [1, 2], "ccp_alpha": [0, 0.005]}, cv=3).fit(X[columns], y)
 print(search.best_params_, round(search.best_score_, 3))
 
 tree = search.best_estimator_.to_sklearn()

@@ -92,7 +92,7 @@ rng = np.random.default_rng(0)
 plane = pd.DataFrame(rng.uniform(-1, 1, (600, 2)), columns=["x1", "x2"])
 inside = (np.hypot(plane.x1 - 0.4, plane.x2 - 0.4) < 0.4) | (np.hypot(plane.x1 + 0.5, plane.x2 + 0.4) < 0.3)
 label = np.where(inside ^ (rng.random(600) < 0.08), "yes", "no")
-points = mt.Binarizer("quantiles", n_bins=8).fit(plane).dataset(plane, label)
+points = mt.Binarizer(kind="quantiles", n_bins=8).fit(plane).dataset(plane, label)
 
 price = {"leaf_penalty": "0.01"}
 tasks = {

@@ -51,7 +51,7 @@ rows tell.
         "code",
         """
 forest = RandomForestClassifier(40, random_state=0)
-pruner = mt.EnsemblePruner(forest, feature_costs="1/4", groups=groups, random_state=0).fit(train, y_train)
+pruner = mt.EnsemblePruner(estimator=forest, feature_costs="1/4", groups=groups, random_state=0).fit(train, y_train)
 pruner.cost_report(test, y_test).round(3)
 """,
     ),
@@ -75,8 +75,8 @@ numbers; what the *vote* does with each is another matter, and is looked at on r
         "code",
         """
 %matplotlib inline
-print(pruner.path_)
-print("first breakpoints:", *pruner.path_.breakpoints[:4])
+print(pruner.curve_)
+print("first breakpoints:", *pruner.curve_.breakpoints[:4])
 pruner.plot();
 """,
     ),
@@ -110,7 +110,7 @@ program with a budget row, started from the corner, proves it on forests of mode
         """
 import pandas as pd
 
-small = mt.EnsemblePruner(RandomForestClassifier(5, max_depth=4, random_state=0), "1/4", groups=groups, lam=0).fit(train, y_train)
+small = mt.EnsemblePruner(estimator=RandomForestClassifier(5, max_depth=4, random_state=0), feature_costs="1/4", groups=groups, lam=0).fit(train, y_train)
 rows = []
 for budget in [2, 3, 4, 5, 6]:
     corner, best = small.pruned(budget=budget), small.pruned(budget=budget, exact=True)
@@ -147,5 +147,5 @@ study.frame()[["method", "status", "objective", "root_bound", "variables", "rows
 The curve can prove itself: for any λ there is a flow whose value equals the cut's, checked on every split and every feature of every row.
 """,
     ),
-    ("code", 'certificate = small.path_.certificate("1/100")\ntype(certificate).__name__'),
+    ("code", 'certificate = small.curve_.certificate("1/100")\ntype(certificate).__name__'),
 ]

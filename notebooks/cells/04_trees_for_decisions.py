@@ -33,8 +33,8 @@ import milp_trees as mt
 plt.rcParams.update({"axes.spines.top": False, "axes.spines.right": False, "legend.frameon": False})
 roads = mt.decisions.two_roads(10_000)
 trees = {
-    "SPO tree, depth 1": mt.SPOTree(roads.decisions, max_depth=1).fit(roads.X, roads.C),
-    **{f"CART, depth {d}": mt.SPOTree(roads.decisions, method="cart", max_depth=d).fit(roads.X, roads.C) for d in (1, 2, 4)},
+    "SPO tree, depth 1": mt.SPOTree(decisions=roads.decisions, max_depth=1).fit(roads.X, roads.C),
+    **{f"CART, depth {d}": mt.SPOTree(decisions=roads.decisions, method="cart-spo", max_depth=d).fit(roads.X, roads.C) for d in (1, 2, 4)},
 }
 fresh = mt.decisions.two_roads(15_000)
 x, costs = fresh.X[10_000:], fresh.C[10_000:]
@@ -84,13 +84,13 @@ def table(X):
 
 data = mt.decisions.shortest_path_data(400, degree=10, noise=0.25, seed=0)
 test = mt.decisions.shortest_path_data(2000, degree=10, noise=0.25, seed=1, B=data.B)
-S, held = data.decisions, (table(data.X[:80]), data.C[:80])
+S, held = data.decisions, {"X_val": table(data.X[:80]), "y_val": data.C[:80]}
 X, C, new = table(data.X[80:]), data.C[80:], table(test.X)
 
 fitted = {}
-for name, method in {"CART": "cart", "greedy SPO tree": "greedy", "exact SPO tree": "dp"}.items():
+for name, method in {"CART": "cart-spo", "greedy SPO tree": "greedy-spo", "exact SPO tree": "dp"}.items():
     for depth in (1, 2, 3):
-        model = mt.SPOTree(S, method, max_depth=depth, min_samples_leaf=20, quantiles=25).fit(X, C, validation=held)
+        model = mt.SPOTree(decisions=S, method=method, max_depth=depth, min_samples_leaf=20, n_bins=25).fit(X, C, **held)
         fitted[name, depth] = model
 regret = pd.Series({key: -100 * m.score(new, test.C) for key, m in fitted.items()}).unstack().round(2)
 leaves = pd.Series({key: m.tree_.n_leaves for key, m in fitted.items()}).unstack()
@@ -138,8 +138,10 @@ a tree has not seen judge it: the out-of-bag regret needs no rows set aside.
         "code",
         """
 bars = {f"{name}, depth 3": -100 * fitted[name, 3].score(new, test.C) for name in ("CART", "greedy SPO tree", "exact SPO tree")}
-for name, method in {"CART forest": "cart", "SPO forest": "greedy"}.items():
-    forest = mt.SPOForest(100, S, method, max_features=3, min_samples_leaf=10, oob_score=True, random_state=0).fit(X, C)
+for name, method in {"CART forest": "cart-spo", "SPO forest": "greedy-spo"}.items():
+    forest = mt.SPOForest(
+        n_estimators=100, decisions=S, method=method, max_features=3, min_samples_leaf=10, oob_score=True, random_state=0
+    ).fit(X, C)
     bars[name] = -100 * forest.score(new, test.C)
     print(f"{name}: out of bag {-100 * forest.oob_score_:.2f} %, new days {bars[name]:.2f} %")
 figure, axis = plt.subplots(figsize=(7, 2.4), layout="constrained")
@@ -162,8 +164,8 @@ how such sums behave (two groups of rows that share a route never do better than
         """
 town = mt.decisions.shortest_path_data(200, degree=6, noise=0.25, grid=(13, 13), seed=3)
 print(f"{town.decisions.n_vertices:,} routes over {town.decisions.dimension} edges")
-large = mt.SPOTree(town.decisions, "dp-oracle", max_depth=2, min_samples_leaf=20, quantiles=20).fit(town.X, town.C)
-greedy = mt.SPOTree(town.decisions, max_depth=2, min_samples_leaf=20, quantiles=20).fit(town.X, town.C)
+large = mt.SPOTree(decisions=town.decisions, method="dp-oracle", max_depth=2, min_samples_leaf=20, n_bins=20).fit(town.X, town.C)
+greedy = mt.SPOTree(decisions=town.decisions, max_depth=2, min_samples_leaf=20, n_bins=20).fit(town.X, town.C)
 print(f"exact: {large.status_}, mean loss {large.result_.objective / 200:.4g}; greedy: {greedy.result_.objective / 200:.4g}")
 f"{town.decisions.calls:,} shortest routes asked for"
 """,
@@ -182,8 +184,9 @@ exact search does, and is what the program's answer is judged by (`agrees`: prov
         "code",
         """
 from milp_trees.decisions.generated import DecisionData
+from milp_trees.study.spo import generated_problem
 
-problem, unseen = DecisionData(rows=60, degree=10, noise=0.25, thresholds=10, seed=1).problem(depth=2, min_samples_leaf=5)
+problem, unseen = generated_problem(DecisionData(rows=60, degree=10, noise=0.25, thresholds=10, seed=1), depth=2, min_samples_leaf=5)
 study = mt.compare(problem, ["greedy-spo", "spot@highs", "dp"], start="greedy-spo", reference="dp", time_limit=6)
 study.frame()[["method", "status", "objective", "bound", "gap", "seconds", "variables", "rows", "agrees"]]
 """,

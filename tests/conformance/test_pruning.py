@@ -26,7 +26,8 @@ from milp_trees.testing.pruning_checks import (
     scored,
     unnoticed_constraints,
 )
-from milp_trees.testing.pruning_examples import EXAMPLES, random_problem
+from milp_trees.testing.pruning_examples import EXAMPLES
+from milp_trees.testing.random_prunings import random_problem
 from milp_trees.testing.solve import built
 
 WITH_FEATURES = [label for label in LABELS if label != "ip0"]
@@ -93,6 +94,7 @@ def test_a_formulation_on_many_random_ensembles(label):
     check_pruning_formulation(make(label), many)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("label", LABELS)
 def test_no_constraint_can_be_deleted_unnoticed(label):
     """Deleting any named constraint changes an optimum, or the formulation declares it redundant
@@ -143,6 +145,7 @@ class DecodesTooMuch(type(make("ip3"))):
         return found.pruned(np.zeros_like(found.kept)) if found.n_splits % 2 else found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cls", [FreeFeatures, OneArcMissing, NoChildLeaves, DecodesTooMuch], ids=lambda c: c.__name__
 )
@@ -154,6 +157,7 @@ def test_a_wrong_formulation_is_rejected(cls):
 # -- with solvers ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "label, name",
     [

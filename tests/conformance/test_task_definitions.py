@@ -9,14 +9,15 @@ import pytest
 
 import milp_trees as mt
 from milp_trees.by_name import registry
+from milp_trees.exact import fraction
 from milp_trees.tasks.base import Value
 from milp_trees.tasks.constraints import CONSTRAINTS, StatisticalParity, constraint
 from milp_trees.testing import check_task
 from milp_trees.testing.definitions import DEFINITIONS
 from milp_trees.testing.definitions_of_prunings import pruned_error
 from milp_trees.testing.pruning_checks import default_pruning_problems, unpruned
-from milp_trees.testing.pruning_examples import all_prunings
-from milp_trees.testing.task_checks import described, random_datasets
+from milp_trees.testing.random_prunings import all_prunings
+from milp_trees.testing.task_data import described, random_datasets
 
 PRICES = {"leaf_penalty": "1/7", "split_penalty": "1/9", "feature_costs": {"t0": "1/5", "t3": 2}}
 FAIR = [
@@ -100,7 +101,7 @@ def test_a_pruned_error_is_what_its_definition_says(name):
         assert problem.value(pruning).number == pytest.approx(expected, abs=1e-9)
         most = spec.get("max_cost")
         assert bool(problem.violations(pruning)) == (
-            most is not None and cost > float(mt.tasks.exact.fraction(most)) + 1e-12
+            most is not None and cost > float(fraction(most)) + 1e-12
         )
 
 

@@ -13,7 +13,7 @@ from milp_trees.by_name import registry
 from milp_trees.limits import Stopped
 from milp_trees.mip import runner
 from milp_trees.mip.method import FormulationMethod
-from milp_trees.testing.pruning_examples import random_problem
+from milp_trees.testing.random_prunings import random_problem
 
 FlowOCT = type(registry.formulation("flow-oct"))
 BendersOCT = type(registry.formulation("benders-oct"))
@@ -210,7 +210,7 @@ def long_problems() -> dict[str, mt.Problem]:
     noisy = ((X[:, 0] * X[:, 1] > 0) ^ (X[:, 2] > 0.5) ^ (rng.random(60) < 0.2)).astype(int)
     import pandas as pd
 
-    numeric = mt.Binarizer("midpoints").dataset(pd.DataFrame(X, columns=list("abcde")), noisy)
+    numeric = mt.Binarizer(kind="midpoints").dataset(pd.DataFrame(X, columns=list("abcde")), noisy)
     from milp_trees.decisions.generated import DecisionData
     from milp_trees.study.spo import generated_problem
 

@@ -240,7 +240,7 @@ def fresh() -> None:
     """
     build = formulation_module._fast_building
     formulation_module._fast_building = lambda templates: build(False)
-    for cached in (solve.built, testing_checks.solved, deletion.noticed):
+    for cached in (solve.built, testing_checks.solved, deletion._noticed):
         cached.cache_clear()
 
 

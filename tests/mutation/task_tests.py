@@ -16,7 +16,8 @@ from milp_trees.by_name import registry
 from milp_trees.tasks.constraints import CONSTRAINTS
 from milp_trees.testing.definitions import DEFINITIONS
 from milp_trees.testing.found_by_mutation import found_datasets
-from milp_trees.testing.task_checks import check_task, random_datasets
+from milp_trees.testing.task_checks import check_task
+from milp_trees.testing.task_data import random_datasets
 
 from .calls import Calls, Listening, listen
 from .mutants import ROOT, Mutant

@@ -160,7 +160,7 @@ def test_too_many_tests_for_dp_go_to_dp_sorted(monkeypatch):
     assert default_method(problem) == "dp-sorted"
     assert mt.solve(problem).method == "dp-sorted"
     frame = pd.DataFrame(np.random.default_rng(0).random((60, 10)))
-    ranked = mt.Binarizer("midpoints").dataset(frame, data(60).y)
+    ranked = mt.Binarizer(kind="midpoints").dataset(frame, data(60).y)
     assert default_method(mt.Problem(ranked, mt.Accuracy(), mt.Trees(1))) == "dp-sorted"
 
 
@@ -244,7 +244,7 @@ def test_constant_columns_leave_a_single_leaf(task, depth):
     """Every method that takes a table without a single test gives the best leaf."""
     frame = pd.DataFrame({"a": np.full(12, 5.0), "b": np.full(12, 7.5)})
     problem = mt.Problem(
-        mt.Binarizer("midpoints").dataset(frame, [0, 1] * 4 + [1] * 4), task, mt.Trees(depth)
+        mt.Binarizer(kind="midpoints").dataset(frame, [0, 1] * 4 + [1] * 4), task, mt.Trees(depth)
     )
     assert problem.dataset.n_features == 0
     values = set()

@@ -10,7 +10,7 @@ import numpy as np
 
 from milp_trees.errors import DataError
 
-VOTING = ("distributions", "majority")
+VOTING = ("soft", "hard")
 
 
 def check_costs(costs: Any, groups: Any, p: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -76,7 +76,7 @@ def n_candidates(max_features: Any, p: int) -> int:
 
 
 def check_parameters(forest: Any) -> None:
-    """Raise DataError for a parameter out of its range (impurity and alpha are checked where they
+    """Raise DataError for a parameter out of its range (criterion and alpha are checked where they
     are used).
     """
     for name, optional in (("n_estimators", False), ("max_depth", True)):

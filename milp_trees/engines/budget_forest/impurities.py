@@ -19,9 +19,7 @@ only where it is used: it loads numba.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -88,7 +86,7 @@ def measure(name: str, alpha: Any, n_rows: int) -> Measure:
         many rows.
     """
     if name not in IMPURITIES:
-        raise UnknownName(f"There is no impurity {name!r}; take one of {', '.join(IMPURITIES)}.")
+        raise UnknownName(f"There is no criterion {name!r}; take one of {', '.join(IMPURITIES)}.")
     impurity = IMPURITIES[name]
     threshold = fraction(alpha, "alpha")
     if threshold < 0:
@@ -103,16 +101,6 @@ def measure(name: str, alpha: Any, n_rows: int) -> Measure:
         p, q = n_rows, 1
     counts = np.arange(n_rows + 1, dtype=np.float64)
     return Measure(impurity, p, q, counts * np.log(np.maximum(counts, 1.0)))
-
-
-def value_of(name: str, counts: Sequence[int], alpha: Any = 0) -> Fraction | float:
-    """F of a set of rows with these class counts: a Fraction for threshold-pairs, a float for
-    entropy.
-    """
-    whole = np.asarray(counts, dtype=np.int64)
-    m = measure(name, alpha, int(whole.sum()))
-    found = float(value(m.impurity.number, whole, m.p, m.q, m.klogk))
-    return Fraction(int(found), m.scale) if m.impurity.number == THRESHOLD_PAIRS else found
 
 
 @kernel(nogil=True)

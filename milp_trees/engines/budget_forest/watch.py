@@ -24,7 +24,7 @@ class Watch:
     unit_costs : array of shape (number of units,)
     budget : float
         Largest mean cost of a row.
-    voting : {"distributions", "majority"}
+    voting : {"soft", "hard"}
     """
 
     def __init__(
@@ -58,6 +58,6 @@ def votes(shares: np.ndarray, voting: str) -> np.ndarray:
     """What a tree adds to the vote: its leaves' class shares (n, K), or 1 for the largest of each
     row.
     """
-    if voting == "distributions":
+    if voting == "soft":
         return shares
     return np.asarray(np.eye(shares.shape[1])[shares.argmax(axis=1)])

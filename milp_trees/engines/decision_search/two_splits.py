@@ -213,12 +213,6 @@ def leaf_decisions(inst: Instance, rows: np.ndarray, shape: Shape) -> np.ndarray
     return decisions
 
 
-def loss_of(inst: Instance, rows: np.ndarray, shape: Shape) -> float:
-    """Loss of a tree of this form with its best decisions, penalties included."""
-    sums = np.array([inst.sums[part].sum(axis=0) for part in leaf_sets(inst, rows, shape)])
-    return float(inst.losses(sums).sum()) + inst.leaf_cost * len(sums) + split_cost(inst, shape)
-
-
 def split_cost(inst: Instance, shape: Shape) -> float:
     """Sum of the costs of the splits of a tree."""
     return (

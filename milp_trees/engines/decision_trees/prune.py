@@ -126,10 +126,9 @@ def over_leaves(
 
 
 def prune(
-    tree: GrownTree, total: float, judged: Judged, one_standard_error: bool = False
+    tree: GrownTree, total: float, judged: Judged, slack: float | str = 0
 ) -> tuple[GrownTree, PruningPath]:
-    """The subtree that validation rows choose: of those as good as the best (or within one standard
-    error of it) the smallest.
+    """The smallest subtree whose mean validation loss is close enough to the least one.
 
     Parameters
     ----------
@@ -137,7 +136,10 @@ def prune(
     total : float
         Total weight of the training rows.
     judged : Judged
-    one_standard_error : bool, default=False
+    slack : float or "one-se", default=0
+        How much larger than the least mean loss that of the subtree may be; "one-se" stands for
+        one standard error of the least one. Losses that differ relatively by less than `EQUAL`
+        count as equal in any case.
     """
     at = collapse_at(tree, total)
     path = pruning_path(tree, total, at)
@@ -150,7 +152,7 @@ def prune(
     best = int(mean.argmin())
     allowed = (
         mean[best]
-        + (error[best] if one_standard_error else EQUAL * abs(mean[best]))
+        + max(error[best] if slack == "one-se" else float(slack), EQUAL * abs(mean[best]))
         + ROUNDING * float(np.abs(mean).max())
     )
     chosen = int(np.flatnonzero(mean <= allowed)[-1])

@@ -28,7 +28,8 @@ In the order of reading, with what each file may touch:
 4. `nodes.py` (rows and sums of one node), `memory.py` (table of solved sets, archive of similar
    ones), `gains.py` (order of tests), `words.py` (sets as words).
 5. `extract.py`: the tree behind a value; `shallow.py`: depths up to two.
-6. `runs.py`: threads, limits, deepening, incumbents and bounds; `buffers.py`: the memory of a run.
+6. `runs.py`: threads, limits, deepening, incumbents and bounds; `buffers.py`: the memory of a run;
+   `warm.py`: compiling it. What `dp` makes of it is in `engines/_dp_run.py`.
 7. `contexts.py`: how compiled code reads a record by name. `pair_layout.py`, `pair_sums_code.py`,
    `pair_values_code.py`, `pair_counts.py`: the kernels as vector code; nothing else knows of LLVM.
 

@@ -28,6 +28,8 @@ MOST_BYTES = 2 * 2**30
 INFINITY = 2**60
 #: With no more distinct value vectors, rows are grouped by them without looking for another way.
 _FEW = 8
+#: With no more rows, only groups of equal vectors are considered.
+_SMALL = 64
 #: The depth of a search without a depth limit.
 UNLIMITED = 63
 #: Largest sums per number type.
@@ -194,7 +196,8 @@ def _layout(
     ways: list[tuple[float, list[np.ndarray], np.ndarray]] = []
     if len(distinct) <= max(64, n // 4):
         ways.append((0.0, _members(of, len(distinct)), distinct))
-    planes = _planes(vectors) if len(distinct) > _FEW else None
+    # With few rows it hardly matters how they are counted, and planes take time to find.
+    planes = _planes(vectors) if len(distinct) > _FEW and n > _SMALL else None
     if planes is not None:
         ways.append((0.0, *planes))
     if len(distinct) <= _FEW:
@@ -247,11 +250,10 @@ def _count_work(groups: list[np.ndarray], values: np.ndarray, U: int, n: int, wi
     """Vector operations per pair of tests and 32 columns at a node of typical size: a slot per
     eight rows, a flush per group and value.
     """
-    share = min(1.0, 200 / n)
-    slots = sum(
-        np.ceil(share * len(g) / 8) for g, v in zip(groups, values, strict=True) if v[:U].any()
-    )
-    return float(3.0 * slots + 2.0 * wide * (values[:, :U] != 0).sum())
+    nonzero = values[:, :U] != 0
+    rows = np.array([len(group) for group in groups])[nonzero.any(axis=1)]
+    slots = np.ceil(min(1.0, 200 / n) * rows / 8).sum()
+    return float(3.0 * slots + 2.0 * wide * nonzero.sum())
 
 
 def _planes(vectors: np.ndarray) -> tuple[list[np.ndarray], np.ndarray] | None:
@@ -283,6 +285,21 @@ def _bits(positions: np.ndarray, n_words: int) -> np.ndarray:
     member = np.zeros(64 * n_words, dtype=np.uint8)
     member[positions] = 1
     return np.packbits(member, bitorder="little").view(np.uint64)
+
+
+def _group_bits(groups: list[np.ndarray], n_words: int) -> tuple[np.ndarray, np.ndarray]:
+    """Every group of positions as a set, and its first word and the one after its last."""
+    if not groups:
+        return np.zeros((1, n_words), dtype=np.uint64), np.zeros((1, 2), dtype=np.int64)
+    members, sizes = np.concatenate(groups), np.array([len(group) for group in groups])
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    bits = np.zeros((len(groups), 64 * n_words), dtype=np.uint8)
+    bits[np.repeat(np.arange(len(groups)), sizes), members] = 1
+    ends = (np.minimum.reduceat(members, starts), np.maximum.reduceat(members, starts) + 64)
+    return (
+        np.packbits(bits, axis=1, bitorder="little").view(np.uint64),
+        np.stack(ends, axis=1) // 64,
+    )
 
 
 def _data(
@@ -320,12 +337,7 @@ def _data(
         .reshape(F, W)
     )
     G = len(layout.groups)
-    group_bits = np.zeros((max(1, G), W), dtype=np.uint64)
-    group_range = np.zeros((max(1, G), 2), dtype=np.int64)
-    for g, members in enumerate(layout.groups):
-        at = position[members]
-        group_bits[g] = _bits(at, W)
-        group_range[g] = at.min() // 64, at.max() // 64 + 1
+    group_bits, group_range = _group_bits([position[members] for members in layout.groups], W)
     group_values = np.zeros((max(1, G), U + 1), dtype=np.int64)
     group_values[:G] = layout.values
     padded = np.zeros(S, dtype=np.int64)

@@ -9,7 +9,7 @@ from milp_trees.engines.dynamic.arrays import (
     UNLIMITED,
     Instance,
 )
-from milp_trees.engines.dynamic.contexts import Context, Rows
+from milp_trees.engines.dynamic.contexts import Context, Rows, address
 from milp_trees.engines.dynamic.layouts import LEVEL, STACK, TABLE, TREE, WORK
 from milp_trees.engines.dynamic.memory import RING
 from milp_trees.engines.dynamic.pair_counts import (
@@ -29,11 +29,6 @@ from milp_trees.engines.dynamic.switches import Switches
 _SMALLEST = 2**13
 #: Rows by position that are needed for one slot of eight rows.
 _SLOT = 8
-
-
-def address(array: np.ndarray) -> int:
-    """Where an array's numbers begin."""
-    return int(array.ctypes.data)
 
 
 def table_of(entries: int) -> Context:
@@ -129,7 +124,7 @@ def work_of(inst: Instance, switches: Switches, depth: int, sizes: int = 0) -> C
     U, by_row, bits = V + M, bool(data.by_row), int(inst.kind[1:])
     number = np.dtype(f"i{bits // 8}")
     G = data.n_counted
-    listed = sum(int(np.bitwise_count(data.group_bits[g]).sum()) for g in range(G)) if G else 0
+    listed = int(np.bitwise_count(data.group_bits[:G]).sum())
     words = (n + 63) // 64
     weighted_rows = n if by_row else 1
     R = at.pair_rows(F)

@@ -7,7 +7,7 @@ trees of depth two on both sides. Loads numba.
 
 import numpy as np
 
-from milp_trees.compiling.kernels import njit
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.dynamic.arrays import INFINITY
 from milp_trees.engines.dynamic.memory import archive_level, archive_set, similar, similar_per_test
 from milp_trees.engines.dynamic.nodes import (
@@ -18,7 +18,7 @@ from milp_trees.engines.dynamic.nodes import (
 from milp_trees.engines.dynamic.words import clear
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def depth_three(data, work, table, stack, level):
     """(value, exact, root test) of the best tree of depth three, or of the best so far if it is
     stopped; the bounds of its root tests are left in `level`.

@@ -13,7 +13,7 @@ optimum bounds that too, by look-ahead.
 
 import numpy as np
 
-from milp_trees.compiling.kernels import njit
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.dynamic.arrays import INFINITY, UNLIMITED
 from milp_trees.engines.dynamic.entering import (
     ENTER,
@@ -34,7 +34,7 @@ from milp_trees.engines.dynamic.words import atomic_add, atomic_min, children, c
 DONE, STOPPED, NEEDS_ROOM, IMPROVED = range(4)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _goal_of(stack, level):
     """What a tree with the current root test must stay below to matter."""
     goal = min(level.best, level.budget + 1)
@@ -43,7 +43,7 @@ def _goal_of(stack, level):
     return goal
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _pick(stack, level, F, best_first):
     """The next root test of a set, -1 if none is left."""
     if level.number == 0:
@@ -58,7 +58,7 @@ def _pick(stack, level, F, best_first):
     return np.int64(-1)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _pick_at_root(stack, level, F, best_first):
     """The next free root test: the first in order, or the one with the lowest bound, which is then
     tried up to the next bound only.
@@ -90,7 +90,7 @@ def _pick_at_root(stack, level, F, best_first):
     return chosen
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _try(data, work, table, stack, level, f):
     """Bounds of both sides of a root test; if they do not settle it, the first side becomes the
     next level.
@@ -126,7 +126,7 @@ def _try(data, work, table, stack, level, f):
     return _push(stack, level, first, depth, allowed, goal - 1 - data.split[f] - other)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _both_large(data, work, stack, level, right):
     if data.n_masses == 0:
         return True
@@ -135,7 +135,7 @@ def _both_large(data, work, stack, level, right):
     return large_enough(data, work.total[1]) and large_enough(data, work.total[2])
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _push(stack, level, side, depth, allowed, budget):
     child, f = level_of(stack, level.number + 1), level.current
     child.depth, child.budget, child.allowed, child.phase = depth, budget, allowed, ENTER
@@ -144,7 +144,7 @@ def _push(stack, level, side, depth, allowed, budget):
     stack.level = child.number
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _settle(stack, level, low):
     """Record a bound on the current root test and go on to the next one."""
     f = level.current
@@ -156,7 +156,7 @@ def _settle(stack, level, low):
         atomic_add(stack.busy.ctypes.data + 8 * f, -1)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _offer(stack, level, value, f):
     if value < level.best:
         level.best, level.test = value, f
@@ -164,7 +164,7 @@ def _offer(stack, level, value, f):
             atomic_min(stack.shared_best.ctypes.data, value)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _back(data, work, stack, level):
     """A side has been answered: try the other one, or settle the root test."""
     f, value, exact = level.current, stack.returned, stack.exact != 0
@@ -195,7 +195,7 @@ def _back(data, work, stack, level):
     _push(stack, level, 1 - level.first_side, depth, allowed, goal - 1 - cost - value)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _close(data, work, table, stack, level):
     """All root tests have been tried: the set's optimum, or a bound above its budget."""
     F = data.n_tests
@@ -216,7 +216,7 @@ def _close(data, work, table, stack, level):
     answer(stack, value, exact, test)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True, allocates=False)
 def run(data_address, work_address, table_address, stack_address, best_first, bounded):
     """Go on until the set at level `stack.base` is answered, or there is a reason to return.
     `bounded`: the table must not grow.

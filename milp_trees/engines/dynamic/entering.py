@@ -13,7 +13,7 @@ similarity, per test : see `memory`.
 
 import numpy as np
 
-from milp_trees.compiling.kernels import njit
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.dynamic.arrays import INFINITY
 from milp_trees.engines.dynamic.depth_three import depth_three
 from milp_trees.engines.dynamic.gains import gini_order, sort_tests
@@ -25,13 +25,13 @@ from milp_trees.engines.dynamic.words import copy, count, fill
 ENTER, NEXT, FIRST_BACK, SECOND_BACK = range(4)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def code(level):
     """Depth and allowed discrepancies in one number, as the table keeps them."""
     return level.depth | (level.allowed + 1) << 6
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _remembered(work, table, h1, h2, depth_code):
     """(known exactly, value or lower bound, test) of a set from the table."""
     if not work.cache:
@@ -43,13 +43,13 @@ def _remembered(work, table, h1, h2, depth_code):
     return False, np.int64(0), np.int64(-1)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def answer(stack, value, exact, test):
     stack.returned, stack.exact, stack.returned_test = value, exact, test
     return True
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def enter(data, work, table, stack, level):
     """Try to answer for a set at once: True if `stack` holds the answer. Else its root tests
     are put in order.
@@ -89,7 +89,7 @@ def enter(data, work, table, stack, level):
     return _order(data, work, table, stack, level)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _order(data, work, table, stack, level):
     """Bounds and order of the root tests. Where leaves cost something, the depth-two trees of all
     children are evaluated first.
@@ -122,7 +122,7 @@ def _order(data, work, table, stack, level):
     return False
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _expand(data, work, table, stack, level):
     """Upper and lower bounds of all root tests from the depth-two optima of the children; True if
     that settles the set.
@@ -155,7 +155,7 @@ def _expand(data, work, table, stack, level):
     return False
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def bound_of(data, work, table, bits, h1, h2, depth, allowed):
     """(known exactly, value or lower bound) of a child; it is at least the cost of a leaf, which
     the depth of the stack relies on.

@@ -10,7 +10,7 @@ depth-two optima of the sides tell which.
 
 import numpy as np
 
-from milp_trees.compiling.kernels import njit
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.dynamic.arrays import INFINITY, UNLIMITED
 from milp_trees.engines.dynamic.gains import gini_order
 from milp_trees.engines.dynamic.layouts import (
@@ -29,7 +29,7 @@ from milp_trees.engines.dynamic.words import children, copy, count
 UNKNOWN, _UNSOLVED = -3, -2
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _root_test(data, work, table, stack, tree, bits, key, depth, allowed, most):
     """(root test, value) of an optimal tree of a set that costs at most `most`.
 
@@ -59,7 +59,7 @@ def _root_test(data, work, table, stack, tree, bits, key, depth, allowed, most):
     return np.int64(_UNSOLVED), most
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _two_suffice(data, work, table, left, right, h, most):
     """Whether trees of depth two on both sides cost at most `most` together."""
     known, value, _, _ = look_up(table, h[0], h[1], 2)
@@ -74,12 +74,12 @@ def _two_suffice(data, work, table, left, right, h, most):
     return value <= most
 
 
-@njit(cache=True)
-def _left_over(data, work, bits, test, allowed):
+@kernel(allocates=False)
+def _left_over(data, work, stack, bits, test, allowed):
     """Discrepancies left below a test."""
     if allowed < 0:
         return allowed
-    order = np.empty(len(data.tests), dtype=np.int64)
+    order = level_of(stack, 0).order  # free: what must be solved first begins at level 1
     gini_order(data, bits, order, work.weight, work.impurity)
     for k in range(len(order)):
         if order[k] == test:
@@ -87,7 +87,7 @@ def _left_over(data, work, bits, test, allowed):
     return np.int64(0)
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True, allocates=False)
 def extract(data_address, work_address, table_address, stack_address, tree_address):
     """Write an optimal tree in preorder: a test's index, or -1 for a leaf. Splits with an empty
     side are left out.
@@ -119,7 +119,7 @@ def extract(data_address, work_address, table_address, stack_address, tree_addre
             hash_children(data, work, node, work.hashes)
             h = work.hashes[test]
             tree.depths[top, 1] = tree.depths[top + 1, 1] = _left_over(
-                data, work, node, test, allowed
+                data, work, stack, node, test, allowed
             )
             below = depth if depth == UNLIMITED else depth - 1
             most = value - data.split[test]

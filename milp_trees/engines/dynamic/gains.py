@@ -5,11 +5,11 @@
 
 import numpy as np
 
-from milp_trees.compiling.kernels import njit
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.dynamic.words import clear, lowest, ones
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _weights(data, bits, weight):
     """weight[f, k]: what the rows where test f is true, and whose cheapest action is k, can lose;
     weight[F] for all rows.
@@ -43,7 +43,7 @@ def _weights(data, bits, weight):
                 weight[f, k] += most * row[f]
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def sort_tests(order, score, n):
     """The first n tests by rising score, ties by index (Shell 1959; numba's own sorts take seconds
     to compile).
@@ -65,7 +65,7 @@ def sort_tests(order, score, n):
         gap //= 2
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def gini_order(data, bits, order, weight, impurity):
     """Tests by the Gini impurity of the cheapest actions on both sides, weighted by what a wrong
     action can cost.

@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from milp_trees.compiling.kernels import njit
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.dynamic.contexts import ContextType, context_at, fields
 
 #: Read by all threads. n_counted: groups with a value that is not 0; forbidden: kernel values from
@@ -105,7 +105,7 @@ data_at, work_at, table_at, stack_at, tree_at, level_at = map(
 )
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def level_of(stack, number):
     """A level by its number."""
     return level_at(stack.levels + _LEVEL_BYTES * number)

@@ -17,7 +17,7 @@ unless D' is a subset of D.
 
 import numpy as np
 
-from milp_trees.compiling.kernels import njit
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.dynamic.layouts import table_at
 from milp_trees.engines.dynamic.words import atomic_add, copy, inside, missing_weight
 
@@ -30,18 +30,18 @@ _PROBES = 16
 RING = 64
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _place(slots, h1, depth):
     h = (h1 + np.uint64(depth) * _MIX) * _GOLD
     return np.int64((h ^ (h >> _SHIFT)) & np.uint64(len(slots) - 1))
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _sealed(h2, meta, value):
     return h2 ^ ((meta ^ (value * _MIX)) * _GOLD)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def look_up(table, h1, h2, depth):
     """(known, value, exact, root test) of a set; the test is -1 for a leaf."""
     slots = table.slots
@@ -65,7 +65,7 @@ def look_up(table, h1, h2, depth):
     return False, np.int64(0), False, np.int64(-1)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def store(table, h1, h2, depth, value, exact, test):
     """Remember a value or bound; where there is no free slot the shallowest set nearby is
     forgotten.
@@ -104,7 +104,7 @@ def store(table, h1, h2, depth, value, exact, test):
     slots[victim, 2] = meta
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def move(old_address, new_address):
     """Copy all entries to a larger table."""
     old, table = table_at(old_address), table_at(new_address)
@@ -123,13 +123,13 @@ def move(old_address, new_address):
             )
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def archive_level(work, depth):
     """Where the archive keeps sets with this depth left; without a depth limit that is all one."""
     return min(depth, work.kept.shape[0] - 1)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def similar(work, level, bits, heavy, subsets_only):
     """Lower bound on a set from the archived ones of the same depth."""
     best = np.int64(0)
@@ -144,7 +144,7 @@ def similar(work, level, bits, heavy, subsets_only):
     return best
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def similar_per_test(work, level, bits, heavy, subsets_only, F, out):
     """Raise lower bounds on a set with a given root test; returns the bound for all."""
     best = np.int64(0)
@@ -159,7 +159,7 @@ def similar_per_test(work, level, bits, heavy, subsets_only, F, out):
     return best
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def archive_set(work, level, bits, bound, per_test, F):
     """Keep a solved set and its bounds instead of the oldest one."""
     at = work.kept[level, 1]

@@ -13,7 +13,7 @@ sides of a test by counting only the smaller side, because the other side's sums
 # ruff: isort: skip_file
 
 import numpy as np
-from milp_trees.compiling.kernels import njit
+from milp_trees.compiling.kernels import kernel
 
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.arrays import (
@@ -24,7 +24,7 @@ from milp_trees.engines.dynamic.pair_counts import COUNT, EVALUATE, GATHER, HASH
 from milp_trees.engines.dynamic.words import children, clear, copy, count, lowest, ones, subtract
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def sums(data, bits, out):
     """Sums of values, masses and regrets of the first action over a set."""
     clear(out)
@@ -45,7 +45,7 @@ def sums(data, bits, out):
                 out[u] += n * data.group_values[g, u]
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def leaf_value(data, total):
     """Cost of one leaf, or INFINITY if it is too small."""
     V = data.n_values
@@ -58,7 +58,7 @@ def leaf_value(data, total):
     return best + total[len(total) - 1] + data.leaf
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def large_enough(data, total):
     for k in range(data.n_masses):  # noqa: SIM110 (numba compiles loops better)
         if total[data.n_values + k] < data.least[k]:
@@ -66,7 +66,7 @@ def large_enough(data, total):
     return True
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def best_one(data, bits, left, right, total):
     """Best tree of depth at most one: (value, test or -1). `left`, `right`, `total` are scratch."""
     sums(data, bits, total[0])
@@ -83,7 +83,7 @@ def best_one(data, bits, left, right, total):
     return best, test
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _list_rows(data, work, bits):
     """Rows of a subset of the loaded node, by group, as places in the node; returns how many."""
     m = 0
@@ -99,7 +99,7 @@ def _list_rows(data, work, bits):
     return m
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _count(data, work, bits, matrix):
     """Pair sums of a subset of the loaded node."""
     work.args[at.PAIRS] = matrix
@@ -119,7 +119,7 @@ def _count(data, work, bits, matrix):
         call(work.kernels[COUNT], work.args.ctypes.data)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _by_row(data, work, m):
     """Test bits and weighted tests of the loaded node, for sums row by row."""
     F, U = data.n_tests, data.n_values + data.n_masses
@@ -145,13 +145,13 @@ def _by_row(data, work, m):
                 _weigh(work.weighted_64[u, i], row, value)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _weigh(out, row, value):
     for f in range(len(row)):
         out[f] = value if row[f] else 0
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def load(data, work, bits):
     """Prepare a node for `split`: its rows, its pair sums, and what the kernel EVALUATE of this instance says of it."""
     m = 0
@@ -174,14 +174,14 @@ def load(data, work, bits):
     call(work.kernels[EVALUATE], work.args.ctypes.data)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def best_two(data, work, bits):
     """Load a node; returns the value and root test of its best tree of depth at most two (-1: a leaf)."""
     load(data, work, bits)
     return _at_most_two(data, work.total[0], work.args[at.BEST], work.args[at.BEST_TEST])
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def split(data, work, n, size):
     """Evaluate both sides of the loaded node in `work.sides`, n of its rows on the right: the smaller one is counted.
 
@@ -201,7 +201,7 @@ def split(data, work, n, size):
     return np.int64(small)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def hash_children(data, work, bits, out):
     """Keys of both sides of every test: out[f] = two hashes of the left side, two of the right one."""
     work.args[at.SET] = bits.ctypes.data
@@ -209,7 +209,7 @@ def hash_children(data, work, bits, out):
     call(work.kernels[HASH], work.args.ctypes.data)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _at_most_two(data, total, best, test):
     """The better of a leaf and the best tree with two or three splits that a kernel found."""
     single = leaf_value(data, total)
@@ -218,7 +218,7 @@ def _at_most_two(data, total, best, test):
     return single, np.int64(-1)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def pair(data, work, table, bits, f, goal):
     """Best trees of depth two on both sides of a test of the loaded node, in `work.value`.
 

@@ -9,16 +9,14 @@ Import this module only where it is used: it loads numba.
 
 from __future__ import annotations
 
-import zlib
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from milp_trees.compiling.inside import intrinsic, ir, types
 from milp_trees.compiling.kernels import c_function
-from milp_trees.engines.dynamic import pair_layout, pair_sums_code, pair_values_code
+from milp_trees.engines.dynamic import pair_sums_code, pair_values_code
 
 #: Positions in what `kernel_addresses` returns.
 COUNT, GATHER, PACK, EVALUATE, SIDES, HASH = range(6)
@@ -45,7 +43,6 @@ def _body(
     has_split: Any,
     has_mass: Any,
     few: Any,
-    version: Any,
 ) -> Any:
     """The code of a kernel; all but the table are compile-time constants."""
     choice = [x.literal_value for x in (kernel, bits, has_split, has_mass, few)]
@@ -54,7 +51,7 @@ def _body(
         _CODE[choice[0]](builder, args[0], *choice[1:])
         return ir.Constant(ir.IntType(64), 0)
 
-    return types.int64(table, kernel, bits, has_split, has_mass, few, version), codegen
+    return types.int64(table, kernel, bits, has_split, has_mass, few), codegen
 
 
 @intrinsic
@@ -69,21 +66,9 @@ def call(typingctx: Any, address: Any, table: Any) -> Any:
 
 
 @cache
-def _version() -> int:
-    """Checksum of the files that write code: numba's cache sees changes in this file only."""
-    texts = [
-        Path(str(module.__file__)).read_bytes()
-        for module in (pair_layout, pair_sums_code, pair_values_code)
-    ]
-    return zlib.crc32(b"".join(texts))
-
-
-@cache
 def _kernel(kernel: int, bits: int, has_split: int, has_mass: int, few: int) -> Any:
-    version = _version()
-
     def pair_kernel(table):
-        return _body(table, kernel, bits, has_split, has_mass, few, version)
+        return _body(table, kernel, bits, has_split, has_mass, few)
 
     return c_function("int64(int64)", pair_kernel)
 
@@ -96,8 +81,7 @@ def kernel_addresses(
     kernels: tuple[int, ...] = tuple(range(6)),
     n_masses: int | None = None,
 ) -> np.ndarray:
-    """Addresses of the kernels for one kind of problem, compiled or loaded from numba's cache on
-    disk.
+    """Addresses of the kernels for one kind of problem, compiled or read from files.
 
     Parameters
     ----------

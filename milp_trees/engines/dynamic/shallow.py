@@ -5,13 +5,13 @@
 
 import numpy as np
 
-from milp_trees.compiling.kernels import njit
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.dynamic.layouts import data_at, work_at
 from milp_trees.engines.dynamic.nodes import best_one, best_two, leaf_value, sums
 from milp_trees.engines.dynamic.words import children, count
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def single_leaf(data_address, work_address):
     """Cost of one leaf for all rows."""
     data, work = data_at(data_address), work_at(work_address)
@@ -19,7 +19,7 @@ def single_leaf(data_address, work_address):
     return leaf_value(data, work.total[0])
 
 
-@njit(cache=True, nogil=True)
+@kernel(nogil=True, allocates=False)
 def up_to_two(data_address, work_address, depth, tests, sides):
     """Best tree of depth one or two: (value, number of nodes).
 

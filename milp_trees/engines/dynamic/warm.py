@@ -1,18 +1,22 @@
-"""Compile the search on a tiny problem. Loads numba."""
+"""Compile the search on a tiny problem, and the kernels for a kind of problem. Loads numba."""
 
 from __future__ import annotations
 
+import time
 from fractions import Fraction
 
 import numpy as np
 
+from milp_trees.compiling import compiling
 from milp_trees.data.dataset import BinaryFeature
-from milp_trees.engines.dynamic.arrays import prepare
+from milp_trees.engines.dynamic.arrays import Instance, prepare
+from milp_trees.engines.dynamic.buffers import kernels_of
 from milp_trees.engines.dynamic.runs import Search
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
 _done: set[int] = set()
+_warm: set[tuple[bool, str, bool, bool, bool]] = set()
 
 
 def tiny_view() -> CostMatrix:
@@ -44,3 +48,17 @@ def compile_search(depth: int) -> None:
         return
     Search(prepare(tiny_view(), Trees(tried))).solve()
     _done.add(tried)
+
+
+def warm_up(instance: Instance) -> float:
+    """Compile or load the kernels for an instance's kind, once per process; returns the seconds it
+    took.
+    """
+    began = time.perf_counter()
+    kind = (instance.depth <= 2, *instance.kernel_kind)
+    if kind not in _warm:
+        with compiling("the exact search"):
+            compile_search(instance.depth)
+            kernels_of(instance)
+        _warm.add(kind)
+    return time.perf_counter() - began

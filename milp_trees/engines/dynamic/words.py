@@ -1,9 +1,5 @@
-"""Compiled helpers on 64-bit words: bit counts, set rows, hashes, atomic operations. Import only
-where it is used: it loads numba.
-
-Sets of rows are arrays of words. A set is remembered under two NH hashes (Black et al. 1999, UMAC):
-sums of products of 32-bit halves, each half shifted by a random key; a zero word adds nothing, so
-the key of a set does not depend on how many empty words follow it.
+"""Compiled helpers on 64-bit words: bit counts, set rows, atomic operations. Sets of rows are arrays
+of words. Import only where it is used: it loads numba.
 """
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator"
@@ -11,14 +7,8 @@ the key of a set does not depend on how many empty words follow it.
 
 from typing import Any
 
-import numpy as np
-
 from milp_trees.compiling.inside import intrinsic, ir, types
-from milp_trees.compiling.kernels import njit
-
-_LOW = np.uint64(0xFFFFFFFF)
-_HALF = np.uint64(32)
-_ONE = np.uint64(1)
+from milp_trees.compiling.kernels import kernel
 
 
 @intrinsic
@@ -63,35 +53,35 @@ atomic_min = _atomic("min")
 # compile.
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def copy(source, target):
     """Copy the first numbers of an array, as many as the target has."""
     for i in range(len(target)):
         target[i] = source[i]
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def clear(target):
     """Set all numbers of a vector to 0."""
     for i in range(len(target)):
         target[i] = 0
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def fill(target, value):
     """Set all numbers of a vector to one."""
     for i in range(len(target)):
         target[i] = value
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def subtract(a, b, target):
     """target = a - b."""
     for i in range(len(target)):
         target[i] = a[i] - b[i]
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def count(bits):
     """Number of rows in a set."""
     n = 0
@@ -100,7 +90,7 @@ def count(bits):
     return n
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def children(bits, test, left, right):
     """The two sides of a test; returns the number of rows on the right."""
     n = 0
@@ -111,7 +101,7 @@ def children(bits, test, left, right):
     return n
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def missing_weight(bits, other, heavy):
     """Bound on what the rows of `bits` outside `other` can cost: at most `heavy` per row of a word."""
     total = 0
@@ -120,7 +110,7 @@ def missing_weight(bits, other, heavy):
     return total
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def inside(bits, other):
     """Whether a set lies in another."""
     for w in range(len(bits)):  # noqa: SIM110 (numba compiles loops better)

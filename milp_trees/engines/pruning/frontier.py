@@ -47,14 +47,6 @@ class Pieces:
     cuts: int
     arcs: int
 
-    @property
-    def slopes(self) -> list[Fraction | None]:
-        """Breakpoints, falling; None for a piece that is always kept."""
-        return [
-            Fraction(g, c) if c else None
-            for g, c in zip(self.gain.tolist(), self.cost.tolist(), strict=True)
-        ]
-
 
 def frontier(closure: Closure, stop: np.ndarray = NEVER) -> Pieces:
     """All optimal closures, exactly. Once `stop[0]` is not 0, which another thread may write, it

@@ -5,14 +5,14 @@
 
 import numpy as np
 
-from milp_trees.compiling.kernels import njit
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.dynamic.arrays import INFINITY
 from milp_trees.engines.dynamic.memory import look_up, store
 from milp_trees.engines.dynamic.nodes import leaf_value
 from milp_trees.engines.dynamic.words import fill
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def raise_floor(data, known, lower, most):
     """Lower bounds from exact values up to `known` leaves: a tree with more pays its leaves and
     splits even if it makes no mistake.
@@ -22,7 +22,7 @@ def raise_floor(data, known, lower, most):
         lower[k] = min(lower[known], max(lower[k], free_of_errors))
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def could_improve(lower, cost, goal, begin, most, width):
     """Whether sides with at most `width` leaves each might be below a goal with `begin` to `most`
     leaves.
@@ -34,7 +34,7 @@ def could_improve(lower, cost, goal, begin, most, width):
     return False
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def combine(frame, f, cost, width):
     """Offer a root test with the best trees known of both sides, of at most `width` leaves each."""
     most, best, upper = frame.leaves, frame.best, frame.upper
@@ -52,13 +52,13 @@ def combine(frame, f, cost, width):
             )
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def side_value(data, cost):
     """What SIDES says of a side, INFINITY where a leaf is too small."""
     return cost if cost < data.forbidden else np.int64(INFINITY)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def front_two(data, work, row, total, out):
     """Best values of depth two with at most 1, 2, 3, 4 leaves, from four vectors of SIDES."""
     regret = total[len(total) - 1]
@@ -78,14 +78,14 @@ def front_two(data, work, row, total, out):
 # -- memo ------------------------------------------------------------------------------------------
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def recall(table, h1, h2, depth):
     """Entry of a set at a depth, -1 if there is none. The table keeps the entry's number as value."""
     known, entry, _, _ = look_up(table, h1, h2, depth)
     return entry if known else np.int64(-1)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def remember(table, memo, frame):
     """Keep what is known of a node; False if the memo must grow first."""
     e = recall(table, frame.key[0], frame.key[1], frame.memo_depth)

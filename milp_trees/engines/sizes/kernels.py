@@ -24,7 +24,7 @@ bytes each, and F L² for the bounds of L numbers of leaves.
 
 import numpy as np
 
-from milp_trees.compiling.kernels import njit
+from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.dynamic.arrays import (
     INFINITY,
 )
@@ -57,12 +57,12 @@ DONE, PAUSED, FULL = range(3)
 _FRAME_BYTES = 8 * FRAME.size
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _frame(fronts, level):
     return frame_at(fronts.frames + _FRAME_BYTES * level)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _first_action(data, bits, out):
     """Regret of the first action on the right side of every test."""
     F, last = data.n_tests, data.values.shape[1] - 1
@@ -85,7 +85,7 @@ def _first_action(data, bits, out):
                 out[f] += n * data.group_values[g, last]
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _enter(data, work, fronts, frame):
     """Bounds of both sides of every test of a new node, its best trees of depth two, and an order
     of its tests.
@@ -126,20 +126,20 @@ def _enter(data, work, fronts, frame):
         hash_children(data, work, frame.bits, frame.hashes)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _set_goal(fronts, frame):
     """What trees of the node must stay below to matter."""
     for k in range(1, frame.leaves + 1):
         fronts.goal[k] = min(frame.best[k], frame.budget[k])
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _may_matter(data, fronts, frame, f, begin, width):
     _set_goal(fronts, frame)
     return could_improve(frame.lower[f], data.split[f], fronts.goal, begin, frame.leaves, width)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _similar(data, work, depth, bits, most, lower):
     """Raise the lower bounds of a set up to `most` leaves by those of similar sets."""
     if work.similarity:
@@ -147,7 +147,7 @@ def _similar(data, work, depth, bits, most, lower):
         similar_per_test(work, level, bits, data.heavy, subsets_only, most + 1, lower)
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _pair(data, work, fronts, frame, f):
     """Both sides of one test with up to four leaves, unless bounds say that it cannot matter.
 
@@ -184,7 +184,7 @@ def _pair(data, work, fronts, frame, f):
     return True
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _child(data, work, table, memo, fronts, frame, child, side):
     """Make a side of the frame's test the next frame if its larger trees could matter."""
     f, most, depth = frame.test, frame.leaves, frame.depth
@@ -215,7 +215,7 @@ def _child(data, work, table, memo, fronts, frame, child, side):
     return True
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _finish(work, table, memo, frame, parent):
     """What is known of a node that is done, for its parent, the memo and the archive; False if the
     memo must grow first.
@@ -233,7 +233,7 @@ def _finish(work, table, memo, frame, parent):
     return True
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _take(frame, child):
     """Bounds of a side from the answer of the frame below."""
     lower, upper = frame.lower[frame.test, frame.side], frame.upper[frame.test, frame.side]
@@ -243,7 +243,7 @@ def _take(frame, child):
         upper[k] = min(upper[k], child.answer[1, min(k, child.leaves)])
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _next_deep(data, work, fronts, frame):
     """Open the next test whose sides' larger trees could matter; False if there is none."""
     while frame.position < data.n_tests:
@@ -256,7 +256,7 @@ def _next_deep(data, work, fronts, frame):
     return False
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def _by_four_leaves(data, work, frame):
     """Begin the second round through the tests, those with the best trees of four leaves first."""
     F = data.n_tests
@@ -266,7 +266,7 @@ def _by_four_leaves(data, work, frame):
     frame.position, frame.phase = 0, DEEP
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def search(data_address, work_address, table_address, memo_address, fronts_address, quota):
     """Go on with the search until it is done or some work is done.
 
@@ -318,7 +318,7 @@ def search(data_address, work_address, table_address, memo_address, fronts_addre
     return PAUSED
 
 
-@njit(cache=True)
+@kernel(allocates=False)
 def known(data_address, work_address, table_address, bits, test, depth):
     """The memo's entries of both sides of a test of a set, -1 where there is none."""
     data, work, table = data_at(data_address), work_at(work_address), table_at(table_address)

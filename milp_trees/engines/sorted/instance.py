@@ -86,8 +86,8 @@ def _nested(view: CostMatrix) -> Any:
 
 @dataclass(eq=False)
 class Arrays:
-    """What the compiled search works on; see `sweep` and `sweep_search`. `form` names the pass over
-    a column (`sweep_code.FORMS`).
+    """What the compiled search works on; see `nodes`, `sweep` and `memory`. `form` names the pass over
+    a column (`passes.FORMS`).
     """
 
     columns: Any
@@ -107,9 +107,10 @@ def allocate(
     Unsupported
         The costs are too large for exact 64-bit sums.
     """
-    from milp_trees.engines.sorted.code import lanes_of
-    from milp_trees.engines.sorted.search import State
-    from milp_trees.engines.sorted.sweep import Columns, Lists, Work
+    from milp_trees.engines.sorted.memory import State
+    from milp_trees.engines.sorted.nodes import Columns, Lists
+    from milp_trees.engines.sorted.passes import TABLE, lanes_of
+    from milp_trees.engines.sorted.sweep import Work
 
     n, p = view.n_rows, len(sorted_.tests)
     regret = view.regret
@@ -178,6 +179,7 @@ def allocate(
         bounds=np.zeros((4, n + 2), dtype=np.int64),
         picked=np.zeros(lanes, dtype=np.int64),
         address=np.zeros(1, dtype=np.int64),
+        args=np.zeros(TABLE, dtype=np.int64),
     )
     state = State(
         level=np.zeros((levels, 16), dtype=np.int64),
@@ -200,7 +202,7 @@ def allocate(
 
 
 def _values(view: CostMatrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Values (V, n), first costs and labels (empty without) as `sweep.Columns` describes them."""
+    """Values (V, n), first costs and labels (empty without) as `nodes.Columns` describes them."""
     regret, n = view.regret, view.n_rows
     form = view.labels if view.n_actions > 2 else None
     if form is None:

@@ -10,19 +10,14 @@ is an array: compiled functions that call each other cannot be cached.
 
 # mypy: disable-error-code="no-untyped-def,untyped-decorator,assignment"
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from milp_trees.compiling.kernels import kernel
-from milp_trees.engines.sorted.sweep import (
-    INFINITY,
-    depth_two,
-    find_runs,
-    leaf_value,
-    make_child,
-    one_split,
-)
+from milp_trees.engines.sorted.memory import archive, identify, look_up, remember, similar
+from milp_trees.engines.sorted.nodes import INFINITY, find_runs, leaf_value, make_child, one_split
+from milp_trees.engines.sorted.sweep import depth_two
 
 #: Fields of a level's state.
 (
@@ -48,135 +43,6 @@ ENTER, NEXT, GOT_LOW, GOT_HIGH, GOT_LIMITED_LOW, GOT_LIMITED_HIGH = range(6)
 #: Fields of `shared`: best value found and lower bound at the root; depth-two calls, evaluated
 #: cuts, cache hits, similarity bounds used, nodes.
 BEST, LOWER, CALLS, CUTS, HITS, SIMILAR, NODES = range(7)
-#: Places in the cache that a key may take.
-WAYS = 4
-
-
-class State(NamedTuple):
-    """Stack, pools of spans, cache and archive."""
-
-    level: np.ndarray
-    keys: np.ndarray
-    words: np.ndarray
-    spans: np.ndarray
-    bounds: np.ndarray
-    cache_keys: np.ndarray
-    cache: np.ndarray
-    archive_words: np.ndarray
-    archive: np.ndarray
-    archived: np.ndarray
-    known: np.ndarray
-    found: np.ndarray
-    shared: np.ndarray
-    stop: np.ndarray
-
-
-@kernel(nogil=True)
-def identify(
-    columns: Any, lists: Any, state: Any, level: int, cut_column: int, cut: int, side: int
-) -> None:
-    """Keys and bit set of a child before its lists are made."""
-    k = lists.ends[level, cut_column, cut]
-    begin, end = (0, k) if side == 0 else (k, lists.size[level])
-    rows = lists.rows[level, cut_column]
-    words = state.words[level + 1]
-    words[:] = 0
-    one = np.uint64(1)
-    h0, h1 = np.uint64(0), np.uint64(0)
-    for i in range(begin, end):
-        r = rows[i]
-        h0 += columns.keys[0, r]
-        h1 += columns.keys[1, r]
-        words[r >> 6] |= one << np.uint64(r & 63)
-    state.keys[level + 1, 0], state.keys[level + 1, 1] = h0, h1
-
-
-@kernel(nogil=True)
-def look_up(state: Any, level: int, depth: int, mode: int):
-    """(value, whether it is the optimum) of a node from the cache; (-1, False) if it is not there."""
-    h0, h1 = state.keys[level]
-    tag = np.int64(2 * depth + mode)
-    begin = np.int64(h0 & np.uint64(len(state.cache) - 1)) & ~(WAYS - 1)
-    for w in range(begin, begin + WAYS):
-        if (
-            state.cache_keys[w, 0] == h0
-            and state.cache_keys[w, 1] == h1
-            and state.cache[w, 0] == tag
-        ):
-            return state.cache[w, 1], state.cache[w, 2] == 1
-    return np.int64(-1), False
-
-
-@kernel(nogil=True)
-def remember(state: Any, level: int, depth: int, mode: int, value: int, exact: bool) -> None:
-    """Put a node's optimum or lower bound into the cache; if all places are taken the shallowest
-    goes.
-    """
-    h0, h1 = state.keys[level]
-    tag = np.int64(2 * depth + mode)
-    begin = np.int64(h0 & np.uint64(len(state.cache) - 1)) & ~(WAYS - 1)
-    at = begin + np.int64(h1 & np.uint64(WAYS - 1))
-    for w in range(begin, begin + WAYS):
-        same = (
-            state.cache_keys[w, 0] == h0
-            and state.cache_keys[w, 1] == h1
-            and state.cache[w, 0] == tag
-        )
-        if same or state.cache[w, 0] == 0:
-            at = w
-            break
-        if state.cache[w, 0] < state.cache[at, 0]:
-            at = w
-    state.cache_keys[at, 0], state.cache_keys[at, 1] = h0, h1
-    state.cache[at, 0], state.cache[at, 1], state.cache[at, 2] = tag, value, exact
-
-
-@kernel(nogil=True)
-def _lost(columns: Any, mine: Any, other: Any, most: int) -> Any:
-    """Largest regret of the rows of `other` that are not in `mine`, summed until it reaches `most`."""
-    total = 0
-    for w in range(len(mine)):
-        rest = other[w] & ~mine[w]
-        while rest:
-            low = rest & (~rest + np.uint64(1))
-            i = 0
-            x = low - np.uint64(1)
-            while x:  # index of the lowest bit
-                x &= x - np.uint64(1)
-                i += 1
-            total += columns.worst[64 * w + i]
-            if total >= most:
-                return total
-            rest ^= low
-    return total
-
-
-@kernel(nogil=True)
-def similar(columns: Any, state: Any, level: int, depth: int, budget: int) -> Any:
-    """A lower bound from archived sets: without the rows that only they have, their trees cost at
-    most the largest regrets of those rows less.
-    """
-    best = np.int64(0)
-    for s in range(state.archive.shape[1]):
-        value = state.archive[depth, s]
-        if value > best:
-            best = max(
-                best,
-                value
-                - _lost(columns, state.words[level], state.archive_words[depth, s], value - best),
-            )
-            if best >= budget:
-                break
-    return best
-
-
-@kernel(nogil=True)
-def archive(state: Any, level: int, depth: int, value: int) -> None:
-    s = state.archived[depth]
-    state.archived[depth] = (s + 1) % state.archive.shape[1]
-    state.archive[depth, s] = value
-    for w in range(state.words.shape[1]):
-        state.archive_words[depth, s, w] = state.words[level, w]
 
 
 @kernel(nogil=True)

@@ -184,7 +184,7 @@ def enumerate_states(
 
     run = Enumeration(view, space, max_states, max_columns)
     depth, info, side = [], [], []
-    for level, leaf_info, leaf_side, splits in run.levels(True):
+    for level, leaf_info, leaf_side, splits in run.levels():
         depth.append(np.full(len(level.sets), level.depth))
         following = level.first + len(level.sets)
         for part, numbers in zip(leaf_info, leaf_side, strict=True):
@@ -222,21 +222,6 @@ def enumerate_states(
         cost=field[5],
         side=numbers[order],
     )
-
-
-def count_states(view: CostMatrix, space: Trees, max_states: int = 400_000) -> int:
-    """Number of states alone, without the columns of the last level.
-
-    Raises
-    ------
-    OverflowError
-        There are more than `max_states`.
-    """
-    warm_up()
-    from milp_trees.engines.states.levels import Enumeration
-
-    run = Enumeration(view, space, max_states, 2**62)
-    return sum(len(level.sets) for level, *_ in run.levels(False))
 
 
 def warm_up() -> None:

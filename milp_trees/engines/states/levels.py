@@ -62,11 +62,9 @@ class Enumeration:
         return pack(np.ones((1, self.view.n_rows), dtype=np.uint8), self.words)
 
     def levels(
-        self, with_columns: bool
+        self,
     ) -> Iterator[tuple[Level, list[np.ndarray], list[np.ndarray], list[np.ndarray]]]:
-        """Every level with its stops and last splits (info, side) and its splits; the last level is
-        not opened without columns.
-        """
+        """Every level with its stops and last splits (info, side) and its splits."""
         level, depth = Level(self.root(), self.space.depth, 0), self.space.depth
         above, splits = (
             level,
@@ -74,10 +72,7 @@ class Enumeration:
         )  # what the root is entered from when it is the last level: itself, all on one side
         while True:
             if depth == 1:
-                infos, sides = (
-                    self._last_columns(above, level, splits) if with_columns else ([], [])
-                )
-                yield level, infos, sides, []
+                yield level, *self._last_columns(above, level, splits), []
                 return
             best_stop, infos, sides = self._stop_columns(level)
             sets, splits = (

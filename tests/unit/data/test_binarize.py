@@ -34,7 +34,7 @@ def test_outcomes_equal_the_tests_evaluated_on_the_columns():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"x": rng.normal(size=50), "c": rng.choice(list("abc"), 50)})
     for kind in ("auto", "midpoints", "quantiles", "tree-guess"):
-        binarizer = mt.Binarizer(kind).fit(frame, frame["x"] > 0)
+        binarizer = mt.Binarizer(kind=kind).fit(frame, frame["x"] > 0)
         X = binarizer.transform(frame)
         for j, test in enumerate(binarizer.features):
             assert (X[:, j] == test.evaluate(frame[test.column].to_numpy())).all(), (kind, test)
@@ -42,7 +42,7 @@ def test_outcomes_equal_the_tests_evaluated_on_the_columns():
 
 def test_midpoints_separate_every_two_distinct_values():
     values = np.array([1.0, np.nextafter(1.0, 2), 2.0, 2.0, 1e300])
-    X = mt.Binarizer("midpoints").fit_transform(pd.DataFrame({"x": values}))
+    X = mt.Binarizer(kind="midpoints").fit_transform(pd.DataFrame({"x": values}))
     assert X.sum(axis=0).tolist() == [1, 2, 4]
 
 
@@ -76,10 +76,10 @@ def test_odd_columns_are_cut_between_all_values_that_doubles_tell_apart(name, ki
     column = pd.Series(ODD[name])
     if kind == "tree-guess" and name in ("huge", "neighbours"):
         with pytest.raises(mt.DataError, match="beyond single precision"):
-            mt.Binarizer(kind).fit(pd.DataFrame({"x": column}), [0, 1, 1, 0])
+            mt.Binarizer(kind=kind).fit(pd.DataFrame({"x": column}), [0, 1, 1, 0])
         return
     with np.errstate(over="raise", invalid="raise"):
-        binarizer = mt.Binarizer(kind, n_estimators=5).fit(
+        binarizer = mt.Binarizer(kind=kind, n_estimators=5).fit(
             pd.DataFrame({"x": column}), [0, 1, 1, 0]
         )
         data = binarizer.dataset(pd.DataFrame({"x": column}), [0, 1, 1, 0])
@@ -96,11 +96,12 @@ def test_odd_columns_are_cut_between_all_values_that_doubles_tell_apart(name, ki
 
 def test_whole_numbers_that_are_one_as_doubles_are_said_to_be_so_in_the_result():
     """The sentence travels with the data, and names what happened."""
-    data = mt.Binarizer("midpoints").dataset({"id": 2**53 + np.arange(4)}, [0, 1, 0, 1])
+    data = mt.Binarizer(kind="midpoints").dataset({"id": 2**53 + np.arange(4)}, [0, 1, 0, 1])
     result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(2)), "dp")
     assert "beyond 2^53 are compared as doubles" in result.loss
     assert (
-        "beyond 2^53" in mt.Binarizer("quantiles", n_bins=2).fit({"id": 2**53 + np.arange(9)}).loss_
+        "beyond 2^53"
+        in mt.Binarizer(kind="quantiles", n_bins=2).fit({"id": 2**53 + np.arange(9)}).loss_
     )
 
 
@@ -151,7 +152,7 @@ def test_new_rows_are_refused_where_a_test_cannot_be_answered():
 
 def test_quantiles_are_few():
     frame = pd.DataFrame({"x": np.arange(1000.0)})
-    assert [t.value for t in mt.Binarizer("quantiles", n_bins=4).fit(frame).features] == [
+    assert [t.value for t in mt.Binarizer(kind="quantiles", n_bins=4).fit(frame).features] == [
         249.5,
         499.5,
         749.5,
@@ -161,7 +162,7 @@ def test_quantiles_are_few():
 def test_guessed_thresholds_find_the_one_that_matters():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({"x": rng.uniform(size=200), "noise": rng.uniform(size=200)})
-    binarizer = mt.Binarizer("tree-guess").fit(frame, frame["x"] <= 0.4)
+    binarizer = mt.Binarizer(kind="tree-guess").fit(frame, frame["x"] <= 0.4)
     assert len(binarizer.features) == 1
     assert binarizer.features[0].column == "x"
     assert abs(binarizer.features[0].value - 0.4) < 0.02
@@ -170,7 +171,7 @@ def test_guessed_thresholds_find_the_one_that_matters():
 def test_a_binarizer_survives_json():
     import json
 
-    binarizer = mt.Binarizer("quantiles", n_bins=3).fit(FRAME)
+    binarizer = mt.Binarizer(kind="quantiles", n_bins=3).fit(FRAME)
     again = mt.Binarizer.from_json(json.loads(json.dumps(binarizer.to_json())))
     assert again.features == binarizer.features
     assert (again.transform(FRAME) == binarizer.transform(FRAME)).all()
@@ -180,7 +181,7 @@ def test_a_binarizer_is_a_scikit_learn_transformer():
     from sklearn.base import clone
     from sklearn.pipeline import make_pipeline
 
-    binarizer = clone(mt.Binarizer("quantiles", n_bins=3))
+    binarizer = clone(mt.Binarizer(kind="quantiles", n_bins=3))
     assert make_pipeline(binarizer).fit(FRAME).transform(FRAME).shape == (4, 6)
     binarizer.fit(FRAME)
     assert binarizer.get_feature_names_out().tolist()[:2] == ["age <= 35", "smoker == yes"]
@@ -201,8 +202,8 @@ def test_arrays_get_columns_named_by_position():
         ),
         (lambda: mt.Binarizer().fit(pd.DataFrame({"a": [1, np.inf, 2]})), "infinite"),
         (lambda: mt.Binarizer(max_categories=2).fit(FRAME), "'town' holds 3 different texts"),
-        (lambda: mt.Binarizer("tree-guess").fit(FRAME), "give y"),
-        (lambda: mt.Binarizer("medians").fit(FRAME), "no binarizer 'medians'"),
+        (lambda: mt.Binarizer(kind="tree-guess").fit(FRAME), "give y"),
+        (lambda: mt.Binarizer(kind="medians").fit(FRAME), "no binarizer 'medians'"),
         (lambda: mt.Binarizer().fit(FRAME).transform(FRAME.drop(columns="age")), "no column 'age'"),
         (lambda: mt.Binarizer().fit(FRAME).transform(FRAME.assign(age="old")), "must hold numbers"),
         (lambda: mt.Binarizer().features, "not fitted"),

@@ -4,8 +4,6 @@ from fractions import Fraction
 
 import numpy as np
 
-# -- impurities ------------------------------------------------------------------------------------------------------
-
 
 def pairs(counts, alpha):
     """Threshold-pairs as printed, in rationals."""

@@ -5,14 +5,15 @@ import time
 import numpy as np
 
 import milp_trees as mt
-from milp_trees.engines.dp import DynamicProgramme, _Run
+from milp_trees.engines._dp_run import Run
+from milp_trees.engines.dp import DynamicProgramme
 from milp_trees.limits import Limits
 
 
 def solve(view, space, method=None, threads=1):
     """A run on a view, which need not come from a task."""
     method = method or DynamicProgramme()
-    run = _Run(
+    run = Run(
         method,
         view.reduce(method.merge_rows, method.drop_tests),
         space,

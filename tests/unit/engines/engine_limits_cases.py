@@ -20,7 +20,7 @@ def noise(rows: int, tests: int, seed: int = 0) -> mt.Dataset:
 
 def midpoints(rows: int, columns: int) -> mt.Dataset:
     rng = np.random.default_rng(0)
-    return mt.Binarizer("midpoints").dataset(
+    return mt.Binarizer(kind="midpoints").dataset(
         pd.DataFrame(rng.random((rows, columns))), rng.integers(0, 2, rows)
     )
 
@@ -47,7 +47,7 @@ def forest(rows: int, trees: int) -> mt.Problem:
 def few_prunings() -> mt.Problem:
     """About a hundred thousand prunings."""
     from milp_trees.engines.enumerate_prunings import count
-    from milp_trees.testing.pruning_examples import random_problem
+    from milp_trees.testing.random_prunings import random_problem
 
     made = (
         random_problem(np.random.default_rng(seed), n_trees=4, depth=3, n_rows=200, n_features=5)

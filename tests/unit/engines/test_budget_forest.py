@@ -5,6 +5,7 @@ scikit-learn's contract.
 import pickle
 import signal
 import time
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -18,9 +19,20 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
-from milp_trees.engines.budget_forest.impurities import IMPURITIES, value_of
+from milp_trees.engines.budget_forest.impurities import IMPURITIES, THRESHOLD_PAIRS, measure, value
 
 ALPHAS = (0, 1, 2, 5, "1/2", 0.1)
+
+
+# -- impurities ------------------------------------------------------------------------------------------------------
+
+
+def value_of(name, counts, alpha=0):
+    """F of a set of rows with these class counts, from the compiled function."""
+    whole = np.asarray(counts, dtype=np.int64)
+    m = measure(name, alpha, int(whole.sum()))
+    found = float(value(m.impurity.number, whole, m.p, m.q, m.klogk))
+    return Fraction(int(found), m.scale) if m.impurity.number == THRESHOLD_PAIRS else found
 
 
 counts_of = st.lists(st.integers(0, 12), min_size=1, max_size=4)
@@ -100,7 +112,7 @@ def test_costs_predictions_and_leaves_are_those_of_a_walk_by_hand(data):
     X, X_test, y, _ = data
     costs, groups = [1, 1, 2, 3, 3, 4, 0.5, 0.5], ["a", "a", "b", "c", "c", "d", "e", "e"]
     forest = mt.BudgetForestClassifier(
-        5, feature_costs=costs, groups=groups, alpha=3, random_state=0
+        n_estimators=5, feature_costs=costs, groups=groups, alpha=3, random_state=0
     ).fit(X, y)
     price = dict(zip(groups, costs, strict=True))
     sums = np.zeros((len(X_test), 3))
@@ -117,7 +129,7 @@ def test_costs_predictions_and_leaves_are_those_of_a_walk_by_hand(data):
             sums[i] += tree.value[leaf] / 5
             counted[i, tree.value[leaf].argmax()] += 1 / 5
     assert np.allclose(forest.predict_proba(X_test), sums)
-    assert np.allclose(forest.set_params(voting="majority").predict_proba(X_test), counted)
+    assert np.allclose(forest.set_params(voting="hard").predict_proba(X_test), counted)
     assert np.array_equal(forest.predict(X_test), forest.classes_[counted.argmax(axis=1)])
 
 
@@ -130,7 +142,7 @@ def test_trees_are_added_until_the_budget_is_exceeded_and_the_last_is_dropped(da
         "max_depth": 3,
         "random_state": 0,
     }
-    free = mt.BudgetForestClassifier(20, **options).fit(X, y, validation=(X_val, y_val))
+    free = mt.BudgetForestClassifier(n_estimators=20, **options).fit(X, y, X_val=X_val, y_val=y_val)
     costs = free.validation_costs_
     assert len(costs) == len(free.validation_errors_) == 20
     assert (np.diff(costs) >= 0).all()
@@ -138,9 +150,9 @@ def test_trees_are_added_until_the_budget_is_exceeded_and_the_last_is_dropped(da
     assert free.validation_errors_[-1] == pytest.approx(1 - free.score(X_val, y_val))
     kept = int(np.flatnonzero(np.diff(costs) > 0.01)[1]) + 1  # the next tree costs more
     budget = costs[kept - 1]  # kept exactly, and just missed below
-    forest = mt.BudgetForestClassifier(20, **options, budget=budget, n_jobs=n_jobs).fit(
-        X, y, validation=(X_val, None)
-    )
+    forest = mt.BudgetForestClassifier(
+        n_estimators=20, **options, budget=budget, n_jobs=n_jobs
+    ).fit(X, y, X_val=X_val)
     assert len(forest.estimators_) == kept
     free.estimators_ = free.estimators_[:kept]
     assert same(forest, free)
@@ -148,26 +160,28 @@ def test_trees_are_added_until_the_budget_is_exceeded_and_the_last_is_dropped(da
     assert not hasattr(forest, "validation_errors_")
     assert forest.feature_cost(X_val).mean() <= budget
     assert len(forest.estimators_samples_) == kept
-    below = mt.BudgetForestClassifier(20, **options, budget=np.nextafter(budget, 0)).fit(
-        X, y, validation=(X_val, None)
-    )
+    below = mt.BudgetForestClassifier(
+        n_estimators=20, **options, budget=np.nextafter(budget, 0)
+    ).fit(X, y, X_val=X_val)
     assert len(below.estimators_) == int(np.flatnonzero(costs >= budget)[0])
 
 
 def test_a_budget_below_the_first_tree_is_refused(data):
     X, X_val, y, y_val = data
     with pytest.raises(mt.DataError, match="The first tree costs"):
-        mt.BudgetForestClassifier(3, budget=0.5, random_state=0).fit(
-            X, y, validation=(X_val, y_val)
+        mt.BudgetForestClassifier(n_estimators=3, budget=0.5, random_state=0).fit(
+            X, y, X_val=X_val, y_val=y_val
         )
     with pytest.raises(mt.DataError, match="kept on validation rows"):
-        mt.BudgetForestClassifier(3, budget=0.5).fit(X, y)
+        mt.BudgetForestClassifier(n_estimators=3, budget=0.5).fit(X, y)
 
 
 def test_a_forest_depends_on_its_seed_and_not_on_threads(data):
     X, _, y, _ = data
     forests = [
-        mt.BudgetForestClassifier(6, max_features="sqrt", random_state=s, n_jobs=j).fit(X, y)
+        mt.BudgetForestClassifier(
+            n_estimators=6, max_features="sqrt", random_state=s, n_jobs=j
+        ).fit(X, y)
         for s, j in ((3, None), (3, 2), (4, 2))
     ]
     assert same(forests[0], forests[1])
@@ -176,7 +190,7 @@ def test_a_forest_depends_on_its_seed_and_not_on_threads(data):
 
 def test_a_pickled_forest_is_the_same(data):
     X, X_test, y, _ = data
-    forest = mt.BudgetForestClassifier(3, random_state=0).fit(X, y)
+    forest = mt.BudgetForestClassifier(n_estimators=3, random_state=0).fit(X, y)
     again = pickle.loads(pickle.dumps(forest))
     assert same(forest, again)
     assert np.array_equal(forest.predict_proba(X_test), again.predict_proba(X_test))
@@ -185,7 +199,7 @@ def test_a_pickled_forest_is_the_same(data):
 
 def test_samples_are_those_that_the_trees_were_grown_on(data):
     X, _, y, _ = data
-    forest = mt.BudgetForestClassifier(3, random_state=0).fit(X, y)
+    forest = mt.BudgetForestClassifier(n_estimators=3, random_state=0).fit(X, y)
     for tree, rows, out in zip(
         forest.estimators_, forest.estimators_samples_, forest.oob_, strict=True
     ):
@@ -199,7 +213,7 @@ def test_samples_are_those_that_the_trees_were_grown_on(data):
 
 def test_trees_have_the_arrays_of_scikit_learn_s_trees(data):
     X, _, y, _ = data
-    ours = mt.BudgetForestClassifier(2, random_state=0).fit(X, y).estimators_[0].tree_
+    ours = mt.BudgetForestClassifier(n_estimators=2, random_state=0).fit(X, y).estimators_[0].tree_
     theirs = RandomForestClassifier(2, random_state=0).fit(X, y).estimators_[0].tree_
     for name in (
         "children_left",
@@ -234,9 +248,9 @@ def test_costs_turn_the_forest_to_cheap_features():
     stands.
     """
     X, y = make_classification(200, 4, n_informative=4, n_redundant=0, random_state=1)
-    forest = mt.BudgetForestClassifier(4, feature_costs=[9] * 4 + [1] * 4, random_state=0).fit(
-        np.hstack([X, X]), y
-    )
+    forest = mt.BudgetForestClassifier(
+        n_estimators=4, feature_costs=[9] * 4 + [1] * 4, random_state=0
+    ).fit(np.hstack([X, X]), y)
     assert not forest.features_used(np.hstack([X, X]))[:, :4].any()
 
 
@@ -249,7 +263,9 @@ def test_below_its_own_test_a_feature_is_free_only_on_request():
 
     def features(**options):
         return (
-            mt.BudgetForestClassifier(1, bootstrap=False, feature_costs=[2, 1.5], **options)
+            mt.BudgetForestClassifier(
+                n_estimators=1, bootstrap=False, feature_costs=[2, 1.5], **options
+            )
             .fit(X, y)
             .estimators_[0]
             .feature.tolist()
@@ -259,6 +275,7 @@ def test_below_its_own_test_a_feature_is_free_only_on_request():
     assert features(free_after_use=True) == [0, -2, 0, -2, -2]
 
 
+@pytest.mark.slow
 def test_the_whole_check_estimator_passes():
     outcomes = check_estimator(
         mt.BudgetForestClassifier(n_estimators=5), on_fail=None, on_skip=None
@@ -273,7 +290,7 @@ def test_columns_are_known_by_name(data):
 
     X, _, y, _ = data
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
-    forest = mt.BudgetForestClassifier(2, random_state=0).fit(frame, y)
+    forest = mt.BudgetForestClassifier(n_estimators=2, random_state=0).fit(frame, y)
     assert forest.feature_names_in_.tolist() == list("abcdefgh")
     with pytest.raises(ValueError, match="feature names"):
         forest.feature_cost(frame[list("hgfedcba")])
@@ -291,7 +308,7 @@ def test_columns_are_known_by_name(data):
             {"groups": ["g"] * 8, "feature_costs": [1] * 7 + [2]},
             "columns 0 and 7 of group g cost 1 and 2",
         ),
-        ({"impurity": "gini"}, "no impurity 'gini'"),
+        ({"criterion": "gini"}, "no criterion 'gini'"),
         ({"alpha": -1}, "alpha must be a finite number of at least 0"),
         ({"alpha": 0.123456789}, "denominator"),
         ({"alpha": float("nan")}, "alpha must be a finite number"),
@@ -308,35 +325,35 @@ def test_what_cannot_be_used_is_named(data, options, sentence):
     X, X_val, y, y_val = data
     with pytest.raises(mt.MilpTreesError, match=sentence):
         mt.BudgetForestClassifier(**{"n_estimators": 2} | options).fit(
-            X, y, validation=(X_val, y_val)
+            X, y, X_val=X_val, y_val=y_val
         )
 
 
 def test_an_unfitted_forest_and_missing_values_are_refused(data):
     X, _, y, _ = data
-    forest = mt.BudgetForestClassifier(2)
+    forest = mt.BudgetForestClassifier(n_estimators=2)
     for ask in (forest.predict, forest.feature_cost, forest.features_used, forest.apply):
         with pytest.raises(NotFittedError):
             ask(X)
     with pytest.raises(ValueError, match="NaN"):
         forest.fit(np.where(X > 2, np.nan, X), y)
     with pytest.raises(mt.DataError, match="give one label per row"):
-        forest.fit(X, y, validation=(X, y[:-1]))
-    with pytest.raises(mt.DataError, match="must be a pair"):
-        forest.fit(X, y, validation=X)
+        forest.fit(X, y, X_val=X, y_val=y[:-1])
+    with pytest.raises(mt.DataError, match="give X_val too"):
+        forest.fit(X, y, y_val=y)
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timer on this system")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_ends_the_growing(data, n_jobs):
     X, _, y, _ = data
-    mt.BudgetForestClassifier(1).fit(X, y)  # compiled before the clock runs
+    mt.BudgetForestClassifier(n_estimators=1).fit(X, y)  # compiled before the clock runs
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     began = time.perf_counter()
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.3)
         with pytest.raises(KeyboardInterrupt):
-            mt.BudgetForestClassifier(100_000, n_jobs=n_jobs).fit(X, y)
+            mt.BudgetForestClassifier(n_estimators=100_000, n_jobs=n_jobs).fit(X, y)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
@@ -355,7 +372,7 @@ def test_a_larger_alpha_makes_a_cheaper_forest_on_miniboone(data_folder):
     train, test = parts
     cost, error = {}, {}
     for alpha in (0, 20):
-        forest = mt.BudgetForestClassifier(40, alpha=alpha, random_state=0).fit(
+        forest = mt.BudgetForestClassifier(n_estimators=40, alpha=alpha, random_state=0).fit(
             train[:, :-1], train[:, -1]
         )
         cost[alpha] = forest.feature_cost(test[:, :-1]).mean()

@@ -82,7 +82,7 @@ def test_trees_are_those_of_the_reference(block):
     split = 0
     for seed in range(60 * block, 60 * block + 60):
         X, y, options = random_case(seed)
-        forest = mt.BudgetForestClassifier(2, random_state=seed, **options).fit(X, y)
+        forest = mt.BudgetForestClassifier(n_estimators=2, random_state=seed, **options).fit(X, y)
         for tree, rows, number in zip(
             forest.estimators_, forest.estimators_samples_, forest._seeds, strict=True
         ):
@@ -126,7 +126,7 @@ def test_a_cheap_feature_comes_first_where_it_removes_more_per_cost():
 
     def tree(cost):
         return (
-            mt.BudgetForestClassifier(1, bootstrap=False, feature_costs=[cost, 1])
+            mt.BudgetForestClassifier(n_estimators=1, bootstrap=False, feature_costs=[cost, 1])
             .fit(X, y)
             .estimators_[0]
         )
@@ -154,7 +154,11 @@ def test_entropy_takes_the_least_mean_of_the_children(alpha):
         costs = rng.choice([1.0, 2.0, 5.0], size=3)
         tree = (
             mt.BudgetForestClassifier(
-                1, bootstrap=False, impurity="entropy", alpha=alpha, feature_costs=costs
+                n_estimators=1,
+                bootstrap=False,
+                criterion="entropy",
+                alpha=alpha,
+                feature_costs=costs,
             )
             .fit(X, y)
             .estimators_[0]
@@ -196,7 +200,9 @@ def test_thresholds_separate_neighbouring_doubles():
     middle = midpoints(low, high)
     assert ((low <= middle) & (middle < high)).all()
     X = np.array([[odd], [np.nextafter(odd, 2.0)]])
-    assert mt.BudgetForestClassifier(1, bootstrap=False).fit(X, [0, 1]).predict(X).tolist() == [
+    assert mt.BudgetForestClassifier(n_estimators=1, bootstrap=False).fit(X, [0, 1]).predict(
+        X
+    ).tolist() == [
         0,
         1,
     ]

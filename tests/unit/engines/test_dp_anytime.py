@@ -12,7 +12,8 @@ from dp_search_cases import INSTANCES, long_problem, solve
 from random_views import random_view
 
 import milp_trees as mt
-from milp_trees.engines.dp import ORDERS, DynamicProgramme
+from milp_trees.engines.dp import DynamicProgramme
+from milp_trees.engines.dynamic.switches import ORDERS
 from milp_trees.engines.enumerate import enumerate_trees
 from milp_trees.results.result import Limit, Status
 

@@ -10,7 +10,8 @@ from dp_search_cases import solve
 from random_views import random_view
 
 import milp_trees as mt
-from milp_trees.engines.dp import ORDERS, DynamicProgramme
+from milp_trees.engines.dp import DynamicProgramme
+from milp_trees.engines.dynamic.switches import ORDERS
 from milp_trees.testing.problems import problem
 
 # -- bounds that would be wrong ------------------------------------------------------------------------------

@@ -11,7 +11,8 @@ from dp_search_cases import INSTANCES, long_problem, solve
 from random_views import random_view
 
 import milp_trees as mt
-from milp_trees.engines.dp import ORDERS, DynamicProgramme
+from milp_trees.engines.dp import DynamicProgramme
+from milp_trees.engines.dynamic.switches import ORDERS
 from milp_trees.results.result import Status
 
 SWITCHES = [f.name for f in fields(DynamicProgramme) if f.type == "bool"]

@@ -30,7 +30,9 @@ def instance(seed, listed, dense, weights, **task):
             "b": rng.normal(size=n).round(1),
             "c": rng.integers(0, 2, n),
         }
-        data = mt.Binarizer("midpoints").dataset(table, values=C, actions=S.components, weights=w)
+        data = mt.Binarizer(kind="midpoints").dataset(
+            table, values=C, actions=S.components, weights=w
+        )
     return data, mt.tasks.Decision(decisions=S, **task), V
 
 
@@ -151,7 +153,7 @@ def test_a_plateau_is_left_where_the_published_rule_peels_off_rows():
     x = np.arange(40.0)
     middle = (x >= 16) & (x < 24)
     C = np.column_stack([np.where(middle, 9.0, 0.0), np.where(middle, 8.0, 9.0)])
-    data = mt.Binarizer("midpoints").dataset({"x": x}, values=C, actions=["a", "b"])
+    data = mt.Binarizer(kind="midpoints").dataset({"x": x}, values=C, actions=["a", "b"])
     problem = mt.Problem(
         data,
         mt.tasks.Decision(decisions=mt.decisions.ListedDecisions(np.eye(2), ["a", "b"])),
@@ -225,9 +227,9 @@ def test_cart_on_cost_vectors_divides_the_rows_as_scikit_learn_does(weights):
     rng = np.random.default_rng(3)
     X, w = rng.normal(size=(150, 3)), rng.integers(1, 5, 150) if weights else np.ones(150)
     C = np.column_stack([X[:, 0] ** 2, X[:, 1], rng.normal(size=150)]) + 100
-    ours = mt.SPOTree(method="cart", max_depth=4, min_samples_leaf=5, splits="midpoints").fit(
-        X, C, sample_weight=w
-    )
+    ours = mt.SPOTree(
+        method="cart-spo", max_depth=4, min_samples_leaf=5, binarizer="midpoints"
+    ).fit(X, C, sample_weight=w)
     theirs = DecisionTreeRegressor(max_depth=4, min_samples_leaf=5, random_state=0).fit(
         X, C, sample_weight=w
     )
@@ -247,7 +249,7 @@ def test_a_time_limit_ends_the_growing():
         time.sleep(0.0005)
         return np.eye(3)[c.argmin()]
 
-    data = mt.Binarizer("midpoints").dataset({"a": X[:, 0], "b": X[:, 1]}, values=C)
+    data = mt.Binarizer(kind="midpoints").dataset({"a": X[:, 0], "b": X[:, 1]}, values=C)
     problem = mt.Problem(
         data, mt.tasks.Decision(decisions=mt.decisions.Oracle(slow, 3)), mt.Trees(None)
     )
@@ -310,11 +312,12 @@ def test_the_two_roads_are_told_apart_at_depth_one():
     (authors' stream of random numbers).
     """
     stream = np.random.RandomState(0)
-    train, validation, test = roads(stream, 10_000), roads(stream, 2000), roads(stream, 5000)
+    train, held, test = roads(stream, 10_000), roads(stream, 2000), roads(stream, 5000)
+    validation = {"X_val": held[0], "y_val": held[1]}
     for depth, loss in [(1, 9.02), (2, 1.84), (3, 0.486), (4, 0.124), (5, 0.033)]:
-        spo = mt.SPOTree(max_depth=depth, min_samples_leaf=20).fit(*train, validation=validation)
-        cart = mt.SPOTree(method="cart", max_depth=depth, min_samples_leaf=20).fit(
-            *train, validation=validation
+        spo = mt.SPOTree(max_depth=depth, min_samples_leaf=20).fit(*train, **validation)
+        cart = mt.SPOTree(method="cart-spo", max_depth=depth, min_samples_leaf=20).fit(
+            *train, **validation
         )
         assert [round(t.value, 4) for t in spo.tree_.splits] == [0.2848]
         assert -100 * spo.score(*test) == pytest.approx(0, abs=1e-4)

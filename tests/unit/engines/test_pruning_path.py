@@ -14,7 +14,8 @@ from scipy import sparse
 import milp_trees as mt
 from milp_trees.by_name import registry
 from milp_trees.engines.enumerate_prunings import hull, prunings
-from milp_trees.testing.pruning_examples import EXAMPLES, random_problem
+from milp_trees.testing.pruning_examples import EXAMPLES
+from milp_trees.testing.random_prunings import random_problem
 
 SEEDS = range(400)
 

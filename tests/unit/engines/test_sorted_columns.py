@@ -21,7 +21,7 @@ def numeric(seed: int, rows: int, columns: int, classes: int, distinct: int = 12
     frame["flag"] = rng.integers(0, 2, rows)
     frame["town"] = rng.choice(["a", "b", "c"], rows)
     y = np.concatenate([np.arange(classes), rng.integers(0, classes, rows - classes)])
-    return mt.Binarizer("midpoints").dataset(
+    return mt.Binarizer(kind="midpoints").dataset(
         frame, y, weights=rng.integers(0, 4, rows).astype(float)
     )
 
@@ -59,7 +59,7 @@ def test_a_smallest_leaf_makes_supersets_cheaper():
     """opt(D') >= opt(D) for D' in D is false with a smallest leaf: rows may be what makes a leaf
     possible. Interval bounds must come from trees without.
     """
-    grown = mt.Binarizer("midpoints").dataset(
+    grown = mt.Binarizer(kind="midpoints").dataset(
         pd.DataFrame({"x": [0.0, 0, 0, 1, 1, 1, 1]}), [1, 1, 1, 0, 0, 0, 0]
     )
     values = [
@@ -78,7 +78,7 @@ def test_a_smallest_leaf_makes_supersets_cheaper():
         )
         y = np.concatenate([[0, 1], rng.integers(0, 2, rows - 2)])
         data, space = (
-            mt.Binarizer("midpoints").dataset(frame, y, classes=(0, 1)),
+            mt.Binarizer(kind="midpoints").dataset(frame, y, classes=(0, 1)),
             mt.Trees(2, min_samples_leaf=3),
         )
         asked = mt.Problem(data, mt.Accuracy(), space)
@@ -122,7 +122,7 @@ def test_many_thresholds_are_never_a_matrix(monkeypatch):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({f"x{j}": rng.normal(size=600) for j in range(3)})
     y = (frame.x0 * frame.x1 + rng.normal(size=600) / 2 > 0).astype(int).to_numpy()
-    data = mt.Binarizer("midpoints").dataset(frame, y)
+    data = mt.Binarizer(kind="midpoints").dataset(frame, y)
     assert data.n_features == 3 * 599
 
     def refuse(self):
@@ -132,7 +132,7 @@ def test_many_thresholds_are_never_a_matrix(monkeypatch):
     result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(3)), "dp-sorted", reference=None)
     assert result.optimal
     few = mt.solve(
-        mt.Problem(mt.Binarizer("quantiles").dataset(frame, y), mt.Accuracy(), mt.Trees(3)),
+        mt.Problem(mt.Binarizer(kind="quantiles").dataset(frame, y), mt.Accuracy(), mt.Trees(3)),
         "dp-sorted",
     )
     assert result.value.exact < few.value.exact
@@ -141,7 +141,7 @@ def test_many_thresholds_are_never_a_matrix(monkeypatch):
 def test_a_time_limit_keeps_an_incumbent_and_an_honest_bound():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame({f"x{j}": rng.normal(size=1500) for j in range(8)})
-    data = mt.Binarizer("midpoints").dataset(frame, rng.integers(0, 2, 1500))
+    data = mt.Binarizer(kind="midpoints").dataset(frame, rng.integers(0, 2, 1500))
     mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)), "dp-sorted")
     points = []
     result = mt.solve(

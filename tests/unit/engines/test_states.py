@@ -11,7 +11,7 @@ from random_views import random_space, random_view
 import milp_trees as mt
 from milp_trees.engines.dp import solve_view
 from milp_trees.engines.enumerate import enumerate_trees
-from milp_trees.engines.states.graph import LAST, SPLIT, STOP, count_states, enumerate_states
+from milp_trees.engines.states.graph import LAST, SPLIT, STOP, enumerate_states
 
 
 def with_side(view, rng):
@@ -72,7 +72,6 @@ def test_the_cheapest_way_through_the_hypergraph_is_the_optimum():
         assert (found if found is None else found + int(view.base.sum())) == Z, (
             f"seed {seed}, {space}"
         )
-        assert count_states(view, space) == h.n_states
 
 
 def test_side_numbers_are_those_of_the_enumerated_trees():
@@ -169,8 +168,6 @@ def test_too_many_states_or_columns_are_refused_with_the_number():
     ).presolved_view()
     with pytest.raises(OverflowError, match=r"states and more, where at most 1,000 are allowed"):
         enumerate_states(view, mt.Trees(3), max_states=1000)
-    with pytest.raises(OverflowError, match=r"states and more, where at most 1,000 are allowed"):
-        count_states(view, mt.Trees(3), max_states=1000)
     with pytest.raises(OverflowError, match=r"columns and more, where at most 500 are allowed"):
         enumerate_states(view, mt.Trees(3), max_columns=500)
 

@@ -1,12 +1,12 @@
-"""Fixtures of several files here."""
+"""A fitted pruner that several files of tests use."""
 
 import pytest
-from pruner_cases import CANCER, FOREST
+from small_pruners import CANCER, FOREST
 
 import milp_trees as mt
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def cancer():
     """A pruner on a small forest, selected on rows set aside."""
-    return mt.EnsemblePruner(FOREST, random_state=0).fit(CANCER.data, CANCER.target)
+    return mt.EnsemblePruner(estimator=FOREST, random_state=0).fit(CANCER.data, CANCER.target)

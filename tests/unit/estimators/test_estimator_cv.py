@@ -1,4 +1,4 @@
-"""Objectives by name, engines, no depth limit, and the penalty chosen by cross-validation."""
+"""Tasks and methods by name, no depth limit, and the penalty chosen by cross-validation."""
 
 import pickle
 from fractions import Fraction
@@ -47,25 +47,22 @@ def test_the_chosen_penalty_has_the_best_mean_score_and_its_tree_is_kept():
     model = mt.OptimalTreeClassifierCV(max_depth=3, max_leaf_nodes=5, n_bins=4, cv=folds).fit(X, y)
     table = model.cv_results_
     assert table["mean_test_score"].max() == model.best_score_
-    assert list(table["cost_complexity"]) == sorted(table["cost_complexity"], reverse=True)
-    assert list(table["n_leaves"]) == [p.n_leaves for p in model.cost_complexity_path_.hull]
-    for penalty, mean in zip(table["cost_complexity"], table["mean_test_score"], strict=True):
+    assert list(table["ccp_alpha"]) == sorted(table["ccp_alpha"], reverse=True)
+    assert list(table["n_leaves"]) == [p.n_leaves for p in model.size_path_.hull]
+    for penalty, mean in zip(table["ccp_alpha"], table["mean_test_score"], strict=True):
         fixed = mt.OptimalTreeClassifier(
-            max_depth=3, max_leaf_nodes=5, n_bins=4, leaf_penalty=str(penalty)
+            max_depth=3, max_leaf_nodes=5, n_bins=4, ccp_alpha=str(penalty)
         )
         assert cross_val_score(fixed, X, y, cv=folds).mean() == pytest.approx(mean, abs=0.01), (
             "equal optima may predict differently"
         )
     alone = mt.OptimalTreeClassifier(
-        max_depth=3, max_leaf_nodes=5, n_bins=4, leaf_penalty=str(model.cost_complexity_)
+        max_depth=3, max_leaf_nodes=5, n_bins=4, ccp_alpha=str(model.ccp_alpha_)
     ).fit(X, y)
     assert alone.result_.value.number == pytest.approx(model.result_.value.number)
     assert (model.status_, model.gap_) == ("optimal", 0.0)
     assert model.bound_ == model.result_.objective
-    assert (
-        model.get_n_leaves()
-        == model.cost_complexity_path_.at_penalty(str(model.cost_complexity_)).n_leaves
-    )
+    assert model.get_n_leaves() == model.size_path_.at_penalty(str(model.ccp_alpha_)).n_leaves
 
 
 def test_pickle_clone_names_text_weights_and_groups():
@@ -88,9 +85,7 @@ def test_pickle_clone_names_text_weights_and_groups():
 
 def test_candidates_lie_inside_their_intervals():
     """Every tree of the hull has one short penalty for which it alone is the best."""
-    path = mt.OptimalTreeClassifier(max_depth=4, max_leaf_nodes=8).cost_complexity_path(
-        IRIS.data, IRIS.target
-    )
+    path = mt.OptimalTreeClassifier(max_depth=4, max_leaf_nodes=8).size_path(IRIS.data, IRIS.target)
     chosen = candidates(path)
     assert [path.at_penalty(p) for p in chosen] == list(path.hull)
     for point, penalty in zip(path.hull, chosen, strict=True):
@@ -102,52 +97,47 @@ def test_candidates_lie_inside_their_intervals():
 def test_the_path_of_an_estimator_is_that_of_its_limits():
     """Sizes up to max_leaf_nodes; the estimator stays unfitted; a formulation gives the same path."""
     model = mt.OptimalTreeClassifier(max_depth=2, n_bins=3)
-    path = model.cost_complexity_path(IRIS.data.iloc[:, 2:], IRIS.target)
+    path = model.size_path(IRIS.data.iloc[:, 2:], IRIS.target)
     assert not hasattr(model, "tree_")
     assert (len(path.points), path.method) == (4, "dp-sizes")
     slow = (
         clone(model)
         .set_params(method="flow-oct@highs")
-        .cost_complexity_path(IRIS.data.iloc[:, 2:], IRIS.target)
+        .size_path(IRIS.data.iloc[:, 2:], IRIS.target)
     )
     assert [p.value for p in slow.points] == [p.value for p in path.points]
     for point in path.hull[:-1]:
-        fitted = clone(model).set_params(
-            cost_complexity=path.interval(point)[0] + Fraction(1, 1000)
-        )
+        fitted = clone(model).set_params(ccp_alpha=path.interval(point)[0] + Fraction(1, 1000))
         assert fitted.fit(IRIS.data.iloc[:, 2:], IRIS.target).get_n_leaves() == point.n_leaves
 
 
-def metrics(objective, y, model, X):
+def metrics(task, y, model, X):
     scores = {
-        "balanced": lambda: balanced_accuracy_score(y, model.predict(X)),
+        "balanced-accuracy": lambda: balanced_accuracy_score(y, model.predict(X)),
         "f1": lambda: f1_score(y, model.predict(X)),
         "mcc": lambda: matthews_corrcoef(y, model.predict(X)),
         "auc": lambda: roc_auc_score(y, model.predict_proba(X)[:, 1]),
     }
-    return scores[objective]()
+    return scores[task]()
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("objective", ["balanced", "f1", "mcc", "auc"])
-def test_objectives_by_name(objective):
-    """The value is scikit-learn's metric of the fitted tree on the training rows, and no other
-    objective's tree has more of it.
+@pytest.mark.parametrize("task", ["balanced-accuracy", "f1", "mcc", "auc"])
+def test_tasks_by_name(task):
+    """The value is scikit-learn's metric of the fitted tree on the training rows, and no tree of
+    another task has more of it.
     """
     X, y = CANCER.data[COLUMNS], CANCER.target
-    own = mt.OptimalTreeClassifier(max_depth=2, n_bins=3, objective=objective).fit(X, y)
+    own = mt.OptimalTreeClassifier(max_depth=2, n_bins=3, task=task).fit(X, y)
     other = mt.OptimalTreeClassifier(max_depth=2, n_bins=3).fit(X, y)
     assert own.status_ == "optimal"
-    assert metrics(objective, y, own, X) == pytest.approx(own.result_.value.number)
-    assert own.result_.value.number >= metrics(objective, y, other, X) - 1e-12
+    assert metrics(task, y, own, X) == pytest.approx(own.result_.value.number)
+    assert own.result_.value.number >= metrics(task, y, other, X) - 1e-12
 
 
-def test_cost_complexity_without_split_penalties_is_per_leaf():
-    """An objective that knows a penalty per leaf only takes the same number."""
+def test_ccp_alpha_is_a_penalty_per_leaf():
+    """It is added to the loss once per leaf, for a metric as for the error rate."""
     X, y = CANCER.data[COLUMNS], CANCER.target
-    model = mt.OptimalTreeClassifier(
-        max_depth=2, n_bins=3, objective="f1", cost_complexity="1/100"
-    ).fit(X, y)
+    model = mt.OptimalTreeClassifier(max_depth=2, n_bins=3, task="f1", ccp_alpha="1/100").fit(X, y)
     f1 = f1_score(y, model.predict(X))
     assert model.result_.value.number == pytest.approx(1 - f1 + 0.01 * model.get_n_leaves())
 
@@ -155,8 +145,8 @@ def test_cost_complexity_without_split_penalties_is_per_leaf():
 def test_no_depth_limit_with_a_penalty_or_with_leaves():
     """Both are proven; the penalised tree is the one that a sufficient depth gives."""
     X, y = IRIS.data, IRIS.target
-    free = mt.OptimalTreeClassifier(max_depth=None, cost_complexity="0.02", n_bins=4).fit(X, y)
-    deep = mt.OptimalTreeClassifier(max_depth=5, cost_complexity="0.02", n_bins=4).fit(X, y)
+    free = mt.OptimalTreeClassifier(max_depth=None, ccp_alpha="0.02", n_bins=4).fit(X, y)
+    deep = mt.OptimalTreeClassifier(max_depth=5, ccp_alpha="0.02", n_bins=4).fit(X, y)
     assert free.status_ == "optimal"
     assert free.result_.value == deep.result_.value
     few = mt.OptimalTreeClassifier(max_depth=None, max_leaf_nodes=4, n_bins=4).fit(X, y)
@@ -164,18 +154,17 @@ def test_no_depth_limit_with_a_penalty_or_with_leaves():
     assert few.get_n_leaves() <= 4
 
 
-def test_engine_is_another_name_for_method():
-    """Either works, two different ones do not; an engine that fails to exist says so."""
+def test_methods_and_tasks_by_name():
+    """Any method of the registry works; a task that is unknown or of another kind is refused."""
     X, y = IRIS.data.iloc[:, 2:], IRIS.target
-    by_engine = mt.OptimalTreeClassifier(max_depth=1, n_bins=3, engine="flow-oct@highs").fit(X, y)
-    assert by_engine.result_.method == "flow-oct@highs"
+    by_flow = mt.OptimalTreeClassifier(max_depth=1, n_bins=3, method="flow-oct@highs").fit(X, y)
+    assert by_flow.result_.method == "flow-oct@highs"
     assert (
-        by_engine.result_.value
+        by_flow.result_.value
         == mt.OptimalTreeClassifier(max_depth=1, n_bins=3, method="dp").fit(X, y).result_.value
     )
-    with pytest.raises(ValueError, match="two methods"):
-        mt.OptimalTreeClassifier(method="dp", engine="enumerate").fit(X, y)
-    with pytest.raises(ValueError, match="objective must be"):
-        mt.OptimalTreeClassifier(objective="action-values").fit(X, y)
+    for name in "action-values", "balanced", "gini":
+        with pytest.raises(ValueError, match="task must be"):
+            mt.OptimalTreeClassifier(task=name).fit(X, y)
     with pytest.raises(ValueError, match="takes no row weights"):
-        mt.OptimalTreeClassifier(objective="mcc").fit(X, y, sample_weight=np.ones(len(y)))
+        mt.OptimalTreeClassifier(task="mcc").fit(X, y, sample_weight=np.ones(len(y)))

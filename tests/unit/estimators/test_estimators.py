@@ -1,5 +1,6 @@
 """scikit-learn's face: the whole estimator check, and that what comes out is the optimum."""
 
+import inspect
 import os
 import pickle
 import subprocess
@@ -8,7 +9,8 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
@@ -18,8 +20,61 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import milp_trees as mt
 from milp_trees.data.binarize import Binarizer
+from milp_trees.study.solving import answer
 
 IRIS = load_iris(as_frame=True)
+#: Every public estimator.
+ESTIMATORS = [
+    thing
+    for thing in (getattr(mt, name) for name in dir(mt))
+    if isinstance(thing, type) and issubclass(thing, BaseEstimator)
+]
+
+
+def test_all_parameters_of_all_estimators_are_given_by_name():
+    """So that an order of parameters is never part of the interface."""
+    kinds = {
+        (cls.__name__, p.name): p.kind
+        for cls in ESTIMATORS
+        for p in inspect.signature(cls).parameters.values()
+    }
+    assert set(kinds.values()) == {inspect.Parameter.KEYWORD_ONLY}, kinds
+    assert len(ESTIMATORS) == 8
+
+
+def test_an_idea_has_the_same_name_in_all_estimators():
+    """Parameters are found in at least one estimator, and their other names in none."""
+    one_name = {
+        "method": ["engine", "solver"],
+        "ccp_alpha": ["cost_complexity", "leaf_penalty", "split_penalty"],
+        "n_jobs": ["threads", "jobs"],
+        "task": ["objective"],
+        "slack": ["one_standard_error"],
+        "validation_fraction": ["validation"],
+        "n_bins": ["quantiles"],
+        "binarizer": ["splits", "thresholds"],
+        "categorical_features": ["categorical"],
+        "voting": ["aggregate"],
+        "criterion": ["impurity"],
+        "random_state": ["seed"],
+    }
+    found = {p for cls in ESTIMATORS for p in inspect.signature(cls).parameters}
+    assert set(one_name) <= found
+    assert found.isdisjoint(other for others in one_name.values() for other in others)
+
+
+@pytest.mark.parametrize("n_jobs, threads", [(None, 1), (2, 2), (-1, effective_n_jobs(-1))])
+def test_n_jobs_is_the_number_of_threads_of_the_solver(n_jobs, threads, monkeypatch):
+    """As in joblib -1 stands for all cores and None for one; the run gets the number."""
+    asked = []
+
+    def watched(problem, method, limits, **more):
+        asked.append(limits.threads)
+        return answer(problem, method, limits, **more)
+
+    monkeypatch.setattr("milp_trees.study.solving.answer", watched)
+    mt.OptimalTreeClassifier(max_depth=1, n_bins=3, n_jobs=n_jobs).fit(IRIS.data, IRIS.target)
+    assert asked == [threads]
 
 
 @pytest.mark.slow
@@ -99,16 +154,16 @@ def test_text_columns_of_a_frame_are_one_hot_encoded():
 def test_clone_pickle_and_grid_search():
     """The usual tools work, also with a penalty and a binarizer object."""
     model = mt.OptimalTreeClassifier(
-        binarizer=Binarizer("quantiles", n_bins=4), cost_complexity=0.01
+        binarizer=Binarizer(kind="quantiles", n_bins=4), ccp_alpha=0.01
     )
     grid = {
         "optimaltreeclassifier__max_depth": [0, 1, 2],
-        "optimaltreeclassifier__cost_complexity": [0, 0.4],
+        "optimaltreeclassifier__ccp_alpha": [0, 0.4],
     }
     search = GridSearchCV(make_pipeline(clone(model)), grid, cv=3).fit(IRIS.data, IRIS.target)
     assert search.best_params_ == {
         "optimaltreeclassifier__max_depth": 2,
-        "optimaltreeclassifier__cost_complexity": 0,
+        "optimaltreeclassifier__ccp_alpha": 0,
     }
     best = search.best_estimator_[0]
     again = pickle.loads(pickle.dumps(best))
@@ -118,16 +173,15 @@ def test_clone_pickle_and_grid_search():
 
 
 def test_penalties_and_leaf_limits_shape_the_tree():
-    """A large penalty per split leaves a single leaf; max_leaf_nodes and min_samples_leaf hold."""
+    """A large penalty per leaf leaves a single leaf; max_leaf_nodes and min_samples_leaf hold."""
     X, y = IRIS.data, IRIS.target
-    assert mt.OptimalTreeClassifier(cost_complexity=0.5).fit(X, y).get_n_leaves() == 1
-    assert mt.OptimalTreeClassifier(leaf_penalty=0.5).fit(X, y).get_n_leaves() == 1
+    assert mt.OptimalTreeClassifier(ccp_alpha=0.5).fit(X, y).get_n_leaves() == 1
     assert mt.OptimalTreeClassifier(max_depth=3, max_leaf_nodes=3).fit(X, y).get_n_leaves() == 3
     model = mt.OptimalTreeClassifier(min_samples_leaf=40).fit(X, y)
     assert np.bincount(model.apply(X)).min() >= 40
 
 
-def test_objectives_and_weights():
+def test_tasks_and_weights():
     """Balanced accuracy equals weighting by class; a Task is taken as it is, and not beside other
     penalties.
     """
@@ -140,23 +194,23 @@ def test_objectives_and_weights():
         wrong = model.predict(X) != y
         return sum(wrong[y == c].sum() / n for c, n in share.items())
 
-    by_objective = mt.OptimalTreeClassifier(max_depth=1, objective="balanced-accuracy").fit(X, y)
+    by_task_name = mt.OptimalTreeClassifier(max_depth=1, task="balanced-accuracy").fit(X, y)
     by_weight = mt.OptimalTreeClassifier(max_depth=1).fit(
         X, y, sample_weight=np.where(y == "rare", share["other"], share["rare"])
     )
     task = mt.tasks.WeightedError(
         class_weight={"rare": int(share["other"]), "other": int(share["rare"])}
     )
-    by_task = mt.OptimalTreeClassifier(max_depth=1, objective=task).fit(X, y)
+    by_task = mt.OptimalTreeClassifier(max_depth=1, task=task).fit(X, y)
     assert (
-        balanced(by_objective)
+        balanced(by_task_name)
         == pytest.approx(balanced(by_weight))
         == pytest.approx(balanced(by_task))
     )
     with pytest.raises(ValueError, match="give them to the Task"):
-        mt.OptimalTreeClassifier(objective=mt.Accuracy(), cost_complexity=0.1).fit(X, y)
-    with pytest.raises(ValueError, match="objective must be"):
-        mt.OptimalTreeClassifier(objective="gini").fit(X, y)
+        mt.OptimalTreeClassifier(task=mt.Accuracy(), ccp_alpha=0.1).fit(X, y)
+    with pytest.raises(ValueError, match="task must be"):
+        mt.OptimalTreeClassifier(task="gini").fit(X, y)
 
 
 @pytest.mark.parametrize(

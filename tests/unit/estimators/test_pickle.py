@@ -32,21 +32,23 @@ TREES = {
     "spo": (lambda **k: mt.SPOTree(max_depth=2, **k), COSTS),
     "spo, exact, pruned": (
         lambda **k: mt.SPOTree(
-            method="dp", max_depth=2, quantiles=4, validation_fraction=0.2, random_state=0, **k
+            method="dp", max_depth=2, n_bins=4, validation_fraction=0.2, random_state=0, **k
         ),
         COSTS,
     ),
 }
 ENSEMBLES = {
-    "spo forest": (lambda: mt.SPOForest(5, max_depth=5, random_state=0), COSTS),
-    "budget forest": (lambda: mt.BudgetForestClassifier(5, random_state=0), Y),
+    "spo forest": (lambda: mt.SPOForest(n_estimators=5, max_depth=5, random_state=0), COSTS),
+    "budget forest": (lambda: mt.BudgetForestClassifier(n_estimators=5, random_state=0), Y),
     "pruner": (
-        lambda: mt.EnsemblePruner(RandomForestClassifier(5, random_state=0), random_state=0),
+        lambda: mt.EnsemblePruner(
+            estimator=RandomForestClassifier(5, random_state=0), random_state=0
+        ),
         Y,
     ),
     "pruner, out of bag": (
         lambda: mt.EnsemblePruner(
-            RandomForestClassifier(5, random_state=0), errors="oob", budget=3
+            estimator=RandomForestClassifier(5, random_state=0), errors="oob", budget=3
         ),
         Y,
     ),
@@ -106,7 +108,7 @@ def test_what_needs_the_rows_says_so(tree):
     _, y, model = tree
     small = again(model)
     for ask in (
-        small.result_.verify,
+        lambda: mt.verify(small.result_),
         small.to_sklearn,
         lambda: mt.solve(small.result_.problem, "dp"),
         lambda: small.result_.problem.dataset.y,
@@ -159,13 +161,13 @@ def test_a_pickled_ensemble_has_no_rows_and_predicts_the_same(name):
 def test_a_pickled_pruner_gives_every_pruning_of_its_path_and_no_certificate():
     """The path needs no rows; a program with a budget row, and a flow that proves a pruning, do."""
     forest = RandomForestClassifier(4, max_depth=3, random_state=0)
-    model = mt.EnsemblePruner(forest, errors="oob", lam="0.01").fit(
+    model = mt.EnsemblePruner(estimator=forest, errors="oob", lam="0.01").fit(
         X, Y, row_costs=np.full((N, X.shape[1]), 2)
     )
     small = again(model)
     for ask in {"lam": 0.003}, {"budget": 4}:
         assert small.prune(**ask).pruning_ == model.prune(**ask).pruning_
-    assert small.path_.to_json() == model.path_.to_json()
+    assert small.curve_.to_json() == model.curve_.to_json()
     assert small.problem_.spec()["data"]["left_out"] == ["error_weights", "row_costs"]
     assert small.problem_.spec()["data"]["arrays_sha256"] == model.problem_.dataset.sha256
     with pytest.raises(mt.DataError, match="prices that differ from row to row"):
@@ -174,7 +176,7 @@ def test_a_pickled_pruner_gives_every_pruning_of_its_path_and_no_certificate():
     with pytest.raises(mt.DataError, match="left out"):
         small.prune(budget=4, exact=True)
     with pytest.raises(mt.DataError, match="pickled without its rows"):
-        small.path_.certificate("0.01")
+        small.curve_.certificate("0.01")
     kept = again(model.set_params(keep_data=True))
-    assert kept.path_.certificate("0.01")
+    assert kept.curve_.certificate("0.01")
     assert kept.prune(budget=4, exact=True).pruning_["status"]

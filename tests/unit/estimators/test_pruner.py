@@ -1,6 +1,4 @@
-"""EnsemblePruner: the path is the hull of all prunings, pruned scikit-learn ensembles predict what
-ours do, choices and budgets say what is proven.
-"""
+"""EnsemblePruner: its curve is the hull of all prunings, and costs and errors are counted as defined."""
 
 import itertools
 from fractions import Fraction
@@ -8,19 +6,14 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 import pytest
-from pruner_cases import CANCER, DIABETES, FOREST
-from pruner_choice_cases import prunings, tiny
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import (
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import OneHotEncoder
+from small_pruners import CANCER, FOREST, prunings, tiny
 
 import milp_trees as mt
-from milp_trees.study.along_curve import Rows, judge
 
-# -- the path ------------------------------------------------------------------------------------------------------
+# -- the path -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -34,7 +27,7 @@ def test_for_every_lambda_the_path_is_as_good_as_the_best_of_all_prunings(seed, 
         )
         for k in prunings(pruner.ensemble_)
     ]
-    breaks = [Fraction(b) for b in pruner.path_.breakpoints]
+    breaks = [Fraction(b) for b in pruner.curve_.breakpoints]
     middles = [
         (a + b) / 2
         for a, b in itertools.pairwise([Fraction(0), *breaks, 2 * max(breaks, default=Fraction(1))])
@@ -50,8 +43,8 @@ def test_the_validation_curve_is_what_each_pruning_does_on_those_rows(cancer):
     """Figures computed along the path equal those of every pruned ensemble predicting on its own."""
     X, y = CANCER.data, CANCER.target
     pruner = mt.EnsemblePruner(
-        FOREST,
-        {"worst area": 3, "mean area": "0.5"},
+        estimator=FOREST,
+        feature_costs={"worst area": 3, "mean area": "0.5"},
         groups=[mt.tasks.Group("worst", ["worst area", "worst texture"], 2)],
         node_cost="0.1",
     )
@@ -115,14 +108,14 @@ def test_lambda_zero_keeps_what_pays_and_a_large_lambda_nothing(cancer):
     assert none.predict(CANCER.data).shape == (len(CANCER.target),)
 
 
-# -- where errors are counted ----------------------------------------------------------------------------------------
+# -- where errors are counted ---------------------------------------------------------------------
 
 
 def test_out_of_bag_errors_count_for_each_tree_the_rows_it_did_not_see():
     """The unpruned error is the mean error of the trees on those rows."""
     X, y = CANCER.data.to_numpy(), CANCER.target.to_numpy()
     forest = RandomForestClassifier(7, random_state=0).fit(X, y)
-    pruner = mt.EnsemblePruner(forest, errors="oob").fit(X, y)
+    pruner = mt.EnsemblePruner(estimator=forest, errors="oob").fit(X, y)
     wrong = seen = 0
     for tree, rows in zip(forest.estimators_, forest.estimators_samples_, strict=True):
         out = np.setdiff1d(np.arange(len(y)), rows)
@@ -133,14 +126,14 @@ def test_out_of_bag_errors_count_for_each_tree_the_rows_it_did_not_see():
 def test_held_out_errors_are_those_on_validation_rows():
     """Given, or set aside."""
     X, y = CANCER.data, CANCER.target
-    pruner = mt.EnsemblePruner(FOREST, errors="held-out").fit(
+    pruner = mt.EnsemblePruner(estimator=FOREST, errors="held-out").fit(
         X[:300], y[:300], X_val=X[300:], y_val=y[300:]
     )
     assert pruner.problem_.dataset.n_rows == len(y) - 300
     trees = [tree.predict(X[300:].to_numpy()) for tree in pruner.estimator_.estimators_]
     assert pruner.unpruned_["error"] == pytest.approx(np.mean([t != y[300:] for t in trees]))
     aside = mt.EnsemblePruner(
-        FOREST, errors="held-out", lam="0.001", validation=0.3, random_state=0
+        estimator=FOREST, errors="held-out", lam="0.001", validation_fraction=0.3, random_state=0
     ).fit(X, y)
     assert aside.validation_rows_ == "set aside"
     assert 0.28 < aside.problem_.dataset.n_rows / len(y) < 0.32
@@ -156,7 +149,7 @@ def test_rows_set_aside_have_all_classes_in_their_shares():
     assert dict(zip(*np.unique(y[aside], return_counts=True), strict=True)) == {"a": 15, "b": 5}
 
 
-# -- costs -----------------------------------------------------------------------------------------------------------
+# -- costs ----------------------------------------------------------------------------------------
 
 
 def test_the_cost_of_a_row_is_that_of_the_features_on_its_paths(cancer):
@@ -188,7 +181,10 @@ def test_the_acquisition_table_adds_up_to_the_mean_cost(cancer):
     )
     assert (table["share"] <= table["share_unpruned"]).all()
     grouped = mt.EnsemblePruner(
-        FOREST, "0.5", groups=[mt.tasks.Group("all", list(CANCER.data.columns), 7)], lam="0.001"
+        estimator=FOREST,
+        feature_costs="0.5",
+        groups=[mt.tasks.Group("all", list(CANCER.data.columns), 7)],
+        lam="0.001",
     ).fit(CANCER.data, CANCER.target)
     table = grouped.acquisition(CANCER.data)
     assert table["mean_cost"].iloc[0] == pytest.approx(7.5 * table["share"].iloc[0])
@@ -215,7 +211,9 @@ def test_prices_may_differ_from_row_to_row():
     with pytest.raises(mt.DataError, match="as row_costs"):
         pruner.feature_cost(X)
     with pytest.raises(mt.DataError, match="fit\\(X, y, row_costs=prices\\)"):
-        mt.EnsemblePruner(FOREST, mt.tasks.FeatureCosts(per_row=prices)).fit(X, y)
+        mt.EnsemblePruner(
+            estimator=FOREST, feature_costs=mt.tasks.FeatureCosts(per_row=prices)
+        ).fit(X, y)
 
 
 def test_dummy_columns_of_one_question_are_one_feature():
@@ -230,58 +228,12 @@ def test_dummy_columns_of_one_question_are_one_feature():
     ).set_output(transform="pandas")
     X = coder.fit_transform(table)
     features = {c: c.split("__")[1].split("_")[0] for c in X.columns}
-    pruner = mt.EnsemblePruner(FOREST, {"colour": 5, "size": 1}, features=features, lam=0).fit(X, y)
+    pruner = mt.EnsemblePruner(
+        estimator=FOREST, feature_costs={"colour": 5, "size": 1}, features=features, lam=0
+    ).fit(X, y)
     assert pruner.ensemble_.features == ("colour", "size")
     assert pruner.feature_cost(X).max() <= 6
-    in_order = mt.EnsemblePruner(FOREST, [5, 1], features=list(features.values()), lam=0).fit(X, y)
+    in_order = mt.EnsemblePruner(
+        estimator=FOREST, feature_costs=[5, 1], features=list(features.values()), lam=0
+    ).fit(X, y)
     np.testing.assert_array_equal(in_order.feature_cost(X), pruner.feature_cost(X))
-
-
-# -- pictures --------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_pictures_are_drawn_with_their_labels(cancer):
-    """Also for regression, for a path of one pruning, and on axes that are given."""
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    ax = cancer.plot()
-    assert ax.get_xlabel() == "mean cost of a row"
-    assert any("selected" in t.get_text() for t in ax.get_legend().get_texts())
-    shown = [t.get_text() for t in cancer.plot_features(most=7).get_yticklabels()]
-    assert len(shown) == 7
-    used = cancer.acquisition(CANCER.data)
-    assert [
-        t.get_text() for t in cancer.plot_acquisition(CANCER.data, most=3).get_yticklabels()
-    ] == list(used.index[:3])
-    numbers = mt.EnsemblePruner(RandomForestRegressor(3, max_depth=3, random_state=0)).fit(
-        DIABETES.data, DIABETES.target
-    )
-    _, given = plt.subplots()
-    assert numbers.plot(given) is given
-    assert given.get_ylabel() == "mean squared error"
-    flat = mt.EnsemblePruner(FOREST, validation=None).fit(np.zeros((10, 2)), np.arange(10) % 2)
-    for picture in (
-        flat.plot,
-        flat.plot_features,
-        lambda: flat.plot_acquisition(np.zeros((10, 2))),
-    ):
-        picture().figure.canvas.draw()
-    plt.close("all")
-
-
-def test_a_feature_leaves_the_picture_where_no_row_needs_it(cancer):
-    """Shares along the path never rise with λ."""
-    assert (cancer.feature_shares_.diff()[1:] <= 0).all(axis=None)
-    shares = judge(
-        cancer.ensemble_,
-        np.where(cancer.ensemble_.left >= 0, 0, 1),
-        1,
-        Rows(CANCER.data.to_numpy()),
-        cancer.costs_,
-    )[1]
-    np.testing.assert_allclose(
-        shares[0], cancer.ensemble_.walk(CANCER.data.to_numpy()).used.mean(axis=0)
-    )

@@ -1,18 +1,30 @@
-"""How the pruner chooses a point of the path, and budgets."""
+"""EnsemblePruner selects a pruning by validation rows or by a budget; pictures of the curve."""
 
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
-from pruner_cases import CANCER, FOREST
-from pruner_choice_cases import curve, prunings, tiny
-from sklearn.ensemble import (
-    RandomForestClassifier,
-)
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning
+from small_pruners import CANCER, DIABETES, FOREST, prunings, tiny
 
 import milp_trees as mt
 from milp_trees.estimators._pruner_rows import choose
+from milp_trees.study.along_curve import Rows, judge
+
+# -- the choice -----------------------------------------------------------------------------------
+
+
+def curve(errors, costs):
+    return pd.DataFrame(
+        {
+            "validation_error": errors,
+            "validation_cost": costs,
+            "standard_error": 0.03,
+            "splits": [9, 5, 2, 0][: len(errors)],
+        }
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,7 +59,7 @@ def test_where_no_pruning_passes_the_ensemble_stays_as_it_is():
         is None
     )
     X, y = CANCER.data, CANCER.target
-    pruner = mt.EnsemblePruner(FOREST, slack=-1).fit(X, y)
+    pruner = mt.EnsemblePruner(estimator=FOREST, slack=-1).fit(X, y)
     assert pruner.selected_.status == "unpruned"
     assert pruner.lam_ is None
     np.testing.assert_array_equal(pruner.predict(X), pruner.estimator_.predict(X))
@@ -62,7 +74,7 @@ def test_the_selected_pruning_is_no_worse_on_validation_rows(cancer):
     assert cancer.best_estimator_.pruning_["status"] == "optimal"
 
 
-# -- budgets ---------------------------------------------------------------------------------------------------------
+# -- budgets --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -111,7 +123,7 @@ def test_exact_budgets_equal_enumeration(seed):
 
 def test_a_budget_program_that_is_stopped_says_what_is_known():
     """No time at all: a ConvergenceWarning, the hull point at worst, and the hull's bound at worst."""
-    pruner = mt.EnsemblePruner(RandomForestClassifier(10, random_state=0), lam=0).fit(
+    pruner = mt.EnsemblePruner(estimator=RandomForestClassifier(10, random_state=0), lam=0).fit(
         CANCER.data, CANCER.target
     )
     with pytest.warns(ConvergenceWarning, match="stopped without a proof"):
@@ -125,8 +137,60 @@ def test_a_budget_program_that_is_stopped_says_what_is_known():
 
 def test_a_budget_given_to_the_pruner_selects_and_keeps_the_hull_bound():
     """`hull_bound_` and `gap_` say how far it may be from the best; the note is in words."""
-    pruner = mt.EnsemblePruner(FOREST, budget=3).fit(CANCER.data, CANCER.target)
+    pruner = mt.EnsemblePruner(estimator=FOREST, budget=3).fit(CANCER.data, CANCER.target)
     assert pruner.selected_.cost <= 3
     assert pruner.hull_bound_ <= float(pruner.selected_.error)
     assert pruner.best_estimator_.pruning_["gap"] == pruner.gap_
     assert "hull" in pruner.best_estimator_.pruning_["note"]
+
+
+# -- pictures -------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_pictures_are_drawn_with_their_labels(cancer):
+    """Also for regression, for a path of one pruning, and on axes that are given."""
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    ax = cancer.plot()
+    assert ax.get_xlabel() == "mean cost of a row"
+    assert any("selected" in t.get_text() for t in ax.get_legend().get_texts())
+    shown = [t.get_text() for t in cancer.plot_features(most=7).get_yticklabels()]
+    assert len(shown) == 7
+    used = cancer.acquisition(CANCER.data)
+    assert [
+        t.get_text() for t in cancer.plot_acquisition(CANCER.data, most=3).get_yticklabels()
+    ] == list(used.index[:3])
+    numbers = mt.EnsemblePruner(
+        estimator=RandomForestRegressor(3, max_depth=3, random_state=0)
+    ).fit(DIABETES.data, DIABETES.target)
+    _, given = plt.subplots()
+    assert numbers.plot(given) is given
+    assert given.get_ylabel() == "mean squared error"
+    flat = mt.EnsemblePruner(estimator=FOREST, validation_fraction=None).fit(
+        np.zeros((10, 2)), np.arange(10) % 2
+    )
+    for picture in (
+        flat.plot,
+        flat.plot_features,
+        lambda: flat.plot_acquisition(np.zeros((10, 2))),
+    ):
+        picture().figure.canvas.draw()
+    plt.close("all")
+
+
+def test_a_feature_leaves_the_picture_where_no_row_needs_it(cancer):
+    """Shares along the path never rise with λ."""
+    assert (cancer.feature_shares_.diff()[1:] <= 0).all(axis=None)
+    shares = judge(
+        cancer.ensemble_,
+        np.where(cancer.ensemble_.left >= 0, 0, 1),
+        1,
+        Rows(CANCER.data.to_numpy()),
+        cancer.costs_,
+    )[1]
+    np.testing.assert_allclose(
+        shares[0], cancer.ensemble_.walk(CANCER.data.to_numpy()).used.mean(axis=0)
+    )

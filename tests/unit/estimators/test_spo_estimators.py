@@ -10,11 +10,11 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from decision_rows import paths, regret
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_estimator
-from spo_estimators_cases import paths, regret
 
 import milp_trees as mt
 
@@ -30,9 +30,9 @@ BOOTSTRAP = {
     "make, expected",
     [
         (mt.SPOTree, {}),
-        (lambda: mt.SPOTree(method="dp", max_depth=1, quantiles=5), {}),
-        (lambda: mt.SPOForest(5, bootstrap=False), {}),
-        (lambda: mt.SPOForest(5), BOOTSTRAP),
+        (lambda: mt.SPOTree(method="dp", max_depth=1, n_bins=5), {}),
+        (lambda: mt.SPOForest(n_estimators=5, bootstrap=False), {}),
+        (lambda: mt.SPOForest(n_estimators=5), BOOTSTRAP),
     ],
     ids=["tree", "exact", "forest", "bootstrap"],
 )
@@ -58,7 +58,9 @@ def test_leaves_predict_means_and_decide_what_is_best_for_them():
     answer to it, `score` minus the regret.
     """
     data, test = paths(), paths(80, 1)
-    model = mt.SPOTree(data.decisions, max_depth=2, min_samples_leaf=5).fit(data.X, data.C)
+    model = mt.SPOTree(decisions=data.decisions, max_depth=2, min_samples_leaf=5).fit(
+        data.X, data.C
+    )
     leaf = model.apply(data.X)
     means = np.array([data.C[leaf == k].mean(axis=0) for k in range(model.get_n_leaves())])
     assert model.get_n_leaves() == 4
@@ -97,28 +99,33 @@ def test_exact_methods_lose_no_more_than_the_greedy_tree(splits):
     """
     data = paths(60)
     fitted = {
-        m: mt.SPOTree(data.decisions, m, 2, min_samples_leaf=4, splits=splits, quantiles=61).fit(
-            data.X, data.C
-        )
-        for m in ("greedy", "cart", "dp", "dp-oracle")
+        m: mt.SPOTree(
+            decisions=data.decisions,
+            method=m,
+            max_depth=2,
+            min_samples_leaf=4,
+            binarizer=splits,
+            n_bins=61,
+        ).fit(data.X, data.C)
+        for m in ("greedy-spo", "cart-spo", "dp", "dp-oracle")
     }
     loss = {m: model.result_.objective for m, model in fitted.items()}
     assert loss["dp"] == pytest.approx(loss["dp-oracle"], rel=1e-6)
-    assert loss["dp"] <= min(loss["greedy"], loss["cart"]) + 1e-9
-    assert loss["dp"] < loss["cart"]
+    assert loss["dp"] <= min(loss["greedy-spo"], loss["cart-spo"]) + 1e-9
+    assert loss["dp"] < loss["cart-spo"]
     assert fitted["dp"].status_ == "optimal"
     assert fitted["dp"].gap_ < 1e-6
-    assert fitted["greedy"].status_ == "feasible"
-    assert fitted["greedy"].bound_ is None
+    assert fitted["greedy-spo"].status_ == "feasible"
+    assert fitted["greedy-spo"].bound_ is None
 
 
 @pytest.mark.parametrize("method", ["spot@highs", "flow-oct@highs"])
 def test_the_milp_starts_from_the_greedy_tree(method):
     """exact = proven MILP <= greedy, on the same thresholds."""
     data = mt.decisions.two_roads(40)
-    model = mt.SPOTree(method=method, max_depth=1, quantiles=6).fit(data.X, data.C)
-    exact = mt.SPOTree(method="dp", max_depth=1, quantiles=6).fit(data.X, data.C)
-    greedy = mt.SPOTree(max_depth=1, quantiles=6).fit(data.X, data.C)
+    model = mt.SPOTree(method=method, max_depth=1, n_bins=6).fit(data.X, data.C)
+    exact = mt.SPOTree(method="dp", max_depth=1, n_bins=6).fit(data.X, data.C)
+    greedy = mt.SPOTree(max_depth=1, n_bins=6).fit(data.X, data.C)
     assert model.result_.start["method"] == "greedy-spo"
     assert model.status_ == "optimal"
     assert model.result_.objective == pytest.approx(exact.result_.objective, rel=1e-5)
@@ -130,8 +137,12 @@ def test_weights_are_repetitions():
     data = paths(60)
     w = np.random.default_rng(0).integers(0, 4, 60)
     again = np.repeat(np.arange(60), w)
-    one = mt.SPOTree(data.decisions, min_weight_leaf=10).fit(data.X, data.C, sample_weight=w)
-    two = mt.SPOTree(data.decisions, min_samples_leaf=10).fit(data.X[again], data.C[again])
+    one = mt.SPOTree(decisions=data.decisions, min_weight_leaf=10).fit(
+        data.X, data.C, sample_weight=w
+    )
+    two = mt.SPOTree(decisions=data.decisions, min_samples_leaf=10).fit(
+        data.X[again], data.C[again]
+    )
     assert one.tree_.to_json() == two.tree_.to_json()
     assert one.predict(data.X) == pytest.approx(two.predict(data.X))
     assert np.bincount(two.apply(data.X[again])).min() >= 10
@@ -145,7 +156,9 @@ def test_categories_are_split_off_alone_and_names_survive():
         {"colour": list("rgbrgb") * 5, "code": [1, 2, 3, 1, 2, 3] * 5, "size": np.arange(30.0)}
     )
     costs = pd.DataFrame({"bus": (frame.code == 2) * 1.0, "train": (frame.code != 2) * 1.0})
-    model = mt.SPOTree(max_depth=1, categorical=["code"]).fit(frame.drop(columns="colour"), costs)
+    model = mt.SPOTree(max_depth=1, categorical_features=["code"]).fit(
+        frame.drop(columns="colour"), costs
+    )
     assert [t.name for t in model.tree_.splits] == ["code == 2"]
     assert set(model.tree_.actions) == {"bus", "train"}
     assert model.score(frame.drop(columns="colour"), costs) == 0
@@ -154,27 +167,29 @@ def test_categories_are_split_off_alone_and_names_survive():
     assert text.decide(pd.DataFrame({"colour": ["g", "violet"]})).tolist() == [[0, 1], [1, 0]]
     assert "colour == g" in text.to_text()
     assert text.to_svg().startswith("<svg")
-    forest = mt.SPOForest(5, max_features=None, categorical=["code"], random_state=0).fit(
-        frame, costs
-    )
+    forest = mt.SPOForest(
+        n_estimators=5, max_features=None, categorical_features=["code"], random_state=0
+    ).fit(frame, costs)
     assert forest.score(frame, costs) == 0
 
 
-@pytest.mark.parametrize("method", ["greedy", "cart", "dp"])
+@pytest.mark.parametrize("method", ["greedy-spo", "cart-spo", "dp"])
 def test_validation_rows_prune_the_tree(method):
     """Given rows or a share of the rows choose; leaves keep the decisions of the training rows, and
     the result is about the pruned tree.
     """
     data, held = paths(100, 0, 8), paths(100, 5, 8)
     depth = 2 if method == "dp" else None
-    options = {"method": method, "max_depth": depth, "quantiles": 10, "min_samples_leaf": 2}
-    full = mt.SPOTree(data.decisions, **options).fit(data.X, data.C)
-    model = mt.SPOTree(data.decisions, **options).fit(data.X, data.C, validation=(held.X, held.C))
+    options = {"method": method, "max_depth": depth, "n_bins": 10, "min_samples_leaf": 2}
+    full = mt.SPOTree(decisions=data.decisions, **options).fit(data.X, data.C)
+    model = mt.SPOTree(decisions=data.decisions, **options).fit(
+        data.X, data.C, X_val=held.X, y_val=held.C
+    )
     path = model.pruning_path_
     assert full.pruning_path_ is None
     assert model.get_n_leaves() == path.leaves[path.chosen] <= path.leaves[0]
-    assert path.leaves[0] <= full.get_n_leaves() or method == "greedy"
-    if method != "cart":
+    assert path.leaves[0] <= full.get_n_leaves() or method == "greedy-spo"
+    if method != "cart-spo":
         lost = (held.C * model.decide(held.X)).sum(axis=1) - data.decisions.value(held.C)
         assert path.validation[path.chosen] == pytest.approx(lost.mean())
         assert model.score(held.X, held.C) >= full.score(held.X, held.C) - 1e-9
@@ -183,21 +198,28 @@ def test_validation_rows_prune_the_tree(method):
             ((held.C - model.predict(held.X)) ** 2).sum(axis=1).mean()
         )
     assert model.result_.problem.dataset.n_rows == 100
-    share = mt.SPOTree(data.decisions, **options, validation_fraction=0.3, random_state=1)
+    share = mt.SPOTree(decisions=data.decisions, **options, validation_fraction=0.3, random_state=1)
     assert share.fit(data.X, data.C).result_.problem.dataset.n_rows == 70
     assert clone(share).fit(data.X, data.C).tree_.to_json() == share.tree_.to_json()
-    small = mt.SPOTree(data.decisions, **options, one_standard_error=True).fit(
-        data.X, data.C, validation=(held.X, held.C)
+    small = mt.SPOTree(decisions=data.decisions, **options, slack="one-se").fit(
+        data.X, data.C, X_val=held.X, y_val=held.C
     )
     assert small.get_n_leaves() <= model.get_n_leaves()
+    if method == "dp":
+        return
+    allowed = path.validation.min() + 0.1
+    loose = mt.SPOTree(decisions=data.decisions, **options, slack=0.1).fit(
+        data.X, data.C, X_val=held.X, y_val=held.C
+    )
+    assert loose.pruning_path_.chosen == np.flatnonzero(path.validation <= allowed)[-1]
 
 
-@pytest.mark.parametrize("method", ["greedy", "cart"])
+@pytest.mark.parametrize("method", ["greedy-spo", "cart-spo"])
 def test_no_more_leaves_than_allowed(method):
     data = paths()
     for most in (1, 3, 5):
         assert (
-            mt.SPOTree(data.decisions, method, max_depth=None, max_leaf_nodes=most)
+            mt.SPOTree(decisions=data.decisions, method=method, max_depth=None, max_leaf_nodes=most)
             .fit(data.X, data.C)
             .get_n_leaves()
             <= most
@@ -206,14 +228,16 @@ def test_no_more_leaves_than_allowed(method):
 
 def test_estimators_are_cloned_pickled_and_searched():
     data = paths(60)
-    model = mt.SPOTree(data.decisions, max_depth=2).fit(data.X, data.C)
-    forest = mt.SPOForest(5, data.decisions, random_state=0).fit(data.X, data.C)
+    model = mt.SPOTree(decisions=data.decisions, max_depth=2).fit(data.X, data.C)
+    forest = mt.SPOForest(n_estimators=5, decisions=data.decisions, random_state=0).fit(
+        data.X, data.C
+    )
     for fitted in (model, forest):
         assert (
             pickle.loads(pickle.dumps(fitted)).decide(data.X).tolist()
             == fitted.decide(data.X).tolist()
         )
-    search = GridSearchCV(mt.SPOTree(data.decisions), {"max_depth": [0, 2]}, cv=2).fit(
+    search = GridSearchCV(mt.SPOTree(decisions=data.decisions), {"max_depth": [0, 2]}, cv=2).fit(
         data.X, data.C
     )
     assert search.best_params_["max_depth"] in (0, 2)
@@ -236,7 +260,11 @@ def failing(after):
     return mt.decisions.Oracle(function, 2)
 
 
-@pytest.mark.parametrize("make", [mt.SPOTree, lambda S: mt.SPOForest(3, S)], ids=["tree", "forest"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda S: mt.SPOTree(decisions=S), lambda S: mt.SPOForest(n_estimators=3, decisions=S)],
+    ids=["tree", "forest"],
+)
 def test_an_oracle_that_fails_midway_leaves_the_estimator_unfitted(make):
     """Also one that was fitted before; the sentence says what the oracle said."""
     X, C = np.arange(20.0)[:, None], np.random.default_rng(0).normal(size=(20, 2))
@@ -260,9 +288,14 @@ def test_an_oracle_that_fails_midway_leaves_the_estimator_unfitted(make):
             "length 2, but a decision has 3 entries",
         ),
         ({"decisions": 7}, [[0], [1]], [[1, 2], [1, 2]], "decisions must be a DecisionSet"),
-        ({"splits": "thirds"}, [[0], [1]], [[1, 2], [1, 2]], "splits is"),
-        ({"quantiles": 1}, [[0], [1]], [[1, 2], [1, 2]], "quantiles must be a whole number"),
-        ({"categorical": ["b"]}, [[0], [1]], [[1, 2], [1, 2]], "categorical names the column 'b'"),
+        ({"binarizer": "thirds"}, [[0], [1]], [[1, 2], [1, 2]], "binarizer must be"),
+        ({"n_bins": 1}, [[0], [1]], [[1, 2], [1, 2]], "n_bins must be a whole number"),
+        (
+            {"categorical_features": ["b"]},
+            [[0], [1]],
+            [[1, 2], [1, 2]],
+            "categorical_features names the column 'b'",
+        ),
     ],
 )
 @pytest.mark.parametrize("make", [mt.SPOTree, mt.SPOForest])
@@ -281,14 +314,14 @@ def test_more_errors():
             mt.SPOTree(**options).fit(X, C)
     with pytest.raises(mt.errors.Infeasible, match="too few for one leaf"):
         mt.SPOTree(min_samples_leaf=5).fit(X, C)
-    with pytest.raises(mt.DataError, match="validation is"):
-        mt.SPOTree().fit(X, C, validation=X)
+    with pytest.raises(mt.DataError, match="Give X_val and y_val together"):
+        mt.SPOTree().fit(X, C, X_val=X)
     with pytest.raises(mt.DataError, match="cost vector of length 2 for each of 3 rows"):
-        mt.SPOTree().fit(X, C, validation=(X[:3], C))
+        mt.SPOTree().fit(X, C, X_val=X[:3], y_val=C)
     with pytest.raises(mt.errors.UnknownName, match="gredy"):
         mt.SPOTree(method="gredy").fit(X, C)
     for options, sentence in [
-        ({"method": "dp"}, "Exact methods take one tree"),
+        ({"method": "dp"}, "Other methods find a single tree"),
         ({"max_features": 0.0}, "max_features is"),
         ({"n_estimators": 0}, "n_estimators must be"),
         ({"oob_score": True, "bootstrap": False}, "needs bootstrap=True"),

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from milp_trees.formulations._bin_oct_leaves import gains
 from milp_trees.formulations._columns import Column, halves, n_bits, read_threshold, write_threshold
-from milp_trees.formulations.bin_oct import gains
 
 import milp_trees as mt
 from milp_trees import Tree, Trees

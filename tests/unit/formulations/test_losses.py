@@ -43,7 +43,7 @@ def test_six_rows_are_enough():
     asked = problem("bucketization_loses")
     assert mt.solve(asked, "dp-sorted").value.number == 0
     frame = pd.DataFrame({"a": [5, 0, 1, 2, 4, 3], "b": [3, 2, 4, 0, 1, 5]}, dtype=float)
-    data = mt.Binarizer("buckets").dataset(frame, [0, 0, 1, 0, 1, 0])
+    data = mt.Binarizer(kind="buckets").dataset(frame, [0, 0, 1, 0, 1, 0])
     assert errors(data, 2) == 1
     assert "Theorem 3.1" in data.loss
 
@@ -53,7 +53,7 @@ def test_which_thresholds_buckets_drop():
     both its neighbours.
     """
     frame = pd.DataFrame({"x": [1, 2, 3, 3, 4, 5, 6]}, dtype=float)
-    binarizer = mt.Binarizer("buckets").fit(frame, ["n", "n", "n", "y", "y", "y", "n"])
+    binarizer = mt.Binarizer(kind="buckets").fit(frame, ["n", "n", "n", "y", "y", "y", "n"])
     assert [t.value for t in binarizer.features] == [2.5, 3.5, 5.5]
 
 
@@ -86,7 +86,7 @@ def test_nothing_is_said_where_nothing_is_lost():
     """All midpoints, and few distinct values with the default."""
     frame = pd.DataFrame({"age": [20, 30, 40, 50.0], "smoker": ["no", "yes", "no", "no"]})
     for kind in ("midpoints", "auto"):
-        data = mt.Binarizer(kind).dataset(frame, [0, 1, 1, 0])
+        data = mt.Binarizer(kind=kind).dataset(frame, [0, 1, 1, 0])
         assert data.loss == ""
         result = mt.solve(mt.Problem(data, mt.Accuracy(), mt.Trees(1)))
         assert "tests" not in dict(summary(result.to_json()))
@@ -95,4 +95,4 @@ def test_nothing_is_said_where_nothing_is_lost():
 
 def test_buckets_need_a_target():
     with pytest.raises(mt.DataError, match="buckets learns its thresholds from a target"):
-        mt.Binarizer("buckets").fit(pd.DataFrame({"x": [1.0, 2.0, 3.0]}))
+        mt.Binarizer(kind="buckets").fit(pd.DataFrame({"x": [1.0, 2.0, 3.0]}))

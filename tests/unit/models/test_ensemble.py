@@ -77,9 +77,9 @@ CLASSIFIERS = {
     "extra tree": (ExtraTreeClassifier(**SEED), NAMES, {}),
     "one class": (RandomForestClassifier(3, **SEED), np.zeros(len(WINE_X), dtype=int), {}),
     "truth values": (RandomForestClassifier(3, **SEED), WINE_Y > 0, {}),
-    "budget forest": (mt.BudgetForestClassifier(5, **SEED), NAMES, {}),
+    "budget forest": (mt.BudgetForestClassifier(n_estimators=5, **SEED), NAMES, {}),
     "budget forest by majority": (
-        mt.BudgetForestClassifier(5, voting="majority", max_depth=2, **SEED),
+        mt.BudgetForestClassifier(n_estimators=5, voting="hard", max_depth=2, **SEED),
         NAMES,
         {},
     ),
@@ -234,7 +234,7 @@ def test_pruned_trees_end_where_they_are_cut():
         RandomForestClassifier(4, random_state=0),
         BaggingClassifier(n_estimators=4, random_state=0),
         BaggingClassifier(n_estimators=4, bootstrap=False, max_samples=0.5, random_state=0),
-        mt.BudgetForestClassifier(4, random_state=0),
+        mt.BudgetForestClassifier(n_estimators=4, random_state=0),
     ],
     ids=["forest", "bagging", "pasting", "budget forest"],
 )

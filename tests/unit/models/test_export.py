@@ -126,11 +126,11 @@ def converted(theirs, X):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda k: mt.OptimalTreeClassifier(max_depth=3, binarizer=k, threads=1),
+        lambda k: mt.OptimalTreeClassifier(max_depth=3, binarizer=k, n_jobs=1),
         lambda k: mt.OptimalTreeClassifierCV(max_depth=2, max_leaf_nodes=4, cv=2, binarizer=k),
         lambda k: mt.OptimalPolicyTree(max_depth=2, binarizer=k),
-        lambda k: mt.SPOTree(max_depth=3, splits=k),
-        lambda k: mt.SPOTree(method="dp", max_depth=2, splits=k),
+        lambda k: mt.SPOTree(max_depth=3, binarizer=k),
+        lambda k: mt.SPOTree(method="dp", max_depth=2, binarizer=k),
     ],
 )
 @pytest.mark.parametrize("name", CLOSE)
@@ -177,7 +177,7 @@ def test_rows_that_do_not_reach_a_node_do_not_hinder_its_threshold():
     """Two values that single precision cannot tell apart are divided by another column before."""
     for column, possible in ([1.0, 1 + 2e-12, 2.0, 3.0], False), ([1.0, 3.0, 1 + 1e-12, 2.0], True):
         frame = pd.DataFrame({"a": [0, 0, 1, 1], "x": column})
-        data = mt.Binarizer("midpoints").dataset(frame, list("ynyn"))
+        data = mt.Binarizer(kind="midpoints").dataset(frame, list("ynyn"))
         least = min((t for t in data.features if t.column == "x"), key=lambda t: t.value)
         tree = Tree(
             Branch(BinaryFeature("a"), Branch(least, Leaf(0), Leaf(1)), Leaf(0)), ("n", "y")

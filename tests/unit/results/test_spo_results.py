@@ -220,7 +220,7 @@ def test_a_forest_that_is_interrupted_in_compiled_code_says_so_and_is_not_fitted
     monkeypatch.setattr(
         "milp_trees.engines.decision_trees.grow._Grower.grow", lambda self: interrupt()
     )
-    forest = mt.SPOForest(2)
+    forest = mt.SPOForest(n_estimators=2)
     with pytest.raises(KeyboardInterrupt):
         forest.fit([[0.0], [1.0]], [[1, 2], [2, 1]])
     assert not hasattr(forest, "estimators_")

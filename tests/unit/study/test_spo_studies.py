@@ -41,7 +41,7 @@ def job(studies, **changes):
         "trees": 5,
     }
     return studies["paths"].Job(
-        **(given | {"fits": (("cart", 1), ("greedy", None), ("dp", 1))} | changes)
+        **(given | {"fits": (("cart-spo", 1), ("greedy-spo", None), ("dp", 1))} | changes)
     )
 
 
@@ -62,8 +62,8 @@ def test_validation_rows_come_first_and_test_rows_last(studies):
     """The row of a tree is what the protocol says, done by hand."""
     row = studies["paths"].work(job(studies))[1]
     made = mt.decisions.shortest_path_data(1100, degree=10, noise=0.25, seed=3)
-    by_hand = mt.SPOTree(made.decisions, max_depth=None, min_samples_leaf=20)
-    by_hand.fit(made.X[20:100], made.C[20:100], validation=(made.X[:20], made.C[:20]))
+    by_hand = mt.SPOTree(decisions=made.decisions, max_depth=None, min_samples_leaf=20)
+    by_hand.fit(made.X[20:100], made.C[20:100], X_val=made.X[:20], y_val=made.C[:20])
     assert (row["method"], row["depth"], row["leaves"]) == (
         "SPO tree",
         "none",
@@ -79,7 +79,11 @@ def test_a_forest_draws_the_number_of_features_that_validation_prefers(studies):
     regret = {}
     for m in (2, 3, 4, 5):
         forest = mt.SPOForest(
-            5, made.decisions, max_features=m, min_samples_leaf=20, random_state=3
+            n_estimators=5,
+            decisions=made.decisions,
+            max_features=m,
+            min_samples_leaf=20,
+            random_state=3,
         ).fit(made.X[20:100], made.C[20:100])
         regret[m] = (
             -forest.score(made.X[:20], made.C[:20]),
@@ -112,7 +116,7 @@ def test_improvements_are_ratios_of_means_per_setting(studies):
 
 def test_a_study_goes_on_where_it_stopped(studies, tmp_path):
     store = studies["shared"].Growing(tmp_path / "t.csv", studies["paths"].KEY)
-    store.add(studies["paths"].work(job(studies, fits=(("cart", 1),))))
+    store.add(studies["paths"].work(job(studies, fits=(("cart-spo", 1),))))
     again = studies["shared"].Growing(tmp_path / "t.csv", studies["paths"].KEY)
     assert again.known() == {("100", "3.0", "1.0", "10.0", "0.25", "3", "20", "CART", "1")}
     args = studies["paths"].arguments(
@@ -131,12 +135,12 @@ def test_a_study_goes_on_where_it_stopped(studies, tmp_path):
     )
     left = {j.seed: j.fits for j in studies["paths"].jobs(args, again.known())}
     assert left[0] == (
-        ("cart", 1),
-        ("cart", 2),
-        ("greedy", 1),
-        ("greedy", 2),
-        ("smoothed", 1),
-        ("smoothed", 2),
+        ("cart-spo", 1),
+        ("cart-spo", 2),
+        ("greedy-spo", 1),
+        ("greedy-spo", 2),
+        ("greedy-spo:plateaus=squared-error", 1),
+        ("greedy-spo:plateaus=squared-error", 2),
         ("dp", 1),
         ("dp", 2),
     )
@@ -154,8 +158,8 @@ def test_news_splits_groups_in_halves_and_quarters_and_counts_clicks_by_visits(s
     )
     rows = news.work(news.Job("synthetic", 200, 1, 11, data, (1,), 10_000))
     S = mt.decisions.news_decisions(11)
-    tree = mt.SPOTree(S, max_depth=1, min_weight_leaf=10_000, quantiles=20).fit(
-        train.X, train.C, train.weights, validation=held
+    tree = mt.SPOTree(decisions=S, max_depth=1, min_weight_leaf=10_000, n_bins=20).fit(
+        train.X, train.C, train.weights, X_val=held.X, y_val=held.C, sample_weight_val=held.weights
     )
     clicks = -(test.weights[:, None] * test.C * tree.decide(test.X)).sum() / test.weights.sum()
     assert rows[1]["clicks"] == pytest.approx(clicks, rel=1e-12)

@@ -13,7 +13,8 @@ from sklearn.ensemble import BaggingClassifier, RandomForestClassifier, RandomFo
 import milp_trees as mt
 from milp_trees.models.read_ensemble import out_of_bag
 from milp_trees.tasks.feature_costs import FeatureCosts, Group
-from milp_trees.testing.pruning_examples import EXAMPLES, all_prunings, random_problem
+from milp_trees.testing.pruning_examples import EXAMPLES
+from milp_trees.testing.random_prunings import all_prunings, random_problem
 
 WINE_X, WINE_Y = load_wine(return_X_y=True)
 COLUMNS = [f"x{j}" for j in range(13)]

@@ -1,15 +1,17 @@
-"""Small paths of prunings, for the tests of the pruner."""
+"""Data sets, and pruners that are small enough to enumerate all their prunings."""
 
 import itertools
 
 import numpy as np
-import pandas as pd
-from sklearn.datasets import make_classification
-from sklearn.ensemble import (
-    RandomForestClassifier,
-)
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, make_classification
+from sklearn.ensemble import RandomForestClassifier
 
 import milp_trees as mt
+
+CANCER = load_breast_cancer(as_frame=True)
+DIABETES = load_diabetes(as_frame=True)
+IRIS = load_iris(as_frame=True)
+FOREST = RandomForestClassifier(6, max_depth=4, random_state=0)
 
 
 def tiny(seed, n_trees=2, **options):
@@ -19,7 +21,7 @@ def tiny(seed, n_trees=2, **options):
     )
     X = np.round(X, 1)
     forest = RandomForestClassifier(n_trees, max_depth=2, random_state=seed)
-    return mt.EnsemblePruner(forest, validation=None, **options).fit(X, y), X, y
+    return mt.EnsemblePruner(estimator=forest, validation_fraction=None, **options).fit(X, y), X, y
 
 
 def prunings(ensemble):
@@ -31,17 +33,3 @@ def prunings(ensemble):
         inner = splits[keep[splits] & (ensemble.parent[splits] >= 0)]
         if keep[ensemble.parent[inner]].all():
             yield keep
-
-
-# -- the choice ------------------------------------------------------------------------------------------------------
-
-
-def curve(errors, costs):
-    return pd.DataFrame(
-        {
-            "validation_error": errors,
-            "validation_cost": costs,
-            "standard_error": 0.03,
-            "splits": [9, 5, 2, 0][: len(errors)],
-        }
-    )

@@ -1,4 +1,4 @@
-"""Data of shortest paths, for the tests of trees and forests for decisions."""
+"""Generated rows for trees that take decisions, and the regret of decisions by definition."""
 
 import numpy as np
 

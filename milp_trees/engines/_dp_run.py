@@ -1,0 +1,253 @@
+"""One run of `dp` on one view: incumbent, bound, trace, and the ways to search."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from milp_trees.engines.dynamic.switches import Options
+from milp_trees.errors import SolverFailure
+from milp_trees.limits import Limits
+from milp_trees.methods.trace import Progress, Trace
+from milp_trees.methods.watch import Watch
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
+from milp_trees.results.result import Limit
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.views import CostMatrix
+
+if TYPE_CHECKING:
+    from milp_trees.engines.dynamic.arrays import Instance
+    from milp_trees.engines.dynamic.runs import Outcome
+
+#: Bytes of the table when the caller gives no memory limit.
+_TABLE_BYTES = 2**30
+
+
+class Run:
+    """One run on one view: incumbent, bound, trace."""
+
+    def __init__(
+        self,
+        method: Options,
+        view: CostMatrix,
+        space: Trees,
+        limits: Limits,
+        start: Tree | None,
+        progress: Progress | None,
+    ) -> None:
+        self.method, self.view, self.space, self.limits = method, view, space, limits
+        self.start = None if start is None else view.canonical(start)
+        self.tree: Tree | None = None
+        self.value: int | None = None
+        # What no tree can avoid: the cheapest action of every row, and one leaf.
+        self.bound = int(view.base.sum()) + view.leaf_cost
+        self.limit: Limit | None = None
+        self.sizes: dict[str, int] = {}
+        self.trace = Trace(progress)
+        self.began = time.perf_counter()
+        self.whole: Instance | None = None
+        #: Seconds of compilation during the search, which it is not charged.
+        self.compiling = 0.0
+        self.penalised = bool(
+            view.leaf_cost or (view.split_costs.min(initial=1) > 0 and view.n_features)
+        )
+
+    def load(self) -> float:
+        """Load numba; returns the seconds it took, which no run is charged."""
+        began = time.perf_counter()
+        if not self.space.limits_leaves:
+            from milp_trees.engines.dynamic import runs  # noqa: F401
+        return time.perf_counter() - began
+
+    def prepare(self) -> None:
+        """The arrays of the search."""
+        if not self.space.limits_leaves and not self.method.lookahead:
+            self.whole = self.instance(self.view, self.space)
+
+    def compile(self) -> float:
+        """Compile what this run needs; returns the seconds it took, which no run is charged."""
+        if self.whole is None:
+            return 0.0
+        from milp_trees.engines.dynamic.warm import warm_up
+
+        return warm_up(self.whole)
+
+    def instance(self, view: CostMatrix, space: Trees) -> Instance:
+        from milp_trees.engines.dynamic.arrays import prepare
+
+        ties = self.method.ties
+        return prepare(
+            view,
+            space,
+            fewest_leaves=ties == "fewest-leaves" or (ties == "auto" and self.penalised),
+        )
+
+    def begin(self, began: float, watch: Watch | None = None) -> None:
+        """Set the clock; the watch is asked several times a second whether a limit was reached."""
+        self.began, self.watch = began, watch
+
+    def go(self) -> None:
+        if self.start is not None:
+            self.keep(self.view.objective(self.start), self.start)
+        if self.method.lookahead:
+            self.look_ahead()
+        elif self.space.limits_leaves:
+            self.fronts()
+        else:
+            self.exact()
+        if self.limit is None and self.tree is not None and not self.method.lookahead:
+            assert self.value is not None
+            self.bound = self.value
+            self.note()
+
+    # -- ways to search --------------------------------------------------------------------------------------
+
+    def exact(self) -> None:
+        from milp_trees.engines.dynamic.arrays import INFINITY
+
+        inst = self.whole or self.instance(self.view, self.space)
+        upper = INFINITY
+        if self.start is not None and self.value is not None:
+            upper = (self.value - inst.constant) * inst.unit + (
+                self.start.n_leaves if inst.unit > 1 else 0
+            )
+
+        def report(value: int, tests: np.ndarray | None, bound: int) -> None:
+            self.bound = max(self.bound, inst.to_Z(bound))
+            if tests is not None and (self.value is None or inst.to_Z(value) < self.value):
+                self.value = inst.to_Z(value)
+            self.note()
+
+        outcome = self.search(inst, upper, report)
+        self.bound = (
+            max(self.bound, inst.to_Z(outcome.bound)) if outcome.bound < INFINITY else self.bound
+        )
+        self.limit, self.sizes = (
+            outcome.limit,
+            {"rows": self.view.n_rows, "tests": self.view.n_features, **outcome.counters},
+        )
+        if outcome.tests is not None and outcome.value < upper:
+            self.tree, self.value = tree_of(outcome.tests, self.view)
+            if self.value > inst.to_Z(outcome.value):
+                raise SolverFailure(
+                    f"dp found the value {inst.to_Z(outcome.value)}, but its tree has {self.value}. Please report this problem."
+                )
+
+    def search(self, inst: Instance, upper: int, report: Any) -> Outcome:
+        from milp_trees.engines.dynamic.runs import Search
+
+        method, order = self.method, self.method.order
+        if order == "auto":
+            order = "best-first" if self.penalised else "depth-first"
+        memory = (
+            _TABLE_BYTES if self.limits.memory_mb is None else self.limits.memory_mb * 2**19
+        )  # half of what is allowed
+        return Search(inst, method, order, max(1, self.limits.threads), memory, report).solve(
+            upper=upper, watch=self.watch
+        )
+
+    def fronts(self) -> None:
+        from milp_trees.engines.sizes.fronts import solve_sizes
+
+        def progress(values: Any) -> None:
+            found = [Z for Z in values if Z is not None]
+            if found and (self.value is None or min(found) < self.value):
+                self.value = min(found)
+                self.note()
+
+        memory: dict[str, Any] = (
+            {} if self.limits.memory_mb is None else {"memory_bytes": self.limits.memory_mb * 2**19}
+        )
+        fronts = solve_sizes(self.view, self.space, self.watch, progress=progress, **memory)
+        self.compiling = fronts.compiling
+        last = fronts.sizes[-1]
+        self.limit, self.sizes = fronts.limit, dict(fronts.counters)
+        self.bound = max(self.bound, last.bound)
+        if (
+            last.tree is not None
+            and last.Z is not None
+            and (self.tree is None or self.view.objective(self.tree) >= last.Z)
+        ):
+            self.tree, self.value = last.tree, last.Z
+
+    def look_ahead(self) -> None:
+        """Split by split, each the root of an optimal tree of limited depth."""
+        root = self._grown(self.view, self.space.max_depth)
+        if root is None:
+            return
+        tree = Tree(root, self.view.actions)
+        if self.value is None or self.view.objective(tree) < self.value:
+            self.keep(self.view.objective(tree), tree)
+
+    def _grown(self, view: CostMatrix, depth: int | None) -> Node | None:
+        """The tree on some rows; None if they are too few for a leaf."""
+        ahead = self.method.lookahead if depth is None else min(self.method.lookahead, depth)
+        inst = self.instance(view, replace(self.space, max_depth=ahead))
+        outcome = self.search(inst, 2**62, None)
+        self.limit = self.limit or outcome.limit
+        if outcome.tests is None:
+            return None
+        root = tree_of(outcome.tests, view)[0].root
+        if isinstance(root, Leaf) or self.limit:
+            return root
+        true = view.X[:, view.index[root.test]] == 1
+        below = None if depth is None else depth - 1
+        left, right = (self._grown(_part(view, side), below) for side in (~true, true))
+        assert left is not None
+        assert right is not None
+        return Branch(root.test, left, right)
+
+    # -- what has been found ---------------------------------------------------------------------------------
+
+    def keep(self, Z: int, tree: Tree) -> None:
+        self.value, self.tree = Z, tree
+        self.note()
+
+    def note(self) -> None:
+        """A point of the trace."""
+        if self.value is None:
+            return
+        self.trace.add(
+            time.perf_counter() - self.began,
+            float(self.view.to_value(self.value)),
+            float(self.view.to_value(min(self.bound, self.value))),
+        )
+
+
+def _part(view: CostMatrix, kept: np.ndarray) -> CostMatrix:
+    """Some rows of a view."""
+    return replace(
+        view,
+        X=np.ascontiguousarray(view.X[kept]),
+        costs=view.costs[kept],
+        counts=view.counts[kept],
+        rows=view.rows[kept],
+        row_weight=None if view.row_weight is None else view.row_weight[kept],
+    )
+
+
+def tree_of(tests: np.ndarray, view: CostMatrix) -> tuple[Tree, int]:
+    """The tree with these tests in preorder (-1: a leaf), each leaf with its cheapest action, and
+    its objective; leaves of one action below a split are joined.
+    """
+    order: Iterator[int] = iter(tests.tolist())
+
+    def grow(rows: np.ndarray) -> tuple[Node, int]:
+        f = next(order)
+        if f < 0:
+            totals = view.costs[rows].sum(axis=0)
+            action = int(totals.argmin())
+            return Leaf(action), int(totals[action]) + view.leaf_cost
+        true = view.X[rows, f] == 1
+        (left, a), (right, b) = grow(rows[~true]), grow(rows[true])
+        if isinstance(left, Leaf) and left == right:
+            return left, a + b - view.leaf_cost
+        return Branch(view.features[f], left, right), a + b + int(view.split_costs[f])
+
+    root, Z = grow(np.arange(view.n_rows))
+    return Tree(root, view.actions), Z

@@ -1,0 +1,66 @@
+"""Named tiny problems with numeric columns."""
+
+from __future__ import annotations
+
+from milp_trees.problem import Problem
+from milp_trees.spaces.trees import Trees
+from milp_trees.tasks.classification import (
+    Accuracy,
+)
+from milp_trees.testing._named import (
+    named,
+    numeric_dataset,
+)
+
+
+@named
+def make_adjacent_thresholds() -> Problem:
+    """Adjacent thresholds of one column: both sides of an interval need both."""
+    return Problem(
+        numeric_dataset({"age": [1, 2, 3, 4, 5, 3]}, y=[0, 1, 1, 0, 0, 1]), Accuracy(), Trees(2)
+    )
+
+
+@named
+def make_uneven_gaps() -> Problem:
+    """Columns with very different smallest gaps, one of them negative.
+
+    In a model with an epsilon a midpoint is not a feasible threshold.
+    """
+    data = numeric_dataset(
+        {"near": [0.0, 0.01, 0.02, 1.0, 1.0], "far": [-5, 5, -5, 5, -5]}, y=[0, 1, 0, 1, 0]
+    )
+    return Problem(data, Accuracy(), Trees(2))
+
+
+@named
+def make_free_routing() -> Problem:
+    """Equal rows with different labels and a numeric column.
+
+    A model in which rows choose their side at inactive nodes finds zero errors.
+    """
+    return Problem(
+        numeric_dataset({"x": [1, 1, 2, 2, 2]}, y=[0, 1, 1, 0, 1]),
+        Accuracy(split_penalty="1/20"),
+        Trees(2),
+    )
+
+
+@named
+def make_column_without_thresholds() -> Problem:
+    """A constant numeric column beside a useful one; a node on it must not let rows choose."""
+    return Problem(
+        numeric_dataset({"flat": [7, 7, 7, 7], "x": [1, 2, 2, 3]}, y=[0, 1, 0, 0]),
+        Accuracy(),
+        Trees(1),
+    )
+
+
+@named
+def make_bucketization_loses() -> Problem:
+    """Perfect at depth 2 with all midpoints.
+
+    With buckets (no thresholds between neighbours of one class) one row is wrong.
+    """
+    data = numeric_dataset({"a": [5, 0, 1, 2, 4, 3], "b": [3, 2, 4, 0, 1, 5]}, y=[0, 0, 1, 0, 1, 0])
+    return Problem(data, Accuracy(), Trees(2))

@@ -1,0 +1,119 @@
+"""Datasets and trees for the checks of tasks, and their form in definitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from milp_trees.data.dataset import BinaryFeature, Dataset
+from milp_trees.models.nodes import Branch, Leaf, Node
+from milp_trees.models.tree import Tree
+from milp_trees.problem import Problem
+from milp_trees.testing.definitions import Row, Seen
+from milp_trees.testing.generate import any_tree, choices
+
+
+def random_datasets(n: int) -> dict[str, Dataset]:
+    """Datasets with everything that a task may need.
+
+    They have two and three classes in turn, weights that are short decimals, and five groups.
+    """
+    out = {}
+    for seed in range(n):
+        rng, rows, K = np.random.default_rng(seed), 15 + seed % 7, 2 + seed % 2
+        y = rng.permutation(np.concatenate([np.arange(K), rng.integers(0, K, rows - K)]))
+        out[f"random_datasets({n})[{seed}]"] = Dataset(
+            rng.integers(0, 2, (rows, 5)),
+            [BinaryFeature(f"t{j}") for j in range(5)],
+            y=y,
+            classes=tuple(f"class {k}" for k in range(K)),
+            weights=rng.integers(1, 9, rows) / 4,
+            groups=rng.permutation(np.arange(rows) % 5),
+            factor=rng.integers(0, 2, rows),
+            treatments=np.array([f"class {k}" for k in rng.integers(0, K, rows)]),
+            outcomes=rng.integers(-5, 6, rows) / 2,
+            propensities=rng.choice([0.25, 0.5, 0.75], rows),
+            values=rng.integers(-9, 10, (rows, K)) / 2,
+            actions=tuple(f"class {k}" for k in range(K)),
+        )
+    return out
+
+
+def some_trees(problem: Problem, n: int, seed: int = 0) -> list[Tree]:
+    """Single leaves, and random trees.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem of the trees.
+    n : int
+        Number of random trees.
+    seed : int, default=0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    list of Tree
+    """
+    rng = np.random.default_rng(seed)
+    actions = choices(problem)[1]
+    return [
+        *(Tree(Leaf(k), actions) for k in range(len(actions))),
+        *(any_tree(problem, rng) for _ in range(n)),
+    ]
+
+
+def see(tree: Tree, dataset: Dataset) -> Seen:
+    """The actions and leaves that a tree gives the rows, found by following the tests."""
+    where = {test: j for j, test in enumerate(dataset.features)}
+    leaves = [node for node in in_order(tree.root) if isinstance(node, Leaf)]
+    ends = [_end(tree.root, dataset.X[i].tolist(), where) for i in range(dataset.n_rows)]
+    number = {id(leaf): t for t, leaf in enumerate(leaves)}
+    columns = [node.test.column for node in in_order(tree.root) if isinstance(node, Branch)]
+    return Seen(
+        [leaf.action for leaf in ends],
+        [number[id(leaf)] for leaf in ends],
+        len(leaves),
+        columns,
+        list(tree.actions),
+    )
+
+
+def in_order(node: Node) -> Iterator[Node]:
+    yield node
+    if isinstance(node, Branch):
+        yield from in_order(node.left)
+        yield from in_order(node.right)
+
+
+def _end(node: Node, row: Sequence[int], where: Mapping[BinaryFeature, int]) -> Leaf:
+    while isinstance(node, Branch):
+        node = node.right if row[where[node.test]] else node.left
+    return node
+
+
+def rows_of(dataset: Dataset) -> list[Row]:
+    """The rows as dictionaries of their known parts."""
+    fields = {
+        "y": dataset.y,
+        "weight": dataset.row_weights,
+        "group": dataset.groups,
+        "factor": dataset.factor,
+        "treatment": dataset.treatments,
+        "outcome": dataset.outcomes,
+        "propensity": dataset.propensities,
+        "values": dataset.values,
+    }
+    given = {name: array.tolist() for name, array in fields.items() if array is not None}
+    return [{name: column[i] for name, column in given.items()} for i in range(dataset.n_rows)]
+
+
+def described(task: Any) -> dict[str, Any]:
+    """The task's description; a set of decisions is described by its labelled vertices."""
+    spec = dict(task.spec())
+    if "decisions" in spec:
+        S = task.decisions
+        spec["vertices"] = {S.label(w): w.tolist() for w in S.vertices()}
+    return spec
