@@ -19,7 +19,7 @@ notebook:
 
 docs:
 	.venv/bin/python docs/build_formulations.py
-	.venv/bin/python docs/build_solvers.py
+	.venv/bin/python docs/build_tables.py
 
 ci:
 	.ci/run

@@ -86,6 +86,20 @@ class Registry:
             and (offers_what(cls, asked.task) or asked.by_steps(cls))
         ]
 
+    def ranked(self, rank: str) -> list[tuple[str, Any]]:
+        """Methods that declare a rank (`default_rank`, `judge_rank`), the smallest first, with
+        their classes; formulations come with the default solver.
+        """
+        found: list[tuple[int, str, Any]] = []
+        for group, solver in (("methods", ""), ("formulations", f"@{self.default_solver}")):
+            classes: dict[str, Any] = plugins.classes(group)
+            found += [
+                (getattr(cls, rank), name + solver, cls)
+                for name, cls in classes.items()
+                if getattr(cls, rank) is not None
+            ]
+        return [(name, cls) for _, name, cls in sorted(found, key=lambda entry: entry[:2])]
+
     @property
     def default_solver(self) -> str:
         """The solver for formulations that nobody named one for."""

@@ -131,16 +131,14 @@ def test_all_json_fields_are_described():
     assert set(result.to_json()) - {"schema"} <= described
 
 
-def test_the_table_of_solvers_is_up_to_date():
-    """That of docs/solvers.md is what `python docs/build_solvers.py` writes."""
-    spec = importlib.util.spec_from_file_location(
-        "build_solvers", ROOT / "docs" / "build_solvers.py"
-    )
+def test_the_tables_of_plug_ins_are_up_to_date():
+    """Those of docs/solvers.md and docs/methods.md are what `python docs/build_tables.py` writes."""
+    spec = importlib.util.spec_from_file_location("build_tables", ROOT / "docs" / "build_tables.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    assert module.page(text("docs/solvers.md")) == text("docs/solvers.md"), (
-        "run: python docs/build_solvers.py"
-    )
+    for name in ("docs/solvers.md", "docs/methods.md"):
+        assert module.PLACE.search(text(name))
+        assert module.page(text(name)) == text(name), "run: python docs/build_tables.py"
 
 
 def test_the_page_of_formulations_is_up_to_date():

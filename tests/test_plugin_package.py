@@ -48,17 +48,24 @@ def run(environment, *words):
     return done.stdout
 
 
+LISTS = """
+import json
+from typer.testing import CliRunner
+from milp_trees.cli.main import app
+print(json.dumps({
+    command: {row["name"]: row for row in json.loads(CliRunner().invoke(app, [command, "--json"]).stdout)}
+    for command in ("methods", "formulations", "solvers", "tasks")
+}))
+"""
+
+
 def test_the_plug_ins_are_listed_and_described(environment):
     """`milp-trees methods`, `solvers`, `formulations` and `tasks` know what the classes declare."""
-
-    def listed(command):
-        rows = json.loads(run(environment, "-m", "milp_trees", command, "--json"))
-        return {row["name"]: row for row in rows}
-
-    assert listed("methods")["one-split"]["exact"]
-    assert listed("formulations")["stumps"]["side_constraints"]
-    assert listed("solvers")["scipy-milp"]["found"]
-    assert listed("tasks")["misses"]["parameters"] == ["price"]
+    listed = json.loads(run(environment, "-c", LISTS))
+    assert listed["methods"]["one-split"]["exact"]
+    assert listed["formulations"]["stumps"]["side_constraints"]
+    assert listed["solvers"]["scipy-milp"]["found"]
+    assert listed["tasks"]["misses"]["parameters"] == ["price"]
 
 
 def test_the_plug_ins_solve_a_problem_stated_in_their_words(environment):

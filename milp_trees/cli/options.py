@@ -166,13 +166,14 @@ class ProblemOptions:
         method can do without.
         """
         from milp_trees.by_name import registry
-        from milp_trees.study.attempt import default_method
+        from milp_trees.study.attempt import first_that_takes
 
         if self.depth is not None or not getattr(problem.task, "penalised", False):
             return problem
         free = replace(problem, space=replace(problem.trees, max_depth=None))
-        name = method or default_method(free)
-        return free if registry.method(name).unsupported(free) is None else problem
+        if method is None:
+            return problem if first_that_takes(free) is None else free
+        return free if registry.method(method).unsupported(free) is None else problem
 
     def make_task(self, dataset: Dataset) -> Any:
         """The task, with its parameters and side constraints."""

@@ -52,7 +52,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
 from milp_trees.engines.ranking.switches import Switches
-from milp_trees.limits import Limits, Stopped
+from milp_trees.limits import Deadline, Limits, Stopped
 from milp_trees.methods.finish import Clock, finish
 from milp_trees.methods.method import Method
 from milp_trees.methods.trace import Progress, Trace
@@ -221,17 +221,13 @@ class _Run:
         from milp_trees.engines.ranking.search import Search
 
         whole = self.search
-        began, share = (
-            time.perf_counter(),
-            None if self.limits.time is None else self.limits.time * SHALLOW_SHARE,
-        )
+        limit = self.limits.time
+        share = Deadline.after(None if limit is None else limit * SHALLOW_SHARE)
 
         def pause() -> None:
             self.check()
-            if first.counters.expanded >= SHALLOW_NODES or (
-                share is not None and time.perf_counter() - began > share
-            ):
-                raise StopIteration
+            if first.counters.expanded >= SHALLOW_NODES or share.passed:
+                raise Stopped(Limit.NODES)
 
         def improved() -> None:
             if first.best is not None and whole.best is not None and first.best > whole.best:
@@ -243,7 +239,8 @@ class _Run:
             first.best, first.made = whole.best, whole.made
         try:
             first.run(pause)
-        except StopIteration:
+        except Stopped:
+            self.check()  # where it is the run's own limit, the run is over
             log.debug("trees of depth %d were not finished", depth)
 
     def offer_start(self, tree: Tree) -> None:

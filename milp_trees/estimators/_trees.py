@@ -113,23 +113,21 @@ class OptimalTree(BaseEstimator):  # type: ignore[misc]
 
         A `ConvergenceWarning` says that an exact method stopped before its tree was proven optimal.
         """
-        from milp_trees.study.attempt import default_method
-
         check_groups_differ(getattr(task, "constraints", ()), dataset)
         problem = Problem(
             dataset, task, Trees(self.max_depth, self.max_leaf_nodes, self.min_samples_leaf)
         )
         start = getattr(self.start, "tree_", self.start)
-        self._keep(self._run(problem, self._method() or default_method(problem), start))
+        self._keep(self._run(problem, self._method(), start))
 
-    def _run(self, problem: Problem, method: str, start: Any) -> Result:
+    def _run(self, problem: Problem, method: str | None, start: Any) -> Result:
         """Run a method and return its result, which contains a tree.
 
         Parameters
         ----------
         problem : Problem
-        method : str
-            Name of the method, as in the registry.
+        method : str or None
+            Name of the method, as in the registry; None: the default method of the task.
         start : Tree, name of a method, or None
 
         Raises

@@ -217,12 +217,12 @@ class Method(ABC):
         """The result under the method's label; engines need not know of it, and may sign with their
         name alone.
         """
-        proof = result.certificate
+        proof, label = result.certificate, self.label
         if proof.proved_by == self.name:
-            proof = replace(proof, proved_by=self.label)
+            proof = replace(proof, proved_by=label)
         return replace(
             result,
-            method=self.label,
+            method=label,
             certificate=proof,
             versions={**self.software(), **result.versions},
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from milp_trees.by_name import registry
 from milp_trees.results.result import Result, Status
@@ -23,15 +23,7 @@ BOUND_SLACK = 1e-6
 
 def judges() -> list[str]:
     """Methods that may judge others, best first, by the `judge_rank` that they declare."""
-    found: list[tuple[int, str]] = []
-    for group, solver in (("methods", ""), ("formulations", f"@{registry.default_solver}")):
-        classes: dict[str, Any] = registry.classes(group)
-        found += [
-            (cls.judge_rank, name + solver)
-            for name, cls in classes.items()
-            if cls.judge_rank is not None
-        ]
-    return [name for _, name in sorted(found)]
+    return [name for name, _ in registry.ranked("judge_rank")]
 
 
 def choose_reference(
@@ -75,6 +67,8 @@ def judge_of(method: str, problem: Problem, wanted: str | None = AUTO) -> str | 
     """Who judges one method. An engine that may judge others is judged by another engine or by
     nobody: a second run of equal cost is not asked for.
     """
+    if wanted is None:
+        return None
     of_engines = registry.is_engine(method) and base_name(method) in judges()
     return choose_reference(problem, wanted, (method,), models=not of_engines)
 

@@ -33,41 +33,42 @@ CHOOSING = 0.4
 
 
 def default_method(problem: Problem) -> str:
-    """The method for a problem when none is named: of those that declare a `default_rank` the first
-    that takes it; if none does, the first for such questions and tasks, to say why not. No time
-    limit holds yet: a formulation that must enumerate for long to know whether it takes the problem
-    comes last.
+    """The method for a problem when none is named: the first that takes it, or if none does, the
+    first for such questions and tasks, to say why not.
+    """
+    chosen = first_that_takes(problem)
+    if chosen is not None:
+        return chosen
+    fitting = _fitting(problem) or registry.ranked("default_rank")
+    offering = [name for name, cls in fitting if offers_what(cls, problem.task)]
+    return [*offering, *(name for name, _ in fitting)][0]
+
+
+def first_that_takes(problem: Problem) -> str | None:
+    """Of the methods that declare a `default_rank` the first that takes a problem; None if none
+    does. No time limit holds yet: a formulation that must enumerate for long to know whether it
+    takes the problem comes last.
     """
     slow: list[str] = []
-    ranked = _ranked()
-    # What a class declares is looked at first: a method is made, and asked about the data, only if
-    # it can take such problems at all.
-    fitting = [
-        (name, cls)
-        for name, cls in ranked
-        if isinstance(problem.space, cls.space) and problem.question.name in cls.questions
-    ]
-    for name, _ in fitting:
+    for name, _ in _fitting(problem):
         try:
             if _taken_by(registry.method(name), problem):
                 return name
         except Stopped:
             slow.append(name)
-    offering = [name for name, cls in fitting or ranked if offers_what(cls, problem.task)]
-    return [*slow, *offering, *(name for name, _ in fitting or ranked)][0]
+    return slow[0] if slow else None
 
 
-def _ranked() -> list[tuple[str, Any]]:
-    """The methods that may be run without being named, by their `default_rank`."""
-    found: list[tuple[int, str, Any]] = []
-    for group, solver in (("methods", ""), ("formulations", f"@{registry.default_solver}")):
-        classes: dict[str, Any] = registry.classes(group)
-        found += [
-            (cls.default_rank, name + solver, cls)
-            for name, cls in classes.items()
-            if cls.default_rank is not None
-        ]
-    return [(name, cls) for _, name, cls in sorted(found, key=lambda entry: entry[:2])]
+def _fitting(problem: Problem) -> list[tuple[str, Any]]:
+    """The methods for such spaces and questions, by their `default_rank`. What a class declares is
+    looked at first: a method is made, and asked about the data, only if it can take such problems
+    at all.
+    """
+    return [
+        (name, cls)
+        for name, cls in registry.ranked("default_rank")
+        if isinstance(problem.space, cls.space) and problem.question.name in cls.questions
+    ]
 
 
 def _taken_by(method: Method, problem: Problem) -> bool:
@@ -88,9 +89,8 @@ def method_for_sizes(problem: Problem, max_leaves: int) -> str:
     """The method for the best tree of every size when none is named: one that answers all sizes at
     once, or one to be run for every size.
     """
-    asked = replace(problem, question=BySize(max_leaves))
-    at_once = default_method(asked)
-    if registry.method(at_once).unsupported(asked) is None:
+    at_once = first_that_takes(replace(problem, question=BySize(max_leaves)))
+    if at_once is not None:
         return at_once
     space: Any = problem.space
     most = min(max_leaves, getattr(space, "max_leaf_nodes", None) or max_leaves)

@@ -62,6 +62,7 @@ class Decision(ActionCosts):
     name: ClassVar[str] = "decision"
     title: ClassVar[str] = "The cost of the chosen decision"
     command: ClassVar[str | None] = "spo"
+    weighs_rows: ClassVar[bool] = True
     units: ClassVar[tuple[str, str]] = ("SPO loss", "SPO loss + penalties")
     has_extra_scores: ClassVar[bool] = True
 

@@ -78,6 +78,7 @@ class PrunedError(Task):
     name: ClassVar[str] = "pruned-error"
     title: ClassVar[str] = "Error and cost of a pruned ensemble"
     command: ClassVar[str | None] = "prune"
+    weighs_rows: ClassVar[bool] = True
     view_makers: ClassVar[dict[type, str]] = {NodeGains: "node_gains"}
     has_extra_scores: ClassVar[bool] = True
 

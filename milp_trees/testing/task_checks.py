@@ -88,7 +88,7 @@ def check_task(
         )
     if level not in DRAWS:
         raise UnknownName(f"There is no level {level!r}; known are {', '.join(DRAWS)}.")
-    report, (draws, trees) = Report(), DRAWS[level]
+    report, (draws, trees), weighed = Report(), DRAWS[level], False
     for name, dataset in (random_datasets(draws) if datasets is None else datasets).items():
         problem = Problem(dataset, asked, Trees(3))
         try:
@@ -105,7 +105,7 @@ def check_task(
         _reads_back(problem, sample, name)
         _senses(problem, sample, name)
         _says_why_not(problem, name)
-        _weights_are_duplicates(problem, sample, name)
+        weighed |= _weights_are_duplicates(problem, sample, name)
         report.passed += [
             (claim, name)
             for claim in ("definition", "views", "order", "spec", "sense", "no view", "weights")
@@ -113,6 +113,10 @@ def check_task(
     if not report.passed:
         raise AssertionError(
             f"The task {asked.name} refused every dataset: {'; '.join(sorted(set(report.skipped.values())))}"
+        )
+    if asked.weighs_rows and not weighed:
+        raise AssertionError(
+            f"The task {asked.name} says that it weighs rows, but weights change no value."
         )
     return report
 
@@ -344,22 +348,25 @@ def _says_why_not(problem: Problem, name: str) -> None:
             )
 
 
-def _weights_are_duplicates(problem: Problem, trees: Sequence[Tree], name: str) -> None:
-    """If row weights change the value, a row of weight w counts as w rows of weight 1.
+def _weights_are_duplicates(problem: Problem, trees: Sequence[Tree], name: str) -> bool:
+    """If row weights change the value, the task says so, and a row of weight w counts as w rows of
+    weight 1.
 
-    This is not checked if constraints count rows.
+    This is not checked if constraints count rows. Returns whether weights may change the value.
     """
     data, task = problem.dataset, problem.task
     whole = data.row_weights * 4
     if "constraints" in task.spec() or (whole != whole.astype(int)).any():
-        return
+        return True
     heavy, light = (
         data.with_(weights=whole, classes=data.classes),
         data.with_(weights=None, classes=data.classes),
     )
     values = [[task.value(tree.routes(d), d).number for tree in trees] for d in (heavy, light)]
     if values[0] == values[1]:
-        return
+        return False
+    said = "weights change the value, but the class does not say that it weighs rows"
+    _demand(task.weighs_rows, problem, name, None, said)
     many = light.subset(np.repeat(np.arange(data.n_rows), whole.astype(int)))
     for tree, value in zip(trees, values[0], strict=True):
         other = task.value(tree.routes(many), many).number
@@ -371,6 +378,7 @@ def _weights_are_duplicates(problem: Problem, trees: Sequence[Tree], name: str) 
             tree,
             f"with whole weights the value is {value}, with so many rows of weight 1 {other}",
         )
+    return True
 
 
 def _demand(holds: bool, problem: Problem, name: str, tree: Tree | None, claim: str) -> None:

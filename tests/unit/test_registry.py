@@ -102,3 +102,59 @@ def test_an_option_of_another_type_is_refused(spelled):
     """`strengthen=off;rivals=0` once counted as a word, and so as "on"."""
     with pytest.raises(UnknownName, match="got"):
         registry.method(spelled)
+
+
+def test_a_capability_that_is_not_known_is_an_error_when_a_solver_registers():
+    """A misspelled word would mean that the solver is never asked."""
+
+    class Misspelled(mt.plugins.Solver):
+        name = "misspelled"
+        capabilities = frozenset({"mip", "root_bound"})
+
+    with pytest.raises(TypeError, match=r"'root_bound'.*known are lp, mip, start"):
+        register(Misspelled)
+    assert "misspelled" not in registry.classes("solvers")
+
+
+@pytest.mark.parametrize(
+    "label, parameters",
+    [
+        ("accuracy", {}),
+        ("f-beta:beta=1/3,positive=ill", {"beta": "1/3", "positive": "ill"}),
+        ("f1:positive=ill%2C well", {"positive": "ill, well"}),
+        ("precision:min-recall=0.1", {"min_recall": "0.1"}),
+        ("weighted:class_weight=a=b=5;c=1/2", {"class_weight": {"a=b": "5", "c": "1/2"}}),
+        ("count-ratio:numerator=TP=1,denominator=TP=1;FN=2",
+         {"numerator": {"TP": "1"}, "denominator": {"TP": "1", "FN": "2"}}),
+    ],
+)  # fmt: skip
+def test_a_task_is_named_with_its_parameters(label, parameters):
+    """Numbers stay texts, which the task reads exactly."""
+    kind, read = registry.written_task(label)
+    assert (kind, read) == (registry.task(label.partition(":")[0]), parameters)
+    assert kind(**read).spec()["name"] == kind.name
+
+
+@pytest.mark.parametrize(
+    "label, said",
+    [
+        ("f-beta:gamma=2", "f-beta has no option 'gamma'; it has .*beta"),
+        ("f-beta:beta", "write name=value, for example positive="),
+        ("f-beta:beta=1,beta=2", "given twice"),
+        ("f-bata", "Did you mean 'f-beta'"),
+    ],
+)
+def test_a_parameter_that_a_task_does_not_have_is_refused(label, said):
+    with pytest.raises(UnknownName, match=said):
+        registry.written_task(label)
+
+
+def test_ranks_are_what_classes_declare():
+    """The order of defaults and judges; formulations come with the default solver."""
+    for rank in ("default_rank", "judge_rank"):
+        found = registry.ranked(rank)
+        assert [getattr(cls, rank) for _, cls in found] == sorted(
+            getattr(cls, rank) for _, cls in found
+        )
+        assert {name.partition("@")[2] for name, _ in found} <= {"", registry.default_solver}
+    assert registry.default_solver == "highs"

@@ -11,9 +11,7 @@ goes on.
 
 from __future__ import annotations
 
-import math
 import threading
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +19,7 @@ import highspy
 import numpy as np
 
 from milp_trees.errors import SolverFailure
+from milp_trees.limits import Deadline
 
 if TYPE_CHECKING:
     from milp_trees.engines.decomposition.coupling import Coupled
@@ -226,14 +225,14 @@ class Master:
         """
         self._stop = False
         self._done.clear()
-        until = math.inf if seconds is None else time.perf_counter() + max(seconds, 0.0) + GRACE
+        until = Deadline.after(None if seconds is None else seconds + GRACE)
         threading.Thread(
             target=self._run_and_tell
         ).start()  # no daemon: a program that ends while HiGHS still calls back would abort
         try:
             # Not Thread.join: interrupted, it takes a running thread for finished (Python 3.11).
-            while not self._done.wait(max(0.0, min(0.2, until - time.perf_counter()))):
-                if time.perf_counter() >= until:
+            while not self._done.wait(until.wait(0.2)):
+                if until.passed:
                     self._stop = True
                     return False
         except BaseException:

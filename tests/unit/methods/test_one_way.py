@@ -61,8 +61,7 @@ def visits(monkeypatch):
         whole = getattr(owner, name)
 
         def visit(*args, **more):
-            if seen.inside:
-                seen.count[name] += 1
+            seen.count[name if seen.inside else f"{name}, choosing"] += 1
             return whole(*args, **more)
 
         monkeypatch.setattr(owner, name, visit)
@@ -134,6 +133,19 @@ def test_a_run_visits_each_stage_once(who, visits):
     models = visits.count["formulation.assemble"]
     assert visits.count["formulation.unsupported"] == models == ("model" in who or "compare" in who)
     assert all(isinstance(limits, Limits) for limits in visits.limits)
+
+
+def test_a_choice_asks_the_method_that_it_takes_once(visits):
+    """Before the run, on the problem itself."""
+    for ask in (
+        lambda: mt.solve(problem()),
+        lambda: mt.near_best(problem(), slack=1),
+        lambda: mt.size_path(problem(), max_leaves=3),
+        lambda: cli("solve", DATA, "--depth", "1", "--reference", "none"),
+    ):
+        visits.count.clear()
+        ask()
+        assert visits.count["unsupported, choosing"] == visits.count["unsupported"] == 1
 
 
 def test_a_step_of_a_ratio_is_no_run(visits):
