@@ -14,7 +14,7 @@ from milp_trees.engines.dynamic.pair_counts import (
     HASH,
     SIDES,
 )
-from milp_trees.engines.dynamic.pair_layout import forbidden, largest
+from milp_trees.engines.dynamic.pair_layout import forbidden
 
 BITS = {"i16": 16, "i32": 32, "i64": 64}
 
