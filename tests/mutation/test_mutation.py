@@ -19,7 +19,8 @@ from milp_trees.testing.pruning_checks import best_pruning
 
 from . import fault, operators
 from .equivalent import table
-from .mutants import Mutant, find, module_of, mutants, plant
+from .mutants import Mutant, find, mutants
+from .planting import module_of, plant
 from .runner import fresh, in_child, sample
 from .suite import FILES, checks, problems
 from .task_tests import examples, first_breach

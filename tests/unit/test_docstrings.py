@@ -30,7 +30,6 @@ TO_DOCUMENT = {
     "cli",
     "compiling",
     "engines",
-    "estimators",
     "methods",
     "mip",
     "plugins.py",

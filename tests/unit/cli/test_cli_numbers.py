@@ -139,6 +139,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("a,b,w,y\n" + rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("command", "option"), CASES)
 def test_a_number_that_nobody_means_gets_one_sentence(folder, command, option):
     """What an option takes is listed; everything else is wrong input (1) or wrong usage (2), said

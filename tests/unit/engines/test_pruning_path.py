@@ -20,6 +20,7 @@ from milp_trees.testing.random_prunings import random_problem
 SEEDS = range(400)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", range(4))
 def test_the_corners_are_the_hull_of_all_prunings(block):
     """Every breakpoint, error and cost as a rational; at every λ, tie or not, the smallest of the
@@ -212,6 +213,7 @@ def test_one_tree_that_pays_per_leaf_gives_the_weakest_links():
 # -- asking -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_budget_gets_a_hull_point_and_a_bound_that_holds():
     """The bound is below the best pruning within the budget and the point above; `proven` is said
     exactly where they meet.
