@@ -7,8 +7,7 @@ whose cost is a sum of costs of rows (no subproblem is optimised):
 * *stop* with an action k;
 * *split* by a test f into two states with one level less;
 * with one level left, *last split*: the test and the actions of both leaves together, so that
-leaves
-  need no states.
+  leaves need no states.
 
 With :math:`x_c` for column c, :math:`\operatorname{out}(s)` the columns that leave state s and
 :math:`\operatorname{in}(s)` the splits that enter it,

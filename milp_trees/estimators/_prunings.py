@@ -79,7 +79,7 @@ class Pruning:
 
 
 def totals(problem: Problem, keep: np.ndarray) -> tuple[Fraction, Fraction]:
-    """Mean error of the trees and mean cost of a row, for the pruning that keeps the given splits."""
+    """Mean error of the trees and mean cost of a row, for the pruning with the given splits."""
     view = problem.view(NodeGains)
     E, C = view.totals(keep)
     return E * view.error_unit, C * view.cost_unit + view.cost_offset

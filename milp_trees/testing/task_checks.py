@@ -349,10 +349,10 @@ def _says_why_not(problem: Problem, name: str) -> None:
 
 
 def _weights_are_duplicates(problem: Problem, trees: Sequence[Tree], name: str) -> bool:
-    """If row weights change the value, the task says so, and a row of weight w counts as w rows of
-    weight 1.
+    """If row weights change the value, a row of weight w counts as w rows of weight 1.
 
-    This is not checked if constraints count rows. Returns whether weights may change the value.
+    The class of the task must then declare that it weighs rows. Nothing is checked if constraints
+    count rows. Returns whether weights may change the value.
     """
     data, task = problem.dataset, problem.task
     whole = data.row_weights * 4
