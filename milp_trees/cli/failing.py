@@ -101,10 +101,12 @@ def _warnings_said() -> Iterator[None]:
 
 
 def check_numbers(options: dict[str, Any]) -> None:
-    """Refuse numbers of options that nobody means: not finite, or beyond 64 bits."""
+    """Refuse numbers that cannot be meant: not finite, or beyond 64 bits. What limits may be is
+    said by `Limits`; a seed may be that of something else than a run.
+    """
     for name, number in options.items():
-        if name in OF_LIMITS:
-            continue  # `Limits` says what they may be
+        if name in OF_LIMITS and name != "seed":
+            continue
         flag = "--" + name.replace("_", "-")
         if isinstance(number, float) and not math.isfinite(number):
             raise DataError(f"{flag} must be a finite number; got {number}.")

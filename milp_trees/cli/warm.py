@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,10 +15,13 @@ from milp_trees.cli.failing import explained
 def warm_up(
     engines: Annotated[
         list[str] | None,
-        typer.Argument(help="Names from `methods`, and formulations that compile (state-flow)."),
+        typer.Argument(help="Names from `methods`, and formulations that compile."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="All that compile; else dp alone, without names.")
+        bool,
+        typer.Option(
+            "--all", help="All that compile; without names, those that are run by default."
+        ),
     ] = False,
     processes: Annotated[
         int | None, typer.Option("--processes", help="Default: one per core.")
@@ -30,9 +33,14 @@ def warm_up(
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from milp_trees.compiling.store import folder
+    from milp_trees.registering import plugins
     from milp_trees.testing.warm_up import compiled_methods, warm_up
 
-    names = compiled_methods() if everything else list(engines or ["dp"])
+    names = list(engines or compiled_methods())
+    if not engines and not everything:
+        classes: dict[str, Any] = plugins.classes("methods")
+        by_default = {n for n, cls in classes.items() if cls.default_rank is not None}
+        names = [name for name in names if name in by_default]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     done = []
     with Progress(*columns, console=Console(stderr=True)) as bar:

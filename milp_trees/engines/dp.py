@@ -93,7 +93,7 @@ class DynamicProgramme(Options, Method):
         """The sentence that sums for all pairs of tests, costs or the depth are too large, or None.
         Problems far from all three cost no time here.
         """
-        from milp_trees.engines.dynamic.arrays import INFINITY, MOST_BYTES, UNLIMITED
+        from milp_trees.engines.dynamic.arrays import MOST_BYTES, UNLIMITED, surely_fits
 
         space = problem.trees
         sums = 3 * (view.n_actions + 1) * (view.n_features + 32) ** 2
@@ -101,8 +101,7 @@ class DynamicProgramme(Options, Method):
             view.ranked is not None and 2 * sums > MOST_BYTES
         ):  # thresholds that are all different: presolve drops none, and would make them a matrix
             return f"dp keeps sums for all pairs of tests; {view.n_features} tests are too many. Use dp-sorted, or fewer thresholds."
-        costs = float(view.regret.sum(dtype=float)) * 16 * view.n_rows
-        if 8 * sums < MOST_BYTES and costs < INFINITY and (space.max_depth or 0) < UNLIMITED:
+        if surely_fits(view) and (space.max_depth or 0) < UNLIMITED:
             return None
         try:
             instance, whole = (

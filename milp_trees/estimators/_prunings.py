@@ -113,6 +113,11 @@ def of(
     Returns
     -------
     Pruning
+
+    Raises
+    ------
+    DataError
+        The rows of the problem are needed and were left out of a pickle.
     """
     ensemble: Ensemble = problem.space.ensemble  # type: ignore[attr-defined]
     return Pruning(ensemble.pruned(keep), lam, *(figures or totals(problem, keep)), status, **more)

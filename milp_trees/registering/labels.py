@@ -47,8 +47,8 @@ def _parameters(cls: Any) -> tuple[tuple[str, Any, Any], ...]:
 
 
 def check(cls: Any, group: str) -> None:
-    """Refuse a class for the registry that cannot be made by its name alone, or that declares what
-    nobody knows.
+    """Refuse a class for the registry that cannot be made by its name alone, or that declares
+    something unknown.
 
     Raises
     ------

@@ -108,11 +108,11 @@ def _problems(name: str) -> Iterator[Problem]:
         *(make() for make in EXAMPLES.values()),
     ]:
         yield problem
-        if "by-size" in asked:
+        if BySize.name in asked:
             yield replace(problem, question=BySize(4))
-        if "near-best" in asked:
+        if NearBest.name in asked:
             yield replace(problem, question=NearBest(relative="0.1"))
-        if "path" in asked:
+        if ByPrice.name in asked:
             yield replace(problem, question=ByPrice())
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 from numba import njit
 
+from milp_trees.compiling.vectors import call
 from milp_trees.engines.dynamic import pair_counts as kernels
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.pair_counts import (
@@ -18,7 +19,7 @@ TYPES = {"i16": np.int16, "i32": np.int32, "i64": np.int64}
 
 @njit
 def run(address, table):
-    return kernels.call(address, table)
+    return call(address, table)
 
 
 class Node:

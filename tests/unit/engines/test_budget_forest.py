@@ -172,7 +172,7 @@ def test_a_budget_below_the_first_tree_is_refused(data):
         mt.BudgetForestClassifier(n_estimators=3, budget=0.5, random_state=0).fit(
             X, y, X_val=X_val, y_val=y_val
         )
-    with pytest.raises(mt.DataError, match="kept on validation rows"):
+    with pytest.raises(mt.DataError, match="measured on validation rows"):
         mt.BudgetForestClassifier(n_estimators=3, budget=0.5).fit(X, y)
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from pair_counts_cases import Node
 
+from milp_trees.compiling.vectors import largest
 from milp_trees.engines.dynamic import pair_counts as kernels
 from milp_trees.engines.dynamic import pair_layout as at
 from milp_trees.engines.dynamic.pair_counts import (
@@ -13,7 +14,7 @@ from milp_trees.engines.dynamic.pair_counts import (
     HASH,
     SIDES,
 )
-from milp_trees.engines.dynamic.pair_layout import forbidden, largest
+from milp_trees.engines.dynamic.pair_layout import forbidden
 
 BITS = {"i16": 16, "i32": 32, "i64": 64}
 

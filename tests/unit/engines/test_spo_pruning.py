@@ -97,10 +97,10 @@ def test_the_cheapest_pruning_is_the_cheapest_of_all(most, leaf_cost):
         )
 
 
-@pytest.mark.parametrize("one", [False, True])
-def test_validation_rows_choose_the_subtree(one):
+@pytest.mark.parametrize("slack", [0, 0.3, "one-se"])
+def test_validation_rows_choose_the_subtree(slack):
     """Errors are those of the cut-back trees, row by row; the choice is the smallest tree within
-    1e-5, or one standard error, of the best.
+    1e-5, the slack, or one standard error, of the best.
     """
     sizes = set()
     for seed in range(5):
@@ -113,7 +113,7 @@ def test_validation_rows_choose_the_subtree(one):
         )
         codes = coder.codes({"a": X[:, 0], "b": X[:, 1]})
         tree, loss = sample.judged_by(tree, C, False)
-        kept, path = prune(tree, 60, judge(tree, tree.apply(codes), w, loss), one)
+        kept, path = prune(tree, 60, judge(tree, tree.apply(codes), w, loss), slack)
         at = collapse_at(tree, 60)
         z = sample.decisions.value(C)
         means, errors = [], []
@@ -127,7 +127,8 @@ def test_validation_rows_choose_the_subtree(one):
         assert path.validation == pytest.approx(np.array(means))
         assert path.error == pytest.approx(np.array(errors))
         best = int(np.argmin(means))
-        allowed = means[best] + (errors[best] if one else 1e-5 * means[best]) + 1e-12
+        more = errors[best] if slack == "one-se" else slack
+        allowed = means[best] + max(more, 1e-5 * means[best]) + 1e-12
         assert path.chosen == max(q for q, e in enumerate(means) if e <= allowed)
         assert len(kept.leaves) == path.leaves[path.chosen]
         sizes.add(len(kept.leaves))
