@@ -40,14 +40,7 @@ TO_DOCUMENT = {
 #: Rooms in which functions are commands of the command line.
 COMMANDS = {"cli"}
 #: Files that are still longer than `LONGEST` lines.
-TO_SPLIT = {
-    "milp_trees/engines/dp.py",
-    "milp_trees/engines/sorted/code.py",
-    "milp_trees/engines/sorted/search.py",
-    "milp_trees/engines/sorted/sweep.py",
-    "milp_trees/estimators/pruner.py",
-    "milp_trees/estimators/trees.py",
-}
+TO_SPLIT: set[str] = set()
 #: Persons that are none, and words that are no longer used in this sense.
 RIDDLES = re.compile(
     r"\b(dear(er|est)?|whoever|nobody|somebody|believe[sd]?|for nothing|in the way|on its way)\b"
