@@ -171,12 +171,12 @@ def test_every_convention_of_penalties_is_described():
     "page",
     [
         "README.md",
-        "docs/budget_forest.md",
         "docs/conventions.md",
-        "docs/near_best.md",
-        "docs/pruning.md",
-        "docs/spo.md",
         "docs/unimodularity.md",
+        *(
+            pytest.param(f"docs/{name}.md", marks=pytest.mark.slow)
+            for name in ("budget_forest", "near_best", "pruning", "spo")
+        ),
     ],
 )
 def test_python_examples_run(page, tmp_path):

@@ -229,6 +229,7 @@ def test_a_planted_fault_is_caught(planted, row):
         in_child(work, 120)
 
 
+@pytest.mark.slow
 def test_tasks_mean_what_their_definitions_say_on_data_that_faults_asked_for():
     """Sixty rows, five classes, one class without rows, no weights, large costs."""
     assert not first_breach(
