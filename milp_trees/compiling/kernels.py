@@ -131,8 +131,9 @@ class Kernel(inside.CPUDispatcher):
         self._cache = Store(function, tuple(sorted(self.targetoptions.items())))
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
-        """What numba asks when compiled code calls this function. There is one version for numbers,
-        and none for each constant that is passed.
+        """What numba asks when compiled code calls this function.
+
+        There is one version for numbers, and none for each constant that is passed.
         """
         args = tuple(inside.types.unliteral(kind) for kind in args)
         kws = {name: inside.types.unliteral(kind) for name, kind in kws.items()}
@@ -171,11 +172,18 @@ def kernel(function: Any = None, *, nogil: bool = False, allocates: bool = True)
 
     Parameters
     ----------
+    function : callable, optional
+        What is compiled; None where the decorator is given options.
     nogil : bool, default=False
         Other threads of Python run while this function does.
     allocates : bool, default=True
         False: the function makes no arrays and returns none, and calls only such functions. The
         code then counts no references, which makes less to compile.
+
+    Returns
+    -------
+    Kernel
+        The compiled function; with options the decorator that makes it.
     """
 
     def decorate(function: Any) -> Any:

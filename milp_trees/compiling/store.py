@@ -119,7 +119,7 @@ class Store:
         return _digest(self._function)
 
     def _forget(self, kept: Path) -> None:
-        """Delete files of this function that nobody has read for long."""
+        """Delete files of this function that were not read for long."""
         for path in kept.parent.glob(f"{self._stem()}-*.code"):
             with contextlib.suppress(OSError):
                 if time.time() - path.stat().st_mtime > _FORGOTTEN:
@@ -137,8 +137,10 @@ def _digest(function: Callable[..., Any]) -> str:
 
 
 def _parts(function: Callable[..., Any]) -> Iterator[str]:
-    """What code is made from, as text: byte code and constants of a function, of the functions whose
-    names are in it, of those whose names are in these, and so on.
+    """What code is made from, as text.
+
+    That is byte code and constants of a function, of the functions whose names are in it, of those
+    whose names are in these, and so on.
     """
     seen: set[int] = set()
     waiting: list[Any] = [function]

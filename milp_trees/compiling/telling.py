@@ -1,5 +1,7 @@
-"""Compiled code and its user: it is said that code is being compiled if that takes long enough to be
-noticed, no time limit is charged for it, and Ctrl-C interrupts compiled code.
+"""What the user notices of compiled code.
+
+A warning says that code is being compiled if that takes long enough to be noticed, no time limit is
+charged for it, and Ctrl-C interrupts compiled code.
 """
 
 from __future__ import annotations
@@ -47,9 +49,7 @@ _QUIET = 15
 
 
 def forecast() -> str:
-    """How long a compilation takes: a range for an idle machine, and what the present load makes of
-    it.
-    """
+    """How long a compilation takes on an idle machine, and what the present load makes of that."""
     idle = f"this takes 2 to {_QUIET} s where a core is free"
     cores = os.cpu_count() or 1
     busy = os.getloadavg()[0] / cores if hasattr(os, "getloadavg") else 1.0

@@ -195,9 +195,9 @@ def test_columns_come_in_rounds_until_bound_and_incumbent_meet(medium):
     assert merged.closed
     assert plain.closed
     assert merged.value == plain.value
-    assert more["sizes"]["rounds"] > 2
-    assert more["sizes"]["columns"] > 2 * medium.n_trees
-    assert more["sizes"]["master_rows"] < as_printed["sizes"]["master_rows"]
+    assert more["model_size"]["rounds"] > 2
+    assert more["model_size"]["columns"] > 2 * medium.n_trees
+    assert more["model_size"]["master_rows"] < as_printed["model_size"]["master_rows"]
 
 
 def test_the_minimum_cut_is_the_same(medium):

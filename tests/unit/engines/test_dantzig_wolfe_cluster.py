@@ -46,7 +46,7 @@ def test_two_workers_price_as_one_process_does(cluster, medium):
     by_address = solve(medium, DantzigWolfe(cluster=cluster.scheduler_address))
     with distributed.Client(cluster.scheduler_address, set_as_default=False) as client:
         for there, more in (by_address, solve(medium, DantzigWolfe(cluster=client))):
-            assert more["sizes"] == sizes["sizes"]
+            assert more["model_size"] == sizes["model_size"]
             assert (there.keep == here.keep).all()
             assert [p[1:] for p in there.trace] == [p[1:] for p in here.trace]
         place = Cluster(coupled(medium), client)

@@ -70,7 +70,7 @@ def test_threads_change_nothing(medium):
     """Same rounds, columns, pruning and bounds with two jobs."""
     one, sizes_one = solve(medium)
     two, sizes_two = solve(medium, DantzigWolfe(jobs=2))
-    assert sizes_one["sizes"] == sizes_two["sizes"]
+    assert sizes_one["model_size"] == sizes_two["model_size"]
     assert (one.keep == two.keep).all()
     assert [p[1:] for p in one.trace] == [p[1:] for p in two.trace]
 
@@ -118,7 +118,7 @@ def test_a_master_that_would_not_fit_is_not_begun(medium, monkeypatch):
     run, more = solve(medium, limits=Limits(memory_mb=2500))
     assert more["limit"] is Limit.MEMORY
     assert run.rounds == 0
-    assert more["sizes"]["columns"] == 0
+    assert more["model_size"]["columns"] == 0
 
 
 def test_ctrl_c_keeps_what_is_known(medium):

@@ -212,8 +212,7 @@ def test_recognition_is_complete_on_small_matrices():
         )
         connected = nx.Graph([(i, ("c", j)) for j, c in enumerate(columns) for i in c])
         found = all(
-            realise([columns[v[1]] for v in part if isinstance(v, tuple)], Deadline())
-            is not None
+            realise([columns[v[1]] for v in part if isinstance(v, tuple)], Deadline()) is not None
             for part in nx.connected_components(connected)
         )
         assert found == truth, a.tolist()
