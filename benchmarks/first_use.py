@@ -27,7 +27,7 @@ COMMANDS = {
     "dp, leaf penalty": "solve iris --leaf-penalty 0.01",
     "dp, at most 5 leaves": "solve iris --depth 4 --max-leaves 5",
     "dp for MCC": "solve breast-cancer --task mcc",
-    "dp-sizes": "path iris --depth 3",
+    "dp-sizes": "size-path iris --depth 3",
     "dp-sorted": "solve iris --method dp-sorted",
     "near-best": "near-best iris --relative 0.1",
     "pareto": "solve breast-cancer --task f1 --method pareto",
