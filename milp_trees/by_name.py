@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from milp_trees.errors import UnknownName
-from milp_trees.registering import labels
+from milp_trees.registering import GROUPS, labels, plugins
+from milp_trees.registering.labels import FORMULATIONS_FROM
 
 if TYPE_CHECKING:
     from milp_trees.methods.method import Method
     from milp_trees.mip.formulation import Formulation
     from milp_trees.mip.solver import Solver
     from milp_trees.tasks.base import Task
-from milp_trees.registering import GROUPS, plugins
 
 
 class Registry:
@@ -86,19 +86,23 @@ class Registry:
             and (offers_what(cls, asked.task) or asked.by_steps(cls))
         ]
 
-    def ranked(self, rank: str) -> list[tuple[str, Any]]:
-        """Methods that declare a rank (`default_rank`, `judge_rank`), the smallest first, with
-        their classes; formulations come with the default solver.
+    def ranked(self, rank: str) -> Iterator[tuple[str, Any]]:
+        """Methods that declare a rank, the smallest first, with their classes.
+
+        Formulations have ranks of at least `FORMULATIONS_FROM` and come with the default solver.
+        They are loaded only when the engines before them are used up, because Pyomo takes a second.
+
+        Parameters
+        ----------
+        rank : {"default_rank", "judge_rank"}
         """
-        found: list[tuple[int, str, Any]] = []
-        for group, solver in (("methods", ""), ("formulations", f"@{self.default_solver}")):
-            classes: dict[str, Any] = plugins.classes(group)
-            found += [
-                (getattr(cls, rank), name + solver, cls)
-                for name, cls in classes.items()
-                if getattr(cls, rank) is not None
-            ]
-        return [(name, cls) for _, name, cls in sorted(found, key=lambda entry: entry[:2])]
+        engines = _having(rank, plugins.classes("methods"))
+        yield from (entry[1:] for entry in engines if entry[0] < FORMULATIONS_FROM)
+        rest = [entry for entry in engines if entry[0] >= FORMULATIONS_FROM]
+        formulations = _having(rank, plugins.classes("formulations"))
+        solver = f"@{self.default_solver}" if formulations else ""
+        rest += [(number, name + solver, cls) for number, name, cls in formulations]
+        yield from (entry[1:] for entry in sorted(rest, key=lambda entry: entry[:2]))
 
     @property
     def default_solver(self) -> str:
@@ -146,6 +150,16 @@ class Registry:
     def __repr__(self) -> str:
         counts = ", ".join(f"{len(plugins.classes(g))} {g}" for g in GROUPS)
         return f"<registry: {counts}>"
+
+
+def _having(rank: str, classes: dict[str, Any]) -> list[tuple[int, str, Any]]:
+    """Classes that declare a rank: the rank, the name and the class, the smallest rank first."""
+    found = [
+        (getattr(cls, rank), name, cls)
+        for name, cls in classes.items()
+        if getattr(cls, rank) is not None
+    ]
+    return sorted(found, key=lambda entry: entry[:2])
 
 
 registry = Registry()

@@ -18,6 +18,10 @@ from milp_trees.errors import UnknownName
 #: The default of an option that has none.
 REQUIRED = inspect.Parameter.empty
 
+#: Smallest rank of a formulation. Engines with smaller ranks are asked before formulations are
+#: loaded, because loading Pyomo takes a second.
+FORMULATIONS_FROM = 60
+
 _STATES = {True: "on", False: "off"}
 #: What may be written for an option whose default is of a type.
 _ALLOWED = {bool: "on or off", int: "a whole number", float: "a number"}
@@ -53,7 +57,8 @@ def check(cls: Any, group: str) -> None:
     Raises
     ------
     TypeError
-        An option has no default; or the class itself finds something wrong (`check_class`).
+        An option has no default; a formulation has a rank below `FORMULATIONS_FROM`; or the class
+        itself finds something wrong (`check_class`).
     """
     getattr(cls, "check_class", lambda: None)()
     if group not in ("methods", "formulations", "tasks"):
@@ -61,6 +66,13 @@ def check(cls: Any, group: str) -> None:
     needed = [option for option, default in declared(cls).items() if default is REQUIRED]
     if needed:
         raise TypeError(f"The option {needed[0]!r} of {cls.__name__} needs a default value.")
+    for rank in ("default_rank", "judge_rank") if group == "formulations" else ():
+        number = getattr(cls, rank, None)
+        if number is not None and number < FORMULATIONS_FROM:
+            raise TypeError(
+                f"The {rank} of {cls.__name__} is {number}; formulations come after the quick "
+                f"engines, from {FORMULATIONS_FROM} on."
+            )
 
 
 def checked(plug_in: Any) -> Any:

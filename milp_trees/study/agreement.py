@@ -1,12 +1,14 @@
-"""Whether a result agrees with an reference: the one place where two methods' answers to one problem
+"""Whether a result agrees with a reference: the one place where two methods' answers to one problem
 are compared.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 from milp_trees.by_name import registry
 from milp_trees.results.result import Result, Status
@@ -21,9 +23,9 @@ if TYPE_CHECKING:
 BOUND_SLACK = 1e-6
 
 
-def judges() -> list[str]:
+def judges() -> Iterator[str]:
     """Methods that may judge others, best first, by the `judge_rank` that they declare."""
-    return [name for name, _ in registry.ranked("judge_rank")]
+    return (name for name, _ in registry.ranked("judge_rank"))
 
 
 def choose_reference(
@@ -49,7 +51,7 @@ def choose_reference(
         return None
     named = () if wanted == AUTO else (wanted,)
     excluded = {base_name(name) for name in without}
-    for name in dict.fromkeys((*named, *judges())):
+    for name in chain(named, (name for name in judges() if name not in named)):
         method = registry.method(name)  # an unknown name is an error
         if base_name(name) in excluded or not (models or registry.is_engine(name)):
             continue
@@ -69,7 +71,8 @@ def judge_of(method: str, problem: Problem, wanted: str | None = AUTO) -> str | 
     """
     if wanted is None:
         return None
-    of_engines = registry.is_engine(method) and base_name(method) in judges()
+    engine: Any = registry.classes("methods").get(base_name(method))
+    of_engines = engine is not None and engine.judge_rank is not None
     return choose_reference(problem, wanted, (method,), models=not of_engines)
 
 

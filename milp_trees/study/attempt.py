@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +39,7 @@ def default_method(problem: Problem) -> str:
     chosen = first_that_takes(problem)
     if chosen is not None:
         return chosen
-    fitting = _fitting(problem) or registry.ranked("default_rank")
+    fitting = list(_fitting(problem)) or list(registry.ranked("default_rank"))
     offering = [name for name, cls in fitting if offers_what(cls, problem.task)]
     return [*offering, *(name for name, _ in fitting)][0]
 
@@ -59,16 +59,14 @@ def first_that_takes(problem: Problem) -> str | None:
     return slow[0] if slow else None
 
 
-def _fitting(problem: Problem) -> list[tuple[str, Any]]:
+def _fitting(problem: Problem) -> Iterator[tuple[str, Any]]:
     """The methods for such spaces and questions, by their `default_rank`. What a class declares is
     looked at first: a method is made, and asked about the data, only if it can take such problems
     at all.
     """
-    return [
-        (name, cls)
-        for name, cls in registry.ranked("default_rank")
-        if isinstance(problem.space, cls.space) and problem.question.name in cls.questions
-    ]
+    for name, cls in registry.ranked("default_rank"):
+        if isinstance(problem.space, cls.space) and problem.question.name in cls.questions:
+            yield name, cls
 
 
 def _taken_by(method: Method, problem: Problem) -> bool:

@@ -1,5 +1,5 @@
 """Running a comparison: every method on every problem with every seed, each row stored as it ends
-and judged by an reference.
+and judged by a reference.
 """
 
 from __future__ import annotations

@@ -154,9 +154,31 @@ def test_a_parameter_that_a_task_does_not_have_is_refused(label, said):
 def test_ranks_are_what_classes_declare():
     """The order of defaults and judges; formulations come with the default solver."""
     for rank in ("default_rank", "judge_rank"):
-        found = registry.ranked(rank)
+        found = list(registry.ranked(rank))
         assert [getattr(cls, rank) for _, cls in found] == sorted(
             getattr(cls, rank) for _, cls in found
         )
         assert {name.partition("@")[2] for name, _ in found} <= {"", registry.default_solver}
     assert registry.default_solver == "highs"
+
+
+def test_engines_are_asked_before_formulations_are_loaded():
+    """A run of an engine that is chosen, and judged, needs no Pyomo."""
+    code = (
+        "import sys, milp_trees as mt\n"
+        "p = mt.Problem(mt.Dataset([[0], [1]], y=[0, 1]), mt.Accuracy(), mt.Trees(1))\n"
+        "from milp_trees.study.attempt import default_method\n"
+        "from milp_trees.study.agreement import judge_of\n"
+        "print(default_method(p), judge_of('cart', p), 'pyomo' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["dp", "dp", "False"]
+
+
+def test_a_formulation_comes_after_the_quick_engines():
+    class Early(mt.plugins.TreeFormulation):
+        name = "early"
+        default_rank = 5
+
+    with pytest.raises(TypeError, match="default_rank of Early is 5; formulations come after"):
+        register(Early)
