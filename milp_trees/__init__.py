@@ -1,5 +1,4 @@
-"""Optimal interpretable models as mathematical programs: one problem, many methods, answers that
-agree.
+"""Optimal interpretable models as mathematical programs: one problem, many compared methods.
 
 The usual names are at the top: `mt.Dataset`, `mt.Accuracy`, `mt.Trees`, `mt.Problem`, `mt.solve`,
 `mt.compare`; other tasks are in `mt.tasks`, sets of decisions in `mt.decisions`, errors in
