@@ -36,7 +36,7 @@ def by_runs(problem: Problem, max_leaves: int, solve: Any, method: str) -> SizeP
     Raises
     ------
     SolverFailure
-        A run ended with an error, or found no tree.
+        A run ended with an error, or the method cannot take the problem.
     """
     points: list[Point] = []
     seconds, limit = 0.0, None

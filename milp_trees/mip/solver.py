@@ -135,7 +135,6 @@ class Solver(ABC):
         Raises
         ------
         TypeError
-        TypeError
             A capability is not one of `CAPABILITIES`.
         """
         unknown = sorted(set(cls.capabilities) - set(CAPABILITIES))

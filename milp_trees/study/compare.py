@@ -80,7 +80,7 @@ def method_names(
     Raises
     ------
     UnknownName
-        A name is not registered, or no method is left.
+        A name is not registered, or nothing was named.
     """
     if methods is not None:
         names = _names(methods, "methods")

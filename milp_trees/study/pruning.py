@@ -141,8 +141,8 @@ def pruning_problem(
 ) -> Grown:
     """Grow an ensemble on a table and state the problem of pruning it.
 
-        Parameters
-        ----------
+    Parameters
+    ----------
     data : str or path
         A file or a built-in name.
     growing : Growing, optional
