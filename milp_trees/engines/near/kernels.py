@@ -1,8 +1,8 @@
-"""Compiled values of the last two levels of a set of rows, test by test. Import only where it is
-used: it loads numba.
+"""Compiled values of the last two levels of a set of rows, test by test. Loads numba.
 
 The values of a group of rows, `coef`, are K costs, then the number of original rows, then their
-weight. A side that holds too few of either is no leaf, and its value is `NONE`. Complexity for n
+weight. A side that has too little of either is not a leaf, and its value is `NONE`. Complexity for
+n
 rows and F tests: F n bytes for one level, F² n for two.
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from milp_trees.compiling.kernels import kernel
 from milp_trees.engines.states.columns import _members, _sums, _totals
 
-#: Value of what is not allowed; sums of a few of them are still numbers.
+#: The value of what is not allowed; sums of a few of them do not overflow.
 NONE = 2**60
 
 
@@ -32,22 +32,23 @@ def _leaf(total, K, leaf, least):
 
 @kernel
 def _sides(total, by_test, K, leaf, least, value, action):
-    """Leaf of each side (0 false, 1 true) of every test; both are not allowed where one is not."""
+    """Leaf of each side (0 false, 1 true) of every test; neither is allowed if one is not."""
     other = np.empty(len(total), dtype=np.int64)
     for f in range(by_test.shape[1]):
         for v in range(len(total)):
             other[v] = total[v] - by_test[v, f]
         value[0, f], action[0, f] = _leaf(other, K, leaf, least)
         value[1, f], action[1, f] = _leaf(by_test[:, f], K, leaf, least)
-        # A side without rows is no side, whatever the smallest leaf is.
+        # A side without rows is not allowed, whatever the smallest leaf is.
         if other[K] == 0 or by_test[K, f] == 0 or value[0, f] == NONE or value[1, f] == NONE:
             value[0, f] = value[1, f] = NONE
 
 
 @kernel
 def one_level(words, X, group, coef, K, leaf, least, value, action):
-    """Leaf of a set of rows (value, action), and in `value` and `action` those of both sides of
-    every test.
+    """Leaf of a set of rows (value, action).
+
+    `value` and `action` get those of both sides of every test.
     """
     rows = np.empty(X.shape[0], dtype=np.int64)
     m = _members(words, rows)
@@ -61,8 +62,9 @@ def one_level(words, X, group, coef, K, leaf, least, value, action):
 
 @kernel
 def two_levels(words, X, group, coef, K, leaf, split, least, value, action, stump, size):
-    """As `one_level`; in `stump` also the best tree of at most one split on either side of every
-    test, in `size` the (merged) rows there.
+    """As `one_level`, with the best tree of at most one split on each side.
+
+    `stump` gets its value for either side of every test, `size` the number of (merged) rows there.
     """
     n, F = X.shape
     V = coef.shape[1]
@@ -98,7 +100,7 @@ def two_levels(words, X, group, coef, K, leaf, split, least, value, action, stum
                 if sides[0, g] != NONE:
                     best = min(best, sides[0, g] + sides[1, g] + split[g])
             stump[side, f] = best
-            for v in range(V):  # the other side is what is left
+            for v in range(V):  # the other side has the rest
                 part[v] = total[v] - part[v]
                 for g in range(F):
                     of_part[v, g] = by_test[v, g] - of_part[v, g]

@@ -1,9 +1,8 @@
-"""Sets of rows and their optimal values, asked for one by one: what the hypergraph of near-optimal
-trees is grown with.
+"""Sets of rows and their optimal values, from which the hypergraph of near-best trees is made.
 
-The last two levels of a set are one compiled call; above them sets are remembered with their value
+The last two levels of a set are one compiled call. Above them, sets are remembered with their value
 or a lower bound (Lin et al. 2020, *GOSDT*; Demirović et al. 2022, *MurTree*). All values are
-regrets: costs above the cheapest action of every (merged) row.
+regrets: costs minus the cheapest action of every (merged) row.
 """
 
 from __future__ import annotations
@@ -20,13 +19,14 @@ from milp_trees.results.result import Limit
 from milp_trees.spaces.trees import Trees
 from milp_trees.tasks.views import CostMatrix
 
-#: Bytes that Python and its containers need for a remembered set, beside its bits.
+#: Bytes that Python and its containers need for a remembered set, besides its bits.
 ENTRY = 250
 
 
 class One(NamedTuple):
-    """A set of rows and its tests: leaf (value, action), and of both sides of each test the leaf's
-    value and action.
+    """A set of rows and its tests.
+
+    It holds the leaf (value, action), and for both sides of each test the leaf's value and action.
     """
 
     leaf: int
@@ -36,8 +36,10 @@ class One(NamedTuple):
 
 
 class Two(NamedTuple):
-    """A set of rows and its tests: leaf, and of both sides of each test the leaf, the best tree of
-    one split, and the number of rows.
+    """A set of rows and its tests, with one more split.
+
+    It holds the leaf, and for both sides of each test the leaf, the best tree of one split, and the
+    number of rows.
     """
 
     leaf: int
@@ -56,9 +58,9 @@ class RowSets:
     view : CostMatrix
         Reduced: equal rows merged, of equal tests the cheapest kept.
     watch : Watch or None
-        Says when to stop.
+        Its limits end the search.
     max_bytes : int
-        Memory (estimated) at which to stop.
+        Estimated memory at which the search ends.
     """
 
     def __init__(self, view: CostMatrix, space: Trees, watch: Watch | None, max_bytes: int) -> None:
@@ -74,7 +76,7 @@ class RowSets:
         )
         order = np.argsort(
             group.ravel(), kind="stable"
-        )  # rows with equal values stand together: the kernels count them in bytes
+        )  # rows with equal values are adjacent: the kernels count them in bytes
         self.group = group.ravel()[order].astype(np.int64)
         self.X = np.ascontiguousarray(view.X[order])
         self.truth = pack(self.X.T, self.words)
@@ -83,7 +85,7 @@ class RowSets:
         self.least = np.array(
             [max(1, space.min_samples_leaf), view.min_weight_leaf], dtype=np.int64
         )
-        #: No set that is split costs less.
+        #: A lower bound on the cost of every set that is split.
         self.floor = 2 * self.leaf_cost + int(self.split.min(initial=NONE))
         self.memo: dict[tuple[bytes, int], tuple[int, bool]] = {}
         self.calls = 0
@@ -94,7 +96,7 @@ class RowSets:
         return whole
 
     def tick(self, more_bytes: int = 0) -> None:
-        """Notice the limits of time and memory."""
+        """Check the limits of time and memory."""
         self.calls += 1
         self.bytes += more_bytes
         if self.watch is not None:
@@ -139,8 +141,22 @@ class RowSets:
         return np.where(two.value == NONE, NONE, np.minimum(two.value, self.floor))
 
     def value(self, rows: np.ndarray, depth: int, budget: int) -> int:
-        """Optimal value of a set with some depth left; if it is above the budget, some number
-        between the budget and it.
+        """Optimal value of a set with some depth left.
+
+        Parameters
+        ----------
+        rows : array of words
+            The set, as bits.
+        depth : int
+            Levels of splits that are left.
+        budget : int
+            Values above it need not be exact.
+
+        Returns
+        -------
+        int
+            If the optimum is above the budget, some number above the budget and at most the
+            optimum.
         """
         key = (rows.tobytes(), depth)
         known, exact = self.memo.get(key, (0, False))
@@ -166,7 +182,7 @@ class RowSets:
     def _deeper(
         self, rows: np.ndarray, depth: int, budget: int, two: Two, best: int
     ) -> tuple[int, int]:
-        """Best value within the budget, and the least that what was left out may cost."""
+        """Best value within the budget, and a lower bound on what was left out."""
         excluded = NONE
         low = self.low(two)
         guess = two.stump.sum(axis=0) + self.split
@@ -193,7 +209,27 @@ class RowSets:
         return best, excluded
 
     def side(self, two: Two, rows: np.ndarray, depth: int, side: int, f: int, budget: int) -> int:
-        """Optimal value of a side of a test: from the last two levels where these are enough."""
+        """Optimal value of a side of a test, from the last two levels where these are enough.
+
+        Parameters
+        ----------
+        two : Two
+            The set that is split, with its tests.
+        rows : array of words
+            That set, as bits.
+        depth : int
+            Levels of splits that are left for the set.
+        side : int
+            0 where the test is false, 1 where it is true.
+        f : int
+            Number of the test.
+        budget : int
+            As for `value`.
+
+        Returns
+        -------
+        int
+        """
         left = self.depth_of(two, depth, side, f)
         return (
             int((two.value, two.stump)[left][side, f])
@@ -203,5 +239,21 @@ class RowSets:
 
     @staticmethod
     def depth_of(two: Two, depth: int, side: int, f: int) -> int:
-        """Depth left on a side of a test: m rows cannot be split more than m - 1 times."""
+        """Depth left on a side of a test; m rows cannot be split more than m - 1 times.
+
+        Parameters
+        ----------
+        two : Two
+            The set that is split, with its tests.
+        depth : int
+            Levels of splits that are left for the set.
+        side : int
+            0 where the test is false, 1 where it is true.
+        f : int
+            Number of the test.
+
+        Returns
+        -------
+        int
+        """
         return min(depth - 1, int(two.size[side, f]) - 1)
