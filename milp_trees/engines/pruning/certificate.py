@@ -112,9 +112,7 @@ def _unfold(
     np.add.at(inward, heads, flow)
     gross = unit * view.gain[closure.splits] - price * view.keep_cost[closure.splits]
     net = unit * closure.gain[:H] - price * closure.cost[:H]
-    kept_back = np.maximum(
-        inward[:H] - own, 0
-    )  # what a split of negative weight keeps of its inflow
+    kept_back = np.maximum(inward[:H] - own, 0)  # kept by a split of negative weight
     private = np.where(
         net >= 0,
         gross - net,

@@ -128,9 +128,7 @@ def closure_of(view: NodeGains, merge: bool = True) -> Closure:
         raise DataError(
             f"Feature costs sum to more than the {LARGEST:.1e} units that 64 bits hold; round them to fewer digits."
         )
-    position = np.full(
-        view.n_nodes + 1, -1, dtype=np.int64
-    )  # the last entry is for parents of roots
+    position = np.full(view.n_nodes + 1, -1, dtype=np.int64)  # the last one: parents of roots
     position[splits] = np.arange(len(splits))
     parent = position[view.parent[splits]]
     start, need = _needs(view)
